@@ -1,0 +1,265 @@
+"""The event table: one row per moment, facts only. Everything that knows events is derived from it.
+
+A new event with an existing payload shape costs one row here, one call site and one changelog line.
+"""
+
+import enum
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, Generic, Literal, TypeVar, cast
+
+from msgspec import Struct
+
+from hookline.model import payloads as p
+
+P = TypeVar("P")
+
+
+class May(enum.Flag):
+    """What hooks may ever do at an event."""
+
+    NOTHING = 0
+    BLOCK = enum.auto()
+    PERMIT = enum.auto()
+    REWRITE = enum.auto()
+    CONTEXT = enum.auto()
+    STOP = enum.auto()
+    RULES = enum.auto()
+    WATCH = enum.auto()
+    SEED = enum.auto()
+    RETRY = enum.auto()
+    ENV = enum.auto()
+    ANSWER = enum.auto()
+
+
+class EventSpec(Struct, Generic[P], frozen=True, eq=False):
+    """One moment in the life of an agent."""
+
+    name: str
+    payload: type[P]
+    #: One sentence: when it fires. It reads after "Fires ".
+    fires: str
+    may: May = May.NOTHING
+    #: The payload field a rewrite replaces.
+    rewrites: str | None = None
+    #: The payload field a matcher tests, and every value it can have when the set is closed.
+    subject: str | None = None
+    subjects: tuple[str, ...] = ()
+    #: What an `answer` of a hook is, where hooks may supply one.
+    answer: str | None = None
+    #: A guard: its hooks exist to stop an action, so natively they fail closed.
+    guard: bool = False
+    #: What this moment resets or counts in a session.
+    ticks: Literal["turn", "call"] | None = None
+    since: str = "0.1"
+    #: Declared so that hooks and hosts can use it; nothing in Hookline fires it yet.
+    declared_only: bool = False
+
+
+SESSION_SOURCES = ("startup", "resume", "clear", "compact", "fork")
+ERROR_TYPES = ("rate_limit", "auth_failed", "billing", "server", "max_tokens", "unknown")
+COMPACT_TRIGGERS = ("manual", "auto")
+SWITCH_SOURCES = ("command", "picker", "sdk", "auto", "resume")
+
+SESSION_START = EventSpec(
+    "SessionStart", p.SessionStarted,
+    "when a session begins, resumes, or starts anew after clear or compaction, before its first prompt.",
+    May.CONTEXT | May.WATCH | May.SEED, subject="source", subjects=SESSION_SOURCES,
+)  # fmt: skip
+SESSION_END = EventSpec(
+    "SessionEnd", p.SessionEnded, "once when a session ends, also on interruption.",
+    subject="reason", subjects=("clear", "resume", "logout", "prompt_input_exit", "other"),
+)  # fmt: skip
+SETUP = EventSpec(
+    "Setup", p.SetupRun, "before SessionStart when the agent is being set up or maintained.",
+    May.CONTEXT, subject="trigger", subjects=("init", "maintenance"),
+)  # fmt: skip
+USER_PROMPT_SUBMIT = EventSpec(
+    "UserPromptSubmit", p.Prompt,
+    "when the user submits a message, before anything else sees its text.",
+    May.BLOCK | May.REWRITE | May.CONTEXT | May.STOP, rewrites="prompt", guard=True,
+)  # fmt: skip
+TURN_START = EventSpec(
+    "TurnStart", p.TurnBegun, "once per user turn, before its message is stored.",
+    May.BLOCK | May.CONTEXT | May.STOP, ticks="turn",
+)  # fmt: skip
+PRE_MODEL_CALL = EventSpec(
+    "PreModelCall", p.ModelRequest, "before each request to the model.",
+    May.BLOCK | May.REWRITE | May.CONTEXT | May.STOP, rewrites="messages",
+)  # fmt: skip
+POST_MODEL_CALL = EventSpec(
+    "PostModelCall", p.ModelResponse, "after the model answered, before the answer is stored.",
+    May.REWRITE | May.STOP, rewrites="response",
+)  # fmt: skip
+PRE_TOOL_USE = EventSpec(
+    "PreToolUse", p.ToolCall,
+    "before a tool runs, once per call, only for a tool that exists with arguments that fit.",
+    May.BLOCK | May.PERMIT | May.REWRITE | May.CONTEXT | May.STOP,
+    rewrites="tool_input", subject="tool_name", guard=True, ticks="call",
+)  # fmt: skip
+PERMISSION_REQUEST = EventSpec(
+    "PermissionRequest", p.PermissionAsked, "when a call needs permission, before the user is asked.",
+    May.BLOCK | May.PERMIT | May.REWRITE | May.STOP | May.RULES,
+    rewrites="tool_input", subject="tool_name", guard=True,
+)  # fmt: skip
+PERMISSION_DENIED = EventSpec(
+    "PermissionDenied", p.PermissionRefused, "after a call was denied by the user or by a rule.",
+    May.RETRY | May.CONTEXT, subject="tool_name",
+)  # fmt: skip
+POST_TOOL_USE = EventSpec(
+    "PostToolUse", p.ToolResult, "after a tool succeeded, before the model sees its result.",
+    May.BLOCK | May.REWRITE | May.CONTEXT | May.STOP, rewrites="tool_response", subject="tool_name",
+)  # fmt: skip
+POST_TOOL_USE_FAILURE = EventSpec(
+    "PostToolUseFailure", p.ToolFailure, "after a tool that started failed.",
+    May.BLOCK | May.CONTEXT | May.STOP, subject="tool_name",
+)  # fmt: skip
+SHELL_ENV = EventSpec(
+    "ShellEnv", p.ShellStart, "before a shell command starts, to add to its environment.",
+    May.ENV, subject="tool_name",
+)  # fmt: skip
+TURN_END = EventSpec(
+    "TurnEnd", p.TurnAnswer,
+    "when the answer is there and the turn not yet over; a block sends the agent back, and it fires again.",
+    May.BLOCK | May.CONTEXT | May.STOP,
+)  # fmt: skip
+STOP = EventSpec(
+    "Stop", p.TurnAnswer, "when a turn is about to end, after TurnEnd passed.",
+    May.BLOCK | May.CONTEXT | May.STOP,
+)  # fmt: skip
+TURN_SETTLED = EventSpec(
+    "TurnSettled", p.TurnSummary,
+    "once per turn on every way out, after history, usage and queue are settled, "
+    "before a queued message is sent.",
+    subject="status", subjects=("completed", "blocked", "failed", "interrupted", "max_iterations"),
+)  # fmt: skip
+STOP_FAILURE = EventSpec(
+    "StopFailure", p.TurnFailure, "instead of Stop when a model error ended the turn.",
+    subject="error", subjects=ERROR_TYPES,
+)  # fmt: skip
+ERROR = EventSpec(
+    "Error", p.RunError, "when the agent meets an error: the model failed, a tool call loops.",
+)  # fmt: skip
+MAX_ITERATIONS = EventSpec(
+    "MaxIterations", p.IterationLimit, "when a turn reaches the limit of model calls or tool calls.",
+)  # fmt: skip
+NOTIFICATION = EventSpec(
+    "Notification", p.Notice, "when the agent tells the user something.",
+    May.CONTEXT, subject="notification_type",
+)  # fmt: skip
+USER_INPUT_WAITING = EventSpec(
+    "UserInputWaiting", p.InputAwaited, "when the agent starts waiting for the user.",
+    subject="reason", subjects=("idle", "permission", "question"),
+)  # fmt: skip
+SUBAGENT_START = EventSpec(
+    "SubagentStart", p.SubagentBegun, "when a sub-agent starts.",
+    May.CONTEXT, subject="agent_type",
+)  # fmt: skip
+SUBAGENT_STOP = EventSpec(
+    "SubagentStop", p.SubagentEnded, "when a sub-agent is about to finish; a block keeps it going.",
+    May.BLOCK | May.CONTEXT | May.STOP, subject="agent_type",
+)  # fmt: skip
+TASK_CREATED = EventSpec(
+    "TaskCreated", p.TaskNote, "when a background task is registered.", May.BLOCK,
+)  # fmt: skip
+TASK_COMPLETED = EventSpec(
+    "TaskCompleted", p.TaskNote, "when a background task finishes.", May.BLOCK | May.CONTEXT,
+)  # fmt: skip
+CONFIG_CHANGE = EventSpec(
+    "ConfigChange", p.ConfigEdit, "when a configuration file changed, before it is applied.",
+    May.BLOCK, subject="source", subjects=("user_settings", "project_settings", "local_settings"),
+)  # fmt: skip
+INSTRUCTIONS_LOADED = EventSpec(
+    "InstructionsLoaded", p.InstructionFile, "when an instruction file enters the context.",
+    subject="load_reason",
+    subjects=("session_start", "nested_traversal", "path_glob_match", "include", "compact"),
+)  # fmt: skip
+CWD_CHANGED = EventSpec(
+    "CwdChanged", p.CwdMove, "when the working directory changed.", May.WATCH,
+)  # fmt: skip
+FILE_CHANGED = EventSpec(
+    "FileChanged", p.FileEdit, "when a watched file was added, changed or removed.",
+    May.WATCH, subject="file_name",
+)  # fmt: skip
+MODE_CHANGED = EventSpec(
+    "ModeChanged", p.ModeMove, "when the permission mode changed.", subject="new_mode",
+)  # fmt: skip
+PRE_COMPACT = EventSpec(
+    "PreCompact", p.Compaction, "before the conversation is compacted.",
+    May.BLOCK | May.CONTEXT | May.ANSWER, subject="trigger", subjects=COMPACT_TRIGGERS,
+    answer="the summary to use instead of asking the model",
+)  # fmt: skip
+POST_COMPACT = EventSpec(
+    "PostCompact", p.Compacted, "after the conversation was compacted.",
+    May.CONTEXT, subject="trigger", subjects=COMPACT_TRIGGERS,
+)  # fmt: skip
+WORKTREE_CREATE = EventSpec(
+    "WorktreeCreate", p.WorktreeWanted, "when a worktree is to be made.",
+    May.BLOCK | May.ANSWER, subject="name", answer="the path of the worktree the hook made",
+)  # fmt: skip
+WORKTREE_REMOVE = EventSpec(
+    "WorktreeRemove", p.WorktreeGone, "when a worktree is to be removed.", subject="worktree_path",
+)  # fmt: skip
+
+USER_PROMPT_EXPANSION = EventSpec(
+    "UserPromptExpansion", p.PromptExpansion, "when a typed command expands to a prompt.",
+    May.BLOCK | May.CONTEXT | May.STOP, subject="command_name", declared_only=True,
+)  # fmt: skip
+POST_TOOL_BATCH = EventSpec(
+    "PostToolBatch", p.ToolBatch, "after all calls of one model message are done.",
+    May.BLOCK | May.CONTEXT | May.STOP, declared_only=True,
+)  # fmt: skip
+PRE_TOOL_SELECTION = EventSpec(
+    "PreToolSelection", p.ToolSelection, "before the model is offered its tools.",
+    May.ANSWER, answer="the names of the tools to offer", declared_only=True,
+)  # fmt: skip
+MESSAGE_DISPLAY = EventSpec(
+    "MessageDisplay", p.ShownMessage, "when assistant text is about to be shown.",
+    May.ANSWER, answer="the text to show instead", declared_only=True,
+)  # fmt: skip
+PRE_MODEL_SWITCH = EventSpec(
+    "PreModelSwitch", p.ModelMove, "before the session moves to another model.",
+    May.BLOCK | May.PERMIT, subject="source", subjects=SWITCH_SOURCES, declared_only=True,
+)  # fmt: skip
+POST_MODEL_SWITCH = EventSpec(
+    "PostModelSwitch", p.ModelMove, "after the session moved to another model.",
+    May.CONTEXT, subject="source", subjects=SWITCH_SOURCES, declared_only=True,
+)  # fmt: skip
+AGENT_SWITCHED = EventSpec(
+    "AgentSwitched", p.AgentMove, "after another agent took over the session.",
+    subject="to_agent", declared_only=True,
+)  # fmt: skip
+DIRECTORY_ADDED = EventSpec(
+    "DirectoryAdded", p.DirectoryNote, "when a directory was added to the session.",
+    May.CONTEXT, subject="source", declared_only=True,
+)  # fmt: skip
+ELICITATION = EventSpec(
+    "Elicitation", p.Question, "when an MCP server asks the user something.",
+    May.BLOCK | May.ANSWER, subject="mcp_server_name",
+    answer="an object with action (accept, decline, cancel) and content", declared_only=True,
+)  # fmt: skip
+ELICITATION_RESULT = EventSpec(
+    "ElicitationResult", p.QuestionAnswer, "before the user's answer goes back to the MCP server.",
+    May.BLOCK | May.ANSWER, subject="mcp_server_name",
+    answer="an object with action (accept, decline, cancel) and content", declared_only=True,
+)  # fmt: skip
+TEAMMATE_IDLE = EventSpec(
+    "TeammateIdle", p.Teammate, "when a team member is about to idle; a block keeps it going.",
+    May.BLOCK | May.STOP, declared_only=True,
+)  # fmt: skip
+
+
+def event_table(rows: Iterable[EventSpec[Any]]) -> Mapping[str, EventSpec[Any]]:
+    """Rows by name, in their order; a name that stands twice is a mistake of whoever added it."""
+    table: dict[str, EventSpec[Any]] = {}
+    for row in rows:
+        if row.name in table:
+            raise ValueError(f"event {row.name!r} is declared twice")
+        table[row.name] = row
+    return MappingProxyType(table)
+
+
+#: Every row above, in reading order.
+EVENTS: Mapping[str, EventSpec[Any]] = event_table(
+    cast("EventSpec[Any]", value) for value in list(globals().values()) if isinstance(value, EventSpec)
+)

@@ -1,0 +1,78 @@
+"""One configured reaction: a flat immutable record. Its identity is the whole definition."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from msgspec import Struct
+
+from hookline.model.diagnostics import NOWHERE, Where
+from hookline.model.events import EventSpec
+from hookline.model.policy import Cause, Policy, Reaction
+from hookline.model.run import Mode
+from hookline.model.scene import Scene
+
+if TYPE_CHECKING:
+    from hookline.model.wire import Wire
+
+Waiting = Literal["wait", "async", "rewake"]
+Scope = Literal["managed", "user", "project", "local", "plugin", "flag", "session"]
+
+
+class Matcher(Protocol):
+    """Does this hook concern an event with that subject? Pure, so that the answer can be remembered."""
+
+    @property
+    def text(self) -> str:
+        """As it was configured."""
+        ...
+
+    def matches(self, subject: str) -> bool: ...
+
+
+class Condition(Protocol):
+    """Does this hook concern this very payload?"""
+
+    @property
+    def text(self) -> str: ...
+
+    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool: ...
+
+
+class Hook(Struct, frozen=True, kw_only=True, eq=False):
+    """What runs, when, and how its answer is read."""
+
+    name: str
+    event: EventSpec[Any]
+    policy: Policy
+    wire: "Wire"
+    #: The handler kind, and its own settings as that handler defines them.
+    kind: str
+    spec: Any = None
+    matcher: Matcher | None = None
+    condition: Condition | None = None
+    timeout: float = 600.0
+    waiting: Waiting = "wait"
+    once: bool = False
+    mode: Mode = "enforce"
+    on_failure: Reaction | Mapping[Cause, Reaction] | None = None
+    #: Changes what it sees, so it runs before the hooks that judge; or asks that its lane runs in order.
+    rewrites: bool = False
+    required: bool = False
+    status_message: str | None = None
+    dialect: str = "native"
+    scope: Scope = "project"
+    where: Where = NOWHERE
+    #: Equal identities in one lane run once. None never equals another.
+    identity: object = None
+    #: Why it cannot run, for an entry that could not be read but must not vanish.
+    broken: str | None = None
+
+    def reaction(self, cause: Cause) -> Reaction:
+        """What a failure of this hook means: its own word first, then its policy's."""
+        own = self.on_failure
+        if own is not None:
+            if isinstance(own, str):
+                return own
+            if cause in own:
+                return own[cause]
+        return self.policy.failures.get(cause, "warn")

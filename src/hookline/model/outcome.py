@@ -1,0 +1,245 @@
+"""What hooks together said, and what it means.
+
+An outcome holds *what was said*, as tuples in config order, so merging is concatenation: associative, and
+nothing is lost. What it *means* (blocked, reason, permission, updated input) is derived when asked.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, cast
+
+from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
+
+from hookline.model.events import May
+from hookline.model.policy import Lives, Placement
+
+VoteKind = Literal["block", "defer", "ask", "allow"]
+Permission = Literal["deny", "defer", "ask", "allow"]
+
+_STRENGTH: Mapping[str, int] = {"block": 4, "defer": 3, "ask": 2, "allow": 1}
+
+
+class Vote(Struct, frozen=True):
+    """One hook's say on whether the action may go ahead."""
+
+    kind: VoteKind
+    reason: str = ""
+    #: Breaks ties between votes of one kind; the higher one gives the reason.
+    rank: int = 0
+    by: str = ""
+    #: What a block does at this event in the dialect of the hook.
+    means: str = ""
+
+
+class Edit(Struct, frozen=True):
+    """A rewrite: a whole value, or (patch) keys to lay over the value that is there."""
+
+    value: Any
+    patch: bool = False
+    field: str = ""
+    by: str = ""
+    #: The whole value after this edit; filled in by the engine, which knows what was there before.
+    whole: Any = UNSET
+
+
+class ContextItem(Struct, frozen=True):
+    """Text for the model, where it lands and how long it stays."""
+
+    text: str
+    placement: Placement | Literal[""] = ""
+    lives: Lives | Literal[""] = ""
+    hook: str = ""
+
+
+class Message(Struct, frozen=True):
+    """Text for the user."""
+
+    text: str
+    hook: str = ""
+
+
+class Halt(Struct, frozen=True):
+    """A hook asks that the whole run stops."""
+
+    reason: str = ""
+    by: str = ""
+
+
+class PermissionUpdate(Struct, frozen=True, omit_defaults=True):
+    """A change of permission rules that a hook asks for."""
+
+    type: str
+    mode: str | None = None
+    rules: tuple[Mapping[str, Any], ...] = ()
+    behavior: str | None = None
+    directories: tuple[str, ...] = ()
+    destination: str | None = None
+    by: str = ""
+
+
+class Answer(Struct, frozen=True):
+    """A value a hook supplies at an event that takes one."""
+
+    value: Any
+    by: str = ""
+
+
+class Outcome(Struct, frozen=True, omit_defaults=True):
+    """What the hooks of one event said. The empty outcome means: go on."""
+
+    votes: tuple[Vote, ...] = ()
+    edits: tuple[Edit, ...] = ()
+    context_items: tuple[ContextItem, ...] = ()
+    messages: tuple[Message, ...] = ()
+    halts: tuple[Halt, ...] = ()
+    permission_updates: tuple[PermissionUpdate, ...] = ()
+    watch_paths: tuple[str, ...] = ()
+    seeds: tuple[str, ...] = ()
+    env_items: tuple[tuple[str, str], ...] = ()
+    answers: tuple[Answer, ...] = ()
+    retry: bool = False
+    limit_reached: bool = False
+
+    def __add__(self, other: "Outcome") -> "Outcome":
+        if other is GO_ON:
+            return self
+        if self is GO_ON:
+            return other
+        return Outcome(
+            self.votes + other.votes,
+            self.edits + other.edits,
+            self.context_items + other.context_items,
+            self.messages + other.messages,
+            self.halts + other.halts,
+            self.permission_updates + other.permission_updates,
+            self.watch_paths + other.watch_paths,
+            self.seeds + other.seeds,
+            self.env_items + other.env_items,
+            self.answers + other.answers,
+            self.retry or other.retry,
+            self.limit_reached or other.limit_reached,
+        )
+
+    @property
+    def blocked(self) -> bool:
+        return any(vote.kind == "block" for vote in self.votes)
+
+    @property
+    def deciding_vote(self) -> Vote | None:
+        """The strongest vote; among equals the higher rank, then the first in config order."""
+        return max(self.votes, key=lambda vote: (_STRENGTH[vote.kind], vote.rank), default=None)
+
+    @property
+    def reason(self) -> str | None:
+        vote = self.deciding_vote
+        return vote.reason if vote is not None and vote.kind != "allow" else None
+
+    @property
+    def permission(self) -> Permission | None:
+        vote = self.deciding_vote
+        if vote is None:
+            return None
+        return "deny" if vote.kind == "block" else vote.kind
+
+    @property
+    def stop(self) -> bool:
+        return bool(self.halts)
+
+    @property
+    def stop_reason(self) -> str | None:
+        return next((halt.reason for halt in self.halts if halt.reason), None)
+
+    @property
+    def context(self) -> tuple[str, ...]:
+        return tuple(item.text for item in self.context_items)
+
+    @property
+    def initial_user_message(self) -> str | None:
+        return self.seeds[-1] if self.seeds else None
+
+    @property
+    def env(self) -> dict[str, str]:
+        return dict(self.env_items)
+
+    @property
+    def answer(self) -> Any:
+        """The first answer in config order."""
+        return self.answers[0].value if self.answers else None
+
+    @property
+    def updated_input(self) -> Any:
+        return self.updated("tool_input")
+
+    @property
+    def updated_prompt(self) -> Any:
+        return self.updated("prompt")
+
+    @property
+    def updated_output(self) -> Any:
+        """The rewritten tool result, or the rewritten model answer."""
+        found = self.updated("tool_response")
+        return found if found is not None else self.updated("response")
+
+    @property
+    def updated_messages(self) -> Any:
+        return self.updated("messages")
+
+    def updated(self, field: str) -> Any:
+        """The value of a rewritten payload field after the last edit, or None when nothing changed it."""
+        for edit in reversed(self.edits):
+            if edit.field == field:
+                return edit.value if isinstance(edit.whole, UnsetType) else edit.whole
+        return None
+
+    def clipped(self, may: May) -> tuple["Outcome", tuple[str, ...]]:
+        """This outcome without what may not be done, and the names of what was dropped."""
+        dropped: list[str] = []
+        changes: dict[str, Any] = {}
+        for name, (needed, label) in _NEEDS.items():
+            if getattr(self, name) and not needed & may:
+                dropped.append(label)
+                changes[name] = False if name == "retry" else ()
+        votes = tuple(vote for vote in self.votes if _vote_needs(vote) & may)
+        if len(votes) != len(self.votes):
+            kinds = {"block": "block", "ask": "ask", "allow": "allow", "defer": "defer"}
+            lost = {kinds[vote.kind] for vote in self.votes if not _vote_needs(vote) & may}
+            dropped.extend(sorted(lost))
+            changes["votes"] = votes
+        return (replace(self, **changes) if changes else self), tuple(dropped)
+
+
+#: The empty outcome. Compared by identity on the fast path, by value everywhere else.
+GO_ON = Outcome()
+
+#: What each part of an outcome needs the event and the policy to allow, and what it is called when dropped.
+_NEEDS: Mapping[str, tuple[May, str]] = {
+    "edits": (May.REWRITE, "rewrite"),
+    "context_items": (May.CONTEXT, "context"),
+    "halts": (May.STOP, "stop"),
+    "permission_updates": (May.RULES, "permission_updates"),
+    "watch_paths": (May.WATCH, "watch_paths"),
+    "seeds": (May.SEED, "initial_user_message"),
+    "env_items": (May.ENV, "env"),
+    "answers": (May.ANSWER, "answer"),
+    "retry": (May.RETRY, "retry"),
+}
+
+
+def _vote_needs(vote: Vote) -> May:
+    return May.BLOCK if vote.kind == "block" else May.PERMIT
+
+
+def merged(outcomes: Sequence[Outcome]) -> Outcome:
+    """All of them, in the order given."""
+    total = GO_ON
+    for outcome in outcomes:
+        total += outcome
+    return total
+
+
+def edited(value: Any, edit: Edit) -> Any:
+    """The value after one edit. A patch over something that has no keys replaces it."""
+    laid_over: Any = edit.value
+    if edit.patch and isinstance(value, Mapping) and isinstance(laid_over, Mapping):
+        return {**cast("Mapping[str, Any]", value), **cast("Mapping[str, Any]", laid_over)}
+    return laid_over

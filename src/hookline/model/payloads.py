@@ -1,0 +1,283 @@
+"""What is known at each moment: one frozen record per payload shape.
+
+Field names are the keys of the native wire. A field left at its default is not sent.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct, field
+
+JsonObject = Mapping[str, Any]
+
+
+class Payload(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The root of all payload shapes. A host's own payloads may be any record msgspec can encode."""
+
+
+class SessionStarted(Payload, frozen=True, kw_only=True):
+    source: str = "startup"
+    model: str | None = None
+    agent_type: str | None = None
+    session_title: str | None = None
+
+
+class SessionEnded(Payload, frozen=True, kw_only=True):
+    reason: str = "other"
+    duration_ms: int | None = None
+    cost_usd: float | None = None
+
+
+class SetupRun(Payload, frozen=True, kw_only=True):
+    trigger: str = "init"
+
+
+class Prompt(Payload, frozen=True, kw_only=True):
+    prompt: str
+    source: str | None = None
+
+
+class PromptExpansion(Payload, frozen=True, kw_only=True):
+    command_name: str
+    prompt: str
+    expansion_type: str = "slash_command"
+    command_args: str = ""
+    command_source: str | None = None
+
+
+class TurnBegun(Payload, frozen=True, kw_only=True):
+    turn: int = 1
+    prompt: str | None = None
+
+
+class ModelRequest(Payload, frozen=True, kw_only=True):
+    model: str | None = None
+    messages: tuple[JsonObject, ...] = ()
+    iteration: int = 1
+    turn: int = 1
+
+
+class ModelResponse(Payload, frozen=True, kw_only=True):
+    model: str | None = None
+    response: str = ""
+    reasoning: str | None = None
+    tool_calls: tuple[JsonObject, ...] = ()
+    usage: JsonObject = field(default_factory=dict[str, Any])
+    cost_usd: float | None = None
+    iteration: int = 1
+    turn: int = 1
+
+
+class ToolCall(Payload, frozen=True, kw_only=True):
+    tool_name: str
+    tool_input: JsonObject = field(default_factory=dict[str, Any])
+    tool_use_id: str | None = None
+    tool_category: str | None = None
+    mcp_server: JsonObject | None = None
+
+
+class PermissionAsked(ToolCall, frozen=True, kw_only=True):
+    permission_suggestions: tuple[JsonObject, ...] = ()
+
+
+class PermissionRefused(ToolCall, frozen=True, kw_only=True):
+    reason: str = ""
+
+
+class ToolResult(ToolCall, frozen=True, kw_only=True):
+    tool_response: Any = None
+    duration_ms: int | None = None
+
+
+class ToolFailure(ToolCall, frozen=True, kw_only=True):
+    error: str = ""
+    is_interrupt: bool = False
+    exit_code: int | None = None
+    duration_ms: int | None = None
+
+
+class ToolBatch(Payload, frozen=True, kw_only=True):
+    tool_calls: tuple[JsonObject, ...] = ()
+
+
+class ToolSelection(Payload, frozen=True, kw_only=True):
+    tools: tuple[str, ...] = ()
+    model: str | None = None
+
+
+class ShellStart(Payload, frozen=True, kw_only=True):
+    tool_name: str
+    command: str = ""
+    tool_input: JsonObject = field(default_factory=dict[str, Any])
+
+
+class TurnAnswer(Payload, frozen=True, kw_only=True):
+    last_assistant_message: str = ""
+    turn: int = 1
+    stop_hook_active: bool = False
+
+
+class TurnSummary(Payload, frozen=True, kw_only=True):
+    status: str = "completed"
+    turn_id: str | None = None
+    turn: int = 1
+    error: str | None = None
+    duration_ms: int = 0
+    last_assistant_message: str = ""
+    usage: JsonObject = field(default_factory=dict[str, Any])
+    totals: JsonObject = field(default_factory=dict[str, Any])
+    tool_count: int = 0
+    queued_message_count: int = 0
+    stop_hook_active: bool = False
+
+
+class TurnFailure(Payload, frozen=True, kw_only=True):
+    error: str = "unknown"
+    error_details: str | None = None
+    last_assistant_message: str = ""
+
+
+class Notice(Payload, frozen=True, kw_only=True):
+    message: str
+    title: str | None = None
+    notification_type: str = "info"
+    level: str = "info"
+
+
+class RunError(Payload, frozen=True, kw_only=True):
+    message: str
+    error_type: str = "unknown"
+    level: str = "error"
+
+
+class IterationLimit(Payload, frozen=True, kw_only=True):
+    message: str = ""
+    max_iterations: int = 0
+    level: str = "warning"
+
+
+class InputAwaited(Payload, frozen=True, kw_only=True):
+    reason: str = "idle"
+    message: str | None = None
+
+
+class SubagentBegun(Payload, frozen=True, kw_only=True):
+    agent_id: str
+    agent_type: str = "general"
+    description: str = ""
+    prompt: str = ""
+
+
+class SubagentEnded(Payload, frozen=True, kw_only=True):
+    agent_id: str
+    agent_type: str = "general"
+    status: str = "completed"
+    last_assistant_message: str = ""
+    agent_transcript_path: str | None = None
+    stop_hook_active: bool = False
+
+
+class TaskNote(Payload, frozen=True, kw_only=True):
+    task_id: str
+    task_subject: str = ""
+    task_description: str = ""
+    status: str | None = None
+
+
+class ConfigEdit(Payload, frozen=True, kw_only=True):
+    source: str
+    file_path: str | None = None
+
+
+class InstructionFile(Payload, frozen=True, kw_only=True):
+    file_path: str
+    load_reason: str = "session_start"
+    memory_type: str = "Project"
+    globs: tuple[str, ...] = ()
+    trigger_file_path: str | None = None
+    parent_file_path: str | None = None
+
+
+class CwdMove(Payload, frozen=True, kw_only=True):
+    old_cwd: str
+    new_cwd: str
+
+
+class FileEdit(Payload, frozen=True, kw_only=True):
+    file_path: str
+    event: str = "change"
+
+    @property
+    def file_name(self) -> str:
+        """The base name, which is what matchers test."""
+        return self.file_path.rstrip("/").rsplit("/", 1)[-1]
+
+
+class ModeMove(Payload, frozen=True, kw_only=True):
+    old_mode: str
+    new_mode: str
+
+
+class Compaction(Payload, frozen=True, kw_only=True):
+    trigger: str = "auto"
+    custom_instructions: str | None = None
+    input_tokens: int | None = None
+    context_limit: int | None = None
+
+
+class Compacted(Payload, frozen=True, kw_only=True):
+    trigger: str = "auto"
+    compact_summary: str = ""
+
+
+class WorktreeWanted(Payload, frozen=True, kw_only=True):
+    name: str
+
+
+class WorktreeGone(Payload, frozen=True, kw_only=True):
+    worktree_path: str
+
+
+class ShownMessage(Payload, frozen=True, kw_only=True):
+    message_id: str = ""
+    delta: str = ""
+    index: int = 0
+    final: bool = False
+
+
+class ModelMove(Payload, frozen=True, kw_only=True):
+    from_model: str
+    to_model: str
+    source: str = "command"
+    requested_model: str | None = None
+
+
+class AgentMove(Payload, frozen=True, kw_only=True):
+    from_agent: str
+    to_agent: str
+    agent_switch_kind: str = "handoff"
+
+
+class DirectoryNote(Payload, frozen=True, kw_only=True):
+    directory: str
+    source: str = "slash_command"
+
+
+class Question(Payload, frozen=True, kw_only=True):
+    mcp_server_name: str
+    message: str = ""
+    mode: str = "form"
+    elicitation_id: str | None = None
+    requested_schema: JsonObject | None = None
+
+
+class QuestionAnswer(Payload, frozen=True, kw_only=True):
+    mcp_server_name: str
+    action: str = "accept"
+    content: JsonObject | None = None
+    elicitation_id: str | None = None
+
+
+class Teammate(Payload, frozen=True, kw_only=True):
+    teammate_name: str
+    team_name: str | None = None

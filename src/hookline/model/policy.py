@@ -1,0 +1,65 @@
+"""How one dialect behaves at one of its own events: behaviour as data, never as code.
+
+A policy never names what happens *at the moment* (that is the event row); it says how the hooks of one
+dialect are run there, what a failure means, and where injected text lands.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Literal, get_args
+
+from msgspec import Struct
+
+from hookline.model.events import May
+
+Cause = Literal[
+    "not_started", "crashed", "signalled", "timed_out", "unreadable", "truncated", "transport", "cancelled"
+]
+CAUSES: tuple[Cause, ...] = get_args(Cause)
+
+Reaction = Literal["pass", "warn", "ask", "block"]
+Placement = Literal["system", "conversation", "user", "tool_result", "transient"]
+Lives = Literal["session", "turn", "call"]
+
+#: The failure tables that most policies use.
+CLOSED: Mapping[Cause, Reaction] = MappingProxyType(dict[Cause, Reaction].fromkeys(CAUSES, "block"))
+OPEN: Mapping[Cause, Reaction] = MappingProxyType(
+    {cause: "block" if cause == "cancelled" else "warn" for cause in CAUSES}
+)
+
+
+class Limit(Struct, frozen=True):
+    """How many blocks in a row are obeyed, what happens at the next one, and what resets the count."""
+
+    obeyed: int
+    then: Literal["pass", "end_turn"] = "pass"
+    resets: Literal["turn", "call"] = "turn"
+
+
+class Policy(Struct, frozen=True, kw_only=True, eq=False):
+    """One dialect at one of its own events. Lanes are formed by identity: neighbours share the object."""
+
+    spelled: str
+    may: May
+    waits: bool = True
+    run: Literal["parallel", "serial", "serial_if_asked", "rewriters_first"] = "parallel"
+    sees: Literal["original", "current"] = "original"
+    stop_on: Literal["never", "block", "closed"] = "never"
+    keep: Literal["all", "block_only"] = "all"
+    settle: Literal["all", "first_answer"] = "all"
+    reasons: Literal["first", "joined"] = "first"
+    failures: Mapping[Cause, Reaction] = OPEN
+    limit: Limit | None = None
+    #: Seconds that all hooks of one dispatch share; a hook gets what is left of it.
+    budget: float | None = None
+    block_means: str = "deny_call"
+    placement: Placement = "conversation"
+    lives: Lives = "session"
+    #: What happens to processes a finished hook left behind.
+    leftovers: Literal["kill", "leave"] = "kill"
+    #: What a run says when the hook asked for more than it may: listed as dropped, or a failure.
+    on_clipped: Literal["report", "fail"] = "report"
+    #: Whether text of a hook nobody waited for reaches the session's inbox.
+    late: Literal["context", "discard"] = "context"
+    #: Whether guards of the same lane are asked again when a neighbour changed what they saw.
+    recheck_own: bool = False

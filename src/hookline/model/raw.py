@@ -1,0 +1,55 @@
+"""What a handler gives back: facts, one shape per way of ending. No opinion about the answer."""
+
+from typing import Any
+
+from msgspec import Struct
+
+from hookline.model.policy import Cause
+
+
+class Exited(Struct, frozen=True):
+    """A process ended by itself."""
+
+    code: int
+    stdout: bytes = b""
+    stderr: bytes = b""
+    truncated: bool = False
+    #: Something the hook left behind still held its pipes when it ended.
+    pipes_held: bool = False
+    queue_ms: float = 0.0
+
+
+class Replied(Struct, frozen=True):
+    """A server, a model or an MCP tool replied. `status` is the HTTP status, None elsewhere."""
+
+    body: bytes
+    status: int | None = None
+    truncated: bool = False
+
+
+class Returned(Struct, frozen=True):
+    """A function or a builtin returned a value."""
+
+    value: Any = None
+
+
+class Broke(Struct, frozen=True):
+    """No answer. `detail` is a whole sentence part that names what went wrong."""
+
+    cause: Cause
+    detail: str = ""
+    stdout: bytes = b""
+    stderr: bytes = b""
+    exit_code: int | None = None
+    signal: int | None = None
+    truncated: bool = False
+    queue_ms: float = 0.0
+
+
+class Detached(Struct, frozen=True):
+    """The hook asked to go on in the background; whoever ran it gets the rest later."""
+
+    rest: Any
+
+
+RawResult = Exited | Replied | Returned | Broke | Detached

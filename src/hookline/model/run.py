@@ -1,0 +1,49 @@
+"""The record of one hook having run, or of why it did not.
+
+Its field names are a contract: scripts read them.
+"""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from hookline.model.policy import Cause
+
+Status = Literal[
+    "ok", "blocked", "failed", "timed_out", "not_started", "cancelled", "untrusted", "skipped", "detached"
+]
+Decision = Literal["deny", "defer", "ask", "allow"]
+Mode = Literal["enforce", "shadow", "off"]
+
+
+class Run(Struct, frozen=True, kw_only=True):
+    hook: str
+    source: str = ""
+    dialect: str = "native"
+    type: str = "function"
+    status: Status = "ok"
+    cause: Cause | None = None
+    #: Why it ran, or why it did not. Filled in where somebody asked: dispatch itself does not compute it.
+    why: str = ""
+    #: What went wrong, in words.
+    detail: str = ""
+    decision: Decision | None = None
+    reason: str | None = None
+    dropped: tuple[str, ...] = ()
+    passed_without_answer: bool = False
+    mode: Mode = "enforce"
+    recheck: bool = False
+    exit_code: int | None = None
+    signal: int | None = None
+    queue_ms: float = 0.0
+    duration_ms: float = 0.0
+    stdout: str = ""
+    stderr: str = ""
+    truncated: bool = False
+    event: str = ""
+    spelled: str = ""
+    session: str = ""
+    agent: str | None = None
+    run_id: str = ""
+    #: Seconds since the epoch when it was recorded.
+    at: float = 0.0

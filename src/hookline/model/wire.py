@@ -1,0 +1,79 @@
+"""Between an event and a handler: how a payload is told, and how a raw result is understood."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from hookline.model.events import EventSpec
+from hookline.model.hook import Hook
+from hookline.model.outcome import GO_ON, Outcome
+from hookline.model.raw import Broke, RawResult
+from hookline.model.scene import Scene
+
+
+class Encoded(Struct, frozen=True):
+    """What external code is given: a document on stdin or as a body, and environment variables."""
+
+    document: bytes = b""
+    env: Mapping[str, str] = {}
+
+
+class Decoded(Struct, frozen=True):
+    """What a raw result says. Both can be true at once: an answer, and a failure."""
+
+    outcome: Outcome = GO_ON
+    failure: Broke | None = None
+    #: What the hook said that nobody reads at this event, by name.
+    ignored: tuple[str, ...] = ()
+
+
+NOTHING_SAID = Decoded()
+
+
+class Call(Struct, kw_only=True):
+    """One hook about to run: everything a handler needs, and nothing it could decide with."""
+
+    hook: Hook
+    event: EventSpec[Any]
+    payload: Any
+    scene: Scene
+    timeout: float
+    run_id: str = ""
+    #: Bytes to run in place of the program the hook names (from the trust seam).
+    script: bytes | None = None
+    #: Called with each line of output while the hook runs.
+    on_line: Callable[[bytes], None] | None = None
+
+    def encoded(self) -> Encoded:
+        return self.hook.wire.encode(self)
+
+
+class Parsed(Struct, frozen=True):
+    """A payload document read back."""
+
+    event: EventSpec[Any]
+    payload: Any
+    scene: Scene
+
+
+class Told(Struct, frozen=True):
+    """An outcome in another agent's terms: what Hookline exits with and prints when it *is* the hook."""
+
+    code: int = 0
+    stdout: str = ""
+    stderr: str = ""
+    #: What the agent cannot express, by name.
+    lost: tuple[str, ...] = ()
+
+
+class Wire(Protocol):
+    """One dialect's way of talking to hooks. Stateless."""
+
+    def encode(self, call: Call) -> Encoded: ...
+
+    def decode(self, call: Call, raw: RawResult) -> Decoded: ...
+
+    def advance(self, event: EventSpec[Any], payload: Any, outcome: Outcome) -> Any:
+        """The payload as the next hook sees it, after what was said so far."""
+        ...
