@@ -1,0 +1,139 @@
+"""A small agent as a hook: it may look around with read-only tools before it answers.
+
+The loop is here, not in the host: a runner is asked for one step at a time, and only this handler calls
+tools. So a runner can neither take more steps than it was given nor reach a tool that writes.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Protocol
+
+from msgspec import Struct
+
+from hookline.handlers.failures import described, told
+from hookline.handlers.prompt import SYSTEM, replied, with_arguments
+from hookline.model.raw import Broke, RawResult
+from hookline.model.wire import Call
+
+_LONGEST_OUTPUT: Final = 100_000
+
+
+class AgentSpec(Struct, frozen=True):
+    prompt: str
+    model: str | None = None
+    max_steps: int = 50
+
+
+class ToolUse(Struct, frozen=True):
+    """A tool call the model asks for."""
+
+    name: str
+    input: Mapping[str, Any] = {}
+    id: str = ""
+
+
+class ToolOutput(Struct, frozen=True):
+    """What came of it."""
+
+    id: str
+    text: str
+    is_error: bool = False
+
+
+class Step(Struct, frozen=True):
+    """One model response: tool calls to go on with, or, when there are none, the answer."""
+
+    text: str = ""
+    tool_uses: tuple[ToolUse, ...] = ()
+
+
+class AgentTool(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def read_only(self) -> bool: ...
+
+    async def call(self, arguments: Mapping[str, Any]) -> str: ...
+
+
+class AgentRun(Protocol):
+    """One conversation under way."""
+
+    async def step(self, outputs: Sequence[ToolOutput]) -> Step:
+        """One request to the model, with the outputs of the tools it last asked for."""
+        ...
+
+
+class AgentRunner(Protocol):
+    """The host's way to hold a conversation with a model. An exception means that there is no answer."""
+
+    @property
+    def tools(self) -> Sequence[AgentTool]:
+        """All the host has; those that are not read-only are neither offered nor called."""
+        ...
+
+    async def begin(
+        self, task: str, *, system: str, model: str | None, tools: Sequence[AgentTool]
+    ) -> AgentRun: ...
+
+
+class AgentHandler:
+    kind = "agent"
+    own_clock = False
+
+    def __init__(self, runner: AgentRunner | None, system: str = SYSTEM) -> None:
+        self._runner = runner
+        self._system = system
+
+    async def run(self, call: Call) -> RawResult:
+        spec: AgentSpec = call.hook.spec
+        problem = self.problem(spec)
+        if self._runner is None or problem is not None:
+            return Broke("not_started", problem or "")
+        document = told(call)
+        if isinstance(document, Broke):
+            return document
+        try:
+            tools = {tool.name: tool for tool in self._runner.tools if tool.read_only}
+            conversation = await self._runner.begin(
+                with_arguments(spec.prompt, document),
+                system=self._system,
+                model=spec.model,
+                tools=tuple(tools.values()),
+            )
+            return await take_steps(conversation, tools, spec.max_steps)
+        except Exception as error:  # noqa: BLE001 - whatever a model client raises, there is no answer
+            return Broke("transport", f"the agent gave no answer: {described(error)}")
+
+    def problem(self, spec: Any) -> str | None:
+        if self._runner is None:
+            return "no agent runner was given, so agent hooks cannot run"
+        if spec.max_steps < 1:
+            return "max_steps must be at least 1"
+        return None if spec.prompt.strip() else "its prompt is empty"
+
+    async def close(self) -> None:
+        """Nothing is held: the runner is the host's."""
+
+
+async def take_steps(run: AgentRun, tools: Mapping[str, AgentTool], max_steps: int) -> RawResult:
+    """Step until there is an answer. Running out of steps is a crash: it ran, and ended without one."""
+    outputs: Sequence[ToolOutput] = ()
+    for _ in range(max_steps):
+        step = await run.step(outputs)
+        if not step.tool_uses:
+            return replied(step.text)
+        outputs = [await _called(tools, use) for use in step.tool_uses]
+    return Broke("crashed", f"no answer within {max_steps} steps")
+
+
+async def _called(tools: Mapping[str, AgentTool], use: ToolUse) -> ToolOutput:
+    tool = tools.get(use.name)
+    if tool is None:
+        known = ", ".join(sorted(tools)) or "none"
+        return ToolOutput(use.id, f"there is no tool {use.name!r} here; tools: {known}", is_error=True)
+    try:
+        text = await tool.call(use.input)
+    except Exception as error:  # noqa: BLE001 - the model is told, as it is of any failed tool
+        return ToolOutput(use.id, described(error), is_error=True)
+    return ToolOutput(use.id, text[:_LONGEST_OUTPUT])

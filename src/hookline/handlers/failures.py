@@ -1,0 +1,47 @@
+"""Words for what went wrong inside code that is not ours."""
+
+from typing import Final
+
+from hookline.model.raw import Broke
+from hookline.model.wire import Call
+
+_LONGEST: Final = 500
+
+
+def described(error: BaseException) -> str:
+    """`ValueError: no such user`, on one line and not too long, whatever the error's own text does."""
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 - an error whose text cannot be had is still that error
+        text = "its message cannot be read"
+    name = type(error).__name__
+    return f"{name}: {shortened(text)}" if text else name
+
+
+def shortened(text: str, longest: int = _LONGEST) -> str:
+    """One line of printable text; what was cut off is marked."""
+    flat = " ".join("".join(char if char.isprintable() else " " for char in text[: longest * 4]).split())
+    return flat if len(flat) <= longest else f"{flat[: longest - 1]}…"
+
+
+def raised_at(error: BaseException) -> str:
+    """`file.py:12`, where the error was raised; empty when it never was."""
+    trace = error.__traceback__
+    if trace is None:
+        return ""
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    return f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+
+
+def crashed(error: BaseException) -> Broke:
+    """Code that ran in this process and raised."""
+    return Broke("crashed", f"{described(error)} ({raised_at(error)})")
+
+
+def told(call: Call) -> bytes | Broke:
+    """The document this hook is given, or why its payload cannot be written down."""
+    try:
+        return call.encoded().document
+    except Exception as error:  # noqa: BLE001 - a host's own payload can fail in any way when it is encoded
+        return Broke("not_started", f"the payload cannot be encoded: {described(error)}")

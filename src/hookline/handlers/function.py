@@ -1,0 +1,126 @@
+"""Functions of the host as hooks: async ones on the loop, others in a worker thread."""
+
+import asyncio
+import inspect
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import force_setattr
+
+from hookline.handlers.failures import crashed
+from hookline.handlers.workers import Workers, WorkersLostError
+from hookline.model.raw import Broke, RawResult, Returned
+from hookline.model.wire import Call
+
+_NOTHING: Final = Returned(None)
+
+
+class FunctionSpec(Struct, frozen=True, eq=False):
+    """A callable that takes (payload) or (payload, scene).
+
+    How it must be called is found out once, here, so that calling it costs nothing extra.
+    """
+
+    call: Callable[..., Any]
+    name: str = ""
+    is_async: bool = False
+    takes_scene: bool = False
+    #: Why it cannot be called as a hook.
+    fault: str | None = None
+
+    def __post_init__(self) -> None:
+        takes_scene, fault = _read_signature(self.call)
+        force_setattr(self, "is_async", _is_async(self.call))
+        force_setattr(self, "takes_scene", takes_scene)
+        force_setattr(self, "fault", fault)
+        if not self.name:
+            force_setattr(self, "name", _name_of(self.call))
+
+
+class FunctionHandler:
+    """Calls them. An async function runs on the loop of the dispatch and must not block it."""
+
+    kind = "function"
+    own_clock = False
+
+    def __init__(self, workers: Workers | None = None) -> None:
+        self._workers = workers if workers is not None else Workers()
+
+    async def run(self, call: Call) -> RawResult:
+        spec: FunctionSpec = call.hook.spec
+        if spec.fault is not None:
+            return Broke("not_started", spec.fault)
+        try:
+            if spec.is_async:
+                if spec.takes_scene:
+                    value = await spec.call(call.payload, call.scene)
+                else:
+                    value = await spec.call(call.payload)
+            else:
+                value = await self._in_thread(spec, call)
+        except WorkersLostError as error:
+            return Broke("not_started", str(error))
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a hook's own error is a result, not ours
+            return crashed(error)
+        return _NOTHING if value is None else Returned(value)
+
+    def problem(self, spec: Any) -> str | None:
+        return spec.fault if isinstance(spec, FunctionSpec) else "a function hook needs a callable"
+
+    async def close(self) -> None:
+        self._workers.close()
+
+    async def _in_thread(self, spec: FunctionSpec, call: Call) -> Any:
+        arguments = (call.payload, call.scene) if spec.takes_scene else (call.payload,)
+        finished = await self._workers.run(partial(spec.call, *arguments))
+        if finished.error is not None:
+            if isinstance(finished.error, (KeyboardInterrupt, asyncio.CancelledError)):
+                # In a thread these are no signal to us: somebody raised them by hand.
+                raise RuntimeError(repr(finished.error)) from finished.error
+            raise finished.error
+        # A lambda around an async function looks like a plain function until it is called.
+        return await finished.value if inspect.isawaitable(finished.value) else finished.value
+
+
+def _is_async(call: Callable[..., Any]) -> bool:
+    return inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(getattr(call, "__call__", None))  # noqa: B004 - the method itself is asked whether it is async
+
+
+def _name_of(call: Callable[..., Any]) -> str:
+    inner = call.func if isinstance(call, partial) else call
+    return getattr(inner, "__name__", None) or type(inner).__name__
+
+
+def _read_signature(call: Callable[..., Any]) -> tuple[bool, str | None]:
+    """Whether it takes the scene as well, and why it cannot be called at all."""
+    if not callable(call):
+        return False, f"{call!r} is not callable"
+    if inspect.isasyncgenfunction(call) or inspect.isgeneratorfunction(call):
+        return False, f"{_name_of(call)} is a generator: a hook returns its answer, it does not yield it"
+    try:
+        signature = inspect.signature(call)
+    except (ValueError, TypeError):  # some callables written in C do not say what they take
+        return False, None
+    for takes_scene, arguments in ((True, (None, None)), (False, (None,))):
+        if takes_scene and not _wants_scene(signature):
+            continue
+        try:
+            signature.bind(*arguments)
+        except TypeError:
+            continue
+        return takes_scene, None
+    return False, f"{_name_of(call)}{signature} must take (payload) or (payload, scene)"
+
+
+def _wants_scene(signature: inspect.Signature) -> bool:
+    """A second parameter with a default is the function's own business, unless it is called `scene`."""
+    positional = [
+        parameter
+        for parameter in signature.parameters.values()
+        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+    ]
+    if len(positional) < 2:
+        return False
+    return positional[1].default is inspect.Parameter.empty or positional[1].name == "scene"

@@ -1,0 +1,126 @@
+"""Hooks behind a URL: what they may be, checked before anything is sent."""
+
+import asyncio
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from msgspec import Struct
+
+from hookline.handlers.failures import told
+from hookline.handlers.headers import check_names, filled_values
+from hookline.model.raw import Broke, RawResult
+from hookline.model.wire import Call
+
+if TYPE_CHECKING:
+    import ssl
+
+    from hookline.handlers.addresses import Resolver
+    from hookline.handlers.exchange import Exchange
+    from hookline.handlers.urls import Target
+
+
+class HttpSpec(Struct, frozen=True):
+    url: str
+    headers: Mapping[str, str] = {}
+    #: The only environment variables that may stand in header values; all others are empty.
+    allowed_env_vars: tuple[str, ...] = ()
+
+
+class HttpRules(Struct, frozen=True):
+    """What http hooks may do at all, whatever their entries say."""
+
+    #: Patterns such as `https://hooks.example.com/*` or `http://localhost:*`; None allows every URL.
+    allowed_urls: tuple[str, ...] | None = None
+    #: Variables that headers may use; an entry must list them as well. None leaves it to the entry.
+    allowed_env: frozenset[str] | None = None
+    #: Whether http:// may leave this machine.
+    plain_http: bool = False
+
+
+class HttpHandler:
+    """Posts the payload. Connections are kept per event loop; one handler may serve several loops."""
+
+    kind = "http"
+    own_clock = False
+
+    def __init__(
+        self,
+        rules: HttpRules | None = None,
+        *,
+        environ: Mapping[str, str] | None = None,
+        resolver: "Resolver | None" = None,
+        tls: "ssl.SSLContext | None" = None,
+        most_kept: int = 1 << 20,
+    ) -> None:
+        self._rules = rules if rules is not None else HttpRules()
+        self._environ = environ if environ is not None else dict(os.environ)
+        self._resolver = resolver
+        self._tls = tls
+        self._most_kept = most_kept
+        self._exchanges: WeakKeyDictionary[asyncio.AbstractEventLoop, Exchange] = WeakKeyDictionary()
+
+    async def run(self, call: Call) -> RawResult:
+        spec: HttpSpec = call.hook.spec
+        try:
+            target = self._target(spec)
+            headers = self._headers(spec)
+        except ValueError as refused:
+            return Broke("not_started", str(refused))
+        document = told(call)
+        if isinstance(document, Broke):
+            return document
+        if call.run_id:
+            headers.append((b"Idempotency-Key", call.run_id.encode()))
+        return await self._exchange().post(target, headers, document, call.timeout)
+
+    def problem(self, spec: Any) -> str | None:
+        from hookline.handlers.addresses import literal_refusal  # noqa: PLC0415 - only http hooks need it
+
+        try:
+            target = self._target(spec)
+            check_names(spec.headers)
+            filled_values(spec.headers, lambda _name: "")
+        except ValueError as refused:
+            return str(refused)
+        reason = literal_refusal(target.host)
+        return f"{target.shown} is refused: {reason}" if reason is not None else None
+
+    async def close(self) -> None:
+        """Close the connections of this loop; those of a loop that has ended went with it."""
+        exchange = self._exchanges.pop(asyncio.get_running_loop(), None)
+        if exchange is not None:
+            await exchange.close()
+
+    def _target(self, spec: HttpSpec) -> "Target":
+        from hookline.handlers.urls import parse_url, url_allowed  # noqa: PLC0415 - only http hooks need it
+
+        target = parse_url(spec.url)
+        allowed = self._rules.allowed_urls
+        if allowed is not None and not url_allowed(target, allowed):
+            raise ValueError(f"{target.shown} is refused: it is not among the allowed URLs")
+        return target
+
+    def _headers(self, spec: HttpSpec) -> list[tuple[bytes, bytes]]:
+        if not spec.headers:
+            return []
+        check_names(spec.headers)
+        usable = frozenset(spec.allowed_env_vars)
+        if self._rules.allowed_env is not None:
+            usable &= self._rules.allowed_env
+        return filled_values(spec.headers, lambda name: self._environ.get(name, "") if name in usable else "")
+
+    def _exchange(self) -> "Exchange":
+        loop = asyncio.get_running_loop()
+        exchange = self._exchanges.get(loop)
+        if exchange is None:
+            from hookline.handlers.exchange import Exchange  # noqa: PLC0415 - the http packages are heavy
+
+            exchange = self._exchanges[loop] = Exchange(
+                resolver=self._resolver,
+                plain_http=self._rules.plain_http,
+                tls=self._tls,
+                most_kept=self._most_kept,
+            )
+        return exchange

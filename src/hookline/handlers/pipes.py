@@ -1,0 +1,96 @@
+"""Our ends of a hook's pipes: a reader that keeps only so much, a writer that never waits and never raises."""
+
+import os
+import signal
+from typing import Final
+
+#: Bytes taken per call, so that one loud hook cannot hold up the loop.
+CHUNK: Final = 1 << 16
+
+
+class Output:
+    """What comes out of one pipe: the first `cap` bytes are kept, the rest is read and thrown away."""
+
+    __slots__ = ("_cap", "ended", "fd", "kept", "total")
+
+    def __init__(self, fd: int, cap: int) -> None:
+        self.fd = fd
+        self._cap = cap
+        self.kept = bytearray()
+        self.total = 0
+        self.ended = False
+
+    @property
+    def truncated(self) -> bool:
+        return self.total > len(self.kept)
+
+    def take(self) -> bytes | None:
+        """What is kept of one read, or None when nothing is there now."""
+        try:
+            chunk = os.read(self.fd, CHUNK)
+        except (BlockingIOError, InterruptedError):
+            return None
+        except OSError:
+            chunk = b""
+        if not chunk:
+            self.ended = True
+            return chunk
+        self.total += len(chunk)
+        room = self._cap - len(self.kept)
+        if room < len(chunk):
+            chunk = chunk[: max(room, 0)]
+        self.kept += chunk
+        return chunk
+
+
+class Input:
+    """What still has to go into one pipe."""
+
+    __slots__ = ("_rest", "fd")
+
+    def __init__(self, fd: int, document: bytes) -> None:
+        self.fd = fd
+        self._rest = memoryview(document)
+
+    def push(self) -> bool:
+        """Write what fits; True when there is nothing more to do, because all is written or nobody reads."""
+        while self._rest:
+            try:
+                written = write_some(self.fd, self._rest[: CHUNK * 16])
+            except BlockingIOError:
+                return False
+            if written is None:
+                break
+            self._rest = self._rest[written:]
+        self.close()
+        return True
+
+    def close(self) -> None:
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+            self._rest = self._rest[:0]
+
+
+def write_some(fd: int, view: memoryview | bytes) -> int | None:
+    """`os.write`, where None means that the other end is gone. Only BlockingIOError is raised."""
+    # Python ignores SIGPIPE, but many command line tools set it back: there a plain write would end us.
+    deadly = signal.getsignal(signal.SIGPIPE) == signal.SIG_DFL
+    try:
+        return _write_shielded(fd, view) if deadly else os.write(fd, view)
+    except BlockingIOError:
+        raise
+    except OSError:
+        return None
+
+
+def _write_shielded(fd: int, view: memoryview | bytes) -> int:
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGPIPE})
+    try:
+        return os.write(fd, view)
+    except BrokenPipeError:
+        # The signal went to this thread and waits behind the mask: it has to be taken before the mask goes.
+        signal.sigtimedwait({signal.SIGPIPE}, 0)
+        raise
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

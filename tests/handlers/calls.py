@@ -1,0 +1,64 @@
+"""A call as the engine would hand it to a handler, with the plainest wire there can be."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+import msgspec
+
+from hookline.model.events import PRE_TOOL_USE, EventSpec, May
+from hookline.model.hook import Hook
+from hookline.model.outcome import Outcome
+from hookline.model.payloads import ToolCall
+from hookline.model.policy import Policy
+from hookline.model.raw import RawResult
+from hookline.model.scene import Scene
+from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded
+
+T = TypeVar("T")
+
+POLICY = Policy(spelled="PreToolUse", may=May.BLOCK)
+BASH = ToolCall(tool_name="Bash", tool_input={"command": "ls"})
+
+
+class PlainWire:
+    """The payload as JSON, and no opinion about answers."""
+
+    def encode(self, call: Call) -> Encoded:
+        return Encoded(msgspec.json.encode(call.payload) + b"\n")
+
+    def decode(self, call: Call, raw: RawResult) -> Decoded:
+        return NOTHING_SAID
+
+    def advance(self, event: EventSpec[Any], payload: Any, outcome: Outcome) -> Any:
+        return payload
+
+
+def call_with(
+    spec: Any,
+    *,
+    kind: str = "test",
+    payload: Any = BASH,
+    scene: Scene | None = None,
+    timeout: float = 30.0,
+    run_id: str = "run-1",
+) -> Call:
+    hook = Hook(name="h", event=PRE_TOOL_USE, policy=POLICY, wire=PlainWire(), kind=kind, spec=spec)
+    return Call(
+        hook=hook,
+        event=PRE_TOOL_USE,
+        payload=payload,
+        scene=scene if scene is not None else Scene(),
+        timeout=timeout,
+        run_id=run_id,
+    )
+
+
+def finished(work: Coroutine[Any, Any, T]) -> T:
+    """Run one async test; nothing may hang."""
+
+    async def limited() -> T:
+        async with asyncio.timeout(60):
+            return await work
+
+    return asyncio.run(limited())
