@@ -1,0 +1,258 @@
+"""Condition trees: always, tool name, tool category, mode, exit code, all, any.
+
+`problem` says why a condition can never hold at an event, for whoever reads the configuration. `why` says
+in words what `holds` answered; only asked for on demand.
+"""
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, Protocol, cast
+
+from msgspec import Struct
+
+from hookline.matching.fields import knows, read
+from hookline.matching.globs import Glob, glob
+from hookline.model.events import EventSpec
+from hookline.model.hook import Condition
+from hookline.model.scene import Scene
+
+
+class Checkable(Protocol):
+    def problem(self, event: EventSpec[Any]) -> str | None: ...
+
+
+class Explainable(Protocol):
+    def why(self, event: EventSpec[Any], payload: Any, scene: Scene) -> str: ...
+
+
+class Always(Struct, frozen=True):
+    text: str = "always"
+
+    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
+        return True
+
+    def problem(self, event: EventSpec[Any]) -> str | None:  # noqa: ARG002 - the protocol
+        return None
+
+    def why(self, event: EventSpec[Any], payload: Any, scene: Scene) -> str:  # noqa: ARG002 - the protocol
+        return "it has no condition"
+
+
+class ToolName(Struct, frozen=True):
+    """The whole name; `*` stands for any text, every other character for itself."""
+
+    name: str
+    pattern: Glob
+
+    @property
+    def text(self) -> str:
+        return f"tool_name {self.name}"
+
+    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
+        tool = read(payload, "tool_name")
+        return isinstance(tool, str) and self.pattern.matches(tool)
+
+    def problem(self, event: EventSpec[Any]) -> str | None:
+        return _no_tool(self.text, event)
+
+    def why(self, event: EventSpec[Any], payload: Any, scene: Scene) -> str:
+        verdict = "is" if self.holds(event, payload, scene) else "is not"
+        return f'tool "{read(payload, "tool_name")}" {verdict} {self.name}'
+
+
+def tool_name(name: str) -> ToolName:
+    return ToolName(name, glob(name))
+
+
+class ByAction(Struct, frozen=True):
+    """A tool whose category depends on its `action` argument."""
+
+    actions: Mapping[str, str]
+    otherwise: str
+
+
+Categories = Mapping[str, str | ByAction]
+
+_FILE = ByAction(
+    MappingProxyType(dict.fromkeys(("read", "list", "search_name", "search_content"), "safe")), "file_write"
+)
+_GIT = ByAction(MappingProxyType(dict.fromkeys(("status", "diff", "log", "show", "blame"), "safe")), "other")
+
+#: CodeWhale's own map. A name it does not list is `other`.
+CODEWHALE_CATEGORIES: Categories = MappingProxyType(
+    {
+        **dict.fromkeys(("bash", "Bash", "exec_shell", "Run", "run"), "shell"),
+        **dict.fromkeys(("read", "todo_write"), "safe"),
+        **dict.fromkeys(("write", "edit", "apply_patch"), "file_write"),
+        "File": _FILE,
+        "file": _FILE,
+        "Git": _GIT,
+        "git": _GIT,
+    }
+)
+
+
+def category_of(payload: Any, table: Categories) -> str | None:
+    """What the host says, else what the table says; None without a tool."""
+    said = read(payload, "tool_category")
+    if isinstance(said, str):
+        return said
+    tool = read(payload, "tool_name")
+    if not isinstance(tool, str):
+        return None
+    row = table.get(tool, "other")
+    if isinstance(row, str):
+        return row
+    arguments = read(payload, "tool_input")
+    action = cast("Mapping[str, Any]", arguments).get("action") if isinstance(arguments, Mapping) else None
+    return row.actions.get(action, row.otherwise) if isinstance(action, str) else row.otherwise
+
+
+class ToolCategory(Struct, frozen=True):
+    category: str
+    table: Categories = CODEWHALE_CATEGORIES
+
+    @property
+    def text(self) -> str:
+        return f"tool_category {self.category}"
+
+    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
+        return category_of(payload, self.table) == self.category
+
+    def problem(self, event: EventSpec[Any]) -> str | None:
+        return _no_tool(self.text, event)
+
+    def why(self, event: EventSpec[Any], payload: Any, scene: Scene) -> str:  # noqa: ARG002 - the protocol
+        found = category_of(payload, self.table)
+        verdict = "is" if found == self.category else f"is {found}, not"
+        return f'the category of tool "{read(payload, "tool_name")}" {verdict} {self.category}'
+
+
+class InMode(Struct, frozen=True):
+    """The permission mode of the scene; case does not count."""
+
+    mode: str
+
+    @property
+    def text(self) -> str:
+        return f"mode {self.mode}"
+
+    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
+        return scene.permission_mode.casefold() == self.mode.casefold()
+
+    def problem(self, event: EventSpec[Any]) -> str | None:  # noqa: ARG002 - the protocol
+        return None
+
+    def why(self, event: EventSpec[Any], payload: Any, scene: Scene) -> str:
+        verdict = "is" if self.holds(event, payload, scene) else "is not"
+        return f'mode "{scene.permission_mode}" {verdict} {self.mode}'
+
+
+class ExitCode(Struct, frozen=True):
+    """A code that was reported. Success without a code is not 0."""
+
+    code: int
+
+    @property
+    def text(self) -> str:
+        return f"exit_code {self.code}"
+
+    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
+        return exit_code_of(payload) == self.code
+
+    def problem(self, event: EventSpec[Any]) -> str | None:
+        if knows(event, "exit_code", "tool_response"):
+            return None
+        return f"{self.text} can never hold: no exit code is known at {event.name}"
+
+    def why(self, event: EventSpec[Any], payload: Any, scene: Scene) -> str:  # noqa: ARG002 - the protocol
+        found = exit_code_of(payload)
+        if found is None:
+            return "no exit code was reported"
+        return f"the exit code is {found}" + ("" if found == self.code else f", not {self.code}")
+
+
+def exit_code_of(payload: Any) -> int | None:
+    """The code the tool reported, beside its result or within it."""
+    code = read(payload, "exit_code")
+    if code is None:
+        response = read(payload, "tool_response")
+        code = read(response, "exit_code") if isinstance(response, Mapping) else None
+    return code if isinstance(code, int) and not isinstance(code, bool) else None
+
+
+class AllOf(Struct, frozen=True):
+    """Every one of them. None of them at all is true."""
+
+    conditions: tuple[Condition, ...]
+
+    @property
+    def text(self) -> str:
+        return "all(" + ", ".join(condition.text for condition in self.conditions) + ")"
+
+    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:
+        return all(condition.holds(event, payload, scene) for condition in self.conditions)
+
+    def problem(self, event: EventSpec[Any]) -> str | None:
+        return next(_problems(self.conditions, event), None)
+
+    def why(self, event: EventSpec[Any], payload: Any, scene: Scene) -> str:
+        for condition in self.conditions:
+            if not condition.holds(event, payload, scene):
+                return why(condition, event, payload, scene)
+        return " and ".join(why(each, event, payload, scene) for each in self.conditions) or Always.text
+
+
+class AnyOf(Struct, frozen=True):
+    """At least one of them. None of them at all is false."""
+
+    conditions: tuple[Condition, ...]
+
+    @property
+    def text(self) -> str:
+        return "any(" + ", ".join(condition.text for condition in self.conditions) + ")"
+
+    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:
+        return any(condition.holds(event, payload, scene) for condition in self.conditions)
+
+    def problem(self, event: EventSpec[Any]) -> str | None:
+        return next(_problems(self.conditions, event), None)
+
+    def why(self, event: EventSpec[Any], payload: Any, scene: Scene) -> str:
+        for condition in self.conditions:
+            if condition.holds(event, payload, scene):
+                return why(condition, event, payload, scene)
+        sentences = "; ".join(why(each, event, payload, scene) for each in self.conditions)
+        return sentences or "any() of nothing never holds"
+
+
+def joined(*conditions: Condition | None) -> Condition | None:
+    """Those that are there, all of which must hold: a matcher's condition and an `if`, say."""
+    given = tuple(condition for condition in conditions if condition is not None)
+    return (given[0] if len(given) == 1 else AllOf(given)) if given else None
+
+
+def problem(condition: Condition | None, event: EventSpec[Any]) -> str | None:
+    """Why it can never hold at this event; None when it can, or when it cannot say."""
+    check = getattr(condition, "problem", None)
+    return None if check is None else cast("Checkable", condition).problem(event)
+
+
+def why(condition: Condition, event: EventSpec[Any], payload: Any, scene: Scene) -> str:
+    if hasattr(condition, "why"):
+        return cast("Explainable", condition).why(event, payload, scene)
+    verdict = "holds" if condition.holds(event, payload, scene) else "does not hold"
+    return f'condition "{condition.text}" {verdict}'
+
+
+def _problems(conditions: tuple[Condition, ...], event: EventSpec[Any]) -> Iterator[str]:
+    for condition in conditions:
+        found = problem(condition, event)
+        if found is not None:
+            yield found
+
+
+def _no_tool(text: str, event: EventSpec[Any]) -> str | None:
+    if knows(event, "tool_name"):
+        return None
+    return f"{text} can never hold: {event.name} is not about a tool"

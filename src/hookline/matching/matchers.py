@@ -1,0 +1,153 @@
+"""Matchers: does a hook concern an event with that subject?
+
+Absent, empty and `*` match everything and are no matcher at all. A text of plain characters is a name or a
+list of names. `Tool(arguments)` is that tool and a condition on its arguments. Names with `*` are globs.
+Anything else is a regular expression. Case counts.
+"""
+
+import string
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from hookline.matching.conditions import AnyOf
+from hookline.matching.globs import Glob, glob
+from hookline.matching.nearest import nearest
+from hookline.matching.patterns import LONGEST_PATTERN, Expression, Patterns
+from hookline.matching.shell import ShellReader
+from hookline.matching.toolrules import looks_like_tool_pattern, tool_condition
+from hookline.model.errors import PatternError
+from hookline.model.hook import Condition, Matcher
+
+__all__ = [
+    "PLAIN",
+    "GlobMatcher",
+    "NameList",
+    "OneName",
+    "RegexMatcher",
+    "can_match",
+    "native_matcher",
+    "nearest",
+    "regex_or_names",
+]
+
+#: A text of these alone is a name or a list of names, never a regular expression.
+PLAIN = frozenset(string.ascii_letters + string.digits + "_-, |")
+_SEPARATORS = "|,"
+
+
+class OneName(Struct, frozen=True):
+    text: str
+    name: str
+
+    def matches(self, subject: str) -> bool:
+        return subject == self.name
+
+    def why(self, subject: str) -> str:
+        if self.matches(subject):
+            return f'matcher "{self.text}" is "{subject}"'
+        return f'matcher "{self.text}" is not "{subject}"'
+
+
+class NameList(Struct, frozen=True):
+    text: str
+    names: frozenset[str]
+
+    def matches(self, subject: str) -> bool:
+        return subject in self.names
+
+    def why(self, subject: str) -> str:
+        verdict = "is" if self.matches(subject) else "is not"
+        return f'matcher "{self.text}" is a list of names and "{subject}" {verdict} in it'
+
+
+class GlobMatcher(Struct, frozen=True):
+    text: str
+    globs: tuple[Glob, ...]
+
+    def matches(self, subject: str) -> bool:
+        return any(one.matches(subject) for one in self.globs)
+
+    def why(self, subject: str) -> str:
+        verdict = "matches" if self.matches(subject) else "does not match"
+        return f'matcher "{self.text}" (a name with *) {verdict} "{subject}"'
+
+
+class RegexMatcher(Struct, frozen=True):
+    text: str
+    expression: Expression
+    anchored: bool = True
+
+    def matches(self, subject: str) -> bool:
+        return self.expression.found(subject)
+
+    def why(self, subject: str) -> str:
+        verdict = "matches" if self.matches(subject) else "does not match"
+        whole = "the whole of " if self.anchored else ""
+        return f'matcher "{self.text}" is a regular expression and {verdict} {whole}"{subject}"'
+
+
+def native_matcher(
+    text: str | None, patterns: Patterns, shell: ShellReader
+) -> tuple[Matcher | None, Condition | None]:
+    """What a native `matcher` means: the test on the subject, and one on the arguments if it names any."""
+    if text is None or text.strip() in {"", "*"}:
+        return None, None
+    if len(text) > LONGEST_PATTERN:
+        raise PatternError(text[:40] + "...", f"at most {LONGEST_PATTERN} characters are accepted")
+    parts = _parts(text)
+    if any(looks_like_tool_pattern(part) for part in parts):
+        rules = tuple(tool_condition(part, patterns, shell) for part in parts)
+        matcher, _none = native_matcher("|".join(rule.rule.tool for rule in rules), patterns, shell)
+        return matcher, rules[0] if len(rules) == 1 else AnyOf(rules)
+    return regex_or_names(text, patterns, anchored=True, plain=PLAIN, globs=True), None
+
+
+def regex_or_names(
+    text: str,
+    patterns: Patterns,
+    *,
+    anchored: bool,
+    plain: frozenset[str] = PLAIN,
+    globs: bool = False,
+) -> Matcher | None:
+    """A matcher without tool patterns, as the other dialects have them; they differ in the parameters.
+
+    With `globs`, plain text with `*` is a glob: as an anchored regular expression `mcp__x__*` could never
+    match a tool, and the guard would be dead without a word.
+    """
+    if text.strip() in {"", "*"}:
+        return None
+    if plain.issuperset(text):
+        names = frozenset(_names(text, plain))
+        if not names:
+            raise PatternError(text, "it names nothing; to match everything leave it out")
+        return OneName(text, next(iter(names))) if len(names) == 1 else NameList(text, names)
+    if globs and plain.issuperset(text.replace("*", "")):
+        return GlobMatcher(text, tuple(glob(name) for name in _names(text, plain)))
+    return RegexMatcher(text, patterns.expression(text, anchored=anchored), anchored)
+
+
+def can_match(matcher: Matcher | None, vocabulary: Sequence[str]) -> bool:
+    """Whether it matches any value of a closed vocabulary. An empty vocabulary is an open one."""
+    return matcher is None or not vocabulary or any(matcher.matches(value) for value in vocabulary)
+
+
+def _names(text: str, plain: frozenset[str]) -> list[str]:
+    for separator in _SEPARATORS:
+        if separator in plain:
+            text = text.replace(separator, "|")
+    return [name for part in text.split("|") if (name := part.strip())]
+
+
+def _parts(text: str) -> list[str]:
+    """The text cut at `|` and `,` outside of brackets."""
+    parts: list[str] = []
+    depth = start = 0
+    for at, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth == 0 and character in _SEPARATORS:
+            parts.append(text[start:at])
+            start = at + 1
+    parts.append(text[start:])
+    return [part for each in parts if (part := each.strip())]

@@ -1,0 +1,13 @@
+"""The name somebody probably meant."""
+
+from collections.abc import Iterable
+
+
+def nearest(word: str, choices: Iterable[str]) -> str | None:
+    """The choice most like the word, None when nothing is like it. Case does not count."""
+    # Only a mistake in a configuration needs it.
+    from difflib import get_close_matches  # noqa: PLC0415 - 4 ms for a rare sentence
+
+    by_folded = {choice.casefold(): choice for choice in choices}
+    close = get_close_matches(word[:200].casefold(), by_folded, n=1, cutoff=0.6)
+    return by_folded[close[0]] if close else None

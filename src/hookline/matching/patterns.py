@@ -1,0 +1,132 @@
+"""Regular expressions that cannot be made to run for ever, each distinct one compiled once.
+
+The engine behind them is google-re2: linear time whatever the pattern, no lookaround, no back-references.
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, Protocol
+
+from hookline.model.errors import PatternError
+
+#: Longer ones are generated or hostile, and cost memory each.
+LONGEST_PATTERN = 4096
+#: How much larger than its text a pattern may become when its repeats are written out: nested counts such as
+#: (a{1,30}){1,30} cost tens of milliseconds, and a long list of names must still be accepted.
+MOST_GROWTH = 1250
+#: What is tested is a name or a path. Even linear time is milliseconds per KiB for the worst patterns, so a
+#: longer subject is not searched.
+LONGEST_SUBJECT = 1024
+
+#: What re2 says, and what to tell whoever wrote the pattern. The first that fits is used.
+_REFUSALS = (
+    ("invalid perl operator: (?=", "lookahead is not supported: list the names that should match"),
+    ("invalid perl operator: (?!", "negative lookahead is not supported: list the names that should match"),
+    ("invalid perl operator: (?<", "lookbehind is not supported: list the names that should match"),
+    ("invalid perl operator: (?>", "atomic groups are not supported"),
+    ("invalid perl operator", "this group syntax is not supported"),
+    ("invalid named capture group", "this named group is not well formed: write (?P<name>...)"),
+    ("invalid repetition size", "a repeat count may be at most 1000"),
+    ("bad repetition operator", "a repeat follows a repeat (possessive quantifiers are not supported)"),
+    ("no argument for repetition operator", "a repeat has nothing to repeat; for a file-style star write .*"),
+    ("missing )", "a ( is never closed"),
+    ("unexpected )", "a ) has no ( before it"),
+    ("missing ]", "a [ is never closed"),
+    ("trailing \\", "a backslash at the end escapes nothing"),
+    ("invalid character class range", "this character class does not exist or runs backwards"),
+    ("invalid UTF-8", "it is not valid Unicode text"),
+    ("pattern too large", "it is too large once its repeats are written out"),
+)
+
+
+class Expression(Protocol):
+    """A compiled pattern. `found` never raises and never takes long."""
+
+    def found(self, subject: str) -> bool: ...
+
+
+Compile = Callable[[str, bool], Expression]
+
+
+class _Re2Expression:
+    """Works on bytes: one encoding per question, and lone surrogates cannot raise."""
+
+    __slots__ = ("_search",)
+
+    def __init__(self, search: Callable[[bytes], object]) -> None:
+        self._search = search
+
+    def found(self, subject: str) -> bool:
+        """A subject too long to be a name counts as found: in doubt a guard runs."""
+        if len(subject) > LONGEST_SUBJECT:
+            return True
+        return self._search(subject.encode("utf-8", "surrogatepass")) is not None
+
+
+def compile_re2(pattern: str, anchored: bool) -> Expression:
+    """Raises PatternError with a sentence that helps."""
+    # Loaded with the first regular expression of a configuration: 13 ms that most never need.
+    re2: Any = import_module("re2")
+    options = re2.Options()
+    options.log_errors = False
+    options.never_capture = True
+    try:
+        compiled = re2.compile(pattern.encode(), options)
+    except UnicodeEncodeError:
+        raise PatternError(pattern, "it is not valid Unicode text") from None
+    except re2.error as error:
+        raise PatternError(pattern, _refusal(error)) from None
+    if compiled.programsize > len(pattern) + MOST_GROWTH:
+        raise PatternError(pattern, "it is too large once its repeats are written out")
+    return _Re2Expression(compiled.fullmatch if anchored else compiled.search)
+
+
+def _refusal(error: Exception) -> str:
+    said: Any = error.args[0] if error.args else b""
+    text = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+    if text.startswith("invalid escape sequence: \\") and text[-1:].isdigit():
+        return "back-references are not supported"
+    for start, advice in _REFUSALS:
+        if text.startswith(start):
+            return f"{advice} ({text})"
+    return f"not a regular expression ({text})"
+
+
+class Patterns:
+    """The table of compiled patterns. Build one per configuration and pass it down.
+
+    `fallback` is asked about a pattern re2 refuses: the seam for dialects whose own engine knows
+    lookaround. It returns an expression or raises PatternError itself.
+    """
+
+    def __init__(
+        self, fallback: Compile | None = None, longest: int = LONGEST_PATTERN, remembered: int = 4096
+    ) -> None:
+        self._fallback = fallback
+        self._longest = longest
+        self._remembered = remembered
+        self._compiled: dict[tuple[str, bool], Expression] = {}
+
+    def __len__(self) -> int:
+        return len(self._compiled)
+
+    def expression(self, pattern: str, *, anchored: bool) -> Expression:
+        key = (pattern, anchored)
+        known = self._compiled.get(key)
+        if known is None:
+            known = self._compile(pattern, anchored)
+            if len(self._compiled) >= self._remembered:
+                del self._compiled[next(iter(self._compiled))]
+            self._compiled[key] = known
+        return known
+
+    def _compile(self, pattern: str, anchored: bool) -> Expression:
+        if len(pattern) > self._longest:
+            shown = pattern[:40] + "..."
+            raise PatternError(shown, f"{len(pattern)} characters, at most {self._longest} are accepted")
+        try:
+            return compile_re2(pattern, anchored)
+        except PatternError:
+            if self._fallback is None:
+                raise
+            return self._fallback(pattern, anchored)

@@ -1,0 +1,37 @@
+"""Reads shell lines and remembers the last of them."""
+
+from importlib import import_module
+from typing import Any
+
+from hookline.matching.shell.checks import unreadable
+from hookline.matching.shell.reading import ShellReading
+from hookline.matching.shell.walk import Walk
+
+
+class ShellReader:
+    """Reads shell lines and remembers the last of them. Build one and pass it down."""
+
+    def __init__(self, remembered: int = 128) -> None:
+        self._remembered = remembered
+        self._readings: dict[str, ShellReading] = {}
+        self._parser: Any = None
+
+    def read(self, line: str) -> ShellReading:
+        """Never raises. A line that cannot be read gives an uncertain reading that says why."""
+        readings = self._readings
+        known = readings.pop(line, None)
+        if known is None:
+            problem = unreadable(line)
+            known = ShellReading(uncertain=problem) if problem else Walk(self._parse).reading(line)
+            if len(readings) >= self._remembered:
+                del readings[next(iter(readings))]
+        readings[line] = known
+        return known
+
+    def _parse(self, line: str) -> Any:
+        if self._parser is None:
+            # Loaded with the first shell line that somebody has a rule about: 17 ms that most never need.
+            tree_sitter: Any = import_module("tree_sitter")
+            grammar: Any = import_module("tree_sitter_bash")
+            self._parser = tree_sitter.Parser(tree_sitter.Language(grammar.language()))
+        return self._parser.parse(line.encode()).root_node

@@ -1,0 +1,232 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hookline.matching.shell import HOLE, ShellReader, ShellReading
+from hookline.matching.shell.checks import LONGEST_LINE
+from tests.matching.corpus import LEAVES_RM_ALONE, REACHES_RM
+from tests.matching.helpers import SHELL
+
+
+def read(line: str) -> ShellReading:
+    return SHELL.read(line)
+
+
+def words(line: str) -> list[tuple[str, ...]]:
+    return [command.words for command in read(line).commands]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("cd x && git status", [("cd", "x"), ("git", "status")]),
+        ("a; b | c & d", [("a",), ("b",), ("c",), ("d",)]),
+        ('g"i"t \'a b\' c\\ d $\'\\x65\\n\\t\' "x\\"y\\$z"', [("git", "a b", "c d", "e\n\t", 'x"y$z')]),
+        ("A=1 B=2 git", [("git",)]),
+        ("git > f", [("git",)]),
+        ("env > f git log", [("env", "git", "log"), ("git", "log")]),
+        ('git commit -m "$X"', [("git", "commit", "-m", HOLE)]),
+        ("echo a\\\n b", [("echo", "a", "b")]),
+        ("echo ~/x {} a{b}", [("echo", "~/x", "{}", "a{b}")]),
+        ("echo *.py a{b,c} [x] ~", [("echo", HOLE, HOLE, HOLE, HOLE)]),
+        ("echo \\*.py '*.py'", [("echo", "*.py", "*.py")]),
+        ("echo \\*.p? $'\\c'", [("echo", HOLE, HOLE)]),
+        ("export A=b C", [("export", "A=b", "C")]),
+        ("[ -f x ]", [("[", "-f x", "]")]),
+        ("sudo -u bob git", [("sudo", "-u", "bob", "git"), ("git",)]),
+        ("xargs -n1 wc -l", [("xargs", "-n1", "wc", "-l"), ("wc", "-l", HOLE)]),
+        ("eval 'a; b'", [("eval", "a; b"), ("a",), ("b",)]),
+        ("bash x.sh y", [("bash", "x.sh", "y"), ("x.sh", "y")]),
+        ("", []),
+        ("# only a comment", []),
+        ("A=1", []),
+        ("", []),
+    ],
+)
+def test_the_commands_of_a_line_and_their_words(line: str, expected: list[tuple[str, ...]]):
+    assert words(line) == expected
+    assert read(line).uncertain is None
+
+
+def test_a_command_has_a_base_name_a_text_and_the_forms_a_rule_may_have_it_in():
+    (command,) = read("/usr/bin/git -C x --no-pager Push $X").commands
+    assert command.base_name == "git"
+    assert command.text == "/usr/bin/git -C x --no-pager Push …"
+    assert command.forms == (
+        f"/usr/bin/git -c x --no-pager push {HOLE}",
+        f"git -c x --no-pager push {HOLE}",
+        f"git push {HOLE}",
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("$X y", "only the shell knows"),
+        ("ls 'unclosed", "cannot be parsed"),
+        ("x" * (LONGEST_LINE + 1), "longer than"),
+        ("$(" * 33 + ")" * 33, "nests deeper"),
+        ("$() " * 400 + '"$(" ' * 200, "too many brackets"),
+        ("a<<E " * 33, "here-documents"),
+        ("a|" * 1001, "punctuation"),
+        ("a == " * 401, "keywords"),
+        ("ls\x07", "U+0007"),
+        ("ls\u200b", "U+200B"),
+        ("ls \ud800", "U+D800"),
+        ("l\\\ns", "end of a line"),
+        ("ls;" * 400 + "\nls" * 700, "too many commands"),
+        ("npx " * 1000, "too many commands"),
+        ("x &>f " + "y " * 3000, "too many commands"),
+        ("eval eval eval eval eval eval ls", "more than 4 deep"),
+        ('sh -c "ls \'"', "cannot be parsed"),
+        ("sh -c '\x01'", "U+0001"),
+        ("sh -c 'l\\\ns'", "end of a line"),
+        ("echo x | sh", "standard input"),
+        ("sh -s x", "standard input"),
+        ("python3", "standard input"),
+        ("at now", "standard input"),
+        ("bash $X", "which file"),
+        ("hash -p /bin/x y", "another name"),
+        ("npx -- $X", "only the shell knows"),
+        ('npx "a $X"', "at run time"),
+        ("python -c 'import subprocess'", "starts programs"),
+        ("python <<E\nimport subprocess\nE", "starts programs"),
+        ('python -c "$X"', "at run time"),
+        ("cat <<-E\n\t`x`\n\tE", "substitution"),
+        ("{ ls; } > f x", "no command"),
+        ("coproc x {", "cannot be parsed"),
+    ],
+)
+def test_a_reading_that_must_not_be_trusted_says_why(line: str, reason: str):
+    assert reason in (read(line).uncertain or "")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["ls -l | grep x", "cd a && git status # why", "git log 2>/dev/null", "make 2>&1", "a 'b c'; d \"e\""],
+)
+def test_literal_lines_are_known_as_such(line: str):
+    assert read(line).literal
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git log > f",
+        "git log $X",
+        "git log *",
+        "A=1 git log",
+        "(git log)",
+        "git log <<< x",
+        "git $'log'",
+        "git -c a=b log",
+        '"git log" x',
+        "git log < f",
+        "export A",
+        "f() { x; }",
+        "python -c 1",
+    ],
+)
+def test_lines_with_anything_else_are_not_literal(line: str):
+    assert not read(line).literal
+
+
+def test_readings_are_remembered_up_to_a_limit():
+    reader = ShellReader(remembered=2)
+    first = reader.read("git status")
+    reader.read("b")
+    assert reader.read("git status") is first
+    reader.read("c")
+    assert reader.read("git status") is first
+    reader.read("d")
+    reader.read("e")
+    assert reader.read("git status") is not first
+    assert reader.read("git status") == first
+
+
+@pytest.mark.parametrize(
+    "version", ["bash --version", "bash -V x", "python -V", "node --help", "crontab -l", "at -l"]
+)
+def test_asking_for_a_version_or_a_list_runs_nothing(version: str):
+    assert read(version).uncertain is None
+
+
+@pytest.mark.parametrize(
+    ("line", "inner"),
+    [
+        ("sudo -nu bob -- x y", ("x", "y")),
+        ("sudo --user bob x y", ("x", "y")),
+        ("sudo --user=bob x y", ("x", "y")),
+        ("sudo -ubob x y", ("x", "y")),
+        ("env -u A B=1 x y", ("x", "y")),
+        ("env a.b=1 x y", ("x", "y")),
+        ("nice -5 x y", ("x", "y")),
+        ("timeout -k 1 5 x y", ("x", "y")),
+        ("sudo --unheard-of value x y", ("x", "y")),
+        ("sudo -Z value x y", ("x", "y")),
+        ("find . -exec x y ;", ("x", "y")),
+        ("find . -exec x y", ("x", "y")),
+        ("docker --tls run -it image x y", ("x", "y")),
+        ("nix-shell '--run=x y'", ("x", "y")),
+        ("env -S x y", ("x", "y")),
+        ("env -S'x y'", ("x", "y")),
+        ("env --split-string='x y'", ("x", "y")),
+        ("trap 'x y' EXIT", ("x", "y")),
+        ("alias z='x y'", ("x", "y")),
+        ("bash -O extglob -c 'x y'", ("x", "y")),
+        ("bash -- x y", ("x", "y")),
+        (". x y", ("x", "y")),
+        ("fd z -x x y", ("x", "y")),
+        ("y &>f x y", ("x", "y")),
+        ("test -v 'a[$(x y)]'", ("x", "y")),
+    ],
+)
+def test_what_a_command_runs_is_seen_through_it(line: str, inner: tuple[str, ...]):
+    assert inner in words(line)
+
+
+def test_what_replaces_the_input_of_xargs_is_a_hole():
+    assert ("x", HOLE, HOLE) in words("xargs -I % x %")
+    assert ("x", HOLE, HOLE) in words("xargs -I% x %")
+    assert ("x", HOLE, HOLE) in words("xargs --replace=% x %")
+    assert ("x", HOLE, HOLE) in words("xargs -i x {}")
+
+
+def test_programs_that_run_nothing_add_nothing():
+    for line in ("eval", "source", "sudo", "find . -exec", "git status", "sed -n 1p f", "xargs", "eval --"):
+        assert len(words(line)) == 1 or line == "xargs"
+
+
+def test_code_of_other_languages_is_kept_as_text():
+    assert "BEGIN{x}" in read("awk 'BEGIN{x}'").foreign
+    assert "print(1)" in read("python3.12 -c 'print(1)'").foreign
+    assert "1e x" in read("sed '1e x' f").foreign
+    assert "hello\n" in read("cat <<'E'\nhello\nE").foreign
+    assert "x y" in read("env A='x y' z").foreign
+    assert "+x" in read("vim +x f").foreign
+
+
+@given(st.text(max_size=80))
+@settings(max_examples=150)
+def test_any_text_can_be_read(line: str):
+    read(line)
+
+
+SYNTAX = st.sampled_from(
+    "a rm $( ) ` ( ) { } ; && || | & \n > < << <<< E \nE\n = x= $x ${ :- } [[ ]] (( )) if then fi for in do done "
+    "case esac ;; ! # \\ ' \" $' env eval sh -c xargs find -exec function f() coproc =~ == * ? [ ] ~ @".split(
+        " "
+    )
+)
+
+
+@given(st.lists(SYNTAX, max_size=14), st.sampled_from(["", " "]))
+@settings(max_examples=300)
+def test_any_jumble_of_shell_syntax_can_be_read(pieces: list[str], between: str):
+    read(between.join(pieces))
+
+
+@given(st.sampled_from(REACHES_RM + LEAVES_RM_ALONE), st.integers(0, 200), st.integers(0, 200))
+@settings(max_examples=200)
+def test_any_part_of_a_line_can_be_read(line: str, start: int, length: int):
+    read(line[start : start + length])
