@@ -1,0 +1,83 @@
+"""A configuration file as a document. Whatever stands there, the result says what is wrong with it."""
+
+import os
+import stat
+
+from hookline.documents.document import LIMIT, Document, Format, format_of, read_document
+from hookline.model.diagnostics import Diagnostic, Path, Where
+
+
+def read_file(file: str, format: Format | None = None, *, limit: int = LIMIT) -> Document:  # noqa: A002 - as in documents
+    known = format or format_of(file)
+    if known is None:
+        return _refused(file, "unknown-format", "the name ends in none of .toml, .yaml, .yml, .json")
+    try:
+        raw, found = _bytes(file, limit)
+    except OSError as error:
+        return _refused(file, "unreadable", f"it cannot be read: {error.strerror or error}")
+    if not stat.S_ISREG(found.st_mode):
+        return _refused(file, "not-a-file", f"it is {_kind(found.st_mode)}, not a file")
+    if len(raw) > limit:
+        return _refused(file, "too-big", f"it has more than the {limit:,} bytes that are read")
+    text, broken_at = _text(raw)
+    if broken_at is not None:
+        return _refused(file, "not-text", "it is not UTF-8 text", raw.count(b"\n", 0, broken_at) + 1)
+    document = read_document(text, known, file, limit=limit)
+    return _with(document, _owned(file, found))
+
+
+def _bytes(file: str, limit: int) -> tuple[bytes, os.stat_result]:
+    """Opened without waiting: a pipe that somebody left in the place of a file must not hang us."""
+    descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            return b"", found
+        with os.fdopen(os.dup(descriptor), "rb") as stream:
+            return stream.read(limit + 1), found
+    finally:
+        os.close(descriptor)
+
+
+def _text(raw: bytes) -> tuple[str, int | None]:
+    """The text, or where it stops being one; a zero byte is in no text that somebody wrote."""
+    zero = raw.find(b"\0")
+    if zero >= 0:
+        return "", zero
+    try:
+        return raw.decode("utf-8"), None
+    except UnicodeDecodeError as error:
+        return "", error.start
+
+
+def _owned(file: str, found: os.stat_result) -> tuple[Diagnostic, ...]:
+    """Whoever may write the file decides what runs here."""
+    warnings: list[Diagnostic] = []
+    if found.st_mode & stat.S_IWOTH:
+        message = "everybody on this machine may write this file"
+        warnings.append(
+            Diagnostic("warning", "world-writable", message, Where(file), fix=f"chmod o-w {file}")
+        )
+    if found.st_uid not in (os.getuid(), 0):
+        message = f"it belongs to another user (uid {found.st_uid})"
+        warnings.append(Diagnostic("warning", "foreign-owner", message, Where(file)))
+    return tuple(warnings)
+
+
+def _kind(mode: int) -> str:
+    return "a directory" if stat.S_ISDIR(mode) else "a device or a pipe"
+
+
+def _with(document: Document, more: tuple[Diagnostic, ...]) -> Document:
+    if not more:
+        return document
+    diagnostics = (*more, *document.diagnostics)
+    return Document(document.file, document.value, diagnostics, document.duplicates, document.locate)
+
+
+def _refused(file: str, code: str, message: str, line: int | None = None) -> Document:
+    def at_problem(_path: Path) -> int | None:
+        return line
+
+    diagnostic = Diagnostic("error", code, message, Where(file, (), at_problem))
+    return Document(file, None, (diagnostic,), (), at_problem)

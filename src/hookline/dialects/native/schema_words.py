@@ -1,0 +1,155 @@
+"""What the fields of payloads mean, in one sentence each; schemas, the reference and the listing read it here.
+
+A field of a host's own payload describes itself: `Annotated[str, msgspec.Meta(description="...")]`.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+#: What every payload document starts with, always there.
+COMMON: Mapping[str, str] = MappingProxyType(
+    {
+        "session_id": "The session the event belongs to.",
+        "transcript_path": "The file the conversation is kept in; empty when there is none.",
+        "cwd": "The working directory of the agent.",
+        "hook_event_name": "The event, so that one hook can serve several.",
+        "permission_mode": "The permission mode the session is in.",
+    }
+)
+
+#: What is told beside it when it is known.
+WHEN_KNOWN: Mapping[str, str] = MappingProxyType(
+    {
+        "agent_id": "The sub-agent this happens in; absent in the main agent.",
+        "agent_type": "The kind of agent this happens in.",
+        "parent_agent_id": "The agent that started this sub-agent.",
+        "prompt_id": "The user prompt that led to this event.",
+        "model": "The model in use.",
+        "turn": "The number of the user turn, counted from 1.",
+    }
+)
+
+#: Fields of payloads. `Payload.field` is said where one name means different things.
+FIELDS: Mapping[str, str] = MappingProxyType(
+    {
+        "action": "What the user did with the question: accept, decline or cancel.",
+        "agent_id": "The sub-agent.",
+        "agent_switch_kind": "How the other agent came to take over.",
+        "agent_transcript_path": "The file the sub-agent's conversation is kept in.",
+        "agent_type": "The kind of sub-agent.",
+        "command": "The shell command that is about to start.",
+        "command_args": "What was typed after the command.",
+        "command_name": "The typed command, without its slash.",
+        "command_source": "Where the command is defined.",
+        "compact_summary": "The summary that took the place of the conversation.",
+        "content": "What the user filled in.",
+        "context_limit": "The tokens the model can hold.",
+        "cost_usd": "What it cost so far, in US dollars.",
+        "custom_instructions": "What the user asked the summary to keep.",
+        "delta": "The text that is about to be shown.",
+        "description": "What the sub-agent is for, in a few words.",
+        "directory": "The directory that was added.",
+        "duration_ms": "How long it took, in milliseconds.",
+        "elicitation_id": "Names the question and its answer.",
+        "error_details": "What the provider said.",
+        "error_type": "The kind of error.",
+        "event": "What happened to the file: add, change or unlink.",
+        "exit_code": "The exit code the tool reported, if it reported one.",
+        "expansion_type": "What was expanded.",
+        "final": "Whether this is the last part of the message.",
+        "from_agent": "The agent that was in charge before.",
+        "from_model": "The model before the switch.",
+        "globs": "The path patterns that brought the file in.",
+        "index": "The number of this part within the message.",
+        "input_tokens": "The tokens the conversation takes now.",
+        "is_interrupt": "Whether the user interrupted it.",
+        "iteration": "The number of the model call within the turn, counted from 1.",
+        "last_assistant_message": "The text the model answered with last.",
+        "level": "How serious it is.",
+        "load_reason": "Why the file was loaded.",
+        "max_iterations": "The limit that was reached.",
+        "mcp_server": "The MCP server the tool belongs to.",
+        "mcp_server_name": "The MCP server that asks.",
+        "memory_type": "Whose instructions they are.",
+        "message": "The text the user sees.",
+        "message_id": "Names the message the text belongs to.",
+        "messages": "The messages of the request, oldest first.",
+        "mode": "How the question is asked.",
+        "model": "The model that is asked.",
+        "name": "The name the worktree is to have.",
+        "new_cwd": "The working directory now.",
+        "new_mode": "The permission mode now.",
+        "notification_type": "The kind of notification.",
+        "old_cwd": "The working directory before.",
+        "old_mode": "The permission mode before.",
+        "parent_file_path": "The file that included it.",
+        "permission_suggestions": "The rules the user would be offered.",
+        "prompt": "The text of the prompt.",
+        "queued_message_count": "How many messages of the user wait for the next turn.",
+        "reasoning": "What the model thought before it answered, where that is shown.",
+        "requested_model": "The model as it was asked for, before aliases were resolved.",
+        "requested_schema": "The JSON Schema the answer has to fit.",
+        "response": "The text the model answered with.",
+        "session_title": "The title of the session.",
+        "stop_hook_active": "Whether a hook has already kept this turn from ending; a hook that blocks again may loop.",
+        "task_description": "What the task is to do.",
+        "task_id": "Names the task.",
+        "task_subject": "The task in a few words.",
+        "team_name": "The team it belongs to.",
+        "teammate_name": "The team member.",
+        "title": "The title it is shown under.",
+        "to_agent": "The agent that is in charge now.",
+        "to_model": "The model after the switch.",
+        "tool_calls": "The tool calls of the message, in its order.",
+        "tool_category": "What kind of tool it is: shell, file_write, safe or other.",
+        "tool_count": "How many tools ran in the turn.",
+        "tool_input": "The arguments of the call.",
+        "tool_name": "The tool.",
+        "tool_response": "What the tool gave back.",
+        "tool_use_id": "Names the call: the same before and after it.",
+        "tools": "The names of the tools the model would be offered.",
+        "totals": "Tokens of the whole session so far.",
+        "trigger": "What set it off.",
+        "trigger_file_path": "The file whose use brought it in.",
+        "turn": "The number of the user turn, counted from 1.",
+        "turn_id": "Names the turn.",
+        "usage": "Tokens that were used, by kind.",
+        "worktree_path": "The worktree, as an absolute path.",
+        "Compaction.trigger": "Whether the user asked for it or the context was full.",
+        "ConfigEdit.file_path": "The configuration file that changed.",
+        "ConfigEdit.source": "Whose configuration changed.",
+        "DirectoryNote.source": "How the directory was added.",
+        "FileEdit.file_path": "The file, as an absolute path; a matcher tests its base name.",
+        "InputAwaited.message": "The question, where there is one.",
+        "InputAwaited.reason": "What the agent waits for.",
+        "InstructionFile.file_path": "The instruction file.",
+        "IterationLimit.message": "The limit that was reached, in words.",
+        "ModelMove.source": "How the switch was asked for.",
+        "PermissionRefused.reason": "Why the call was denied.",
+        "Prompt.prompt": "The text the user submitted.",
+        "Prompt.source": "How the text was entered, where that is known.",
+        "PromptExpansion.prompt": "The prompt it expands to.",
+        "Question.message": "What the MCP server asks.",
+        "RunError.message": "What went wrong, in words.",
+        "SessionEnded.reason": "Why the session ended.",
+        "SessionEnded.duration_ms": "How long the session was, in milliseconds.",
+        "SessionStarted.model": "The model the session starts with.",
+        "SessionStarted.agent_type": "The kind of agent the session is for.",
+        "SessionStarted.source": "How the session came to start.",
+        "SubagentBegun.prompt": "What the sub-agent was asked to do.",
+        "SubagentEnded.last_assistant_message": "The text the sub-agent answered with.",
+        "SubagentEnded.status": "How the sub-agent ended.",
+        "TaskNote.status": "The state the task is in.",
+        "ToolBatch.tool_calls": "The calls of the message with their results, in its order.",
+        "ToolFailure.error": "What the tool failed with.",
+        "TurnFailure.error": "The kind of model error that ended the turn.",
+        "TurnSummary.duration_ms": "How long the turn took, in milliseconds.",
+        "TurnSummary.error": "What went wrong, where something did.",
+        "TurnSummary.status": "How the turn ended.",
+    }
+)
+
+
+def described(payload: str, field: str) -> str | None:
+    """The sentence for a field of a payload type, None for one that only its host knows."""
+    return FIELDS.get(f"{payload}.{field}") or FIELDS.get(field)

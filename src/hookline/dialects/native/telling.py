@@ -1,0 +1,109 @@
+"""A payload as the document and the environment that external code gets."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, cast
+
+import msgspec
+from msgspec import Struct
+
+from hookline.dialects.native.shortening import fitted
+from hookline.model.errors import HooklineError
+from hookline.model.events import EventSpec
+from hookline.model.scene import Scene
+from hookline.model.wire import Call, Encoded
+
+#: What a hook is given at most.
+STDIN_LIMIT = 8 << 20
+
+#: Payload fields that hooks rely on even when they are at their default.
+_ALWAYS = ("tool_input", "stop_hook_active")
+_WHEN_SET = ("agent_id", "agent_type", "parent_agent_id", "prompt_id", "model", "turn")
+
+
+class PayloadError(HooklineError):
+    """A payload that cannot be told to external code."""
+
+
+def tell(call: Call, limit: int = STDIN_LIMIT) -> Encoded:
+    document = payload_document(call.event, call.hook.policy.spelled, call.payload, call.scene)
+    try:
+        text = _encoded(document)
+        if len(text) >= limit:
+            text = fitted(msgspec.to_builtins(document, enc_hook=_plain), limit - 1, _encoded)
+        if text is None:
+            raise PayloadError(f"the payload needs more than {limit:,} bytes, and has no long texts to cut")
+    except (TypeError, ValueError, RecursionError) as error:
+        raise PayloadError(f"the payload cannot be written as JSON: {error}") from None
+    return Encoded(text + b"\n", environment(call.hook.policy.spelled, call.scene))
+
+
+def payload_document(event: EventSpec[Any], spelled: str, payload: Any, scene: Scene) -> dict[str, Any]:
+    """The native payload: where and who first, then what is known at this event."""
+    document: dict[str, Any] = {
+        "session_id": scene.session_id,
+        "transcript_path": scene.transcript_path,
+        "cwd": scene.cwd,
+        "hook_event_name": spelled,
+        "permission_mode": scene.permission_mode,
+    }
+    for name in _WHEN_SET:
+        value = getattr(scene, name)
+        if value is not None:
+            document[name] = value
+    document.update(_fields(event, payload))
+    return document
+
+
+def environment(spelled: str, scene: Scene) -> dict[str, str]:
+    project = scene.project_dir or scene.cwd
+    return {
+        "HOOKLINE_EVENT": spelled,
+        "HOOKLINE_SESSION_ID": scene.session_id,
+        "HOOKLINE_CWD": scene.cwd,
+        "HOOKLINE_PROJECT_DIR": project,
+        # A native file may be one that was written for Claude Code.
+        "CLAUDE_PROJECT_DIR": project,
+    }
+
+
+def _fields(event: EventSpec[Any], payload: Any) -> dict[str, Any]:
+    if isinstance(payload, Mapping):
+        return dict(cast("Mapping[str, Any]", payload))
+    if isinstance(payload, Struct):
+        return _struct_fields(event, payload)
+    if dataclasses.is_dataclass(payload) and not isinstance(payload, type):
+        return {each.name: getattr(payload, each.name) for each in dataclasses.fields(payload)}
+    raise PayloadError(f"a payload of type {type(payload).__name__} is no record and no mapping")
+
+
+def _struct_fields(event: EventSpec[Any], payload: Struct) -> dict[str, Any]:
+    """Left at its default, a field is not sent, unless a matcher, a rewrite or a usual script reads it."""
+    try:
+        told: dict[str, Any] = msgspec.to_builtins(payload, enc_hook=_plain)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise PayloadError(f"the payload cannot be written as JSON: {error}") from None
+    names = payload.__struct_fields__
+    for name in (*_ALWAYS, event.subject, event.rewrites):
+        if name in names and name not in told:
+            told[name] = getattr(payload, name)
+    return told
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(cast("Mapping[Any, Any]", value))
+    raise TypeError(f"a value of type {type(value).__name__} has no JSON form")
+
+
+_encoder = msgspec.json.Encoder(enc_hook=_plain)
+
+
+def _encoded(document: Any) -> bytes:
+    try:
+        return _encoder.encode(document)
+    except UnicodeEncodeError:
+        # A directory whose name is not UTF-8 holds lone surrogates: told as JSON escapes, not refused.
+        import json  # noqa: PLC0415 - rare
+
+        return json.dumps(msgspec.to_builtins(document, enc_hook=_plain), separators=(",", ":")).encode()

@@ -1,0 +1,80 @@
+"""How the native dialect behaves at each event: one policy per row, derived where it can be."""
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from msgspec import Struct
+
+from hookline.model.events import EventSpec
+from hookline.model.policy import CLOSED, OPEN, Limit, Lives, Placement, Policy
+
+#: Events at which text that is not JSON goes to the model.
+PLAIN_TEXT_IS_CONTEXT = frozenset({"SessionStart", "UserPromptSubmit", "PreModelCall"})
+
+#: Meanings of a block that keep something from happening. Elsewhere (a turn that goes on, a result with a
+#: remark beside it) a block is not how a run is stopped.
+PREVENTING = frozenset({"deny_call", "reject_prompt", "end_turn", "cancel"})
+
+
+class _Habit(Struct, frozen=True):
+    """What cannot be derived from a row."""
+
+    block_means: str = "cancel"
+    placement: Placement = "conversation"
+    lives: Lives = "session"
+    limit: Limit | None = None
+    budget: float | None = None
+
+
+_USUAL = _Habit()
+_HABITS: Mapping[str, _Habit] = MappingProxyType(
+    {
+        # A session that is being closed must not hang for the ten minutes one hook may take.
+        "SessionEnd": _Habit(budget=60.0),
+        "UserPromptSubmit": _Habit("reject_prompt"),
+        "UserPromptExpansion": _Habit("reject_prompt"),
+        "TurnStart": _Habit("end_turn", lives="turn"),
+        "PreModelCall": _Habit("retry_call", "transient", "call", Limit(2, "end_turn")),
+        "PreToolUse": _Habit("deny_call", "tool_result"),
+        "PermissionRequest": _Habit("deny_call", "tool_result"),
+        "PermissionDenied": _Habit("deny_call", "tool_result"),
+        "PostToolUse": _Habit("beside_output", "tool_result"),
+        "PostToolUseFailure": _Habit("beside_output", "tool_result"),
+        "PostToolBatch": _Habit("end_turn"),
+        "TurnEnd": _Habit("continue_turn", limit=Limit(2, "pass")),
+        # Work between two blocks is progress, so a tool call starts the count anew.
+        "Stop": _Habit("continue_turn", limit=Limit(8, "pass", "call")),
+        "SubagentStop": _Habit("continue_turn", limit=Limit(8, "pass", "call")),
+        "TeammateIdle": _Habit("continue_turn", limit=Limit(8, "pass", "call")),
+    }
+)
+
+
+def _policy(event: EventSpec[Any]) -> Policy:
+    habit = _HABITS.get(event.name, _USUAL)
+    return Policy(
+        spelled=event.name,
+        may=event.may,
+        run="rewriters_first",
+        sees="current",
+        failures=CLOSED if event.guard else OPEN,
+        limit=habit.limit,
+        budget=habit.budget,
+        block_means="deny_call" if event.guard and habit is _USUAL else habit.block_means,
+        placement=habit.placement,
+        lives=habit.lives,
+        recheck_own=True,
+    )
+
+
+class NativePolicies:
+    """The native policy of every row, always the same object for the same row: lanes are formed by it."""
+
+    def __init__(self, events: Iterable[EventSpec[Any]]) -> None:
+        self._known = {event: _policy(event) for event in events}
+
+    def of(self, event: EventSpec[Any]) -> Policy:
+        """A row that was not in the table (a host may add one late) gets its policy when first asked for."""
+        policy = self._known.get(event)
+        return policy if policy is not None else self._known.setdefault(event, _policy(event))

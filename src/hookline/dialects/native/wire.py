@@ -1,0 +1,69 @@
+"""The native wire: what a hook is told, and how its answer is understood."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, cast
+
+from msgspec import UNSET, Struct
+from msgspec.structs import replace
+
+from hookline.dialects.native.parsing import parse_payload
+from hookline.dialects.native.reading import REPLIES, read_exit, read_returned
+from hookline.dialects.native.telling import STDIN_LIMIT, tell
+from hookline.model.events import EventSpec
+from hookline.model.outcome import Outcome, edited
+from hookline.model.raw import Broke, Exited, RawResult, Replied, Returned
+from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, Parsed
+
+
+class NativeWire:
+    """Stateless: one object serves every hook."""
+
+    def __init__(self, stdin_limit: int = STDIN_LIMIT) -> None:
+        self._stdin_limit = stdin_limit
+
+    def encode(self, call: Call) -> Encoded:
+        """Raises `PayloadError` for a payload that has no JSON form."""
+        return tell(call, self._stdin_limit)
+
+    def decode(self, call: Call, raw: RawResult) -> Decoded:
+        """Never raises, whatever a hook printed."""
+        if isinstance(raw, Returned):
+            return read_returned(call, raw)
+        if isinstance(raw, Exited):
+            return read_exit(call, raw)
+        if isinstance(raw, Replied):
+            read = REPLIES.get(call.hook.kind, REPLIES["http"])
+            return read(call, raw)
+        if isinstance(raw, Broke):
+            return Decoded(failure=raw)
+        return NOTHING_SAID
+
+    def advance(self, event: EventSpec[Any], payload: Any, outcome: Outcome) -> Any:
+        """The payload with the event's field as the edits left it; the same object when there are none."""
+        field = event.rewrites
+        if not field or not outcome.edits:
+            return payload
+        value = before = _field_of(payload, field)
+        for edit in outcome.edits:
+            if edit.field in ("", field):
+                value = edited(value, edit) if edit.whole is UNSET else edit.whole
+        return payload if value is before else _replaced(payload, field, value)
+
+    def parse(self, document: Mapping[str, Any], events: Mapping[str, EventSpec[Any]]) -> Parsed:
+        """A payload document read back. Raises `ConfigError` or `UnknownEventError` with what is wrong."""
+        return parse_payload(document, events)
+
+
+def _field_of(payload: Any, field: str) -> Any:
+    if isinstance(payload, Mapping):
+        return cast("Mapping[str, Any]", payload).get(field)
+    return getattr(payload, field, None)
+
+
+def _replaced(payload: Any, field: str, value: Any) -> Any:
+    if isinstance(payload, Mapping):
+        return {**cast("Mapping[str, Any]", payload), field: value}
+    if isinstance(payload, Struct):
+        return replace(payload, **{field: value})
+    return dataclasses.replace(payload, **{field: value})

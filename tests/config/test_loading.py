@@ -1,0 +1,151 @@
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from hookline.config.files import read_file
+from hookline.config.loading import Loaded, load_files, load_native
+from tests.dialects.native.handlers import reader
+
+HOOK = '[[hooks.{event}]]\nhooks = [{{ command = "{command}" }}]\n'
+
+
+def put(path: Path, *hooks: tuple[str, str]) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(HOOK.format(event=event, command=command) for event, command in hooks))
+    return str(path)
+
+
+class Place:
+    def __init__(self, root: Path) -> None:
+        self.user = root / "home/.config/hookline"
+        self.project = root / "project/.hookline"
+        self._home = str(root / "home")
+        (root / "project/.git").mkdir(parents=True)
+
+    def load(self) -> Loaded:
+        return load_native(str(self.project.parent), reader(), env={"HOME": self._home})
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def names(loaded: Loaded) -> list[str]:
+    return [f"{hook.event.name}:{hook.name}:{hook.scope}" for hook in loaded.hooks]
+
+
+def codes(loaded: Loaded) -> list[str]:
+    return [diagnostic.code for diagnostic in loaded.diagnostics]
+
+
+def test_the_project_replaces_the_user_event_by_event_and_local_is_added(place: Place):
+    put(place.user / "hooks.toml", ("Stop", "u1"), ("PreToolUse", "u2"))
+    put(place.user / "hooks.local.toml", ("Stop", "ul"))
+    put(place.project / "hooks.toml", ("Stop", "p1"))
+    put(place.project / "hooks.local.toml", ("PreToolUse", "pl"))
+    loaded = place.load()
+    assert names(loaded) == [
+        "PreToolUse:u2:user", "Stop:p1:project", "Stop:ul:local", "PreToolUse:pl:local",
+    ]  # fmt: skip
+    assert loaded.diagnostics == ()
+    assert len(loaded.sources) == 4
+
+
+def test_an_event_that_a_project_names_without_hooks_replaces_the_users(place: Place):
+    put(place.user / "hooks.toml", ("Stop", "u1"))
+    place.project.mkdir()
+    (place.project / "hooks.json").write_text('{"hooks": {"Stop": []}}')
+    assert names(place.load()) == []
+
+
+def test_two_formats_side_by_side_are_an_error_and_the_first_is_in_force(place: Place):
+    put(place.project / "hooks.toml", ("Stop", "toml"))
+    (place.project / "hooks.json").write_text('{"hooks": {"Stop": [{"hooks": [{"command": "json"}]}]}}')
+    loaded = place.load()
+    assert names(loaded) == ["Stop:toml:project"]
+    (error,) = loaded.errors
+    assert error.code == "two-formats"
+    assert "hooks.json" in error.message
+    assert "hooks.toml" in error.message
+
+
+def test_a_file_that_cannot_be_read_is_said_and_the_others_count(place: Place):
+    put(place.user / "hooks.toml", ("Stop", "u1"))
+    place.project.mkdir()
+    (place.project / "hooks.toml").write_text("hooks = [")
+    loaded = place.load()
+    assert names(loaded) == ["Stop:u1:user"]
+    assert codes(loaded) == ["syntax"]
+    assert str(loaded.diagnostics[0].where).endswith(".hookline/hooks.toml:1")
+
+
+def test_nothing_anywhere_is_no_mistake(place: Place):
+    loaded = place.load()
+    assert (loaded.hooks, loaded.diagnostics) == ((), ())
+
+
+def test_given_files_are_read_in_their_order(tmp_path: Path):
+    first = put(tmp_path / "one.toml", ("Stop", "a"))
+    second = put(tmp_path / "two.toml", ("Stop", "b"))
+    loaded = load_files([second, first, str(tmp_path / "none.toml")], reader())
+    assert names(loaded) == ["Stop:b:flag", "Stop:a:flag"]
+    assert codes(loaded) == ["unreadable"]
+
+
+def refused(file: Path | str, limit: int = 10_000_000) -> tuple[str, int | None]:
+    document = read_file(str(file), limit=limit)
+    assert document.value is None
+    (diagnostic,) = document.diagnostics
+    assert str(diagnostic).startswith(str(file))
+    return diagnostic.code, diagnostic.where.line
+
+
+def test_whatever_stands_in_the_place_of_a_file_is_said(tmp_path: Path):
+    (tmp_path / "dir.toml").mkdir()
+    os.mkfifo(tmp_path / "pipe.toml")
+    (tmp_path / "dangling.toml").symlink_to("nowhere")
+    (tmp_path / "loop.toml").symlink_to("loop.toml")
+    (tmp_path / "binary.toml").write_bytes(b"a = 1\n\x00\x01")
+    (tmp_path / "latin.toml").write_bytes(b"a = 1\nb = 'caf\xe9'\n")
+    (tmp_path / "big.json").write_bytes(b" " * 101)
+    with socket.socket(socket.AF_UNIX) as listener:
+        # By a directory's number, because a socket's path must be short.
+        descriptor = os.open(tmp_path, os.O_RDONLY)
+        listener.bind(f"/proc/self/fd/{descriptor}/sock.toml")
+        os.close(descriptor)
+        assert refused(tmp_path / "sock.toml")[0] == "unreadable"
+    assert refused(tmp_path / "dir.toml") == ("not-a-file", None)
+    assert refused(tmp_path / "pipe.toml") == ("not-a-file", None)
+    assert refused(tmp_path / "dangling.toml") == ("unreadable", None)
+    assert refused(tmp_path / "loop.toml") == ("unreadable", None)
+    assert refused(tmp_path / "none.toml") == ("unreadable", None)
+    assert refused(tmp_path / "binary.toml") == ("not-text", 2)
+    assert refused(tmp_path / "latin.toml") == ("not-text", 2)
+    assert refused(tmp_path / "big.json", limit=100) == ("too-big", None)
+    assert refused("/dev/null") == ("unknown-format", None)
+
+
+def test_a_byte_order_mark_is_dropped(tmp_path: Path):
+    (tmp_path / "x.json").write_bytes(b'\xef\xbb\xbf{"hooks": {}}')
+    document = read_file(str(tmp_path / "x.json"))
+    assert (document.value, document.diagnostics) == ({"hooks": {}}, ())
+
+
+def test_a_file_that_others_may_write_is_a_warning(tmp_path: Path):
+    file = put(tmp_path / "x.toml", ("Stop", "a"))
+    os.chmod(file, 0o666)
+    loaded = load_files([file], reader())
+    assert [(each.severity, each.code) for each in loaded.diagnostics] == [("warning", "world-writable")]
+    assert names(loaded) == ["Stop:a:flag"]
+    os.chmod(file, 0o644)
+    assert load_files([file], reader()).diagnostics == ()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give files away")
+def test_a_file_of_somebody_else_is_a_warning(tmp_path: Path):
+    file = put(tmp_path / "x.toml", ("Stop", "a"))
+    os.chown(file, 12345, -1)
+    assert codes(load_files([file], reader())) == ["foreign-owner"]

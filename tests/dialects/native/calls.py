@@ -1,0 +1,66 @@
+"""Calls of native hooks, without an engine: what a wire gets."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from hookline.dialects.native.vocabulary import NativePolicies
+from hookline.dialects.native.wire import NativeWire
+from hookline.model import payloads as p
+from hookline.model.events import EVENTS, EventSpec
+from hookline.model.hook import Hook
+from hookline.model.scene import Scene
+from hookline.model.wire import Call
+
+WIRE = NativeWire()
+POLICIES = NativePolicies(EVENTS.values())
+
+#: The payloads that cannot be made without saying something.
+_NEEDED: Mapping[str, Any] = {
+    "prompt": "hello",
+    "tool_name": "Bash",
+    "message": "hello",
+    "agent_id": "a1",
+    "task_id": "t1",
+    "source": "user_settings",
+    "file_path": "/x/y.txt",
+    "old_cwd": "/x",
+    "new_cwd": "/y",
+    "old_mode": "default",
+    "new_mode": "plan",
+    "name": "feature",
+    "worktree_path": "/w",
+    "command_name": "deploy",
+    "from_model": "a",
+    "to_model": "b",
+    "from_agent": "a",
+    "to_agent": "b",
+    "directory": "/d",
+    "mcp_server_name": "m",
+    "teammate_name": "t",
+}
+
+
+def payload_for(event: EventSpec[Any]) -> Any:
+    needed = {name: _NEEDED[name] for name in event.payload.__struct_fields__ if name in _NEEDED}
+    if event.payload in (p.SessionStarted, p.DirectoryNote, p.ModelMove, p.Prompt):
+        needed.pop("source", None)
+    return event.payload(**needed)
+
+
+def call(
+    event: EventSpec[Any],
+    payload: Any = None,
+    *,
+    kind: str = "command",
+    name: str = "guard.sh",
+    scene: Scene | None = None,
+    wire: NativeWire = WIRE,
+) -> Call:
+    hook = Hook(name=name, event=event, policy=POLICIES.of(event), wire=wire, kind=kind)
+    return Call(
+        hook=hook,
+        event=event,
+        payload=payload_for(event) if payload is None else payload,
+        scene=scene or Scene(session_id="s1", cwd="/work", project_dir="/work"),
+        timeout=5,
+    )

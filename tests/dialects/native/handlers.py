@@ -1,0 +1,56 @@
+"""Handlers for reading configurations: the real ones, except that no process can be started."""
+
+from typing import Any
+
+from hookline.dialects.native.config import NativeReader
+from hookline.handlers.agent import AgentHandler
+from hookline.handlers.builtin import BuiltinHandler
+from hookline.handlers.builtins import standard_builtins
+from hookline.handlers.http import HttpHandler
+from hookline.handlers.mcp_tool import McpToolHandler
+from hookline.handlers.prompt import PromptHandler
+from hookline.handlers.registry import Handler
+from hookline.matching.patterns import Patterns
+from hookline.matching.shell import ShellReader
+from hookline.model.events import EVENTS, event_table
+from hookline.model.raw import Broke, RawResult
+from hookline.model.wire import Call
+from tests.dialects.native.calls import POLICIES, WIRE
+
+
+class NoProcess:
+    """Stands in for commands where nothing is run; refuses a shell it does not know, as commands do."""
+
+    own_clock = True
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+    async def run(self, call: Call) -> RawResult:
+        return Broke("not_started", f"{call.hook.name} is not run here")
+
+    def problem(self, spec: Any) -> str | None:
+        return "no shell is called fish" if getattr(spec, "shell", None) == "fish" else None
+
+    async def close(self) -> None:
+        pass
+
+
+def reader(*rows: Any, more: tuple[Handler, ...] = ()) -> NativeReader:
+    handlers: tuple[Handler, ...] = (
+        NoProcess("command"),
+        HttpHandler(None),
+        PromptHandler(None),
+        AgentHandler(None),
+        McpToolHandler(None),
+        BuiltinHandler(standard_builtins()),
+        *more,
+    )
+    return NativeReader(
+        events=event_table((*EVENTS.values(), *rows)),
+        policies=POLICIES,
+        handlers={handler.kind: handler for handler in handlers},
+        wire=WIRE,
+        patterns=Patterns(),
+        shell=ShellReader(),
+    )

@@ -1,0 +1,83 @@
+import pytest
+
+from hookline.dialects.native.vocabulary import NativePolicies
+from hookline.model.events import EVENTS, EventSpec, May
+from hookline.model.payloads import Payload
+from hookline.model.policy import CAUSES, Limit, Policy
+from tests.dialects.native.calls import POLICIES
+
+
+def policy(name: str) -> Policy:
+    return POLICIES.of(EVENTS[name])
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_guards_fail_closed_and_everything_else_goes_on(name: str):
+    row, found = EVENTS[name], policy(name)
+    wanted = {"block"} if row.guard else {"warn"}
+    assert {found.failures[cause] for cause in CAUSES if cause != "cancelled"} == wanted
+    assert found.failures["cancelled"] == "block"
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_every_row_may_do_what_its_event_allows_and_rewriters_come_first(name: str):
+    found = policy(name)
+    assert (found.spelled, found.may) == (name, EVENTS[name].may)
+    assert (found.run, found.sees, found.recheck_own, found.waits) == (
+        "rewriters_first",
+        "current",
+        True,
+        True,
+    )
+
+
+def test_the_same_row_always_has_the_same_policy():
+    for row in EVENTS.values():
+        assert POLICIES.of(row) is POLICIES.of(row)
+    late = EventSpec("Late", Payload, "late.", May.BLOCK, guard=True)
+    assert POLICIES.of(late) is POLICIES.of(late)
+    assert POLICIES.of(late).block_means == "deny_call"
+    assert POLICIES.of(late).failures["crashed"] == "block"
+
+
+def test_two_tables_do_not_share_policies():
+    other = NativePolicies(EVENTS.values())
+    assert other.of(EVENTS["Stop"]) is not POLICIES.of(EVENTS["Stop"])
+
+
+@pytest.mark.parametrize(
+    ("name", "limit"),
+    [
+        ("TurnEnd", Limit(2, "pass")),
+        ("PreModelCall", Limit(2, "end_turn")),
+        ("Stop", Limit(8, "pass", "call")),
+        ("SubagentStop", Limit(8, "pass", "call")),
+        ("PreToolUse", None),
+    ],
+)
+def test_blocks_that_could_go_on_for_ever_are_limited(name: str, limit: Limit | None):
+    assert policy(name).limit == limit
+
+
+@pytest.mark.parametrize(
+    ("name", "means", "placement", "lives"),
+    [
+        ("PreToolUse", "deny_call", "tool_result", "session"),
+        ("PermissionRequest", "deny_call", "tool_result", "session"),
+        ("UserPromptSubmit", "reject_prompt", "conversation", "session"),
+        ("TurnStart", "end_turn", "conversation", "turn"),
+        ("PreModelCall", "retry_call", "transient", "call"),
+        ("PostToolUse", "beside_output", "tool_result", "session"),
+        ("Stop", "continue_turn", "conversation", "session"),
+        ("TurnEnd", "continue_turn", "conversation", "session"),
+        ("SessionStart", "cancel", "conversation", "session"),
+        ("PreCompact", "cancel", "conversation", "session"),
+    ],
+)
+def test_what_a_block_means_and_where_text_lands(name: str, means: str, placement: str, lives: str):
+    found = policy(name)
+    assert (found.block_means, found.placement, found.lives) == (means, placement, lives)
+
+
+def test_closing_a_session_takes_at_most_a_minute():
+    assert policy("SessionEnd").budget == 60.0
