@@ -1,1 +1,63 @@
-"""Hookline lets code outside an AI agent see, change or stop what the agent does."""
+"""Hookline lets code outside an AI agent see, change or stop what the agent does.
+
+An event goes in, one outcome comes out::
+
+    engine = Engine()
+
+    @engine.on(PRE_TOOL_USE, "Bash")
+    def no_force_push(call: ToolCall): ...
+
+    outcome = await engine.session("me").dispatch(PRE_TOOL_USE, call)
+
+The events and their payloads are in `hookline.events`.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hookline.config.embedding import Engine
+    from hookline.engine.bridge import Blocking
+    from hookline.engine.sessions import Session
+    from hookline.model.answers import allow, ask, context, deny, rewrite
+    from hookline.model.errors import ConfigError, HooklineError, PatternError
+    from hookline.model.outcome import Outcome
+
+__all__ = [
+    "Blocking",
+    "ConfigError",
+    "Engine",
+    "HooklineError",
+    "Outcome",
+    "PatternError",
+    "Session",
+    "allow",
+    "ask",
+    "context",
+    "deny",
+    "rewrite",
+]
+
+# Names are loaded when first used: a command line that only prints its help must not pay for the engine.
+_HOMES = {
+    "hookline.config.embedding": ("Engine",),
+    "hookline.engine.bridge": ("Blocking",),
+    "hookline.engine.sessions": ("Session",),
+    "hookline.model.answers": ("allow", "ask", "context", "deny", "rewrite"),
+    "hookline.model.errors": ("ConfigError", "HooklineError", "PatternError"),
+    "hookline.model.outcome": ("Outcome",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names:
+            from importlib import import_module  # noqa: PLC0415 only when a name is first used
+
+            value = getattr(import_module(home), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module 'hookline' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

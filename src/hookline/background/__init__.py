@@ -1,0 +1,1 @@
+"""Hooks nobody waits for: who owns them while they run, and where their word arrives later."""

@@ -1,0 +1,1 @@
+"""An event goes in, one outcome comes out. Start reading at dispatch.py."""

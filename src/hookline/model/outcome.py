@@ -127,6 +127,8 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
     @property
     def deciding_vote(self) -> Vote | None:
         """The strongest vote; among equals the higher rank, then the first in config order."""
+        if len(self.votes) == 1:
+            return self.votes[0]
         return max(self.votes, key=lambda vote: (_STRENGTH[vote.kind], vote.rank), default=None)
 
     @property
@@ -191,20 +193,28 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
                 return edit.value if isinstance(edit.whole, UnsetType) else edit.whole
         return None
 
+    @property
+    def _only_votes(self) -> bool:
+        """Nothing but votes and messages: by far the most common answer of a guard."""
+        return not (
+            self.edits or self.context_items or self.halts or self.permission_updates or self.watch_paths
+            or self.seeds or self.env_items or self.answers or self.retry
+        )  # fmt: skip
+
     def clipped(self, may: May) -> tuple["Outcome", tuple[str, ...]]:
         """This outcome without what may not be done, and the names of what was dropped."""
+        allowed = may.value
         dropped: list[str] = []
         changes: dict[str, Any] = {}
-        for name, (needed, label) in _NEEDS.items():
-            if getattr(self, name) and not needed & may:
-                dropped.append(label)
-                changes[name] = False if name == "retry" else ()
-        votes = tuple(vote for vote in self.votes if _vote_needs(vote) & may)
-        if len(votes) != len(self.votes):
-            kinds = {"block": "block", "ask": "ask", "allow": "allow", "defer": "defer"}
-            lost = {kinds[vote.kind] for vote in self.votes if not _vote_needs(vote) & may}
+        if not self._only_votes:
+            for name, needed, label in _NEEDS:
+                if getattr(self, name) and not needed & allowed:
+                    dropped.append(label)
+                    changes[name] = False if name == "retry" else ()
+        lost = {vote.kind for vote in self.votes if not _VOTE_NEEDS[vote.kind] & allowed}
+        if lost:
             dropped.extend(sorted(lost))
-            changes["votes"] = votes
+            changes["votes"] = tuple(vote for vote in self.votes if vote.kind not in lost)
         return (replace(self, **changes) if changes else self), tuple(dropped)
 
 
@@ -212,21 +222,24 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
 GO_ON = Outcome()
 
 #: What each part of an outcome needs the event and the policy to allow, and what it is called when dropped.
-_NEEDS: Mapping[str, tuple[May, str]] = {
-    "edits": (May.REWRITE, "rewrite"),
-    "context_items": (May.CONTEXT, "context"),
-    "halts": (May.STOP, "stop"),
-    "permission_updates": (May.RULES, "permission_updates"),
-    "watch_paths": (May.WATCH, "watch_paths"),
-    "seeds": (May.SEED, "initial_user_message"),
-    "env_items": (May.ENV, "env"),
-    "answers": (May.ANSWER, "answer"),
-    "retry": (May.RETRY, "retry"),
+#: Bare bits, because the arithmetic of enum.Flag costs a microsecond a time.
+_NEEDS: tuple[tuple[str, int, str], ...] = (
+    ("edits", May.REWRITE.value, "rewrite"),
+    ("context_items", May.CONTEXT.value, "context"),
+    ("halts", May.STOP.value, "stop"),
+    ("permission_updates", May.RULES.value, "permission_updates"),
+    ("watch_paths", May.WATCH.value, "watch_paths"),
+    ("seeds", May.SEED.value, "initial_user_message"),
+    ("env_items", May.ENV.value, "env"),
+    ("answers", May.ANSWER.value, "answer"),
+    ("retry", May.RETRY.value, "retry"),
+)
+_VOTE_NEEDS: Mapping[str, int] = {
+    "block": May.BLOCK.value,
+    "defer": May.PERMIT.value,
+    "ask": May.PERMIT.value,
+    "allow": May.PERMIT.value,
 }
-
-
-def _vote_needs(vote: Vote) -> May:
-    return May.BLOCK if vote.kind == "block" else May.PERMIT
 
 
 def merged(outcomes: Sequence[Outcome]) -> Outcome:

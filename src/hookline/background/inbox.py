@@ -1,0 +1,79 @@
+"""Where late words arrive. The host awaits it; there is no polling."""
+
+import asyncio
+from collections import deque
+from typing import Literal
+
+from msgspec import Struct
+
+from hookline.model.policy import Lives, Placement
+
+
+class Late(Struct, frozen=True, kw_only=True):
+    """Something a hook said after the event it ran on was over."""
+
+    #: wake: the agent should go on because of this. context: for the model, with its next request.
+    #: message: for the user. watch: paths to watch from now on.
+    kind: Literal["wake", "context", "message", "watch"]
+    text: str = ""
+    paths: tuple[str, ...] = ()
+    hook: str = ""
+    event: str = ""
+    run_id: str = ""
+    placement: Placement | Literal[""] = ""
+    lives: Lives | Literal[""] = ""
+
+
+class Inbox:
+    """First in, first out, bounded: the oldest context gives way first, a wake never does."""
+
+    def __init__(self, limit: int = 1000) -> None:
+        self._items: deque[Late] = deque()
+        self._limit = limit
+        self._waiters: deque[asyncio.Future[None]] = deque()
+        #: How many items had to give way.
+        self.lost = 0
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def put(self, item: Late) -> None:
+        if len(self._items) >= self._limit:
+            self._make_room()
+        self._items.append(item)
+        self._wake_next()
+
+    def _make_room(self) -> None:
+        spare = next((item for item in self._items if item.kind != "wake"), self._items[0])
+        self._items.remove(spare)
+        self.lost += 1
+
+    def take(self) -> Late | None:
+        """The next item, or None when there is none right now."""
+        return self._items.popleft() if self._items else None
+
+    def take_all(self) -> tuple[Late, ...]:
+        items = tuple(self._items)
+        self._items.clear()
+        return items
+
+    async def get(self) -> Late:
+        """The next item, as soon as there is one."""
+        while not self._items:
+            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiters.append(waiter)
+            try:
+                await waiter
+            except asyncio.CancelledError:
+                # The word that woke us must wake the next one who waits instead.
+                if waiter.done() and not waiter.cancelled() and self._items:
+                    self._wake_next()
+                raise
+        return self._items.popleft()
+
+    def _wake_next(self) -> None:
+        while self._waiters:
+            waiter = self._waiters.popleft()
+            if not waiter.done():
+                waiter.set_result(None)
+                return

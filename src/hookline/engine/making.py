@@ -1,0 +1,59 @@
+"""A hook out of a Python function or a command line, for hosts that configure in code."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from hookline.handlers.command import CommandSpec
+from hookline.handlers.function import FunctionSpec
+from hookline.model.events import EventSpec
+from hookline.model.hook import Hook, Scope, Waiting
+from hookline.model.policy import Cause, Reaction
+from hookline.model.run import Mode
+
+if TYPE_CHECKING:
+    from hookline.engine.core import Home
+
+
+def make_hook(
+    home: "Home",
+    event: EventSpec[Any],
+    action: Callable[..., Any] | str,
+    matcher: str | None = None,
+    *,
+    condition: str | None = None,
+    name: str | None = None,
+    timeout: float = 600.0,
+    waiting: Waiting = "wait",
+    once: bool = False,
+    mode: Mode = "enforce",
+    on_failure: Reaction | Mapping[Cause, Reaction] | None = None,
+    rewrites: bool = False,
+    required: bool = False,
+    status_message: str | None = None,
+    scope: Scope = "user",
+) -> Hook:
+    """One hook. A matcher or condition that cannot be understood raises PatternError here, not later."""
+    matches, holds = home.match(event, matcher, condition)
+    if isinstance(action, str):
+        kind, spec, label = "command", CommandSpec(command=action), action
+    else:
+        kind, spec, label = "function", FunctionSpec(action), getattr(action, "__qualname__", repr(action))
+    return Hook(
+        name=name or label,
+        event=event,
+        policy=home.policy(event),
+        wire=home.wire,
+        kind=kind,
+        spec=spec,
+        matcher=matches,
+        condition=holds,
+        timeout=timeout,
+        waiting=waiting,
+        once=once,
+        mode=mode,
+        on_failure=on_failure,
+        rewrites=rewrites,
+        required=required,
+        status_message=status_message,
+        scope=scope,
+    )

@@ -1,0 +1,83 @@
+"""The secrets an environment holds, in every form in which they turn up in text."""
+
+import base64
+import json
+import re
+from collections.abc import Iterator, Mapping
+from urllib.parse import quote, quote_plus, unquote
+
+from hookline.model.safetext import printable
+
+_SHORTEST = 8
+#: Lines of a secret with several lines (a private key) are looked for one by one.
+_SHORTEST_LINE = 20
+
+_SAYS_SECRET = re.compile(
+    r"TOKEN(?!S|IZ)|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|APIKEY|COOKIE|_PWD$|(?:^|_)(?:PAT|JWT|PASS)$",
+    re.IGNORECASE,
+)
+#: Words that also name harmless things; a value that is one plain word is then left alone.
+_MAY_SAY_SECRET = re.compile(
+    r"(?:^|_|ACCESS|PRIVATE|SIGNING|MASTER)KEYS?(?=_|$)|(?:^|_)(?:AUTH|AUTHORIZATION|PRIVATE|DSN|SIGNATURE)(?=_|$)",
+    re.IGNORECASE,
+)
+#: The value says where something is or what kind it is, and hiding it everywhere would hide half of a text.
+_NAMES_A_PLACE = re.compile(
+    r"_(?:SOCK|FILE|PATH|DIR|HOME|COMMAND|NAME|TYPE|EMAIL|MODE|METHOD|URL|URI|HOST|ENDPOINT)$"
+    r"|^(?:GOOGLE_APPLICATION_CREDENTIALS|PWD|OLDPWD)$",
+    re.IGNORECASE,
+)
+_PASSWORD_IN_URL = re.compile(r"://[^\s/?#@:]*:([^\s@]{8,})@")
+
+
+def secret_values(env: Mapping[str, str]) -> tuple[str, ...]:
+    """Everything to look for, longest first, so that no secret is found only by a part of it."""
+    found: set[str] = set()
+    for name, value in env.items():
+        for secret in _secrets_of(name, value.strip()):
+            found.update(form for form in _forms(secret) if len(form) >= _SHORTEST)
+    return tuple(sorted(found, key=lambda form: (-len(form), form)))
+
+
+def _secrets_of(name: str, value: str) -> Iterator[str]:
+    if holds_a_secret(name, value):
+        yield value
+        if "\n" in value:
+            yield from (line.strip() for line in value.splitlines() if len(line.strip()) >= _SHORTEST_LINE)
+    for password in _PASSWORD_IN_URL.findall(value):
+        yield password
+        yield unquote(password)
+
+
+def holds_a_secret(name: str, value: str) -> bool:
+    if len(value) < _SHORTEST or _NAMES_A_PLACE.search(name):
+        return False
+    if _SAYS_SECRET.search(name):
+        return True
+    return _MAY_SAY_SECRET.search(name) is not None and not (value.isalpha() and value.islower())
+
+
+def _forms(secret: str) -> Iterator[str]:
+    yield secret
+    yield printable(secret)
+    yield quote(secret, safe="", errors="replace")
+    yield quote_plus(secret, errors="replace")
+    for ascii_only in (True, False):
+        once = json.dumps(secret, ensure_ascii=ascii_only)[1:-1]
+        yield once
+        yield json.dumps(once, ensure_ascii=ascii_only)[1:-1]
+    raw = secret.encode("utf-8", "surrogatepass")
+    yield raw.hex()
+    yield raw.hex().upper()
+    yield from _base64_forms(raw)
+
+
+def _base64_forms(raw: bytes) -> Iterator[str]:
+    """Base64 groups bytes by three, so the same secret looks different at each of three places in a text."""
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        yield encode(raw).decode().rstrip("=")
+        for before in range(3):
+            text = encode(b"\0" * before + raw).decode()
+            # Characters that also carry bits of what stands before or after are not the secret's own.
+            end = (before + len(raw)) * 8 // 6
+            yield text[-(-before * 8 // 6) : end]

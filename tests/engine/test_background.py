@@ -1,0 +1,228 @@
+"""Hooks nobody waits for: async, asyncRewake, the inbox, and closing."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from hookline import Engine, Outcome, context, deny, rewrite
+from hookline.background.detached import Background
+from hookline.background.inbox import Inbox, Late
+from hookline.dialects.native.home import NativeHome
+from hookline.events import CWD_CHANGED, EVENTS, PRE_TOOL_USE, STOP, CwdMove, ToolCall, TurnAnswer
+from hookline.model.raw import Broke, Returned
+from hookline.model.run import Run
+from tests.engine.toys import Stage, scripted
+
+HOME = NativeHome(EVENTS)
+LS = ToolCall(tool_name="Bash", tool_input={"command": "ls"})
+
+
+def fire_stop(stage: Stage) -> tuple[Outcome, tuple[Late, ...]]:
+    outcome = stage.fire(STOP, TurnAnswer())
+    return outcome, stage.session.inbox.take_all()
+
+
+def late_hook(answer: Any, **options: Any) -> Any:
+    return scripted("scan", STOP, HOME.policy(STOP), HOME.wire, answer, delay=0.01, **options)
+
+
+def test_an_async_hook_cannot_decide_but_its_context_arrives_later() -> None:
+    stage = Stage([late_hook(Returned(deny("too late") + context("found it")), waiting="async")])
+    outcome, late = fire_stop(stage)
+    assert outcome == Outcome()
+    assert [(item.kind, item.text, item.hook, item.event) for item in late] == [("context", "found it", "scan", "Stop")]
+    assert [run.status for run in stage.runs] == ["detached", "blocked"]
+    assert stage.runs[0].run_id == stage.runs[1].run_id == late[0].run_id
+    assert "a decision nobody waited for" in stage.runs[1].dropped
+
+
+def test_a_rewake_hook_wakes_when_it_blocks_and_is_silent_when_clean() -> None:
+    _, late = fire_stop(Stage([late_hook(Returned(deny("a hole in main.py")), waiting="rewake")]))
+    assert [(item.kind, item.text) for item in late] == [("wake", "a hole in main.py")]
+    assert fire_stop(Stage([late_hook(Returned(), waiting="rewake")]))[1] == ()
+
+
+def test_a_rewake_hook_that_cannot_start_has_found_nothing() -> None:
+    stage = Stage([late_hook(Broke("not_started", "not found"), waiting="rewake", on_failure="block")])
+    _, late = fire_stop(stage)
+    assert [item.kind for item in late] == []
+    assert stage.runs[1].status == "not_started"
+
+
+def test_a_failed_async_hook_tells_the_user_later() -> None:
+    _, late = fire_stop(Stage([late_hook(Broke("crashed", "exit 1"), waiting="async")]))
+    assert [(item.kind, item.text) for item in late] == [("message", "hook scan gave no answer: exit 1")]
+
+
+def test_watch_paths_of_a_hook_nobody_waited_for_apply_when_it_ends() -> None:
+    hook = scripted(
+        "w", CWD_CHANGED, HOME.policy(CWD_CHANGED), HOME.wire, Returned(Outcome(watch_paths=("/x",))), waiting="async"
+    )
+    stage = Stage([hook])
+    stage.fire(CWD_CHANGED, CwdMove(old_cwd="/", new_cwd="/x"))
+    assert [(item.kind, item.paths) for item in stage.session.inbox.take_all()] == [("watch", ("/x",))]
+
+
+def test_a_late_rewrite_is_reported_as_unheard() -> None:
+    hook = scripted(
+        "r", PRE_TOOL_USE, HOME.policy(PRE_TOOL_USE), HOME.wire, Returned(rewrite(command="x")), waiting="async"
+    )
+    stage = Stage([hook])
+    assert stage.fire(PRE_TOOL_USE, LS).edits == ()
+    assert stage.runs[1].dropped == ("rewrite",)
+
+
+def test_a_dialect_may_discard_late_text_and_its_run_says_so() -> None:
+    policy = replace(HOME.policy(STOP), late="discard")
+    hook = scripted("d", STOP, policy, HOME.wire, Returned(context("text")), waiting="async")
+    stage = Stage([hook])
+    assert fire_stop(stage)[1] == ()
+    assert stage.runs[1].dropped == ("context",)
+
+
+def test_a_policy_that_does_not_wait_detaches_every_hook() -> None:
+    policy = replace(HOME.policy(STOP), waits=False)
+    stage = Stage([scripted("o", STOP, policy, HOME.wire, Returned(deny("no")))])
+    assert not fire_stop(stage)[0].blocked
+    assert [run.status for run in stage.runs] == ["detached", "blocked"]
+
+
+def test_shadow_is_never_applied_in_the_background_either() -> None:
+    stage = Stage([late_hook(Returned(deny("x") + context("y")), waiting="rewake", mode="shadow")])
+    assert fire_stop(stage)[1] == ()
+
+
+def test_waited_hooks_of_the_same_lane_still_decide() -> None:
+    gate = scripted("gate", STOP, HOME.policy(STOP), HOME.wire, Returned(deny("go on")))
+    outcome, _ = fire_stop(Stage([late_hook(Returned(), waiting="async"), gate]))
+    assert outcome.reason == "go on"
+
+
+def test_a_command_can_detach_itself_with_its_first_line() -> None:
+    answer = json.dumps({"hookSpecificOutput": {"hookEventName": "Stop", "additionalContext": "late news"}})
+    engine = Engine()
+    engine.add(STOP, f"echo '{{\"async\": true}}'; sleep 0.3; echo '{answer}'", name="slow", timeout=20)
+
+    async def story() -> tuple[Outcome, list[Run], bool]:
+        session = engine.session("s")
+        outcome = await session.dispatch(STOP, TurnAnswer())
+        early = list(engine.journal.recent())
+        drained = await engine.drain(20)
+        await engine.close()
+        return outcome, early, drained
+
+    outcome, early, drained = asyncio.run(story())
+    assert outcome == Outcome()
+    assert [run.status for run in early] == ["detached"]
+    assert drained
+    assert engine.journal.recent()[-1].status != "detached"
+
+
+def test_closing_drains_within_the_limit_and_then_calls_off_the_rest() -> None:
+    quick = late_hook(Returned(context("done")), waiting="async")
+    stuck = scripted("stuck", STOP, HOME.policy(STOP), HOME.wire, Returned(), delay=3600, waiting="async")
+    stage = Stage([quick, stuck])
+
+    async def story() -> None:
+        await stage.session.dispatch(STOP, TurnAnswer())
+        assert len(stage.engine.background) == 2
+        await stage.engine.close(limit=1)
+
+    asyncio.run(story())
+    ends = {run.hook: run.status for run in stage.runs if run.status != "detached"}
+    assert ends == {"scan": "ok", "stuck": "cancelled"}
+    assert len(stage.engine.background) == 0
+
+
+def test_a_full_background_says_so_instead_of_forgetting() -> None:
+    stage = Stage([late_hook(Returned(), waiting="async")])
+    stage.engine.background = Background(limit=0)
+    outcome, _ = fire_stop(stage)
+    assert outcome == Outcome()
+    assert [(run.status, run.detail) for run in stage.runs] == [
+        ("not_started", "too many hooks are running in the background")
+    ]
+
+
+def test_few_run_at_once_and_all_of_them_run() -> None:
+    running = 0
+    most = 0
+
+    async def work() -> None:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0.005)
+        running -= 1
+
+    async def story() -> None:
+        background = Background(at_once=3)
+        for _ in range(12):
+            background.start(work())
+        assert not await background.drain(0)
+        assert await background.drain()
+        assert len(background) == 0
+
+    asyncio.run(story())
+    assert most == 3
+
+
+def test_background_work_of_a_loop_that_is_gone_does_not_hold_up_the_next() -> None:
+    background = Background()
+
+    async def never() -> None:
+        await asyncio.sleep(3600)
+
+    async def begin() -> None:
+        background.start(never())
+
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(begin())
+    for task in asyncio.all_tasks(loop):
+        task.cancel()
+    loop.run_until_complete(asyncio.sleep(0))
+    loop.close()
+    assert asyncio.run(background.drain(5))
+    assert asyncio.run(background.close(1)) == 0
+
+
+def test_the_inbox_is_awaited_and_keeps_order() -> None:
+    async def story() -> list[str]:
+        inbox = Inbox()
+        waiting = asyncio.create_task(inbox.get())
+        await asyncio.sleep(0)
+        for text in "abc":
+            inbox.put(Late(kind="wake", text=text))
+        first = await waiting
+        rest = [(await inbox.get()).text, (await inbox.get()).text]
+        assert inbox.take() is None
+        return [first.text, *rest]
+
+    assert asyncio.run(story()) == ["a", "b", "c"]
+
+
+def test_a_waiter_that_gives_up_passes_its_turn_on() -> None:
+    async def story() -> str:
+        inbox = Inbox()
+        first, second = asyncio.create_task(inbox.get()), asyncio.create_task(inbox.get())
+        await asyncio.sleep(0)
+        inbox.put(Late(kind="wake", text="x"))
+        first.cancel()
+        item = await asyncio.wait_for(second, 5)
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        return item.text
+
+    assert asyncio.run(story()) == "x"
+
+
+def test_a_full_inbox_gives_up_context_before_a_wake_and_counts_it() -> None:
+    inbox = Inbox(limit=2)
+    for kind, text in (("wake", "w"), ("context", "c1"), ("context", "c2")):
+        inbox.put(Late(kind=kind, text=text))  # pyright: ignore[reportArgumentType] a loop over two kinds
+    assert [item.text for item in inbox.take_all()] == ["w", "c2"]
+    assert inbox.lost == 1
+    assert len(inbox) == 0

@@ -1,0 +1,118 @@
+"""Called off from outside: nothing is left running, everything is on record, and the engine goes on."""
+
+import asyncio
+import os
+import time
+
+import anyio
+import pytest
+
+from hookline import Engine
+from hookline.events import PRE_TOOL_USE, ToolCall
+
+LS = ToolCall(tool_name="Bash", tool_input={"command": "ls"})
+HOOKS = 50
+#: Ignores TERM, and leaves a child that ignores it too.
+STUBBORN = "echo $$ >> {file}; trap '' TERM; sh -c 'trap \"\" TERM; sleep 60' & sleep 60; wait"
+
+
+def alive(pids: list[int]) -> list[int]:
+    living: list[int] = []
+    for pid in pids:
+        try:
+            with open(f"/proc/{pid}/stat") as stat:
+                if stat.read().rpartition(")")[2].split()[0] != "Z":
+                    living.append(pid)
+        except OSError:
+            pass
+    return living
+
+
+def stubborn_engine(file: str) -> Engine:
+    from hookline.handlers.process import Processes
+    from hookline.handlers.registry import standard_handlers
+    from hookline.handlers.slots import Slots
+
+    engine = Engine(handlers=standard_handlers(processes=Processes(Slots(HOOKS))))
+    for number in range(HOOKS):
+        engine.add(PRE_TOOL_USE, STUBBORN.format(file=file), name=f"h{number}", timeout=60)
+    return engine
+
+
+async def all_started(file: str) -> list[int]:
+    for _ in range(600):
+        await asyncio.sleep(0.05)
+        if os.path.exists(file):
+            with open(file) as stream:
+                pids = [int(line) for line in stream]
+            if len(pids) == HOOKS:
+                return pids
+    raise AssertionError("the hooks did not start")
+
+
+async def after_the_call(engine: Engine, pids: list[int]) -> None:
+    """Everything is dead soon, every run is on record, and the engine still works."""
+    until = time.monotonic() + 20
+    while alive(pids) and time.monotonic() < until:
+        await asyncio.sleep(0.05)
+    assert alive(pids) == []
+    assert [run.status for run in engine.journal.recent()] == ["cancelled"] * HOOKS
+    engine.swap([])
+    for hook in engine.hooks:
+        engine.remove(hook)
+    engine.add(PRE_TOOL_USE, "exit 2", name="after")
+    assert (await engine.session("t").dispatch(PRE_TOOL_USE, LS)).blocked
+    await engine.close()
+
+
+def test_cancelling_the_task_kills_every_running_hook(tmp_path: object) -> None:
+    file = f"{tmp_path}/pids"
+
+    async def story() -> None:
+        engine = stubborn_engine(file)
+        task = asyncio.create_task(engine.session("s").dispatch(PRE_TOOL_USE, LS))
+        pids = await all_started(file)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await after_the_call(engine, pids)
+
+    asyncio.run(story())
+
+
+def test_an_anyio_scope_kills_every_running_hook(tmp_path: object) -> None:
+    file = f"{tmp_path}/pids"
+
+    async def story() -> None:
+        engine = stubborn_engine(file)
+        async with anyio.create_task_group() as group:
+            group.start_soon(engine.session("s").dispatch, PRE_TOOL_USE, LS)
+            pids = await all_started(file)
+            group.cancel_scope.cancel()
+        await after_the_call(engine, pids)
+
+    anyio.run(story)
+
+
+def test_cancelling_an_async_function_hook_reaches_it() -> None:
+    reached: list[str] = []
+
+    async def story() -> None:
+        engine = Engine()
+
+        @engine.on(PRE_TOOL_USE)
+        async def waits(_call: ToolCall) -> None:
+            try:
+                await asyncio.sleep(3600)
+            except asyncio.CancelledError:
+                reached.append("cancelled")
+                raise
+
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await engine.session("s").dispatch(PRE_TOOL_USE, LS)
+        assert [run.status for run in engine.journal.recent()] == ["cancelled"]
+        assert engine.status.now() == ()
+
+    asyncio.run(story())
+    assert reached == ["cancelled"]

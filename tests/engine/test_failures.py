@@ -1,0 +1,195 @@
+"""What a hook that gives no answer does: every cause, every reaction, every event where it matters."""
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from hookline.dialects.native.home import NativeHome
+from hookline.engine.admission import ADMITTED, Admission
+from hookline.engine.judging import effective_reaction
+from hookline.engine.lanes import Armed
+from hookline.events import EVENTS, NOTIFICATION, POST_TOOL_USE, PRE_TOOL_USE, EventSpec, May, Notice, ToolCall
+from hookline.model.hook import Hook
+from hookline.model.outcome import Outcome
+from hookline.model.policy import CAUSES, CLOSED, OPEN, Cause, Reaction
+from hookline.model.raw import Broke, Exited, RawResult, Returned
+from hookline.model.wire import Call, Decoded
+from tests.engine.toys import HANGS, Stage, scripted
+
+HOME = NativeHome(EVENTS)
+LS = ToolCall(tool_name="Bash", tool_input={"command": "ls"})
+BLOCKING = [event for event in EVENTS.values() if event.may & May.BLOCK]
+REACTIONS: dict[str, Reaction] = {"open": "warn", "closed": "block", "ask": "ask"}
+
+
+def sample(event: EventSpec[Any]) -> Any:
+    """A payload with nothing but what the shape demands."""
+    needed = {"tool_name": "Bash", "prompt": "p", "command_name": "c", "task_id": "1", "source": "user_settings"}
+    needed |= {"name": "w", "agent_id": "a", "mcp_server_name": "m", "teammate_name": "t", "message": "m"}
+    needed |= {"from_model": "a", "to_model": "b"}
+    fields: dict[str, Any] = {}
+    for field in event.payload.__struct_fields__:
+        if field in needed:
+            fields[field] = needed[field]
+    return event.payload(**fields)
+
+
+def native(event: EventSpec[Any], answer: RawResult, **options: Any) -> Hook:
+    return scripted("guard", event, HOME.policy(event), HOME.wire, answer, **options)
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+@pytest.mark.parametrize("word", REACTIONS)
+@pytest.mark.parametrize("event", BLOCKING, ids=lambda event: event.name)
+def test_every_cause_under_every_reaction_on_every_blocking_event(
+    event: EventSpec[Any], word: str, cause: Cause
+) -> None:
+    stage = Stage([native(event, Broke(cause, "why it broke"), on_failure=REACTIONS[word])])
+    outcome = stage.fire(event, sample(event))
+    run = stage.runs[0]
+    asks = word == "ask" and bool(event.may & May.PERMIT)
+    closes = word == "closed" or (word == "ask" and not asks)
+    assert outcome.blocked == closes
+    assert (outcome.permission == "ask") == asks
+    assert run.cause == cause
+    assert run.passed_without_answer == (word == "open")
+    assert run.detail == "why it broke"
+    told = outcome.reason if closes or asks else outcome.messages[0].text
+    assert told == "hook guard gave no answer: why it broke"
+
+
+@pytest.mark.parametrize("event", EVENTS.values(), ids=lambda event: event.name)
+def test_native_guards_fail_closed_and_everything_else_open(event: EventSpec[Any]) -> None:
+    assert HOME.policy(event).failures is (CLOSED if event.guard else OPEN)
+
+
+def test_the_native_guards_are_these_three() -> None:
+    assert [e.name for e in EVENTS.values() if e.guard] == ["UserPromptSubmit", "PreToolUse", "PermissionRequest"]
+
+
+def test_an_ask_nobody_can_answer_is_a_block() -> None:
+    hook = native(PRE_TOOL_USE, Broke("crashed", "x"), on_failure="ask")
+    assert Stage([hook]).fire(PRE_TOOL_USE, LS).permission == "ask"
+    assert Stage([hook], attended=False).fire(PRE_TOOL_USE, LS).permission == "deny"
+
+
+def test_a_reaction_per_cause_leaves_the_other_causes_to_the_policy() -> None:
+    hook = native(PRE_TOOL_USE, Broke("crashed", "x"), on_failure={"timed_out": "warn"})
+    armed = Armed(hook, None)
+    assert effective_reaction(armed, "timed_out", attended=True) == "warn"
+    assert effective_reaction(armed, "crashed", attended=True) == "block"
+
+
+def test_pass_is_silent_but_counted() -> None:
+    stage = Stage([native(PRE_TOOL_USE, Broke("crashed", "x"), on_failure="pass")])
+    outcome = stage.fire(PRE_TOOL_USE, LS)
+    assert outcome == Outcome()
+    assert stage.runs[0].passed_without_answer
+    assert stage.engine.journal.passed_without_answer == 1
+
+
+def test_an_observer_that_should_block_can_only_warn() -> None:
+    stage = Stage([native(NOTIFICATION, Broke("crashed", "x"), on_failure="block")])
+    outcome = stage.fire(NOTIFICATION, Notice(message="hi"))
+    assert not outcome.blocked
+    assert "gave no answer" in outcome.messages[0].text
+
+
+def test_a_timeout_is_a_failure_with_its_limit_in_words() -> None:
+    stage = Stage([native(PRE_TOOL_USE, Returned(), delay=HANGS, timeout=0.01)])
+    assert stage.fire(PRE_TOOL_USE, LS).reason == "hook guard gave no answer: no answer within 0.01 s"
+    assert (stage.runs[0].status, stage.runs[0].cause) == ("timed_out", "timed_out")
+
+
+def test_a_handler_that_raises_is_a_failure_of_the_hook() -> None:
+    def explodes(_payload: Any) -> RawResult:
+        raise OSError("no more pipes")
+
+    stage = Stage([scripted("guard", PRE_TOOL_USE, HOME.policy(PRE_TOOL_USE), HOME.wire, explodes)])
+    assert stage.fire(PRE_TOOL_USE, LS).blocked
+    assert (stage.runs[0].status, stage.runs[0].detail) == ("not_started", "OSError: no more pipes")
+
+
+class BrokenWire:
+    def encode(self, call: Call) -> Any:
+        raise NotImplementedError
+
+    def decode(self, call: Call, raw: RawResult) -> Decoded:
+        raise ZeroDivisionError("wire")
+
+    def advance(self, event: EventSpec[Any], payload: Any, outcome: Outcome) -> Any:
+        return payload
+
+
+def test_a_wire_that_raises_is_an_unreadable_answer() -> None:
+    stage = Stage([scripted("guard", PRE_TOOL_USE, HOME.policy(PRE_TOOL_USE), BrokenWire(), Exited(0))])
+    assert stage.fire(PRE_TOOL_USE, LS).blocked
+    assert (stage.runs[0].cause, stage.runs[0].detail) == ("unreadable", "ZeroDivisionError: wire")
+
+
+def test_a_hook_that_could_not_be_read_fails_instead_of_vanishing() -> None:
+    stage = Stage([native(PRE_TOOL_USE, Returned(), broken="timeout must be a number")])
+    assert stage.fire(PRE_TOOL_USE, LS).blocked
+    assert (stage.runs[0].status, stage.runs[0].detail) == ("not_started", "timeout must be a number")
+
+
+def test_a_kind_nobody_handles_is_not_started() -> None:
+    hook = replace(native(PRE_TOOL_USE, Returned()), kind="telepathy", broken="x")
+    stage = Stage([hook])
+    stage.session.add_hook(replace(hook, broken=None))
+    assert stage.fire(PRE_TOOL_USE, LS).blocked
+    assert stage.runs[1].detail == "there is no handler for type 'telepathy'"
+
+
+def refuse(hook: Hook) -> Admission:
+    return Admission(False, "changed since it was trusted") if hook.name == "guard" else ADMITTED
+
+
+def test_an_untrusted_hook_never_decides() -> None:
+    stage = Stage([native(PRE_TOOL_USE, Exited(2, b"", b"no"))], admit=refuse)
+    assert not stage.fire(PRE_TOOL_USE, LS).blocked
+    run = stage.runs[0]
+    assert (run.status, run.cause, run.detail) == ("untrusted", None, "changed since it was trusted")
+
+
+@pytest.mark.parametrize("options", [{"required": True}, {"scope": "managed"}])
+def test_a_required_hook_that_may_not_run_closes_the_way(options: dict[str, Any]) -> None:
+    stage = Stage([native(PRE_TOOL_USE, Returned(), **options)], admit=refuse)
+    outcome = stage.fire(PRE_TOOL_USE, LS)
+    assert outcome.reason == "required hook guard may not run: changed since it was trusted"
+    assert stage.runs[0].status == "untrusted"
+
+
+def test_what_a_hook_may_not_do_is_dropped_and_its_run_says_so() -> None:
+    answer = Returned({"hookSpecificOutput": {"updatedPermissions": [{"type": "setMode", "mode": "plan"}]}})
+    stage = Stage([native(PRE_TOOL_USE, answer)])
+    assert stage.fire(PRE_TOOL_USE, LS).permission_updates == ()
+    assert "permission_updates" in stage.runs[0].dropped
+
+
+def test_a_policy_may_make_asking_too_much_a_failure() -> None:
+    strict = replace(HOME.policy(POST_TOOL_USE), on_clipped="fail", may=May.BLOCK, failures=CLOSED)
+    answer = Returned({"hookSpecificOutput": {"additionalContext": "text"}})
+    stage = Stage([scripted("guard", POST_TOOL_USE, strict, HOME.wire, answer)])
+    assert stage.fire(POST_TOOL_USE, sample(POST_TOOL_USE)).blocked
+    assert stage.runs[0].detail == "it asked for context, which is not possible here"
+
+
+def test_shadow_runs_and_records_but_never_applies() -> None:
+    stage = Stage([native(PRE_TOOL_USE, Exited(2, b"", b"would stop it"), mode="shadow")])
+    assert stage.fire(PRE_TOOL_USE, LS) == Outcome()
+    run = stage.runs[0]
+    assert (run.mode, run.decision, run.reason) == ("shadow", "deny", "would stop it")
+
+
+def test_off_does_not_run() -> None:
+    stage = Stage([native(PRE_TOOL_USE, Exited(2), mode="off")])
+    assert stage.fire(PRE_TOOL_USE, LS) == Outcome()
+    assert stage.runs == []
+
+
+def test_a_closed_engine_runs_nothing_and_its_guards_close() -> None:
+    stage = Stage([native(PRE_TOOL_USE, Returned())])
+    stage.engine.closed = True
+    assert stage.fire(PRE_TOOL_USE, LS).reason == "hook guard gave no answer: the engine is closed"

@@ -1,0 +1,254 @@
+import asyncio
+import io
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from hookline.engine.journal import Journal, Sink
+from hookline.engine.journal_file import JournalFile
+from hookline.engine.redaction import Redactor
+from hookline.engine.trace import Trace, trace_line, trace_wanted
+from hookline.model.run import Run
+from tests.engine.hostile_texts import ENV, GITHUB, PLANTED, Planted, terminal_tricks, unsafe_characters
+
+
+def journal(env: Mapping[str, str] | None = None) -> Journal:
+    return Journal(Redactor(env or {}))
+
+
+def test_runs_are_remembered_newest_last_and_only_so_many() -> None:
+    small = Journal(Redactor({}), memory=3)
+    for number in range(5):
+        small.record(Run(hook=str(number)))
+    assert [run.hook for run in small.recent()] == ["2", "3", "4"]
+    assert [run.hook for run in small.recent(2)] == ["3", "4"]
+    assert small.recent(0) == ()
+    assert len(small.recent(99)) == 3
+    assert small.runs == 5
+
+
+def test_a_run_without_texts_is_kept_as_it_is() -> None:
+    log = journal()
+    run = Run(hook="guard", source="hooks.toml:3", duration_ms=1.5)
+    log.record(run)
+    log.record(run)
+    assert all(kept is run for kept in log.recent())
+
+
+def test_counts_are_kept_by_status_and_for_passes_without_an_answer() -> None:
+    log = journal()
+    for run in (
+        Run(hook="a"),
+        Run(hook="a", status="blocked"),
+        Run(hook="b", status="timed_out", passed_without_answer=True),
+    ):
+        log.record(run)
+    log.record(Run(hook="a"))
+    assert log.counts == {"ok": 2, "blocked": 1, "timed_out": 1}
+    assert log.passed_without_answer == 1
+
+
+@pytest.mark.parametrize("field", ["stdout", "stderr", "detail", "reason", "why", "hook", "source"])
+def test_every_text_of_a_run_is_redacted_and_made_printable(field: str) -> None:
+    log = journal(ENV)
+    told: list[Run] = []
+    log.subscribe(told.append)
+    text = f"{GITHUB} \x1b[31m{ENV['DEPLOY_TOKEN']}\u202e"
+    log.record(Run(**{"hook": "x", field: text}))  # pyright: ignore[reportArgumentType] - a text field by name
+    assert getattr(log.recent()[0], field) == "[redacted] [redacted]<U+202E>"
+    assert told == list(log.recent())
+
+
+def test_names_a_hook_made_up_are_cleaned_and_bounded() -> None:
+    log = journal()
+    log.record(Run(hook="x", dropped=("\x1b[2Jfield", "y" * 5000, *["z"] * 500)))
+    (run,) = log.recent()
+    assert run.dropped[0] == "field"
+    assert len(run.dropped) == 50
+    assert max(map(len, run.dropped)) <= 64
+
+
+def test_long_texts_keep_both_ends_and_say_what_is_missing() -> None:
+    log = journal()
+    log.record(Run(hook="x", stdout="a" * 5000 + "b" * 5000, stderr="c" * 8192, reason="d" * 2_000_000 + "!"))
+    (run,) = log.recent()
+    assert run.stdout == "a" * 4096 + "\n[... 1808 characters left out ...]\n" + "b" * 4096
+    assert run.stderr == "c" * 8192
+    assert run.reason is not None
+    assert run.reason.endswith("d!")
+    assert len(run.reason) < 8300
+
+
+@pytest.mark.parametrize("distance", [0, 1, 20, 39, 40, 41, 4000, 8192, 16_364, 16_384, 16_404, 16_424])
+def test_a_secret_at_any_place_where_text_is_cut_is_gone(distance: int) -> None:
+    log = journal()
+    before, after = "x" * (4096 - 20 + distance), "y" * (4096 - 20 + distance)
+    for filler in ("", "z" * 100_000):
+        log.record(Run(hook="x", stdout=f"{before}{GITHUB} {filler} {GITHUB} {after}"))
+        kept = log.recent()[-1].stdout
+        assert not any(GITHUB[start : start + 8] in kept for start in range(len(GITHUB) - 8))
+
+
+def test_where_much_is_taken_out_of_long_text_no_half_of_a_secret_is_left() -> None:
+    log = journal()
+    secret = "ghp_" + "A1" * 200 + " "
+    for shift in range(0, len(secret), 9):
+        log.record(Run(hook="x", stdout="." * shift + secret * 400 + "." * shift))
+        assert "A1A1" not in log.recent()[-1].stdout
+        assert "ghp_" not in log.recent()[-1].stdout
+
+
+def test_text_that_was_cut_off_inside_a_known_secret_ends_before_it() -> None:
+    log = journal(ENV)
+    text = "and " + ENV["DEPLOY_TOKEN"][:12]
+    log.record(Run(hook="x", stdout=text))
+    log.record(Run(hook="x", stdout=text, truncated=True))
+    assert [run.stdout for run in log.recent()] == [text, "and [redacted]"]
+
+
+@pytest.mark.parametrize("planted", PLANTED)
+def test_a_planted_secret_is_in_no_memory_file_trace_or_subscriber(planted: Planted, tmp_path: Path) -> None:
+    trace, told = io.StringIO(), list[Run]()
+    path = str(tmp_path / "journal.jsonl")
+    log = Journal(Redactor(ENV), file=JournalFile(path), subscribers=(told.append, Trace(trace).record))
+    log.record(
+        Run(
+            hook=planted.text,
+            stdout=planted.text,
+            stderr=planted.text,
+            reason=planted.text,
+            detail=planted.text,
+        )
+    )
+    log.record(Run(hook="x", why=planted.text, dropped=(planted.text,), detail=planted.text))
+    log.close()
+    everything = (
+        Path(path).read_text() + trace.getvalue() + repr(told) + repr(log.recent()) + repr(log.problems)
+    )
+    assert planted.secret not in everything
+    assert "[redacted]" in everything
+
+
+def test_a_run_that_is_not_recorded_can_be_cleaned_too() -> None:
+    log = journal()
+    assert log.cleaned(Run(hook="x", why=GITHUB)).why == "[redacted]"
+    assert log.runs == 0
+
+
+def test_more_clean_texts_than_are_remembered_stay_clean() -> None:
+    log = journal(ENV)
+    for number in range(1500):
+        log.record(Run(hook="h", reason=f"reason {number}"))
+    log.record(Run(hook="h", reason=ENV["DEPLOY_TOKEN"]))
+    assert log.recent()[-1].reason == "[redacted]"
+    assert log.recent(2)[0].reason == "reason 1499"
+
+
+def test_text_that_cannot_be_cleaned_is_left_out_and_said() -> None:
+    log = journal()
+    broken = Run(hook="x", reason=GITHUB.encode(), status="blocked")  # pyright: ignore[reportArgumentType] - wrong type on purpose
+    log.record(broken)
+    (run,) = log.recent()
+    assert (run.status, run.reason, run.detail) == (
+        "blocked",
+        None,
+        "[left out: the text could not be cleaned]",
+    )
+    assert len(log.problems) == 1
+    assert "TypeError" in log.problems[0]
+
+
+@pytest.mark.parametrize("error", [ValueError("no\x1b[31m"), asyncio.CancelledError()])
+def test_a_subscriber_that_raises_is_said_once_and_the_others_hear(error: BaseException) -> None:
+    heard: list[Run] = []
+
+    def broken(_run: Run) -> None:
+        raise error
+
+    log = Journal(Redactor({}), subscribers=(broken, heard.append))
+    for _ in range(3):
+        log.record(Run(hook="x"))
+    assert (len(heard), len(log.recent()), len(log.problems)) == (3, 3, 1)
+    assert unsafe_characters(log.problems[0]) == []
+
+
+def test_who_unsubscribed_hears_no_more_even_from_within_a_call() -> None:
+    log = journal()
+    heard: list[str] = []
+
+    def once(run: Run) -> None:
+        heard.append(run.hook)
+        leave()
+
+    leave = log.subscribe(once)
+    log.record(Run(hook="a"))
+    log.record(Run(hook="b"))
+    assert heard == ["a"]
+
+
+def test_a_journal_and_a_trace_are_sinks() -> None:
+    sinks: list[Sink] = [journal(), Trace(None)]
+    for sink in sinks:
+        sink.record(Run(hook="x"))
+    journal().close()
+
+
+def test_a_trace_line_says_what_happened() -> None:
+    run = Run(
+        hook="guard.sh", event="PreToolUse", spelled="pre", status="blocked", decision="deny", duration_ms=3.14,
+        reason="not\nhere", at=1_700_000_000.25, mode="shadow", recheck=True,
+    )  # fmt: skip
+    line = trace_line(run)
+    assert line.endswith(".250 pre guard.sh blocked deny shadow recheck 3.1ms: not here")
+    late = trace_line(
+        Run(hook="x", event="Stop", status="timed_out", cause="timed_out", passed_without_answer=True)
+    )
+    assert late.endswith("Stop x timed_out timed_out passed-without-answer 0.0ms")
+
+
+@pytest.mark.parametrize("text", terminal_tricks(60, seed=2))
+def test_nothing_traced_steers_the_terminal(text: str) -> None:
+    stream = io.StringIO()
+    Trace(stream).record(Run(hook=text, reason=text, spelled=text))
+    assert unsafe_characters(stream.getvalue()) == []
+    assert stream.getvalue().count("\n") == 1
+
+
+def test_a_closed_or_broken_stream_ends_the_trace_quietly() -> None:
+    closed = io.StringIO()
+    closed.close()
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    with open(write_end, "w", closefd=False) as pipe:
+        for stream in (closed, pipe):
+            trace = Trace(stream)
+            trace.record(Run(hook="x"))
+            trace.record(Run(hook="x"))
+        os.dup2(os.open(os.devnull, os.O_WRONLY), write_end)
+    os.close(write_end)
+
+
+def test_a_stream_that_cannot_write_a_character_spells_it() -> None:
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding="ascii")
+    Trace(stream).record(Run(hook="schlüssel"))
+    assert b"schl\\xfcssel" in raw.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"), [("1", True), ("yes", True), ("0", False), ("", False), ("off", False)]
+)
+def test_the_trace_is_asked_for_by_a_variable(value: str, wanted: bool) -> None:
+    assert trace_wanted({"HOOKLINE_TRACE": value}) is wanted
+    assert not trace_wanted({})
+
+
+def test_importing_the_journal_compiles_no_pattern() -> None:
+    import subprocess
+
+    code = "import sys, hookline.engine.journal; print('hookline.engine.secret_shapes' in sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "False"

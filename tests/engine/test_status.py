@@ -1,0 +1,95 @@
+import asyncio
+from typing import Any, cast
+
+from hookline.engine.status import Running
+from hookline.model.events import PRE_TOOL_USE, May
+from hookline.model.hook import Hook
+from hookline.model.policy import Policy
+from hookline.model.wire import Wire
+
+_POLICY = Policy(spelled="PreToolUse", may=May.BLOCK)
+
+
+def hook(name: str, message: str | None = None) -> Hook:
+    return Hook(
+        name=name,
+        event=PRE_TOOL_USE,
+        policy=_POLICY,
+        wire=cast("Wire", None),
+        kind="function",
+        status_message=message,
+    )
+
+
+def test_nothing_runs_at_first() -> None:
+    running = Running()
+    assert (running.now(), running.message) == ((), None)
+
+
+def test_what_started_and_did_not_end_is_running_oldest_first() -> None:
+    running = Running()
+    first = running.started("r1", hook("a"))
+    running.started("r2", hook("b", "checking"))
+    assert [(one.hook, one.event, one.message, one.run_id) for one in running.now()] == [
+        ("a", "PreToolUse", None, "r1"),
+        ("b", "PreToolUse", "checking", "r2"),
+    ]
+    assert running.now()[0].since <= running.now()[1].since
+    running.ended(first)
+    assert [one.hook for one in running.now()] == ["b"]
+
+
+def test_the_newest_message_wins_and_the_older_comes_back() -> None:
+    running = Running()
+    running.started("", hook("a", "first"))
+    newer = running.started("", hook("b", "second"))
+    silent = running.started("", hook("c"))
+    assert running.message == "second"
+    running.ended(newer)
+    assert running.message == "first"
+    running.ended(silent)
+    assert running.message == "first"
+
+
+def test_ending_twice_or_a_stranger_is_nothing() -> None:
+    running = Running()
+    calls: list[int] = []
+    running.subscribe(lambda now: calls.append(len(now.now())))
+    token = running.started("", hook("a"))
+    running.ended(token)
+    running.ended(token)
+    running.ended(999)
+    assert calls == [1, 0]
+
+
+def test_equal_run_ids_are_told_apart() -> None:
+    running = Running()
+    tokens = [running.started("same", hook("a")) for _ in range(3)]
+    running.ended(tokens[1])
+    assert len(running.now()) == 2
+
+
+def test_a_message_cannot_steer_the_terminal() -> None:
+    running = Running()
+    running.started("", hook("a", "\x1b]0;owned\x07be\u202eware\nnow"))
+    assert running.message == "be<U+202E>ware now"
+    assert running.now()[0].message == running.message
+
+
+def test_subscribers_hear_until_they_leave_and_their_mistakes_are_told_once() -> None:
+    running = Running()
+    heard: list[str | None] = []
+
+    def broken(_now: Any) -> None:
+        raise asyncio.CancelledError
+
+    running.subscribe(broken)
+    leave = running.subscribe(lambda now: heard.append(now.message))
+    running.ended(running.started("", hook("a", "busy")))
+    leave()
+    leave()
+    running.started("", hook("b"))
+    assert heard == ["busy", None]
+    (problem,) = running.problems
+    assert "broken" in problem
+    assert "CancelledError" in problem

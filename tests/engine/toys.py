@@ -1,0 +1,87 @@
+"""Scripted hooks: a handler kind whose answers the test writes, so that policies can be tried in any order."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from hookline import Engine
+from hookline.engine.admission import Admit, admit_all
+from hookline.engine.sessions import Session
+from hookline.model.events import EventSpec
+from hookline.model.hook import Hook
+from hookline.model.outcome import Outcome
+from hookline.model.policy import Policy
+from hookline.model.raw import RawResult
+from hookline.model.run import Run
+from hookline.model.wire import Call, Wire
+
+
+class Script(Struct, frozen=True):
+    """What a hook answers (or how it works out its answer), after how long, and what it was asked with."""
+
+    answer: RawResult | Callable[[Any], RawResult]
+    delay: float = 0.0
+    log: list[tuple[str, Any]] | None = None
+
+
+HANGS = 3600.0
+
+
+class ScriptedHandler:
+    kind = "scripted"
+    own_clock = False
+
+    async def run(self, call: Call) -> RawResult:
+        script: Script = call.hook.spec
+        if script.log is not None:
+            script.log.append((call.hook.name, call.payload))
+        if script.delay:
+            await asyncio.sleep(script.delay)
+        return script.answer(call.payload) if callable(script.answer) else script.answer
+
+    def problem(self, spec: Any) -> str | None:
+        return None if isinstance(spec, Script) else "not a script"
+
+    async def close(self) -> None:
+        pass
+
+
+def scripted(
+    name: str,
+    event: EventSpec[Any],
+    policy: Policy,
+    wire: Wire,
+    answer: RawResult | Callable[[Any], RawResult],
+    *,
+    delay: float = 0.0,
+    log: list[tuple[str, Any]] | None = None,
+    **options: Any,
+) -> Hook:
+    return Hook(
+        name=name, event=event, policy=policy, wire=wire, kind="scripted",
+        spec=Script(answer, delay, log), **options,
+    )  # fmt: skip
+
+
+class Stage:
+    """An engine with scripted hooks, one session, and every run it recorded."""
+
+    def __init__(self, hooks: Sequence[Hook], *, admit: Admit = admit_all, **scene: Any) -> None:
+        self.engine = Engine(hooks, handlers={"scripted": ScriptedHandler()}, admit=admit)
+        self.session: Session = self.engine.session("s", **scene)
+        self.runs: list[Run] = []
+        self.engine.journal.subscribe(self.runs.append)
+
+    def fire(self, event: EventSpec[Any], payload: Any) -> Outcome:
+        return asyncio.run(self._fire(event, payload))
+
+    async def _fire(self, event: EventSpec[Any], payload: Any) -> Outcome:
+        outcome = await self.session.dispatch(event, payload)
+        await self.engine.drain(5)
+        return outcome
+
+
+def fire(hooks: Sequence[Hook], event: EventSpec[Any], payload: Any) -> Outcome:
+    return Stage(hooks).fire(event, payload)

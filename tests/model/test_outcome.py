@@ -1,0 +1,160 @@
+"""Merging, clipping and meaning of outcomes, as properties."""
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hookline.model.answers import allow, ask, context, deny, rewrite
+from hookline.model.events import May
+from hookline.model.outcome import (
+    GO_ON,
+    Answer,
+    ContextItem,
+    Edit,
+    Halt,
+    Message,
+    Outcome,
+    PermissionUpdate,
+    Vote,
+    edited,
+    merged,
+)
+
+words = st.text(max_size=5)
+votes = st.builds(Vote, st.sampled_from(["block", "defer", "ask", "allow"]), words, st.integers(0, 9), words)
+edits = st.builds(
+    Edit, st.dictionaries(words, st.integers()), st.booleans(), st.sampled_from(["tool_input", "prompt"])
+)
+outcomes = st.builds(
+    Outcome,
+    votes=st.lists(votes, max_size=3).map(tuple),
+    edits=st.lists(edits, max_size=2).map(tuple),
+    context_items=st.lists(st.builds(ContextItem, words), max_size=2).map(tuple),
+    messages=st.lists(st.builds(Message, words), max_size=2).map(tuple),
+    halts=st.lists(st.builds(Halt, words), max_size=2).map(tuple),
+    permission_updates=st.lists(st.builds(PermissionUpdate, words), max_size=2).map(tuple),
+    watch_paths=st.lists(words, max_size=2).map(tuple),
+    seeds=st.lists(words, max_size=2).map(tuple),
+    env_items=st.lists(st.tuples(words, words), max_size=2).map(tuple),
+    answers=st.lists(st.builds(Answer, words), max_size=2).map(tuple),
+    retry=st.booleans(),
+    limit_reached=st.booleans(),
+)
+effects = st.integers(0, (1 << len(May)) - 1).map(May)
+
+
+@given(outcomes, outcomes, outcomes)
+def test_merging_is_associative(a: Outcome, b: Outcome, c: Outcome) -> None:
+    assert (a + b) + c == a + (b + c)
+
+
+@given(outcomes)
+def test_the_empty_outcome_changes_nothing(a: Outcome) -> None:
+    assert a + GO_ON is a
+    assert GO_ON + a is a
+    assert a + Outcome() == a == Outcome() + a
+
+
+@given(st.lists(outcomes, max_size=5))
+def test_nothing_said_is_lost_in_a_merge(said: list[Outcome]) -> None:
+    total = merged(said)
+    assert total.votes == tuple(vote for one in said for vote in one.votes)
+    assert total.context_items == tuple(item for one in said for item in one.context_items)
+    assert total.messages == tuple(message for one in said for message in one.messages)
+
+
+@given(st.lists(outcomes, max_size=4), st.integers(0, 4), words)
+def test_a_deny_is_never_lost(said: list[Outcome], place: int, reason: str) -> None:
+    total = merged([*said[:place], deny(reason), *said[place:]])
+    assert total.blocked
+    assert total.permission == "deny"
+
+
+@given(outcomes, effects)
+def test_clipping_twice_is_clipping_once(a: Outcome, may: May) -> None:
+    once, _ = a.clipped(may)
+    assert once.clipped(may) == (once, ())
+
+
+@given(outcomes, effects)
+def test_what_is_clipped_is_reported_and_the_rest_is_untouched(a: Outcome, may: May) -> None:
+    kept, dropped = a.clipped(may)
+    assert (kept == a) == (not dropped)
+    assert kept.messages == a.messages
+    assert kept.clipped(may)[1] == ()
+
+
+@given(outcomes)
+def test_everything_allowed_clips_nothing(a: Outcome) -> None:
+    everything = May((1 << len(May)) - 1)
+    assert a.clipped(everything) == (a, ())
+
+
+def test_what_is_dropped_is_called_by_its_name() -> None:
+    said = deny("no") + ask("hm") + context("c") + rewrite({"a": 1}) + Outcome(retry=True, halts=(Halt("x"),))
+    assert said.clipped(May.BLOCK) == (deny("no"), ("rewrite", "context", "stop", "retry", "ask"))
+
+
+def test_the_strongest_vote_gives_reason_and_permission() -> None:
+    said = (
+        allow("fine")
+        + ask("sure?")
+        + Outcome(votes=(Vote("defer", "later"),))
+        + deny("first")
+        + deny("second")
+    )
+    assert (said.permission, said.reason) == ("deny", "first")
+    assert (merged([allow("fine"), ask("sure?")]).permission, merged([allow("a"), ask("b")]).reason) == (
+        "ask",
+        "b",
+    )
+    assert allow("fine").reason is None
+    assert (GO_ON.permission, GO_ON.reason, GO_ON.blocked, GO_ON.stop) == (None, None, False, False)
+
+
+def test_a_higher_rank_gives_the_reason_among_equals() -> None:
+    said = deny("first") + Outcome(votes=(Vote("block", "hard", rank=2),))
+    assert said.reason == "hard"
+
+
+def test_derived_values_follow_what_was_said() -> None:
+    said = Outcome(
+        halts=(Halt(), Halt("enough")),
+        seeds=("a", "b"),
+        env_items=(("K", "1"), ("K", "2")),
+        answers=(Answer("first"), Answer("second")),
+        edits=(
+            Edit({"a": 1}, field="tool_input", whole={"a": 1, "b": 2}),
+            Edit("text", field="prompt"),
+            Edit("out", field="tool_response"),
+            Edit(["m"], field="messages"),
+        ),
+    )
+    assert (said.stop, said.stop_reason) == (True, "enough")
+    assert (said.initial_user_message, said.env, said.answer) == ("b", {"K": "2"}, "first")
+    assert said.updated_input == {"a": 1, "b": 2}
+    assert (said.updated_prompt, said.updated_output, said.updated_messages) == ("text", "out", ["m"])
+    assert (GO_ON.answer, GO_ON.initial_user_message, GO_ON.stop_reason, GO_ON.updated_input) == (None,) * 4
+
+
+def test_a_rewritten_model_answer_is_an_output_too() -> None:
+    assert Outcome(edits=(Edit("better", field="response"),)).updated_output == "better"
+
+
+def test_a_patch_lays_keys_over_what_is_there() -> None:
+    assert edited({"a": 1, "b": 2}, Edit({"b": 3}, patch=True)) == {"a": 1, "b": 3}
+    assert edited("text", Edit({"b": 3}, patch=True)) == {"b": 3}
+    assert edited({"a": 1}, Edit({"b": 3})) == {"b": 3}
+
+
+def test_rewrite_takes_a_value_or_keys_but_not_both() -> None:
+    assert rewrite("x").edits == (Edit("x"),)
+    assert rewrite(command="ls").edits == (Edit({"command": "ls"}, patch=True),)
+    both: Any = rewrite
+    try:
+        both("x", command="ls")
+    except TypeError as problem:
+        assert "not both" in str(problem)  # noqa: PT017 the message is the point
+    else:
+        raise AssertionError("both were taken")
