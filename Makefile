@@ -1,0 +1,48 @@
+# Every target sets itself up: a fresh machine needs Python 3.11 and make.
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin/
+READY := $(VENV)/.ready
+# What must stay covered: the layers every decision passes through.
+COVERED := --cov=hookline.model --cov=hookline.matching --cov=hookline.engine --cov-branch --cov-fail-under=97 --cov-report=term:skip-covered
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format bench soak generate clean
+
+help:  ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(READY): pyproject.toml requirements/dev.txt requirements/constraints.txt
+	@echo "setting up $(VENV) ..."
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Hookline needs Python 3.11 or newer; say make PYTHON=python3.11")'
+	@$(PYTHON) -m venv $(VENV)
+	@$(RUN)pip install --quiet --disable-pip-version-check -c requirements/constraints.txt -e . -r requirements/dev.txt
+	@touch $(READY)
+
+demo: $(READY)  ## three kinds of hooks decide on a few tool calls
+	@$(RUN)python examples/demo.py
+
+test: $(READY)  ## all tests, in under five minutes on two cores
+	@$(RUN)python -m pytest -n 2 $(COVERED)
+
+lint: $(READY)  ## format, lint, types, layers
+	@$(RUN)ruff format --check .
+	@$(RUN)ruff check .
+	@$(RUN)lint-imports
+	@$(RUN)pyright
+
+format: $(READY)  ## put the code into its form
+	@$(RUN)ruff format .
+	@$(RUN)ruff check --fix .
+
+generate: $(READY)  ## write the schemas and the reference anew from the tables
+	@$(RUN)python -m tools.generate
+
+bench: $(READY)  ## what things cost, as ratios; fails when a goal is missed
+	@$(RUN)python -m bench
+
+soak: $(READY)  ## the long runs, at full counts; fails when a goal is missed
+	@$(RUN)python -m bench.soak
+
+clean:
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .coverage*

@@ -1,0 +1,37 @@
+"""`make bench`: one line per figure; fails when a goal is missed."""
+
+import subprocess
+import sys
+
+from bench.figures import FIGURES
+from bench.findings import Finding
+from bench.ratios import run
+
+#: Packages that must not be loaded by making an engine.
+HEAVY = ("httpx2", "yaml", "rich", "pydantic", "textual", "pydantic_ai", "mcp", "re2", "tree_sitter", "anyio")
+
+
+def light_import() -> Finding:
+    code = "import sys; from hookline import Engine; Engine(); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+    found = [name for name in HEAVY if name in loaded]
+    return Finding("packages loaded by an engine that no hook needs yet", ", ".join(found) or "none", "none", not found)
+
+
+def main() -> int:
+    wanted = sys.argv[1:]
+    findings: list[Finding] = []
+    for name, figure, goal in FIGURES:
+        if wanted and not any(word in name for word in wanted):
+            continue
+        measured = run(figure)
+        findings.append(Finding(name, f"{measured:.2f}x", f"<= {goal}x", measured <= goal))
+        print(findings[-1], flush=True)
+    if not wanted:
+        findings.append(light_import())
+        print(findings[-1])
+    return 0 if all(finding.ok for finding in findings) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,217 @@
+"""What things cost, each measured against the plainest way of doing the same."""
+
+import asyncio
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable
+from time import perf_counter
+from typing import Any
+
+import pluggy
+
+from bench.ratios import Timed, many, many_awaited, ratio
+from hookline import Engine, Outcome, deny
+from hookline.events import POST_TOOL_USE, PRE_TOOL_USE, ToolCall
+
+CALL = ToolCall(tool_name="Bash", tool_input={"command": "ls"})
+SH = "cat >/dev/null"
+_spec, _impl = pluggy.HookspecMarker("bench"), pluggy.HookimplMarker("bench")
+
+
+class _Spec:
+    @_spec
+    def before(self, call: ToolCall) -> None: ...
+
+
+class _Impl:
+    @_impl
+    def before(self, call: ToolCall) -> None:
+        return None
+
+
+def _pluggy_call() -> Callable[[], object]:
+    plugins = pluggy.PluginManager("bench")
+    plugins.add_hookspecs(_Spec)
+    plugins.register(_Impl())
+    hook: Any = plugins.hook
+    return lambda: hook.before(call=CALL)
+
+
+async def _passes(_call: ToolCall) -> None:
+    return None
+
+
+async def _denies(_call: ToolCall) -> Outcome:
+    return deny("not here")
+
+
+def _dispatching(engine: Engine, times: int) -> Timed:
+    session = engine.session("bench")
+    return many_awaited(lambda: session.dispatch(PRE_TOOL_USE, CALL), times)
+
+
+async def has() -> float:
+    """`has`, asked of an event with hooks and of one without, the slower of the two."""
+    engine = Engine()
+    engine.add(PRE_TOOL_USE, _passes)
+    session = engine.session("bench")
+    base = many(_pluggy_call(), 2000)
+    found = await ratio(many(lambda: session.has(PRE_TOOL_USE), 2000), base, 25)
+    missing = await ratio(many(lambda: session.has(POST_TOOL_USE), 2000), base, 25)
+    return max(found, missing)
+
+
+async def dispatch_without_a_hook() -> float:
+    return await ratio(_dispatching(Engine(), 1000), many(_pluggy_call(), 1000), 25)
+
+
+async def dispatch_that_passes() -> float:
+    engine = Engine()
+    engine.add(PRE_TOOL_USE, _passes, "Bash")
+    return await ratio(_dispatching(engine, 1000), many(_pluggy_call(), 1000), 25)
+
+
+async def dispatch_that_denies() -> float:
+    engine = Engine()
+    engine.add(PRE_TOOL_USE, _denies, "Bash")
+    return await ratio(_dispatching(engine, 1000), many(_pluggy_call(), 1000), 25)
+
+
+async def one_among_a_thousand() -> float:
+    """1,000 hooks on one event, half exact names, half regular expressions; one of them concerned."""
+    one, thousand = Engine(), Engine()
+    one.add(PRE_TOOL_USE, _passes, "Bash")
+    matchers = [f"Tool{number}" if number % 2 else f"Tool{number}.+" for number in range(999)]
+    thousand.swap([thousand.make_hook(PRE_TOOL_USE, _passes, matcher) for matcher in (*matchers, "Bash")])
+    return await ratio(_dispatching(thousand, 500), _dispatching(one, 500), 25)
+
+
+async def shell_hook() -> float:
+    """A `sh` hook that reads its stdin and exits, against Popen(...).communicate() of the same command."""
+    engine = Engine()
+    engine.add(PRE_TOOL_USE, SH)
+    document = b'{"session_id": "bench", "hook_event_name": "PreToolUse", "tool_name": "Bash"}\n' * 4
+
+    def plain() -> None:
+        pipe = subprocess.PIPE
+        with subprocess.Popen(["/bin/sh", "-c", SH], stdin=pipe, stdout=pipe, stderr=pipe) as process:
+            process.communicate(document)
+
+    ours = _dispatching(engine, 1)
+    for _ in range(5):
+        await ours()
+    try:
+        return await ratio(ours, many(plain, 1), 300)
+    finally:
+        await engine.close()
+
+
+async def http_hook() -> float:
+    """An http hook on loopback, against a bare POST by the same library with a warm connection."""
+    import httpx2
+
+    from hookline.handlers.http import HttpSpec
+    from msgspec.structs import replace
+
+    server = await asyncio.start_server(_answers, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/hook"
+    engine = Engine()
+    hook = replace(engine.make_hook(PRE_TOOL_USE, _passes), kind="http", spec=HttpSpec(url=url))
+    engine.swap([hook])
+    body = b'{"session_id": "bench", "hook_event_name": "PreToolUse", "tool_name": "Bash"}\n' * 4
+    try:
+        async with httpx2.AsyncClient() as client:
+
+            async def plain() -> None:
+                await client.post(url, content=body, headers={"Content-Type": "application/json"})
+
+            ours, theirs = _dispatching(engine, 5), many_awaited(plain, 5)
+            await ours()
+            await theirs()
+            return await ratio(ours, theirs, 60)
+    finally:
+        await engine.close()
+        server.close()
+
+
+async def _answers(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """The smallest server that keeps its connections open."""
+    try:
+        while True:
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = next(
+                int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length")
+            )
+            await reader.readexactly(length)
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Type: application/json\r\n\r\n{}")
+            await writer.drain()
+    except (asyncio.IncompleteReadError, ConnectionError):
+        pass
+    finally:
+        writer.close()
+
+
+async def twenty_at_once() -> float:
+    """20 hooks of 200 ms in parallel, against one of them."""
+    one, twenty = Engine(), Engine()
+    one.add(PRE_TOOL_USE, "sleep 0.2")
+    for number in range(20):
+        twenty.add(PRE_TOOL_USE, f"sleep 0.2 # {number}")
+    try:
+        return await ratio(_dispatching(twenty, 1), _dispatching(one, 1), 9)
+    finally:
+        await one.close()
+        await twenty.close()
+
+
+def _process(*words: str) -> Timed:
+    async def timed() -> float:
+        started = perf_counter()
+        subprocess.run([sys.executable, *words], check=True, stdout=subprocess.DEVNULL, env=_quiet())
+        return perf_counter() - started
+
+    return timed
+
+
+def _quiet() -> dict[str, str]:
+    return os.environ | {"XDG_STATE_HOME": tempfile.gettempdir(), "NO_COLOR": "1"}
+
+
+_BASE = ("-c", "import asyncio, msgspec")
+
+
+async def import_hookline() -> float:
+    """`from hookline import Engine` and everything it needs, against `import asyncio, msgspec`."""
+    return await ratio(_process("-c", "from hookline import Engine; Engine()"), _process(*_BASE), 21)
+
+
+async def fire_one_hook() -> float:
+    """`hookline fire` on one hook, less the hook's own time, against `import asyncio, msgspec`."""
+    with tempfile.TemporaryDirectory() as folder:
+        config = os.path.join(folder, "hooks.toml")
+        with open(config, "w", encoding="utf-8") as stream:
+            stream.write(f'[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ncommand = "{SH}"\n')
+        words = ("-m", "hookline.app", "fire", "PreToolUse", "Bash", "command=ls", "--config", config)
+        ours, own = _process(*words), many(lambda: subprocess.run(["/bin/sh", "-c", SH], check=False, input=b""), 1)
+
+        async def less_the_hook() -> float:
+            return await ours() - await own()
+
+        return await ratio(less_the_hook, _process(*_BASE), 21)
+
+
+#: What is measured, in words, and how many times the other thing it may cost.
+FIGURES: tuple[tuple[str, Callable[[], Awaitable[float]], float], ...] = (
+    ("has, against a pluggy call", has, 0.1),
+    ("dispatch without a hook, against a pluggy call", dispatch_without_a_hook, 0.5),
+    ("dispatch, one async function passes, against a pluggy call", dispatch_that_passes, 6),
+    ("dispatch, one async function denies, against a pluggy call", dispatch_that_denies, 12),
+    ("1 hook among 1,000, against 1 among 1", one_among_a_thousand, 2),
+    ("sh hook, against Popen.communicate", shell_hook, 1.2),
+    ("http hook on loopback, against a bare POST", http_hook, 1.3),
+    ("20 parallel hooks of 200 ms, against one", twenty_at_once, 1.5),
+    ("import hookline, against import asyncio, msgspec", import_hookline, 1.5),
+    ("hookline fire less its hook, against import asyncio, msgspec", fire_one_hook, 1.6),
+)

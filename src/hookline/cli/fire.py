@@ -1,0 +1,47 @@
+"""`hookline fire`: run the real hooks on one event and show what they did."""
+
+import argparse
+from typing import Any
+
+_DESCRIPTION = """Run the real hooks on one event and show each hook, why it ran or did not, and the outcome.
+
+EVENT is a name of the event table; with --payload it may be left out. After TOOL, key=value sets
+tool_input.key, otherwise a field of the payload."""
+
+_EPILOG = """examples:
+  hookline fire PreToolUse Bash command='git push --force'
+  hookline fire UserPromptSubmit prompt='hello'
+  hookline fire --payload event.json --config hooks.toml --json
+  hookline fire Stop --hook Stop='notify-send done'
+
+exit status: 0 fine, 2 blocked or denied, 1 a usage or configuration error"""
+
+
+def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
+    parser = commands.add_parser(
+        "fire",
+        help="run the hooks on one event",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("words", nargs="*", metavar="EVENT [TOOL] [key=value ...]")
+    parser.add_argument("--payload", metavar="FILE", help="the event as JSON; - reads standard input")
+    parser.add_argument("--config", action="append", metavar="FILE", help="read exactly these files (repeatable)")
+    parser.add_argument("--dialect", default="native", metavar="NAME", help="whose format it is (default: native)")
+    parser.add_argument("--cwd", metavar="DIR", help="where the agent would be (default: here)")
+    parser.add_argument("--model", metavar="NAME", help="answers prompt hooks; scripted:FILE plays a list")
+    parser.add_argument(
+        "--hook", action="append", metavar="EVENT=COMMAND", help="one more command hook (repeatable)"
+    )
+    parser.add_argument("--strict", action="store_true", help="every hook that can block fails closed")
+    parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    import asyncio
+
+    from hookline.cli.firing import fire
+
+    return asyncio.run(fire(args))

@@ -1,0 +1,120 @@
+"""Firing one event: the engine, the hooks in force, one dispatch, one report."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from hookline.cli.fire_report import account, as_json, as_text
+from hookline.cli.fire_request import RequestError, read_request, working_directory
+from hookline.config.embedding import Engine, tracers
+from hookline.config.loading import Loaded
+from hookline.config.sources import SUFFIXES
+from hookline.engine.journal import Journal
+from hookline.engine.journal_file import JournalFile, journal_path
+from hookline.engine.redaction import Redactor
+from hookline.handlers.process import Processes
+from hookline.handlers.prompt import Completer
+from hookline.handlers.registry import standard_handlers
+from hookline.model.diagnostics import Diagnostic
+from hookline.model.errors import HooklineError
+from hookline.model.events import May
+from hookline.model.hook import Hook
+from hookline.model.run import Run
+from hookline.model.safetext import printable
+from hookline.model.wire import Parsed
+
+FINE, PROBLEM, BLOCKED = 0, 1, 2
+
+
+async def fire(args: argparse.Namespace) -> int:
+    """The exit status: 2 when blocked, 1 when something could not be read or understood."""
+    try:
+        return await _fire(args)
+    except (RequestError, HooklineError) as problem:
+        print(printable(f"hookline fire: {problem}"), file=sys.stderr)
+        return PROBLEM
+
+
+async def _fire(args: argparse.Namespace) -> int:
+    if args.dialect != "native":
+        raise RequestError(f"there is no dialect {args.dialect!r}; there is: native")
+    cwd = working_directory(args.cwd)
+    engine = _engine(args.model)
+    try:
+        request = read_request(args.words, args.payload, cwd, engine.events)
+        loaded = engine.load(cwd, args.config)
+        if args.strict:
+            engine.swap(_closed(loaded.hooks))
+        _add_flag_hooks(engine, args.hook or ())
+        _tell(loaded)
+        status = await _dispatch(engine, request, loaded.diagnostics, as_document=args.json)
+        return status or (PROBLEM if _nothing_configured(engine, loaded) else FINE)
+    finally:
+        await engine.close()
+
+
+async def _dispatch(
+    engine: Engine, request: Parsed, diagnostics: Sequence[Diagnostic], *, as_document: bool
+) -> int:
+    session = engine.session(request.scene.session_id)
+    session.scene = request.scene
+    runs: list[Run] = []
+    engine.journal.subscribe(runs.append)
+    verdicts = session.explain(request.event, request.payload)
+    outcome = await session.dispatch(request.event, request.payload)
+    await engine.drain()
+    entries = account(verdicts, runs, request.scene.cwd)
+    late = session.inbox.take_all()
+    if as_document:
+        print(as_json(request.event, outcome, entries, late, diagnostics))
+    else:
+        print(as_text(request.event, outcome, entries, late))
+    for problem in engine.journal.problems:
+        print(printable(f"hookline: {problem}"), file=sys.stderr)
+    if outcome.blocked:
+        return BLOCKED
+    return PROBLEM if any(one.severity == "error" for one in diagnostics) else FINE
+
+
+def _engine(model: str | None) -> Engine:
+    journal = Journal(Redactor(os.environ), file=JournalFile(journal_path(os.environ)), subscribers=tracers())
+    completer = _completer(model) if model is not None else None
+    # A process of our own may adopt what hooks leave behind, so that nothing outlives them.
+    processes = Processes(containment="subreaper")
+    return Engine(handlers=standard_handlers(completer=completer, processes=processes), journal=journal)
+
+
+def _completer(model: str) -> Completer:
+    from hookline.cli.scripted import scripted_completer
+
+    return scripted_completer(model)
+
+
+def _closed(hooks: Sequence[Hook]) -> Sequence[Hook]:
+    return [replace(hook, on_failure="block") if hook.event.may & May.BLOCK else hook for hook in hooks]
+
+
+def _add_flag_hooks(engine: Engine, flags: Sequence[str]) -> None:
+    for flag in flags:
+        name, found, command = flag.partition("=")
+        event = engine.events.get(name)
+        if not found or not command.strip() or event is None:
+            raise RequestError(f"--hook {flag!r} is not EVENT=COMMAND with an event of the table")
+        engine.add(event, command, name=command, scope="flag")
+
+
+def _tell(loaded: Loaded) -> None:
+    for diagnostic in loaded.diagnostics:
+        print(printable(str(diagnostic)), file=sys.stderr)
+
+
+def _nothing_configured(engine: Engine, loaded: Loaded) -> bool:
+    """No file anywhere and no hook by flag: say where they were looked for."""
+    nothing = not engine.hooks and bool(loaded.sources) and not any(source.files for source in loaded.sources)
+    if nothing:
+        looked = "\n  ".join(f"{source.stem}.{{{','.join(SUFFIXES)}}}" for source in loaded.sources)
+        print(printable(f"hookline: no hooks are configured; looked for\n  {looked}"), file=sys.stderr)
+    return nothing

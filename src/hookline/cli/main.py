@@ -1,0 +1,62 @@
+"""From words on the command line to one command, and from whatever happens there to an exit status."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from hookline.cli import events, fire
+
+#: 0 fine; 1 a problem found, or a usage or configuration error; 2 `fire` was blocked; 130 interrupted.
+FINE, PROBLEM, BLOCKED, INTERRUPTED = 0, 1, 2, 130
+
+_EPILOG = """examples:
+  hookline fire PreToolUse Bash command='git push --force'
+  hookline fire SessionStart source=resume --json
+  hookline events PreToolUse
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] argparse says NoReturn; so do we, with our own status
+        self.print_usage(sys.stderr)
+        self.exit(PROBLEM, f"{self.prog}: {message}\n")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="hookline",
+        description="Are my hooks alive, what would they do, and why?",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    fire.add_parser(commands)
+    events.add_parser(commands)
+    return parser
+
+
+def run(words: Sequence[str]) -> int:
+    """Run one command. Expected trouble is one clear line and a status, never a traceback."""
+    parser = build_parser()
+    args = parser.parse_args(words)
+    if args.version:
+        from importlib.metadata import version
+
+        print(f"hookline {version('hookline')}")
+        return FINE
+    if not hasattr(args, "run"):
+        parser.print_help()
+        return PROBLEM
+    try:
+        status: int = args.run(args)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        print("hookline: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output had enough; a second failure while Python shuts down must stay silent.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FINE
+    return status

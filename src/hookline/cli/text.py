@@ -1,0 +1,92 @@
+"""Tables and paragraphs that fit the terminal. Plain text; everything shown passes `printable`."""
+
+import shutil
+import unicodedata
+from collections.abc import Iterator, Sequence
+
+from hookline.model.safetext import printable
+
+GAP = "  "
+_NARROWEST, _WIDEST = 40, 160
+#: A column that must shrink is never narrower than this.
+_LEAST = 8
+
+
+def terminal_width() -> int:
+    """Columns to fill: those of the terminal, COLUMNS where it is set, 100 where there is no terminal."""
+    return min(max(shutil.get_terminal_size((100, 24)).columns, _NARROWEST), _WIDEST)
+
+
+def columns(text: str) -> int:
+    """How many columns a printable text takes."""
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(each) in "WF" for each in text)
+    return len(text) + wide - sum(unicodedata.combining(each) != 0 for each in text)
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """The text in lines of at most `width` columns, broken between words, and inside those that are too long."""
+    lines: list[str] = []
+    line = ""
+    for word in _words(printable(text), max(width, 1)):
+        longer = f"{line} {word}" if line else word
+        if line and columns(longer) > width:
+            lines.append(line)
+            line = word
+        else:
+            line = longer
+    return [*lines, line]
+
+
+def paragraph(text: str, width: int, indent: str = "") -> str:
+    return "\n".join(f"{indent}{line}".rstrip() for line in wrapped(text, width - len(indent)))
+
+
+def table(rows: Sequence[Sequence[str]], width: int) -> str:
+    """Columns as wide as what they hold; where that is too much, the widest ones give way and wrap."""
+    cells = [[printable(cell) for cell in row] for row in rows]
+    down = list(zip(*cells, strict=True))
+    natural = [max(columns(cell) for cell in column) for column in down]
+    # Words are broken only when there is no other way.
+    longest = [max(columns(word) for cell in column for word in (cell.split() or [""])) for column in down]
+    spare = width - len(GAP) * (len(natural) - 1)
+    widths = _shrunk(_shrunk(natural, longest, spare), [_LEAST] * len(natural), spare)
+    lines: list[str] = []
+    for row in cells:
+        blocks = [wrapped(cell, wide) for cell, wide in zip(row, widths, strict=True)]
+        for number in range(max(len(block) for block in blocks)):
+            parts = [block[number] if number < len(block) else "" for block in blocks]
+            padded = [part + " " * (wide - columns(part)) for part, wide in zip(parts, widths, strict=True)]
+            lines.append(GAP.join(padded).rstrip())
+    return "\n".join(lines)
+
+
+def _shrunk(widths: list[int], least: list[int], spare: int) -> list[int]:
+    """The widest give way first, none below its least."""
+    widths = list(widths)
+    while sum(widths) > spare:
+        able = [index for index, wide in enumerate(widths) if wide > least[index]]
+        if not able:
+            break
+        widths[max(able, key=widths.__getitem__)] -= 1
+    return widths
+
+
+def _words(text: str, width: int) -> Iterator[str]:
+    for word in text.split():
+        rest = word
+        while columns(rest) > width:
+            # Two columns for a wide character: half as many always fit.
+            cut = width if rest.isascii() else max(width // 2, 1)
+            yield rest[:cut]
+            rest = rest[cut:]
+        if rest:
+            yield rest
+
+
+def json_lines(document: object) -> str:
+    """Indented JSON, with one line end after it."""
+    import msgspec
+
+    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"

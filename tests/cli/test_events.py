@@ -1,0 +1,156 @@
+import argparse
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hookline.cli import events
+from hookline.cli.text import columns, paragraph, table, terminal_width, wrapped
+from hookline.model.events import EVENTS
+
+GOLDEN = Path(__file__).parent / "golden" / "events_PreToolUse.txt"
+
+
+def call(*words: str) -> int:
+    parser = argparse.ArgumentParser()
+    events.add_parser(parser.add_subparsers())
+    args = parser.parse_args(["events", *words])
+    return args.run(args)
+
+
+@pytest.fixture(autouse=True)
+def width(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+
+
+def test_the_table_lists_every_event_in_its_order(capsys: pytest.CaptureFixture[str]):
+    assert call() == 0
+    out = capsys.readouterr().out
+    named = re.findall(r"^(\w+)\*? ", out, re.MULTILINE)
+    assert [name for name in named if name in EVENTS] == list(EVENTS)
+    assert out.splitlines()[0].split() == ["EVENT", "FIRES", "HOOKS", "MAY", "MATCHER"]
+
+
+def test_events_that_nothing_fires_are_marked(capsys: pytest.CaptureFixture[str]):
+    call()
+    marked = re.findall(r"^(\w+)\* ", capsys.readouterr().out, re.MULTILINE)
+    assert marked == [name for name, event in EVENTS.items() if event.declared_only]
+
+
+@pytest.mark.parametrize("wide", [72, 80, 100, 160])
+def test_the_table_fits_the_terminal(
+    wide: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setenv("COLUMNS", str(wide))
+    call()
+    lines = capsys.readouterr().out.split("\n")
+    assert max(map(len, lines)) <= wide
+    assert not any(line.endswith(" ") for line in lines)
+
+
+def test_the_json_of_the_table_has_the_same_facts(capsys: pytest.CaptureFixture[str]):
+    assert call("--json") == 0
+    listed = json.loads(capsys.readouterr().out)["events"]
+    assert [each["event"] for each in listed] == list(EVENTS)
+    for each in listed:
+        event = EVENTS[each["event"]]
+        assert each["fires"] == event.fires
+        assert each["matcher"] == event.subject
+        assert each["declared_only"] == event.declared_only
+        assert each["guard"] == event.guard
+        assert len(each["may"]) == len(event.may)
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_everything_about_an_event_in_text_and_json(name: str, capsys: pytest.CaptureFixture[str]):
+    assert call(name) == 0
+    text = capsys.readouterr().out
+    assert call(name, "--json") == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert text.startswith(f"{name}\n  Fires ")
+    for field in facts["fields"]:
+        assert re.search(rf"^  {field['name']} ", text, re.MULTILINE)
+    for key, value in facts["payload"].items():
+        assert f'    "{key}": ' in text, value
+    assert [each["does"] for each in facts["answers"]] == [*facts["may"], "message"]
+    assert facts["native"]["on_failure"] == ("closed" if EVENTS[name].guard else "open")
+    assert "failures" in text
+
+
+def test_the_text_about_pre_tool_use(capsys: pytest.CaptureFixture[str]):
+    call("PreToolUse")
+    out = capsys.readouterr().out
+    assert out == GOLDEN.read_text()
+
+
+def test_an_unknown_name_is_told_the_nearest_one(capsys: pytest.CaptureFixture[str]):
+    assert call("pretooluse") == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == "hookline events: no event is called 'pretooluse'; did you mean 'PreToolUse'?\n"
+
+
+def test_a_name_like_no_other_is_told_where_the_names_are(capsys: pytest.CaptureFixture[str]):
+    assert call("xyzzy") == 1
+    assert "`hookline events` lists them" in capsys.readouterr().err
+
+
+def test_a_hostile_name_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]):
+    assert call("\x1b]0;owned\x07\x1b[2J\u202e" + "x" * 100_000) == 1
+    err = capsys.readouterr().err
+    assert "\x1b" not in err
+    assert "\u202e" not in err
+    assert len(err) < 500
+
+
+def test_a_table_breaks_words_only_when_there_is_no_other_way():
+    rows = [["name", "a long sentence that has to wrap somewhere"], ["unbreakable", "x"]]
+    assert table(rows, 24).split("\n") == [
+        "name         a long",
+        "             sentence",
+        "             that has to",
+        "             wrap",
+        "             somewhere",
+        "unbreakable  x",
+    ]
+    assert max(map(len, table(rows, 19).split("\n"))) <= 19
+
+
+def test_wide_characters_count_twice():
+    assert columns("日本") == 4
+    assert columns("é") == 1
+    assert wrapped("日本語 日本語", 7) == ["日本語", "日本語"]
+    assert all(columns(line) <= 5 for line in wrapped("日本語日本語", 5))
+
+
+def test_nothing_wraps_to_one_empty_line():
+    assert wrapped("", 10) == [""]
+    assert paragraph("one two", 5, "  ") == "  one\n  two"
+
+
+def test_escapes_never_reach_a_table():
+    assert "\x1b" not in table([["\x1b[31mred\x1b[0m"]], 40)
+
+
+@pytest.mark.parametrize(("said", "meant"), [("10", 40), ("90", 90), ("9999", 160)])
+def test_the_width_has_bounds(said: str, meant: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("COLUMNS", said)
+    assert terminal_width() == meant
+
+
+def test_listing_events_loads_nothing_heavy():
+    script = """if True:
+        import argparse, sys
+        from hookline.cli import events
+        parser = argparse.ArgumentParser()
+        events.add_parser(parser.add_subparsers())
+        args = parser.parse_args(["events", "Stop"])
+        args.run(args)
+        heavy = {"httpx2", "yaml", "re2", "tree_sitter", "pydantic", "rich", "asyncio"}
+        print(sorted(heavy & set(sys.modules)))
+    """
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

@@ -1,0 +1,74 @@
+"""What is generated is committed, and this is the proof that it is what the code would write now."""
+
+from pathlib import Path
+
+import pytest
+
+from hookline.model.events import EVENTS
+from tools.generate import ROOT, artefacts, main, stale, write
+
+FILES = artefacts(EVENTS)
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    write(tmp_path, FILES)
+    return tmp_path
+
+
+def test_every_generated_file_is_fresh():
+    assert stale(ROOT, FILES) == [], "run `make generate`"
+
+
+def test_generating_twice_gives_the_same_bytes():
+    assert artefacts(EVENTS) == FILES
+
+
+def test_the_check_passes_on_what_was_just_written(copy: Path):
+    assert main(["--check"], copy) == 0
+
+
+def test_the_check_names_a_file_that_was_edited(copy: Path, capsys: pytest.CaptureFixture[str]):
+    page = copy / "docs/reference/events.md"
+    page.write_text(page.read_text() + "one more line\n")
+    assert main(["--check"], copy) == 1
+    assert capsys.readouterr().err.splitlines()[1:] == ["  docs/reference/events.md"]
+    assert page.read_text().endswith("one more line\n")
+
+
+def test_the_check_names_a_file_that_is_missing(copy: Path, capsys: pytest.CaptureFixture[str]):
+    (copy / "schemas/hooks.json").unlink()
+    assert main(["--check"], copy) == 1
+    assert "schemas/hooks.json" in capsys.readouterr().err
+
+
+def test_the_check_names_the_schema_of_an_event_that_is_gone(copy: Path, capsys: pytest.CaptureFixture[str]):
+    (copy / "schemas/events/Vanished.payload.json").write_text("{}")
+    assert main(["--check"], copy) == 1
+    assert "schemas/events/Vanished.payload.json" in capsys.readouterr().err
+
+
+def test_a_file_that_is_no_text_is_stale(copy: Path):
+    (copy / "schemas/hooks.json").write_bytes(b"\xff\xfe")
+    assert stale(copy, FILES) == ["schemas/hooks.json"]
+
+
+def test_generating_mends_what_is_stale_and_says_so(copy: Path, capsys: pytest.CaptureFixture[str]):
+    (copy / "schemas/hooks.json").unlink()
+    (copy / "schemas/events/Vanished.payload.json").write_text("{}")
+    assert main([], copy) == 0
+    assert "2 changed" in capsys.readouterr().out
+    assert stale(copy, FILES) == []
+
+
+def test_a_change_of_a_row_makes_its_files_stale(copy: Path):
+    from msgspec.structs import replace
+
+    changed = dict(EVENTS)
+    changed["Stop"] = replace(EVENTS["Stop"], fires="at another moment.")
+    assert stale(copy, artefacts(changed)) == [
+        "docs/reference/events.md",
+        "schemas/events/Stop.answer.json",
+        "schemas/events/Stop.payload.json",
+        "schemas/hooks.json",
+    ]

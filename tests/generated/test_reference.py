@@ -1,0 +1,118 @@
+"""Every event is in every artefact, and the reference pages say what the code does."""
+
+import json
+import re
+from typing import Any
+
+import msgspec
+import pytest
+
+from hookline.dialects.native.schema import answer_schema, payload_schema
+from hookline.dialects.native.schema_facts import (
+    BLOCK_WORDS,
+    LIVES_WORDS,
+    MAY_WORDS,
+    PLACEMENT_WORDS,
+    block_words,
+    event_facts,
+)
+from hookline.model.events import EVENTS, May
+from hookline.model.outcome import Outcome
+from hookline.model.run import Run
+from tests.generated.samples import DEPLOYING, HOSTS, ODD, POLICIES, Checker
+from tools.events_page import ExampleError, prove_examples
+from tools.generate import artefacts
+
+FILES = artefacts(EVENTS)
+PAGE = FILES["docs/reference/events.md"]
+SECTIONS = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
+
+every_event = pytest.mark.parametrize("name", EVENTS)
+
+
+@every_event
+def test_an_event_is_in_every_artefact(name: str):
+    assert json.loads(FILES[f"schemas/events/{name}.payload.json"])["title"] == f"{name} payload"
+    assert json.loads(FILES[f"schemas/events/{name}.answer.json"])["title"] == f"{name} answer"
+    assert name in json.loads(FILES["schemas/hooks.json"])["properties"]["hooks"]["properties"]
+    assert f"| [{name}](#{name.lower()})" in PAGE
+    assert EVENTS[name].fires in SECTIONS[name]
+
+
+@every_event
+def test_the_examples_on_the_page_validate(name: str):
+    event, section = EVENTS[name], SECTIONS[name]
+    (payload,) = re.findall(r"```json\n(.*?)```", section, re.DOTALL)
+    assert Checker(payload_schema(event)).mistakes(json.loads(payload)) == []
+    answers = re.findall(r"^\| \w+ \| `(\{.*\})` \|$", section, re.MULTILINE)
+    assert len(answers) == len(event_facts(event, POLICIES.of(event)).may) + 1
+    checker = Checker(answer_schema(event))
+    assert [answer for answer in answers if not checker.valid(json.loads(answer))] == []
+
+
+@every_event
+def test_a_section_names_every_field_and_every_value_a_matcher_knows(name: str):
+    event, section = EVENTS[name], SECTIONS[name]
+    for field in msgspec.structs.fields(event.payload):
+        assert f"| `{field.name}` |" in section
+    for value in event.subjects:
+        assert f"`{value}`" in section
+
+
+@every_event
+def test_a_section_says_how_the_native_format_behaves(name: str):
+    event, policy, section = EVENTS[name], POLICIES.of(EVENTS[name]), SECTIONS[name]
+    assert ("| Failures | closed" in section) == event.guard
+    assert ("| A block |" in section) == bool(event.may & May.BLOCK)
+    assert ("| Added text lands |" in section) == bool(event.may & May.CONTEXT)
+    assert ("| Block limit |" in section) == (policy.limit is not None)
+    assert ("| Budget |" in section) == (policy.budget is not None)
+    assert ("nothing in Hookline fires it yet" in section) == event.declared_only
+
+
+def test_every_word_of_the_policies_is_explained():
+    policies = [POLICIES.of(event) for event in EVENTS.values()]
+    assert {policy.block_means for policy in policies} <= set(BLOCK_WORDS)
+    assert {policy.placement for policy in policies} <= set(PLACEMENT_WORDS)
+    assert {policy.lives for policy in policies} <= set(LIVES_WORDS)
+    assert {(may.name or "").lower() for may in May} == set(MAY_WORDS) - {"message"}
+
+
+def test_the_outcome_page_names_every_field_and_property():
+    page = FILES["docs/reference/outcome.md"]
+    properties = [name for name, value in vars(Outcome).items() if isinstance(value, property)]
+    names = [*Outcome.__struct_fields__, *Run.__struct_fields__, *properties]
+    assert [name for name in names if not name.startswith("_") and f"| `{name}` |" not in page] == []
+
+
+def test_nothing_on_a_page_depends_on_when_or_where_it_was_written():
+    for text in FILES.values():
+        assert "/work" not in text
+        assert not re.search(r"20\d\d-\d\d", text.replace("2020-12", ""))
+
+
+def test_an_example_that_nobody_would_obey_is_not_printed():
+    from hookline.dialects.native.schema_examples import ExampleAnswer
+
+    event = EVENTS["Stop"]
+    facts = event_facts(event, POLICIES.of(event))
+    wrong = msgspec.structs.replace(facts, answers=(ExampleAnswer("block", {"desicion": "block"}),))
+    with pytest.raises(ExampleError, match="Stop: to block: nobody obeys desicion"):
+        prove_examples(wrong, event, POLICIES)
+
+
+@pytest.mark.parametrize("name", HOSTS)
+def test_there_are_facts_about_the_rows_of_a_host(name: str):
+    event: Any = HOSTS[name]
+    facts = event_facts(event, POLICIES.of(event))
+    assert facts.event == name
+    assert all(example.answer for example in facts.answers)
+    assert (facts.payload is None) == (event is ODD)
+
+
+def test_a_host_row_has_an_example_of_its_own_fields():
+    facts = event_facts(DEPLOYING, POLICIES.of(DEPLOYING))
+    assert facts.payload is not None
+    assert facts.payload["stage"] == "test"
+    assert facts.rewritten_by == "updatedParts"
+    assert block_words(facts) == "what was about to happen does not happen"

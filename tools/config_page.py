@@ -1,0 +1,151 @@
+"""docs/reference/config.md: the native configuration, from the tables its reader uses."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from hookline.config.sources import SUFFIXES
+from hookline.dialects.native.fields import BY_KIND, COMMON, NEEDED
+from hookline.dialects.native.schema_config import KIND_WORDS, config_schema, entry_schema
+from hookline.dialects.native.schema_facts import type_words
+from hookline.dialects.native.schema_payload import Schema
+from hookline.handlers.builtins import standard_builtins
+from hookline.model.events import EventSpec
+from tools.markdown import GENERATED, code, page, table, words
+
+#: Read by the real reader, and validated, in the tests of this page.
+EXAMPLE = """\
+[[hooks.PreToolUse]]
+matcher = "Bash"
+
+[[hooks.PreToolUse.hooks]]
+command = "python3 .hookline/no_force_push.py"
+if = "Bash(git push *)"
+timeout = 10
+statusMessage = "Looking at the push"
+
+[[hooks.PreToolUse.hooks]]
+type = "builtin"
+command = "ask"
+args = ["This touches production."]
+condition = { type = "all", conditions = [
+    { type = "mode", mode = "default" },
+    { type = "tool_category", category = "shell" },
+] }
+
+[[hooks.SessionStart]]
+matcher = "startup|resume"
+hooks = [{ type = "builtin", command = "add_date" }]
+
+[[hooks.Stop]]
+hooks = [{ type = "http", url = "http://127.0.0.1:8800/stopped", async = true, on_failure = "open" }]
+"""
+
+_INTRO = f"""\
+Hooks stand in `.hookline/hooks.{SUFFIXES[0]}` of a project (or {words("." + each for each in SUFFIXES[1:])}), and in
+the same file in the user's configuration directory, `~/.config/hookline`. For each event the project's hooks take the
+place of the user's. `hooks.local` beside either file is for one person: its hooks are added to both.
+
+A file names events, each with groups of hooks. A Claude Code or gen-code settings file is valid as it is: other
+settings beside `hooks` are not read. A mistake never silences the other hooks: it is reported with file and line, and
+at a guard the bad entry stays as a hook that fails. The JSON Schema for editors is
+[schemas/hooks.json](../../schemas/hooks.json)."""
+
+_BUILTINS: Mapping[str, str] = {
+    "add_date": "Adds today's date for the model.",
+    "add_environment_info": "Adds the working directory, the system and the git state for the model.",
+    "add_prompt_files": "Adds the files that args name, found from the working directory upward.",
+    "deny": "Blocks, with args as the reason.",
+    "ask": "Asks the user, with args as the reason.",
+    "allow": "Lets the call go ahead without asking.",
+    "context": "Adds args as text for the model.",
+}
+
+
+def config_page(events: Mapping[str, EventSpec[Any]]) -> str:
+    definitions = config_schema(events)["$defs"]
+    return page(
+        "# Configuration",
+        GENERATED,
+        _INTRO,
+        f"```toml\n{EXAMPLE}```",
+        "## A group",
+        "Each event holds a list of groups: `hooks.PreToolUse` in the example has one.",
+        table(("Field", "Type", "Meaning"), _rows(definitions["group"], ("matcher", "hooks", "description"))),
+        "What a matcher tests, and the values it can have, is said for each event in [events](events.md).",
+        "## Every hook",
+        table(
+            ("Field", "Type", "Default", "Meaning"), _with_defaults(entry_schema("command"), tuple(COMMON))
+        ),
+        *(_kind(kind) for kind in BY_KIND),
+        "## Conditions",
+        "`condition` is a table with a `type`, and what that type needs.",
+        table(("Type", "Needs", "Meaning"), _conditions(definitions["condition"])),
+    )
+
+
+def _kind(kind: str) -> str:
+    return page(
+        f"## {kind}",
+        f'{KIND_WORDS[kind]} `type = "{kind}"`{", or no type at all" if kind == "command" else ""}.',
+        table(
+            ("Field", "Type", "Default", "Meaning"), _with_defaults(entry_schema(kind), tuple(BY_KIND[kind]))
+        ),
+        _builtins() if kind == "builtin" else "",
+    ).rstrip()
+
+
+def _builtins() -> str:
+    return table(("Builtin", "Does"), [(code(name), _BUILTINS[name]) for name in standard_builtins()])
+
+
+def _rows(schema: Schema, names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    for name in names:
+        field = schema["properties"][name]
+        needed = " (needed)" if name in schema["required"] else ""
+        yield code(name) + needed, _type(field), field["description"]
+
+
+def _with_defaults(schema: Schema, names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    for name in names:
+        field = schema["properties"][name]
+        default = {"type": code("command")}.get(name) or code(str(field.get("default", "")))
+        shown = type_words({"enum": list(BY_KIND)}) if name == "type" else _type(field)
+        yield (
+            code(name) + (" (needed)" if name in _needed(schema) else ""),
+            shown,
+            default,
+            field["description"],
+        )
+
+
+def _needed(schema: Schema) -> tuple[str, ...]:
+    return NEEDED.get(schema["properties"]["type"]["const"], ())
+
+
+def _type(field: Schema) -> str:
+    if "oneOf" in field.get("items", {}):
+        return "list of hooks"
+    if "propertyNames" in field:
+        return "object"
+    if "anyOf" in field:
+        return " or ".join(_type(each) for each in cast("list[Schema]", field["anyOf"]))
+    return type_words(field)
+
+
+_CONDITION_WORDS: Mapping[str, str] = {
+    "always": "Holds.",
+    "tool_name": "The tool has that name.",
+    "tool_category": "The tool is of that kind.",
+    "mode": "The session is in that permission mode.",
+    "exit_code": "The tool reported that exit code.",
+    "all": "All of them hold; with none of them, it holds.",
+    "any": "At least one of them holds; with none of them, it does not.",
+}
+
+
+def _conditions(schema: Schema) -> Iterator[tuple[str, ...]]:
+    for each in schema["oneOf"]:
+        fields = dict(each["properties"])
+        kind = fields.pop("type")["const"]
+        told = " ".join(field.get("description", "") for field in fields.values())
+        yield code(kind), words(fields), f"{_CONDITION_WORDS[kind]} {told}"

@@ -1,0 +1,78 @@
+"""Writes what is derived from the tables: `python -m tools.generate`, or `--check` that it is all fresh."""
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from hookline.dialects.native.schema import answer_schema, config_schema, payload_schema
+from hookline.model.events import EVENTS, EventSpec
+from tools.config_page import config_page
+from tools.events_page import events_page
+from tools.markdown import json_pretty
+from tools.outcome_page import outcome_page
+
+ROOT = Path(__file__).resolve().parent.parent
+#: Nothing else may be in it: a file whose event is gone is stale too.
+OWN_FOLDER = "schemas/events"
+
+
+def artefacts(events: Mapping[str, EventSpec[Any]]) -> dict[str, str]:
+    """Every generated file by its path, with its text."""
+    files = {
+        "schemas/hooks.json": json_pretty(config_schema(events)) + "\n",
+        "docs/reference/events.md": events_page(events),
+        "docs/reference/outcome.md": outcome_page(),
+        "docs/reference/config.md": config_page(events),
+    }
+    for event in events.values():
+        files[f"{OWN_FOLDER}/{event.name}.payload.json"] = json_pretty(payload_schema(event)) + "\n"
+        files[f"{OWN_FOLDER}/{event.name}.answer.json"] = json_pretty(answer_schema(event)) + "\n"
+    return dict(sorted(files.items()))
+
+
+def stale(root: Path, files: Mapping[str, str]) -> list[str]:
+    """The files that are missing, differ, or should not be there."""
+    different = [name for name, text in files.items() if _text(root / name) != text]
+    there = {path.relative_to(root).as_posix() for path in (root / OWN_FOLDER).glob("*")}
+    return sorted({*different, *(there - set(files))})
+
+
+def write(root: Path, files: Mapping[str, str]) -> list[str]:
+    """Write or remove what is stale, and say what that was."""
+    changed = stale(root, files)
+    for name in changed:
+        path = root / name
+        if name in files:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(files[name].encode())
+        else:
+            path.unlink()
+    return changed
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_bytes().decode()
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def main(words: Sequence[str], root: Path = ROOT) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tools.generate", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when a file is stale")
+    args = parser.parse_args(words)
+    files = artefacts(EVENTS)
+    if args.check:
+        found = stale(root, files)
+        if found:
+            print("stale, run `make generate`:\n  " + "\n  ".join(found), file=sys.stderr)
+        return 1 if found else 0
+    changed = write(root, files)
+    print(f"{len(files)} files, {len(changed)} changed" + "".join(f"\n  {name}" for name in changed))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,189 @@
+"""docs/reference/outcome.md: the outcome of an event and the record of a run, from their Structs."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, get_type_hints
+
+import msgspec
+from msgspec import Struct
+
+from hookline.dialects.native.schema_facts import json_text, type_words
+from hookline.dialects.native.schema_payload import Schema, without_null
+from hookline.model.outcome import Answer, ContextItem, Edit, Halt, Message, Outcome, PermissionUpdate, Vote
+from hookline.model.policy import CAUSES
+from hookline.model.run import Run
+from tools.markdown import GENERATED, code, page, table
+
+_INTRO = """\
+`await session.dispatch(event, payload)` returns an `Outcome`: what all hooks of the event together said. Hookline
+changes nothing itself; the agent reads the outcome and acts. `hookline fire --json` prints what it means under the
+same names, and one run per hook beside it."""
+
+_MEANING = """\
+These are derived when asked. No order in which hooks finish changes any of them: everything counts in the order of
+the configuration."""
+
+_SAID = """\
+What was said is kept whole, as tuples in the order of the configuration, so nothing that any hook said is lost."""
+
+_RUNS = """\
+A *run* is the record of one hook having run, or of why it did not. Runs go to the journal. `hookline fire --json`
+leaves out the last six fields, which its caller knows."""
+
+_MEANINGS: Mapping[str, str] = {
+    "blocked": "Some hook said no: do not go ahead.",
+    "deciding_vote": "The vote that holds: the strongest (block, defer, ask, allow), then the higher rank, "
+    "then the first.",
+    "reason": "Why, from the deciding vote; none for an allow.",
+    "permission": "What hooks say about the permission; none when they said nothing.",
+    "stop": "Some hook wants the whole run to stop.",
+    "stop_reason": "The first reason given for that.",
+    "context": "The texts for the model. `context_items` says where each one lands.",
+    "initial_user_message": "The first message of the session, as if the user had typed it.",
+    "env": "Variables to add to the environment of the command.",
+    "answer": "The value the first hook supplied, at an event that takes one.",
+    "updated_input": "The arguments of the call after all rewrites; none when nobody changed them.",
+    "updated_prompt": "The prompt after all rewrites.",
+    "updated_output": "The tool result, or the model's answer, after all rewrites.",
+    "updated_messages": "The messages of the request after all rewrites.",
+}
+
+_FIELDS: Mapping[str, str] = {
+    "Outcome.votes": "Who said that the action may go ahead, may not, or should be asked about.",
+    "Outcome.edits": "Rewrites.",
+    "Outcome.context_items": "Texts for the model.",
+    "Outcome.messages": "Texts for the user.",
+    "Outcome.halts": "Who wants the whole run to stop.",
+    "Outcome.permission_updates": "Changes of permission rules.",
+    "Outcome.watch_paths": "Files to watch.",
+    "Outcome.seeds": "First user messages; the last one counts.",
+    "Outcome.env_items": "Environment variables as name and value; a later one wins.",
+    "Outcome.answers": "Supplied values; the first one counts.",
+    "Outcome.retry": "Let the model try again.",
+    "Outcome.limit_reached": "Hooks blocked so often in a row that this block was not obeyed, or ended the turn.",
+    "Vote.kind": "What it says.",
+    "Vote.reason": "Why.",
+    "Vote.rank": "Breaks ties between votes of one kind: the higher one gives the reason.",
+    "Vote.by": "The hook.",
+    "Vote.means": "What a block does at this event, in the dialect of the hook.",
+    "Edit.value": "The new value, or the keys to lay over the old one.",
+    "Edit.patch": "Whether it is keys to lay over.",
+    "Edit.field": "The payload field it replaces.",
+    "Edit.by": "The hook.",
+    "Edit.whole": "The whole value after this edit.",
+    "ContextItem.text": "The text.",
+    "ContextItem.placement": "Where it lands.",
+    "ContextItem.lives": "How long it stays.",
+    "ContextItem.hook": "The hook.",
+    "Message.text": "The text.",
+    "Message.hook": "The hook.",
+    "Halt.reason": "Why.",
+    "Halt.by": "The hook.",
+    "PermissionUpdate.type": "What to change, such as addRules, setMode or addDirectories.",
+    "PermissionUpdate.mode": "The mode to set.",
+    "PermissionUpdate.rules": "The rules to add, replace or remove.",
+    "PermissionUpdate.behavior": "What the rules do: allow, deny or ask.",
+    "PermissionUpdate.directories": "The directories to add or remove.",
+    "PermissionUpdate.destination": "Where the change is kept, such as session.",
+    "PermissionUpdate.by": "The hook.",
+    "Answer.value": "The value.",
+    "Answer.by": "The hook.",
+    "Run.hook": "What the hook is called.",
+    "Run.source": "The file and line that configure it.",
+    "Run.dialect": "Whose format it is written in.",
+    "Run.type": "The kind of handler.",
+    "Run.status": "How it went.",
+    "Run.cause": "Why there was no answer, where there was none.",
+    "Run.why": "Why it ran or did not, where somebody asked.",
+    "Run.detail": "What went wrong, in words.",
+    "Run.decision": "What it decided.",
+    "Run.reason": "The reason it gave.",
+    "Run.dropped": "What it said that nobody may do or read at this event.",
+    "Run.passed_without_answer": "It failed, and the action went ahead all the same.",
+    "Run.mode": "Whether its answer counts.",
+    "Run.recheck": "It was asked once more because another hook changed what it had seen.",
+    "Run.exit_code": "The exit code of the process.",
+    "Run.signal": "The signal that ended the process.",
+    "Run.queue_ms": "How long it waited for its turn, in milliseconds; not part of its timeout.",
+    "Run.duration_ms": "How long it took, in milliseconds.",
+    "Run.stdout": "What it printed; secrets and terminal escapes are taken out, long texts cut in the middle.",
+    "Run.stderr": "What it printed as errors, treated the same.",
+    "Run.truncated": "It printed more than is kept.",
+    "Run.event": "The event.",
+    "Run.spelled": "The event as the dialect of the hook calls it.",
+    "Run.session": "The session.",
+    "Run.agent": "The sub-agent it ran for.",
+    "Run.run_id": "Names this run.",
+    "Run.at": "When it was recorded, in seconds since 1970.",
+}
+
+_CAUSES: Mapping[str, str] = {
+    "not_started": "it could not be started: no such program, no such directory, a broken entry",
+    "crashed": "it ended with an exit code that is neither 0 nor 2, or raised",
+    "signalled": "a signal ended it",
+    "timed_out": "it took longer than its timeout and was ended",
+    "unreadable": "its answer could not be understood",
+    "truncated": "it printed more than is read, so its answer was not read",
+    "transport": "the request failed, or the reply was no success",
+    "cancelled": "the agent gave up on the event; this always blocks",
+}
+
+_PARTS = (Vote, Edit, ContextItem, Message, Halt, PermissionUpdate, Answer)
+
+
+def outcome_page() -> str:
+    return page(
+        "# Outcome and runs",
+        GENERATED,
+        _INTRO,
+        "## What it means",
+        _MEANING,
+        table(("Property", "Type", "Meaning"), _properties()),
+        "## What was said",
+        _SAID,
+        _fields_of(Outcome),
+        *(f"### {part.__name__}\n\n{_summary(part)}\n\n{_fields_of(part)}" for part in _PARTS),
+        "## A run",
+        _RUNS,
+        _fields_of(Run),
+        "### Causes",
+        "A failure keeps its cause until `on_failure` of the hook, or the policy of its event, says what it means.",
+        table(("Cause", "Meaning"), [(code(cause), _CAUSES[cause]) for cause in CAUSES]),
+    )
+
+
+def _summary(struct: type[Struct]) -> str:
+    return (struct.__doc__ or "").strip().split("\n", maxsplit=1)[0]
+
+
+def _properties() -> Iterator[tuple[str, str, str]]:
+    for name, value in vars(Outcome).items():
+        if isinstance(value, property) and not name.startswith("_"):
+            yield code(name), _type_of(get_type_hints(value.fget)["return"]), _MEANINGS[name]
+
+
+def _type_of(annotation: Any) -> str:
+    (schema,), _ = msgspec.json.schema_components((annotation,), ref_template="#/$defs/{name}")
+    return _typed(schema)
+
+
+def _typed(schema: Schema) -> str:
+    pair = schema.get("items", {}).get("prefixItems") if isinstance(schema.get("items"), dict) else None
+    if pair:
+        return f"list of ({', '.join(type_words(each) for each in pair)})"
+    return type_words(schema).replace(" or null", " or nothing").replace('""', "nothing")
+
+
+def _fields_of(struct: type[Struct]) -> str:
+    components = msgspec.json.schema_components((struct,), ref_template="#/$defs/{name}")[1]
+    properties: Schema = components[struct.__name__]["properties"]
+    rows = [
+        (code(name), _typed(without_null(schema)), _default(schema), _FIELDS[f"{struct.__name__}.{name}"])
+        for name, schema in properties.items()
+    ]
+    return table(("Field", "Type", "Default", "Meaning"), rows)
+
+
+def _default(schema: Schema) -> str:
+    if "default" not in schema:
+        return ""
+    return "none" if schema["default"] in (None, "", []) else code(json_text(schema["default"]))
