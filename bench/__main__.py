@@ -13,9 +13,13 @@ HEAVY = ("httpx2", "yaml", "rich", "pydantic", "textual", "pydantic_ai", "mcp", 
 
 def light_import() -> Finding:
     code = "import sys; from hookline import Engine; Engine(); print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    ).stdout.split()
     found = [name for name in HEAVY if name in loaded]
-    return Finding("packages loaded by an engine that no hook needs yet", ", ".join(found) or "none", "none", not found)
+    return Finding(
+        "packages loaded by an engine that no hook needs yet", ", ".join(found) or "none", "none", not found
+    )
 
 
 def main() -> int:

@@ -142,7 +142,9 @@ async def _answers(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
         while True:
             head = await reader.readuntil(b"\r\n\r\n")
             length = next(
-                int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length")
+                int(line.split(b":")[1])
+                for line in head.split(b"\r\n")
+                if line.lower().startswith(b"content-length")
             )
             await reader.readexactly(length)
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Type: application/json\r\n\r\n{}")
@@ -194,7 +196,10 @@ async def fire_one_hook() -> float:
         with open(config, "w", encoding="utf-8") as stream:
             stream.write(f'[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ncommand = "{SH}"\n')
         words = ("-m", "hookline.app", "fire", "PreToolUse", "Bash", "command=ls", "--config", config)
-        ours, own = _process(*words), many(lambda: subprocess.run(["/bin/sh", "-c", SH], check=False, input=b""), 1)
+        ours, own = (
+            _process(*words),
+            many(lambda: subprocess.run(["/bin/sh", "-c", SH], check=False, input=b""), 1),
+        )
 
         async def less_the_hook() -> float:
             return await ours() - await own()

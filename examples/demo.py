@@ -116,7 +116,9 @@ def main() -> None:
     finally:
         server.shutdown()
         server.server_close()
-    print("\nNext: write .hookline/hooks.toml in a project and try `hookline fire PreToolUse Bash command=ls`.")
+    print(
+        "\nNext: write .hookline/hooks.toml in a project and try `hookline fire PreToolUse Bash command=ls`."
+    )
 
 
 if __name__ == "__main__":

@@ -4,7 +4,9 @@ from hookline import Blocking, Engine
 from hookline.events import PRE_TOOL_USE, ToolCall
 
 engine = Engine()
-engine.add(PRE_TOOL_USE, 'grep -q "rm -rf" && { echo "too dangerous" >&2; exit 2; } || exit 0', name="no rm -rf")
+engine.add(
+    PRE_TOOL_USE, 'grep -q "rm -rf" && { echo "too dangerous" >&2; exit 2; } || exit 0', name="no rm -rf"
+)
 
 with Blocking(engine) as hooks:
     session = hooks.session("me")

@@ -106,7 +106,12 @@ def test_the_json_has_every_promised_name(home: Home) -> None:
     assert document["outcome"]["permission"] == "deny"
     ran, skipped = document["runs"]
     assert RUN_KEYS <= set(ran)
-    assert (ran["status"], ran["exit_code"], ran["decision"], ran["stderr"]) == ("blocked", 2, "deny", "not like this\n")
+    assert (ran["status"], ran["exit_code"], ran["decision"], ran["stderr"]) == (
+        "blocked",
+        2,
+        "deny",
+        "not like this\n",
+    )
     assert ran["source"] == ".hookline/hooks.toml:3"
     assert (skipped["hook"], skipped["status"]) == ("lint", "skipped")
 
@@ -126,7 +131,9 @@ def test_a_payload_names_its_event_and_words_win_over_it(home: Home) -> None:
     file.write_text(json.dumps(payload))
     assert home.fire("--payload", "event.json").returncode == 0
     assert home.fire("--payload", "-", stdin=json.dumps(payload)).returncode == 0
-    assert home.fire("PreToolUse", "Bash", "command=git push --force", "--payload", "event.json").returncode == 2
+    assert (
+        home.fire("PreToolUse", "Bash", "command=git push --force", "--payload", "event.json").returncode == 2
+    )
 
 
 def test_exactly_the_given_files_are_read(home: Home) -> None:
@@ -150,7 +157,9 @@ def test_strict_closes_what_would_pass(home: Home) -> None:
 
 
 def test_background_hooks_are_waited_for_and_their_words_shown(home: Home) -> None:
-    home.config('[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = "sleep 0.2; echo found >&2; exit 2"\nasyncRewake = true\n')
+    home.config(
+        '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = "sleep 0.2; echo found >&2; exit 2"\nasyncRewake = true\n'
+    )
     document = home.json("Stop")
     assert document["outcome"]["blocked"] is False
     assert document["runs"][0]["status"] == "detached"
@@ -177,7 +186,9 @@ def test_one_bad_entry_is_reported_with_its_line_and_the_rest_runs(home: Home) -
 
 
 def test_runs_go_to_the_journal_without_secrets(home: Home) -> None:
-    home.config('[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = "echo token ghp_abcdefghijklmnopqrstuvwxyz0123456789"\n')
+    home.config(
+        '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = "echo token ghp_abcdefghijklmnopqrstuvwxyz0123456789"\n'
+    )
     home.fire("Stop")
     text = (home.state / "hookline" / "journal.jsonl").read_text()
     assert json.loads(text)["event"] == "Stop"
@@ -185,7 +196,9 @@ def test_runs_go_to_the_journal_without_secrets(home: Home) -> None:
 
 
 def test_escapes_of_a_hook_never_reach_the_terminal(home: Home) -> None:
-    home.config("[[hooks.Stop]]\n[[hooks.Stop.hooks]]\nname = \"\\u001b[31mred\"\ncommand = '''printf '\\033]52;c;aGk=\\007no' >&2; exit 2'''\n")
+    home.config(
+        "[[hooks.Stop]]\n[[hooks.Stop.hooks]]\nname = \"\\u001b[31mred\"\ncommand = '''printf '\\033]52;c;aGk=\\007no' >&2; exit 2'''\n"
+    )
     fired = home.fire("Stop")
     assert "\x1b" not in fired.stdout + fired.stderr
     assert "\x07" not in fired.stdout
@@ -238,7 +251,13 @@ def test_a_closed_pipe_is_not_an_error(home: Home) -> None:
     home.config(GUARD)
     command = f"{sys.executable} -m hookline.app fire PreToolUse Bash command=ls --json | head -n 1"
     fired = subprocess.run(
-        ["/bin/sh", "-c", command], cwd=home.project, env=home.env, capture_output=True, text=True, check=False, timeout=60
+        ["/bin/sh", "-c", command],
+        cwd=home.project,
+        env=home.env,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
     )
     assert fired.stdout == "{\n"
     assert fired.stderr == ""
@@ -247,10 +266,18 @@ def test_a_closed_pipe_is_not_an_error(home: Home) -> None:
 def test_the_help_has_examples_and_no_command_prints_it() -> None:
     for words in ([], ["--help"]):
         shown = subprocess.run(
-            [sys.executable, "-m", "hookline.app", *words], capture_output=True, text=True, check=False, timeout=60
+            [sys.executable, "-m", "hookline.app", *words],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
         )
         assert "hookline fire PreToolUse Bash" in shown.stdout
     version = subprocess.run(
-        [sys.executable, "-m", "hookline.app", "--version"], capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, "-m", "hookline.app", "--version"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
     )
     assert version.stdout.startswith("hookline 0.")

@@ -33,7 +33,9 @@ def test_an_async_hook_cannot_decide_but_its_context_arrives_later() -> None:
     stage = Stage([late_hook(Returned(deny("too late") + context("found it")), waiting="async")])
     outcome, late = fire_stop(stage)
     assert outcome == Outcome()
-    assert [(item.kind, item.text, item.hook, item.event) for item in late] == [("context", "found it", "scan", "Stop")]
+    assert [(item.kind, item.text, item.hook, item.event) for item in late] == [
+        ("context", "found it", "scan", "Stop")
+    ]
     assert [run.status for run in stage.runs] == ["detached", "blocked"]
     assert stage.runs[0].run_id == stage.runs[1].run_id == late[0].run_id
     assert "a decision nobody waited for" in stage.runs[1].dropped
@@ -59,7 +61,12 @@ def test_a_failed_async_hook_tells_the_user_later() -> None:
 
 def test_watch_paths_of_a_hook_nobody_waited_for_apply_when_it_ends() -> None:
     hook = scripted(
-        "w", CWD_CHANGED, HOME.policy(CWD_CHANGED), HOME.wire, Returned(Outcome(watch_paths=("/x",))), waiting="async"
+        "w",
+        CWD_CHANGED,
+        HOME.policy(CWD_CHANGED),
+        HOME.wire,
+        Returned(Outcome(watch_paths=("/x",))),
+        waiting="async",
     )
     stage = Stage([hook])
     stage.fire(CWD_CHANGED, CwdMove(old_cwd="/", new_cwd="/x"))
@@ -68,7 +75,12 @@ def test_watch_paths_of_a_hook_nobody_waited_for_apply_when_it_ends() -> None:
 
 def test_a_late_rewrite_is_reported_as_unheard() -> None:
     hook = scripted(
-        "r", PRE_TOOL_USE, HOME.policy(PRE_TOOL_USE), HOME.wire, Returned(rewrite(command="x")), waiting="async"
+        "r",
+        PRE_TOOL_USE,
+        HOME.policy(PRE_TOOL_USE),
+        HOME.wire,
+        Returned(rewrite(command="x")),
+        waiting="async",
     )
     stage = Stage([hook])
     assert stage.fire(PRE_TOOL_USE, LS).edits == ()

@@ -9,7 +9,16 @@ from hookline.dialects.native.home import NativeHome
 from hookline.engine.admission import ADMITTED, Admission
 from hookline.engine.judging import effective_reaction
 from hookline.engine.lanes import Armed
-from hookline.events import EVENTS, NOTIFICATION, POST_TOOL_USE, PRE_TOOL_USE, EventSpec, May, Notice, ToolCall
+from hookline.events import (
+    EVENTS,
+    NOTIFICATION,
+    POST_TOOL_USE,
+    PRE_TOOL_USE,
+    EventSpec,
+    May,
+    Notice,
+    ToolCall,
+)
 from hookline.model.hook import Hook
 from hookline.model.outcome import Outcome
 from hookline.model.policy import CAUSES, CLOSED, OPEN, Cause, Reaction
@@ -25,7 +34,13 @@ REACTIONS: dict[str, Reaction] = {"open": "warn", "closed": "block", "ask": "ask
 
 def sample(event: EventSpec[Any]) -> Any:
     """A payload with nothing but what the shape demands."""
-    needed = {"tool_name": "Bash", "prompt": "p", "command_name": "c", "task_id": "1", "source": "user_settings"}
+    needed = {
+        "tool_name": "Bash",
+        "prompt": "p",
+        "command_name": "c",
+        "task_id": "1",
+        "source": "user_settings",
+    }
     needed |= {"name": "w", "agent_id": "a", "mcp_server_name": "m", "teammate_name": "t", "message": "m"}
     needed |= {"from_model": "a", "to_model": "b"}
     fields: dict[str, Any] = {}
@@ -65,7 +80,11 @@ def test_native_guards_fail_closed_and_everything_else_open(event: EventSpec[Any
 
 
 def test_the_native_guards_are_these_three() -> None:
-    assert [e.name for e in EVENTS.values() if e.guard] == ["UserPromptSubmit", "PreToolUse", "PermissionRequest"]
+    assert [e.name for e in EVENTS.values() if e.guard] == [
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PermissionRequest",
+    ]
 
 
 def test_an_ask_nobody_can_answer_is_a_block() -> None:

@@ -9,7 +9,15 @@ from msgspec.structs import replace
 
 from hookline import Engine, allow, ask, context, deny, rewrite
 from hookline.dialects.native.home import NativeHome
-from hookline.events import EVENTS, PERMISSION_REQUEST, PRE_TOOL_USE, USER_PROMPT_SUBMIT, PermissionAsked, Prompt, ToolCall
+from hookline.events import (
+    EVENTS,
+    PERMISSION_REQUEST,
+    PRE_TOOL_USE,
+    USER_PROMPT_SUBMIT,
+    PermissionAsked,
+    Prompt,
+    ToolCall,
+)
 from hookline.model.outcome import Outcome
 from hookline.model.raw import Returned
 from hookline.model.run import Run
@@ -55,7 +63,11 @@ def test_a_rewrite_by_an_unmarked_hook_is_judged_again_by_those_who_saw_the_olde
     engine.add(PRE_TOOL_USE, lambda _call: rewrite(command="rm -rf /"), name="sneaky")
     outcome, runs = dispatch(engine)
     assert outcome.reason == "rm is not for you"
-    assert sorted((run.hook, run.recheck) for run in runs) == [("guard", False), ("guard", True), ("sneaky", False)]
+    assert sorted((run.hook, run.recheck) for run in runs) == [
+        ("guard", False),
+        ("guard", True),
+        ("sneaky", False),
+    ]
 
 
 def test_a_guard_the_first_input_did_not_concern_is_asked_about_the_final_one() -> None:

@@ -73,7 +73,9 @@ def test_a_bad_pattern_is_an_error_where_it_is_made() -> None:
 
 def test_hooks_run_in_config_order_and_a_definition_that_stands_twice_runs_once() -> None:
     engine = Engine()
-    hooks = [engine.make_hook(PRE_TOOL_USE, lambda _call, name=name: context(name), name=name) for name in "abc"]
+    hooks = [
+        engine.make_hook(PRE_TOOL_USE, lambda _call, name=name: context(name), name=name) for name in "abc"
+    ]
     twice = [Hook(**{f: getattr(hooks[0], f) for f in hooks[0].__struct_fields__} | {"identity": "same"})] * 2
     engine.swap([hooks[1], *twice, hooks[2]])
     assert asyncio.run(engine.session("s").dispatch(PRE_TOOL_USE, LS)).context == ("b", "a", "c")

@@ -7,7 +7,16 @@ import pytest
 from msgspec.structs import replace
 
 from hookline import ConfigError, Engine, deny
-from hookline.events import POST_TOOL_USE, PRE_TOOL_USE, STOP, TURN_END, EventSpec, ToolCall, ToolResult, TurnAnswer
+from hookline.events import (
+    POST_TOOL_USE,
+    PRE_TOOL_USE,
+    STOP,
+    TURN_END,
+    EventSpec,
+    ToolCall,
+    ToolResult,
+    TurnAnswer,
+)
 from hookline.model.errors import EngineClosedError
 from hookline.model.scene import Scene
 
@@ -125,7 +134,9 @@ def test_a_dispatch_under_way_keeps_the_hooks_it_began_with() -> None:
         engine.swap([])
         await asyncio.sleep(0)
 
-    engine.swap([engine.make_hook(PRE_TOOL_USE, swaps), engine.make_hook(PRE_TOOL_USE, lambda _call: deny("no"))])
+    engine.swap(
+        [engine.make_hook(PRE_TOOL_USE, swaps), engine.make_hook(PRE_TOOL_USE, lambda _call: deny("no"))]
+    )
     assert asyncio.run(engine.session("s").dispatch(PRE_TOOL_USE, LS)).blocked
     assert not engine.has(PRE_TOOL_USE)
 

@@ -40,7 +40,6 @@ def words(line: str) -> list[tuple[str, ...]]:
         ("", []),
         ("# only a comment", []),
         ("A=1", []),
-        ("", []),
     ],
 )
 def test_the_commands_of_a_line_and_their_words(line: str, expected: list[tuple[str, ...]]):
@@ -66,7 +65,6 @@ def test_a_command_has_a_base_name_a_text_and_the_forms_a_rule_may_have_it_in():
         ("ls 'unclosed", "cannot be parsed"),
         ("x" * (LONGEST_LINE + 1), "longer than"),
         ("$(" * 33 + ")" * 33, "nests deeper"),
-        ("$() " * 400 + '"$(" ' * 200, "too many brackets"),
         ("a<<E " * 33, "here-documents"),
         ("a|" * 1001, "punctuation"),
         ("a == " * 401, "keywords"),
@@ -213,11 +211,13 @@ def test_any_text_can_be_read(line: str):
 
 
 SYNTAX = st.sampled_from(
-    "a rm $( ) ` ( ) { } ; && || | & \n > < << <<< E \nE\n = x= $x ${ :- } [[ ]] (( )) if then fi for in do done "
-    "case esac ;; ! # \\ ' \" $' env eval sh -c xargs find -exec function f() coproc =~ == * ? [ ] ~ @".split(
-        " "
+    (
+        "a", "rm", "$(", ")", "`", "(", "{", "}", ";", "&&", "||", "|", "&", "\n", ">", "<", "<<", "<<<", "E",
+        "\nE\n", "=", "x=", "$x", "${", ":-", "[[", "]]", "((", "))", "if", "then", "fi", "for", "in", "do",
+        "done", "case", "esac", ";;", "!", "#", "\\", "'", '"', "$'", "env", "eval", "sh", "-c", "xargs",
+        "find", "-exec", "function", "f()", "coproc", "=~", "==", "*", "?", "[", "]", "~", "@", "&>f",
     )
-)
+)  # fmt: skip
 
 
 @given(st.lists(SYNTAX, max_size=14), st.sampled_from(["", " "]))

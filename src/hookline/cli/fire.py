@@ -27,8 +27,12 @@ def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
     )
     parser.add_argument("words", nargs="*", metavar="EVENT [TOOL] [key=value ...]")
     parser.add_argument("--payload", metavar="FILE", help="the event as JSON; - reads standard input")
-    parser.add_argument("--config", action="append", metavar="FILE", help="read exactly these files (repeatable)")
-    parser.add_argument("--dialect", default="native", metavar="NAME", help="whose format it is (default: native)")
+    parser.add_argument(
+        "--config", action="append", metavar="FILE", help="read exactly these files (repeatable)"
+    )
+    parser.add_argument(
+        "--dialect", default="native", metavar="NAME", help="whose format it is (default: native)"
+    )
     parser.add_argument("--cwd", metavar="DIR", help="where the agent would be (default: here)")
     parser.add_argument("--model", metavar="NAME", help="answers prompt hooks; scripted:FILE plays a list")
     parser.add_argument(

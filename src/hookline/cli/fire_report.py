@@ -30,7 +30,9 @@ def _entries(verdicts: Sequence[Verdict], runs: Sequence[Run]) -> list[Run]:
     entries: list[Run] = []
     for verdict in verdicts:
         hook, source = verdict.armed.hook, verdict.armed.source
-        run = next((one for one in left if (one.hook, one.source) == (hook.name, source) and not one.recheck), None)
+        run = next(
+            (one for one in left if (one.hook, one.source) == (hook.name, source) and not one.recheck), None
+        )
         if run is not None:
             left.remove(run)
             why = verdict.why if verdict.selected else "matched: on what another hook rewrote"
@@ -39,11 +41,21 @@ def _entries(verdicts: Sequence[Verdict], runs: Sequence[Run]) -> list[Run]:
             why = verdict.why if not verdict.selected else "not reached: an earlier hook of its lane ended it"
             entries.append(
                 Run(
-                    hook=hook.name, source=source, dialect=hook.dialect, type=hook.kind, mode=hook.mode,
-                    status="skipped", why=why, event=hook.event.name, spelled=hook.policy.spelled,
+                    hook=hook.name,
+                    source=source,
+                    dialect=hook.dialect,
+                    type=hook.kind,
+                    mode=hook.mode,
+                    status="skipped",
+                    why=why,
+                    event=hook.event.name,
+                    spelled=hook.policy.spelled,
                 )  # fmt: skip
             )
-    return [*entries, *(replace(run, why="asked again: another hook rewrote what it had seen") for run in left)]
+    return [
+        *entries,
+        *(replace(run, why="asked again: another hook rewrote what it had seen") for run in left),
+    ]
 
 
 def _settled(runs: Sequence[Run]) -> list[Run]:

@@ -94,7 +94,11 @@ def _set(target: dict[str, Any], path: Sequence[str], value: Any) -> None:
 
 def _value(text: str) -> Any:
     """Text stays text, unless it is plainly JSON: an object, a list, a number, true, false or null."""
-    if text[:1] in "{[" or text in ("true", "false", "null") or text.lstrip("-").replace(".", "", 1).isdigit():
+    if (
+        text[:1] in "{["
+        or text in ("true", "false", "null")
+        or text.lstrip("-").replace(".", "", 1).isdigit()
+    ):
         try:
             return json.loads(text)
         except ValueError:
@@ -106,7 +110,9 @@ def _converted(document: dict[str, Any], event: EventSpec[Any]) -> dict[str, Any
     """A number typed for a text field is that text: `prompt=42`."""
     texts = {
         field.encode_name
-        for field in (msgspec.structs.fields(event.payload) if issubclass(event.payload, msgspec.Struct) else ())
+        for field in (
+            msgspec.structs.fields(event.payload) if issubclass(event.payload, msgspec.Struct) else ()
+        )
         if field.type in (str, str | None)
     }
     return {

@@ -26,7 +26,8 @@ async def attempt(moment: Moment, armed: Armed, call: Call) -> RawResult:
         return await _admitted(moment, armed, armed.handler, call)
     except TimeoutError as late:
         return Broke(
-            "timed_out", f"no answer within {call.timeout:g} s" + "".join(f"; {why}" for why in late.args if why)
+            "timed_out",
+            f"no answer within {call.timeout:g} s" + "".join(f"; {why}" for why in late.args if why),
         )
     except Exception as problem:  # noqa: BLE001 nothing raises out of dispatch but cancellation
         return Broke("not_started", f"{type(problem).__name__}: {problem}")

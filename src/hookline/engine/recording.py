@@ -54,7 +54,10 @@ def _verdict(judged: Judged) -> dict[str, Any]:
     }
     vote = judged.outcome.deciding_vote
     if vote is not None:
-        facts["decision"], facts["reason"] = "deny" if vote.kind == "block" else vote.kind, vote.reason or None
+        facts["decision"], facts["reason"] = (
+            "deny" if vote.kind == "block" else vote.kind,
+            vote.reason or None,
+        )
     if judged.failure is not None:
         facts["detail"] = judged.failure.detail
         facts["cause"] = None if judged.status == "untrusted" else judged.failure.cause

@@ -7,7 +7,8 @@ import msgspec
 
 #: A line is cut there; the rest of it is not passed on.
 LONGEST_LINE: Final = 1 << 16
-_LONGEST_REQUEST: Final = 4096
+#: Longer first lines are never a request.
+LONGEST_REQUEST: Final = 4096
 
 
 class Lines:
@@ -44,11 +45,11 @@ class Lines:
             self._listener = None
 
 
-def asks_to_detach(output: bytes | bytearray) -> bool | None:
+def asks_to_detach(output: bytes) -> bool | None:
     """Whether the first line is `{"async": true, ...}`; None while that cannot be known yet."""
-    line, newline, _ = bytes(output[: _LONGEST_REQUEST + 1]).partition(b"\n")
+    line, newline, _ = output.partition(b"\n")
     line = line.strip()
-    if len(line) > _LONGEST_REQUEST or line[:1] not in (b"", b"{"):
+    if len(line) > LONGEST_REQUEST or line[:1] not in (b"", b"{"):
         return False
     if newline or line.endswith(b"}"):
         if _is_request(line):

@@ -11,18 +11,23 @@ CHUNK: Final = 1 << 16
 class Output:
     """What comes out of one pipe: the first `cap` bytes are kept, the rest is read and thrown away."""
 
-    __slots__ = ("_cap", "ended", "fd", "kept", "total")
+    __slots__ = ("_buffer", "_cap", "ended", "fd", "size", "total")
 
     def __init__(self, fd: int, cap: int) -> None:
         self.fd = fd
         self._cap = cap
-        self.kept = bytearray()
+        self._buffer = bytearray()
+        #: Bytes kept, and bytes that came in all.
+        self.size = 0
         self.total = 0
         self.ended = False
 
     @property
     def truncated(self) -> bool:
-        return self.total > len(self.kept)
+        return self.total > self.size
+
+    def kept(self, most: int | None = None) -> bytes:
+        return bytes(memoryview(self._buffer)[: self.size if most is None else min(self.size, most)])
 
     def take(self) -> bytes | None:
         """What is kept of one read, or None when nothing is there now."""
@@ -36,10 +41,18 @@ class Output:
             self.ended = True
             return chunk
         self.total += len(chunk)
-        room = self._cap - len(self.kept)
-        if room < len(chunk):
-            chunk = chunk[: max(room, 0)]
-        self.kept += chunk
+        return self._keep(chunk)
+
+    def _keep(self, chunk: bytes) -> bytes:
+        size = min(self.size + len(chunk), self._cap)
+        if size - self.size < len(chunk):
+            chunk = chunk[: size - self.size]
+        if size > CHUNK and len(self._buffer) < self._cap:
+            # All at once: a buffer that grows step by step leaves the memory of the host full of holes.
+            small, self._buffer = self._buffer, bytearray(self._cap)
+            self._buffer[: self.size] = small
+        self._buffer[self.size : size] = chunk
+        self.size = size
         return chunk
 
 

@@ -18,7 +18,7 @@ from hookline.handlers.containment import Containment, Tree
 from hookline.handlers.exit_watch import ExitWatch, WatchesExit
 from hookline.handlers.groups import signal_group
 from hookline.handlers.ladder import Ladder, Sweeper
-from hookline.handlers.lines import Lines, asks_to_detach
+from hookline.handlers.lines import LONGEST_REQUEST, Lines, asks_to_detach
 from hookline.handlers.pipes import Input, Output
 from hookline.handlers.spawn import Started
 from hookline.model.policy import Cause
@@ -233,7 +233,7 @@ class Running:
             if self._out.ended:
                 self._lines.end()
         if self._may_detach and chunk:
-            asked = asks_to_detach(self._out.kept)
+            asked = asks_to_detach(self._out.kept(LONGEST_REQUEST + 1))
             self._may_detach = asked is None
             if asked:
                 self._detach()
@@ -314,14 +314,14 @@ class Running:
             self._verdict = ("signalled", f"by {_signal_name(-code)}")
             return self._broke(signal_number=-code)
         return Exited(
-            code, bytes(self._out.kept), bytes(self._err.kept), self._out.truncated or self._err.truncated,
+            code, self._out.kept(), self._err.kept(), self._out.truncated or self._err.truncated,
             self._pipes_held, self._order.queue_ms,
         )  # fmt: skip
 
     def _broke(self, more: str = "", signal_number: int | None = None) -> Broke:
         cause, detail = self._verdict or ("cancelled", CLOSED)
         return Broke(
-            cause, detail + more, bytes(self._out.kept), bytes(self._err.kept), signal=signal_number,
+            cause, detail + more, self._out.kept(), self._err.kept(), signal=signal_number,
             truncated=self._out.truncated or self._err.truncated, queue_ms=self._order.queue_ms,
         )  # fmt: skip
 

@@ -6,7 +6,7 @@ Field names are the keys of the native wire. A field left at its default is not 
 from collections.abc import Mapping
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 JsonObject = Mapping[str, Any]
 
@@ -62,7 +62,7 @@ class ModelResponse(Payload, frozen=True, kw_only=True):
     response: str = ""
     reasoning: str | None = None
     tool_calls: tuple[JsonObject, ...] = ()
-    usage: JsonObject = field(default_factory=dict[str, Any])
+    usage: JsonObject = {}
     cost_usd: float | None = None
     iteration: int = 1
     turn: int = 1
@@ -70,7 +70,7 @@ class ModelResponse(Payload, frozen=True, kw_only=True):
 
 class ToolCall(Payload, frozen=True, kw_only=True):
     tool_name: str
-    tool_input: JsonObject = field(default_factory=dict[str, Any])
+    tool_input: JsonObject = {}
     tool_use_id: str | None = None
     tool_category: str | None = None
     mcp_server: JsonObject | None = None
@@ -108,7 +108,7 @@ class ToolSelection(Payload, frozen=True, kw_only=True):
 class ShellStart(Payload, frozen=True, kw_only=True):
     tool_name: str
     command: str = ""
-    tool_input: JsonObject = field(default_factory=dict[str, Any])
+    tool_input: JsonObject = {}
 
 
 class TurnAnswer(Payload, frozen=True, kw_only=True):
@@ -124,8 +124,8 @@ class TurnSummary(Payload, frozen=True, kw_only=True):
     error: str | None = None
     duration_ms: int = 0
     last_assistant_message: str = ""
-    usage: JsonObject = field(default_factory=dict[str, Any])
-    totals: JsonObject = field(default_factory=dict[str, Any])
+    usage: JsonObject = {}
+    totals: JsonObject = {}
     tool_count: int = 0
     queued_message_count: int = 0
     stop_hook_active: bool = False

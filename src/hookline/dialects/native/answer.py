@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from hookline.dialects.native.shapes import misshaped
+from hookline.documents.shapes import misshaped
 from hookline.dialects.native.vocabulary import PREVENTING
 from hookline.model.errors import HooklineError
 from hookline.model.events import EventSpec, May

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from hookline.dialects.native.conditions import ConditionMistake, read_condition
 from hookline.dialects.native.fields import ALL, BY_KIND, COMMON, NEEDED
-from hookline.dialects.native.shapes import misshaped
+from hookline.documents.shapes import misshaped
 from hookline.dialects.native.specs import SPECS, label
 from hookline.handlers.registry import Handler
 from hookline.matching.conditions import joined, problem

@@ -88,7 +88,7 @@ _VALUES: Mapping[str, Any] = MappingProxyType(
         "turn_id": "turn-2",
         "usage": _USAGE,
         "worktree_path": "/home/ada/site-fix-login",
-        "ConfigEdit.file_path": "/home/ada/site/.hookline/hooks.toml",
+        "ConfigEdit.file_path": "/home/ada/.config/hookline/hooks.toml",
         "DirectoryNote.source": "slash_command",
         "FileEdit.file_path": "/home/ada/site/package.json",
         "IterationLimit.message": "50 model calls in one turn",

@@ -1,0 +1,54 @@
+"""Mistakes in a configuration, collected with their places; and fields checked against a table of shapes."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from hookline.documents.document import Document
+from hookline.documents.shapes import misshaped
+from hookline.matching.nearest import nearest
+from hookline.model.diagnostics import Diagnostic, Severity
+
+
+class Report:
+    """Everything found wrong in one document, in the order it was found."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.diagnostics: list[Diagnostic] = list(document.diagnostics)
+
+    def say(
+        self,
+        severity: Severity,
+        code: str,
+        message: str,
+        *path: str | int,
+        fix: str | None = None,
+        hook: str | None = None,
+    ) -> None:
+        self.diagnostics.append(Diagnostic(severity, code, message, self.document.where(*path), hook, fix))
+
+    def unknown(
+        self, what: str, name: str, known: Iterable[str], *path: str | int, severity: Severity = "error"
+    ) -> None:
+        """A name nobody knows, with the nearest one that is known."""
+        choices = list(known)
+        close = nearest(name, choices)
+        fix = f"did you mean {close}?" if close else f"one of {', '.join(choices)}"
+        self.say(severity, f"unknown-{what}", f"no {what} is called {name!r}", *path, fix=fix)
+
+    def fields(
+        self, entry: Mapping[str, Any], shapes: Mapping[str, str], *path: str | int, hook: str | None = None
+    ) -> tuple[dict[str, Any], bool]:
+        """The fields that have their shape, and whether all did. Unknown fields are warnings."""
+        good: dict[str, Any] = {}
+        sound = True
+        for key, value in entry.items():
+            shape = shapes.get(key)
+            if shape is None:
+                self.unknown("field", key, shapes, *path, key, severity="warning")
+            elif (instead := misshaped(value, shape)) is not None:
+                sound = False
+                self.say("error", "wrong-type", f"{key} is {instead}", *path, key, hook=hook)
+            else:
+                good[key] = value
+        return good, sound
