@@ -27,7 +27,7 @@ class _Spec:
 
 class _Impl:
     @_impl
-    def before(self, call: ToolCall) -> None:
+    def before(self, call: ToolCall) -> None:  # noqa: ARG002 the specification names it
         return None
 
 
@@ -111,9 +111,9 @@ async def shell_hook() -> float:
 async def http_hook() -> float:
     """An http hook on loopback, against a bare POST by the same library with a warm connection."""
     import httpx2
+    from msgspec.structs import replace
 
     from hookline.handlers.http import HttpSpec
-    from msgspec.structs import replace
 
     server = await asyncio.start_server(_answers, "127.0.0.1", 0)
     url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/hook"

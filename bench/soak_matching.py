@@ -22,7 +22,7 @@ EVIL_PATTERNS: tuple[str, ...] = (
         )
     ),
     "(a|b)*a(a|b){12}", "[ab]*a[ab]{14}", "(.*a){8}.*", ".*a.{10}b.*", "(x+x+)+y", "^(([a-z])+.)+[A-Z]([a-z])+$",
-    "([a-zA-Z0-9])(([-.]|[_]+)?([a-zA-Z0-9]+))*!", "(a{0,50}){0,10}!", "(((a*)*)*)*!", "(a?a?a?a?a?)*!",
+    "([a-zA-Z0-9])(([-.]|[_]+)?([a-zA-Z0-9]+))*!", "(a{0,50}){0,10}!", "(a{0,45}){0,10}!", "(((a*)*)*)*!", "(a?a?a?a?a?)*!",
     "a{1001}", "(a{1000}){1000}", "((a{100}){100}){100}", "(?=a)b", "(?!a)b", "(?<=a)b", "(?<!a)b", "(a)\\1",
     "(?P<n>a)(?P=n)", "a++b", "(?>a+)b", "(", "[", "*a", "a**", "\\", "(?P<n", "[z-a]", "\\p{Nope}", ")",
 )  # fmt: skip
@@ -44,13 +44,14 @@ def pattern_costs(length: int) -> Iterator[tuple[str, float | None]]:
             yield pattern, None
             continue
         assert matcher is not None
-        begun = time.perf_counter()
+        begun = time.process_time()
         matcher.matches(subject)
-        yield pattern, (time.perf_counter() - begun) * 1e3
+        yield pattern, (time.process_time() - begun) * 1e3
 
 
 def evil_patterns() -> Iterator[Finding]:
-    """S10: no pattern over 10 ms on 1 MiB, nor on the longest subject that is searched at all."""
+    """S10: no pattern over 10 ms of CPU on 1 MiB (not searched: it counts as found), nor on the longest
+    subject that is searched."""
     for name, length in (("1 MiB", 1 << 20), ("the longest subject searched", LONGEST_SUBJECT)):
         costs = list(pattern_costs(length))
         refused = sum(cost is None for _pattern, cost in costs)
@@ -79,9 +80,9 @@ def hostile_lines() -> Iterator[Finding]:
     reader.read("ls")
     worst, line = 0.0, ""
     for candidate in HOSTILE_LINES:
-        begun = time.perf_counter()
+        begun = time.process_time()
         reader.read(candidate)
-        cost = (time.perf_counter() - begun) * 1e3
+        cost = (time.process_time() - begun) * 1e3
         if cost > worst:
             worst, line = cost, candidate[:20]
     yield Finding(

@@ -48,7 +48,7 @@ CALLS = [
 class TeamPolicy(BaseHTTPRequestHandler):
     """The team's server: nobody pushes to main."""
 
-    def do_POST(self) -> None:  # noqa: N802 the name http.server wants
+    def do_POST(self) -> None:
         call = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         answer: dict[str, Any] = {}
         if "push origin main" in call["tool_input"].get("command", ""):

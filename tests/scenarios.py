@@ -11,7 +11,7 @@ what happens and what comes of it::
     PreToolUse tool_name=Bash tool_input.command="git push"
     -- outcome --
     permission: deny
-    runs: first ok, second blocked
+    runs: first blocked, second ok
 """
 
 import json

@@ -21,7 +21,7 @@ VALUES = st.recursive(
     max_leaves=12,
 )
 DOCUMENTS = st.dictionaries(KEYS, VALUES, max_size=4)
-quickly = settings(max_examples=150, deadline=None)
+quickly = settings(max_examples=80, deadline=None)
 
 
 def paths(value: Any, path: Path = ()) -> list[Path]:

@@ -85,9 +85,10 @@ def test_an_anyio_scope_kills_every_running_hook(tmp_path: object) -> None:
 
     async def story() -> None:
         engine = stubborn_engine(file)
+        pids: list[int] = []
         async with anyio.create_task_group() as group:
             group.start_soon(engine.session("s").dispatch, PRE_TOOL_USE, LS)
-            pids = await all_started(file)
+            pids.extend(await all_started(file))
             group.cancel_scope.cancel()
         await after_the_call(engine, pids)
 

@@ -1,15 +1,16 @@
 """Which hooks run, in which order, how often, and why the others did not."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from hookline import Engine, context, deny
 from hookline.engine.selection import Verdict
 from hookline.events import PRE_TOOL_USE, SESSION_START, STOP, EventSpec, SessionStarted, ToolCall, TurnAnswer
 from hookline.model.errors import PatternError
-from hookline.model.hook import Hook
 from hookline.model.outcome import Outcome
 from hookline.model.run import Run
 from hookline.model.scene import Scene
@@ -20,6 +21,10 @@ def bash(command: str) -> ToolCall:
 
 
 LS = bash("ls")
+
+
+def says(text: str) -> Callable[[ToolCall], Outcome]:
+    return lambda _call: context(text)
 
 
 def verdicts(engine: Engine, payload: Any = LS) -> list[tuple[bool, str]]:
@@ -73,10 +78,8 @@ def test_a_bad_pattern_is_an_error_where_it_is_made() -> None:
 
 def test_hooks_run_in_config_order_and_a_definition_that_stands_twice_runs_once() -> None:
     engine = Engine()
-    hooks = [
-        engine.make_hook(PRE_TOOL_USE, lambda _call, name=name: context(name), name=name) for name in "abc"
-    ]
-    twice = [Hook(**{f: getattr(hooks[0], f) for f in hooks[0].__struct_fields__} | {"identity": "same"})] * 2
+    hooks = [engine.make_hook(PRE_TOOL_USE, says(name), name=name) for name in "abc"]
+    twice = [replace(hooks[0], identity="same")] * 2
     engine.swap([hooks[1], *twice, hooks[2]])
     assert asyncio.run(engine.session("s").dispatch(PRE_TOOL_USE, LS)).context == ("b", "a", "c")
     assert [selected for selected, _ in verdicts(engine)] == [True, True, False, True]
@@ -114,8 +117,8 @@ class Explodes:
 def test_a_condition_or_matcher_that_breaks_is_a_failure_and_never_a_no(part: str) -> None:
     engine = Engine()
     guard = engine.make_hook(PRE_TOOL_USE, lambda _call: None, name="guard")
-    fields = {f: getattr(guard, f) for f in guard.__struct_fields__} | {part: Explodes()}
-    engine.swap([Hook(**fields)])
+    changes: dict[str, Any] = {part: Explodes()}
+    engine.swap([replace(guard, **changes)])
     outcome = asyncio.run(engine.session("s").dispatch(PRE_TOOL_USE, LS))
     assert outcome.blocked
     assert f"its {part}" in (outcome.reason or "")

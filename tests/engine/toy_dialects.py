@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from msgspec.structs import replace
 
@@ -34,7 +34,7 @@ def _object(text: bytes) -> dict[str, Any]:
         value = json.loads(text)
     except ValueError:
         return {}
-    return value if isinstance(value, dict) else {}
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def _vote(word: Any, reason: str) -> tuple[Vote, ...]:
@@ -184,13 +184,15 @@ CLAUDE_TOOL = Policy(spelled="PreToolUse", may=EVERYTHING, failures=always("warn
 CLAUDE_ASKED = Policy(spelled="PermissionRequest", may=EVERYTHING, failures=always("warn"))
 CLAUDE_ASKED_RACE = replace(CLAUDE_ASKED, settle="first_answer")
 CLAUDE_STOP = Policy(
-    spelled="Stop", may=EVERYTHING, failures=always("warn"), block_means="continue_turn", limit=Limit(8, "pass", "call"),
+    spelled="Stop", may=EVERYTHING, failures=always("warn"), block_means="continue_turn",
+    limit=Limit(8, "pass", "call"),
 )  # fmt: skip
 CLAUDE_POST = Policy(spelled="PostToolUse", may=EVERYTHING, block_means="beside_output")
 CODEX_TOOL = Policy(spelled="PreToolUse", may=EVERYTHING, failures=always("warn"))
 CODEX_POST = Policy(spelled="PostToolUse", may=EVERYTHING, block_means="replace_output", reasons="joined")
 GEMINI_TOOL = Policy(
-    spelled="BeforeTool", may=EVERYTHING, run="serial_if_asked", sees="current", reasons="joined", failures=always("warn"),
+    spelled="BeforeTool", may=EVERYTHING, run="serial_if_asked", sees="current", reasons="joined",
+    failures=always("warn"),
 )  # fmt: skip
 GEMINI_PROMPT = Policy(
     spelled="BeforeAgent", may=EVERYTHING, run="serial_if_asked", sees="current", block_means="reject_prompt",

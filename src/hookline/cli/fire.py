@@ -17,7 +17,7 @@ _EPILOG = """examples:
 exit status: 0 fine, 2 blocked or denied, 1 a usage or configuration error"""
 
 
-def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
+def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "fire",
         help="run the hooks on one event",

@@ -11,6 +11,7 @@ from hookline.background.inbox import Late
 from hookline.engine.selection import Verdict
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.events import EventSpec
+from hookline.model.hook import Hook
 from hookline.model.outcome import Outcome
 from hookline.model.run import Run
 from hookline.model.safetext import one_line, printable
@@ -39,23 +40,18 @@ def _entries(verdicts: Sequence[Verdict], runs: Sequence[Run]) -> list[Run]:
             entries.append(replace(run, why=why))
         else:
             why = verdict.why if not verdict.selected else "not reached: an earlier hook of its lane ended it"
-            entries.append(
-                Run(
-                    hook=hook.name,
-                    source=source,
-                    dialect=hook.dialect,
-                    type=hook.kind,
-                    mode=hook.mode,
-                    status="skipped",
-                    why=why,
-                    event=hook.event.name,
-                    spelled=hook.policy.spelled,
-                )  # fmt: skip
-            )
+            entries.append(_skipped(hook, source, why))
     return [
         *entries,
         *(replace(run, why="asked again: another hook rewrote what it had seen") for run in left),
     ]
+
+
+def _skipped(hook: Hook, source: str, why: str) -> Run:
+    return Run(
+        hook=hook.name, source=source, dialect=hook.dialect, type=hook.kind, mode=hook.mode,
+        status="skipped", why=why, event=hook.event.name, spelled=hook.policy.spelled,
+    )  # fmt: skip
 
 
 def _settled(runs: Sequence[Run]) -> list[Run]:
@@ -138,7 +134,10 @@ def as_text(event: EventSpec[Any], outcome: Outcome, entries: Sequence[Run], lat
 
 
 def _width() -> int:
-    """Columns of the terminal; what goes into a file or a pipe is not cut. Not by shutil, which loads every archive format there is."""
+    """Columns of the terminal; what goes into a file or a pipe is not cut.
+
+    Not by shutil, which loads every archive format there is.
+    """
     try:
         return max(os.get_terminal_size().columns, 40)
     except OSError:

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -56,7 +56,7 @@ def _document(file: str) -> dict[str, Any]:
         raise RequestError(f"the payload {file} cannot be read as JSON: {problem}") from None
     if not isinstance(value, dict):
         raise RequestError(f"the payload {file} is not a JSON object")
-    return value
+    return cast("dict[str, Any]", value)
 
 
 def _row(name: Any, events: Mapping[str, EventSpec[Any]]) -> EventSpec[Any]:
@@ -88,7 +88,7 @@ def _set(target: dict[str, Any], path: Sequence[str], value: Any) -> None:
         inner = target.setdefault(key, {})
         if not isinstance(inner, dict):
             raise RequestError(f"{'.'.join(path)}: {key} is not an object")
-        target = inner
+        target = cast("dict[str, Any]", inner)
     target[path[-1]] = value
 
 

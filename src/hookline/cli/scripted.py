@@ -1,7 +1,7 @@
 """A model that plays a list: `--model scripted:FILE`, for trying prompt hooks without a provider."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 from hookline.cli.fire_request import RequestError
 from hookline.documents.document import read_document
@@ -19,9 +19,12 @@ class ScriptedCompleter:
         if not self._answers:
             raise RuntimeError(f"the scripted model {self._file} has no answer left")
         answer = self._answers.pop(0)
-        if isinstance(answer, dict) and answer.get("error"):
-            raise RuntimeError(f"model error: {answer['error']}")
-        return str(answer.get("text", "")) if isinstance(answer, dict) else str(answer)
+        if not isinstance(answer, Mapping):
+            return str(answer)
+        said = cast("Mapping[str, Any]", answer)
+        if said.get("error"):
+            raise RuntimeError(f"model error: {said['error']}")
+        return str(said.get("text", ""))
 
 
 def scripted_completer(model: str) -> ScriptedCompleter:
@@ -34,6 +37,7 @@ def scripted_completer(model: str) -> ScriptedCompleter:
     except (OSError, UnicodeDecodeError) as problem:
         raise RequestError(f"cannot read the scripted model {file}: {problem}") from None
     document = read_document(text, "json" if file.endswith(".json") else "yaml", file)
-    if not isinstance(document.value, list):
+    answers: Any = document.value
+    if not isinstance(answers, list):
         raise RequestError(f"the scripted model {file} is not a list of answers")
-    return ScriptedCompleter(file, document.value)
+    return ScriptedCompleter(file, cast("list[Any]", answers))

@@ -8,7 +8,7 @@ from typing import Any, Protocol, Self, TypeVar
 from hookline.background.detached import Background
 from hookline.engine.admission import Admit, admit_all
 from hookline.engine.journal import Journal
-from hookline.engine.making import make_hook
+from hookline.engine.making import Action, make_hook
 from hookline.engine.sessions import Session
 from hookline.engine.status import Running
 from hookline.engine.store import Store
@@ -85,21 +85,12 @@ class Engine:
         self.store.swap(hooks)
 
     def make_hook(
-        self,
-        event: EventSpec[Any],
-        action: Callable[..., Any] | str,
-        matcher: str | None = None,
-        **options: Any,
+        self, event: EventSpec[P], action: Action[P], matcher: str | None = None, **options: Any
     ) -> Hook:
+        """A hook that is not in force yet; see `add` for what it takes."""
         return make_hook(self.home, event, action, matcher, **options)
 
-    def add(
-        self,
-        event: EventSpec[P],
-        action: Callable[..., Any] | str,
-        matcher: str | None = None,
-        **options: Any,
-    ) -> Hook:
+    def add(self, event: EventSpec[P], action: Action[P], matcher: str | None = None, **options: Any) -> Hook:
         """Add a hook for all sessions: a function, or a shell command. It stays when the config is swapped."""
         hook = self.make_hook(event, action, matcher, **options)
         self.store.add(hook)

@@ -78,7 +78,10 @@ def effective_reaction(armed: Armed, cause: Cause, *, attended: bool) -> Reactio
 def _reacted(hook: Hook, failure: Broke, reaction: Reaction) -> Outcome:
     if reaction == "pass":
         return GO_ON
-    said = f"hook {hook.name} gave no answer: {failure.detail or failure.cause.replace('_', ' ')}"
+    said = (
+        failure.words
+        or f"hook {hook.name} gave no answer: {failure.detail or failure.cause.replace('_', ' ')}"
+    )
     if reaction == "warn":
         return Outcome(messages=(Message(said, hook.name),))
     kind = "ask" if reaction == "ask" else "block"

@@ -59,9 +59,12 @@ def _overruled(policy: Policy, limit: Limit, outcome: Outcome, blocks: int) -> O
             messages=(*outcome.messages, Message(f"{note}: the turn ends")),
             limit_reached=True,
         )
+    blockers = {vote.by for vote in outcome.votes if vote.kind == "block"}
+    texts = outcome.context_items
     return replace(
         outcome,
         votes=tuple(vote for vote in outcome.votes if vote.kind != "block"),
+        context_items=texts if limit.keeps_text else tuple(t for t in texts if t.hook not in blockers),
         messages=(*outcome.messages, Message(f"{note}: not obeyed this time")),
         limit_reached=True,
     )

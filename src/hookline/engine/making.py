@@ -1,7 +1,7 @@
 """A hook out of a Python function or a command line, for hosts that configure in code."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hookline.handlers.command import CommandSpec
 from hookline.handlers.function import FunctionSpec
@@ -9,15 +9,21 @@ from hookline.model.events import EventSpec
 from hookline.model.hook import Hook, Scope, Waiting
 from hookline.model.policy import Cause, Reaction
 from hookline.model.run import Mode
+from hookline.model.scene import Scene
 
 if TYPE_CHECKING:
     from hookline.engine.core import Home
 
+P = TypeVar("P")
+
+#: What a hook made in code does: a function of the payload (and the scene), sync or async, or a shell command.
+Action = Callable[[P], Any] | Callable[[P, Scene], Any] | str
+
 
 def make_hook(
     home: "Home",
-    event: EventSpec[Any],
-    action: Callable[..., Any] | str,
+    event: EventSpec[P],
+    action: Action[P],
     matcher: str | None = None,
     *,
     condition: str | None = None,

@@ -9,6 +9,7 @@ import base64
 import binascii
 import re
 from collections.abc import Callable
+from functools import cache
 
 from hookline.engine.redaction import MARK, Shape
 
@@ -134,22 +135,26 @@ def secret_shapes() -> tuple[Shape, ...]:
     )
 
 
+@cache
+def _compiled(source: str, flags: int) -> re.Pattern[str]:
+    """Compiled when a hint was first found: most texts hold none, and all patterns together take 20 ms."""
+    return re.compile(source, flags)
+
+
 def _shape(hints: tuple[str, ...], source: str, flags: int = 0, keep_after: str = "") -> Shape:
-    pattern = re.compile(source, flags | re.ASCII)
     replacement = rf"\g<1>{MARK}{keep_after}"
 
     def taken_out(text: str) -> str:
-        return pattern.sub(replacement, text)
+        return _compiled(source, flags | re.ASCII).sub(replacement, text)
 
     return Shape(hints, taken_out)
 
 
 def _pairs(flags: int) -> Callable[[str], str]:
     """Tries the costly pattern only where one of its words stands: ten times faster on ordinary text."""
-    pair = re.compile(_PAIR, flags | re.ASCII)
-    words = re.compile(_LOWER_WORDS)
 
     def taken_out(text: str) -> str:
+        pair, words = _compiled(_PAIR, flags | re.ASCII), _compiled(_LOWER_WORDS, 0)
         lowered = text.lower()
         if len(lowered) != len(text):  # a few capitals become two letters, and then places differ
             return pair.sub(rf"\g<1>{MARK}", text)
@@ -165,13 +170,11 @@ def _pairs(flags: int) -> Callable[[str], str]:
 
 
 def _basic_credentials() -> Callable[[str], str]:
-    pattern = re.compile(_BASIC, re.IGNORECASE | re.ASCII)
-
     def hidden(found: re.Match[str]) -> str:
         # "Basic JavaScript" is not a secret: only what decodes to user:password is.
         return found[1] + MARK if b":" in _decoded(found[2]) else found[0]
 
-    return lambda text: pattern.sub(hidden, text)
+    return lambda text: _compiled(_BASIC, re.IGNORECASE | re.ASCII).sub(hidden, text)
 
 
 def _decoded(text: str) -> bytes:

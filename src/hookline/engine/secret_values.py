@@ -4,7 +4,6 @@ import base64
 import json
 import re
 from collections.abc import Iterator, Mapping
-from urllib.parse import quote, quote_plus, unquote
 
 from hookline.model.safetext import printable
 
@@ -12,22 +11,36 @@ _SHORTEST = 8
 #: Lines of a secret with several lines (a private key) are looked for one by one.
 _SHORTEST_LINE = 20
 
-_SAYS_SECRET = re.compile(
-    r"TOKEN(?!S|IZ)|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|APIKEY|COOKIE|_PWD$|(?:^|_)(?:PAT|JWT|PASS)$",
-    re.IGNORECASE,
+# Sources, compiled by `re` when first needed: most environments have few names that come near one of them.
+_HINTS = (
+    "TOKEN",
+    "SECRET",
+    "PASS",
+    "CREDENTIAL",
+    "KEY",
+    "COOKIE",
+    "PWD",
+    "PAT",
+    "JWT",
+    "AUTH",
+    "PRIVATE",
+    "DSN",
+    "SIGN",
+)
+_SAYS_SO = (
+    r"TOKEN(?!S|IZ)|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|APIKEY|COOKIE|_PWD$|(?:^|_)(?:PAT|JWT|PASS)$"
 )
 #: Words that also name harmless things; a value that is one plain word is then left alone.
-_MAY_SAY_SECRET = re.compile(
-    r"(?:^|_|ACCESS|PRIVATE|SIGNING|MASTER)KEYS?(?=_|$)|(?:^|_)(?:AUTH|AUTHORIZATION|PRIVATE|DSN|SIGNATURE)(?=_|$)",
-    re.IGNORECASE,
+_MAY_SAY_SO = (
+    r"(?:^|_|ACCESS|PRIVATE|SIGNING|MASTER)KEYS?(?=_|$)"
+    r"|(?:^|_)(?:AUTH|AUTHORIZATION|PRIVATE|DSN|SIGNATURE)(?=_|$)"
 )
 #: The value says where something is or what kind it is, and hiding it everywhere would hide half of a text.
-_NAMES_A_PLACE = re.compile(
+_NAMES_A_PLACE = (
     r"_(?:SOCK|FILE|PATH|DIR|HOME|COMMAND|NAME|TYPE|EMAIL|MODE|METHOD|URL|URI|HOST|ENDPOINT)$"
-    r"|^(?:GOOGLE_APPLICATION_CREDENTIALS|PWD|OLDPWD)$",
-    re.IGNORECASE,
+    r"|^(?:GOOGLE_APPLICATION_CREDENTIALS|PWD|OLDPWD)$"
 )
-_PASSWORD_IN_URL = re.compile(r"://[^\s/?#@:]*:([^\s@]{8,})@")
+_IN_A_URL = r"://[^\s/?#@:]*:([^\s@]{8,})@"
 
 
 def secret_values(env: Mapping[str, str]) -> tuple[str, ...]:
@@ -44,20 +57,29 @@ def _secrets_of(name: str, value: str) -> Iterator[str]:
         yield value
         if "\n" in value:
             yield from (line.strip() for line in value.splitlines() if len(line.strip()) >= _SHORTEST_LINE)
-    for password in _PASSWORD_IN_URL.findall(value):
-        yield password
-        yield unquote(password)
+    if "://" in value and "@" in value:
+        from urllib.parse import unquote  # noqa: PLC0415 few environments hold such a url
+
+        for password in re.findall(_IN_A_URL, value):
+            yield password
+            yield unquote(password)
 
 
 def holds_a_secret(name: str, value: str) -> bool:
-    if len(value) < _SHORTEST or _NAMES_A_PLACE.search(name):
+    if len(value) < _SHORTEST or not any(hint in name.upper() for hint in _HINTS):
         return False
-    if _SAYS_SECRET.search(name):
+    if re.search(_NAMES_A_PLACE, name, re.IGNORECASE):
+        return False
+    if re.search(_SAYS_SO, name, re.IGNORECASE):
         return True
-    return _MAY_SAY_SECRET.search(name) is not None and not (value.isalpha() and value.islower())
+    return re.search(_MAY_SAY_SO, name, re.IGNORECASE) is not None and not (
+        value.isalpha() and value.islower()
+    )
 
 
 def _forms(secret: str) -> Iterator[str]:
+    from urllib.parse import quote, quote_plus  # noqa: PLC0415 only for an environment that holds secrets
+
     yield secret
     yield printable(secret)
     yield quote(secret, safe="", errors="replace")

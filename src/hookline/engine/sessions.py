@@ -1,6 +1,6 @@
 """One agent conversation: its hooks, counters, inbox and surroundings."""
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec.structs import replace
@@ -9,6 +9,7 @@ from hookline.background.inbox import Inbox
 from hookline.engine.dispatch import dispatch
 from hookline.engine.lanes import Lanes, arm, build_lanes
 from hookline.engine.limits import BlockCounts
+from hookline.engine.making import Action
 from hookline.engine.selection import Verdict, explain
 from hookline.model.events import EventSpec
 from hookline.model.hook import Hook
@@ -53,13 +54,7 @@ class Session:
         """Change the surroundings: cwd, permission_mode, model, turn ..."""
         self.scene = replace(self.scene, **changes)
 
-    def add(
-        self,
-        event: EventSpec[P],
-        action: Callable[..., Any] | str,
-        matcher: str | None = None,
-        **options: Any,
-    ) -> str:
+    def add(self, event: EventSpec[P], action: Action[P], matcher: str | None = None, **options: Any) -> str:
         """Add a hook for this session: a function, or a shell command. Returns the id to remove it by."""
         hook = self.engine.make_hook(event, action, matcher, scope="session", **options)
         return self.add_hook(hook)

@@ -43,7 +43,8 @@ async def fired(scenario: Scenario, directory: Path) -> tuple[Outcome, list[Run]
 
 def shown(name: str, outcome: Outcome, runs: list[Run]) -> str:
     if name == "runs":
-        return ", ".join(f"{run.hook} {run.status}" for run in runs)
+        # By name: hooks of one lane run side by side, and are recorded as they end.
+        return ", ".join(sorted(f"{run.hook} {run.status}" for run in runs))
     value: Any = getattr(outcome, name)
     if isinstance(value, tuple):
         return ", ".join(map(str, value))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] texts

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from hookline.documents.shapes import misshaped
 from hookline.dialects.native.vocabulary import PREVENTING
+from hookline.documents.shapes import misshaped
 from hookline.model.errors import HooklineError
 from hookline.model.events import EventSpec, May
 from hookline.model.outcome import (

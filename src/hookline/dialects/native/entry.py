@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from hookline.dialects.native.conditions import ConditionMistake, read_condition
 from hookline.dialects.native.fields import ALL, BY_KIND, COMMON, NEEDED
-from hookline.documents.shapes import misshaped
 from hookline.dialects.native.specs import SPECS, label
+from hookline.documents.shapes import misshaped
 from hookline.handlers.registry import Handler
 from hookline.matching.conditions import joined, problem
 from hookline.matching.nearest import nearest
