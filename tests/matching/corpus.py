@@ -338,6 +338,8 @@ REACHES_RM: tuple[str, ...] = (
     "echo " + "a" * 20_000,
     "$(" * 40 + "ls" + ")" * 40,
     "ls; " * 1_200 + "rm y",
+    "=~ in =~ \n rm y",
+    "x == \n rm y",
     "{ rm y }",
     "[[ a =~ b ]] { rm y }",
 )

@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from hookline.matching.conditions import CODEWHALE_CATEGORIES as CATEGORIES
 from hookline.matching.conditions import (
     AllOf,
     Always,
@@ -16,7 +17,6 @@ from hookline.matching.conditions import (
     tool_name,
     why,
 )
-from hookline.matching.conditions import CODEWHALE_CATEGORIES as CATEGORIES
 from hookline.matching.fields import subject_of
 from hookline.model import events
 from hookline.model import payloads as p

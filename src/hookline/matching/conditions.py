@@ -200,7 +200,7 @@ class AllOf(Struct, frozen=True):
         for condition in self.conditions:
             if not condition.holds(event, payload, scene):
                 return why(condition, event, payload, scene)
-        return " and ".join(why(each, event, payload, scene) for each in self.conditions) or Always.text
+        return " and ".join(why(each, event, payload, scene) for each in self.conditions) or "always"
 
 
 class AnyOf(Struct, frozen=True):

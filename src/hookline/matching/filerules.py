@@ -159,28 +159,31 @@ def _relative(pattern: str, *, wide: bool) -> Iterator[str]:
     if pattern.startswith("/"):
         # Some agents read `/src` from the project's root: a guard counts both.
         if wide:
-            yield _expression(pattern.lstrip("/"))
+            yield _expression(pattern.lstrip("/"), wide=wide)
         return
     here = pattern.removeprefix("./")
-    yield _expression(here if "/" in here.rstrip("/") else "**/" + here)
+    yield _expression(here if "/" in here.rstrip("/") else "**/" + here, wide=wide)
 
 
 def _absolute(pattern: str, *, wide: bool) -> Iterator[str]:
     """Expressions for the path from the root."""
     if pattern.startswith("/"):
-        yield "/" + _expression(pattern.lstrip("/"))
+        yield "/" + _expression(pattern.lstrip("/"), wide=wide)
     elif pattern.startswith("~"):
         # Whose home is not known here: a guard counts every directory that could be one.
         if wide:
-            yield "/" + _expression("**/" + pattern.partition("/")[2])
+            yield "/" + _expression("**/" + pattern.partition("/")[2], wide=wide)
     elif pattern.startswith("**") and wide:
-        yield "/" + _expression(pattern)
+        yield "/" + _expression(pattern, wide=wide)
 
 
-def _expression(pattern: str) -> str:
+def _expression(pattern: str, *, wide: bool) -> str:
     segments = [segment for segment in pattern.rstrip("/").split("/") if segment not in {"", "."}]
     if pattern.endswith("/"):
         segments.append("**")
+    if wide and len(segments) > 1 and segments[-1] == "**":
+        # `src/**` concerns src itself as well; all below is added to every wide expression.
+        segments.pop()
     written = ""
     for at, segment in enumerate(segments):
         last = at == len(segments) - 1

@@ -15,7 +15,6 @@ from hookline.matching.globs import Glob, glob
 from hookline.matching.nearest import nearest
 from hookline.matching.patterns import LONGEST_PATTERN, Expression, Patterns
 from hookline.matching.shell import ShellReader
-from hookline.matching.toolrules import looks_like_tool_pattern, tool_condition
 from hookline.model.errors import PatternError
 from hookline.model.hook import Condition, Matcher
 
@@ -95,12 +94,26 @@ def native_matcher(
         return None, None
     if len(text) > LONGEST_PATTERN:
         raise PatternError(text[:40] + "...", f"at most {LONGEST_PATTERN} characters are accepted")
-    parts = _parts(text)
-    if any(looks_like_tool_pattern(part) for part in parts):
-        rules = tuple(tool_condition(part, patterns, shell) for part in parts)
-        matcher, _none = native_matcher("|".join(rule.rule.tool for rule in rules), patterns, shell)
-        return matcher, rules[0] if len(rules) == 1 else AnyOf(rules)
+    if "(" in text:
+        tools = _tools_and_arguments(text, patterns, shell)
+        if tools is not None:
+            return tools
     return regex_or_names(text, patterns, anchored=True, plain=PLAIN, globs=True), None
+
+
+def _tools_and_arguments(
+    text: str, patterns: Patterns, shell: ShellReader
+) -> tuple[Matcher | None, Condition] | None:
+    """Tool patterns and names, if there is one tool pattern among them."""
+    # Most matchers are names: they do not pay for loading the rules.
+    from hookline.matching.toolrules import looks_like_tool_pattern, tool_condition  # noqa: PLC0415 - as said
+
+    parts = _parts(text)
+    if not any(looks_like_tool_pattern(part) for part in parts):
+        return None
+    rules = tuple(tool_condition(part, patterns, shell) for part in parts)
+    matcher, _none = native_matcher("|".join(rule.rule.tool for rule in rules), patterns, shell)
+    return matcher, rules[0] if len(rules) == 1 else AnyOf(rules)
 
 
 def regex_or_names(

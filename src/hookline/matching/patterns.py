@@ -13,7 +13,7 @@ from hookline.model.errors import PatternError
 LONGEST_PATTERN = 4096
 #: How much larger than its text a pattern may become when its repeats are written out: nested counts such as
 #: (a{1,30}){1,30} cost tens of milliseconds, and a long list of names must still be accepted.
-MOST_GROWTH = 1250
+MOST_GROWTH = 1000
 #: What is tested is a name or a path. Even linear time is milliseconds per KiB for the worst patterns, so a
 #: longer subject is not searched.
 LONGEST_SUBJECT = 1024

@@ -42,11 +42,11 @@ class ShellArgument(Struct, frozen=True, eq=False):
         reading = self._reading(arguments)
         if reading is None:
             return "in doubt it holds: the call names no command"
+        if reading.uncertain:
+            return f"in doubt it holds: {reading.uncertain}"
         for command in reading.commands:
             if self._may_be(command):
                 return f'command "{command.text}" is {self.pattern}'
-        if reading.uncertain:
-            return f"in doubt it holds: {reading.uncertain}"
         if any(self._mentioned(text) for text in reading.foreign):
             return f"in doubt it holds: {self.pattern} is mentioned in text that may be run"
         return f"no command of the line is {self.pattern}"

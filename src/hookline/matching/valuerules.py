@@ -23,7 +23,7 @@ class ValueArgument(Struct, frozen=True):
 
     def concerns(self, arguments: Mapping[str, Any], cwd: str) -> bool:  # noqa: ARG002 - the protocol
         for count, text in enumerate(texts(arguments)):
-            if count > _MOST_VALUES or self.glob.matches(text):
+            if count >= _MOST_VALUES or self.glob.matches(text):
                 return True
         whole = _json(arguments)
         return whole is None or self.glob.matches(whole)

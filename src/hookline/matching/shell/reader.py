@@ -3,9 +3,7 @@
 from importlib import import_module
 from typing import Any
 
-from hookline.matching.shell.checks import unreadable
 from hookline.matching.shell.reading import ShellReading
-from hookline.matching.shell.walk import Walk
 
 
 class ShellReader:
@@ -21,8 +19,10 @@ class ShellReader:
         readings = self._readings
         known = readings.pop(line, None)
         if known is None:
-            problem = unreadable(line)
-            known = ShellReading(uncertain=problem) if problem else Walk(self._parse).reading(line)
+            # Loaded with the first shell line that somebody has a rule about, as the parser is.
+            from hookline.matching.shell.walk import read_line  # noqa: PLC0415 - 5 ms that most never need
+
+            known = read_line(line, self._parse)
             if len(readings) >= self._remembered:
                 del readings[next(iter(readings))]
         readings[line] = known
@@ -30,7 +30,6 @@ class ShellReader:
 
     def _parse(self, line: str) -> Any:
         if self._parser is None:
-            # Loaded with the first shell line that somebody has a rule about: 17 ms that most never need.
             tree_sitter: Any = import_module("tree_sitter")
             grammar: Any = import_module("tree_sitter_bash")
             self._parser = tree_sitter.Parser(tree_sitter.Language(grammar.language()))

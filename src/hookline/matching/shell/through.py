@@ -6,9 +6,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from hookline.matching.shell import tables
-from hookline.matching.shell.words import HOLE
-
-Words = tuple[str, ...]
+from hookline.matching.shell.names import HOLE, Words, base_name
 
 _VERSIONED = re.compile(r"(?:[-.]?\d[\d.]*|\.exe)$")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
@@ -45,11 +43,6 @@ class Doubt(Struct, frozen=True):
 
 
 Found = Line | Inner | Foreign | Doubt
-
-
-def base_name(word: str) -> str:
-    """`/bin/rm` is rm, and so is zsh's `=rm`."""
-    return word.rsplit("/", 1)[-1].removeprefix("=") or word
 
 
 def program_of(word: str) -> str:

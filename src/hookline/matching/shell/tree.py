@@ -3,7 +3,8 @@
 import re
 from typing import Any
 
-from hookline.matching.shell.words import HOLE, word_text
+from hookline.matching.shell.names import HOLE
+from hookline.matching.shell.words import word_text
 
 WORD_NODES = frozenset(
     (
@@ -30,11 +31,19 @@ _HERE_END = re.compile(rb"([\'\"]?)\\?[\w.+-]+\1")
 
 def lost(node: Any) -> bool:
     """Whether the grammar lost its way without saying so."""
+    if node.type in {"regex", "extglob_pattern"}:
+        return b"\n" in node.text
     if node.type == "word":
         return b"\n" in node.text or (node.text == b"{" and node.parent.type == "command")
     if node.type == "compound_statement":
         return node.text[:1] == b"{" and not node.text[1:2].isspace()
     return node.type == "heredoc_start" and _HERE_END.fullmatch(node.text) is None
+
+
+def apart(code: bytes, left: Any, right: Any) -> bool:
+    """Whether a shell, too, takes these for two words of one command: blanks between them and no new line."""
+    gap = code[left.end_byte : right.start_byte]
+    return bool(gap) and b"\n" not in gap.replace(b"\\\n", b"")
 
 
 def quoted_here(node: Any) -> bool:

@@ -6,13 +6,14 @@ from typing import Any
 
 from hookline.matching.shell import tables
 from hookline.matching.shell.checks import unreadable
-from hookline.matching.shell.reading import ShellCommand, ShellReading, command_of
+from hookline.matching.shell.forms import command_of
+from hookline.matching.shell.names import HOLE, Words
+from hookline.matching.shell.reading import ShellCommand, ShellReading
 from hookline.matching.shell.through import (
     Doubt,
     Foreign,
     Inner,
     Line,
-    Words,
     look_through,
     program_of,
     starts_programs,
@@ -20,6 +21,7 @@ from hookline.matching.shell.through import (
 from hookline.matching.shell.tree import (
     REDIRECTS,
     after_target,
+    apart,
     hides_code,
     keyword_words,
     last_command,
@@ -28,7 +30,7 @@ from hookline.matching.shell.tree import (
     source,
     value,
 )
-from hookline.matching.shell.words import HOLE, word_text
+from hookline.matching.shell.words import word_text
 
 #: How often a line found inside a line is read again.
 DEEPEST_EVALUATION = 4
@@ -48,6 +50,11 @@ _TEXT_NODES = frozenset(("heredoc_body", "herestring_redirect", "variable_assign
 _KEYWORD_COMMANDS = frozenset(("declaration_command", "unset_command", "test_command"))
 
 
+def read_line(line: str, parse: Any) -> ShellReading:
+    problem = unreadable(line)
+    return ShellReading(uncertain=problem) if problem else Walk(parse).reading(line)
+
+
 class Walk:
     """One reading in the making. No recursion: a hostile line can be a very deep tree."""
 
@@ -59,6 +66,7 @@ class Walk:
         self._literal = True
         self._text = 0
         self._waiting: deque[tuple[Line | Inner, int]] = deque()
+        self._code = b""
         #: Words that follow a redirection are arguments, though the grammar hangs them on it.
         self._late_words: dict[int, list[Any]] = {}
         self._fed: set[int] = set()
@@ -97,6 +105,7 @@ class Walk:
             return
         self._late_words.clear()
         self._fed.clear()
+        self._code = code.encode()
         root = self._parse(code)
         if root.has_error:
             self._doubted("the line cannot be parsed")
@@ -169,8 +178,8 @@ class Walk:
             elif child.type != "variable_assignment":
                 nodes.append(child)
         nodes.extend(self._late_words.get(command.id, ()))
-        if any(left.end_byte == right.start_byte for left, right in pairwise(nodes)):
-            self._doubted("two words stand together where the shell may see one")
+        if not all(apart(self._code, left, right) for left, right in pairwise(nodes)):
+            self._doubted("the line cannot be parsed")
         return tuple(word_text(node) for node in nodes)
 
     def _command(self, words: Words, depth: int, fed: bool) -> None:

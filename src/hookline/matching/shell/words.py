@@ -4,8 +4,7 @@ import re
 from itertools import pairwise
 from typing import Any
 
-#: Stands for text that only the shell knows. A line that holds this character itself is never read.
-HOLE = "\0"
+from hookline.matching.shell.names import HOLE
 
 _ESCAPE = re.compile(
     r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|(.))", re.DOTALL
