@@ -168,17 +168,17 @@ async def twenty_at_once() -> float:
         await twenty.close()
 
 
-def _process(*words: str) -> Timed:
+def _process(*words: str, home: str | None = None) -> Timed:
+    """A whole Python process. Bytecode is there before, as it is for an installed package."""
+    env = os.environ | {"XDG_STATE_HOME": home or tempfile.gettempdir(), "NO_COLOR": "1"}
+    env |= {"HOME": home, "XDG_CONFIG_HOME": home} if home is not None else {}
+
     async def timed() -> float:
         started = perf_counter()
-        subprocess.run([sys.executable, *words], check=True, stdout=subprocess.DEVNULL, env=_quiet())
+        subprocess.run([sys.executable, *words], check=True, stdout=subprocess.DEVNULL, env=env)
         return perf_counter() - started
 
     return timed
-
-
-def _quiet() -> dict[str, str]:
-    return os.environ | {"XDG_STATE_HOME": tempfile.gettempdir(), "NO_COLOR": "1"}
 
 
 _BASE = ("-c", "import asyncio, msgspec")
@@ -186,25 +186,24 @@ _BASE = ("-c", "import asyncio, msgspec")
 
 async def import_hookline() -> float:
     """`from hookline import Engine` and everything it needs, against `import asyncio, msgspec`."""
-    return await ratio(_process("-c", "from hookline import Engine; Engine()"), _process(*_BASE), 21)
+    return await ratio(_process("-c", "from hookline import Engine; Engine()"), _process(*_BASE), 31)
 
 
 async def fire_one_hook() -> float:
     """`hookline fire` on one hook, less the hook's own time, against `import asyncio, msgspec`."""
     with tempfile.TemporaryDirectory() as folder:
-        config = os.path.join(folder, "hooks.toml")
-        with open(config, "w", encoding="utf-8") as stream:
+        os.mkdir(os.path.join(folder, ".hookline"))
+        with open(os.path.join(folder, ".hookline", "hooks.toml"), "w", encoding="utf-8") as stream:
             stream.write(f'[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ncommand = "{SH}"\n')
-        words = ("-m", "hookline.app", "fire", "PreToolUse", "Bash", "command=ls", "--config", config)
-        ours, own = (
-            _process(*words),
-            many(lambda: subprocess.run(["/bin/sh", "-c", SH], check=False, input=b""), 1),
-        )
+        words = ("-m", "hookline.app", "fire", "PreToolUse", "Bash", "command=ls", "--cwd", folder)
+        # A home of its own: whoever runs this may have hooks that should not run now.
+        ours = _process(*words, home=folder)
+        own = many(lambda: subprocess.run(["/bin/sh", "-c", SH], check=False, input=b""), 1)
 
         async def less_the_hook() -> float:
             return await ours() - await own()
 
-        return await ratio(less_the_hook, _process(*_BASE), 21)
+        return await ratio(less_the_hook, _process(*_BASE), 31)
 
 
 #: What is measured, in words, and how many times the other thing it may cost.

@@ -216,7 +216,7 @@ def test_escapes_of_a_hook_never_reach_the_terminal(home: Home) -> None:
         (["Stop", "--payload", "missing.json"], "cannot read the payload"),
         (["Stop", "--payload", "-"], "cannot be read as JSON"),
         (["Stop", "--cwd", "nowhere"], "there is no directory"),
-        (["Stop", "--dialect", "klingon"], "there is no dialect 'klingon'"),
+        (["Stop", "--dialect", "klingon"], "no dialect is called 'klingon'"),
         (["Stop", "--hook", "Stop"], "is not EVENT=COMMAND"),
         (["Stop", "--model", "gpt"], "say scripted:FILE"),
         (["Stop", "--config", "missing.toml"], "missing.toml"),

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from hookline.config.files import read_file
-from hookline.config.loading import Loaded, load_files, load_native
+from hookline.config.loaded import Loaded
+from hookline.config.native import load_native, load_native_file
 from tests.dialects.native.handlers import reader
 
 HOOK = '[[hooks.{event}]]\nhooks = [{{ command = "{command}" }}]\n'
@@ -51,7 +52,9 @@ def test_the_project_replaces_the_user_event_by_event_and_local_is_added(place: 
         "PreToolUse:u2:user", "Stop:p1:project", "Stop:ul:local", "PreToolUse:pl:local",
     ]  # fmt: skip
     assert loaded.diagnostics == ()
-    assert len(loaded.sources) == 4
+    assert [(found.dialect, found.scope) for found in loaded.found] == [
+        ("native", "user"), ("native", "project"), ("native", "local"), ("native", "local"),
+    ]  # fmt: skip
 
 
 def test_an_event_that_a_project_names_without_hooks_replaces_the_users(place: Place):
@@ -79,6 +82,7 @@ def test_a_file_that_cannot_be_read_is_said_and_the_others_count(place: Place):
     loaded = place.load()
     assert names(loaded) == ["Stop:u1:user"]
     assert codes(loaded) == ["syntax"]
+    assert [os.path.basename(file) for file in loaded.unreadable] == ["hooks.toml"]
     assert str(loaded.diagnostics[0].where).endswith(".hookline/hooks.toml:1")
 
 
@@ -90,7 +94,8 @@ def test_nothing_anywhere_is_no_mistake(place: Place):
 def test_given_files_are_read_in_their_order(tmp_path: Path):
     first = put(tmp_path / "one.toml", ("Stop", "a"))
     second = put(tmp_path / "two.toml", ("Stop", "b"))
-    loaded = load_files([second, first, str(tmp_path / "none.toml")], reader())
+    files = (second, first, str(tmp_path / "none.toml"))
+    loaded = sum((load_native_file(file, reader()) for file in files), Loaded())
     assert names(loaded) == ["Stop:b:flag", "Stop:a:flag"]
     assert codes(loaded) == ["unreadable"]
 
@@ -137,15 +142,15 @@ def test_a_byte_order_mark_is_dropped(tmp_path: Path):
 def test_a_file_that_others_may_write_is_a_warning(tmp_path: Path):
     file = put(tmp_path / "x.toml", ("Stop", "a"))
     os.chmod(file, 0o666)
-    loaded = load_files([file], reader())
+    loaded = load_native_file(file, reader())
     assert [(each.severity, each.code) for each in loaded.diagnostics] == [("warning", "world-writable")]
     assert names(loaded) == ["Stop:a:flag"]
     os.chmod(file, 0o644)
-    assert load_files([file], reader()).diagnostics == ()
+    assert load_native_file(file, reader()).diagnostics == ()
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give files away")
 def test_a_file_of_somebody_else_is_a_warning(tmp_path: Path):
     file = put(tmp_path / "x.toml", ("Stop", "a"))
     os.chown(file, 12345, -1)
-    assert codes(load_files([file], reader())) == ["foreign-owner"]
+    assert codes(load_native_file(file, reader())) == ["foreign-owner"]

@@ -1,6 +1,7 @@
 """Nothing a hook started survives what ends it."""
 
 import asyncio
+import gc
 import os
 import signal
 import subprocess
@@ -27,7 +28,7 @@ from bench.process_scenes import (
 from hookline.handlers import procfs
 from hookline.handlers.exit_watch import PidfdWatch, WaiterThread
 from hookline.handlers.process import Processes
-from hookline.handlers.running import Bounds
+from hookline.handlers.running import Bounds, Running
 from hookline.handlers.slots import Slots
 from hookline.model.raw import Broke, Exited
 
@@ -259,6 +260,7 @@ def test_one_runner_serves_one_loop_after_another_and_ends_what_a_closed_loop_le
         await up.wait()
         task.cancel()
 
+    fds = len(os.listdir("/proc/self/fd"))
     asyncio.run(leave_one())
     assert processes.alive == 1
     assert said(asyncio.run(shell(processes, "exit 0"))) == "exited 0"
@@ -267,6 +269,7 @@ def test_one_runner_serves_one_loop_after_another_and_ends_what_a_closed_loop_le
     asyncio.run(leave_one())
     asyncio.run(processes.close())
     assert (processes.alive, living(mark)) == (0, [])
+    assert len(os.listdir("/proc/self/fd")) == fds
 
 
 def test_an_engine_that_is_killed_takes_its_hooks_along() -> None:
@@ -274,6 +277,27 @@ def test_an_engine_that_is_killed_takes_its_hooks_along() -> None:
         before, left = engine_killed(wait, settle=15)
         assert before >= len(ESCAPES)
         assert left == 0
+
+
+def test_an_engine_that_is_killed_takes_the_whole_group_along_whatever_its_environment() -> None:
+    code = """
+import asyncio, os, time
+from bench.process_scenes import shell
+from hookline.handlers.process import Processes
+async def main():
+    processes = Processes()
+    command = "env -i sleep 31 >/dev/null 2>&1 & echo $!; wait"
+    run = asyncio.create_task(shell(processes, command, on_line=lambda line: print(line.decode(), flush=True)))
+    await asyncio.sleep(0.5)
+    os.kill(os.getpid(), 9)
+asyncio.run(main())
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, check=False)
+    pid = int(done.stdout)
+    deadline = time.monotonic() + 15
+    while (left := procfs.seen(pid)) is not None and left.alive and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert left is None or not left.alive
 
 
 def test_an_engine_that_is_killed_leaves_what_hooks_were_allowed_to_leave() -> None:
@@ -371,6 +395,28 @@ async def main():
 asyncio.run(main())
 """)
     assert out == "crashed\n"
+
+
+def test_a_finished_run_is_freed_at_once_and_does_not_wait_for_the_garbage_collector() -> None:
+    async def main() -> list[Running]:
+        processes = Processes()
+        gc.collect()
+        gc.disable()
+        try:
+            for command, seconds in (
+                ("exit 0", 20),
+                ("sleep 31", 0.1),
+                ("sleep 31 & exit 0", 20),
+                ("yes", 20),
+            ):
+                await shell(processes, command, seconds)
+            await asyncio.sleep(0)
+            return [thing for thing in gc.get_objects() if isinstance(thing, Running)]
+        finally:
+            gc.enable()
+            await processes.close()
+
+    assert asyncio.run(main()) == []
 
 
 def test_four_hundred_mixed_hooks_leak_nothing() -> None:

@@ -5,6 +5,8 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from hookline.cli.width import help_format
+
 if TYPE_CHECKING:
     from hookline.dialects.native.schema_facts import EventFacts, Field
 
@@ -19,13 +21,13 @@ _EPILOG = """examples:
 exit status: 0 fine, 1 no event is called that"""
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:  # pyright: ignore[reportPrivateUsage] argparse has no public name for it
+def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "events",
         help="list the events, or show all about one",
         description=_DESCRIPTION,
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=help_format,
     )
     parser.add_argument("event", nargs="?", metavar="EVENT", help="show everything about this one")
     parser.add_argument("--json", action="store_true", help="the same facts as JSON")

@@ -3,6 +3,8 @@
 import argparse
 from typing import Any
 
+from hookline.cli.width import help_format
+
 _DESCRIPTION = """Run the real hooks on one event and show each hook, why it ran or did not, and the outcome.
 
 EVENT is a name of the event table; with --payload it may be left out. After TOOL, key=value sets
@@ -23,16 +25,14 @@ def add_parser(commands: Any) -> None:
         help="run the hooks on one event",
         description=_DESCRIPTION,
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=help_format,
     )
     parser.add_argument("words", nargs="*", metavar="EVENT [TOOL] [key=value ...]")
     parser.add_argument("--payload", metavar="FILE", help="the event as JSON; - reads standard input")
     parser.add_argument(
         "--config", action="append", metavar="FILE", help="read exactly these files (repeatable)"
     )
-    parser.add_argument(
-        "--dialect", default="native", metavar="NAME", help="whose format it is (default: native)"
-    )
+    parser.add_argument("--dialect", metavar="NAME", help="only this agent's hooks, and its event names")
     parser.add_argument("--cwd", metavar="DIR", help="where the agent would be (default: here)")
     parser.add_argument("--model", metavar="NAME", help="answers prompt hooks; scripted:FILE plays a list")
     parser.add_argument(

@@ -1,6 +1,5 @@
 """What `fire` shows: every hook of the event with its reason, and the outcome. The JSON is a contract."""
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,6 +7,7 @@ import msgspec
 from msgspec.structs import replace
 
 from hookline.background.inbox import Late
+from hookline.cli.width import columns
 from hookline.engine.selection import Verdict
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.events import EventSpec
@@ -16,7 +16,6 @@ from hookline.model.outcome import Outcome
 from hookline.model.run import Run
 from hookline.model.safetext import one_line, printable
 
-_UNLIMITED = 1000
 _MEANT = ("event", "spelled", "session", "agent", "run_id", "at")
 
 
@@ -123,7 +122,7 @@ def _run(run: Run) -> dict[str, Any]:
 
 
 def as_text(event: EventSpec[Any], outcome: Outcome, entries: Sequence[Run], late: Sequence[Late]) -> str:
-    lines, width = [event.name], _width()
+    lines, width = [event.name], columns()
     if not entries:
         lines.append(f"  no hook is configured for {event.name}")
     for number, entry in enumerate(entries, 1):
@@ -131,17 +130,6 @@ def as_text(event: EventSpec[Any], outcome: Outcome, entries: Sequence[Run], lat
     lines += ["", *_outcome_lines(outcome)]
     lines += [f"later    {item.kind}: {item.text or ', '.join(item.paths)} ({item.hook})" for item in late]
     return printable("\n".join(lines))
-
-
-def _width() -> int:
-    """Columns of the terminal; what goes into a file or a pipe is not cut.
-
-    Not by shutil, which loads every archive format there is.
-    """
-    try:
-        return max(os.get_terminal_size().columns, 40)
-    except OSError:
-        return int(columns) if (columns := os.environ.get("COLUMNS", "")).isdigit() else _UNLIMITED
 
 
 def _entry_lines(number: int, run: Run, width: int) -> list[str]:

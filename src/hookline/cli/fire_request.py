@@ -1,48 +1,119 @@
 """From words and a payload file to the event to fire, its payload and its scene."""
 
-import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
+from msgspec import Struct
 
-from hookline.dialects.native.parsing import parse_payload
-from hookline.documents.strict_json import StrictJsonError, read_strict
+from hookline.dialects.native.parsing import parse_payload, payload_of
 from hookline.matching.nearest import nearest
 from hookline.model.errors import UnknownEventError
 from hookline.model.events import EventSpec
 from hookline.model.scene import Scene
 from hookline.model.wire import Parsed
 
+if TYPE_CHECKING:
+    from hookline.dialects.dialect import Dialect
+
 
 class RequestError(Exception):
     """What was asked for cannot be fired; the message says why and what to do."""
 
 
+class Request(Struct, frozen=True):
+    """One event to fire; `spelled` when it was named as a dialect names it, so that only those hooks run."""
+
+    event: EventSpec[Any]
+    payload: Any
+    scene: Scene
+    dialect: str | None = None
+    spelled: str | None = None
+
+
+class _Words(Struct, frozen=True):
+    event: str | None
+    tool: str | None
+    settings: tuple[tuple[str, Any], ...]
+
+
 def read_request(
-    words: Sequence[str], payload_file: str | None, cwd: str, events: Mapping[str, EventSpec[Any]]
-) -> Parsed:
-    """The event to fire. Words win over what the payload file says."""
-    names = [word for word in words if "=" not in word]
-    settings = [word.partition("=") for word in words if "=" in word]
+    words: Sequence[str],
+    payload_file: str | None,
+    cwd: str,
+    events: Mapping[str, EventSpec[Any]],
+    dialect: "Dialect | None" = None,
+    others: "Iterable[Dialect]" = (),
+) -> Request:
+    """The event to fire. Words win over what the payload file says.
+
+    A dialect that was named knows its own events and payloads; others are asked for a name nobody else has.
+    """
+    said = _words(words)
     document = _document(payload_file) if payload_file is not None else {}
-    if names:
-        document["hook_event_name"] = names[0]
-    if not document.get("hook_event_name"):
+    named = said.event or document.get("hook_event_name")
+    if dialect is not None and (said.event in dialect.spellings or (said.event is None and document)):
+        return _foreign(document, said, cwd, dialect)
+    if isinstance(named, str) and named in events:
+        return _native(document, named, said, cwd, events)
+    if not named:
         raise RequestError("say which event to fire: hookline fire EVENT ...; `hookline events` lists them")
+    for other in others if said.event is not None else ():
+        if said.event in other.spellings:
+            return _foreign(document, said, cwd, other)
+    raise UnknownEventError(str(named), nearest(str(named), events))
+
+
+def _words(words: Sequence[str]) -> _Words:
+    names = [word for word in words if "=" not in word]
     if len(names) > 2:
         raise RequestError(f"do not know what to do with {names[2]!r}: settings are written key=value")
-    event = _row(document["hook_event_name"], events)
-    _lay_over(document, event, names[1] if len(names) > 1 else None, settings)
-    document.setdefault("session_id", "fire")
-    document.setdefault("cwd", cwd)
+    settings = tuple(
+        (key, _value(value)) for key, _, value in (word.partition("=") for word in words if "=" in word)
+    )
+    return _Words(names[0] if names else None, names[1] if len(names) > 1 else None, settings)
+
+
+def _native(
+    document: dict[str, Any], name: str, said: _Words, cwd: str, events: Mapping[str, EventSpec[Any]]
+) -> Request:
+    event = events[name]
+    document["hook_event_name"] = name
+    _lay_over(document, event, said)
     parsed = parse_payload(_converted(document, event), events)
-    return Parsed(parsed.event, parsed.payload, _placed(parsed.scene, cwd))
+    return Request(parsed.event, parsed.payload, _placed(parsed.scene, cwd))
+
+
+def _foreign(document: dict[str, Any], said: _Words, cwd: str, dialect: "Dialect") -> Request:
+    """A payload in the agent's own shape, or made of words under the agent's own event name."""
+    spelled = dialect.spellings.get(said.event) if said.event is not None else None
+    if document:
+        parsed = dialect.wire.parse(document)
+        if said.tool is not None or said.settings:
+            fields: dict[str, Any] = msgspec.to_builtins(parsed.payload)
+            _lay_over(fields, parsed.event, said)
+            parsed = Parsed(parsed.event, payload_of(parsed.event, fields), parsed.scene)
+        name = spelled.name if spelled is not None else _own_name(document, dialect)
+        return Request(parsed.event, parsed.payload, _placed(parsed.scene, cwd), dialect.name, name)
+    if spelled is None:
+        raise RequestError(f"say which event to fire; {dialect.name} has {', '.join(dialect.spellings)}")
+    fields = {}
+    _lay_over(fields, spelled.event, said)
+    payload = payload_of(spelled.event, _converted(fields, spelled.event))
+    return Request(spelled.event, payload, _placed(Scene(), cwd), dialect.name, spelled.name)
+
+
+def _own_name(document: Mapping[str, Any], dialect: "Dialect") -> str | None:
+    return next(
+        (value for value in document.values() if isinstance(value, str) and value in dialect.spellings), None
+    )
 
 
 def _document(file: str) -> dict[str, Any]:
+    from hookline.documents.strict_json import StrictJsonError, read_strict
+
     try:
         if file == "-":
             raw = sys.stdin.buffer.read()
@@ -59,28 +130,16 @@ def _document(file: str) -> dict[str, Any]:
     return cast("dict[str, Any]", value)
 
 
-def _row(name: Any, events: Mapping[str, EventSpec[Any]]) -> EventSpec[Any]:
-    row = events.get(name) if isinstance(name, str) else None
-    if row is None:
-        raise UnknownEventError(str(name), nearest(str(name), events))
-    return row
-
-
-def _lay_over(
-    document: dict[str, Any],
-    event: EventSpec[Any],
-    tool: str | None,
-    settings: Sequence[tuple[str, str, str]],
-) -> None:
+def _lay_over(document: dict[str, Any], event: EventSpec[Any], said: _Words) -> None:
     target = document
-    if tool is not None:
+    if said.tool is not None:
         if not hasattr(event.payload, "tool_name"):
-            raise RequestError(f"{event.name} has no tool, so {tool!r} is one word too many")
-        document["tool_name"] = tool
-        if settings:
+            raise RequestError(f"{event.name} has no tool, so {said.tool!r} is one word too many")
+        document["tool_name"] = said.tool
+        if said.settings:
             target = document.setdefault("tool_input", {})
-    for key, _, value in settings:
-        _set(target, key.split("."), _value(value))
+    for key, value in said.settings:
+        _set(target, key.split("."), value)
 
 
 def _set(target: dict[str, Any], path: Sequence[str], value: Any) -> None:
@@ -95,26 +154,22 @@ def _set(target: dict[str, Any], path: Sequence[str], value: Any) -> None:
 def _value(text: str) -> Any:
     """Text stays text, unless it is plainly JSON: an object, a list, a number, true, false or null."""
     if (
-        text[:1] in "{["
+        text[:1] in ("{", "[")
         or text in ("true", "false", "null")
         or text.lstrip("-").replace(".", "", 1).isdigit()
     ):
         try:
-            return json.loads(text)
-        except ValueError:
+            return msgspec.json.decode(text)
+        except msgspec.DecodeError:
             return text
     return text
 
 
 def _converted(document: dict[str, Any], event: EventSpec[Any]) -> dict[str, Any]:
     """A number typed for a text field is that text: `prompt=42`."""
-    texts = {
-        field.encode_name
-        for field in (
-            msgspec.structs.fields(event.payload) if issubclass(event.payload, msgspec.Struct) else ()
-        )
-        if field.type in (str, str | None)
-    }
+    if not issubclass(event.payload, msgspec.Struct):
+        return document
+    texts = {field.name for field in msgspec.structs.fields(event.payload) if field.type in (str, str | None)}
     return {
         key: str(value) if key in texts and isinstance(value, int | float) else value
         for key, value in document.items()
@@ -123,7 +178,11 @@ def _converted(document: dict[str, Any], event: EventSpec[Any]) -> dict[str, Any
 
 def _placed(scene: Scene, cwd: str) -> Scene:
     return msgspec.structs.replace(
-        scene, cwd=scene.cwd or cwd, project_dir=scene.project_dir or cwd, attended=False
+        scene,
+        session_id=scene.session_id or "fire",
+        cwd=scene.cwd or cwd,
+        project_dir=scene.project_dir or cwd,
+        attended=False,
     )
 
 

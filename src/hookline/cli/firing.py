@@ -3,20 +3,20 @@
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from hookline.cli.fire_report import account, as_json, as_text
-from hookline.cli.fire_request import RequestError, read_request, working_directory
+from hookline.cli.fire_request import Request, RequestError, read_request, working_directory
 from hookline.config.embedding import Engine, tracers
-from hookline.config.loading import Loaded
-from hookline.config.sources import SUFFIXES
+from hookline.config.loaded import Loaded
+from hookline.config.recognising import NATIVE
 from hookline.engine.journal import Journal
 from hookline.engine.journal_file import JournalFile, journal_path
 from hookline.engine.redaction import Redactor
 from hookline.handlers.process import Processes
-from hookline.handlers.prompt import Completer
 from hookline.handlers.registry import standard_handlers
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.errors import HooklineError
@@ -24,7 +24,10 @@ from hookline.model.events import May
 from hookline.model.hook import Hook
 from hookline.model.run import Run
 from hookline.model.safetext import printable
-from hookline.model.wire import Parsed
+
+if TYPE_CHECKING:
+    from hookline.dialects.dialect import Dialect
+    from hookline.handlers.prompt import Completer
 
 FINE, PROBLEM, BLOCKED = 0, 1, 2
 
@@ -39,16 +42,18 @@ async def fire(args: argparse.Namespace) -> int:
 
 
 async def _fire(args: argparse.Namespace) -> int:
-    if args.dialect != "native":
-        raise RequestError(f"there is no dialect {args.dialect!r}; there is: native")
     cwd = working_directory(args.cwd)
     engine = _engine(args.model)
     try:
-        request = read_request(args.words, args.payload, cwd, engine.events)
-        loaded = engine.load(cwd, args.config)
-        if args.strict:
-            engine.swap(_closed(loaded.hooks))
-        _add_flag_hooks(engine, args.hook or ())
+        chosen = engine.loader.dialect(args.dialect) if args.dialect not in (None, NATIVE) else None
+        request = read_request(
+            args.words, args.payload, cwd, engine.events, chosen, _others(engine, args.dialect)
+        )
+        named = None if args.dialect is None else [args.dialect]
+        loaded = engine.load(cwd, args.config, named)
+        hooks = _concerned(request, loaded.hooks)
+        engine.swap(_closed(hooks) if args.strict else hooks)
+        _add_flag_hooks(engine, args.hook or (), chosen)
         _tell(loaded)
         status = await _dispatch(engine, request, loaded.diagnostics, as_document=args.json)
         return status or (PROBLEM if _nothing_configured(engine, loaded) else FINE)
@@ -56,8 +61,27 @@ async def _fire(args: argparse.Namespace) -> int:
         await engine.close()
 
 
+def _others(engine: Engine, named: str | None) -> "Iterator[Dialect]":
+    """Who may know an event name that is not in the table; built only when it comes to that."""
+    if named is None:
+        yield from (engine.loader.dialect(each) for each in engine.loader.names if each != NATIVE)
+
+
+def _concerned(request: Request, hooks: Sequence[Hook]) -> Sequence[Hook]:
+    """Several names of a dialect may share an event; who fires one of them means that one."""
+    if request.spelled is None:
+        return hooks
+    return [
+        hook
+        for hook in hooks
+        if hook.event is not request.event
+        or hook.dialect != request.dialect
+        or hook.policy.spelled == request.spelled
+    ]
+
+
 async def _dispatch(
-    engine: Engine, request: Parsed, diagnostics: Sequence[Diagnostic], *, as_document: bool
+    engine: Engine, request: Request, diagnostics: Sequence[Diagnostic], *, as_document: bool
 ) -> int:
     session = engine.session(request.scene.session_id)
     session.scene = request.scene
@@ -87,7 +111,7 @@ def _engine(model: str | None) -> Engine:
     return Engine(handlers=standard_handlers(completer=completer, processes=processes), journal=journal)
 
 
-def _completer(model: str) -> Completer:
+def _completer(model: str) -> "Completer":
     from hookline.cli.scripted import scripted_completer
 
     return scripted_completer(model)
@@ -97,13 +121,17 @@ def _closed(hooks: Sequence[Hook]) -> Sequence[Hook]:
     return [replace(hook, on_failure="block") if hook.event.may & May.BLOCK else hook for hook in hooks]
 
 
-def _add_flag_hooks(engine: Engine, flags: Sequence[str]) -> None:
+def _add_flag_hooks(engine: Engine, flags: Sequence[str], foreign: "Dialect | None") -> None:
     for flag in flags:
         name, found, command = flag.partition("=")
         event = engine.events.get(name)
-        if not found or not command.strip() or event is None:
-            raise RequestError(f"--hook {flag!r} is not EVENT=COMMAND with an event of the table")
-        engine.add(event, command, name=command, scope="flag")
+        spelled = foreign.spellings.get(name) if foreign is not None else None
+        if not found or not command.strip() or (event is None and spelled is None):
+            raise RequestError(f"--hook {flag!r} is not EVENT=COMMAND with an event that exists")
+        if foreign is not None and spelled is not None:
+            engine.store.add(foreign.flag_hook(spelled, command))
+        elif event is not None:
+            engine.add(event, command, name=command, scope="flag")
 
 
 def _tell(loaded: Loaded) -> None:
@@ -113,8 +141,8 @@ def _tell(loaded: Loaded) -> None:
 
 def _nothing_configured(engine: Engine, loaded: Loaded) -> bool:
     """No file anywhere and no hook by flag: say where they were looked for."""
-    nothing = not engine.hooks and bool(loaded.sources) and not any(source.files for source in loaded.sources)
+    nothing = not engine.hooks and not loaded.found
     if nothing:
-        looked = "\n  ".join(f"{source.stem}.{{{','.join(SUFFIXES)}}}" for source in loaded.sources)
+        looked = "\n  ".join(loaded.looked_for)
         print(printable(f"hookline: no hooks are configured; looked for\n  {looked}"), file=sys.stderr)
     return nothing

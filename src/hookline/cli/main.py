@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from hookline.cli import events, fire
+from hookline.cli.width import help_format
 
 #: 0 fine; 1 a problem found, or a usage or configuration error; 2 `fire` was blocked; 130 interrupted.
 FINE, PROBLEM, BLOCKED, INTERRUPTED = 0, 1, 2, 130
@@ -28,10 +29,11 @@ def build_parser() -> argparse.ArgumentParser:
         prog="hookline",
         description="Are my hooks alive, what would they do, and why?",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=help_format,
     )
     parser.add_argument("--version", action="store_true", help="print the version and exit")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    # With prog said, argparse need not format a usage line (and load shutil for it) to find it out.
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", prog="hookline")
     fire.add_parser(commands)
     events.add_parser(commands)
     return parser

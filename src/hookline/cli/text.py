@@ -1,9 +1,9 @@
 """Tables and paragraphs that fit the terminal. Plain text; everything shown passes `printable`."""
 
-import shutil
 import unicodedata
 from collections.abc import Iterator, Sequence
 
+from hookline.cli import width
 from hookline.model.safetext import printable
 
 GAP = "  "
@@ -14,7 +14,7 @@ _LEAST = 8
 
 def terminal_width() -> int:
     """Columns to fill: those of the terminal, COLUMNS where it is set, 100 where there is no terminal."""
-    return min(max(shutil.get_terminal_size((100, 24)).columns, _NARROWEST), _WIDEST)
+    return min(max(width.columns(100), _NARROWEST), _WIDEST)
 
 
 def columns(text: str) -> int:

@@ -1,4 +1,4 @@
-"""The engine a host builds in one line: every handler, the native dialect, a journal in memory."""
+"""The engine a host builds in one line: every handler, every dialect, a journal in memory."""
 
 import os
 import sys
@@ -18,8 +18,8 @@ from hookline.model.hook import Hook
 from hookline.model.run import Run
 
 if TYPE_CHECKING:
-    from hookline.config.loading import Loaded
-    from hookline.dialects.native.config import NativeReader
+    from hookline.config.loaded import Loaded
+    from hookline.config.loading import Loader
 
 
 class Engine(core.Engine):
@@ -40,42 +40,57 @@ class Engine(core.Engine):
         drain_seconds: float = 5.0,
     ) -> None:
         events = event_table((*EVENTS.values(), *rows)) if rows else EVENTS
-        native = NativeHome(events)
+        self._native = NativeHome(events)
+        self._loader: Loader | None = None
+        self._loaded = False
         super().__init__(
             hooks,
             handlers=handlers if handlers is not None else standard_handlers(),
-            home=native,
+            home=self._native,
             journal=journal if journal is not None else memory_journal(),
             events=events,
             admit=admit,
             background=background,
             drain_seconds=drain_seconds,
         )
-        self._native = native
-        self._reader: NativeReader | None = None
-        self._loaded = False
 
-    def load(self, cwd: str, files: Sequence[str] | None = None) -> "Loaded":
-        """Put the configuration of a directory (or exactly these files) in force.
+    @property
+    def loader(self) -> "Loader":
+        """Reads configuration for this engine."""
+        if self._loader is None:
+            # Only here: an engine whose hooks are made in code reads no files.
+            from hookline.config.loading import Loader  # noqa: PLC0415 see above
+
+            self._loader = Loader(self._native, self.handlers)
+        return self._loader
+
+    def load(
+        self, cwd: str, files: Sequence[str] | None = None, dialects: Sequence[str] | None = None
+    ) -> "Loaded":
+        """Put the configuration of a directory in force: every dialect's, or those named; or exactly these files.
 
         A bad entry is reported and its neighbours run. A file that cannot be read at all leaves the set that
         was in force as it is; what came back says so.
         """
-        # Only here: an engine whose hooks are made in code reads no files.
-        from hookline.config.loading import load_files, load_native  # noqa: PLC0415 see above
-
-        if self._reader is None:
-            self._reader = self._native.reader(self.handlers)
-        loaded = load_native(cwd, self._reader) if files is None else load_files(files, self._reader)
-        if not loaded.unreadable or not self._loaded:
-            self.swap(loaded.hooks)
-            self._loaded = True
+        if files is None:
+            loaded = self.loader.directory(cwd, dialects)
+        else:
+            loaded = self.loader.files(files, dialects[0] if dialects else None)
+        self.use(loaded)
         return loaded
+
+    def use(self, loaded: "Loaded") -> bool:
+        """Put what was loaded in force, unless that would lose a set that is known to be good."""
+        if loaded.unreadable and self._loaded:
+            return False
+        self.swap(loaded.hooks)
+        self._loaded = True
+        return True
 
 
 def memory_journal() -> Journal:
     """A journal that keeps the newest runs, and prints them as they happen when HOOKLINE_TRACE is set."""
-    return Journal(Redactor(os.environ), subscribers=tracers())
+    return Journal(Redactor(dict(os.environ)), subscribers=tracers())
 
 
 def tracers() -> tuple[Callable[[Run], None], ...]:

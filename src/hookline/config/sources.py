@@ -36,7 +36,7 @@ def native_sources(
 ) -> tuple[Source, ...]:
     """Every place, in the order of its layers, also where nothing stands: `doctor` tells both."""
     user = user_directory(os.environ if env is None else env, home)
-    directories = _upward(os.path.abspath(cwd))
+    directories = upward(os.path.abspath(cwd))
     found = [_source("user", os.path.join(user, "hooks"))] if user is not None else []
     found.append(_nearest("project", directories, "hooks"))
     if user is not None:
@@ -60,7 +60,7 @@ def _nearest(layer: Layer, directories: Sequence[str], name: str) -> Source:
     return next((source for source in sources if source.files), sources[0])
 
 
-def _upward(start: str) -> list[str]:
+def upward(start: str) -> list[str]:
     """Up to and with the root of the git repository; outside of one only the directory itself.
 
     Whoever can write to /tmp must not decide what runs in every directory below it.

@@ -1,7 +1,7 @@
 """The engine: what all sessions share. It owns everything that outlives one dispatch."""
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
 
@@ -12,7 +12,7 @@ from hookline.engine.making import Action, make_hook
 from hookline.engine.sessions import Session
 from hookline.engine.status import Running
 from hookline.engine.store import Store
-from hookline.handlers.registry import Handler
+from hookline.handlers.registry import Handler, close_all
 from hookline.model.errors import EngineClosedError
 from hookline.model.events import EVENTS, EventSpec
 from hookline.model.hook import Condition, Hook, Matcher
@@ -52,7 +52,7 @@ class Engine:
         background: Background | None = None,
         drain_seconds: float = 5.0,
     ) -> None:
-        self.handlers = dict(handlers)
+        self.handlers = handlers
         self.home = home
         self.journal = journal
         self.events = events
@@ -130,8 +130,7 @@ class Engine:
             return
         await self.background.close(self._drain_seconds if limit is None else limit)
         self.closed = True
-        for handler in _unique(self.handlers.values()):
-            await handler.close()
+        await close_all(self.handlers)
         self.journal.close()
 
     async def __aenter__(self) -> Self:
@@ -141,7 +140,3 @@ class Engine:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
-
-
-def _unique(handlers: Iterable[Handler]) -> list[Handler]:
-    return list({id(handler): handler for handler in handlers}.values())

@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from hookline.model.outcome import Edit, Outcome, edited, merged
+from hookline.model.outcome import ContextItem, Edit, Outcome, edited, merged
 from hookline.model.policy import Policy
 
 
@@ -16,7 +16,25 @@ def fold(policy: Policy, said: Sequence[Outcome]) -> Outcome:
         if first is not None:
             return Outcome(votes=first.votes, messages=first.messages, halts=first.halts)
     total = merged(said)
-    return _with_joined_reasons(total) if policy.reasons == "joined" else total
+    if policy.keep == "decision_only" and total.blocked:
+        total = Outcome(votes=total.votes, messages=total.messages, halts=total.halts)
+    elif policy.most_context is not None and total.context_items:
+        total = replace(total, context_items=_bounded(total.context_items, policy.most_context))
+    joins = policy.reasons == "joined" or (policy.reasons == "blocks_joined" and total.blocked)
+    return _with_joined_reasons(total) if joins else total
+
+
+def _bounded(items: Sequence[ContextItem], most: int) -> tuple[ContextItem, ...]:
+    """The first so many characters of all texts, counted as if they were joined by newlines."""
+    kept: list[ContextItem] = []
+    room = most
+    for item in items:
+        if len(item.text) > room:
+            kept.append(replace(item, text=f"{item.text[: max(room, 0)]}…[truncated]"))
+            break
+        kept.append(item)
+        room -= len(item.text) + 1
+    return tuple(kept)
 
 
 def _with_joined_reasons(outcome: Outcome) -> Outcome:

@@ -32,12 +32,16 @@ class Judged(Struct, frozen=True):
     failure: Broke | None = None
     dropped: tuple[str, ...] = ()
     passed_without_answer: bool = False
-    #: It failed, and its failure stops the action.
+    #: It failed, and its failure stops the action; or the lane, where there is no action to stop.
     closed: bool = False
 
 
 PASSED = Judged()
 DETACHED = Judged(status="detached")
+#: It was to run in the background after another hook, and that one ended the lane.
+SKIPPED = Judged(
+    status="skipped", failure=Broke("not_started", "an earlier hook failed and lets none run after it")
+)
 CANCELLED = Judged(status="cancelled", failure=Broke("cancelled", "the dispatch was cancelled"))
 
 
@@ -61,7 +65,7 @@ def judge(armed: Armed, decoded: Decoded, *, attended: bool) -> Judged:
         failure,
         (*dropped, *decoded.ignored),
         passed_without_answer=reaction in ("pass", "warn") and not outcome.votes,
-        closed=reaction == "block",
+        closed=reaction == "block" or armed.hook.reaction(failure.cause) == "block",
     )
 
 

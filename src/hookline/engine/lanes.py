@@ -24,6 +24,9 @@ class Armed:
         self.hook = hook
         self.handler = handler
         self.may = hook.event.may & hook.policy.may
+        if hook.waiting == "rewake":
+            # Nobody waits for it, so its block stops nothing: it wakes the agent, at any event.
+            self.may |= May.BLOCK
         #: What `once` remembers it by: a reloaded config keeps its marks.
         self.key: object = (hook.event.name, hook.identity if hook.identity is not None else id(hook))
         self._source: str | None = None

@@ -1,7 +1,7 @@
 """Hooks nobody waits for: started at the event, heard through the session's inbox when they end."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from hookline.background.inbox import Late
 from hookline.engine.attempting import attempt, understand
-from hookline.engine.judging import CANCELLED, DETACHED, Judged
+from hookline.engine.judging import CANCELLED, DETACHED, SKIPPED, Judged
 from hookline.engine.lanes import Armed
 from hookline.engine.moment import Moment
 from hookline.engine.recording import record
@@ -29,17 +29,59 @@ def detach(moment: Moment, armed: Armed, call: Call) -> None:
     background.start(_run(moment, armed, call))
 
 
+def detach_in_order(
+    moment: Moment, hooks: Sequence[tuple[Armed, Call]], ends_lane: Callable[[Armed, Judged], bool]
+) -> None:
+    """Start hooks in the background, one after another. One that ends the lane keeps the others from running."""
+    if len(hooks) < 2 or moment.session.engine.background.full:
+        for armed, call in hooks:
+            detach(moment, armed, call)
+        return
+    for armed, call in hooks:
+        record(moment, armed, call, None, DETACHED, perf_counter())
+    moment.session.engine.background.start(_run_in_order(moment, hooks, ends_lane))
+
+
+async def _run_in_order(
+    moment: Moment, hooks: Sequence[tuple[Armed, Call]], ends_lane: Callable[[Armed, Judged], bool]
+) -> None:
+    for place, (armed, call) in enumerate(hooks):
+        try:
+            judged = await _ran(moment, armed, call)
+        except asyncio.CancelledError:
+            _leave_out(moment, hooks[place + 1 :], CANCELLED)
+            raise
+        if ends_lane(armed, judged):
+            _leave_out(moment, hooks[place + 1 :], SKIPPED)
+            return
+
+
+def _leave_out(moment: Moment, hooks: Sequence[tuple[Armed, Call]], why: Judged) -> None:
+    for armed, call in hooks:
+        record(moment, armed, call, None, why, perf_counter())
+
+
 async def _run(moment: Moment, armed: Armed, call: Call) -> None:
+    await _ran(moment, armed, call)
+
+
+async def _ran(moment: Moment, armed: Armed, call: Call) -> Judged:
     status = moment.session.engine.status
     running = status.started(call.run_id, armed.hook)
     try:
-        await hear(moment, armed, call, attempt(moment, armed, call), perf_counter())
+        return await _heard(moment, armed, call, attempt(moment, armed, call), perf_counter())
     finally:
         status.ended(running)
 
 
 async def hear(moment: Moment, armed: Armed, call: Call, rest: Awaitable[RawResult], started: float) -> None:
     """Wait for the end of a detached hook and pass its word on."""
+    await _heard(moment, armed, call, rest, started)
+
+
+async def _heard(
+    moment: Moment, armed: Armed, call: Call, rest: Awaitable[RawResult], started: float
+) -> Judged:
     try:
         raw = await rest
         if isinstance(raw, Detached):  # it asked to be detached and was already
@@ -50,6 +92,7 @@ async def hear(moment: Moment, armed: Armed, call: Call, rest: Awaitable[RawResu
     judged = understand(moment, armed, call, raw)
     unheard = _deliver(moment, armed, call, judged)
     record(moment, armed, call, raw, replace(judged, dropped=(*judged.dropped, *unheard)), started)
+    return judged
 
 
 def _deliver(moment: Moment, armed: Armed, call: Call, judged: Judged) -> tuple[str, ...]:

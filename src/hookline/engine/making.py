@@ -3,8 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from hookline.handlers.command import CommandSpec
-from hookline.handlers.function import FunctionSpec
 from hookline.model.events import EventSpec
 from hookline.model.hook import Hook, Scope, Waiting
 from hookline.model.policy import Cause, Reaction
@@ -40,10 +38,7 @@ def make_hook(
 ) -> Hook:
     """One hook. A matcher or condition that cannot be understood raises PatternError here, not later."""
     matches, holds = home.match(event, matcher, condition)
-    if isinstance(action, str):
-        kind, spec, label = "command", CommandSpec(command=action), action
-    else:
-        kind, spec, label = "function", FunctionSpec(action), getattr(action, "__qualname__", repr(action))
+    kind, spec, label = _shell(action) if isinstance(action, str) else _function(action)
     return Hook(
         name=name or label,
         event=event,
@@ -63,3 +58,15 @@ def make_hook(
         status_message=status_message,
         scope=scope,
     )
+
+
+def _shell(command: str) -> tuple[str, Any, str]:
+    from hookline.handlers.command import CommandSpec  # noqa: PLC0415 a host of functions runs no processes
+
+    return "command", CommandSpec(command=command), command
+
+
+def _function(function: Callable[..., Any]) -> tuple[str, Any, str]:
+    from hookline.handlers.function import FunctionSpec  # noqa: PLC0415 a host of commands calls no functions
+
+    return "function", FunctionSpec(function), getattr(function, "__qualname__", repr(function))

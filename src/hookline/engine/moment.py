@@ -54,6 +54,7 @@ class Moment:
             outcome = self.session.counts.judge(lane.hooks[0].hook.dialect, lane.policy, outcome)
         if outcome.edits:
             outcome = with_wholes(outcome, field_of(self.payload, self.event.rewrites or ""))
+        if outcome.edits or outcome.context_items:
             self.payload = lane.hooks[0].hook.wire.advance(self.event, self.payload, outcome)
         self.asked.append(Asked(lane, said, self.payload))
         self.outcome += outcome

@@ -6,8 +6,9 @@ from time import perf_counter
 from typing import Any
 
 from hookline.engine.asking import ask, call_for
+from hookline.engine.judging import Judged
 from hookline.engine.lanes import Armed, Lane
-from hookline.engine.late import detach
+from hookline.engine.late import detach, detach_in_order
 from hookline.engine.moment import Moment, Said
 from hookline.model.policy import Policy
 
@@ -31,13 +32,17 @@ async def run_lane(lane: Lane, moment: Moment, chosen: Sequence[Armed]) -> Seque
 def _start_unwaited(lane: Lane, moment: Moment, chosen: Sequence[Armed]) -> Sequence[Armed]:
     if lane.all_waited:
         return chosen
-    waited: list[Armed] = []
+    in_turn: list[Armed] = []
     for armed in chosen:
-        if lane.policy.waits and armed.hook.waiting == "wait":
-            waited.append(armed)
+        if armed.hook.waiting == "wait" and (lane.policy.waits or lane.in_order):
+            in_turn.append(armed)
         else:
             detach(moment, armed, call_for(moment, armed, moment.payload))
-    return waited
+    if lane.policy.waits:
+        return in_turn
+    calls = [(armed, call_for(moment, armed, moment.payload)) for armed in in_turn]
+    detach_in_order(moment, calls, lambda armed, judged: _ends(lane.policy, armed, judged))
+    return ()
 
 
 def _in_order(lane: Lane, chosen: Sequence[Armed]) -> bool:
@@ -54,19 +59,19 @@ async def _one_after_another(
     for armed in chosen:
         one = await ask(moment, armed, payload, timeout=_left(budget))
         said.append(one)
-        if _ends_lane(lane.policy, one):
+        if _ends(lane.policy, armed, one):
             break
         if lane.sees_current and (one.outcome.edits or one.outcome.context_items):
             payload = armed.hook.wire.advance(moment.event, payload, one.outcome)
     return said
 
 
-def _ends_lane(policy: Policy, one: Said) -> bool:
+def _ends(policy: Policy, armed: Armed, one: Said | Judged) -> bool:
     if policy.stop_on == "block":
         return one.outcome.blocked
     if policy.stop_on == "closed":
         # A hook that closes on failure ends the lane when it says no as well: it is the strict kind.
-        return one.closed or (one.outcome.blocked and one.armed.hook.reaction("crashed") == "block")
+        return one.closed or (one.outcome.blocked and armed.hook.reaction("crashed") == "block")
     return False
 
 

@@ -1,7 +1,5 @@
 """The secrets an environment holds, in every form in which they turn up in text."""
 
-import base64
-import json
 import re
 from collections.abc import Iterator, Mapping
 
@@ -78,7 +76,8 @@ def holds_a_secret(name: str, value: str) -> bool:
 
 
 def _forms(secret: str) -> Iterator[str]:
-    from urllib.parse import quote, quote_plus  # noqa: PLC0415 only for an environment that holds secrets
+    import json  # noqa: PLC0415 only for an environment that holds secrets
+    from urllib.parse import quote, quote_plus  # noqa: PLC0415 the same
 
     yield secret
     yield printable(secret)
@@ -96,6 +95,8 @@ def _forms(secret: str) -> Iterator[str]:
 
 def _base64_forms(raw: bytes) -> Iterator[str]:
     """Base64 groups bytes by three, so the same secret looks different at each of three places in a text."""
+    import base64  # noqa: PLC0415 only for an environment that holds secrets
+
     for encode in (base64.b64encode, base64.urlsafe_b64encode):
         yield encode(raw).decode().rstrip("=")
         for before in range(3):

@@ -21,6 +21,8 @@ class AgentSpec(Struct, frozen=True):
     prompt: str
     model: str | None = None
     max_steps: int = 50
+    #: What the model is told about its role, where a dialect asks for other words than Hookline's.
+    system: str | None = None
 
 
 class ToolUse(Struct, frozen=True):
@@ -97,7 +99,7 @@ class AgentHandler:
             tools = {tool.name: tool for tool in self._runner.tools if tool.read_only}
             conversation = await self._runner.begin(
                 with_arguments(spec.prompt, document),
-                system=self._system,
+                system=spec.system or self._system,
                 model=spec.model,
                 tools=tuple(tools.values()),
             )

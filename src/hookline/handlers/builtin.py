@@ -1,9 +1,11 @@
 """Hooks that come with Hookline, by name: a guard needs no process at all."""
 
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookline.handlers.failures import crashed
 from hookline.model.outcome import Outcome
@@ -18,6 +20,9 @@ Builtin = Callable[[tuple[str, ...], Any, Scene], Outcome | None]
 class BuiltinSpec(Struct, frozen=True):
     name: str
     args: tuple[str, ...] = ()
+    #: Where it works instead of the scene's directory, and variables it finds in the scene's `extra["env"]`.
+    cwd: str | None = None
+    env: Mapping[str, str] = {}
 
 
 class BuiltinHandler:
@@ -35,7 +40,7 @@ class BuiltinHandler:
         if builtin is None:
             return Broke("not_started", self.problem(spec) or "")
         try:
-            return Returned(builtin(spec.args, call.payload, call.scene))
+            return Returned(builtin(spec.args, call.payload, _placed(call.scene, spec)))
         except Exception as error:  # noqa: BLE001 - a host may bring builtins of its own
             return crashed(error)
 
@@ -53,3 +58,9 @@ class BuiltinHandler:
 
     async def close(self) -> None:
         """Nothing is held."""
+
+
+def _placed(scene: Scene, spec: BuiltinSpec) -> Scene:
+    if spec.cwd is not None:
+        scene = replace(scene, cwd=os.path.join(scene.cwd, os.path.expanduser(spec.cwd)))
+    return replace(scene, extra={**(scene.extra or {}), "env": spec.env}) if spec.env else scene

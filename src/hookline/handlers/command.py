@@ -5,13 +5,14 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookline.handlers.environment import by_dialect
 from hookline.handlers.failures import described
 from hookline.handlers.process import Processes
 from hookline.handlers.scripts import SCRIPT
 from hookline.model.hook import Hook
-from hookline.model.raw import Broke, RawResult
+from hookline.model.raw import Broke, Exited, RawResult
 from hookline.model.wire import Call, Encoded
 
 Environment = Callable[[Mapping[str, str], Hook, Mapping[str, str]], Mapping[str, str] | Broke]
@@ -67,7 +68,7 @@ class CommandHandler:
         encoded = _encoded(call)
         if isinstance(encoded, Broke):
             return encoded
-        return await self._processes.run(
+        result = await self._processes.run(
             argv,
             stdin=encoded.document,
             env={**env, **encoded.env, **spec.env},
@@ -76,9 +77,11 @@ class CommandHandler:
             run_id=call.run_id,
             leftovers=call.hook.policy.leftovers,
             on_line=call.on_line,
-            may_detach=call.hook.waiting == "wait",
+            may_detach=call.hook.waiting == "wait" and call.hook.policy.may_detach,
             script=call.script,
         )
+        captures = call.hook.policy.captures
+        return result if captures is None else _kept(result, captures)
 
     def problem(self, spec: Any) -> str | None:
         """Only what can never work; whether a program exists is known when it is started."""
@@ -113,6 +116,13 @@ def _cwd(spec: CommandSpec, call: Call) -> str | Broke:
         return os.path.join(os.path.abspath(os.path.expanduser(base)) if base else os.getcwd(), own)
     except OSError as error:
         return Broke("not_started", f"the working directory of this program is gone: {error.strerror}")
+
+
+def _kept(result: RawResult, captures: int) -> RawResult:
+    """The result with as much of each stream as the hook's own agent keeps."""
+    if not isinstance(result, Exited | Broke) or max(len(result.stdout), len(result.stderr)) <= captures:
+        return result
+    return replace(result, stdout=result.stdout[:captures], stderr=result.stderr[:captures], truncated=True)
 
 
 def _encoded(call: Call) -> Encoded | Broke:

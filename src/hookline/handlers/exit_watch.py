@@ -38,11 +38,13 @@ class PidfdWatch:
         loop.add_reader(fd, self._readable)
 
     def _readable(self) -> None:
+        ended = self._ended
         self.close()
-        self._ended()
+        ended()
 
     def close(self) -> None:
         fd, self._fd = self._fd, -1
+        self._ended = _nobody
         if fd >= 0:
             if not self._loop.is_closed():
                 self._loop.remove_reader(fd)
@@ -52,13 +54,12 @@ class PidfdWatch:
 class WaiterThread:
     """For systems without pidfd: a thread that does nothing but wait for one child."""
 
-    __slots__ = ("_ended", "_loop", "_open", "_pid")
+    __slots__ = ("_ended", "_loop", "_pid")
 
     def __init__(self, loop: asyncio.AbstractEventLoop, pid: int, ended: Callable[[], None]) -> None:
         self._loop = loop
         self._pid = pid
         self._ended = ended
-        self._open = True
         threading.Thread(target=self._wait, name=f"hookline-wait-{pid}", daemon=True).start()
 
     def _wait(self) -> None:
@@ -72,9 +73,13 @@ class WaiterThread:
             pass  # the loop was closed; whoever closed it has taken the child over
 
     def _tell(self) -> None:
-        if self._open:
-            self._open = False
-            self._ended()
+        ended = self._ended
+        self.close()
+        ended()
 
     def close(self) -> None:
-        self._open = False
+        self._ended = _nobody
+
+
+def _nobody() -> None:
+    """Who is told once nobody watches: so that a watch does not keep its owner in memory."""

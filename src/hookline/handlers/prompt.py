@@ -31,6 +31,8 @@ class PromptSpec(Struct, frozen=True):
     model: str | None = None
     #: Kept for wires whose agent has it; this handler has no opinion on answers.
     continue_on_block: bool = False
+    #: What the model is told about its role here; the handler's own words when there are none.
+    system: str | None = None
 
 
 class PromptHandler:
@@ -51,7 +53,7 @@ class PromptHandler:
             return document
         try:
             text = await self._completer.complete(
-                with_arguments(spec.prompt, document), system=self._system, model=spec.model
+                with_arguments(spec.prompt, document), system=spec.system or self._system, model=spec.model
             )
         except Exception as error:  # noqa: BLE001 - whatever a model client raises, there is no answer
             return Broke("transport", f"the model gave no answer: {described(error)}")

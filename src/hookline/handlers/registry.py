@@ -1,24 +1,23 @@
 """The handler protocol, and the handlers an engine has unless its host says otherwise.
 
-A registry is a plain mapping from kind to handler, built by whoever builds the engine and private to it.
-A new kind is one file with a spec record and a handler, and one line in `standard_handlers`.
+A registry is a mapping from kind to handler, built by whoever builds the engine and private to it. A new kind
+is one file with a spec record and a handler, and one line in `standard_handlers`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
-from hookline.handlers.agent import AgentHandler, AgentRunner
-from hookline.handlers.builtin import Builtin, BuiltinHandler
-from hookline.handlers.builtins import standard_builtins
-from hookline.handlers.function import FunctionHandler
-from hookline.handlers.http import HttpHandler, HttpRules
-from hookline.handlers.mcp_tool import McpCaller, McpToolHandler
-from hookline.handlers.prompt import Completer, PromptHandler
 from hookline.model.raw import RawResult
 from hookline.model.wire import Call
 
 if TYPE_CHECKING:
+    from hookline.handlers.agent import AgentRunner
+    from hookline.handlers.builtin import Builtin
+    from hookline.handlers.http import HttpRules
+    from hookline.handlers.mcp_tool import McpCaller
     from hookline.handlers.process import Processes
+    from hookline.handlers.prompt import Completer
 
 
 class Handler(Protocol):
@@ -45,27 +44,70 @@ class Handler(Protocol):
         ...
 
 
+class Handlers(Mapping[str, Handler]):
+    """Handlers by kind, each made when the first hook of its kind turns up: most people use one or two."""
+
+    def __init__(self, makers: Mapping[str, Callable[[], Handler]]) -> None:
+        self._makers = makers
+        self._made: dict[str, Handler] = {}
+
+    def __getitem__(self, kind: str) -> Handler:
+        made = self._made.get(kind)
+        if made is None:
+            made = self._made[kind] = self._makers[kind]()
+        return made
+
+    def __contains__(self, kind: object) -> bool:
+        return kind in self._makers
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+    async def close(self) -> None:
+        """Close what was made."""
+        for handler in self._made.values():
+            await handler.close()
+
+
+async def close_all(handlers: Mapping[str, Handler]) -> None:
+    """Close every handler once, without making any just for that."""
+    if isinstance(handlers, Handlers):
+        await handlers.close()
+        return
+    for handler in {id(each): each for each in handlers.values()}.values():
+        await handler.close()
+
+
 def standard_handlers(
     *,
-    completer: Completer | None = None,
-    agent_runner: AgentRunner | None = None,
-    mcp: McpCaller | None = None,
-    builtins: Mapping[str, Builtin] | None = None,
-    http: HttpRules | None = None,
+    completer: "Completer | None" = None,
+    agent_runner: "AgentRunner | None" = None,
+    mcp: "McpCaller | None" = None,
+    builtins: "Mapping[str, Builtin] | None" = None,
+    http: "HttpRules | None" = None,
     processes: "Processes | None" = None,
-) -> dict[str, Handler]:
+) -> Handlers:
     """All handlers of Hookline by kind. Seams that are not given make their hooks say so."""
-    # Only here: what runs processes is the heaviest part, and tools that read configs do without it.
-    from hookline.handlers.command import CommandHandler  # noqa: PLC0415 - see above
-    from hookline.handlers.process import Processes  # noqa: PLC0415 - see above
 
-    handlers: tuple[Handler, ...] = (
-        CommandHandler(processes if processes is not None else Processes()),
-        HttpHandler(http),
-        PromptHandler(completer),
-        AgentHandler(agent_runner),
-        McpToolHandler(mcp),
-        FunctionHandler(),
-        BuiltinHandler(builtins if builtins is not None else standard_builtins()),
+    def own(given: Any, maker: str) -> Any:
+        return given if given is not None else _made(maker)
+
+    return Handlers(
+        {
+            "command": lambda: _made("command.CommandHandler", own(processes, "process.Processes")),
+            "http": lambda: _made("http.HttpHandler", http),
+            "prompt": lambda: _made("prompt.PromptHandler", completer),
+            "agent": lambda: _made("agent.AgentHandler", agent_runner),
+            "mcp_tool": lambda: _made("mcp_tool.McpToolHandler", mcp),
+            "function": lambda: _made("function.FunctionHandler"),
+            "builtin": lambda: _made("builtin.BuiltinHandler", own(builtins, "builtins.standard_builtins")),
+        }
     )
-    return {handler.kind: handler for handler in handlers}
+
+
+def _made(name: str, *arguments: Any) -> Any:
+    module, _, maker = name.partition(".")
+    return getattr(import_module(f"hookline.handlers.{module}"), maker)(*arguments)

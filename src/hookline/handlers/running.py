@@ -283,6 +283,8 @@ class Running:
         self._clock.cancel()
         if self._ladder is not None:
             self._ladder.stop()
+            # No circle stays behind: megabytes of output must not wait for the garbage collector.
+            self._ladder = None
         self._watch.close()
         self._shut(self._out)
         self._shut(self._err)

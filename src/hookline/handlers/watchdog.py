@@ -15,6 +15,8 @@ from hookline.handlers.pipes import write_some
 
 _SOON: Final = 0.02
 
+# It stops only after several looks that found nothing: a process that keeps handing over to a new child can
+# be between the two at any one look.
 # Lines: "+12=tag" a run began, "-12" it ended, "q" all is well and nothing is to be done.
 _PROGRAM: Final = r"""
 trap '' HUP INT QUIT TERM USR1 USR2 PIPE ALRM TSTP TTIN TTOU
@@ -37,13 +39,13 @@ for run in $runs; do
 done
 set +f
 round=0
-while [ $round -lt 20 ]; do
-  found=
+quiet=0
+while [ $round -lt 200 ] && [ $quiet -lt 8 ]; do
+  quiet=$((quiet + 1))
   for file in $(grep -lF -e "${tags%?}" /proc/[0-9]*/environ); do
     pid=${file#/proc/}
-    kill -9 "${pid%/environ}" && found=1
+    kill -9 "${pid%/environ}" && quiet=0
   done
-  [ -z "$found" ] && exit 0
   round=$((round + 1))
 done
 """

@@ -16,7 +16,6 @@ from hookline.matching.conditions import joined, problem
 from hookline.matching.nearest import nearest
 from hookline.matching.patterns import Patterns
 from hookline.matching.shell import ShellReader
-from hookline.matching.toolrules import tool_condition
 from hookline.model.diagnostics import Diagnostic, Severity, Where
 from hookline.model.errors import PatternError
 from hookline.model.events import EventSpec
@@ -163,6 +162,9 @@ class EntryReader:
         text = self._fields.get("if")
         if text is None:
             return None
+        # Most entries have no `if`: they do not pay for loading the rules.
+        from hookline.matching.toolrules import tool_condition  # noqa: PLC0415 - as said
+
         try:
             condition = tool_condition(text, self._around.patterns, self._around.shell)
         except PatternError as error:

@@ -2,22 +2,22 @@
 
 import re
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from types import MappingProxyType
 from typing import Any
-
-from hookline.handlers.agent import AgentSpec
-from hookline.handlers.builtin import BuiltinSpec
-from hookline.handlers.command import CommandSpec
-from hookline.handlers.http import HttpSpec
-from hookline.handlers.mcp_tool import McpToolSpec
-from hookline.handlers.prompt import PromptSpec
 
 Fields = Mapping[str, Any]
 
 
-def _command(fields: Fields) -> CommandSpec:
+def _spec(name: str) -> Any:
+    """The record of a handler kind, loaded with the first entry of that kind."""
+    module, _, record = name.partition(".")
+    return getattr(import_module(f"hookline.handlers.{module}"), record)
+
+
+def _command(fields: Fields) -> Any:
     args = fields.get("args")
-    return CommandSpec(
+    return _spec("command.CommandSpec")(
         command=fields["command"],
         args=None if args is None else tuple(args),
         shell=fields.get("shell"),
@@ -26,25 +26,31 @@ def _command(fields: Fields) -> CommandSpec:
     )
 
 
-def _http(fields: Fields) -> HttpSpec:
-    return HttpSpec(fields["url"], fields.get("headers", {}), tuple(fields.get("allowedEnvVars", ())))
+def _http(fields: Fields) -> Any:
+    return _spec("http.HttpSpec")(
+        fields["url"], fields.get("headers", {}), tuple(fields.get("allowedEnvVars", ()))
+    )
 
 
-def _prompt(fields: Fields) -> PromptSpec:
-    return PromptSpec(fields["prompt"], fields.get("model"), fields.get("continueOnBlock", False))
+def _prompt(fields: Fields) -> Any:
+    return _spec("prompt.PromptSpec")(
+        fields["prompt"], fields.get("model"), fields.get("continueOnBlock", False)
+    )
 
 
-def _agent(fields: Fields) -> AgentSpec:
-    return AgentSpec(fields["prompt"], fields.get("model"), fields.get("max_steps", 50))
+def _agent(fields: Fields) -> Any:
+    return _spec("agent.AgentSpec")(fields["prompt"], fields.get("model"), fields.get("max_steps", 50))
 
 
-def _mcp_tool(fields: Fields) -> McpToolSpec:
-    return McpToolSpec(fields["server"], fields["tool"], fields.get("input", {}))
+def _mcp_tool(fields: Fields) -> Any:
+    return _spec("mcp_tool.McpToolSpec")(fields["server"], fields["tool"], fields.get("input", {}))
 
 
-def _builtin(fields: Fields) -> BuiltinSpec:
+def _builtin(fields: Fields) -> Any:
     # `name` is both the label and, where nothing else says it, the builtin.
-    return BuiltinSpec(fields.get("command") or fields.get("name", ""), tuple(fields.get("args", ())))
+    return _spec("builtin.BuiltinSpec")(
+        fields.get("command") or fields.get("name", ""), tuple(fields.get("args", ()))
+    )
 
 
 SPECS: Mapping[str, Callable[[Fields], Any]] = MappingProxyType(

@@ -1,6 +1,5 @@
 """A payload as the document and the environment that external code gets."""
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -72,6 +71,8 @@ def _fields(event: EventSpec[Any], payload: Any) -> dict[str, Any]:
         return dict(cast("Mapping[str, Any]", payload))
     if isinstance(payload, Struct):
         return _struct_fields(event, payload)
+    import dataclasses  # noqa: PLC0415 - only hosts with rows of their own have such payloads
+
     if dataclasses.is_dataclass(payload) and not isinstance(payload, type):
         return {each.name: getattr(payload, each.name) for each in dataclasses.fields(payload)}
     raise PayloadError(f"a payload of type {type(payload).__name__} is no record and no mapping")

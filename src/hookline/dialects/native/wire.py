@@ -1,6 +1,5 @@
 """The native wire: what a hook is told, and how its answer is understood."""
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -66,4 +65,6 @@ def _replaced(payload: Any, field: str, value: Any) -> Any:
         return {**cast("Mapping[str, Any]", payload), field: value}
     if isinstance(payload, Struct):
         return replace(payload, **{field: value})
+    import dataclasses  # noqa: PLC0415 - only hosts with rows of their own have such payloads
+
     return dataclasses.replace(payload, **{field: value})

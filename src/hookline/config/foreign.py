@@ -1,0 +1,45 @@
+"""The configuration other agents' hooks already have: found where that agent looks, read as it reads."""
+
+import os
+from collections.abc import Mapping, Sequence
+
+from hookline.config.files import read_file
+from hookline.config.loaded import Found, Loaded
+from hookline.config.sources import upward
+from hookline.dialects.dialect import Dialect, Layer, Place, Tools
+
+
+def load_dialect(dialect: Dialect, cwd: str, tools: Tools, env: Mapping[str, str]) -> Loaded:
+    """Everything of one dialect for a directory and its user."""
+    places = dialect.places(project_of(dialect, cwd), env)
+    there = [place for place in places if os.path.lexists(place.file)]
+    return _read(dialect, there, tools, tuple(place.file for place in places))
+
+
+def load_dialect_files(dialect: Dialect, files: Sequence[str], tools: Tools) -> Loaded:
+    """Exactly these files, which count as trusted."""
+    return _read(dialect, [Place(file, "flag") for file in files], tools, tuple(files))
+
+
+def project_of(dialect: Dialect, cwd: str) -> str:
+    """The nearest directory, up to the root of the repository, that holds one of the agent's files."""
+    for directory in upward(os.path.abspath(cwd)):
+        if any(os.path.lexists(os.path.join(directory, file)) for file in dialect.project_files):
+            return directory
+    return os.path.abspath(cwd)
+
+
+def _read(dialect: Dialect, places: Sequence[Place], tools: Tools, looked_for: tuple[str, ...]) -> Loaded:
+    layers = [Layer(place, read_file(place.file)) for place in places]
+    reading = dialect.read(layers, tools)
+    found = tuple(
+        Found(
+            layer.place.file,
+            dialect.name,
+            layer.place.scope,
+            layer.place.needs_trust,
+            layer.document.value is None and bool(layer.document.diagnostics),
+        )
+        for layer in layers
+    )
+    return Loaded(reading.hooks, reading.diagnostics, found, looked_for)

@@ -1,0 +1,100 @@
+"""Everything that is configured for a directory, in every dialect, in the order it runs."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from hookline.config.loaded import Loaded
+from hookline.config.native import load_native, load_native_file
+from hookline.config.recognising import NATIVE, dialect_of
+from hookline.dialects.native.home import NativeHome
+from hookline.dialects.registry import Listed, standard_dialects
+from hookline.handlers.registry import Handler
+from hookline.matching.nearest import nearest
+from hookline.model.errors import UnknownDialectError
+
+if TYPE_CHECKING:
+    from hookline.dialects.dialect import Dialect
+
+
+class Loader:
+    """Reads configuration for one engine. Dialects are built when their files are there, once."""
+
+    def __init__(
+        self,
+        native: NativeHome,
+        handlers: Mapping[str, Handler],
+        dialects: Mapping[str, Listed] | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
+        self._native = native.reader(handlers)
+        self._handlers = handlers
+        self._tables = native.tables
+        self._listed = standard_dialects() if dialects is None else dialects
+        self._built: dict[str, Dialect] = {}
+        self._env = dict(os.environ) if env is None else env
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*self._listed, NATIVE)
+
+    def dialect(self, name: str) -> "Dialect":
+        """A dialect other than native, by name."""
+        listed = self._listed.get(name)
+        if listed is None:
+            raise UnknownDialectError(name, self.names, nearest(name, self.names))
+        if name not in self._built:
+            self._built[name] = listed.build()
+        return self._built[name]
+
+    def directory(self, cwd: str, names: Sequence[str] | None = None) -> Loaded:
+        """Managed hooks first, then the dialects in their order, then native."""
+        loaded = Loaded()
+        for name in self.names if names is None else names:
+            if name == NATIVE:
+                loaded += load_native(cwd, self._native, env=self._env)
+            elif names is not None or self._may_be_used(name, cwd):
+                loaded += self._foreign(name, cwd)
+        return _managed_first(loaded)
+
+    def files(self, files: Sequence[str], name: str | None = None) -> Loaded:
+        """Exactly these files, in their order; whose they are is told, or recognised."""
+        loaded = Loaded()
+        for file in files:
+            whose = name or dialect_of(file, (self.dialect(each) for each in self._listed))
+            if whose == NATIVE:
+                loaded += load_native_file(file, self._native)
+            else:
+                loaded += self._foreign(whose, file=file)
+        return _managed_first(loaded)
+
+    def _foreign(self, name: str, cwd: str = "", file: str | None = None) -> Loaded:
+        # Only here: who has no other agent's hooks does not pay for reading them.
+        from hookline.config.foreign import load_dialect, load_dialect_files  # noqa: PLC0415 see above
+        from hookline.dialects.dialect import Tools  # noqa: PLC0415 see above
+
+        tools = Tools(self._handlers, *self._tables())
+        if file is not None:
+            return load_dialect_files(self.dialect(name), [file], tools)
+        return load_dialect(self.dialect(name), cwd, tools, self._env)
+
+    def _may_be_used(self, name: str, cwd: str) -> bool:
+        """Whether any folder of the agent is there: most people have one or two of them."""
+        home = self._env.get("HOME", "")
+        return any(_stands_above(folder, cwd, home) for folder in self._listed[name].folders)
+
+
+def _stands_above(folder: str, cwd: str, home: str) -> bool:
+    directory = os.path.abspath(cwd)
+    while True:
+        if os.path.lexists(os.path.join(directory, folder)):
+            return True
+        parent = os.path.dirname(directory)
+        if parent == directory:
+            return bool(home) and os.path.lexists(os.path.join(home, folder))
+        directory = parent
+
+
+def _managed_first(loaded: Loaded) -> Loaded:
+    ordered = sorted(loaded.hooks, key=lambda hook: hook.scope != "managed")
+    return Loaded(tuple(ordered), loaded.diagnostics, loaded.found, loaded.looked_for)
