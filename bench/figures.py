@@ -149,8 +149,8 @@ async def _answers(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
             await reader.readexactly(length)
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Type: application/json\r\n\r\n{}")
             await writer.drain()
-    except (asyncio.IncompleteReadError, ConnectionError):
-        pass
+    except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
+        pass  # the client is gone, or the measurement is over
     finally:
         writer.close()
 

@@ -48,7 +48,9 @@ class Session:
 
     def has(self, event: EventSpec[Any]) -> bool:
         """Whether any hook is configured for the event: cheap enough to ask before building a payload."""
-        return event.name in self._store.lanes or (self.inherits and event.name in self._merged())
+        if event.name in self._store.lanes:
+            return True
+        return event.name in self._merged() if self._hooks or self.parent is not None else False
 
     def update(self, **changes: Any) -> None:
         """Change the surroundings: cwd, permission_mode, model, turn ..."""
@@ -89,14 +91,9 @@ class Session:
 
     def lanes(self, event_name: str) -> Lanes:
         """The lanes in force for this session: the engine's, then those of its own hooks."""
-        if self.inherits:
+        if self._hooks or self.parent is not None:
             return self._merged().get(event_name, ())
         return self._store.lanes.get(event_name, ())
-
-    @property
-    def inherits(self) -> bool:
-        """Whether this session has hooks beside the engine's."""
-        return bool(self._hooks) or (self.parent is not None and self.parent.inherits)
 
     def _merged(self) -> dict[str, Lanes]:
         versions = self.versions()

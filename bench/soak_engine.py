@@ -1,0 +1,27 @@
+"""The failure matrix on the real engine: every cause, every reaction, every event that can block."""
+
+import asyncio
+from collections.abc import Callable
+
+from bench.findings import Finding
+from hookline.events import EVENTS, May
+from hookline.model.policy import CAUSES
+from hookline.model.raw import Broke
+from tests.engine.test_failures import REACTIONS, native, sample
+from tests.engine.toys import Stage
+
+
+async def r13(say: Callable[[str], None]) -> list[Finding]:
+    blocking = [event for event in EVENTS.values() if event.may & May.BLOCK]
+    cases = [(event, word, cause) for event in blocking for word in REACTIONS for cause in CAUSES]
+    say(f"{len(cases)} cases")
+    wrong: list[str] = []
+    for event, word, cause in cases:
+        stage = Stage([native(event, Broke(cause, "x"), on_failure=REACTIONS[word])])
+        outcome = await stage.session.dispatch(event, sample(event))
+        asks = word == "ask" and bool(event.may & May.PERMIT)
+        closes = word == "closed" or (word == "ask" and not asks)
+        if (outcome.blocked, outcome.permission == "ask", stage.runs[0].cause) != (closes, asks, cause):
+            wrong.append(f"{event.name}/{word}/{cause}")
+        await asyncio.sleep(0)
+    return [Finding("R13 answers that are not the table's", f"{len(wrong)} of {len(cases)}", "0", not wrong)]
