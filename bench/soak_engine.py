@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 from bench.findings import Finding
-from hookline.events import EVENTS, May
-from hookline.model.policy import CAUSES
+from hookline.events import EVENTS, EventSpec, May
+from hookline.model.policy import CAUSES, Cause
 from hookline.model.raw import Broke
 from tests.engine.test_failures import REACTIONS, native, sample
 from tests.engine.toys import Stage
@@ -13,7 +14,9 @@ from tests.engine.toys import Stage
 
 async def r13(say: Callable[[str], None]) -> list[Finding]:
     blocking = [event for event in EVENTS.values() if event.may & May.BLOCK]
-    cases = [(event, word, cause) for event in blocking for word in REACTIONS for cause in CAUSES]
+    cases: list[tuple[EventSpec[Any], str, Cause]] = [
+        (event, word, cause) for event in blocking for word in REACTIONS for cause in CAUSES
+    ]
     say(f"{len(cases)} cases")
     wrong: list[str] = []
     for event, word, cause in cases:

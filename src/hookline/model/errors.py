@@ -3,10 +3,11 @@
 ::
 
     HooklineError
-    ├── ConfigError        a configuration cannot be used; carries its diagnostics
-    ├── PatternError       a matcher, condition or rule cannot be understood; carries the pattern
-    ├── UnknownEventError  no row has that name; says the nearest one
-    └── EngineClosedError  a closed engine was asked to do something
+    ├── ConfigError          a configuration cannot be used; carries its diagnostics
+    ├── PatternError         a matcher, condition or rule cannot be understood; carries the pattern
+    ├── UnknownEventError    no row has that name; says the nearest one
+    ├── UnknownDialectError  no dialect has that name; says the nearest one
+    └── EngineClosedError    a closed engine was asked for a session
 """
 
 from collections.abc import Sequence
@@ -19,12 +20,16 @@ class HooklineError(Exception):
 
 
 class ConfigError(HooklineError):
+    """A configuration cannot be used. `diagnostics` says everything that is wrong, each with its place."""
+
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)
         super().__init__("\n".join(str(diagnostic) for diagnostic in self.diagnostics))
 
 
 class PatternError(HooklineError):
+    """A matcher, a condition or a rule cannot be understood."""
+
     def __init__(self, pattern: str, problem: str) -> None:
         self.pattern = pattern
         self.problem = problem
@@ -32,12 +37,26 @@ class PatternError(HooklineError):
 
 
 class UnknownEventError(HooklineError):
+    """No row has that name."""
+
     def __init__(self, name: str, nearest: str | None = None) -> None:
         self.name = name
         self.nearest = nearest
         super().__init__(f"no event is called {name!r}" + (f"; did you mean {nearest!r}?" if nearest else ""))
 
 
+class UnknownDialectError(HooklineError):
+    """No dialect has that name."""
+
+    def __init__(self, name: str, known: Sequence[str], nearest: str | None = None) -> None:
+        self.name = name
+        self.nearest = nearest
+        hint = f"did you mean {nearest!r}?" if nearest else f"there are: {', '.join(known)}"
+        super().__init__(f"no dialect is called {name!r}; {hint}")
+
+
 class EngineClosedError(HooklineError):
+    """A closed engine was asked for a session."""
+
     def __init__(self) -> None:
         super().__init__("the engine is closed")

@@ -1,0 +1,101 @@
+"""What the README and the how-to pages show is what happens."""
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from hookline import Engine
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+PAGES = sorted((ROOT / "docs" / "how-to").glob("*.md"))
+
+
+def blocks(text: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def run(*words: str, cwd: Path = ROOT, home: Path | None = None) -> "subprocess.CompletedProcess[str]":
+    env = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    if home is not None:
+        env |= {"HOME": str(home), "XDG_CONFIG_HOME": str(home), "XDG_STATE_HOME": str(home)}
+    return subprocess.run(
+        [sys.executable, *words], cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+def test_the_first_example_is_the_file_in_examples_and_prints_what_is_shown() -> None:
+    shown = blocks(README, "python")[0]
+    file = (ROOT / "examples" / "first.py").read_text()
+    assert file.split('"""\n\n', 1)[1] == shown
+    assert run("examples/first.py").stdout == blocks(README, "text")[0]
+
+
+def test_the_config_of_the_readme_gives_the_output_of_the_readme(tmp_path: Path) -> None:
+    (tmp_path / ".hookline").mkdir()
+    (tmp_path / ".hookline" / "hooks.toml").write_text(blocks(README, "toml")[0])
+    command, _, expected = blocks(README, "console")[0].partition("\n")
+    assert command == "$ hookline fire PreToolUse Bash command='cd app && git push --force'"
+    fired = run(
+        "-m", "hookline.app", "fire", "PreToolUse", "Bash", "command=cd app && git push --force",
+        cwd=tmp_path, home=tmp_path,
+    )  # fmt: skip
+    assert fired.returncode == 2
+    assert re.sub(r"\d+ ms", "N ms", fired.stdout) == re.sub(r"\d+ ms", "N ms", expected)
+
+
+@pytest.mark.parametrize("name", ["first", "sync_host", "demo"])
+def test_every_example_runs(name: str) -> None:
+    ran = run(f"examples/{name}.py")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout
+
+
+def test_the_demo_shows_all_three_kinds_deciding() -> None:
+    shown = run("examples/demo.py").stdout
+    for told in (
+        "secrets stay where they are",
+        "open a pull request instead",
+        "goes ahead, but as:  pip install requests --no-index",
+    ):
+        assert told in shown
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_configs_on_the_pages_are_valid(page: Path, tmp_path: Path) -> None:
+    for number, text in enumerate(blocks(page.read_text(), "toml")):
+        if not text.startswith("[[hooks."):
+            continue
+        head = "" if re.match(r"\[\[hooks\.\w+\]\]\n", text) else "[[hooks.PreToolUse]]\n"
+        tomllib.loads(head + text)
+        file = tmp_path / f"{number}.toml"
+        file.write_text(head + text)
+        assert Engine().load(str(tmp_path), [str(file)], ["native"]).diagnostics == ()
+
+
+def test_the_page_about_blocking_blocks(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "how-to" / "block-a-command.md").read_text()
+    (tmp_path / ".hookline").mkdir()
+    (tmp_path / ".hookline" / "hooks.toml").write_text(blocks(text, "toml")[0])
+    fired = run(
+        "-m",
+        "hookline.app",
+        "fire",
+        "PreToolUse",
+        "Bash",
+        "command=true && rm -rf build",
+        cwd=tmp_path,
+        home=tmp_path,
+    )
+    assert fired.returncode == 2
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")):
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page}: {target}"

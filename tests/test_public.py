@@ -1,0 +1,49 @@
+"""The public surface is what is listed, all of it, and nothing heavy comes with it."""
+
+import subprocess
+import sys
+
+import hookline
+import hookline.events
+from hookline.model import events, payloads
+
+
+def test_every_public_name_is_there_and_documented() -> None:
+    assert sorted(hookline.__all__) == hookline.__all__
+    for name in hookline.__all__:
+        assert getattr(hookline, name).__doc__, name
+    assert dir(hookline) == hookline.__all__
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    assert not hasattr(hookline, "Enigne")
+
+
+def test_the_events_module_has_every_row_and_every_payload() -> None:
+    rows = {name for name, value in vars(events).items() if isinstance(value, events.EventSpec)}
+    shapes = {
+        name
+        for name, value in vars(payloads).items()
+        if isinstance(value, type) and issubclass(value, payloads.Payload)
+    }
+    assert rows | shapes | {"EVENTS", "EventSpec", "May", "event_table"} == set(hookline.events.__all__)
+
+
+def test_an_engine_loads_no_package_that_no_hook_needs_yet() -> None:
+    code = "import sys; from hookline import Engine; Engine(); print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    ).stdout.split()
+    heavy = {
+        "httpx2",
+        "httpcore2",
+        "yaml",
+        "rich",
+        "pydantic",
+        "textual",
+        "re2",
+        "tree_sitter",
+        "anyio",
+        "mcp",
+    }
+    assert heavy & set(loaded) == set()
