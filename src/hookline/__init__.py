@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hookline.config.embedding import Engine
+    from hookline.config.installing import load
+    from hookline.config.watching import Watch
     from hookline.engine.bridge import Blocking
     from hookline.engine.sessions import Session
     from hookline.model.answers import allow, ask, context, deny, rewrite
@@ -30,16 +32,20 @@ __all__ = [
     "Outcome",
     "PatternError",
     "Session",
+    "Watch",
     "allow",
     "ask",
     "context",
     "deny",
+    "load",
     "rewrite",
 ]
 
 # Names are loaded when first used: a command line that only prints its help must not pay for the engine.
 _HOMES = {
     "hookline.config.embedding": ("Engine",),
+    "hookline.config.installing": ("load",),
+    "hookline.config.watching": ("Watch",),
     "hookline.engine.bridge": ("Blocking",),
     "hookline.engine.sessions": ("Session",),
     "hookline.model.answers": ("allow", "ask", "context", "deny", "rewrite"),

@@ -212,3 +212,11 @@ def test_a_closed_engine_runs_nothing_and_its_guards_close() -> None:
     stage = Stage([native(PRE_TOOL_USE, Returned())])
     stage.engine.closed = True
     assert stage.fire(PRE_TOOL_USE, LS).reason == "hook guard gave no answer: the engine is closed"
+
+
+def test_a_long_answer_is_read_beside_the_loop_and_means_the_same() -> None:
+    text = "x" * 100_000
+    answer = Exited(0, f'{{"systemMessage": "{text}", "decision": "block", "reason": "no"}}'.encode())
+    stage = Stage([native(PRE_TOOL_USE, answer)])
+    outcome = stage.fire(PRE_TOOL_USE, LS)
+    assert (outcome.reason, outcome.messages[0].text) == ("no", text)

@@ -134,6 +134,18 @@ def _add_flag_hooks(engine: Engine, flags: Sequence[str], foreign: "Dialect | No
             engine.add(event, command, name=command, scope="flag")
 
 
+def _gathered(files: Sequence[str]) -> list[str]:
+    """Files that differ only in how they end, on one line."""
+    stems: dict[str, list[str]] = {}
+    for file in files:
+        stem, _, suffix = file.rpartition(".")
+        stems.setdefault(stem, []).append(suffix)
+    return [
+        f"{stem}.{ends[0]}" if len(ends) == 1 else f"{stem}.{{{','.join(ends)}}}"
+        for stem, ends in stems.items()
+    ]
+
+
 def _tell(loaded: Loaded) -> None:
     for diagnostic in loaded.diagnostics:
         print(printable(str(diagnostic)), file=sys.stderr)
@@ -143,6 +155,6 @@ def _nothing_configured(engine: Engine, loaded: Loaded) -> bool:
     """No file anywhere and no hook by flag: say where they were looked for."""
     nothing = not engine.hooks and not loaded.found
     if nothing:
-        looked = "\n  ".join(loaded.looked_for)
+        looked = "\n  ".join(_gathered(loaded.looked_for))
         print(printable(f"hookline: no hooks are configured; looked for\n  {looked}"), file=sys.stderr)
     return nothing

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from hookline.config.loaded import Loaded
 from hookline.config.native import load_native, load_native_file
 from hookline.config.recognising import NATIVE, dialect_of
+from hookline.config.sources import native_sources
 from hookline.dialects.native.home import NativeHome
 from hookline.dialects.registry import Listed, standard_dialects
 from hookline.handlers.registry import Handler
@@ -67,6 +68,21 @@ class Loader:
             else:
                 loaded += self._foreign(whose, file=file)
         return _managed_first(loaded)
+
+    def places(self, cwd: str, names: Sequence[str] | None = None) -> tuple[str, ...]:
+        """Every file that could hold hooks for this directory, of every dialect, there or not."""
+        from hookline.config.foreign import project_of  # noqa: PLC0415 only for who watches
+
+        files: dict[str, None] = {}
+        for name in self.names if names is None else names:
+            if name == NATIVE:
+                sources = native_sources(cwd, self._env)
+                files |= dict.fromkeys(file for source in sources for file in source.looked_for)
+            else:
+                dialect = self.dialect(name)
+                places = dialect.places(project_of(dialect, cwd), self._env)
+                files |= dict.fromkeys(place.file for place in places)
+        return tuple(files)
 
     def _foreign(self, name: str, cwd: str = "", file: str | None = None) -> Loaded:
         # Only here: who has no other agent's hooks does not pay for reading them.

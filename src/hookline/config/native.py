@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from hookline.config.files import read_file
 from hookline.config.loaded import Found, Loaded
-from hookline.config.sources import SUFFIXES, Source, native_sources
+from hookline.config.sources import Source, native_sources
 from hookline.dialects.native.config import NativeReader, NativeReading
 from hookline.model.diagnostics import Diagnostic, Where
 from hookline.model.hook import Scope
@@ -31,7 +31,7 @@ def load_native(
     replaced = frozenset[str]().union(*(reading.events_named for reading in layers["project"]))
     user = [hook for reading in layers["user"] for hook in reading.hooks if hook.event.name not in replaced]
     rest = [hook for layer in ("project", "local") for reading in layers[layer] for hook in reading.hooks]
-    looked_for = tuple(f"{source.stem}.{{{','.join(SUFFIXES)}}}" for source in sources)
+    looked_for = tuple(file for source in sources for file in source.looked_for)
     return Loaded((*user, *rest), tuple(diagnostics), tuple(found), looked_for)
 
 

@@ -4,7 +4,7 @@ import asyncio
 from time import perf_counter
 from typing import Any
 
-from hookline.engine.attempting import attempt, understand
+from hookline.engine.attempting import attempt, is_long, understand
 from hookline.engine.judging import CANCELLED, DETACHED
 from hookline.engine.lanes import Armed
 from hookline.engine.late import hear
@@ -24,16 +24,18 @@ async def ask(
     running = engine.status.started(call.run_id, hook)
     try:
         raw = await attempt(moment, armed, call)
+        if isinstance(raw, Detached):
+            judged = DETACHED
+            engine.background.adopt(hear(moment, armed, call, raw.rest, started))
+        elif is_long(raw):
+            judged = await asyncio.to_thread(understand, moment, armed, call, raw)
+        else:
+            judged = understand(moment, armed, call, raw)
     except asyncio.CancelledError:
         record(moment, armed, call, Broke("cancelled"), CANCELLED, started, recheck=recheck)
         raise
     finally:
         engine.status.ended(running)
-    if isinstance(raw, Detached):
-        judged = DETACHED
-        engine.background.adopt(hear(moment, armed, call, raw.rest, started))
-    else:
-        judged = understand(moment, armed, call, raw)
     record(moment, armed, call, raw, judged, started, recheck=recheck)
     if hook.mode == "shadow":  # run and recorded, never applied
         return Said(armed, GO_ON, payload)

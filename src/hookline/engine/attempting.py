@@ -6,7 +6,7 @@ from hookline.engine.moment import Moment
 from hookline.handlers.deadline import bounded
 from hookline.handlers.registry import Handler
 from hookline.model.outcome import Outcome, Vote
-from hookline.model.raw import Broke, RawResult
+from hookline.model.raw import Broke, Exited, RawResult, Replied
 from hookline.model.wire import Call, Decoded
 
 
@@ -41,6 +41,18 @@ async def _admitted(moment: Moment, armed: Armed, handler: Handler, call: Call) 
     if handler.own_clock:
         return await handler.run(call)
     return await bounded(handler.run(call), call.timeout)
+
+
+#: Answers longer than this are read in a thread: the loop has other hooks and the host to serve.
+_LONG = 64 * 1024
+
+
+def is_long(raw: RawResult) -> bool:
+    return (
+        len(raw.stdout) > _LONG
+        if isinstance(raw, Exited)
+        else isinstance(raw, Replied) and len(raw.body) > _LONG
+    )
 
 
 def understand(moment: Moment, armed: Armed, call: Call, raw: RawResult) -> Judged:

@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.handlers.registry import Handler
-from hookline.model.events import EventSpec, May
+from hookline.model.events import May
 from hookline.model.hook import Hook
 from hookline.model.policy import Policy
 
@@ -158,8 +158,3 @@ def _staged(neighbours: Sequence[Armed]) -> Iterable[Lane]:
 
 def arm(hooks: Iterable[Hook], handlers: Mapping[str, Handler]) -> list[Armed]:
     return [Armed(hook, handlers.get(hook.kind)) for hook in hooks]
-
-
-def events_of(lanes: Mapping[str, Lanes]) -> Iterable[EventSpec[Any]]:
-    for some in lanes.values():
-        yield some[0].hooks[0].hook.event

@@ -1,0 +1,114 @@
+"""Live reload: files are watched, a good edit is put in force, a bad one leaves the last good set and says so."""
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any
+
+from msgspec import Struct
+
+from hookline.config.embedding import Engine
+from hookline.config.loaded import Loaded
+from hookline.model.diagnostics import Diagnostic, Where
+
+_Mark = tuple[int, int, int] | None
+
+
+class Reload(Struct, frozen=True):
+    """What came of a change."""
+
+    loaded: Loaded
+    #: False when a file could not be read: the set that was in force still is.
+    in_force: bool
+    changed: tuple[str, ...]
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        if self.in_force:
+            return self.loaded.diagnostics
+        message = "this file cannot be read: the hooks that were in force stay in force"
+        kept = (
+            Diagnostic("error", "kept-last-good", message, Where(file)) for file in self.loaded.unreadable
+        )
+        return (*self.loaded.diagnostics, *kept)
+
+
+class Watch:
+    """Keeps the hooks of an engine as their files are. Run it as a task beside the agent."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        cwd: str,
+        on_reload: Callable[[Reload], None] = lambda _reload: None,
+        dialects: Sequence[str] | None = None,
+    ) -> None:
+        self._engine = engine
+        self._cwd = cwd
+        self._on_reload = on_reload
+        self._dialects = dialects
+        self._stop = asyncio.Event()
+        #: Set once changes are being seen.
+        self.ready = asyncio.Event()
+
+    async def run(self) -> None:
+        """Until `stop` is called or the task is cancelled."""
+        files = self._engine.loader.places(self._cwd, self._dialects)
+        seen = _marks(files)
+        while not self._stop.is_set():
+            await self._something_happens(files, seen)
+            now = _marks(files)
+            changed = tuple(file for file in files if now[file] != seen[file])
+            seen = now
+            if changed and not self._stop.is_set():
+                self._reload(changed)
+
+    def stop(self) -> None:
+        self._stop.set()
+
+    def _reload(self, changed: tuple[str, ...]) -> None:
+        loaded = self._engine.loader.directory(self._cwd, self._dialects)
+        self._on_reload(Reload(loaded, self._engine.use(loaded), changed))
+
+    async def _something_happens(self, files: Sequence[str], seen: dict[str, _Mark]) -> None:
+        """Wait until a file is not as it was, or a directory where one may come to be is made or removed.
+
+        What happened while the watch was being set up is told by nobody, so files are looked at twice a second.
+        """
+        watchfiles: Any = import_module("watchfiles")  # only for who asked to watch
+        directories = _directories(files)
+        async for _ in watchfiles.awatch(
+            *directories,
+            recursive=False,
+            stop_event=self._stop,
+            step=50,
+            rust_timeout=500,
+            yield_on_timeout=True,
+        ):
+            self.ready.set()
+            if _marks(files) != seen or _directories(files) != directories:
+                return
+
+
+def _directories(files: Sequence[str]) -> list[str]:
+    """The nearest directory of each file that exists: one that is made later is seen by its parent."""
+    found: set[str] = set()
+    for file in files:
+        directory = os.path.dirname(file)
+        while not os.path.isdir(directory) and directory != os.path.dirname(directory):
+            directory = os.path.dirname(directory)
+        found.add(directory)
+    return sorted(found)
+
+
+def _marks(files: Sequence[str]) -> dict[str, _Mark]:
+    return {file: _mark(file) for file in files}
+
+
+def _mark(file: str) -> _Mark:
+    try:
+        status = os.stat(file)
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino
