@@ -9,16 +9,21 @@ from msgspec.structs import replace
 
 from hookline import Engine, allow, ask, context, deny, rewrite
 from hookline.dialects.native.home import NativeHome
+from hookline.engine.folding import field_of
 from hookline.events import (
     EVENTS,
     PERMISSION_REQUEST,
     PRE_TOOL_USE,
+    TURN_END,
     USER_PROMPT_SUBMIT,
+    WORKTREE_CREATE,
     PermissionAsked,
     Prompt,
     ToolCall,
+    TurnAnswer,
+    WorktreeWanted,
 )
-from hookline.model.outcome import Outcome
+from hookline.model.outcome import Answer, Halt, Message, Outcome, PermissionUpdate, Vote
 from hookline.model.raw import Returned
 from hookline.model.run import Run
 from tests.engine.toys import Stage, scripted
@@ -171,3 +176,61 @@ def test_an_event_that_cannot_rewrite_or_block_is_never_rechecked() -> None:
         engine.session("s").dispatch(PERMISSION_REQUEST, PermissionAsked(tool_name="Bash", tool_input={}))
     )
     assert outcome.updated_input == {"command": "x"}
+
+
+def test_everything_a_hook_says_carries_its_name() -> None:
+    said = Outcome(
+        halts=(Halt("enough"),),
+        messages=(Message("hello"),),
+        permission_updates=(PermissionUpdate("setMode", mode="plan"),),
+        votes=(Vote("ask", "sure?"),),
+    )
+    hook = scripted("h", PERMISSION_REQUEST, HOME.policy(PERMISSION_REQUEST), HOME.wire, Returned(said))
+    outcome = Stage([hook]).fire(PERMISSION_REQUEST, PermissionAsked(tool_name="Bash"))
+    signed = (
+        outcome.halts[0].by,
+        outcome.messages[0].hook,
+        outcome.permission_updates[0].by,
+        outcome.votes[0].by,
+    )
+    assert signed == ("h", "h", "h", "h")
+    assert outcome.votes[0].means == "deny_call"
+
+
+def test_an_answer_carries_the_name_of_who_gave_it() -> None:
+    hook = scripted(
+        "w",
+        WORKTREE_CREATE,
+        HOME.policy(WORKTREE_CREATE),
+        HOME.wire,
+        Returned(Outcome(answers=(Answer("/w"),))),
+    )
+    outcome = Stage([hook]).fire(WORKTREE_CREATE, WorktreeWanted(name="w"))
+    assert (outcome.answer, outcome.answers[0].by) == ("/w", "w")
+
+
+def test_joined_reasons_need_two_reasons() -> None:
+    policy = replace(HOME.policy(PRE_TOOL_USE), reasons="joined", run="parallel")
+    for answers, reason in (
+        ([deny("a"), allow()], "a"),
+        ([deny("a"), deny("b")], "a\nb"),
+        ([deny("a"), deny("")], "a"),
+        ([context("x")], None),
+    ):
+        hooks = [
+            scripted(f"h{number}", PRE_TOOL_USE, policy, HOME.wire, Returned(answer))
+            for number, answer in enumerate(answers)
+        ]
+        assert Stage(hooks).fire(PRE_TOOL_USE, LS).reason == reason
+
+
+def test_counts_can_be_cleared_with_the_session() -> None:
+    stage = Stage([scripted("g", TURN_END, HOME.policy(TURN_END), HOME.wire, Returned(deny("todo")))])
+    blocked = [stage.fire(TURN_END, TurnAnswer()).blocked for _ in range(2)]
+    stage.session.clear()
+    assert [*blocked, stage.fire(TURN_END, TurnAnswer()).blocked] == [True, True, True]
+
+
+def test_a_payload_of_no_known_shape_has_no_fields() -> None:
+    assert field_of({"a": 1}, "a") == 1
+    assert field_of(object(), "a") is None

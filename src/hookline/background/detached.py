@@ -12,7 +12,7 @@ class Background:
     def __init__(self, at_once: int = 8, limit: int = 1000) -> None:
         self._at_once = at_once
         self._limit = limit
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[object]] = set()
         self._turns: dict[asyncio.AbstractEventLoop, asyncio.Semaphore] = {}
         self._closed = False
 
@@ -23,20 +23,20 @@ class Background:
     def full(self) -> bool:
         return self._closed or len(self._tasks) >= self._limit
 
-    def start(self, work: Coroutine[Any, Any, None]) -> None:
+    def start(self, work: Coroutine[Any, Any, object]) -> None:
         """Run it when it is its turn."""
         self._own(self._in_turn(work))
 
-    def adopt(self, work: Coroutine[Any, Any, None]) -> None:
+    def adopt(self, work: Coroutine[Any, Any, object]) -> None:
         """Take over work that is running already."""
         self._own(work)
 
-    def _own(self, work: Coroutine[Any, Any, None]) -> None:
+    def _own(self, work: Coroutine[Any, Any, object]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _in_turn(self, work: Coroutine[Any, Any, None]) -> None:
+    async def _in_turn(self, work: Coroutine[Any, Any, object]) -> None:
         loop = asyncio.get_running_loop()
         turns = self._turns.get(loop)
         if turns is None:
@@ -70,7 +70,7 @@ class Background:
             await asyncio.wait(left, timeout=5)
         return len(left)
 
-    def _here(self) -> set[asyncio.Task[None]]:
+    def _here(self) -> set[asyncio.Task[object]]:
         """Tasks of the running loop; those of a loop that is gone can neither be awaited nor go on."""
         loop = asyncio.get_running_loop()
         self._tasks.difference_update([task for task in self._tasks if task.get_loop().is_closed()])

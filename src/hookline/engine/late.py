@@ -47,7 +47,7 @@ async def _run_in_order(
 ) -> None:
     for place, (armed, call) in enumerate(hooks):
         try:
-            judged = await _ran(moment, armed, call)
+            judged = await _run(moment, armed, call)
         except asyncio.CancelledError:
             _leave_out(moment, hooks[place + 1 :], CANCELLED)
             raise
@@ -61,27 +61,19 @@ def _leave_out(moment: Moment, hooks: Sequence[tuple[Armed, Call]], why: Judged)
         record(moment, armed, call, None, why, perf_counter())
 
 
-async def _run(moment: Moment, armed: Armed, call: Call) -> None:
-    await _ran(moment, armed, call)
-
-
-async def _ran(moment: Moment, armed: Armed, call: Call) -> Judged:
+async def _run(moment: Moment, armed: Armed, call: Call) -> Judged:
     status = moment.session.engine.status
     running = status.started(call.run_id, armed.hook)
     try:
-        return await _heard(moment, armed, call, attempt(moment, armed, call), perf_counter())
+        return await hear(moment, armed, call, attempt(moment, armed, call), perf_counter())
     finally:
         status.ended(running)
 
 
-async def hear(moment: Moment, armed: Armed, call: Call, rest: Awaitable[RawResult], started: float) -> None:
-    """Wait for the end of a detached hook and pass its word on."""
-    await _heard(moment, armed, call, rest, started)
-
-
-async def _heard(
+async def hear(
     moment: Moment, armed: Armed, call: Call, rest: Awaitable[RawResult], started: float
 ) -> Judged:
+    """Wait for the end of a detached hook and pass its word on."""
     try:
         raw = await rest
         if isinstance(raw, Detached):  # it asked to be detached and was already
