@@ -1,0 +1,129 @@
+"""One directory, several agents' hooks: found, read as each agent reads them, and run as lanes of one session."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from hookline import load
+from hookline.config.loading import Loader
+from hookline.config.recognising import dialect_of
+from hookline.dialects.native.home import NativeHome
+from hookline.dialects.registry import standard_dialects
+from hookline.events import EVENTS, PRE_TOOL_USE, ToolCall
+from hookline.handlers.registry import standard_handlers
+from hookline.model.errors import UnknownDialectError
+
+CLAUDE = {
+    "hooks": {
+        "PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "echo no >&2; exit 2"}]}]
+    }
+}
+NATIVE = '[[hooks.PreToolUse]]\nhooks = [{ command = "true", name = "native" }]\n'
+WHALE = '[[hooks]]\nevent = "tool_call_before"\ncommand = "true"\nname = "whale"\n'
+REASONIX = {"hooks": {"PreToolUse": [{"match": "*", "command": "true"}]}}
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home" / ".config"))
+    (tmp_path / "home").mkdir()
+    project = tmp_path / "project"
+    (project / ".git").mkdir(parents=True)
+    for file, text in {
+        ".claude/settings.json": json.dumps(CLAUDE),
+        ".hookline/hooks.toml": NATIVE,
+        ".codewhale/hooks.toml": WHALE,
+        ".reasonix/settings.json": json.dumps(REASONIX),
+    }.items():
+        (project / file).parent.mkdir()
+        (project / file).write_text(text)
+    return project
+
+
+def test_every_agents_hooks_are_found_and_run_as_lanes_in_registry_order(project: Path) -> None:
+    installed = load(project, dialects=["claude-code", "codewhale", "reasonix", "native"])
+    assert [hook.dialect for hook in installed.engine.hooks] == [
+        "claude-code",
+        "codewhale",
+        "reasonix",
+        "native",
+    ]
+    assert {found.dialect for found in installed.found} == {"claude-code", "codewhale", "reasonix", "native"}
+    session = installed.engine.session("s", cwd=str(project))
+    call = ToolCall(tool_name="Bash", tool_input={"command": "ls"})
+
+    async def story() -> bool:
+        outcome = await session.dispatch(PRE_TOOL_USE, call)
+        await installed.engine.close()
+        return outcome.blocked
+
+    assert asyncio.run(story())
+    ran = [(run.dialect, run.status) for run in installed.engine.journal.recent()]
+    assert [dialect for dialect, _ in ran] == ["claude-code", "codewhale", "reasonix", "native"]
+    assert ran[0] == ("claude-code", "blocked")
+
+
+def test_without_a_choice_all_of_them_are_looked_for(project: Path) -> None:
+    installed = load(project)
+    dialects = [hook.dialect for hook in installed.engine.hooks]
+    # gen-code reads Claude Code's files where it has none of its own, so that hook is there for both.
+    assert dialects == ["claude-code", "gen-code", "codewhale", "reasonix", "native"]
+
+
+def test_what_the_own_agent_would_want_trusted_is_kept_as_a_fact(project: Path) -> None:
+    trust = {(found.dialect, found.scope): found.needs_trust for found in load(project).found}
+    assert trust["claude-code", "project"] is True
+    assert trust["native", "project"] is False
+
+
+@pytest.mark.parametrize(
+    ("file", "dialect"),
+    [
+        (".claude/settings.json", "claude-code"),
+        (".codewhale/hooks.toml", "codewhale"),
+        (".reasonix/settings.json", "reasonix"),
+        (".hookline/hooks.toml", "native"),
+    ],
+)
+def test_a_file_is_known_by_its_place(project: Path, file: str, dialect: str) -> None:
+    dialects = [listed.build() for listed in standard_dialects().values()]
+    assert dialect_of(str(project / file), dialects) == dialect
+
+
+def test_a_file_elsewhere_is_known_by_its_shape_or_counts_as_native(project: Path) -> None:
+    dialects = [listed.build() for listed in standard_dialects().values()]
+    whale = project / "whale.toml"
+    whale.write_text(WHALE)
+    strange = project / "strange.json"
+    strange.write_text('{"hooks": {}}')
+    assert dialect_of(str(whale), dialects) == "codewhale"
+    assert dialect_of(str(strange), dialects) == "native"
+    assert dialect_of(str(project / "missing.json"), dialects) == "native"
+
+
+def test_given_files_of_several_dialects_are_each_read_as_their_own(project: Path) -> None:
+    files = [str(project / ".codewhale/hooks.toml"), str(project / ".hookline/hooks.toml")]
+    assert [hook.dialect for hook in load(project, files=files).engine.hooks] == ["codewhale", "native"]
+
+
+def test_a_dialect_nobody_knows_says_the_nearest() -> None:
+    loader = Loader(NativeHome(EVENTS), standard_handlers(), env={})
+    with pytest.raises(UnknownDialectError, match="did you mean 'claude-code'"):
+        loader.dialect("claude-cod")
+    with pytest.raises(UnknownDialectError, match="there are: claude-code"):
+        loader.dialect("x")
+
+
+def test_every_place_is_known_before_anything_is_there(tmp_path: Path) -> None:
+    loader = Loader(NativeHome(EVENTS), standard_handlers(), env={"HOME": str(tmp_path / "home")})
+    places = loader.places(str(tmp_path))
+    for file in (
+        ".claude/settings.json",
+        ".codewhale/hooks.toml",
+        ".reasonix/settings.json",
+        ".hookline/hooks.toml",
+    ):
+        assert str(tmp_path / file) in places
