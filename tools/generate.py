@@ -12,6 +12,8 @@ from tools.config_page import config_page
 from tools.events_page import events_page
 from tools.markdown import json_pretty
 from tools.outcome_page import outcome_page
+from tools.recorded_page import recorded_pages
+from tools.rules_page import load_rules, rules_page
 
 ROOT = Path(__file__).resolve().parent.parent
 #: Nothing else may be in it: a file whose event is gone is stale too.
@@ -25,6 +27,8 @@ def artefacts(events: Mapping[str, EventSpec[Any]]) -> dict[str, str]:
         "docs/reference/events.md": events_page(events),
         "docs/reference/outcome.md": outcome_page(),
         "docs/reference/config.md": config_page(events),
+        "docs/dialects/rules.md": rules_page(load_rules(ROOT)),
+        **recorded_pages(ROOT),
     }
     for event in events.values():
         files[f"{OWN_FOLDER}/{event.name}.payload.json"] = json_pretty(payload_schema(event)) + "\n"

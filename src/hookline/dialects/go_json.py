@@ -4,6 +4,7 @@ Whatever the bytes are, the result is a value or a `GoJsonError`; a hook decides
 """
 
 import json
+from math import inf
 from typing import Any, NoReturn
 
 from hookline.documents.reading import SyntaxProblem, refuse_excess
@@ -22,7 +23,7 @@ def read_go_json(text: bytes, *, limit: int = LIMIT) -> Any:
         raise GoJsonError(f"{len(text):,} bytes are more than the {limit:,} that are read")
     decoded = text.decode("utf-8", "replace")
     try:
-        value = json.loads(decoded, parse_constant=_refused)
+        value = json.loads(decoded, parse_constant=_refused, parse_float=_finite)
         refuse_excess(value)
         return _whole_characters(value) if "\\ud" in decoded or "\\uD" in decoded else value
     except json.JSONDecodeError as error:
@@ -37,6 +38,13 @@ def read_go_json(text: bytes, *, limit: int = LIMIT) -> Any:
 
 def _refused(word: str) -> NoReturn:
     raise GoJsonError(f"{word} is not JSON")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if value in (inf, -inf):
+        raise GoJsonError(f"the number {digits[:20]} is too large")
+    return value
 
 
 def _whole_characters(value: Any) -> Any:

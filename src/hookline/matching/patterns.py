@@ -4,6 +4,7 @@ The engine behind them is google-re2: linear time whatever the pattern, no looka
 """
 
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -63,13 +64,19 @@ class _Re2Expression:
         return self._search(subject.encode("utf-8", "surrogatepass")) is not None
 
 
-def compile_re2(pattern: str, anchored: bool) -> Expression:
-    """Raises PatternError with a sentence that helps."""
-    # Loaded with the first regular expression of a configuration: 13 ms that most never need.
+@cache
+def _re2() -> tuple[Any, Any]:
+    """Loaded with the first regular expression of a configuration: 13 ms that most never need."""
     re2: Any = import_module("re2")
     options = re2.Options()
     options.log_errors = False
     options.never_capture = True
+    return re2, options
+
+
+def compile_re2(pattern: str, anchored: bool) -> Expression:
+    """Raises PatternError with a sentence that helps."""
+    re2, options = _re2()
     try:
         compiled = re2.compile(pattern.encode(), options)
     except UnicodeEncodeError:

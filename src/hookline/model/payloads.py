@@ -53,6 +53,8 @@ class TurnBegun(Payload, frozen=True, kw_only=True):
 class ModelRequest(Payload, frozen=True, kw_only=True):
     model: str | None = None
     messages: tuple[JsonObject, ...] = ()
+    #: Text that hooks before have added to this one request; it is not among the messages.
+    transient: tuple[str, ...] = ()
     iteration: int = 1
     turn: int = 1
 

@@ -34,6 +34,8 @@ class Limit(Struct, frozen=True):
     obeyed: int
     then: Literal["pass", "end_turn"] = "pass"
     resets: Literal["turn", "call"] = "turn"
+    #: Whether text for the model that came with a block which is not obeyed still counts.
+    keeps_text: bool = True
 
 
 class Policy(Struct, frozen=True, kw_only=True, eq=False):
@@ -45,9 +47,11 @@ class Policy(Struct, frozen=True, kw_only=True, eq=False):
     run: Literal["parallel", "serial", "serial_if_asked", "rewriters_first"] = "parallel"
     sees: Literal["original", "current"] = "original"
     stop_on: Literal["never", "block", "closed"] = "never"
-    keep: Literal["all", "block_only"] = "all"
+    #: What of a lane counts after a block: everything, only what the first hook that blocked said, or what
+    #: all of them decided and told the user, without rewrites and text for the model.
+    keep: Literal["all", "block_only", "decision_only"] = "all"
     settle: Literal["all", "first_answer"] = "all"
-    reasons: Literal["first", "joined"] = "first"
+    reasons: Literal["first", "joined", "blocks_joined"] = "first"
     failures: Mapping[Cause, Reaction] = OPEN
     limit: Limit | None = None
     #: Seconds that all hooks of one dispatch share; a hook gets what is left of it.
@@ -55,8 +59,14 @@ class Policy(Struct, frozen=True, kw_only=True, eq=False):
     block_means: str = "deny_call"
     placement: Placement = "conversation"
     lives: Lives = "session"
+    #: Characters of text for the model that the hooks of one dispatch may add together; more is cut, with a mark.
+    most_context: int | None = None
     #: What happens to processes a finished hook left behind.
     leftovers: Literal["kill", "leave"] = "kill"
+    #: Bytes kept of each stream of a command, where the agent keeps fewer than Hookline.
+    captures: int | None = None
+    #: Whether a hook may go into the background by printing `{"async": true}` as its first line.
+    may_detach: bool = True
     #: What a run says when the hook asked for more than it may: listed as dropped, or a failure.
     on_clipped: Literal["report", "fail"] = "report"
     #: Whether text of a hook nobody waited for reaches the session's inbox.

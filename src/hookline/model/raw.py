@@ -44,6 +44,8 @@ class Broke(Struct, frozen=True):
     signal: int | None = None
     truncated: bool = False
     queue_ms: float = 0.0
+    #: The whole sentence by which the hook's own agent tells of it; empty: Hookline words it.
+    words: str = ""
 
 
 class Detached(Struct, frozen=True):

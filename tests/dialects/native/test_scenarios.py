@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from hookline.config.embedding import Engine
-from hookline.config.loading import load_native
+from hookline.config.native import load_native
 from hookline.dialects.native.config import NativeReader
 from hookline.handlers.registry import standard_handlers
 from hookline.matching.patterns import Patterns

@@ -109,6 +109,7 @@ FIELDS: Mapping[str, str] = MappingProxyType(
         "tool_use_id": "Names the call: the same before and after it.",
         "tools": "The names of the tools the model would be offered.",
         "totals": "Tokens of the whole session so far.",
+        "transient": "Text that hooks before this one added to this request alone; it is not among the messages.",
         "trigger": "What set it off.",
         "trigger_file_path": "The file whose use brought it in.",
         "turn": "The number of the user turn, counted from 1.",

@@ -1,0 +1,151 @@
+"""Entries with `"payloadFormat": "claude"`: told and read like hooks of Claude Code, as far as the v1 line does.
+
+Of its name tables only the common tools are here; a tool that is not keeps its own name and arguments.
+"""
+
+import os
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, cast
+
+from msgspec import Struct
+
+from hookline.dialects.lenient_json import LenientJsonError, read_lenient
+from hookline.dialects.reasonix.exits import message_line
+from hookline.dialects.reasonix.telling import field
+from hookline.dialects.reasonix.vocabulary import LONGEST_TEXT
+from hookline.model.hook import Matcher
+from hookline.model.outcome import ContextItem, Message, Outcome, Vote
+from hookline.model.raw import Exited
+from hookline.model.scene import Scene
+from hookline.model.wire import Call, Decoded
+
+TOOLS: Mapping[str, str] = MappingProxyType(
+    {"bash": "Bash", "read_file": "Read", "write_file": "Write", "edit_file": "Edit", "task": "Agent"}
+)
+#: Names the same tools had before, which matchers may still use.
+_OLD_NAMES: Mapping[str, str] = {"task": "Task"}
+_PATHS = ("path", "file_path")
+
+#: Payload fields that are told under their own name.
+_FIELDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "SessionStart": ("source", "model"),
+        "SessionEnd": ("reason",),
+        "UserPromptSubmit": ("prompt",),
+        "Stop": ("last_assistant_message", "stop_hook_active"),
+        "TurnEnd": ("last_assistant_message", "stop_hook_active"),
+        "StopFailure": ("error", "error_details"),
+        "SubagentStop": ("agent_id", "agent_type", "last_assistant_message", "stop_hook_active"),
+        "Notification": ("message", "title", "notification_type"),
+        "PreCompact": ("trigger", "custom_instructions"),
+    }
+)
+
+
+class EitherName(Struct, frozen=True):
+    """A matcher that is asked about Claude's names of a tool beside its own."""
+
+    own: Matcher
+
+    @property
+    def text(self) -> str:
+        return self.own.text
+
+    def matches(self, subject: str) -> bool:
+        names = (subject, TOOLS.get(subject), _OLD_NAMES.get(subject))
+        return any(name is not None and self.own.matches(name) for name in names)
+
+
+def claude_document(spelled: str, payload: Any, scene: Scene) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "session_id": scene.session_id,
+        "transcript_path": scene.transcript_path,
+        "cwd": scene.cwd,
+        "hook_event_name": spelled,
+    }
+    tool = field(payload, "tool_name")
+    if isinstance(tool, str):
+        told |= _tool(tool, payload, scene)
+    for name in _FIELDS.get(spelled, ()):
+        value = field(payload, name)
+        if value is not None:
+            told[name] = value
+    return told
+
+
+def _tool(tool: str, payload: Any, scene: Scene) -> dict[str, Any]:
+    name = TOOLS.get(tool, tool)
+    told: dict[str, Any] = {"tool_name": name, "tool_input": _input(tool, payload, scene)}
+    response, error = field(payload, "tool_response"), field(payload, "error")
+    if response is not None:
+        whole = {"stdout": response, "stderr": "", "interrupted": False}
+        told["tool_response"] = whole if name == "Bash" and isinstance(response, str) else response
+    if error is not None:
+        told |= {"error": error, "is_interrupt": bool(field(payload, "is_interrupt"))}
+    used = field(payload, "tool_use_id")
+    return told if used is None else {**told, "tool_use_id": used}
+
+
+def _input(tool: str, payload: Any, scene: Scene) -> dict[str, Any]:
+    arguments = dict(cast("Mapping[str, Any]", field(payload, "tool_input") or {}))
+    if TOOLS.get(tool) not in ("Read", "Write", "Edit"):
+        return arguments
+    path = next((arguments[key] for key in _PATHS if isinstance(arguments.get(key), str)), None)
+    if path is None:
+        return arguments
+    arguments.pop("path", None)
+    return {**arguments, "file_path": os.path.join(scene.cwd, path)}
+
+
+def read_json(call: Call, raw: Exited) -> Decoded | None:
+    """What JSON on a passing exit says; None when there is none, and the text is read as text."""
+    said = _object(raw.stdout)
+    if said is None:
+        return None
+    spelled = call.hook.policy.spelled
+    specific = _object_in(said, "hookSpecificOutput")
+    if specific and specific.get("hookEventName") != spelled:
+        # Written for another event: nothing of it is meant for this one.
+        return Decoded(ignored=("hookSpecificOutput of another event",))
+    refused = _refusal(spelled, said, specific)
+    if refused is not None:
+        reason = refused or f"hook {call.hook.name} said no and gave no reason"
+        line = message_line(call, "block", refused, cut=raw.truncated)
+        return Decoded(Outcome(votes=(Vote("block", reason),), messages=(Message(line),)))
+    context = specific.get("additionalContext")
+    if spelled == "SessionStart" and isinstance(context, str) and context.strip():
+        return Decoded(Outcome(context_items=(ContextItem(context.strip()[:LONGEST_TEXT]),)))
+    return Decoded(ignored=tuple(said))
+
+
+def _refusal(spelled: str, said: Mapping[str, Any], specific: Mapping[str, Any]) -> str | None:
+    """The reason of a denial in the one form each event has for it."""
+    if spelled == "PreToolUse" and specific.get("permissionDecision") == "deny":
+        return _reason(specific.get("permissionDecisionReason"))
+    decision = _object_in(specific, "decision")
+    if spelled == "PermissionRequest" and decision.get("behavior") == "deny":
+        return _reason(decision.get("message"))
+    if spelled == "UserPromptSubmit" and said.get("decision") == "block":
+        return _reason(said.get("reason"))
+    return None
+
+
+def _reason(value: Any) -> str:
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _object_in(said: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    found = said.get(key)
+    return cast("Mapping[str, Any]", found) if isinstance(found, dict) else {}
+
+
+def _object(output: bytes) -> dict[str, Any] | None:
+    text = output.strip()
+    if not text.startswith(b"{"):
+        return None
+    try:
+        value = read_lenient(text)
+    except LenientJsonError:
+        return None
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None

@@ -1,0 +1,119 @@
+"""Reasonix's events under its own names, and how it behaves at each: rows of data.
+
+The first ten are the pull request's contract; the others exist only in the v1 line and are accepted too.
+Two names are traps: here TurnEnd is the gate, and Stop only watches a turn that is over.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from msgspec import Struct
+
+from hookline.dialects.dialect import Spelled
+from hookline.model import events as e
+from hookline.model.events import EventSpec, May
+from hookline.model.policy import CAUSES, Cause, Limit, Lives, Placement, Policy, Reaction
+
+NAME = "reasonix"
+
+#: Whatever goes wrong is a warning.
+_WARNS: Mapping[Cause, Reaction] = MappingProxyType(
+    {cause: "block" if cause == "cancelled" else "warn" for cause in CAUSES}
+)
+#: A gate that does not answer in time stops the action; one that cannot start does not. A hook that is ended
+#: because it floods would have run into its timeout there.
+_GATE: Mapping[Cause, Reaction] = MappingProxyType({**_WARNS, "timed_out": "block", "truncated": "block"})
+
+_STRIKES = 3
+
+
+class _Row(Struct, frozen=True):
+    event: EventSpec[Any]
+    milliseconds: int
+    may: May = May.NOTHING
+    block_means: str = "cancel"
+    placement: Placement = "conversation"
+    lives: Lives = "session"
+    limit: Limit | None = None
+    failures: Mapping[Cause, Reaction] = _WARNS
+    #: Other events its hooks run at as well.
+    also: tuple[EventSpec[Any], ...] = ()
+
+
+#: In the order of the original, which is the order hooks are listed in.
+_ROWS: Mapping[str, _Row] = MappingProxyType(
+    {
+        "SessionStart": _Row(e.SESSION_START, 10_000, May.CONTEXT, placement="system"),
+        "TurnStart": _Row(
+            e.TURN_START, 5_000, May.BLOCK | May.CONTEXT, "end_turn", lives="turn", failures=_GATE
+        ),
+        "PreToolUse": _Row(e.PRE_TOOL_USE, 5_000, May.BLOCK, "deny_call", failures=_GATE),
+        # It runs after every call that was dispatched, whatever became of it.
+        "PostToolUse": _Row(e.POST_TOOL_USE, 30_000, also=(e.POST_TOOL_USE_FAILURE,)),
+        "UserPromptSubmit": _Row(e.USER_PROMPT_SUBMIT, 5_000, May.BLOCK, "reject_prompt", failures=_GATE),
+        "PreModelCall": _Row(
+            e.PRE_MODEL_CALL, 10_000, May.BLOCK | May.CONTEXT, "retry_call", "transient", "call",
+            Limit(_STRIKES - 1, "end_turn"), _GATE,
+        ),
+        "PostModelCall": _Row(e.POST_MODEL_CALL, 30_000),
+        "TurnEnd": _Row(
+            e.TURN_END, 10_000, May.BLOCK | May.CONTEXT, "continue_turn", "user", "session",
+            Limit(_STRIKES - 1, "pass", keeps_text=False), _GATE,
+        ),
+        "Stop": _Row(e.TURN_SETTLED, 30_000),
+        "SessionEnd": _Row(e.SESSION_END, 10_000),
+        "PostToolUseFailure": _Row(e.POST_TOOL_USE_FAILURE, 30_000),
+        "PermissionRequest": _Row(e.PERMISSION_REQUEST, 5_000, May.BLOCK, "deny_call"),
+        "StopFailure": _Row(e.STOP_FAILURE, 30_000),
+        "PostLLMCall": _Row(e.POST_MODEL_CALL, 30_000),
+        "SubagentStop": _Row(e.SUBAGENT_STOP, 30_000),
+        "Notification": _Row(e.NOTIFICATION, 30_000),
+        "PreCompact": _Row(e.PRE_COMPACT, 30_000, May.CONTEXT, placement="transient", lives="call"),
+    }
+)  # fmt: skip
+
+#: Where `match` is read. Elsewhere it is ignored.
+TOOL_EVENTS = frozenset({"PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest"})
+#: Where the text a hook prints goes to the model.
+TEXT_EVENTS = frozenset({"SessionStart", "TurnStart", "PreModelCall"})
+#: Where a block is read from hooks in Claude's format alone.
+CLAUDE_GATES = frozenset({"PermissionRequest"})
+#: What is kept of each stream, in bytes.
+CAPTURED = 256 * 1024
+#: The most text one hook may add.
+LONGEST_TEXT = 4096
+
+
+def spellings() -> dict[str, Spelled]:
+    """Built once per dialect: lanes are formed by the identity of these policies."""
+    return {
+        name: Spelled(row.event, _policy(name, row), row.milliseconds / 1000) for name, row in _ROWS.items()
+    }
+
+
+def events_of(spelled: Spelled) -> tuple[EventSpec[Any], ...]:
+    """Every event an entry under this name registers on."""
+    return (spelled.event, *_ROWS[spelled.name].also)
+
+
+def gates(policy: Policy) -> bool:
+    """Whether exit 2 stops something there."""
+    return bool(policy.may & May.BLOCK) and policy.spelled not in CLAUDE_GATES
+
+
+def _policy(name: str, row: _Row) -> Policy:
+    return Policy(
+        spelled=name,
+        may=row.may,
+        run="serial",
+        stop_on="block",
+        failures=row.failures,
+        limit=row.limit,
+        block_means=row.block_means,
+        placement=row.placement,
+        lives=row.lives,
+        leftovers="leave",
+        captures=CAPTURED,
+        may_detach=False,
+    )

@@ -1,0 +1,58 @@
+"""What the tests of Reasonix share: settings as text, and the payloads of its events."""
+
+from pathlib import Path
+from typing import Any
+
+from hookline.dialects.dialect import Reading
+from hookline.dialects.reasonix import dialect
+from hookline.model import payloads as p
+from tests.dialects.play import File, Play, read
+
+DATA = Path(__file__).parent / "data"
+PROJECT = "/home/me/shop/.reasonix/settings.json"
+GLOBAL = "/home/me/.reasonix/settings.json"
+
+#: One payload for each of its events.
+PAYLOADS: dict[str, Any] = {
+    "SessionStart": p.SessionStarted(session_title="shop"),
+    "TurnStart": p.TurnBegun(turn=4, prompt="fix it"),
+    "PreToolUse": p.ToolCall(tool_name="bash", tool_input={"command": "ls"}),
+    "PostToolUse": p.ToolResult(tool_name="bash", tool_input={"command": "ls"}, tool_response="a\nb"),
+    "UserPromptSubmit": p.Prompt(prompt="fix it"),
+    "PreModelCall": p.ModelRequest(
+        model="deepseek-chat", turn=4, messages=({"role": "user", "content": "hi"},)
+    ),
+    "PostModelCall": p.ModelResponse(
+        response="done", reasoning="because", turn=4, usage={"input_tokens": 100, "output_tokens": 20}
+    ),
+    "TurnEnd": p.TurnAnswer(last_assistant_message="all done", turn=4),
+    "Stop": p.TurnSummary(last_assistant_message="all done", turn=4),
+    "SessionEnd": p.SessionEnded(duration_ms=9000, cost_usd=0.25),
+    "PostToolUseFailure": p.ToolFailure(tool_name="bash", tool_input={"command": "ls"}, error="gone"),
+    "PermissionRequest": p.PermissionAsked(tool_name="bash", tool_input={"command": "ls"}),
+    "StopFailure": p.TurnFailure(error="rate_limit", error_details="slow down"),
+    "PostLLMCall": p.ModelResponse(response="done", reasoning="because", turn=4),
+    "SubagentStop": p.SubagentEnded(agent_id="a1", agent_type="explore", last_assistant_message="found it"),
+    "Notification": p.Notice(message="waiting", notification_type="idle_prompt"),
+    "PreCompact": p.Compaction(trigger="auto"),
+}
+
+
+def settings(text: str, *more: File) -> Reading:
+    """The project's settings, and other files."""
+    return read(dialect(), [(PROJECT, "project", text), *more])
+
+
+def play(text: str, *more: File, cwd: str = "/tmp", **scene: Any) -> Play:
+    return Play(dialect(), [(PROJECT, "project", text), *more], cwd=cwd, **scene)
+
+
+def one(event: str, command: str, **fields: Any) -> Play:
+    """A project with a single hook."""
+    import json
+
+    return play(json.dumps({"hooks": {event: [{"command": command, **fields}]}}))
+
+
+def texts(outcome: Any) -> list[str]:
+    return [message.text for message in outcome.messages]

@@ -1,0 +1,36 @@
+"""The example shows every event, every kind of hook and every field, and gives no diagnostic."""
+
+import json
+from pathlib import Path
+
+from hookline.dialects.reasonix import dialect
+from hookline.dialects.reasonix.entry import FIELDS
+from tests.dialects.play import Play
+from tests.dialects.reasonix.stage import PAYLOADS, PROJECT, settings
+
+FILE = Path(__file__).parents[3] / "examples/reasonix/.reasonix/settings.json"
+TEXT = FILE.read_text()
+#: Not for settings; naming them there is a mistake.
+ELSEWHERE = {"contextFile", "model_context"}
+
+
+def test_the_example_has_no_mistake():
+    assert settings(TEXT).diagnostics == ()
+
+
+def test_the_example_has_every_event_and_every_field():
+    reading = settings(TEXT)
+    assert {hook.policy.spelled for hook in reading.hooks} == set(dialect().spellings)
+    assert {hook.kind for hook in reading.hooks} == {"command"}
+    hooks = json.loads(TEXT)["hooks"]
+    used = {key for entries in hooks.values() for entry in entries for key in entry}
+    assert used == set(FIELDS) - ELSEWHERE
+
+
+def test_the_example_runs():
+    staged = Play(dialect(), [(PROJECT, "project", TEXT)], cwd=str(FILE.parents[1]))
+    for event, payload in PAYLOADS.items():
+        assert not staged.fire(event, payload).blocked, event
+    assert {run.status for run in staged.runs} == {"ok"}
+    dangerous = PAYLOADS["PreToolUse"].__class__(tool_name="bash", tool_input={"command": "git push --force"})
+    assert staged.fire("PreToolUse", dangerous).reason == "force pushes are not allowed here"

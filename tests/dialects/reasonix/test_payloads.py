@@ -1,0 +1,170 @@
+"""What stands on stdin at each event, to the byte, and read back."""
+
+import json
+from typing import Any
+
+import pytest
+
+from hookline.dialects.reasonix import dialect
+from hookline.model import payloads as p
+from hookline.model.errors import ConfigError, UnknownEventError
+from hookline.model.scene import Scene
+from hookline.model.wire import Call
+from tests.dialects.reasonix.stage import PAYLOADS, one
+
+CALL = {"toolName": "bash", "toolArgs": {"command": "ls"}}
+#: The keys after `event` and `cwd`.
+DOCUMENTS: dict[str, dict[str, Any]] = {
+    "SessionStart": {"sessionName": "shop", "source": "startup"},
+    "TurnStart": {"turn": 4},
+    "PreToolUse": CALL,
+    "PostToolUse": {**CALL, "toolResult": "a\nb"},
+    "UserPromptSubmit": {"prompt": "fix it"},
+    "PreModelCall": {
+        "turn": 4,
+        "model": "deepseek-chat",
+        "modelMessages": [{"role": "user", "content": "hi"}],
+    },
+    "PostModelCall": {
+        "turn": 4,
+        "modelResponse": {"role": "assistant", "content": "done", "reasoning_content": "because"},
+        "usage": {"promptTokens": 100, "completionTokens": 20, "cacheHitTokens": 0, "cacheMissTokens": 0},
+    },
+    "TurnEnd": {"turn": 4, "lastAssistantText": "all done", "last_assistant_message": "all done"},
+    "Stop": {"lastAssistantText": "all done", "turn": 4},
+    "SessionEnd": {"sessionName": "s", "sessionDurationMs": 9000, "totalCostUsd": 0.25, "reason": "other"},
+    "PostToolUseFailure": {**CALL, "error": "gone", "isInterrupt": False, "sessionId": "s"},
+    "PermissionRequest": {**CALL, "sessionId": "s"},
+    "StopFailure": {"error": "rate_limit", "message": "slow down", "lastAssistantText": "", "sessionId": "s"},
+    "PostLLMCall": {"turn": 4, "reasoning": "because", "lastAssistantText": "done", "sessionId": "s"},
+    "SubagentStop": {"lastAssistantText": "found it", "subject": "explore", "sessionId": "s"},
+    "Notification": {"message": "waiting", "notificationType": "idle_prompt", "sessionId": "s"},
+    "PreCompact": {"trigger": "auto", "sessionId": "s"},
+}
+
+
+def encoded(event: str, payload: Any, scene: Scene | None = None) -> bytes:
+    (hook, *_) = one(event, "x").reading.hooks
+    scene = scene or Scene(session_id="s", cwd="/tmp")
+    call = Call(hook=hook, event=hook.event, payload=payload, scene=scene, timeout=1)
+    return hook.wire.encode(call).document
+
+
+@pytest.mark.parametrize("event", PAYLOADS)
+def test_a_hook_gets_the_keys_of_its_event_in_order(event: str):
+    told = json.loads(encoded(event, PAYLOADS[event]))
+    assert list(told.items()) == [("event", event), ("cwd", "/tmp"), *DOCUMENTS[event].items()]
+
+
+@pytest.mark.parametrize("event", ["PreToolUse", "UserPromptSubmit"])
+def test_stdin_is_one_line_of_json(event: str):
+    payload = {"PreToolUse": p.ToolCall(tool_name="x", tool_input={"text": "a\nb é"})}.get(
+        event, p.Prompt(prompt="one\ntwo\u2028é")
+    )
+    staged = one(event, "cat >&2; exit 1")
+    staged.fire(event, payload)
+    text = staged.runs[0].stderr
+    assert text.count("\n") == 1
+    assert text.endswith("}\n")
+    assert json.loads(text)["event"] == event
+    assert "é" in text  # as it is, not as an escape
+
+
+def test_a_hook_gets_no_variables():
+    (hook, *_) = one("Stop", "x").reading.hooks
+    call = Call(hook=hook, event=hook.event, payload=PAYLOADS["Stop"], scene=Scene(), timeout=1)
+    assert hook.wire.encode(call).env == {}
+
+
+def test_the_end_of_a_turn_tells_its_text_under_both_keys():
+    staged = one("TurnEnd", "cat >&2; exit 1")
+    staged.fire("TurnEnd", p.TurnAnswer(last_assistant_message="the end"))
+    told = json.loads(staged.runs[0].stderr)
+    assert told["lastAssistantText"] == told["last_assistant_message"] == "the end"
+
+
+@pytest.mark.parametrize(
+    ("response", "text"), [("plain", "plain"), ({"a": [1]}, '{"a":[1]}'), (None, ""), (7, "7"), ("", "")]
+)
+def test_a_result_is_always_text(response: Any, text: str):
+    told = json.loads(encoded("PostToolUse", p.ToolResult(tool_name="x", tool_response=response)))
+    assert told["toolResult"] == text
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("hi", "hi"),
+        (None, ""),
+        ([{"type": "text", "text": "a"}, {"type": "image"}, {"type": "text", "text": "b"}], "a\nb"),
+        ({"k": 1}, '{"k":1}'),
+    ],
+)
+def test_the_content_of_a_message_is_always_text(content: Any, text: str):
+    request = p.ModelRequest(messages=({"role": "user", "content": content},))
+    assert json.loads(encoded("PreModelCall", request))["modelMessages"] == [
+        {"role": "user", "content": text}
+    ]
+
+
+def test_tokens_are_counted_under_the_agents_names():
+    usage = {"prompt_tokens": 5, "completion_tokens": 6, "prompt_cache_hit_tokens": 2, "cacheMissTokens": 3}
+    told = json.loads(encoded("PostModelCall", p.ModelResponse(usage=usage)))
+    assert told["usage"] == {
+        "promptTokens": 5,
+        "completionTokens": 6,
+        "cacheHitTokens": 2,
+        "cacheMissTokens": 3,
+    }
+    assert "usage" not in json.loads(encoded("PostModelCall", p.ModelResponse()))
+
+
+def test_a_name_that_is_not_utf8_is_told_as_an_escape():
+    text = encoded("Stop", PAYLOADS["Stop"], Scene(cwd="/tmp/\udcff"))
+    assert b"\\udcff" in text
+    assert json.loads(text)["cwd"] == "/tmp/\udcff"
+
+
+@pytest.mark.parametrize("event", PAYLOADS)
+def test_a_document_read_back_says_the_same(event: str):
+    own = dialect()
+    document = json.loads(encoded(event, PAYLOADS[event]))
+    parsed = own.wire.parse(document)
+    assert parsed.event is own.spellings[event].event
+    assert parsed.scene.cwd == "/tmp"
+    assert json.loads(encoded(event, parsed.payload, parsed.scene)) == document
+
+
+def test_the_end_of_a_turn_is_read_from_either_key():
+    for key in ("lastAssistantText", "last_assistant_message"):
+        parsed = dialect().wire.parse({"event": "TurnEnd", "cwd": "/", key: "x", "turn": 2})
+        assert parsed.payload == p.TurnAnswer(last_assistant_message="x", turn=2)
+
+
+def test_arguments_that_were_no_json_arrive_as_text():
+    parsed = dialect().wire.parse({"event": "PreToolUse", "toolName": "bash", "toolArgs": "{broken"})
+    assert parsed.payload.tool_input == {"raw": "{broken"}
+
+
+@pytest.mark.parametrize(
+    ("document", "says"),
+    [
+        ({}, "event is missing"),
+        ({"event": 7}, "event is not text"),
+        ({"event": "PreToolUse"}, "toolName is missing"),
+        ({"event": "PreToolUse", "toolName": 7}, "toolName is a number, not text"),
+        ({"event": "TurnStart", "turn": "x"}, "turn is text, not a whole number"),
+        ({"event": "UserPromptSubmit"}, "prompt is missing"),
+        ({"event": "UserPromptSubmit", "prompt": "x", "cwd": 1}, "cwd is not text"),
+        ({"event": "PreModelCall", "modelMessages": "x"}, "modelMessages is text, not a list of objects"),
+        ({"event": "PostModelCall", "modelResponse": {"content": 7}}, "PostModelCall"),
+    ],
+)
+def test_a_document_that_is_wrong_is_named(document: dict[str, Any], says: str):
+    with pytest.raises(ConfigError, match=says):
+        dialect().wire.parse(document)
+
+
+def test_an_event_nobody_knows_is_named_with_the_nearest():
+    with pytest.raises(UnknownEventError, match="did you mean 'TurnEnd'"):
+        dialect().wire.parse({"event": "turnEnd"})

@@ -1,0 +1,83 @@
+"""Every numbered rule of the agents' contracts is held by a test, is different on purpose, or has a home."""
+
+import ast
+from collections import Counter
+from functools import cache
+
+import pytest
+
+from tools.generate import ROOT
+from tools.rules_page import Rule, load_rules, rules_page
+
+#: How many rules each contract has.
+CONTRACTS = {"R-CW": 44, "R-GC": 40, "R-RX": 38, "R-DA": 40}
+RULES = load_rules(ROOT)
+ALL = [rule for some in RULES.values() for rule in some]
+NUMBERED = [f"{prefix}-{number}" for prefix, most in CONTRACTS.items() for number in range(1, most + 1)]
+
+every_rule = pytest.mark.parametrize("rule", ALL, ids=lambda rule: rule.id)
+
+
+@cache
+def functions(file: str) -> frozenset[str]:
+    """The tests of a file, as pytest would collect them from it."""
+    path = ROOT / file
+    if not path.is_file() or not path.name.startswith("test_"):
+        return frozenset()
+    found = ast.parse(path.read_text()).body
+    names = [each.name for each in found if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return frozenset(name for name in names if name.startswith("test_"))
+
+
+def problems(rule: Rule) -> list[str]:
+    """Why a rule counts as held by nothing."""
+    held = [how for how in ("test", "different", "held_by") if getattr(rule, how) is not None]
+    found = [] if len(held) == 1 else [f"held by {len(held)} of test, different, held_by"]
+    if not rule.says.strip().endswith("."):
+        found.append("says no sentence")
+    if rule.test is not None:
+        file, separator, name = rule.test.partition("::")
+        if not separator or name.partition("[")[0] not in functions(file):
+            found.append(f"no test is called {rule.test}")
+    if rule.different is not None and len(rule.different.split()) < 3:
+        found.append("does not say why it is different")
+    if rule.held_by is not None and not rule.note:
+        found.append("does not say what of it is held elsewhere")
+    return found
+
+
+@pytest.mark.parametrize("prefix", CONTRACTS)
+def test_every_rule_of_a_contract_is_there_once(prefix: str):
+    there = Counter(rule.id for rule in ALL if rule.id.startswith(f"{prefix}-"))
+    expected = [number for number in NUMBERED if number.startswith(f"{prefix}-")]
+    assert [number for number in expected if number not in there] == []
+    assert [number for number, times in there.items() if times > 1 or number not in expected] == []
+
+
+@every_rule
+def test_a_rule_is_held(rule: Rule):
+    assert problems(rule) == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "problem"),
+    [
+        (Rule("R-RX-1", "It holds."), "held by 0"),
+        (
+            Rule("R-RX-1", "It holds.", test=f"{__name__.replace('.', '/')}.py::test_none"),
+            "no test is called",
+        ),
+        (Rule("R-RX-1", "It holds.", test="tests/nowhere/test_x.py::test_y"), "no test is called"),
+        (Rule("R-RX-1", "It holds.", different="so"), "why it is different"),
+        (Rule("R-RX-1", "It holds.", held_by="agent"), "what of it"),
+        (Rule("R-RX-1", "It holds.", different="it is better here", held_by="agent", note="x"), "held by 2"),
+        (Rule("R-RX-1", "", different="it is better here"), "no sentence"),
+    ],
+)
+def test_a_rule_held_by_nothing_is_found(rule: Rule, problem: str):
+    assert any(problem in found for found in problems(rule))
+
+
+def test_every_rule_is_a_row_of_the_page():
+    rows = rules_page(RULES).splitlines()
+    assert [rule.id for rule in ALL if not any(row.startswith(f"| {rule.id} |") for row in rows)] == []

@@ -1,0 +1,85 @@
+"""The rules of the agents' hook contracts, one row each: the rule, and the test that holds it.
+
+The rows stand beside the tests, in tests/dialects/*/rules.toml.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from tools.markdown import GENERATED, code, page, table
+
+RULES = "tests/dialects/*/rules.toml"
+
+_INTRODUCTION = """\
+What each agent promises to its hooks, rule by rule, and how Hookline keeps it: by a test that runs with every
+change, by being different on purpose, or in the part of Hookline that decides it (permissions, the agent).
+A rule with none of these fails the build."""
+
+
+class Rule(Struct, frozen=True, forbid_unknown_fields=True):
+    id: str
+    says: str
+    #: Exactly one of these three says how it is held.
+    test: str | None = None
+    different: str | None = None
+    held_by: Literal["permissions", "agent"] | None = None
+    note: str = ""
+
+    @property
+    def number(self) -> int:
+        return int(self.id.rsplit("-", 1)[-1])
+
+
+class _File(Struct, forbid_unknown_fields=True):
+    rule: list[Rule] = []
+
+
+def load_rules(root: Path) -> Mapping[str, tuple[Rule, ...]]:
+    """By the folder of the dialect. Raises ValueError that names the file."""
+    return {path.parent.name: _read(path) for path in sorted(root.glob(RULES))}
+
+
+def _read(path: Path) -> tuple[Rule, ...]:
+    try:
+        return tuple(msgspec.convert(tomllib.loads(path.read_text()), _File).rule)
+    except (ValueError, msgspec.ValidationError) as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def rules_page(rules: Mapping[str, tuple[Rule, ...]]) -> str:
+    blocks = ["# The rules of the dialects", GENERATED, _INTRODUCTION, _counts(rules)]
+    for dialect, some in rules.items():
+        rows = [(each.id, each.says, _held(each)) for each in sorted(some, key=lambda each: each.number)]
+        blocks += [f"## {_title(dialect)}", table(("rule", "says", "held by"), rows)]
+    return page(*blocks)
+
+
+def _counts(rules: Mapping[str, tuple[Rule, ...]]) -> str:
+    rows = [
+        (
+            f"[{_title(dialect)}](#{_title(dialect)})",
+            str(len(some)),
+            *(str(sum(1 for each in some if getattr(each, how))) for how in ("test", "different", "held_by")),
+        )
+        for dialect, some in rules.items()
+    ]
+    return table(("dialect", "rules", "tested", "different on purpose", "held elsewhere"), rows)
+
+
+def _title(folder: str) -> str:
+    return folder.replace("_", "-")
+
+
+def _held(rule: Rule) -> str:
+    if rule.test:
+        held = code(rule.test.removeprefix("tests/dialects/"))
+    elif rule.different:
+        held = f"different on purpose: {rule.different}"
+    else:
+        held = f"held by the {rule.held_by}" if rule.held_by == "agent" else f"held by {rule.held_by}"
+    return f"{held}. {rule.note}" if rule.note else held
