@@ -1,0 +1,58 @@
+"""CodeWhale: hooks in TOML, each a shell command with a condition."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from hookline.dialects.codewhale.config import read_layers
+from hookline.dialects.codewhale.entry import label, make_hook
+from hookline.dialects.codewhale.vocabulary import NAME, spellings
+from hookline.dialects.codewhale.wire import CodeWhaleWire
+from hookline.dialects.dialect import Dialect, Layer, Place, Reading, Spelled, Tools
+from hookline.handlers.command import CommandSpec
+from hookline.model.hook import Hook
+
+_PROJECT_FILE = os.path.join(".codewhale", "hooks.toml")
+
+
+class CodeWhale:
+    name = NAME
+    project_files = (_PROJECT_FILE,)
+
+    def __init__(self) -> None:
+        self.wire = CodeWhaleWire()
+        self.spellings = spellings()
+
+    def places(self, project: str, env: Mapping[str, str]) -> Sequence[Place]:
+        """The user's settings, then the project's hooks, which the agent runs once the user trusts them."""
+        found: list[Place] = []
+        home = env.get("HOME", "")
+        if os.path.isabs(home):
+            found.append(Place(os.path.join(home, ".codewhale", "config.toml"), "user"))
+        found.append(Place(os.path.join(project, _PROJECT_FILE), "project", needs_trust=True))
+        return found
+
+    def recognises(self, value: Any) -> bool:
+        """A list of hooks that name their own event: under `hooks` in a project, `hooks.hooks` elsewhere."""
+        hooks = _get(value, "hooks")
+        entries = _get(hooks, "hooks") if isinstance(hooks, Mapping) else hooks
+        if not isinstance(entries, list) or not entries:
+            return False
+        return all(isinstance(_get(entry, "event"), str) for entry in cast("list[Any]", entries))
+
+    def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
+        return read_layers(layers, tools, self.spellings, self.wire)
+
+    def flag_hook(self, spelled: Spelled, command: str) -> Hook:
+        name = label(None, command)
+        return make_hook(
+            spelled.event, spelled, self.wire, CommandSpec(command), name=name, timeout=spelled.timeout
+        )
+
+
+def _get(value: Any, key: str) -> Any:
+    return cast("Mapping[str, Any]", value).get(key) if isinstance(value, Mapping) else None
+
+
+def dialect() -> Dialect:
+    return CodeWhale()

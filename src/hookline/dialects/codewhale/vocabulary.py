@@ -1,0 +1,121 @@
+"""CodeWhale's own events: where they stand in the table of events, and how it behaves at each of them."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from hookline.dialects.dialect import Spelled
+from hookline.model import events as e
+from hookline.model.events import EventSpec, May
+from hookline.model.policy import OPEN, Policy
+
+NAME = "codewhale"
+DEFAULT_TIMEOUT = 30.0
+
+#: What the scene's mode is called there. Case does not count; a mode that is not listed keeps its name.
+MODES: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("agent", "act", "work"), "agent"),
+        **dict.fromkeys(("default", "acceptedits", "dontask", "auto", "bypasspermissions"), "agent"),
+        "plan": "plan",
+        "operate": "operate",
+    }
+)
+
+
+def mode_of(word: str) -> str:
+    return MODES.get(word.casefold(), word)
+
+
+class Row(Struct, frozen=True):
+    """One event of CodeWhale: the moments it stands for, and what its hooks get and may do there."""
+
+    spelled: str
+    events: tuple[EventSpec[Any], ...]
+    #: Environment variables, without their prefix, where there is something to tell.
+    variables: tuple[str, ...]
+    #: What conditions can ask about.
+    knows: frozenset[Literal["tool", "mode", "exit_code"]] = frozenset({"mode"})
+    may: May = May.NOTHING
+    #: Whether anybody waits for its hooks.
+    waits: bool = False
+    #: A strict hook that fails ends the event's other hooks.
+    strict_stops: bool = True
+
+    @property
+    def steers(self) -> bool:
+        return self.may is not May.NOTHING
+
+    @property
+    def guards(self) -> bool:
+        return bool(self.may & May.BLOCK)
+
+
+_WHERE = ("SESSION_ID", "WORKSPACE", "MODEL", "MODE")
+_SEEN_BY_UI = (*_WHERE, "TOTAL_TOKENS", "SESSION_COST")
+_SETTLED = ("TOOL_NAME", "TOOL_CALL_ID", "TOOL_RESULT", "TOOL_SUCCESS", "TOOL_EXIT_CODE")
+_TOOL_AND_CODE: frozenset[Literal["tool", "mode", "exit_code"]] = frozenset({"tool", "mode", "exit_code"})
+
+ROWS: tuple[Row, ...] = (
+    Row("session_start", (e.SESSION_START,), _SEEN_BY_UI),
+    # The way out is the one moment at which observers are waited for: nobody is there to hear them later.
+    Row("session_end", (e.SESSION_END,), _SEEN_BY_UI, waits=True),
+    Row(
+        "message_submit", (e.USER_PROMPT_SUBMIT,), (*_SEEN_BY_UI, "MESSAGE"),
+        may=May.BLOCK | May.REWRITE, waits=True,
+    ),
+    Row(
+        "tool_call_before", (e.PRE_TOOL_USE,), (*_WHERE, "TOOL_NAME", "TOOL_CALL_ID", "TOOL_ARGS"),
+        knows=frozenset({"tool", "mode"}),
+        may=May.BLOCK | May.PERMIT | May.REWRITE | May.CONTEXT, waits=True,
+    ),
+    Row(
+        "tool_call_after", (e.POST_TOOL_USE, e.POST_TOOL_USE_FAILURE), (*_SEEN_BY_UI, *_SETTLED),
+        knows=_TOOL_AND_CODE,
+    ),
+    Row("mode_change", (e.MODE_CHANGED,), (*_SEEN_BY_UI, "PREVIOUS_MODE")),
+    Row(
+        "on_error", (e.ERROR, e.POST_TOOL_USE_FAILURE), (*_SEEN_BY_UI, *_SETTLED, "ERROR"),
+        knows=_TOOL_AND_CODE,
+    ),
+    Row("turn_end", (e.TURN_SETTLED,), _SEEN_BY_UI, strict_stops=False),
+    Row("subagent_spawn", (e.SUBAGENT_START,), (*_SEEN_BY_UI, "MESSAGE"), strict_stops=False),
+    Row("subagent_complete", (e.SUBAGENT_STOP,), (*_SEEN_BY_UI, "MESSAGE"), strict_stops=False),
+    Row(
+        "shell_env", (e.SHELL_ENV,), ("TOOL_NAME", "TOOL_ARGS"),
+        knows=frozenset({"tool"}), may=May.ENV, waits=True,
+    ),
+)  # fmt: skip
+BY_NAME: Mapping[str, Row] = MappingProxyType({row.spelled: row for row in ROWS})
+
+#: Session starts that are a launch there. After a clear or a compaction it tells nobody.
+LAUNCHES = frozenset({"startup", "resume", "fork", ""})
+
+
+def spellings() -> Mapping[str, Spelled]:
+    """Every event under its own name. Made once per dialect: hooks form lanes by the policy object."""
+    return MappingProxyType(
+        {row.spelled: Spelled(row.events[0], _policy(row), DEFAULT_TIMEOUT) for row in ROWS}
+    )
+
+
+def _policy(row: Row) -> Policy:
+    chained = row.spelled == "message_submit"
+    return Policy(
+        spelled=row.spelled,
+        may=row.may,
+        waits=row.waits,
+        run="serial",
+        # A message is handed on from hook to hook; every tool gate judges what the model asked for.
+        sees="current" if chained else "original",
+        stop_on="block" if chained else "closed" if row.strict_stops else "never",
+        keep="decision_only",
+        failures=OPEN,
+        block_means="reject_prompt" if chained else "deny_call",
+        placement="tool_result",
+        most_context=8_000,
+        may_detach=False,
+        late="discard",
+    )

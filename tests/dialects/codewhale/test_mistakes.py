@@ -1,0 +1,69 @@
+"""Every mistake is found, once, on its line; a sound file has none."""
+
+import re
+from pathlib import Path
+
+from hookline.dialects.codewhale import dialect
+from hookline.dialects.codewhale.conditions import _KINDS  # pyright: ignore[reportPrivateUsage] the table itself
+from hookline.dialects.codewhale.entry import FIELDS, SETTINGS
+from hookline.dialects.codewhale.vocabulary import ROWS
+from tests.dialects.play import lines, read
+
+HERE = Path(__file__).parent
+MISTAKES = (HERE / "mistakes.toml").read_text()
+EXAMPLE = (HERE.parents[2] / "examples" / "codewhale" / "config.toml").read_text()
+
+
+def test_one_diagnostic_per_mistake_on_its_line() -> None:
+    """Each mistake is marked with its code in a comment on its own line."""
+    marked = [
+        (number, found[1])
+        for number, line in enumerate(MISTAKES.splitlines(), 1)
+        if (found := re.search(r"# ([a-z-]+)$", line))
+    ]
+
+    found = read(dialect(), [("config.toml", "user", MISTAKES)])
+
+    assert sorted(lines(found.diagnostics), key=str) == sorted(marked, key=str)
+    assert len(marked) > 30
+
+
+def test_most_mistakes_come_with_their_fix_and_the_hook_they_are_about() -> None:
+    found = read(dialect(), [("config.toml", "user", MISTAKES)]).diagnostics
+
+    fixes = {one.code: one.fix for one in found if one.fix}
+    assert fixes["unknown-event"] == "did you mean tool_call_before?"
+    assert fixes["timeout-unit"] == "timeout_secs = 5 if these are milliseconds"
+    assert fixes["async-guard"] == "remove background"
+    assert {one.hook for one in found if one.code == "bad-timeout"} >= {"no time at all", "less than no time"}
+
+
+def test_what_only_warns_keeps_the_hook() -> None:
+    found = read(dialect(), [("config.toml", "user", MISTAKES)])
+
+    assert {hook.name for hook in found.hooks} == {
+        "milliseconds",
+        "unknown field",
+        "another agent's matcher",
+        "background gate",
+        "background message",
+        "background shell_env",
+        "condition with a field nobody reads",
+        "unknown category",
+        "unknown mode",
+        "a tool without a name",
+        "any of nothing",
+    }
+
+
+def test_the_example_is_sound_and_uses_everything() -> None:
+    found = read(dialect(), [("config.toml", "user", EXAMPLE)])
+
+    assert found.diagnostics == ()
+    assert {hook.policy.spelled for hook in found.hooks} == {row.spelled for row in ROWS}
+    assert {hook.kind for hook in found.hooks} == {"command"}
+    for condition in _KINDS:
+        assert f'type = "{condition}"' in EXAMPLE
+    written = set(re.findall(r"^(\w+) = ", EXAMPLE, re.MULTILINE))
+    assert written == {*FIELDS, *SETTINGS} - {"default_timeout_secs"}  # it would replace every other timeout
+    assert dialect().recognises({"hooks": {"hooks": [{"event": "turn_end"}]}})

@@ -1,0 +1,69 @@
+"""Denials say why, and carry nothing along that a transcript must not keep."""
+
+import time
+
+import pytest
+
+from hookline.dialects.codewhale.redaction import redacted
+from tests.dialects.codewhale.stage import HELLO, bash, entry, play, says
+
+
+@pytest.mark.parametrize(
+    ("reason", "shown"),
+    [
+        ("never touch /etc/passwd", "never touch [path]"),
+        ("see ~/notes, ./here and C:\\Users", "see [path] [path] and [path]"),
+        ("do not use --force or -rf", "do not use [argument] or [argument]"),
+        ("token=abc and API_KEY: abc", "[secret] and [secret] [secret]"),
+        ("password = hunter2", "password [secret]"),
+        ("Authorization: Bearer abc.def tail", "[secret] [secret] [secret] tail"),
+        ("Authorization=Digest abc tail", "[secret] [secret] tail"),
+        ('header "Authorization: Basic abc" sent', "header [secret] sent"),
+        ("use Bearer abc then", "use [secret] [secret] then"),
+        ("sk-live ghp_abc github_pat_abc", "[secret] [secret] [secret]"),
+        ('command="rm -rf" is out', "[command] is out"),
+        ("cmd: rm", "[command] [command]"),
+        ("path='/private folder' stays", "[path] stays"),
+        ("'see /etc/x now' he said", "'see [path] now' he said"),
+        ('{"token":"abc"}', "[secret]"),
+        ("--password=abc", "[secret]"),
+        ("the token abc123def is known", "the token [secret] is known"),
+        ("don't use sk-abc", "don't use [secret]"),
+        ("an ordinary sentence: the file is too big, use 'git push' - please", None),
+        ("one line\nanother", None),
+        ("", None),
+    ],
+)
+def test_what_a_reason_loses(reason: str, shown: str | None) -> None:
+    assert redacted(reason) == (reason if shown is None else shown)
+
+
+@pytest.mark.parametrize("unit", ["a='", "'\" ", "\"a 'b ", "x=", "'", "a:", " -", "\\", "token "])
+def test_no_reason_takes_long(unit: str) -> None:
+    began = time.monotonic()
+    redacted(unit * (65_536 // len(unit)))
+
+    assert time.monotonic() - began < 5
+
+
+def test_every_denial_is_redacted() -> None:
+    reason = "no /etc/passwd with --force and token=abc"
+    shown = "no [path] with [argument] and [secret]"
+
+    for command in (says({"decision": "deny", "reason": reason}), f"echo '{reason}'; exit 2"):
+        assert play(entry("tool_call_before", command)).fire("tool_call_before", bash()).reason == shown
+    blocked = play(entry("message_submit", says({"reason": reason}, 2))).fire("message_submit", HELLO)
+    assert blocked.reason == shown
+
+
+@pytest.mark.parametrize("event", ["message_submit", "tool_call_before"])
+def test_a_hook_that_could_not_start_shows_what_kind_of_error_and_no_more(event: str) -> None:
+    config = "[hooks]\nworking_dir = '/no/such/place'\n" + entry(
+        event, "deploy --token abc", name="run /opt/deploy", continue_on_error=False
+    )
+    reason = play(config).fire(event, HELLO if event == "message_submit" else bash()).reason
+
+    assert reason is not None
+    assert reason.startswith("hook run [path] gave no answer: its working directory [path]")
+    for hidden in ("/no", "deploy", "token"):
+        assert hidden not in reason
