@@ -163,7 +163,7 @@ TASK_CREATED = EventSpec(
     "TaskCreated", p.TaskNote, "when a background task is registered.", May.BLOCK,
 )  # fmt: skip
 TASK_COMPLETED = EventSpec(
-    "TaskCompleted", p.TaskNote, "when a background task finishes.", May.BLOCK | May.CONTEXT,
+    "TaskCompleted", p.TaskNote, "when a background task finishes.", May.BLOCK | May.CONTEXT | May.STOP,
 )  # fmt: skip
 CONFIG_CHANGE = EventSpec(
     "ConfigChange", p.ConfigEdit, "when a configuration file changed, before it is applied.",

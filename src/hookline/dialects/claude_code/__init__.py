@@ -1,0 +1,91 @@
+"""The hooks of Claude Code, as its client 2.1.325 runs them."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast
+
+from hookline.dialects.claude_code.config import SettingsReader
+from hookline.dialects.claude_code.vocabulary import default_timeout, session_end_budget, spellings
+from hookline.dialects.claude_code.wire import ClaudeCodeWire
+from hookline.dialects.dialect import Dialect, Layer, Place, Reading, ReversibleWire, Spelled, Tools
+from hookline.dialects.labels import command_label
+from hookline.handlers.command import CommandSpec
+from hookline.model.hook import Hook
+
+_PROJECT: Final = ".claude/settings.json"
+_LOCAL: Final = ".claude/settings.local.json"
+_MANAGED: Final = (
+    "/etc/claude-code/managed-settings.json",
+    "/Library/Application Support/ClaudeCode/managed-settings.json",
+)
+#: Settings that no other agent with such a file has.
+_OWN_SETTINGS: Final = frozenset(
+    {
+        "allowManagedHooksOnly", "allowedHttpHookUrls", "httpHookAllowedEnvVars", "enabledPlugins",
+        "extraKnownMarketplaces", "outputStyle", "cleanupPeriodDays", "includeCoAuthoredBy", "spinnerTipsEnabled",
+    }
+)  # fmt: skip
+
+
+def dialect(env: Mapping[str, str] | None = None) -> Dialect:
+    """Built once per engine. The environment may raise two of its limits, as it does for the client."""
+    return ClaudeCode(os.environ if env is None else env)
+
+
+class ClaudeCode:
+    def __init__(self, env: Mapping[str, str]) -> None:
+        self._wire = ClaudeCodeWire()
+        self._spellings = spellings(env)
+        self._reader = SettingsReader(
+            self._spellings, self._wire, env.get("HOME", ""), session_end_budget(env)
+        )
+
+    @property
+    def name(self) -> str:
+        return "claude-code"
+
+    @property
+    def wire(self) -> ReversibleWire:
+        return self._wire
+
+    @property
+    def spellings(self) -> Mapping[str, Spelled]:
+        return self._spellings
+
+    @property
+    def project_files(self) -> Sequence[str]:
+        return (_PROJECT, _LOCAL)
+
+    def places(self, project: str, env: Mapping[str, str]) -> Sequence[Place]:
+        """Managed, user, project, local. What `--settings` and plugins add is given by whoever knows them."""
+        home = env.get("HOME", "")
+        config = env.get("CLAUDE_CONFIG_DIR") or (f"{home.rstrip('/')}/.claude" if home else "")
+        root = project.rstrip("/")
+        places = [Place(file, "managed") for file in _MANAGED]
+        if config:
+            places.append(Place(f"{config.rstrip('/')}/settings.json", "user"))
+        places.append(Place(f"{root}/{_PROJECT}", "project", needs_trust=True))
+        places.append(Place(f"{root}/{_LOCAL}", "local", needs_trust=True))
+        return places
+
+    def recognises(self, value: Any) -> bool:
+        if not isinstance(value, Mapping):
+            return False
+        table = cast("Mapping[str, Any]", value)
+        return "claude-code" in str(table.get("$schema", "")) or not _OWN_SETTINGS.isdisjoint(table)
+
+    def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
+        return self._reader.read(layers, tools)
+
+    def flag_hook(self, spelled: Spelled, command: str) -> Hook:
+        return Hook(
+            name=command_label(command),
+            event=spelled.event,
+            policy=spelled.policy,
+            wire=self._wire,
+            kind="command",
+            spec=CommandSpec(command=command),
+            timeout=default_timeout(spelled.name, "command"),
+            dialect=self.name,
+            scope="flag",
+        )

@@ -1,0 +1,134 @@
+"""The `if` of an entry: one permission rule, as the client tests it.
+
+It is looser than a permission: wrappers such as `sudo` are not looked through, a path before the program
+counts, and where the client cannot tell it runs the hook.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
+from msgspec import Struct
+
+from hookline.dialects.claude_code.commands import CommandLine, read_line
+from hookline.dialects.claude_code.vocabulary import OLD_TOOL_NAMES
+from hookline.matching.fields import knows, read
+from hookline.matching.globs import Glob, glob
+from hookline.matching.patterns import Patterns
+from hookline.matching.shell import ShellReader
+from hookline.matching.toolrules import ToolRule, concerns, parse_tool_rule
+from hookline.model.errors import PatternError
+from hookline.model.events import EventSpec
+from hookline.model.hook import Condition
+from hookline.model.scene import Scene
+
+_ANYTHING: Final = re.compile(r"(?s)Bash(?:\(\s*\*?\s*\))?")
+_BASH: Final = re.compile(r"(?s)Bash\((.*)\)")
+
+
+class BashRule(Struct, frozen=True):
+    """`Bash(git push *)`. A rule about more than a program also holds where something is substituted."""
+
+    text: str
+    globs: tuple[Glob, ...]
+    names_program: bool
+
+    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
+        if read(payload, "tool_name") != "Bash":
+            return False
+        line = _line(payload)
+        return line is None or self._concerns(line)
+
+    def _concerns(self, line: CommandLine) -> bool:
+        if line.doubtful or (line.substitutes and not self.names_program):
+            return True
+        return any(one.matches(part) for part in line.parts for one in self.globs)
+
+    def problem(self, event: EventSpec[Any]) -> str | None:
+        return _no_tool(self.text, event)
+
+    def why(self, event: EventSpec[Any], payload: Any, scene: Scene) -> str:
+        held = self.holds(event, payload, scene)
+        line = _line(payload)
+        if read(payload, "tool_name") != "Bash":
+            reason = f"the tool is {read(payload, 'tool_name')}, not Bash"
+        elif line is None or line.doubtful:
+            reason = "in doubt it holds: the line has a here-document or cannot be read"
+        elif held and not any(one.matches(part) for part in line.parts for one in self.globs):
+            reason = "in doubt it holds: the line has a command substitution"
+        else:
+            reason = "a command of the line is that" if held else "no command of the line is that"
+        return f'if "{self.text}": {reason}'
+
+
+class AnyBash(Struct, frozen=True):
+    """`Bash` and `Bash(*)`."""
+
+    text: str
+
+    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
+        return read(payload, "tool_name") == "Bash"
+
+    def problem(self, event: EventSpec[Any]) -> str | None:
+        return _no_tool(self.text, event)
+
+
+class ToolIf(Struct, frozen=True, eq=False):
+    """A rule about any other tool. A rule about Edit is about Edit alone, not about every tool that writes."""
+
+    text: str
+    rule: ToolRule
+
+    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
+        tool = read(payload, "tool_name")
+        if not isinstance(tool, str):
+            return False
+        arguments = read(payload, "tool_input")
+        names = (tool, *OLD_TOOL_NAMES.get(tool, ()))
+        return any(concerns(self.rule, name, arguments, scene.cwd) for name in names)
+
+    def problem(self, event: EventSpec[Any]) -> str | None:
+        return _no_tool(self.text, event)
+
+
+def read_if(text: str, patterns: Patterns, shell: ShellReader, home: str) -> Condition | None:
+    """The condition; None for an empty text, which is no condition. Raises PatternError for what never holds."""
+    if text == "":
+        return None
+    whole = text.strip()
+    if _ANYTHING.fullmatch(whole):
+        return AnyBash(text)
+    bash = _BASH.fullmatch(whole)
+    if bash:
+        return _bash_rule(text, " ".join(bash[1].split()))
+    if whole[:1] in {"*", ""}:
+        raise PatternError(text, "it never holds: a rule begins with the name of a tool")
+    tool, bracket, inside = whole.partition("(")
+    if inside.startswith("~/") and home:
+        # `//` is the root of the file system; a single `/` is that of the project.
+        whole = f"{tool}{bracket}/{home.rstrip('/')}/{inside[2:]}"
+    if tool[:1].islower() and not tool.startswith("mcp__"):
+        raise PatternError(text, "it never holds: the names of tools begin with a capital letter")
+    return ToolIf(text, parse_tool_rule(whole, patterns, shell))
+
+
+def _bash_rule(text: str, pattern: str) -> BashRule:
+    stem = pattern
+    for ending in (":*", " *", "*"):
+        if pattern.endswith(ending):
+            stem = pattern.removesuffix(ending)
+            break
+    globs = (glob(stem), glob(stem + " *")) if pattern.endswith((":*", " *")) else (glob(pattern),)
+    return BashRule(text, globs, names_program=" " not in stem and "*" not in stem)
+
+
+def _line(payload: Any) -> CommandLine | None:
+    arguments = read(payload, "tool_input")
+    command = cast("Mapping[str, Any]", arguments).get("command") if isinstance(arguments, Mapping) else None
+    return read_line(command) if isinstance(command, str) else None
+
+
+def _no_tool(text: str, event: EventSpec[Any]) -> str | None:
+    if knows(event, "tool_name"):
+        return None
+    return f'if "{text}" can never hold: {event.name} is not about a tool'

@@ -1,0 +1,244 @@
+"""Claude Code's events: what each is in Hookline's words, and how Claude Code behaves there. All of it data.
+
+The behaviour is that of client 2.1.325.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from msgspec import Struct
+
+from hookline.dialects.dialect import Spelled
+from hookline.model import events as e
+from hookline.model.events import EventSpec, May
+from hookline.model.policy import CLOSED, OPEN, Cause, Limit, Lives, Placement, Policy, Reaction
+
+#: Where nobody reads what a hook says, nobody is told that it said nothing either.
+_UNHEARD: Final[Mapping[Cause, Reaction]] = MappingProxyType(
+    {cause: "block" if cause == "cancelled" else "pass" for cause in OPEN}
+)
+
+_ALL_KINDS: Final = ("command", "http", "mcp_tool", "prompt", "agent")
+_NO_MODEL: Final = ("command", "http", "mcp_tool")
+_LOCAL: Final = ("command", "mcp_tool")
+
+#: Seconds by handler kind, where neither the entry nor the event says otherwise.
+KIND_TIMEOUTS: Final[Mapping[str, float]] = MappingProxyType({"prompt": 30.0, "agent": 60.0})
+_USUAL_TIMEOUT: Final = 600.0
+
+#: The seconds all SessionEnd hooks share, and the most that a timeout in a settings file makes of them.
+SESSION_END_BUDGET: Final = 1.5
+SESSION_END_MOST: Final = 60.0
+
+_NOTIFICATIONS: Final = (
+    "permission_prompt", "idle_prompt", "auth_success", "elicitation_dialog", "elicitation_url_dialog",
+    "elicitation_complete", "elicitation_response", "agent_needs_input", "agent_completed",
+)  # fmt: skip
+_ERRORS: Final = (
+    "rate_limit", "overloaded", "authentication_failed", "oauth_org_not_allowed", "billing_error",
+    "invalid_request", "model_not_found", "server_error", "max_output_tokens", "unknown",
+)  # fmt: skip
+_CONFIG_SOURCES: Final = (
+    "user_settings", "project_settings", "local_settings", "policy_settings", "skills",
+)  # fmt: skip
+
+#: Claude Code's word for what Hookline calls otherwise, by event and Hookline's word.
+WORDS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
+    {
+        "StopFailure": {
+            "auth_failed": "authentication_failed",
+            "billing": "billing_error",
+            "server": "server_error",
+            "max_tokens": "max_output_tokens",
+        }
+    }
+)
+
+#: Tools that had another name: a matcher that says the old one still matches.
+OLD_TOOL_NAMES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType({"Agent": ("Task",)})
+
+
+class Row(Struct, frozen=True, eq=False):
+    """One event of Claude Code."""
+
+    event: EventSpec[Any]
+    #: The handler kinds that run here.
+    kinds: tuple[str, ...] = _NO_MODEL
+    #: None: the event has a matcher, of open vocabulary.
+    subjects: tuple[str, ...] | None = None
+    #: False where a matcher is ignored.
+    matched: bool = True
+    #: What exit 2 does: a block, or a word to the user.
+    exit_2_blocks: bool = False
+    #: Whether `decision: "block"` at the top of an answer counts.
+    decision: bool = False
+    #: Whether plain text on stdout reaches the model.
+    plain_context: bool = False
+    #: Which of the fields that are the same for all events are read.
+    reads: tuple[str, ...] = ("systemMessage", "continue")
+    #: Whether answers are read at all.
+    heard: bool = True
+    #: Whether an `if` can hold.
+    about_tool: bool = False
+    on_failure: bool = True
+    policy: Mapping[str, Any] = {}
+    timeout: float | None = None
+
+
+_NOTHING: Final = ()
+_MESSAGE: Final = ("systemMessage",)
+_KEEPS_GOING: Final = {"block_means": "continue_turn", "reasons": "joined"}
+_BESIDE: Final = {"block_means": "beside_output", "placement": "tool_result", "reasons": "joined"}
+_IN_RESULT: Final = {"placement": "tool_result"}
+_REJECTS: Final = {"block_means": "reject_prompt"}
+_CANCELS: Final = {"block_means": "cancel"}
+_TOOL: Final[dict[str, Any]] = {"kinds": _ALL_KINDS, "about_tool": True}
+_APART: Final[dict[str, Any]] = {"waits": False, "failures": _UNHEARD}
+
+ROWS: Final[Mapping[str, Row]] = MappingProxyType(
+    {
+        "SessionStart": Row(
+            e.SESSION_START, _LOCAL, e.SESSION_SOURCES, plain_context=True, reads=_MESSAGE
+        ),
+        "Setup": Row(e.SETUP, _LOCAL, ("init", "maintenance"), reads=_MESSAGE),
+        "InstructionsLoaded": Row(
+            e.INSTRUCTIONS_LOADED, subjects=e.INSTRUCTIONS_LOADED.subjects, reads=_NOTHING, heard=False,
+            policy=_APART,
+        ),
+        "UserPromptSubmit": Row(
+            e.USER_PROMPT_SUBMIT, _ALL_KINDS, matched=False, exit_2_blocks=True, decision=True,
+            plain_context=True, policy=_REJECTS, timeout=30.0,
+        ),
+        "UserPromptExpansion": Row(
+            e.USER_PROMPT_EXPANSION, _ALL_KINDS, exit_2_blocks=True, decision=True, plain_context=True,
+            policy=_REJECTS,
+        ),
+        "MessageDisplay": Row(e.MESSAGE_DISPLAY, matched=False, reads=_NOTHING, timeout=10.0),
+        "PreToolUse": Row(e.PRE_TOOL_USE, exit_2_blocks=True, decision=True, policy=_IN_RESULT, **_TOOL),
+        "PermissionRequest": Row(e.PERMISSION_REQUEST, policy=_IN_RESULT, **_TOOL),
+        "PermissionDenied": Row(e.PERMISSION_DENIED, policy=_IN_RESULT, **_TOOL),
+        "PostToolUse": Row(e.POST_TOOL_USE, exit_2_blocks=True, decision=True, policy=_BESIDE, **_TOOL),
+        "PostToolUseFailure": Row(
+            e.POST_TOOL_USE_FAILURE, exit_2_blocks=True, decision=True, policy=_BESIDE, **_TOOL
+        ),
+        "PostToolBatch": Row(
+            e.POST_TOOL_BATCH, _ALL_KINDS, matched=False, exit_2_blocks=True, decision=True,
+            policy={"block_means": "end_turn"},
+        ),
+        "Notification": Row(e.NOTIFICATION, subjects=_NOTIFICATIONS, reads=_NOTHING),
+        "SubagentStart": Row(e.SUBAGENT_START),
+        "SubagentStop": Row(
+            e.SUBAGENT_STOP, _ALL_KINDS, exit_2_blocks=True, decision=True, on_failure=False,
+            policy=_KEEPS_GOING,
+        ),
+        "TaskCreated": Row(
+            e.TASK_CREATED, _ALL_KINDS, matched=False, exit_2_blocks=True, decision=True, policy=_CANCELS
+        ),
+        "TaskCompleted": Row(
+            e.TASK_COMPLETED, _ALL_KINDS, matched=False, exit_2_blocks=True, on_failure=False,
+            policy=_CANCELS,
+        ),
+        "Stop": Row(
+            e.STOP, _ALL_KINDS, matched=False, exit_2_blocks=True, decision=True, on_failure=False,
+            policy=_KEEPS_GOING,
+        ),
+        "StopFailure": Row(e.STOP_FAILURE, subjects=_ERRORS, reads=_NOTHING, heard=False, policy=_APART),
+        "TeammateIdle": Row(
+            e.TEAMMATE_IDLE, _ALL_KINDS, matched=False, exit_2_blocks=True, on_failure=False,
+            policy=_KEEPS_GOING,
+        ),
+        "ConfigChange": Row(
+            e.CONFIG_CHANGE, subjects=_CONFIG_SOURCES, exit_2_blocks=True, decision=True, reads=_NOTHING,
+            policy=_CANCELS,
+        ),
+        "CwdChanged": Row(e.CWD_CHANGED, matched=False, reads=_MESSAGE),
+        "FileChanged": Row(e.FILE_CHANGED, reads=_MESSAGE),
+        "DirectoryAdded": Row(
+            e.DIRECTORY_ADDED, subjects=("slash_command", "register_repo_root"), reads=_MESSAGE,
+            policy={"waits": False},
+        ),
+        "WorktreeCreate": Row(
+            e.WORKTREE_CREATE, matched=False, exit_2_blocks=True, reads=_NOTHING,
+            policy={"block_means": "cancel", "failures": CLOSED},
+        ),
+        "WorktreeRemove": Row(e.WORKTREE_REMOVE, matched=False, reads=_NOTHING),
+        "PreCompact": Row(
+            e.PRE_COMPACT, subjects=e.COMPACT_TRIGGERS, exit_2_blocks=True, decision=True,
+            plain_context=True, reads=_NOTHING,
+            policy={"block_means": "cancel", "placement": "transient", "lives": "call"},
+        ),
+        "PostCompact": Row(e.POST_COMPACT, subjects=e.COMPACT_TRIGGERS, reads=_NOTHING),
+        "PreModelSwitch": Row(
+            e.PRE_MODEL_SWITCH, subjects=e.SWITCH_SOURCES, exit_2_blocks=True, policy=_CANCELS
+        ),
+        "PostModelSwitch": Row(e.POST_MODEL_SWITCH, subjects=e.SWITCH_SOURCES),
+        "Elicitation": Row(e.ELICITATION, exit_2_blocks=True, reads=_NOTHING, policy=_CANCELS),
+        "ElicitationResult": Row(e.ELICITATION_RESULT, exit_2_blocks=True, reads=_NOTHING, policy=_CANCELS),
+        "SessionEnd": Row(
+            e.SESSION_END, subjects=e.SESSION_END.subjects, reads=_NOTHING,
+            policy={"budget": SESSION_END_BUDGET},
+        ),
+    }
+)  # fmt: skip
+
+#: What the policies of two rows may not do although their event could: nobody there reads it.
+_NOT_HERE: Final[Mapping[str, May]] = MappingProxyType(
+    {
+        "UserPromptSubmit": May.REWRITE,
+        "PermissionDenied": May.CONTEXT,
+        "Notification": May.CONTEXT,
+        "TaskCompleted": May.CONTEXT,
+        "PostCompact": May.CONTEXT,
+        "PreCompact": May.ANSWER,
+    }
+)
+#: A turn that hooks keep from ending goes on at most so often in a row; a tool call starts the count anew.
+_STOP_CAP: Final = 8
+_CAPPED: Final = frozenset({"Stop", "SubagentStop"})
+
+
+def _seconds(env: Mapping[str, str], name: str) -> float | None:
+    try:
+        value = float(env.get(name, ""))
+    except ValueError:
+        return None
+    return value / 1000 if 0 < value < 1e9 else None
+
+
+def session_end_budget(env: Mapping[str, str]) -> float | None:
+    """What the environment sets it to, whatever the settings files say."""
+    return _seconds(env, "CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS")
+
+
+def _stop_cap(env: Mapping[str, str]) -> int:
+    given = env.get("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "")
+    return int(given) if given.isascii() and given.isdecimal() and 0 < len(given) < 6 else _STOP_CAP
+
+
+def _policy(name: str, row: Row, env: Mapping[str, str]) -> Policy:
+    placement: Placement = "conversation"
+    lives: Lives = "session"
+    habits: dict[str, Any] = {"placement": placement, "lives": lives, **row.policy}
+    if name in _CAPPED:
+        habits["limit"] = Limit(_stop_cap(env), "pass", "call")
+    if name == "SessionEnd":
+        habits["budget"] = session_end_budget(env) or SESSION_END_BUDGET
+    return Policy(
+        spelled=name, may=row.event.may & ~_NOT_HERE.get(name, May.NOTHING), leftovers="leave", **habits
+    )
+
+
+def spellings(env: Mapping[str, str]) -> Mapping[str, Spelled]:
+    """Every event under Claude Code's name; its policy is one object for all hooks of an engine."""
+    return MappingProxyType(
+        {
+            name: Spelled(row.event, _policy(name, row, env), row.timeout or _USUAL_TIMEOUT)
+            for name, row in ROWS.items()
+        }
+    )
+
+
+def default_timeout(name: str, kind: str) -> float:
+    """Seconds for an entry that gives none: by the kind of a model's hook, else by the event."""
+    return KIND_TIMEOUTS.get(kind) or ROWS[name].timeout or _USUAL_TIMEOUT

@@ -1,0 +1,63 @@
+"""A hook of any event about to be understood, for tests that need no process."""
+
+import json
+from typing import Any
+
+from msgspec.structs import replace
+
+from hookline.dialects.claude_code import dialect
+from hookline.handlers.agent import AgentSpec
+from hookline.handlers.prompt import PromptSpec
+from hookline.model.events import EventSpec
+from hookline.model.raw import Exited, RawResult, Replied
+from hookline.model.scene import Scene
+from hookline.model.wire import Call, Decoded
+from tests.dialects.claude_code.driver import RECORDED
+
+CLAUDE = dialect({"HOME": "/home/user"})
+
+#: TeammateIdle never fired while payloads were recorded.
+_UNRECORDED: dict[str, dict[str, Any]] = {
+    "TeammateIdle": {"hook_event_name": "TeammateIdle", "teammate_name": "t", "team_name": "x"}
+}
+
+
+def sample(spelled: str, **changes: Any) -> Any:
+    """A payload of the event as it was recorded."""
+    document = _UNRECORDED.get(spelled)
+    if document is None:
+        paths = sorted((RECORDED / "payloads").glob(f"{spelled}.*json"))
+        plain = [path for path in paths if path.name.startswith(f"{spelled}.Bash.json")] or paths
+        document = json.loads(plain[0].read_text())["payload"]
+    return CLAUDE.wire.parse({**document, **changes}).payload
+
+
+def call(spelled: str, payload: Any = None, kind: str = "command", spec: Any = None, **hook: Any) -> Call:
+    row = CLAUDE.spellings[spelled]
+    event: EventSpec[Any] = row.event
+    made = replace(CLAUDE.flag_hook(row, "true"), kind=kind, **hook)
+    if spec is not None:
+        made = replace(made, spec=spec)
+    known = payload if payload is not None else sample(spelled)
+    return Call(hook=made, event=event, payload=known, scene=Scene(), timeout=1.0)
+
+
+def exited(spelled: str, stdout: Any = "", stderr: str = "", code: int = 0, **hook: Any) -> Decoded:
+    """What a command says that printed this."""
+    text = stdout if isinstance(stdout, str) else json.dumps(stdout)
+    return understood(call(spelled, **hook), Exited(code, text.encode(), stderr.encode()))
+
+
+def specific(spelled: str, code: int = 0, **fields: Any) -> Decoded:
+    return exited(spelled, {"hookSpecificOutput": {"hookEventName": spelled, **fields}}, code=code)
+
+
+def verdict(spelled: str, *, agent: bool = False, goes_on: bool = False, **fields: Any) -> Decoded:
+    """What a model's hook says."""
+    spec = AgentSpec("x") if agent else PromptSpec("x", None, goes_on)
+    asked = call(spelled, kind="agent" if agent else "prompt", spec=spec)
+    return understood(asked, Replied(json.dumps(fields).encode()))
+
+
+def understood(asked: Call, raw: RawResult) -> Decoded:
+    return CLAUDE.wire.decode(asked, raw)

@@ -1,0 +1,134 @@
+"""Hookline as a hook of Claude Code: an outcome told to the client means the same when the client reads it."""
+
+from typing import Any
+
+import pytest
+
+from hookline.dialects.claude_code.vocabulary import ROWS
+from hookline.model.events import May
+from hookline.model.outcome import (
+    GO_ON,
+    Answer,
+    ContextItem,
+    Edit,
+    Halt,
+    Message,
+    Outcome,
+    PermissionUpdate,
+    Vote,
+)
+from hookline.model.raw import Exited
+from hookline.model.wire import Told
+from tests.dialects.claude_code.calls import CLAUDE, call, understood
+
+HEARD = [name for name, row in ROWS.items() if row.heard]
+
+
+def told(spelled: str, outcome: Outcome) -> Told:
+    return CLAUDE.wire.answer(spelled, outcome)
+
+
+def back(spelled: str, told: Told) -> Outcome:
+    decoded = understood(call(spelled), Exited(told.code, told.stdout.encode(), told.stderr.encode()))
+    assert decoded.failure is None
+    return decoded.outcome.clipped(CLAUDE.spellings[spelled].policy.may)[0]
+
+
+@pytest.mark.parametrize("spelled", HEARD)
+def test_a_block_is_told_wherever_there_is_one(spelled: str) -> None:
+    blocked = Outcome(votes=(Vote("block", "because"),))
+    answer = told(spelled, blocked)
+    can = bool(CLAUDE.spellings[spelled].policy.may & May.BLOCK)
+    assert ("block" in answer.lost) != can
+    if can:
+        assert back(spelled, answer).reason == "because"
+
+
+@pytest.mark.parametrize("spelled", [name for name in ROWS if not ROWS[name].heard])
+def test_where_nobody_listens_all_is_lost(spelled: str) -> None:
+    answer = told(spelled, Outcome(votes=(Vote("block", "x"),), messages=(Message("m"),)))
+    assert answer == Told(lost=("votes", "messages"))
+
+
+@pytest.mark.parametrize("spelled", HEARD)
+def test_nothing_is_told_as_nothing(spelled: str) -> None:
+    assert told(spelled, GO_ON) == Told()
+
+
+@pytest.mark.parametrize("kind", ["allow", "ask", "defer"])
+@pytest.mark.parametrize("spelled", HEARD)
+def test_other_votes_are_told_or_lost(spelled: str, kind: Any) -> None:
+    answer = told(spelled, Outcome(votes=(Vote(kind, "because"),)))
+    if answer.lost:
+        assert answer.lost == (kind,)
+    else:
+        assert back(spelled, answer).permission == kind
+
+
+@pytest.mark.parametrize("spelled", HEARD)
+def test_context_is_told_or_lost(spelled: str) -> None:
+    answer = told(spelled, Outcome(context_items=(ContextItem("one"), ContextItem("two"))))
+    if "context" not in answer.lost and spelled != "DirectoryAdded":
+        assert back(spelled, answer).context == ("one\ntwo",)
+
+
+@pytest.mark.parametrize("spelled", HEARD)
+def test_a_stop_and_a_message_are_told_or_lost(spelled: str) -> None:
+    answer = told(spelled, Outcome(halts=(Halt("enough"),), messages=(Message("note"),)))
+    assert ("stop" in answer.lost) == ("continue" not in ROWS[spelled].reads)
+    assert ("messages" in answer.lost) == ("systemMessage" not in ROWS[spelled].reads)
+    if "stop" not in answer.lost and CLAUDE.spellings[spelled].policy.may & May.STOP:
+        assert back(spelled, answer).stop_reason == "enough"
+
+
+@pytest.mark.parametrize("field", ["tool_input", "tool_response", "prompt"])
+@pytest.mark.parametrize("spelled", HEARD)
+def test_a_rewrite_is_told_or_lost(spelled: str, field: str) -> None:
+    value = {"command": "ls"}
+    votes = (Vote("allow"),) if spelled == "PermissionRequest" else ()
+    answer = told(spelled, Outcome(votes=votes, edits=(Edit(value, field=field),)))
+    fits = ROWS[spelled].event.rewrites == field and field != "prompt"
+    assert ("rewrite" in answer.lost) != fits
+    if fits:
+        assert [edit.value for edit in back(spelled, answer).edits] == [value]
+
+
+def test_a_denied_request_may_end_the_turn() -> None:
+    outcome = Outcome(votes=(Vote("block", "no"),), halts=(Halt("no"),))
+    again = back("PermissionRequest", told("PermissionRequest", outcome))
+    assert (again.reason, again.stop) == ("no", True)
+
+
+def test_rules_go_with_an_allow() -> None:
+    update = PermissionUpdate(type="addRules", rules=({"toolName": "Bash"},), behavior="allow", by="x")
+    outcome = Outcome(votes=(Vote("allow"),), permission_updates=(update,))
+    again = back("PermissionRequest", told("PermissionRequest", outcome))
+    assert again.permission_updates[0].rules == ({"toolName": "Bash"},)
+    assert told("PreToolUse", outcome).lost == ("permission_updates",)
+
+
+@pytest.mark.parametrize(
+    ("spelled", "outcome"),
+    [
+        ("SessionStart", Outcome(seeds=("go",), watch_paths=("/a",))),
+        ("FileChanged", Outcome(watch_paths=("/a",))),
+        ("PermissionDenied", Outcome(retry=True)),
+        ("MessageDisplay", Outcome(answers=(Answer("shown"),))),
+        ("Elicitation", Outcome(answers=(Answer({"action": "accept", "content": {"a": 1}}),))),
+        ("WorktreeCreate", Outcome(answers=(Answer("/srv/x"),))),
+        ("Stop", Outcome(votes=(Vote("block"),), context_items=(ContextItem("go on"),))),
+    ],
+)
+def test_what_hooks_supply_comes_back_as_it_was(spelled: str, outcome: Outcome) -> None:
+    answer = told(spelled, outcome)
+    assert answer.lost == ()
+    assert back(spelled, answer) == outcome
+
+
+def test_what_no_event_can_be_told_is_lost_by_name() -> None:
+    everything = Outcome(env_items=(("A", "b"),), seeds=("x",), retry=True, watch_paths=("/a",))
+    assert told("PreToolUse", everything).lost == ("watch_paths", "initial_user_message", "retry", "env")
+
+
+def test_an_event_nobody_knows_loses_everything() -> None:
+    assert told("Nope", Outcome(votes=(Vote("block"),))).lost == ("votes",)

@@ -1,0 +1,121 @@
+"""Every mistake in a settings file is one diagnostic on its line; a file without mistakes gives none."""
+
+from pathlib import Path
+
+import pytest
+
+from hookline.dialects.claude_code import dialect
+from hookline.dialects.claude_code.fields import SHAPES, SPECS
+from hookline.dialects.claude_code.vocabulary import ROWS
+from hookline.dialects.dialect import Reading
+from hookline.handlers.registry import standard_handlers
+from tests.dialects.claude_code.stage import Mcp, Model
+from tests.dialects.play import lines, read
+
+HERE = Path(__file__).parent
+EXAMPLE = HERE.parents[2] / "examples/claude-code/.claude/settings.json"
+
+
+def read_text(text: str) -> Reading:
+    model = Model("")
+    handlers = standard_handlers(completer=model, agent_runner=model, mcp=Mcp())
+    return read(dialect({}), [("/p/.claude/settings.json", "project", text)], handlers)
+
+
+EXPECTED = [
+    (2, "wrong-type"),
+    (4, "misplaced-event"),
+    (6, "unknown-event"),
+    (7, "not-a-list"),
+    (9, "not-a-table"),
+    (10, "missing-field"),
+    (12, "not-a-table"),
+    (13, "missing-field"),
+    (14, "unknown-type"),
+    (15, "missing-field"),
+    (16, "missing-field"),
+    (17, "wrong-type"),
+    (18, "bad-shell"),
+    (19, "bad-timeout"),
+    (20, "bad-timeout"),
+    (21, "wrong-type"),
+    (22, "long-timeout"),
+    (23, "unknown-field"),
+    (24, "unread-field"),
+    (25, "bad-on-failure"),
+    (26, "kind-not-here"),
+    (27, "missing-field"),
+    (28, "cannot-run"),
+    (29, "url-not-allowed"),
+    (30, "wrong-type"),
+    (31, "never-runs"),
+    (35, "dead-matcher"),
+    (36, "kind-not-here"),
+    (39, "unread-matcher"),
+    (40, "async-guard"),
+    (43, "unread-field"),
+    (46, "wrong-type"),
+    (47, "bad-pattern"),
+    (48, "bad-pattern"),
+    (49, "dead-matcher"),
+    (50, "dead-matcher"),
+    (51, "dead-matcher"),
+    (52, "dead-matcher"),
+    (53, "untestable-pattern"),
+    (54, "unknown-field"),
+    (56, "bad-pattern"),
+    (57, "bad-pattern"),
+    (58, "bad-pattern"),
+]
+
+
+def test_each_mistake_is_one_diagnostic_on_its_line() -> None:
+    found = lines(read_text((HERE / "mistakes.json").read_text()).diagnostics)
+    assert sorted((line or 0, code) for line, code in found) == EXPECTED
+
+
+def test_an_error_drops_its_entry_and_a_warning_does_not() -> None:
+    reading = read_text((HERE / "mistakes.json").read_text())
+    wrong = {one.where.line for one in reading.diagnostics if one.severity == "error"}
+    right = {one.where.line for one in reading.diagnostics if one.severity == "warning"}
+    kept = {hook.where.line for hook in reading.hooks}
+    assert wrong
+    assert kept.isdisjoint(wrong)
+    assert right <= kept
+
+
+def test_mistakes_say_what_to_write_instead() -> None:
+    fixes = {one.where.line: one.fix for one in read_text((HERE / "mistakes.json").read_text()).diagnostics}
+    assert fixes[6] == "did you mean PreToolUse?"
+    assert fixes[14] == "did you mean command?"
+    assert fixes[23] == "did you mean timeout?"
+    assert fixes[49] == "write Bash"
+    assert fixes[50] == "mcp__github__.*"
+    assert fixes[51] == 'matcher "Bash" and if "Bash(git *)"'
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("", "syntax"),
+        ("[]", "not-a-table"),
+        ('{"hooks": []}', "not-a-table"),
+        ('{"hooks": {// no\n}}', "json-comment"),
+        ('{"hooks": {"Stop": [], "Stop": []}}', "duplicate-key"),
+        ('{"hooks": ' + "[" * 100_000 + "]" * 100_000 + "}", "too-deep"),
+    ],
+)
+def test_a_file_that_is_no_settings_file_says_so(text: str, code: str) -> None:
+    reading = read_text(text)
+    assert [one.code for one in reading.diagnostics] == [code]
+    assert reading.hooks == ()
+
+
+def test_the_example_has_no_mistakes_and_uses_everything() -> None:
+    reading = read_text(EXAMPLE.read_text())
+    assert [str(one) for one in reading.diagnostics] == []
+    assert {hook.policy.spelled for hook in reading.hooks} == set(ROWS)
+    assert {hook.kind for hook in reading.hooks} == set(SPECS)
+    text = EXAMPLE.read_text()
+    unused = {key for shapes in SHAPES.values() for key in shapes if f'"{key}"' not in text}
+    assert unused <= {"once", "shell"}  # one is for skills, the other changes nothing on this system
