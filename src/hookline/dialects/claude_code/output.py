@@ -5,10 +5,10 @@ from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
-from msgspec import Struct
 
 from hookline.dialects.claude_code.schema import SPECIFIC, Object, UnreadableError, check
 from hookline.dialects.claude_code.vocabulary import ROWS, Row
+from hookline.dialects.gathering import Gathering
 from hookline.matching.fields import read
 from hookline.model.outcome import (
     Answer,
@@ -30,40 +30,17 @@ _TEXT_GOES_ON: Final = frozenset({"Stop", "SubagentStop"})
 _PROMPTS: Final = frozenset({"UserPromptSubmit", "UserPromptExpansion"})
 
 
-class Said(Struct):
+class Said(Gathering):
     """An answer while it is being read."""
 
     spelled: str
     row: Row
     payload: Any
-    votes: list[Vote] = []
-    edits: list[Edit] = []
-    context: list[ContextItem] = []
-    messages: list[Message] = []
-    halts: list[Halt] = []
-    updates: list[PermissionUpdate] = []
-    watch: list[str] = []
-    seeds: list[str] = []
-    answers: list[Answer] = []
-    retry: bool = False
-    ignored: list[str] = []
 
     def outcome(self) -> Outcome:
-        votes = self.votes
         if self.halts and self.spelled in _TEXT_GOES_ON:
-            votes = []  # ending the turn beats going on with it
-        return Outcome(
-            votes=tuple(votes),
-            edits=tuple(self.edits),
-            context_items=tuple(self.context),
-            messages=tuple(self.messages),
-            halts=tuple(self.halts),
-            permission_updates=tuple(self.updates),
-            watch_paths=tuple(self.watch),
-            seeds=tuple(self.seeds),
-            answers=tuple(self.answers),
-            retry=self.retry,
-        )
+            self.votes = []  # ending the turn beats going on with it
+        return super().outcome()
 
 
 def read_output(document: Object, spelled: str, payload: Any) -> tuple[Outcome, tuple[str, ...]]:

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from hookline.dialects.gathering import Gathering
 from hookline.dialects.native.vocabulary import PREVENTING
 from hookline.documents.shapes import misshaped
 from hookline.model.errors import HooklineError
@@ -34,40 +35,13 @@ class UnreadableError(HooklineError):
     """Why an answer cannot be understood."""
 
 
-class Said(Struct):
-    """An answer while it is being read: the parts of an outcome, and what was left out."""
+class Said(Gathering):
+    """An answer while it is being read."""
 
     event: EventSpec[Any]
     policy: Policy
     #: How a default reason names the hook.
     who: str
-    votes: list[Vote] = []
-    edits: list[Edit] = []
-    context: list[ContextItem] = []
-    messages: list[Message] = []
-    halts: list[Halt] = []
-    updates: list[PermissionUpdate] = []
-    watch: list[str] = []
-    seeds: list[str] = []
-    env: list[tuple[str, str]] = []
-    answers: list[Answer] = []
-    retry: bool = False
-    ignored: list[str] = []
-
-    def outcome(self) -> Outcome:
-        return Outcome(
-            votes=tuple(self.votes),
-            edits=tuple(self.edits),
-            context_items=tuple(self.context),
-            messages=tuple(self.messages),
-            halts=tuple(self.halts),
-            permission_updates=tuple(self.updates),
-            watch_paths=tuple(self.watch),
-            seeds=tuple(self.seeds),
-            env_items=tuple(self.env),
-            answers=tuple(self.answers),
-            retry=self.retry,
-        )
 
 
 def read_answer(

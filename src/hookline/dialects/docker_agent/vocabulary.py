@@ -1,0 +1,171 @@
+"""Docker Agent's event names, what each of them is in Hookline's table, and how its hooks behave there.
+
+The rows stand in the order in which the hooks of one moment run: what rewrites before what judges, turn_start
+before before_llm_call.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from hookline.dialects.dialect import Spelled
+from hookline.dialects.docker_agent.conditions import PromptSource, Resumed
+from hookline.model import events as e
+from hookline.model.events import May
+from hookline.model.hook import Condition
+from hookline.model.policy import CLOSED, OPEN, Lives, Placement, Policy
+
+TIMEOUT = 60.0
+
+_JUDGES = May.BLOCK | May.PERMIT
+_TEXT = May.BLOCK | May.CONTEXT
+_CHANGES = May.BLOCK | May.REWRITE
+
+
+class Row(Struct, frozen=True, eq=False):
+    """One of its own event names at one moment."""
+
+    name: str
+    event: e.EventSpec[Any]
+    may: May = May.NOTHING
+    #: Its hooks stand in groups with a matcher on the tool's name.
+    tools: bool = False
+    #: Runs one after another, each seeing what the last one changed.
+    chained: bool = False
+    closed: bool = False
+    block_means: str = "cancel"
+    placement: Placement = "conversation"
+    lives: Lives = "session"
+    #: What tells this name from others at the same moment.
+    when: Condition | None = None
+    #: The hooks of groups marked `preempt_yolo` run by this row.
+    preempts: bool = False
+    #: A second moment of a name that stands further up.
+    again: bool = False
+
+
+def rows() -> tuple[Row, ...]:
+    """Every moment its hooks run at."""
+    return (
+        Row("session_start", e.SESSION_START, May.CONTEXT, placement="system"),
+        _prompt("user_prompt_submit", ""),
+        _prompt("user_steering_messages_submit", "steering"),
+        _prompt("user_followup_submit", "followup"),
+        Row("turn_start", e.PRE_MODEL_CALL, May.CONTEXT, placement="transient", lives="call"),
+        Row("before_llm_call", e.PRE_MODEL_CALL, _CHANGES, chained=True, block_means="end_turn"),
+        Row("after_llm_call", e.POST_MODEL_CALL),
+        Row(
+            "tool_input_transform",
+            e.PRE_TOOL_USE,
+            _CHANGES,
+            tools=True,
+            chained=True,
+            block_means="deny_call",
+        ),
+        Row("tool_guard", e.PRE_TOOL_USE, _JUDGES, tools=True, closed=True, block_means="deny_call"),
+        _gate(preempts=True),
+        _gate(preempts=False),
+        Row("permission_request", e.PERMISSION_REQUEST, _JUDGES, tools=True, block_means="deny_call"),
+        Row("on_tool_approval_decision", e.PERMISSION_DENIED),
+        Row("tool_response_transform", e.POST_TOOL_USE, May.REWRITE, tools=True, chained=True),
+        Row("post_tool_use", e.POST_TOOL_USE, _TEXT, tools=True, block_means="end_turn"),
+        Row("post_tool_use", e.POST_TOOL_USE_FAILURE, _TEXT, tools=True, block_means="end_turn", again=True),
+        Row("stop", e.STOP),
+        Row("turn_end", e.TURN_SETTLED),
+        Row("subagent_stop", e.SUBAGENT_STOP),
+        Row("on_user_input", e.USER_INPUT_WAITING),
+        Row("notification", e.NOTIFICATION),
+        Row("on_error", e.ERROR),
+        Row("on_max_iterations", e.MAX_ITERATIONS, when=Resumed(no=True)),
+        Row("on_session_resume", e.MAX_ITERATIONS, when=Resumed()),
+        Row("on_agent_switch", e.AGENT_SWITCHED),
+        Row("pre_compact", e.PRE_COMPACT, _TEXT, placement="transient", lives="call"),
+        Row("before_compaction", e.PRE_COMPACT, May.BLOCK | May.ANSWER),
+        Row("after_compaction", e.POST_COMPACT),
+        Row("worktree_create", e.WORKTREE_CREATE, _TEXT),
+        Row("session_end", e.SESSION_END),
+    )
+
+
+def _prompt(name: str, source: str) -> Row:
+    return Row(
+        name,
+        e.USER_PROMPT_SUBMIT,
+        _TEXT,
+        block_means="end_turn",
+        placement="transient",
+        lives="turn",
+        when=PromptSource(source),
+    )
+
+
+def _gate(*, preempts: bool) -> Row:
+    return Row(
+        "pre_tool_use",
+        e.PRE_TOOL_USE,
+        _JUDGES | May.REWRITE,
+        tools=True,
+        chained=True,
+        closed=True,
+        block_means="deny_call",
+        preempts=preempts,
+        again=preempts,
+    )
+
+
+#: A guard here can only stop or ask; that it has no objection approves nothing.
+NEVER_APPROVES = frozenset({"tool_guard"})
+#: Where `instruction_context` is read.
+INSTRUCTIONS = frozenset({"session_start", "turn_start"})
+
+
+def policy_of(row: Row) -> Policy:
+    return Policy(
+        spelled=row.name,
+        may=row.may,
+        run="serial" if row.chained else "parallel",
+        sees="current" if row.chained else "original",
+        reasons="blocks_joined",
+        failures=CLOSED if row.closed else OPEN,
+        block_means=row.block_means,
+        placement=row.placement,
+        lives=row.lives,
+        leftovers="leave",
+        may_detach=False,
+    )
+
+
+class Moment(Struct, frozen=True, eq=False):
+    """A row with its policy: the same object for all hooks there, because lanes are formed by it."""
+
+    row: Row
+    spelled: Spelled
+    order: int
+
+
+class Vocabulary:
+    """All rows of one dialect, by name."""
+
+    def __init__(self) -> None:
+        self.moments = tuple(
+            Moment(row, Spelled(row.event, policy_of(row), TIMEOUT), order)
+            for order, row in enumerate(rows())
+        )
+        self.spellings: Mapping[str, Spelled] = {
+            moment.row.name: moment.spelled for moment in self.moments if not moment.row.again
+        }
+        self._by_name: dict[str, list[Moment]] = {}
+        self._order = {moment.spelled.policy: moment.order for moment in self.moments}
+        for moment in self.moments:
+            self._by_name.setdefault(moment.row.name, []).append(moment)
+
+    def moments_of(self, name: str, *, preempts: bool = False) -> list[Moment]:
+        """Where the hooks of a name run; those that preempt auto-approval have a lane of their own."""
+        return [moment for moment in self._by_name[name] if moment.row.preempts == preempts]
+
+    def takes_matchers(self, name: str) -> bool:
+        return self._by_name[name][0].row.tools
+
+    def order(self, policy: Policy) -> int:
+        return self._order[policy]

@@ -1,0 +1,145 @@
+"""An outcome told in Docker Agent's terms, and understood again."""
+
+import json
+from typing import Any
+
+import pytest
+
+from hookline.dialects.docker_agent import dialect
+from hookline.model.events import May
+from hookline.model.outcome import (
+    Answer,
+    ContextItem,
+    Edit,
+    Halt,
+    Message,
+    Outcome,
+    PermissionUpdate,
+    Vote,
+)
+from hookline.model.raw import Exited
+from hookline.model.wire import Told
+from tests.dialects.docker_agent.stage import PAYLOADS, a_call
+
+DIALECT = dialect()
+VALUES: dict[str, Any] = {
+    "tool_input": {"cmd": "x"},
+    "messages": [{"role": "user", "content": "new"}],
+    "tool_response": "new",
+}
+
+
+def told(event: str, outcome: Outcome) -> Told:
+    return DIALECT.wire.answer(event, outcome)
+
+
+def understood(event: str, answer: Told) -> Outcome:
+    raw = Exited(answer.code, answer.stdout.encode(), answer.stderr.encode())
+    decoded = DIALECT.wire.decode(a_call(event), raw)
+    assert decoded.failure is None
+    assert decoded.ignored == ()
+    return decoded.outcome
+
+
+def may(event: str) -> May:
+    spelled = DIALECT.spellings[event]
+    return spelled.policy.may & spelled.event.may
+
+
+@pytest.mark.parametrize("event", PAYLOADS)
+@pytest.mark.parametrize("kind", ["block", "ask", "allow", "defer"])
+def test_a_vote_comes_back_or_is_named_as_lost(event: str, kind: Any):
+    answer = told(event, Outcome(votes=(Vote(kind, "because"),)))
+    back = understood(event, answer)
+    if answer.lost == ():
+        assert back.permission == {"block": "deny"}.get(kind, kind)
+        assert kind == "allow" or back.reason == "because"
+    elif kind == "defer" and may(event) & May.PERMIT:
+        assert back.permission == "ask"
+    else:
+        assert back == Outcome()
+    can = {"block": May.BLOCK}.get(kind, May.PERMIT)
+    expressible = (
+        bool(may(event) & can) and not (event == "tool_guard" and kind == "allow") and kind != "defer"
+    )
+    assert (answer.lost == ()) is expressible
+
+
+@pytest.mark.parametrize("event", PAYLOADS)
+def test_text_comes_back_or_is_named_as_lost(event: str):
+    answer = told(event, Outcome(context_items=(ContextItem("a"), ContextItem("b"))))
+    if may(event) & May.CONTEXT:
+        assert understood(event, answer).context == ("a\nb",)
+    else:
+        assert answer == Told(lost=("context",))
+
+
+@pytest.mark.parametrize("event", PAYLOADS)
+def test_a_rewrite_comes_back_or_is_named_as_lost(event: str):
+    field = DIALECT.spellings[event].event.rewrites or "tool_input"
+    edit = Edit(VALUES.get(field, "x"), patch=True, field=field)
+    answer = told(event, Outcome(edits=(edit,)))
+    if may(event) & May.REWRITE:
+        assert understood(event, answer).edits[0].value == edit.value
+        assert answer.lost == ()
+    else:
+        assert answer == Told(lost=("rewrite",))
+
+
+@pytest.mark.parametrize("event", PAYLOADS)
+def test_a_message_for_the_user_always_comes_back(event: str):
+    answer = told(event, Outcome(messages=(Message("psst"),)))
+    assert understood(event, answer).messages[0].text == "psst"
+
+
+def test_a_summary_comes_back():
+    answer = told("before_compaction", Outcome(answers=(Answer("short"),)))
+    assert understood("before_compaction", answer).answer == "short"
+
+
+def test_nothing_said_is_nothing_printed():
+    assert told("pre_tool_use", Outcome()) == Told()
+
+
+def test_stopping_the_run_is_told_as_a_block():
+    answer = told("pre_tool_use", Outcome(halts=(Halt("enough"),)))
+    assert answer.lost == ("stop",)
+    assert understood("pre_tool_use", answer).reason == "enough"
+
+
+def test_a_whole_new_input_cannot_take_keys_away():
+    assert told("pre_tool_use", Outcome(edits=(Edit({"a": 1}, field="tool_input"),))).lost == (
+        "removal of keys",
+    )
+
+
+@pytest.mark.parametrize("value", [{"a": 1}, object(), 7])
+def test_a_result_that_is_no_text_cannot_be_told(value: Any):
+    outcome = Outcome(edits=(Edit(value, field="tool_response"),))
+    assert told("tool_response_transform", outcome).lost == ("rewrite",)
+
+
+def test_what_has_no_key_is_named():
+    outcome = Outcome(
+        permission_updates=(PermissionUpdate("addRules"),),
+        watch_paths=("/x",),
+        seeds=("hi",),
+        env_items=(("A", "1"),),
+        answers=(Answer({"x": 1}),),
+        retry=True,
+    )
+    assert told("session_start", outcome).lost == (
+        "answer", "permission_updates", "watch_paths", "initial_user_message", "env", "retry",
+    )  # fmt: skip
+
+
+def test_an_answer_is_one_object_that_names_its_event():
+    answer = told("pre_tool_use", Outcome(votes=(Vote("block", "no"),), messages=(Message("m"),)))
+    assert json.loads(answer.stdout) == {
+        "system_message": "m",
+        "hook_specific_output": {
+            "hook_event_name": "pre_tool_use",
+            "permission_decision": "deny",
+            "permission_decision_reason": "no",
+        },
+    }

@@ -1,0 +1,108 @@
+"""The example uses everything there is, and is without mistakes."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookline.dialects.docker_agent import dialect
+from hookline.dialects.docker_agent.fields import GROUP, READ_BY, SHAPES
+from hookline.dialects.docker_agent.payloads import FIELDS
+from hookline.documents.document import read_document
+from hookline.model.payloads import PermissionAsked, ToolCall
+from tests.dialects.docker_agent.stage import EXTRA, PAYLOADS, handlers
+from tests.dialects.play import Play, read
+
+FILE = Path(__file__).parents[3] / "examples" / "docker-agent" / "agent.yaml"
+TEXT = FILE.read_text()
+SEED = (
+    "session_start", "turn_start", "before_llm_call", "after_llm_call", "pre_tool_use", "post_tool_use",
+    "on_user_input", "stop", "notification", "on_error", "on_max_iterations", "session_end",
+)  # fmt: skip
+
+
+#: Where the example's matcher is about another tool.
+MATCHED = {
+    "permission_request": PermissionAsked(tool_name="read_file"),
+    "tool_guard": ToolCall(tool_name="mcp:files"),
+}
+
+
+def hooks() -> dict[str, list[dict[str, Any]]]:
+    return read_document(TEXT, "yaml", "agent.yaml").value["agents"]["root"]["hooks"]
+
+
+def definitions() -> list[dict[str, Any]]:
+    entries = [entry for event in hooks().values() for entry in event]
+    return [each for entry in entries for each in entry.get("hooks", [entry])]
+
+
+def test_it_has_no_mistakes():
+    assert read(dialect(), [("agent.yaml", "project", TEXT)], handlers()).diagnostics == ()
+
+
+def test_it_has_every_event_and_those_of_the_original_design_first():
+    assert set(hooks()) == set(dialect().spellings)
+    assert tuple(hooks())[:12] == SEED
+
+
+def test_it_has_every_kind_of_handler_and_every_field():
+    assert {each["type"] for each in definitions()} == set(READ_BY)
+    assert {key for each in definitions() for key in each} == set(SHAPES)
+    groups = [entry for event in hooks().values() for entry in event if "hooks" in entry]
+    assert {key for group in groups for key in group} == set(GROUP)
+
+
+def test_it_is_known_by_its_shape():
+    assert dialect().recognises(read_document(TEXT, "yaml", "x.yaml").value)
+    others: list[Any] = [
+        {"hooks": {}},
+        {"agents": {}},
+        {"agents": {"x": 1}},
+        {"agents": {"x": {"color": "red"}}},
+        [],
+        None,
+    ]
+    for other in others:
+        assert not dialect().recognises(other)
+
+
+def test_the_event_table_the_payload_table_and_the_samples_name_the_same_events():
+    assert set(dialect().spellings) == set(FIELDS) == set(PAYLOADS)
+
+
+@pytest.mark.parametrize("event", PAYLOADS)
+def test_it_runs_at(event: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    known = handlers(*['{"decision":"allow"}'] * 3)
+    stage = Play(
+        dialect(),
+        [("agent.yaml", "project", TEXT)],
+        handlers=known,
+        cwd=str(tmp_path),
+        extra=EXTRA.get(event),
+    )
+    stage.fire(event, MATCHED.get(event, PAYLOADS[event]))
+    assert event in {run.spelled for run in stage.runs}
+    assert {run.dialect for run in stage.runs} == {"docker-agent"}
+
+
+def test_its_guards_work(tmp_path: Path):
+    stage = Play(
+        dialect(),
+        [("agent.yaml", "project", TEXT)],
+        handlers=handlers('{"decision":"allow"}'),
+        cwd=str(tmp_path),
+    )
+    call = PAYLOADS["pre_tool_use"]
+    outcome = stage.fire("pre_tool_use", type(call)(tool_name="shell", tool_input={"cmd": "sudo ls"}))
+    assert (outcome.blocked, outcome.reason) == (True, "no sudo")
+
+
+def test_where_its_files_are():
+    places = dialect().places("/repo", {"HOME": "/home/me"})
+    assert [place.file for place in places if place.scope == "user"] == [
+        "/home/me/.config/cagent/config.yaml"
+    ]
+    assert places[0].file == "/repo/agent.yaml"
+    assert not any(place.needs_trust for place in places)

@@ -1,0 +1,110 @@
+import time
+
+import pytest
+
+from tests.dialects.gencode.stage import PAYLOADS, bash, play_of, prints, says
+
+
+def test_exit_2_blocks_with_stderr_and_stdout_is_not_read() -> None:
+    allow = says("PreToolUse", permissionDecision="allow", additionalContext="not read")
+    outcome = play_of("PreToolUse", prints(allow, code=2, stderr="  not here\n")).fire(
+        "PreToolUse", bash("ls")
+    )
+    assert (outcome.blocked, outcome.reason, outcome.permission) == (True, "not here", "deny")
+    assert outcome.context == ()
+    silent = play_of("PreToolUse", "exit 2").fire("PreToolUse", bash("ls"))
+    assert silent.reason == "Hook blocked execution"
+
+
+@pytest.mark.parametrize(
+    "event", ["PreToolUse", "PermissionRequest", "UserPromptSubmit", "Stop", "PreCompact"]
+)
+def test_exit_2_blocks_at_every_event_that_can_be_blocked_and_is_waited_for(event: str) -> None:
+    outcome = play_of(event, prints(code=2, stderr="no")).fire(event, PAYLOADS[event])
+    assert (outcome.blocked, outcome.reason) == (True, "no")
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "cause"),
+    [(1, "failed", "crashed"), (3, "failed", "crashed"), (127, "not_started", "not_started")],
+)
+def test_any_other_exit_goes_on_and_is_recorded(code: int, status: str, cause: str) -> None:
+    deny = says("PreToolUse", permissionDecision="deny")
+    stage = play_of(
+        "PreToolUse", prints(deny, code=code, stderr="oops\nmore"), prints(code=2, stderr="second")
+    )
+    outcome = stage.fire("PreToolUse", bash("ls"))
+    assert outcome.reason == "second"
+    first = stage.runs[0]
+    assert (first.status, first.cause, first.detail) == (status, cause, f"hook exited {code}: oops")
+    assert first.passed_without_answer
+    assert [message.text for message in outcome.messages] == [
+        f"hook printf gave no answer: hook exited {code}: oops"
+    ]
+
+
+def test_a_signal_goes_on_and_is_recorded() -> None:
+    stage = play_of("PreToolUse", "kill -9 $$")
+    assert not stage.fire("PreToolUse", bash("ls")).blocked
+    assert (stage.runs[0].status, stage.runs[0].cause) == ("failed", "signalled")
+
+
+def test_a_timeout_kills_the_hook_and_does_not_block() -> None:
+    stage = play_of("PreToolUse", {"command": "sleep 60; exit 2", "timeout": 1})
+    begun = time.monotonic()
+    outcome = stage.fire("PreToolUse", bash("ls"))
+    assert time.monotonic() - begun < 20
+    assert not outcome.blocked
+    assert (stage.runs[0].status, stage.runs[0].cause) == ("timed_out", "timed_out")
+
+
+def test_the_timeout_is_ten_minutes_unless_the_entry_says_otherwise() -> None:
+    stage = play_of(
+        "PreToolUse", "true", {"command": "true", "timeout": 7}, {"command": "true", "timeout": 0}
+    )
+    assert [hook.timeout for hook in stage.reading.hooks] == [600, 7, 600]
+
+
+@pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit", "PreToolUse"])
+def test_plain_text_is_no_context_but_an_answer_that_cannot_be_read(event: str) -> None:
+    stage = play_of(event, "echo hello")
+    outcome = stage.fire(event, PAYLOADS[event])
+    assert outcome.context == ()
+    assert (stage.runs[0].status, stage.runs[0].cause) == ("failed", "unreadable")
+
+
+@pytest.mark.parametrize("output", ["", "\n  \n"])
+def test_printing_nothing_says_nothing(output: str) -> None:
+    stage = play_of("SessionStart", prints(output))
+    assert stage.fire("SessionStart", PAYLOADS["SessionStart"]).context == ()
+    assert stage.runs[0].status == "ok"
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "[1]",
+        '"text"',
+        "null",
+        '{"continue": false',
+        "{} {}",
+        '\ufeff{"continue": false}',
+        "```json\n{}\n```",
+        "NaN",
+    ],
+)
+def test_the_whole_of_stdout_is_one_json_object_or_nothing(output: str) -> None:
+    stage = play_of("PreToolUse", prints(output))
+    assert not stage.fire("PreToolUse", bash("ls")).blocked
+    assert stage.runs[0].cause == "unreadable"
+
+
+def test_stdin_is_closed_so_that_a_hook_that_reads_it_to_the_end_ends() -> None:
+    stage = play_of("PreToolUse", {"command": "cat > /dev/null; echo read >&2; exit 2", "timeout": 30})
+    assert stage.fire("PreToolUse", bash("ls")).reason == "read"
+
+
+def test_output_beyond_what_is_kept_is_not_read() -> None:
+    stage = play_of("PreToolUse", "head -c 2000000 /dev/zero | tr '\\0' ' '; echo '{\"continue\": false}'")
+    assert not stage.fire("PreToolUse", bash("ls")).blocked
+    assert stage.runs[0].cause == "truncated"

@@ -1,0 +1,145 @@
+import pytest
+
+from hookline.model import payloads as p
+from tests.dialects.gencode.stage import PAYLOADS, bash, play, play_of, prints
+from tests.dialects.play import lines
+
+BLOCK = prints(code=2, stderr="no")
+
+
+def runs(event: str, matcher: str, payload: object) -> bool:
+    stage = play_of(event, "true", matcher=matcher)
+    stage.fire(event, payload)
+    return bool(stage.runs)
+
+
+@pytest.mark.parametrize(
+    ("matcher", "tool", "wanted"),
+    [
+        ("", "Bash", True),
+        ("*", "Bash", True),
+        ("Bash", "Bash", True),
+        ("Bash", "BashTool", False),
+        ("Bash.*", "BashTool", True),
+        ("Ba.h", "Bash", True),
+        ("Ba.h", "MyBash", False),
+        ("Ba.h", "BashTool", False),
+        ("Edit|Write", "Write", True),
+        ("Edit|Write", "WriteAll", False),
+        ("bash", "Bash", False),
+        ("mcp__.*__read", "mcp__files__read", True),
+        ("[", "[", True),
+        ("[", "Bash", False),
+        ("Edit, Write", "Write", False),
+        (" ", "Bash", False),
+    ],
+)
+def test_a_matcher_is_a_regular_expression_for_the_whole_name(matcher: str, tool: str, wanted: bool) -> None:
+    assert runs("PreToolUse", matcher, p.ToolCall(tool_name=tool)) is wanted
+
+
+@pytest.mark.parametrize(
+    ("matcher", "command", "wanted"),
+    [
+        ("Bash(git:*)", "git status", True),
+        ("Bash(git:*)", "ls", False),
+        ("Edit|Bash(git:*)", "cd x && git push", True),
+        ("Edit|Bash(git:*)", "ls", False),
+    ],
+)
+def test_a_tool_pattern_works_as_a_matcher(matcher: str, command: str, wanted: bool) -> None:
+    assert runs("PreToolUse", matcher, bash(command)) is wanted
+
+
+@pytest.mark.parametrize(("command", "wanted"), [("cd x && git status", True), ("cd x && ls", False)])
+def test_if_looks_at_every_command_of_a_line(command: str, wanted: bool) -> None:
+    stage = play_of("PreToolUse", {"command": BLOCK, "if": "Bash(git:*)"})
+    assert stage.fire("PreToolUse", bash(command)).blocked is wanted
+
+
+@pytest.mark.parametrize(
+    ("command", "wanted"), [("git push origin", True), ("git status", False), ("hg push origin", False)]
+)
+def test_a_tool_pattern_and_an_if_must_both_hold(command: str, wanted: bool) -> None:
+    stage = play_of("PreToolUse", {"command": BLOCK, "if": "Bash(* push *)"}, matcher="Bash(git:*)")
+    assert stage.fire("PreToolUse", bash(command)).blocked is wanted
+
+
+def test_if_on_an_event_without_a_tool_never_runs_and_is_reported() -> None:
+    stage = play_of("UserPromptSubmit", {"command": BLOCK, "if": "Bash(git:*)"})
+    assert [one.code for one in stage.reading.diagnostics] == ["never-runs"]
+    assert not stage.fire("UserPromptSubmit", p.Prompt(prompt="git status")).blocked
+    assert not stage.runs
+
+
+@pytest.mark.parametrize(
+    "event", ["PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "PermissionDenied"]
+)
+def test_if_is_read_at_every_event_about_a_tool(event: str) -> None:
+    stage = play_of(event, {"command": "true", "if": "Bash(ls:*)"}, {"command": "true", "if": "Read(x)"})
+    assert not stage.reading.diagnostics
+    stage.fire(event, PAYLOADS[event])
+    assert {run.status for run in stage.runs} <= {"ok", "detached"}
+    assert len({run.run_id for run in stage.runs}) == 1
+
+
+@pytest.mark.parametrize("event", ["UserPromptSubmit", "Stop", "TaskCreated", "TaskCompleted", "CwdChanged"])
+def test_a_matcher_where_nothing_can_be_matched_never_runs_and_is_reported(event: str) -> None:
+    stage = play(
+        f"""{{
+  "hooks": {{
+    "{event}": [
+      {{
+        "matcher": "hello",
+        "hooks": [{{"command": "true"}}]
+      }}
+    ]
+  }}
+}}"""
+    )
+    assert lines(stage.reading.diagnostics) == [(5, "dead-matcher")]
+    stage.fire(event, PAYLOADS[event])
+    assert not stage.runs
+
+
+@pytest.mark.parametrize("matcher", ["*", "", ".*"])
+def test_a_matcher_that_lets_everything_pass_runs_where_nothing_can_be_matched(matcher: str) -> None:
+    stage = play_of("Stop", "true", matcher=matcher)
+    assert not stage.reading.diagnostics
+    stage.fire("Stop", PAYLOADS["Stop"])
+    assert len(stage.runs) == 1
+
+
+MATCHED = {
+    "SessionStart": "resume",
+    "SessionEnd": "logout",
+    "Setup": "maintenance",
+    "PreToolUse": "Bash",
+    "PermissionRequest": "Bash",
+    "PermissionDenied": "Bash",
+    "PostToolUse": "Bash",
+    "PostToolUseFailure": "Bash",
+    "StopFailure": "server",
+    "Notification": "idle_prompt",
+    "SubagentStart": "explore",
+    "SubagentStop": "explore",
+    "ConfigChange": "user_settings",
+    "InstructionsLoaded": "include",
+    "FileChanged": "a.py",
+    "PreCompact": "manual",
+    "PostCompact": "manual",
+    "WorktreeCreate": "fix-1",
+    "WorktreeRemove": "/w/fix-1",
+}
+
+
+@pytest.mark.parametrize("event", MATCHED)
+def test_each_event_matches_its_own_value(event: str) -> None:
+    assert runs(event, MATCHED[event], PAYLOADS[event])
+    assert not runs(event, "something-else", PAYLOADS[event])
+
+
+def test_every_other_event_has_nothing_to_match() -> None:
+    assert set(PAYLOADS) - set(MATCHED) == {
+        "UserPromptSubmit", "Stop", "TaskCreated", "TaskCompleted", "CwdChanged",
+    }  # fmt: skip
