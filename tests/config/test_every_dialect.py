@@ -69,8 +69,21 @@ def test_every_agents_hooks_are_found_and_run_as_lanes_in_registry_order(project
 def test_without_a_choice_all_of_them_are_looked_for(project: Path) -> None:
     installed = load(project)
     dialects = [hook.dialect for hook in installed.engine.hooks]
-    # gen-code reads Claude Code's files where it has none of its own, so that hook is there for both.
-    assert dialects == ["claude-code", "gen-code", "codewhale", "reasonix", "native"]
+    assert dialects == ["claude-code", "codewhale", "reasonix", "native"]
+
+
+def test_a_file_two_agents_read_runs_once_and_that_is_said(project: Path) -> None:
+    (project / ".gen").mkdir()
+    own = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}
+    (project / ".gen" / "settings.json").write_text(json.dumps(own))
+    installed = load(project)
+    hooks = [(hook.dialect, hook.event.name) for hook in installed.engine.hooks]
+    assert hooks[:2] == [("claude-code", "PreToolUse"), ("gen-code", "Stop")]
+    (said,) = [one for one in installed.diagnostics if one.code == "read-already"]
+    assert said.severity == "info"
+    assert str(said.where).endswith(".claude/settings.json")
+    alone = load(project, dialects=["gen-code"]).engine.hooks
+    assert [hook.event.name for hook in alone] == ["PreToolUse", "Stop"]
 
 
 def test_what_the_own_agent_would_want_trusted_is_kept_as_a_fact(project: Path) -> None:

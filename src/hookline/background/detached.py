@@ -25,16 +25,19 @@ class Background:
 
     def start(self, work: Coroutine[Any, Any, object]) -> None:
         """Run it when it is its turn."""
-        self._own(self._in_turn(work))
+        task = self._own(self._in_turn(work))
+        # A task that is cancelled before its first step never reaches the work: it must not stay unawaited.
+        task.add_done_callback(lambda _task: work.close())
 
     def adopt(self, work: Coroutine[Any, Any, object]) -> None:
         """Take over work that is running already."""
         self._own(work)
 
-    def _own(self, work: Coroutine[Any, Any, object]) -> None:
+    def _own(self, work: Coroutine[Any, Any, object]) -> asyncio.Task[object]:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     async def _in_turn(self, work: Coroutine[Any, Any, object]) -> None:
         loop = asyncio.get_running_loop()
@@ -42,11 +45,8 @@ class Background:
         if turns is None:
             # An engine may serve one loop after another; a semaphore belongs to the loop it first waited on.
             self._turns = {loop: (turns := asyncio.Semaphore(self._at_once))}
-        try:
-            async with turns:
-                await work
-        finally:
-            work.close()
+        async with turns:
+            await work
 
     async def drain(self, limit: float | None = None) -> bool:
         """Wait until everything detached has ended; False when the limit came first."""

@@ -51,9 +51,8 @@ async def _fire(args: argparse.Namespace) -> int:
         )
         named = None if args.dialect is None else [args.dialect]
         loaded = engine.load(cwd, args.config, named)
-        hooks = _concerned(request, loaded.hooks)
+        hooks = _concerned(request, _with_flag_hooks(engine, loaded.hooks, args.hook or (), chosen))
         engine.swap(_closed(hooks) if args.strict else hooks)
-        _add_flag_hooks(engine, args.hook or (), chosen)
         _tell(loaded)
         status = await _dispatch(engine, request, loaded.diagnostics, as_document=args.json)
         return status or (PROBLEM if _nothing_configured(engine, loaded) else FINE)
@@ -121,17 +120,24 @@ def _closed(hooks: Sequence[Hook]) -> Sequence[Hook]:
     return [replace(hook, on_failure="block") if hook.event.may & May.BLOCK else hook for hook in hooks]
 
 
-def _add_flag_hooks(engine: Engine, flags: Sequence[str], foreign: "Dialect | None") -> None:
+def _with_flag_hooks(
+    engine: Engine, hooks: Sequence[Hook], flags: Sequence[str], foreign: "Dialect | None"
+) -> Sequence[Hook]:
+    """`--hook EVENT=COMMAND` comes after what the files of its dialect say."""
+    wanted: list[Hook] = []
     for flag in flags:
         name, found, command = flag.partition("=")
         event = engine.events.get(name)
-        spelled = foreign.spellings.get(name) if foreign is not None else None
-        if not found or not command.strip() or (event is None and spelled is None):
+        known = foreign is not None and name in foreign.spellings
+        if not found or not command.strip() or (event is None and not known):
             raise RequestError(f"--hook {flag!r} is not EVENT=COMMAND with an event that exists")
-        if foreign is not None and spelled is not None:
-            engine.store.add(foreign.flag_hook(spelled, command))
+        if foreign is not None and known:
+            wanted += [foreign.flag_hook(moment, command) for moment in foreign.moments(name)]
         elif event is not None:
-            engine.add(event, command, name=command, scope="flag")
+            wanted.append(engine.make_hook(event, command, name=command, scope="flag"))
+    whose = foreign.name if foreign is not None else NATIVE
+    last = max((place for place, hook in enumerate(hooks, 1) if hook.dialect == whose), default=len(hooks))
+    return [*hooks[:last], *wanted, *hooks[last:]]
 
 
 def _gathered(files: Sequence[str]) -> list[str]:

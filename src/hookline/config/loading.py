@@ -12,6 +12,7 @@ from hookline.dialects.native.home import NativeHome
 from hookline.dialects.registry import Listed, standard_dialects
 from hookline.handlers.registry import Handler
 from hookline.matching.nearest import nearest
+from hookline.model.diagnostics import Diagnostic, Where
 from hookline.model.errors import UnknownDialectError
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Loader:
             if name == NATIVE:
                 loaded += load_native(cwd, self._native, env=self._env)
             elif names is not None or self._may_be_used(name, cwd):
-                loaded += self._foreign(name, cwd)
+                loaded += _unread_so_far(self._foreign(name, cwd), loaded)
         return _managed_first(loaded)
 
     def files(self, files: Sequence[str], name: str | None = None) -> Loaded:
@@ -109,6 +110,25 @@ def _stands_above(folder: str, cwd: str, home: str) -> bool:
         if parent == directory:
             return bool(home) and os.path.lexists(os.path.join(home, folder))
         directory = parent
+
+
+def _unread_so_far(later: Loaded, before: Loaded) -> Loaded:
+    """Without the hooks of files that an earlier dialect has read: nobody wants a hook to run twice."""
+    known = {found.file: found.dialect for found in before.found}
+    twice = [found for found in later.found if found.file in known]
+    said = [
+        Diagnostic(
+            "info",
+            "read-already",
+            f"{found.dialect} reads this file too; its hooks run once, as {known[found.file]} runs them",
+            Where(found.file),
+            fix=f"choose {found.dialect} alone to run them its way",
+        )
+        for found in twice
+        if any(hook.where.file == found.file for hook in later.hooks)
+    ]
+    hooks = tuple(hook for hook in later.hooks if hook.where.file not in known)
+    return Loaded(hooks, (*later.diagnostics, *said), later.found, later.looked_for)
 
 
 def _managed_first(loaded: Loaded) -> Loaded:

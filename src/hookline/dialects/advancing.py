@@ -1,6 +1,5 @@
 """The payload as the next hook sees it, for dialects in which a rewrite replaces the field of the event."""
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -29,4 +28,6 @@ def _replaced(payload: Any, field: str, value: Any) -> Any:
         return {**cast("Mapping[str, Any]", payload), field: value}
     if isinstance(payload, Struct):
         return replace(payload, **{field: value})
+    import dataclasses  # noqa: PLC0415 - only hosts with rows of their own have such payloads
+
     return dataclasses.replace(payload, **{field: value})

@@ -104,6 +104,10 @@ class Dialect(Protocol):
         """Hooks in the order they run. One bad entry is reported and dropped; the rest load."""
         ...
 
+    def moments(self, name: str) -> Sequence[Spelled]:
+        """Every moment at which hooks under one of its own event names run: usually one."""
+        ...
+
     def flag_hook(self, spelled: Spelled, command: str) -> Hook:
-        """The hook that `--hook EVENT=COMMAND` stands for."""
+        """The hook that `--hook EVENT=COMMAND` stands for, at one of those moments."""
         ...

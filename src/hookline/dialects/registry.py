@@ -26,7 +26,7 @@ def standard_dialects() -> Mapping[str, Listed]:
     """By name, in the order their lanes run."""
     return {
         "claude-code": Listed("claude_code", (".claude",)),
-        "gen-code": Listed("gencode", (".gen", ".claude")),
+        "gen-code": Listed("gencode", (".gen",)),
         "codewhale": Listed("codewhale", (".codewhale",)),
         "reasonix": Listed("reasonix", (".reasonix",)),
         "docker-agent": Listed(

@@ -14,7 +14,9 @@ Format = Literal["json", "toml", "yaml"]
 
 LIMIT = 10_000_000
 
-_READERS: Mapping[Format, str] = MappingProxyType({"json": "json_text", "toml": "toml_text", "yaml": "yaml_text"})
+_READERS: Mapping[Format, str] = MappingProxyType(
+    {"json": "json_text", "toml": "toml_text", "yaml": "yaml_text"}
+)
 _SUFFIXES: Mapping[str, Format] = {
     "json": "json",
     "jsonc": "json",

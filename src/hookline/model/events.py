@@ -99,7 +99,7 @@ PRE_TOOL_USE = EventSpec(
 )  # fmt: skip
 PERMISSION_REQUEST = EventSpec(
     "PermissionRequest", p.PermissionAsked, "when a call needs permission, before the user is asked.",
-    May.BLOCK | May.PERMIT | May.REWRITE | May.STOP | May.RULES,
+    May.BLOCK | May.PERMIT | May.REWRITE | May.CONTEXT | May.STOP | May.RULES,
     rewrites="tool_input", subject="tool_name", guard=True,
 )  # fmt: skip
 PERMISSION_DENIED = EventSpec(
@@ -195,7 +195,7 @@ POST_COMPACT = EventSpec(
 )  # fmt: skip
 WORKTREE_CREATE = EventSpec(
     "WorktreeCreate", p.WorktreeWanted, "when a worktree is to be made.",
-    May.BLOCK | May.ANSWER, subject="name", answer="the path of the worktree the hook made",
+    May.BLOCK | May.CONTEXT | May.ANSWER, subject="name", answer="the path of the worktree the hook made",
 )  # fmt: skip
 WORKTREE_REMOVE = EventSpec(
     "WorktreeRemove", p.WorktreeGone, "when a worktree is to be removed.", subject="worktree_path",

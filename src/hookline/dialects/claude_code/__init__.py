@@ -77,6 +77,9 @@ class ClaudeCode:
     def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
         return self._reader.read(layers, tools)
 
+    def moments(self, name: str) -> Sequence[Spelled]:
+        return (self.spellings[name],)
+
     def flag_hook(self, spelled: Spelled, command: str) -> Hook:
         return Hook(
             name=command_label(command),

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from hookline.dialects.codewhale.config import read_layers
 from hookline.dialects.codewhale.entry import label, make_hook
-from hookline.dialects.codewhale.vocabulary import NAME, spellings
+from hookline.dialects.codewhale.vocabulary import BY_NAME, NAME, spellings
 from hookline.dialects.codewhale.wire import CodeWhaleWire
 from hookline.dialects.dialect import Dialect, Layer, Place, Reading, Spelled, Tools
 from hookline.handlers.command import CommandSpec
@@ -42,6 +42,10 @@ class CodeWhale:
 
     def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
         return read_layers(layers, tools, self.spellings, self.wire)
+
+    def moments(self, name: str) -> Sequence[Spelled]:
+        known = self.spellings[name]
+        return [Spelled(event, known.policy, known.timeout) for event in BY_NAME[name].events]
 
     def flag_hook(self, spelled: Spelled, command: str) -> Hook:
         name = label(None, command)

@@ -66,6 +66,9 @@ class DockerAgent:
     def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
         return self._files.read(list(layers), tools)
 
+    def moments(self, name: str) -> Sequence[Spelled]:
+        return [moment.spelled for moment in self._vocabulary.moments_of(name)]
+
     def flag_hook(self, spelled: Spelled, command: str) -> Hook:
         fields = {"type": "command", "command": command}
         moment = self._vocabulary.moments[self._vocabulary.order(spelled.policy)]

@@ -9,10 +9,10 @@ from types import MappingProxyType
 from typing import Any, cast
 
 import msgspec
-from msgspec import Struct
 
 from hookline.dialects.docker_agent.telling import transient_messages
 from hookline.dialects.docker_agent.vocabulary import INSTRUCTIONS, NEVER_APPROVES
+from hookline.dialects.gathering import Gathering
 from hookline.documents.shapes import misshaped
 from hookline.model.errors import HooklineError
 from hookline.model.events import May
@@ -59,26 +59,6 @@ class UnreadableError(HooklineError):
     """Why an answer cannot be understood."""
 
 
-class _Said(Struct):
-    """An answer while it is being read."""
-
-    votes: list[Vote] = []
-    edits: list[Edit] = []
-    context: list[ContextItem] = []
-    messages: list[Message] = []
-    answers: list[Answer] = []
-    ignored: list[str] = []
-
-    def outcome(self) -> Outcome:
-        return Outcome(
-            votes=tuple(self.votes),
-            edits=tuple(self.edits),
-            context_items=tuple(self.context),
-            messages=tuple(self.messages),
-            answers=tuple(self.answers),
-        )
-
-
 def json_object(text: str) -> Mapping[str, Any]:
     """Exactly one object. Raises `UnreadableError` and nothing else."""
     try:
@@ -94,7 +74,7 @@ def json_object(text: str) -> Mapping[str, Any]:
 
 def read_answer(document: Mapping[str, Any], call: Call, *, strict: bool) -> tuple[Outcome, tuple[str, ...]]:
     """What the document says, and the names of what nobody reads here. Raises `UnreadableError`."""
-    said = _Said()
+    said = Gathering()
     top = _known(document, _TOP, "", said.ignored)
     specific = _known(top.get("hook_specific_output", {}), _SPECIFIC, "hook_specific_output.", said.ignored)
     _refuse_unknown_words(top, specific)
@@ -180,7 +160,7 @@ def _asks_to_block(top: Mapping[str, Any]) -> bool:
     return top.get("continue") is False or top.get("decision") == "block"
 
 
-def _blocks(call: Call, top: Mapping[str, Any], said: _Said) -> None:
+def _blocks(call: Call, top: Mapping[str, Any], said: Gathering) -> None:
     if not _asks_to_block(top):
         return
     if not call.hook.policy.may & May.BLOCK:
@@ -202,7 +182,7 @@ def no_reason(call: Call) -> str:
     return f"hook {call.hook.name} said no and gave no reason"
 
 
-def _permission(call: Call, specific: Mapping[str, Any], said: _Said) -> None:
+def _permission(call: Call, specific: Mapping[str, Any], said: Gathering) -> None:
     decision = specific.get("permission_decision", "")
     if not decision:
         return
@@ -219,7 +199,7 @@ def _permission(call: Call, specific: Mapping[str, Any], said: _Said) -> None:
         said.votes.append(Vote(kind, reason or (no_reason(call) if kind == "block" else "")))
 
 
-def _text(call: Call, specific: Mapping[str, Any], said: _Said) -> None:
+def _text(call: Call, specific: Mapping[str, Any], said: Gathering) -> None:
     texts = [specific.get("additional_context", "")]
     if call.hook.policy.spelled in INSTRUCTIONS:
         texts += [_instruction(each) for each in specific.get("instruction_context", ())]
@@ -238,7 +218,7 @@ def _instruction(item: Mapping[str, Any]) -> str:
     return content if isinstance(content, str) and not gone else ""
 
 
-def _rewrite(call: Call, specific: Mapping[str, Any], said: _Said) -> None:
+def _rewrite(call: Call, specific: Mapping[str, Any], said: Gathering) -> None:
     here = REWRITES.get(call.event.rewrites or "") if call.hook.policy.may & May.REWRITE else None
     for key in REWRITES.values():
         value = specific.get(key)
@@ -253,7 +233,7 @@ def _rewrite(call: Call, specific: Mapping[str, Any], said: _Said) -> None:
             said.edits.append(Edit(value, patch=key == "updated_input"))
 
 
-def _without_transient(messages: list[Any], call: Call, said: _Said) -> list[Any]:
+def _without_transient(messages: list[Any], call: Call, said: Gathering) -> list[Any]:
     """The host adds that text to every request itself, so a rewrite must not hold it as well."""
     kept = list(messages)
     for shown in transient_messages(call.payload):
@@ -266,7 +246,7 @@ def _without_transient(messages: list[Any], call: Call, said: _Said) -> list[Any
     return kept
 
 
-def _extras(call: Call, specific: Mapping[str, Any], said: _Said) -> None:
+def _extras(call: Call, specific: Mapping[str, Any], said: Gathering) -> None:
     if specific.get("summary"):
         if call.hook.policy.may & May.ANSWER:
             said.answers.append(Answer(specific["summary"]))

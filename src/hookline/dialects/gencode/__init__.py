@@ -44,6 +44,9 @@ class GenCode:
     def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
         return read_layers(layers, tools, self.spellings, self.wire)
 
+    def moments(self, name: str) -> Sequence[Spelled]:
+        return (self.spellings[name],)
+
     def flag_hook(self, spelled: Spelled, command: str) -> Hook:
         return Hook(
             name=command_label(command),

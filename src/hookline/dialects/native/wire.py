@@ -1,16 +1,14 @@
 """The native wire: what a hook is told, and how its answer is understood."""
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
-from msgspec import UNSET, Struct
-from msgspec.structs import replace
-
+from hookline.dialects.advancing import with_edits
 from hookline.dialects.native.parsing import parse_payload
 from hookline.dialects.native.reading import REPLIES, read_exit, read_returned
 from hookline.dialects.native.telling import STDIN_LIMIT, tell
 from hookline.model.events import EventSpec
-from hookline.model.outcome import Outcome, edited
+from hookline.model.outcome import Outcome
 from hookline.model.raw import Broke, Exited, RawResult, Replied, Returned
 from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, Parsed
 
@@ -40,31 +38,8 @@ class NativeWire:
 
     def advance(self, event: EventSpec[Any], payload: Any, outcome: Outcome) -> Any:
         """The payload with the event's field as the edits left it; the same object when there are none."""
-        field = event.rewrites
-        if not field or not outcome.edits:
-            return payload
-        value = before = _field_of(payload, field)
-        for edit in outcome.edits:
-            if edit.field in ("", field):
-                value = edited(value, edit) if edit.whole is UNSET else edit.whole
-        return payload if value is before else _replaced(payload, field, value)
+        return with_edits(event, payload, outcome)
 
     def parse(self, document: Mapping[str, Any], events: Mapping[str, EventSpec[Any]]) -> Parsed:
         """A payload document read back. Raises `ConfigError` or `UnknownEventError` with what is wrong."""
         return parse_payload(document, events)
-
-
-def _field_of(payload: Any, field: str) -> Any:
-    if isinstance(payload, Mapping):
-        return cast("Mapping[str, Any]", payload).get(field)
-    return getattr(payload, field, None)
-
-
-def _replaced(payload: Any, field: str, value: Any) -> Any:
-    if isinstance(payload, Mapping):
-        return {**cast("Mapping[str, Any]", payload), field: value}
-    if isinstance(payload, Struct):
-        return replace(payload, **{field: value})
-    import dataclasses  # noqa: PLC0415 - only hosts with rows of their own have such payloads
-
-    return dataclasses.replace(payload, **{field: value})

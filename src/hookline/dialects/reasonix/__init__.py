@@ -12,7 +12,7 @@ from hookline.dialects.dialect import Dialect, Layer, Place, Reading, Spelled, T
 from hookline.dialects.labels import command_label
 from hookline.dialects.reasonix import config
 from hookline.dialects.reasonix.entry import Wires
-from hookline.dialects.reasonix.vocabulary import NAME, spellings
+from hookline.dialects.reasonix.vocabulary import NAME, events_of, spellings
 from hookline.dialects.reasonix.wire import ClaudeFormatWire, ReasonixWire
 from hookline.handlers.command import CommandSpec
 from hookline.model.hook import Hook
@@ -35,6 +35,10 @@ class Reasonix:
 
     def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
         return config.read(layers, tools, self.spellings, self._wires)
+
+    def moments(self, name: str) -> Sequence[Spelled]:
+        known = self.spellings[name]
+        return [Spelled(event, known.policy, known.timeout) for event in events_of(known)]
 
     def flag_hook(self, spelled: Spelled, command: str) -> Hook:
         return Hook(
