@@ -425,6 +425,6 @@ def test_four_hundred_mixed_hooks_leak_nothing() -> None:
     assert seen.results == expected
     assert seen.after.fds == seen.before.fds
     assert seen.after.zombies == 0
-    assert seen.after.threads == seen.before.threads
+    assert seen.after.threads <= seen.before.threads  # idle threads of other tests may end meanwhile
     assert seen.after.tasks == seen.before.tasks
     assert seen.after.memory - seen.before.memory < 50 << 20

@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from collections.abc import Mapping
 
 from hookline.handlers.agent import AgentSpec
 from hookline.handlers.http import HttpRules, HttpSpec
@@ -35,7 +36,7 @@ def test_what_was_not_given_is_said_by_each_kind() -> None:
 
 
 def test_all_handlers_can_be_closed_twice_without_having_run() -> None:
-    async def main(handlers: dict[str, Handler]) -> None:
+    async def main(handlers: Mapping[str, Handler]) -> None:
         for handler in (*handlers.values(), *handlers.values()):
             await handler.close()
 

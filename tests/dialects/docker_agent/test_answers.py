@@ -26,7 +26,7 @@ BLOCKING = (
 WATCHING = tuple(name for name in PAYLOADS if name not in BLOCKING)
 WITH_TEXT = (
     "session_start", "turn_start", "user_prompt_submit", "user_steering_messages_submit",
-    "user_followup_submit", "pre_compact", "post_tool_use",
+    "user_followup_submit", "pre_compact", "post_tool_use", "worktree_create",
 )  # fmt: skip
 WITHOUT_TEXT = tuple(name for name in PAYLOADS if name not in WITH_TEXT)
 

@@ -1,0 +1,133 @@
+"""`hookline fire --dialect` for every dialect: its example, its own event names, its own payloads."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from hookline.dialects.registry import standard_dialects
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = {
+    "claude-code": "claude-code/.claude/settings.json",
+    "gen-code": "gencode/.gen/settings.json",
+    "codewhale": "codewhale/config.toml",
+    "reasonix": "reasonix/.reasonix/settings.json",
+    "docker-agent": "docker-agent/agent.yaml",
+}
+#: What a payload cannot do without, as words on the command line.
+NEEDED = {
+    "tool_name": "tool_name=Bash", "prompt": "prompt=hi", "message": "message=hi", "agent_id": "agent_id=a",
+    "task_id": "task_id=1", "file_path": "file_path=/x", "old_cwd": "old_cwd=/", "new_cwd": "new_cwd=/x",
+    "old_mode": "old_mode=plan", "new_mode": "new_mode=default", "name": "name=w", "worktree_path": "worktree_path=/w",
+    "command_name": "command_name=c", "from_model": "from_model=a", "to_model": "to_model=b",
+    "from_agent": "from_agent=a", "to_agent": "to_agent=b", "directory": "directory=/d",
+    "mcp_server_name": "mcp_server_name=m", "teammate_name": "teammate_name=t", "source": "source=user_settings",
+}  # fmt: skip
+
+
+#: Names that share an event with others and are told apart by more than their name.
+TOLD_APART = {
+    ("docker-agent", "user_steering_messages_submit"): "source=steering",
+    ("docker-agent", "user_followup_submit"): "source=followup",
+}
+#: Runs in a process of its own: the command line adopts what hooks leave behind, which a test runner must not.
+PLAYER = """
+import contextlib, io, json, sys
+from hookline.cli.main import run
+for words in json.load(sys.stdin):
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = run(words)
+    print(json.dumps([status, out.getvalue(), err.getvalue()]), flush=True)
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+def fire(home: Path, *commands: list[str]) -> list[tuple[int, dict[str, Any]]]:
+    """The status and the JSON of each `fire`."""
+    env = os.environ | {"HOME": str(home), "XDG_CONFIG_HOME": str(home), "XDG_STATE_HOME": str(home)}
+    told = json.dumps([["fire", *words, "--json"] for words in commands])
+    played = subprocess.run(
+        [sys.executable, "-c", PLAYER],
+        cwd=home,
+        env=env,
+        input=told,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=100,
+    )
+    answers = [json.loads(line) for line in played.stdout.splitlines()]
+    return [(status, json.loads(out)) for status, out, _err in answers]
+
+
+def words_for(event: Any) -> list[str]:
+    required = [field.name for field in msgspec.structs.fields(event.payload) if field.required]
+    return [NEEDED[name] for name in required]
+
+
+def test_every_dialect_has_an_example() -> None:
+    assert set(EXAMPLES) == set(standard_dialects())
+    for file in EXAMPLES.values():
+        assert (ROOT / "examples" / file).is_file()
+
+
+@pytest.mark.parametrize("dialect", standard_dialects())
+def test_every_event_of_a_dialect_can_be_fired_under_its_own_name(dialect: str, home: Path) -> None:
+    """One command hook by flag: it runs, and gets a document."""
+    spellings = standard_dialects()[dialect].build().spellings
+    commands = [
+        [
+            name, *words_for(one.event), *filter(None, [TOLD_APART.get((dialect, name))]),
+            "--dialect", dialect, "--hook", f"{name}=cat > {name}.json; echo /w",
+        ]
+        for name, one in spellings.items()
+    ]  # fmt: skip
+    for name, (_status, fired) in zip(spellings, fire(home, *commands), strict=True):
+        (ran,) = fired["runs"]
+        assert (ran["dialect"], ran["type"]) == (dialect, "command")
+        if (dialect, name) == ("docker-agent", "on_session_resume"):
+            assert ran["why"].startswith("not matched: ")  # only a session that goes past its limit has it
+            continue
+        assert ran["status"] not in ("skipped", "not_started"), (name, ran)
+        assert (home / f"{name}.json").exists(), name
+
+
+@pytest.mark.parametrize("dialect", EXAMPLES)
+def test_the_example_is_read_whole_and_its_hooks_are_listed(dialect: str, home: Path) -> None:
+    (home / "model.json").write_text("[]")
+    spellings = standard_dialects()[dialect].build().spellings
+    name = next(name for name, one in spellings.items() if one.event.name == "SessionEnd")
+    example = str(ROOT / "examples" / EXAMPLES[dialect])
+    ((_, fired),) = fire(
+        home, [name, "--dialect", dialect, "--config", example, "--model", "scripted:model.json"]
+    )
+    assert fired["runs"], name
+    assert [one for one in fired["diagnostics"] if one["severity"] == "error"] == []
+
+
+def test_a_name_that_only_one_agent_has_needs_no_dialect(home: Path) -> None:
+    (home / ".codewhale").mkdir()
+    (home / ".codewhale" / "hooks.toml").write_text(
+        '[[hooks]]\nevent = "message_submit"\ncommand = "printf \'{\\"text\\": \\"changed\\"}\'"\n'
+    )
+    ((status, fired),) = fire(home, ["message_submit", "prompt=hello"])
+    assert (status, fired["outcome"]["updated_prompt"]) == (0, "changed")
+
+
+def test_a_payload_in_the_agents_own_shape_names_its_event(home: Path) -> None:
+    payload = {"event": "TurnEnd", "cwd": str(home), "lastAssistantText": "TODO", "turn": 1}
+    (home / "payload.json").write_text(json.dumps(payload))
+    hook = "TurnEnd=grep -q TODO && { echo '@@INJECT: finish it'; exit 2; }"
+    ((status, fired),) = fire(home, ["--dialect", "reasonix", "--payload", "payload.json", "--hook", hook])
+    assert (status, fired["outcome"]["context"]) == (2, ["finish it"])
