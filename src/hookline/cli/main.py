@@ -4,8 +4,8 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
-from hookline.cli import events, fire
 from hookline.cli.width import help_format
 
 #: 0 fine; 1 a problem found, or a usage or configuration error; 2 `fire` was blocked; 130 interrupted.
@@ -24,7 +24,12 @@ class _Parser(argparse.ArgumentParser):
         self.exit(PROBLEM, f"{self.prog}: {message}\n")
 
 
-def build_parser() -> argparse.ArgumentParser:
+#: A command is the module of that name.
+COMMANDS = ("fire", "events")
+
+
+def build_parser(commands: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
+    """With the commands that are wanted: one that runs does not pay for the others."""
     parser = _Parser(
         prog="hookline",
         description="Are my hooks alive, what would they do, and why?",
@@ -33,15 +38,16 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     # With prog said, argparse need not format a usage line (and load shutil for it) to find it out.
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", prog="hookline")
-    fire.add_parser(commands)
-    events.add_parser(commands)
+    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", prog="hookline")
+    for command in commands:
+        import_module(f"hookline.cli.{command}").add_parser(subparsers)
     return parser
 
 
 def run(words: Sequence[str]) -> int:
     """Run one command. Expected trouble is one clear line and a status, never a traceback."""
-    parser = build_parser()
+    named = [words[0]] if words and words[0] in COMMANDS else COMMANDS
+    parser = build_parser(named)
     args = parser.parse_args(words)
     if args.version:
         from importlib.metadata import version

@@ -206,16 +206,13 @@ def _dead_tool_matcher(text: str, matcher: Matcher) -> tuple[str, str | None] | 
             return f"no tool is called {name!r}: a name matches a whole name", f"{name}__.*"
         spelling = next((tool for tool in TOOLS if tool != name and tool.lower() == name.lower()), None)
         return (f"no tool is called {name!r}: case counts", f"write {spelling}") if spelling else None
-    if isinstance(inner, RegexMatcher) and not any(map(matcher.matches, (*TOOLS, "mcp__x__y"))):
-        if _TOOL_PATTERN.fullmatch(text):
-            tool = text.partition("(")[0]
-            return (
-                "the matcher can never match: it is a regular expression",
-                f'matcher "{tool}" and if "{text}"',
-            )
-        if text.startswith(("/", "!")):
-            return (
-                "the matcher can never match: it is a regular expression, and no tool has such a name",
-                None,
-            )
-    return None
+    if not isinstance(inner, RegexMatcher):
+        return None
+    tool_pattern = _TOOL_PATTERN.fullmatch(text) is not None
+    # Only what looks wrong is tried on every name: a thousand patterns have to be read in no time.
+    if not (tool_pattern or text.startswith(("/", "!"))) or any(map(matcher.matches, (*TOOLS, "mcp__x__y"))):
+        return None
+    if tool_pattern:
+        tool = text.partition("(")[0]
+        return "the matcher can never match: it is a regular expression", f'matcher "{tool}" and if "{text}"'
+    return "the matcher can never match: it is a regular expression, and no tool has such a name", None

@@ -5,9 +5,7 @@ from typing import Any, cast
 
 from msgspec.structs import replace
 
-from hookline.dialects.native.answer import UnreadableError, read_answer
 from hookline.dialects.native.vocabulary import PLAIN_TEXT_IS_CONTEXT
-from hookline.documents.strict_json import StrictJsonError, read_strict
 from hookline.model.outcome import GO_ON, ContextItem, Outcome, Vote
 from hookline.model.policy import Cause
 from hookline.model.raw import Broke, Exited, Replied, Returned
@@ -114,6 +112,9 @@ def _json(call: Call, text: bytes) -> Decoded:
     if not text.startswith(b"{"):
         shown = text[:40].decode("utf-8", "replace")
         return _failed("unreadable", f"the answer is not a JSON object: {shown!r}")
+    # Loaded with the first answer: most hooks say nothing.
+    from hookline.documents.strict_json import StrictJsonError, read_strict  # noqa: PLC0415 - as said
+
     try:
         document = read_strict(text)
     except StrictJsonError as error:
@@ -122,6 +123,8 @@ def _json(call: Call, text: bytes) -> Decoded:
 
 
 def _answered(call: Call, document: Mapping[str, Any]) -> Decoded:
+    from hookline.dialects.native.answer import UnreadableError, read_answer  # noqa: PLC0415 - as strict_json
+
     try:
         outcome, ignored = read_answer(document, call.event, call.hook.policy, _who(call))
     except UnreadableError as error:
@@ -142,6 +145,8 @@ def _after_async_mark(stdout: bytes) -> bytes:
     first, newline, rest = stdout.lstrip().partition(b"\n")
     if not newline or b'"async"' not in first[:200]:
         return stdout
+    from hookline.documents.strict_json import StrictJsonError, read_strict  # noqa: PLC0415 - as above
+
     try:
         mark = read_strict(first, limit=4096)
     except StrictJsonError:
