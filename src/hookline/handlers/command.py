@@ -111,6 +111,8 @@ def _argv(spec: CommandSpec, *, from_bytes: bool) -> list[str] | Broke:
 
 def _cwd(spec: CommandSpec, call: Call) -> str | Broke:
     base = call.scene.cwd
+    if spec.cwd is None and base.startswith("/"):
+        return base
     own = os.path.expanduser(spec.cwd or "")
     try:
         return os.path.join(os.path.abspath(os.path.expanduser(base)) if base else os.getcwd(), own)
