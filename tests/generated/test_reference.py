@@ -87,7 +87,7 @@ def test_the_outcome_page_names_every_field_and_property():
 
 def test_nothing_on_a_page_depends_on_when_or_where_it_was_written():
     for text in FILES.values():
-        assert "/work" not in text
+        assert "/proj" not in text
         assert not re.search(r"20\d\d-\d\d", text.replace("2020-12", ""))
 
 

@@ -15,11 +15,11 @@ def rule(text: str) -> ToolRule:
     return parse_tool_rule(text, Patterns(), SHELL)
 
 
-def fires(text: str, tool: str = "Bash", cwd: str = "/work", **arguments: Any) -> bool:
+def fires(text: str, tool: str = "Bash", cwd: str = "/proj", **arguments: Any) -> bool:
     return concerns(rule(text), tool, arguments, cwd)
 
 
-def allows(text: str, tool: str = "Bash", cwd: str = "/work", **arguments: Any) -> bool:
+def allows(text: str, tool: str = "Bash", cwd: str = "/proj", **arguments: Any) -> bool:
     return covers(rule(text), tool, arguments, cwd)
 
 

@@ -11,7 +11,7 @@ from hookline.model.payloads import Prompt, ToolCall, ToolFailure, ToolResult
 from tests.dialects.play import File, Play, read
 
 CONFIG = "/home/u/.codewhale/config.toml"
-PROJECT = "/work/.codewhale/hooks.toml"
+PROJECT = "/proj/.codewhale/hooks.toml"
 
 HELLO = Prompt(prompt="hello")
 

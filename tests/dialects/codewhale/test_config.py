@@ -219,13 +219,13 @@ def test_no_shape_of_a_file_is_too_odd_to_read(text: str) -> None:
 
 
 def test_the_places_of_hooks_and_which_need_trust() -> None:
-    places = CodeWhale().places("/work", {"HOME": "/home/u"})
+    places = CodeWhale().places("/proj", {"HOME": "/home/u"})
 
     assert [(one.file, one.scope, one.needs_trust) for one in places] == [
         ("/home/u/.codewhale/config.toml", "user", False),
-        ("/work/.codewhale/hooks.toml", "project", True),
+        ("/proj/.codewhale/hooks.toml", "project", True),
     ]
-    assert [one.scope for one in CodeWhale().places("/work", {})] == ["project"]
+    assert [one.scope for one in CodeWhale().places("/proj", {})] == ["project"]
 
 
 def test_its_files_are_recognised_and_those_of_others_are_not() -> None:

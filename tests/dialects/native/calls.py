@@ -61,6 +61,6 @@ def call(
         hook=hook,
         event=event,
         payload=payload_for(event) if payload is None else payload,
-        scene=scene or Scene(session_id="s1", cwd="/work", project_dir="/work"),
+        scene=scene or Scene(session_id="s1", cwd="/proj", project_dir="/proj"),
         timeout=5,
     )

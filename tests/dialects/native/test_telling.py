@@ -37,7 +37,7 @@ def told(
 
 @pytest.mark.parametrize("event", EVENTS.values(), ids=lambda event: event.name)
 def test_every_event_tells_who_where_and_what_and_is_read_back(event: EventSpec[Any]):
-    scene = Scene(session_id="s1", transcript_path="/t", cwd="/work", permission_mode="plan")
+    scene = Scene(session_id="s1", transcript_path="/t", cwd="/proj", permission_mode="plan")
     payload = payload_for(event)
     document = told(event, payload, scene)
     assert list(document)[:5] == [
@@ -54,7 +54,7 @@ def test_every_event_tells_who_where_and_what_and_is_read_back(event: EventSpec[
     assert parsed.payload == payload
     assert (parsed.scene.session_id, parsed.scene.cwd, parsed.scene.permission_mode) == (
         "s1",
-        "/work",
+        "/proj",
         "plan",
     )
 
