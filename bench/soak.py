@@ -29,7 +29,7 @@ def parts() -> dict[str, Part]:
     for name in ("s6", "s7"):
         found[name] = getattr(soak_http, name)
     found["s10"] = lambda _say: soak_matching.findings()
-    for name in ("r10", "r12", "loading"):
+    for name in ("r10", "r12"):
         found[name] = getattr(soak_native, name)
     found["r13"] = soak_engine.r13
     for name, part in soak_journal.SOAKS.items():

@@ -1,20 +1,16 @@
-"""What hooks print, at full count: spoilt outputs (R10), exit 2 (R12), and how fast files are read."""
+"""What hooks print, at full count: spoilt outputs (R10), exit 2 (R12)."""
 
-import json
 import time
-import tomllib
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from bench.findings import Finding
-from hookline.documents.document import Format, read_document
 from hookline.documents.strict_json import StrictJsonError, read_strict
 from hookline.model.events import PRE_TOOL_USE, STOP, USER_PROMPT_SUBMIT
 from hookline.model.policy import CAUSES
 from hookline.model.raw import Exited, RawResult, Replied
 from tests.dialects.native.calls import WIRE, call
-from tests.dialects.native.handlers import reader
 from tests.dialects.native.hostile import STDERRS, STDOUTS, hostile_outputs
 from tests.documents.heavy_json import HEAVY
 
@@ -89,74 +85,8 @@ def r12(say: Say, scale: float = 1.0) -> list[Finding]:  # noqa: ARG001 - there 
     return [Finding("R12 exits with 2 that did not block", f"{passed} of {tried}", "0", passed == 0)]
 
 
-def loading(say: Say, scale: float = 1.0) -> list[Finding]:  # noqa: ARG001 - a ratio has no count
-    """A thousand hooks, read and checked, against the bare parser of each format."""
-    import yaml
-
-    table: dict[str, Any] = {
-        event: [
-            {
-                "matcher": f"T{n}|Bash",
-                "hooks": [{"type": "command", "command": f"./guard-{n}.sh", "timeout": 30}],
-            }
-            for n in range(250)
-        ]
-        for event in ("PreToolUse", "PostToolUse", "Stop", "SubagentStop")
-    }
-    document = {"hooks": table}
-    texts: dict[Format, str] = {
-        "json": json.dumps(document, indent=2),
-        "toml": _as_toml(table),
-        "yaml": yaml.safe_dump(document),
-    }
-    bare: dict[Format, tuple[Callable[[str], Any], float]] = {
-        "json": (json.loads, 60),
-        "toml": (tomllib.loads, 10),
-        "yaml": (lambda text: yaml.load(text, Loader=yaml.CSafeLoader), 3),
-    }
-    findings: list[Finding] = []
-    for kind, text in texts.items():
-        parse, goal = bare[kind]
-        say(f"loading 1,000 hooks from {kind}")
-        ratio = _ratio(_reading(text, kind), partial(parse, text))
-        findings.append(
-            Finding(f"1,000 hooks from {kind}", f"{ratio:.1f}x", f"<= {goal:g}x its parser", ratio <= goal)
-        )
-    return findings
-
-
-def _reading(text: str, kind: Format) -> Callable[[], Any]:
-    native = reader()
-    return lambda: native.read(read_document(text, kind, "x"), "project")
-
-
-def _as_toml(table: dict[str, Any]) -> str:
-    lines: list[str] = []
-    for event, groups in table.items():
-        for group in groups:
-            (entry,) = group["hooks"]
-            lines += [
-                f"[[hooks.{event}]]",
-                f"matcher = {json.dumps(group['matcher'])}",
-                f"[[hooks.{event}.hooks]]",
-            ]
-            lines += [f"{key} = {json.dumps(value)}" for key, value in entry.items()]
-    return "\n".join(lines)
-
-
-def _ratio(ours: Callable[[], Any], bare: Callable[[], Any]) -> float:
-    """Of the best of several, measured in turns."""
-    pairs = [(_ms(ours), _ms(bare)) for _ in range(7)]
-    return min(pair[0] for pair in pairs) / min(pair[1] for pair in pairs)
-
-
 def _ms(work: Callable[[], Any]) -> float:
     """Time on the processor: nothing here waits, and a busy machine must not count."""
     began = time.thread_time()
     work()
     return (time.thread_time() - began) * 1000
-
-
-if __name__ == "__main__":
-    for finding in (*r10(print), *r12(print), *loading(print)):
-        print(finding)

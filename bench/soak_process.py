@@ -5,12 +5,8 @@ figures. `scale` multiplies the counts.
 """
 
 import asyncio
-import os
 import random
-import statistics
-import subprocess
-import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable
 
 from bench.findings import Finding
 from bench.process_scenes import (
@@ -23,7 +19,6 @@ from bench.process_scenes import (
     mixed,
     unread_stdin,
 )
-from hookline.handlers.process import Processes
 
 Say = Callable[[str], None]
 
@@ -148,36 +143,7 @@ async def r9(say: Say, scale: float = 1.0) -> list[Finding]:
     ]
 
 
-async def overhead(say: Say, scale: float = 1.0) -> list[Finding]:
-    """The bare runner against `Popen(...).communicate()` of the same command, taking turns."""
-    rounds = counted(400, scale)
-    say(f"overhead: {rounds} times `cat >/dev/null`, with and without the runner")
-    argv = ["/bin/sh", "-c", "cat >/dev/null"]
-    document = b'{"hook_event_name": "PreToolUse", "tool_name": "Bash"}\n' * 8
-    env = dict(os.environ)
-    processes = Processes()
-
-    async def plain() -> None:
-        child = subprocess.Popen(argv, stdin=-1, stdout=-1, stderr=-1)
-        child.communicate(document)
-
-    async def ours() -> None:
-        await processes.run(argv, stdin=document, env=env, cwd="/", timeout=30, run_id="r")
-
-    ways: Sequence[tuple[Callable[[], Awaitable[None]], list[float]]] = ((plain, []), (ours, []))
-    for number in range(rounds):
-        for way, times in ways if number % 2 else tuple(reversed(ways)):
-            started = time.perf_counter()
-            await way()
-            times.append(time.perf_counter() - started)
-    await processes.close()
-    base, runner = (statistics.median(times) for _, times in ways)
-    ratio = runner / base
-    measured = f"{ratio:.2f}x ({runner * 1000:.2f} against {base * 1000:.2f} ms)"
-    return [Finding("a process through the runner", measured, "<= 1.1x Popen.communicate", ratio <= 1.1)]
-
-
-ALL = (r1, r2, r4, r5, r6, r7, r8, r9, overhead)
+ALL = (r1, r2, r4, r5, r6, r7, r8, r9)
 
 
 async def main() -> None:
