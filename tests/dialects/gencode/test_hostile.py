@@ -4,7 +4,7 @@ import contextlib
 import json
 import random
 import time
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
@@ -95,7 +95,8 @@ def test_any_json_gives_an_answer_or_a_failure(value: Any, event: str) -> None:
         assert decoded.failure.cause == "unreadable"
         assert decoded.outcome.votes == ()
     returned = decode(Returned(value), event)
-    if isinstance(value, dict):
+    # On one line, `{"async": true ...}` is how a process asks to be detached; a function has no such line.
+    if isinstance(value, dict) and cast("dict[str, Any]", value).get("async") is not True:
         assert returned.outcome == decoded.outcome
 
 
