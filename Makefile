@@ -13,10 +13,10 @@ help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 $(READY): pyproject.toml requirements/dev.txt requirements/constraints.txt
-	@echo "setting up $(VENV) ..."
+	@echo "setting up $(VENV) (a minute, once) ..."
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Hookline needs Python 3.11 or newer; say make PYTHON=python3.11")'
 	@$(PYTHON) -m venv $(VENV)
-	@$(RUN)pip install --quiet --disable-pip-version-check -c requirements/constraints.txt -e . -r requirements/dev.txt
+	@$(RUN)pip install -qq --disable-pip-version-check -c requirements/constraints.txt -e . -r requirements/dev.txt
 	@touch $(READY)
 
 demo: $(READY)  ## three kinds of hooks decide on a few tool calls
