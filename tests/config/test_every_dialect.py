@@ -140,3 +140,83 @@ def test_every_place_is_known_before_anything_is_there(tmp_path: Path) -> None:
         ".hookline/hooks.toml",
     ):
         assert str(tmp_path / file) in places
+
+
+def test_an_agent_whose_home_is_elsewhere_is_found_by_its_variable(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    for variable, dialect, config in (
+        ("CLAUDE_CONFIG_DIR", "claude-code", CLAUDE),
+        ("REASONIX_HOME", "reasonix", REASONIX),
+    ):
+        folder = tmp_path / variable
+        folder.mkdir()
+        (folder / "settings.json").write_text(json.dumps(config))
+        monkeypatch.setenv(variable, str(folder))
+        assert [hook.dialect for hook in load(bare).engine.hooks] == [dialect]
+        monkeypatch.delenv(variable)
+    assert load(bare).engine.hooks == ()
+
+
+def test_every_managed_place_is_known_to_the_registry() -> None:
+    """A guard an organisation put there must be found for a user who never had a folder of that agent."""
+    for listed in standard_dialects().values():
+        for place in listed.build().places("/p", {"HOME": "/h"}):
+            if place.scope == "managed":
+                assert place.file.startswith(listed.files)
+
+
+def test_a_healthy_file_of_one_agent_gets_no_complaints_from_another(project: Path) -> None:
+    hook: dict[str, object] = {
+        "type": "command",
+        "command": "true",
+        "args": [],
+        "onFailure": "block",
+        "timeout": 1.5,
+    }
+    config: dict[str, object] = {
+        "hooks": {"PostToolBatch": [{"hooks": [hook]}], "PreToolUse": [{"hooks": [hook]}]}
+    }
+    (project / ".claude" / "settings.json").write_text(json.dumps(config))
+    (project / ".gen").mkdir()
+    assert [one for one in load(project).diagnostics if one.severity != "info"] == []
+
+
+def test_a_home_that_is_the_project_has_each_file_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude" / "settings.json").write_text(json.dumps(CLAUDE))
+    for dialect in ("gen-code", "claude-code"):
+        assert len(load(tmp_path, dialects=[dialect]).engine.hooks) == 1
+
+
+def test_several_files_of_one_dialect_are_its_layers(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.json", tmp_path / "b.json"
+    first.write_text(json.dumps(CLAUDE))
+    second.write_text('{"disableAllHooks": true}')
+    files = [str(first), str(second)]
+    assert load(tmp_path, dialects=["claude-code"], files=files).engine.hooks == ()
+
+
+def test_a_plugins_hooks_know_where_the_plugin_is(tmp_path: Path) -> None:
+    (tmp_path / "plug" / "hooks").mkdir(parents=True)
+    script = tmp_path / "plug" / "guard.sh"
+    script.write_text("#!/bin/sh\necho no >&2\nexit 2\n")
+    script.chmod(0o755)
+    entry = {"type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/guard.sh"}
+    file = tmp_path / "plug" / "hooks" / "hooks.json"
+    file.write_text(json.dumps({"hooks": {"PreToolUse": [{"hooks": [entry]}]}}))
+    installed = load(tmp_path, dialects=["claude-code"], files=[str(file)])
+
+    async def story() -> str | None:
+        outcome = await installed.engine.session("s", cwd=str(tmp_path)).dispatch(
+            PRE_TOOL_USE, ToolCall(tool_name="Bash", tool_input={"command": "ls"})
+        )
+        await installed.engine.close()
+        return outcome.reason
+
+    assert "no" in (asyncio.run(story()) or "")

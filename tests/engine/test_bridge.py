@@ -7,6 +7,7 @@ import pytest
 
 from hookline import Blocking, Engine, deny
 from hookline.events import PRE_TOOL_USE, STOP, ToolCall, TurnAnswer
+from hookline.model.errors import EngineClosedError
 
 LS = ToolCall(tool_name="Bash", tool_input={"command": "ls"})
 
@@ -23,6 +24,8 @@ def test_a_sync_host_dispatches_without_a_loop_of_its_own() -> None:
         assert child.session.scene.depth == 1
     assert engine.closed
     hooks.close()
+    with pytest.raises(EngineClosedError):
+        session.dispatch(PRE_TOOL_USE, LS)
 
 
 def test_background_hooks_go_on_between_two_calls() -> None:

@@ -1,10 +1,12 @@
 """What a hook that gives no answer does: every cause, every reaction, every event where it matters."""
 
+import asyncio
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
+from hookline import Engine, deny, rewrite
 from hookline.dialects.native.home import NativeHome
 from hookline.engine.admission import ADMITTED, Admission
 from hookline.engine.judging import effective_reaction
@@ -220,3 +222,90 @@ def test_a_long_answer_is_read_beside_the_loop_and_means_the_same() -> None:
     stage = Stage([native(PRE_TOOL_USE, answer)])
     outcome = stage.fire(PRE_TOOL_USE, LS)
     assert (outcome.reason, outcome.messages[0].text) == ("no", text)
+
+
+def test_words_nobody_knows_are_refused_where_a_hook_is_made() -> None:
+    engine = Engine()
+    for options in (
+        {"on_failure": "opne"}, {"on_failure": {"crashed": "opne"}}, {"on_failure": {"crshed": "open"}},
+        {"waiting": "asnyc"}, {"mode": "Off"}, {"timeout": -1}, {"timeout": float("nan")}, {"timeout": "5"},
+        {"timeout": True},
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match="not "):
+            engine.add(PRE_TOOL_USE, lambda _call: None, **options)  # pyright: ignore[reportArgumentType] wrong on purpose
+    assert engine.hooks == ()
+
+
+def test_on_failure_takes_the_words_of_the_configuration() -> None:
+    def raises(_call: ToolCall) -> None:
+        raise LookupError("x")
+
+    for word, blocked in (("open", False), ("closed", True), ({"crashed": "open"}, False)):
+        engine = Engine()
+        engine.add(PRE_TOOL_USE, raises, on_failure=word)
+        assert asyncio.run(engine.session("s").dispatch(PRE_TOOL_USE, LS)).blocked == blocked
+
+
+def test_a_hooks_own_cancellation_is_its_failure_and_the_other_guards_are_heard() -> None:
+    async def trips(_call: ToolCall) -> None:
+        sleeping = asyncio.ensure_future(asyncio.sleep(5))
+        sleeping.cancel()
+        await sleeping
+
+    engine = Engine()
+    engine.add(PRE_TOOL_USE, trips, name="trips", on_failure="open")
+    engine.add(PRE_TOOL_USE, lambda _call: deny("real"), name="real")
+    assert asyncio.run(engine.session("s").dispatch(PRE_TOOL_USE, LS)).reason == "real"
+    (run,) = [one for one in engine.journal.recent() if one.hook == "trips"]
+    assert (run.status, run.cause) == ("failed", "crashed")
+
+
+def test_no_exception_of_a_hook_gets_out_of_dispatch() -> None:
+    class Rude(BaseException):
+        pass
+
+    async def rude(_call: ToolCall) -> None:
+        raise Rude("out of my way")
+
+    def rude_in_a_thread(_call: ToolCall) -> None:
+        raise Rude("out of my way")
+
+    for hook in (rude, rude_in_a_thread):
+        engine = Engine()
+        engine.add(PRE_TOOL_USE, hook)
+        assert "Rude: out of my way" in (
+            asyncio.run(engine.session("s").dispatch(PRE_TOOL_USE, LS)).reason or ""
+        )
+
+
+def test_a_hook_that_ignores_its_deadline_is_given_up_and_counts_as_late() -> None:
+    async def immortal(_call: ToolCall) -> None:
+        while True:
+            try:
+                await asyncio.sleep(3600)
+            except asyncio.CancelledError:
+                pass
+
+    engine = Engine()
+    engine.add(PRE_TOOL_USE, immortal, timeout=0.05)
+    outcome = asyncio.run(engine.session("s").dispatch(PRE_TOOL_USE, LS))
+    assert "was given up" in (outcome.reason or "")
+
+
+def test_a_rewrite_that_cannot_be_applied_blocks_instead_of_raising() -> None:
+    class Odd:
+        tool_name = "Bash"
+        tool_input = None
+
+    stage = Stage([native(PRE_TOOL_USE, Returned(rewrite(command="x")))])
+    outcome = stage.fire(PRE_TOOL_USE, Odd())
+    assert "cannot be applied" in (outcome.reason or "")
+
+
+@pytest.mark.parametrize("value", ["text", 5, [1]])
+def test_a_function_cannot_rewrite_an_input_to_something_else(value: Any) -> None:
+    stage = Stage([native(PRE_TOOL_USE, Returned(rewrite(value)))])
+    outcome = stage.fire(PRE_TOOL_USE, LS)
+    assert outcome.blocked
+    assert outcome.updated_input is None
+    assert stage.runs[0].cause == "unreadable"

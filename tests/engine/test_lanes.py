@@ -1,13 +1,14 @@
 """Native lanes: rewriters first, judges on the result, guards asked again; and no order of finishing matters."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from hookline import Engine, allow, ask, context, deny, rewrite
+from hookline import Engine, Session, allow, ask, context, deny, rewrite
 from hookline.dialects.native.home import NativeHome
 from hookline.engine.folding import field_of
 from hookline.events import (
@@ -234,3 +235,45 @@ def test_counts_can_be_cleared_with_the_session() -> None:
 def test_a_payload_of_no_known_shape_has_no_fields() -> None:
     assert field_of({"a": 1}, "a") == 1
     assert field_of(object(), "a") is None
+
+
+def says(answer: Outcome) -> Callable[[TurnAnswer], Outcome]:
+    return lambda _answer: answer
+
+
+def test_lanes_of_one_policy_block_once_together_and_a_passing_one_does_not_reset_the_count() -> None:
+    for passing_first in (True, False):
+        engine = Engine()
+        session = engine.session("s")
+        answers = [Outcome(), deny("todo")] if passing_first else [deny("todo"), Outcome()]
+        engine.add(TURN_END, says(answers[0]))
+        session.add(TURN_END, says(answers[1]))
+
+        async def story(session: Session = session) -> list[tuple[bool, bool]]:
+            outcomes = [await session.dispatch(TURN_END, TurnAnswer()) for _ in range(4)]
+            return [(outcome.blocked, outcome.limit_reached) for outcome in outcomes]
+
+        assert asyncio.run(story()) == [(True, False), (True, False), (False, True), (True, False)]
+
+
+def test_two_lanes_that_block_count_as_one_block() -> None:
+    engine = Engine()
+    session = engine.session("s")
+    engine.add(TURN_END, lambda _answer: deny("a"))
+    session.add(TURN_END, lambda _answer: deny("b"))
+
+    async def story() -> list[tuple[bool, bool]]:
+        outcomes = [await session.dispatch(TURN_END, TurnAnswer()) for _ in range(3)]
+        return [(outcome.blocked, outcome.limit_reached) for outcome in outcomes]
+
+    assert asyncio.run(story()) == [(True, False), (True, False), (False, True)]
+
+
+def test_the_last_editor_is_known_by_itself_and_not_by_its_name() -> None:
+    def first(call: ToolCall) -> Outcome:
+        return deny("not b") if call.tool_input["command"] == "b" else rewrite(command="a")
+
+    engine = Engine()
+    engine.add(PRE_TOOL_USE, first, name="twin")
+    engine.add(PRE_TOOL_USE, lambda _call: rewrite(command="b"), name="twin")
+    assert dispatch(engine)[0].reason == "not b"

@@ -174,3 +174,18 @@ def test_an_event_nobody_configured_costs_nothing_and_says_nothing() -> None:
     engine = Engine()
     outcome = asyncio.run(engine.session("s").dispatch(POST_TOOL_USE, ToolResult(tool_name="Bash")))
     assert (outcome.blocked, engine.journal.recent()) == (False, ())
+
+
+def test_a_once_hook_never_takes_the_mark_of_one_that_is_gone() -> None:
+    engine = Engine()
+    session = engine.session("s")
+    hits: list[int] = []
+
+    async def story() -> None:
+        for _ in range(30):
+            hook = session.add(PRE_TOOL_USE, lambda _call: hits.append(len(hits)), once=True)
+            await session.dispatch(PRE_TOOL_USE, LS)
+            session.remove(hook)
+
+    asyncio.run(story())
+    assert hits == list(range(30))

@@ -14,14 +14,14 @@ class Background:
         self._limit = limit
         self._tasks: set[asyncio.Task[object]] = set()
         self._turns: dict[asyncio.AbstractEventLoop, asyncio.Semaphore] = {}
-        self._closed = False
+        self.closed = False
 
     def __len__(self) -> int:
         return len(self._tasks)
 
     @property
     def full(self) -> bool:
-        return self._closed or len(self._tasks) >= self._limit
+        return self.closed or len(self._tasks) >= self._limit
 
     def start(self, work: Coroutine[Any, Any, object]) -> None:
         """Run it when it is its turn."""
@@ -60,7 +60,7 @@ class Background:
 
     async def close(self, limit: float) -> int:
         """Drain within the limit, then cancel what is left. Returns how many had to be cancelled."""
-        self._closed = True
+        self.closed = True
         await self.drain(limit)
         left = self._here()
         for task in left:

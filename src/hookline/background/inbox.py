@@ -18,6 +18,9 @@ class Late(Struct, frozen=True, kw_only=True):
     text: str = ""
     paths: tuple[str, ...] = ()
     hook: str = ""
+    #: The kind of its handler, and where it is configured.
+    type: str = ""
+    source: str = ""
     event: str = ""
     run_id: str = ""
     placement: Placement | Literal[""] = ""

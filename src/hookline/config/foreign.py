@@ -7,18 +7,26 @@ from hookline.config.files import read_file
 from hookline.config.loaded import Found, Loaded
 from hookline.config.sources import upward
 from hookline.dialects.dialect import Dialect, Layer, Place, Tools
+from hookline.model.hook import Scope
 
 
 def load_dialect(dialect: Dialect, cwd: str, tools: Tools, env: Mapping[str, str]) -> Loaded:
     """Everything of one dialect for a directory and its user."""
     places = dialect.places(project_of(dialect, cwd), env)
-    there = [place for place in places if os.path.lexists(place.file)]
-    return _read(dialect, there, tools, tuple(place.file for place in places))
+    there = {place.file: place for place in reversed(places) if os.path.lexists(place.file)}
+    # In a home directory that is also the project a file stands for two layers: it is read once, as the first.
+    once = [place for place in places if there.get(place.file) is place]
+    return _read(dialect, once, tools, tuple(place.file for place in places))
 
 
 def load_dialect_files(dialect: Dialect, files: Sequence[str], tools: Tools) -> Loaded:
-    """Exactly these files, which count as trusted."""
-    return _read(dialect, [Place(file, "flag") for file in files], tools, tuple(files))
+    """Exactly these files, which count as trusted, combined as the agent combines layers."""
+    return _read(dialect, [Place(file, _scope_of(file)) for file in files], tools, tuple(files))
+
+
+def _scope_of(file: str) -> Scope:
+    """A plugin brings its hooks in hooks/hooks.json, and paths in them are relative to the plugin."""
+    return "plugin" if os.path.abspath(file).endswith("/hooks/hooks.json") else "flag"
 
 
 def project_of(dialect: Dialect, cwd: str) -> str:

@@ -60,14 +60,18 @@ class Loader:
         return _managed_first(loaded)
 
     def files(self, files: Sequence[str], name: str | None = None) -> Loaded:
-        """Exactly these files, in their order; whose they are is told, or recognised."""
-        loaded = Loaded()
+        """Exactly these files; whose they are is told, or recognised. Those of one dialect are its layers."""
+        by_dialect: dict[str, list[str]] = {}
         for file in files:
             whose = name or dialect_of(file, (self.dialect(each) for each in self._listed))
+            by_dialect.setdefault(whose, []).append(file)
+        loaded = Loaded()
+        for whose, own in by_dialect.items():
             if whose == NATIVE:
-                loaded += load_native_file(file, self._native)
+                for file in own:
+                    loaded += load_native_file(file, self._native)
             else:
-                loaded += self._foreign(whose, file=file)
+                loaded += self._foreign(whose, files=own)
         return _managed_first(loaded)
 
     def places(self, cwd: str, names: Sequence[str] | None = None) -> tuple[str, ...]:
@@ -85,20 +89,25 @@ class Loader:
                 files |= dict.fromkeys(place.file for place in places)
         return tuple(files)
 
-    def _foreign(self, name: str, cwd: str = "", file: str | None = None) -> Loaded:
+    def _foreign(self, name: str, cwd: str = "", files: Sequence[str] | None = None) -> Loaded:
         # Only here: who has no other agent's hooks does not pay for reading them.
         from hookline.config.foreign import load_dialect, load_dialect_files  # noqa: PLC0415 see above
         from hookline.dialects.dialect import Tools  # noqa: PLC0415 see above
 
         tools = Tools(self._handlers, *self._tables())
-        if file is not None:
-            return load_dialect_files(self.dialect(name), [file], tools)
+        if files is not None:
+            return load_dialect_files(self.dialect(name), files, tools)
         return load_dialect(self.dialect(name), cwd, tools, self._env)
 
     def _may_be_used(self, name: str, cwd: str) -> bool:
-        """Whether any folder of the agent is there: most people have one or two of them."""
+        """Whether anything of the agent is there: most people have one or two of them."""
+        listed = self._listed[name]
+        if any(self._env.get(variable) for variable in listed.variables):
+            return True
+        if any(os.path.lexists(file) for file in listed.files):
+            return True
         home = self._env.get("HOME", "")
-        return any(_stands_above(folder, cwd, home) for folder in self._listed[name].folders)
+        return any(_stands_above(folder, cwd, home) for folder in listed.folders)
 
 
 def _stands_above(folder: str, cwd: str, home: str) -> bool:
@@ -128,7 +137,9 @@ def _unread_so_far(later: Loaded, before: Loaded) -> Loaded:
         if any(hook.where.file == found.file for hook in later.hooks)
     ]
     hooks = tuple(hook for hook in later.hooks if hook.where.file not in known)
-    return Loaded(hooks, (*later.diagnostics, *said), later.found, later.looked_for)
+    # What is wrong with such a file was said by the dialect whose hooks run.
+    others = (one for one in later.diagnostics if one.where.file not in known)
+    return Loaded(hooks, (*others, *said), later.found, later.looked_for)
 
 
 def _managed_first(loaded: Loaded) -> Loaded:

@@ -14,8 +14,11 @@ class Listed(Struct, frozen=True):
     """A dialect by the package that has it; imported when somebody uses that agent."""
 
     package: str
-    #: Without one of these in the project, above it or in the user's home nobody uses that agent here.
+    #: Without one of these in the project, above it or in the user's home, none of the files and none of the
+    #: environment variables below, nobody uses that agent here.
     folders: tuple[str, ...]
+    files: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
 
     def build(self) -> "Dialect":
         found: Dialect = import_module(f"hookline.dialects.{self.package}").dialect()
@@ -25,10 +28,15 @@ class Listed(Struct, frozen=True):
 def standard_dialects() -> Mapping[str, Listed]:
     """By name, in the order their lanes run."""
     return {
-        "claude-code": Listed("claude_code", (".claude",)),
+        "claude-code": Listed(
+            "claude_code",
+            (".claude",),
+            ("/etc/claude-code", "/Library/Application Support/ClaudeCode"),
+            ("CLAUDE_CONFIG_DIR",),
+        ),
         "gen-code": Listed("gencode", (".gen",)),
         "codewhale": Listed("codewhale", (".codewhale",)),
-        "reasonix": Listed("reasonix", (".reasonix",)),
+        "reasonix": Listed("reasonix", (".reasonix",), (), ("REASONIX_HOME",)),
         "docker-agent": Listed(
             "docker_agent",
             (

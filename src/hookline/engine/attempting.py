@@ -1,5 +1,7 @@
 """One attempt to run a hook: every way of going wrong becomes a fact with a cause."""
 
+import asyncio
+
 from hookline.engine.judging import PASSED, Judged, judge
 from hookline.engine.lanes import Armed
 from hookline.engine.moment import Moment
@@ -24,13 +26,24 @@ async def attempt(moment: Moment, armed: Armed, call: Call) -> RawResult:
         return Broke("not_started", "the engine is closed")
     try:
         return await _admitted(moment, armed, armed.handler, call)
-    except TimeoutError as late:
-        return Broke(
-            "timed_out",
-            f"no answer within {call.timeout:g} s" + "".join(f"; {why}" for why in late.args if why),
-        )
-    except Exception as problem:  # noqa: BLE001 nothing raises out of dispatch but cancellation
-        return Broke("not_started", f"{type(problem).__name__}: {problem}")
+    except BaseException as problem:  # noqa: BLE001 nothing raises out of dispatch but cancellation
+        return _broke(problem, call)
+
+
+def _broke(problem: BaseException, call: Call) -> Broke:
+    """What went wrong as a fact; only what the host itself asked for is raised again."""
+    if isinstance(problem, TimeoutError):
+        notes = "".join(f"; {why}" for why in problem.args if why)
+        return Broke("timed_out", f"no answer within {call.timeout:g} s{notes}")
+    if isinstance(problem, asyncio.CancelledError):
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise problem
+        # Nobody called this dispatch off: the hook awaited something that somebody else had cancelled.
+        return Broke("crashed", f"CancelledError: {problem}".rstrip(": "))
+    if isinstance(problem, KeyboardInterrupt | GeneratorExit):
+        raise problem
+    return Broke("not_started", f"{type(problem).__name__}: {problem}")
 
 
 async def _admitted(moment: Moment, armed: Armed, handler: Handler, call: Call) -> RawResult:

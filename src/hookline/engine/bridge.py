@@ -8,6 +8,7 @@ from typing import Any, Self, TypeVar
 
 from hookline.engine.core import Engine
 from hookline.engine.sessions import Session
+from hookline.model.errors import EngineClosedError
 from hookline.model.events import EventSpec
 from hookline.model.outcome import Outcome
 
@@ -35,6 +36,9 @@ class Blocking:
         if threading.current_thread() is self._thread:
             work.close()
             raise RuntimeError("a hook cannot wait for the engine that runs it; make it async instead")
+        if self._loop.is_closed():
+            work.close()
+            raise EngineClosedError
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()

@@ -31,7 +31,7 @@ async def dispatch(session: "Session", event: EventSpec[P], payload: P) -> Outco
     for lane in lanes:  # every lane runs: a block in one must not blind the audit in another
         chosen = select(lane, event, moment.payload, session)  # matcher, condition, once
         said = await run_lane(lane, moment, chosen) if chosen else ()  # run, decode, failure reaction, clip
-        moment.take(lane, said)  # fold, limit; what was rewritten is what the next lane sees
+        moment.take(lane, said)  # fold; what was rewritten is what the next lane sees
     if moment.outcome.edits:
         await recheck(moment)  # a guard must have judged the final value
-    return moment.outcome
+    return moment.limited()  # an agent held back too often goes on

@@ -27,8 +27,9 @@ class Armed:
         if hook.waiting == "rewake":
             # Nobody waits for it, so its block stops nothing: it wakes the agent, at any event.
             self.may |= May.BLOCK
-        #: What `once` remembers it by: a reloaded config keeps its marks.
-        self.key: object = (hook.event.name, hook.identity if hook.identity is not None else id(hook))
+        #: What `once` remembers it by: a reloaded config keeps its marks. The hook itself where it has no other
+        #: identity, never its address, which the next hook may get.
+        self.key: object = (hook.event.name, hook.identity if hook.identity is not None else hook)
         self._source: str | None = None
 
     def broken(self, why: str) -> "Armed":

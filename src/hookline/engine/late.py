@@ -22,7 +22,8 @@ def detach(moment: Moment, armed: Armed, call: Call) -> None:
     """Start a hook in the background. Two records carry its run id: detached now, the end later."""
     background, started = moment.session.engine.background, perf_counter()
     if background.full:
-        raw = Broke("not_started", "too many hooks are running in the background")
+        why = "the engine is closed" if background.closed else "too many hooks are running in the background"
+        raw = Broke("not_started", why)
         record(moment, armed, call, raw, understand(moment, armed, call, raw), started)
         return
     record(moment, armed, call, None, DETACHED, started)
@@ -91,7 +92,13 @@ def _deliver(moment: Moment, armed: Armed, call: Call, judged: Judged) -> tuple[
     """Put late words into the inbox; say what came too late to count."""
     hook, inbox = armed.hook, moment.session.inbox
     outcome = judged.outcome if hook.mode == "enforce" else GO_ON
-    about: dict[str, Any] = {"hook": hook.name, "event": hook.policy.spelled, "run_id": call.run_id}
+    about: dict[str, Any] = {
+        "hook": hook.name,
+        "type": hook.kind,
+        "source": armed.source,
+        "event": hook.policy.spelled,
+        "run_id": call.run_id,
+    }
     unheard: list[str] = []
     # A hook that could not start has found nothing: only its own word wakes the agent.
     if outcome.blocked and hook.waiting == "rewake" and judged.failure is None:

@@ -1,10 +1,20 @@
 """How often in a row hooks may hold an agent back before the agent goes on without them."""
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.model.outcome import Halt, Message, Outcome
+from hookline.model.outcome import GO_ON, Halt, Message, Outcome, merged
 from hookline.model.policy import Limit, Policy
+
+
+class Spoken(Struct, frozen=True):
+    """What one lane said in a dispatch."""
+
+    dialect: str
+    policy: Policy
+    outcome: Outcome
 
 
 class _Count(Struct, frozen=True):
@@ -30,18 +40,37 @@ class BlockCounts:
     def clear(self) -> None:
         self._counts.clear()
 
-    def judge(self, dialect: str, policy: Policy, outcome: Outcome) -> Outcome:
-        """The outcome as the limit of this policy lets it stand."""
+    def judge(self, spoken: Sequence[Spoken]) -> Outcome:
+        """What was said, as the limits let it stand.
+
+        A policy may rule several lanes of one dispatch; together they block once, or not at all.
+        """
+        outcomes = [one.outcome for one in spoken]
+        lanes: dict[str, list[int]] = {}
+        for place, one in enumerate(spoken):
+            if one.policy.limit is not None:
+                lanes.setdefault(f"{one.dialect}:{one.policy.spelled}", []).append(place)
+        notes = GO_ON
+        for key, places in lanes.items():
+            policy = spoken[places[0]].policy
+            blocks = self._count(key, policy, blocked=any(outcomes[place].blocked for place in places))
+            if policy.limit is not None and blocks > policy.limit.obeyed:
+                for place in places:
+                    outcomes[place] = _overruled(policy.limit, outcomes[place])
+                notes += _note(policy, policy.limit, blocks)
+        return merged([*outcomes, notes])
+
+    def _count(self, key: str, policy: Policy, *, blocked: bool) -> int:
+        """Blocks in a row with this one; one that is over the limit starts the count anew."""
         limit = policy.limit
         if limit is None:
-            return outcome
-        key = f"{dialect}:{policy.spelled}"
-        blocks = self._so_far(key, limit) + 1 if outcome.blocked else 0
+            return 0
+        blocks = self._so_far(key, limit) + 1 if blocked else 0
         if blocks <= limit.obeyed:
             self._counts[key] = _Count(blocks, self.turn, self.call)
-            return outcome
-        self._counts.pop(key, None)
-        return _overruled(policy, limit, outcome, blocks)
+        else:
+            self._counts.pop(key, None)
+        return blocks
 
     def _so_far(self, key: str, limit: Limit) -> int:
         count = self._counts.get(key)
@@ -50,21 +79,21 @@ class BlockCounts:
         return count.blocks
 
 
-def _overruled(policy: Policy, limit: Limit, outcome: Outcome, blocks: int) -> Outcome:
-    note = f"{policy.spelled} blocked {blocks} times in a row"
+def _note(policy: Policy, limit: Limit, blocks: int) -> Outcome:
+    said = f"{policy.spelled} blocked {blocks} times in a row"
     if limit.then == "end_turn":
-        return replace(
-            outcome,
-            halts=(*outcome.halts, Halt(note)),
-            messages=(*outcome.messages, Message(f"{note}: the turn ends")),
-            limit_reached=True,
-        )
+        return Outcome(halts=(Halt(said),), messages=(Message(f"{said}: the turn ends"),), limit_reached=True)
+    return Outcome(messages=(Message(f"{said}: not obeyed this time"),), limit_reached=True)
+
+
+def _overruled(limit: Limit, outcome: Outcome) -> Outcome:
+    """The outcome without the blocks that are not obeyed; where the turn ends instead, they stand."""
+    if limit.then == "end_turn":
+        return outcome
     blockers = {vote.by for vote in outcome.votes if vote.kind == "block"}
     texts = outcome.context_items
     return replace(
         outcome,
         votes=tuple(vote for vote in outcome.votes if vote.kind != "block"),
         context_items=texts if limit.keeps_text else tuple(t for t in texts if t.hook not in blockers),
-        messages=(*outcome.messages, Message(f"{note}: not obeyed this time")),
-        limit_reached=True,
     )

@@ -7,8 +7,10 @@ from msgspec import Struct
 
 from hookline.engine.folding import field_of, fold, with_wholes
 from hookline.engine.lanes import Armed, Lane
-from hookline.model.events import EventSpec
-from hookline.model.outcome import GO_ON, Outcome
+from hookline.engine.limits import Spoken
+from hookline.model.events import EventSpec, May
+from hookline.model.hook import Hook
+from hookline.model.outcome import GO_ON, Message, Outcome, Vote
 
 if TYPE_CHECKING:
     from hookline.engine.sessions import Session
@@ -35,7 +37,7 @@ class Asked(Struct, frozen=True):
 class Moment:
     """The event, the payload as the hooks so far left it, and the outcome so far."""
 
-    __slots__ = ("asked", "event", "outcome", "payload", "session")
+    __slots__ = ("asked", "event", "outcome", "payload", "session", "spoken")
 
     def __init__(self, session: "Session", event: EventSpec[Any], payload: Any) -> None:
         self.session = session
@@ -43,18 +45,35 @@ class Moment:
         self.payload = payload
         self.outcome = GO_ON
         self.asked: list[Asked] = []
+        self.spoken: list[Spoken] = []
 
     def take(self, lane: Lane, said: Sequence[Said]) -> None:
-        """Add what a lane said: folded by its policy, limited, and seen by the lanes after it."""
-        if not said:
-            self.asked.append(Asked(lane, said, self.payload))
-            return
-        outcome = fold(lane.policy, [one.outcome for one in said])
-        if lane.policy.limit is not None:
-            outcome = self.session.counts.judge(lane.hooks[0].hook.dialect, lane.policy, outcome)
-        if outcome.edits:
-            outcome = with_wholes(outcome, field_of(self.payload, self.event.rewrites or ""))
-        if outcome.edits or outcome.context_items:
-            self.payload = lane.hooks[0].hook.wire.advance(self.event, self.payload, outcome)
+        """Add what a lane said: folded by its policy, and seen by the lanes after it."""
+        if said:
+            hook = lane.hooks[0].hook
+            outcome = fold(lane.policy, [one.outcome for one in said])
+            if outcome.edits:
+                outcome = with_wholes(outcome, field_of(self.payload, self.event.rewrites or ""))
+            if outcome.edits or outcome.context_items:
+                self.payload = self.advanced(hook, self.payload, outcome)
+            self.spoken.append(Spoken(hook.dialect, lane.policy, outcome))
+            self.outcome += outcome
         self.asked.append(Asked(lane, said, self.payload))
-        self.outcome += outcome
+
+    def advanced(self, hook: Hook, payload: Any, outcome: Outcome) -> Any:
+        """The payload as the next hook sees it. A rewrite that cannot be applied must not be half applied."""
+        try:
+            return hook.wire.advance(self.event, payload, outcome)
+        except Exception as problem:  # noqa: BLE001 a wire, and a host's payload, may be anybody's code
+            text = f"what {hook.name} rewrote cannot be applied: {type(problem).__name__}: {problem}"
+            votes = (Vote("block", text, by=hook.name),) if self.event.may & May.BLOCK else ()
+            failed = Outcome(votes=votes, messages=(Message(text, hook.name),))
+            self.spoken.append(Spoken(hook.dialect, hook.policy, failed))
+            self.outcome += failed
+            return payload
+
+    def limited(self) -> Outcome:
+        """The outcome as the limits of this session let it stand."""
+        if not any(one.policy.limit is not None for one in self.spoken):
+            return self.outcome
+        return self.session.counts.judge(self.spoken)

@@ -2,6 +2,7 @@
 
 from hookline.engine.folding import field_of
 from hookline.engine.lanes import Armed
+from hookline.engine.limits import Spoken
 from hookline.engine.moment import Asked, Moment
 from hookline.engine.running import all_at_once
 from hookline.engine.selection import held, select
@@ -16,13 +17,18 @@ async def recheck(moment: Moment) -> None:
         return
     stale = _stale_guards(moment, field)
     if stale:
-        said = await all_at_once(moment, stale, recheck=True)
-        moment.outcome += Outcome(votes=tuple(vote for one in said for vote in one.outcome.votes))
+        for one in await all_at_once(moment, stale, recheck=True):
+            votes = Outcome(votes=one.outcome.votes)
+            moment.spoken.append(Spoken(one.armed.hook.dialect, one.armed.hook.policy, votes))
+            moment.outcome += votes
 
 
 def _stale_guards(moment: Moment, field: str) -> list[Armed]:
     final = field_of(moment.payload, field)
-    last_editor = moment.outcome.edits[-1].by
+    last_editor = next(
+        (one.armed for asked in reversed(moment.asked) for one in reversed(asked.said) if one.outcome.edits),
+        None,
+    )
     stale: list[Armed] = []
     for asked in moment.asked:
         changed_later = field_of(asked.left, field) != final
@@ -31,8 +37,7 @@ def _stale_guards(moment: Moment, field: str) -> list[Armed]:
         fresh = {
             id(one.armed)
             for one in asked.said
-            if field_of(one.seen, field) == final
-            or (not changed_later and one.armed.hook.name == last_editor and one.outcome.edits)
+            if field_of(one.seen, field) == final or (not changed_later and one.armed is last_editor)
         }
         stale.extend(armed for armed in _concerned(moment, asked) if id(armed) not in fresh)
     return stale

@@ -62,7 +62,7 @@ async def _one_after_another(
         if _ends(lane.policy, armed, one):
             break
         if lane.sees_current and (one.outcome.edits or one.outcome.context_items):
-            payload = armed.hook.wire.advance(moment.event, payload, one.outcome)
+            payload = moment.advanced(armed.hook, payload, one.outcome)
     return said
 
 

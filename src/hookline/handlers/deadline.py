@@ -7,99 +7,109 @@ timer is armed only when that step really waits for something.
 
 import asyncio
 import types
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Coroutine, Generator
 from time import monotonic
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
 
 _FINISHED: Final = object()
 
 
-async def bounded(work: Coroutine[Any, Any, T], seconds: float | None) -> T:
-    """Await the work, or raise TimeoutError once it has taken that long (None: no limit).
+#: How long after its deadline a coroutine may clean up before it is given up.
+_GRACE = 1.0
 
-    Behaves as `asyncio.timeout` does: a cancellation from outside stays one, and work that swallows its
-    cancellation and returns has returned. Notes that were added to the CancelledError on its way out
-    become the text of the TimeoutError.
+
+async def bounded(coroutine: Coroutine[Any, Any, T], seconds: float | None) -> T:
+    """Await the coroutine, or raise TimeoutError once it has taken that long (None: no limit).
+
+    A cancellation from outside stays one. Late is late: a coroutine that swallows its cancellation and goes on
+    gets a moment to clean up and is then given up; whatever it returns after its time does not count. Notes that
+    were added to the CancelledError on its way out become the text of the TimeoutError.
     """
     started = monotonic()
-    results: list[T] = []
-    steps = _steps(work, results)
-    waits_for = next(steps, _FINISHED)
-    if waits_for is not _FINISHED:
-        if seconds is None:
-            await _rest(steps, waits_for)
-        else:
-            await _rest_until(steps, waits_for, seconds - (monotonic() - started))
-    return results[0]
-
-
-def _keeping(work: Any, results: list[Any]) -> Generator[Any, Any, None]:
-    """The steps of the work, as a generator that returns nothing.
-
-    That spares the StopIteration a returned value would have to travel in: half of what `bounded` costs.
-    """
-    results.append((yield from work))
-
-
-#: Marked so that it may step into a coroutine; it stays a plain generator for `next`.
-_steps = cast("Callable[[Any, list[Any]], Generator[Any, Any, None]]", types.coroutine(_keeping))
-
-
-async def _rest_until(steps: Generator[Any, Any, None], waits_for: Any, seconds: float) -> None:
-    alarm = _Alarm(seconds)
+    task = asyncio.current_task()
+    asked_before = task.cancelling() if task is not None else 0
     try:
-        await _rest(steps, waits_for)
+        waits_for = coroutine.send(None)
+    except StopIteration as stop:
+        return stop.value
+    if seconds is None or task is None:
+        return await _rest(coroutine, waits_for, None)
+    alarm = _Alarm(task, seconds - (monotonic() - started))
+    try:
+        result = await _rest(coroutine, waits_for, alarm)
     except asyncio.CancelledError as cancelled:
-        if alarm.was_alone():
-            raise TimeoutError("; ".join(getattr(cancelled, "__notes__", ()))) from cancelled
+        if alarm.settled(asked_before):
+            raise TimeoutError(*getattr(cancelled, "__notes__", ())) from cancelled
         raise
-    except BaseException:
-        alarm.was_alone()
+    except BaseException as problem:
+        if alarm.settled(asked_before):
+            raise TimeoutError(f"it ended with {type(problem).__name__} when it was called off") from problem
         raise
-    alarm.was_alone()
+    if alarm.settled(asked_before):
+        raise TimeoutError("it ignored that it was called off")
+    return result
 
 
 class _Alarm:
-    """Cancels the current task after a while, and knows afterwards whether it was the only one to do so."""
+    """Cancels a task after a while, and can tell afterwards whether that was the only cancellation."""
 
-    __slots__ = ("_asked_before", "_handle", "_rang", "_task")
+    __slots__ = ("_handle", "_rang", "_task", "gave_up")
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, task: asyncio.Task[Any], seconds: float) -> None:
         loop = asyncio.get_running_loop()
-        task = asyncio.current_task(loop)
-        if task is None:
-            raise RuntimeError("a time limit needs a task to cancel")
         self._task = task
-        # Asked only now: nobody outside can have cancelled the task while the first step ran.
-        self._asked_before = task.cancelling()
-        self._rang = False
+        self._rang = 0
+        #: The coroutine had its chance: it is not to be asked again.
+        self.gave_up = False
         self._handle = loop.call_later(seconds, self._ring) if seconds > 0 else loop.call_soon(self._ring)
 
     def _ring(self) -> None:
-        self._rang = True
+        self._rang += 1
+        self._task.cancel()
+        self._handle = asyncio.get_running_loop().call_later(_GRACE, self._give_up)
+
+    def _give_up(self) -> None:
+        self.gave_up = True
+        self._rang += 1
         self._task.cancel()
 
-    def was_alone(self) -> bool:
-        """Stop the alarm and take back its cancellation; True when it rang and nobody else cancelled."""
-        if not self._rang:
-            self._handle.cancel()
-            return False
-        return self._task.uncancel() <= self._asked_before
+    def settled(self, asked_before: int) -> bool:
+        """Stop the alarm and take back its cancellations; True when nobody else asked for one meanwhile."""
+        self._handle.cancel()
+        left = asked_before + 1
+        for _ in range(self._rang):
+            left = self._task.uncancel()
+        return self._rang > 0 and left <= asked_before
 
 
 @types.coroutine
-def _rest(steps: Generator[Any, Any, None], waits_for: Any) -> Generator[Any, Any, None]:
+def _rest(coroutine: Coroutine[Any, Any, T], waits_for: Any, alarm: _Alarm | None) -> Generator[Any, Any, T]:
     """What `await` does, from the second step on: pass waits up to the task, results and errors down."""
     while True:
         try:
             sent = yield waits_for
-        except BaseException as error:  # noqa: BLE001 - everything thrown at us belongs to the work
-            step, value = steps.throw, error
+        except GeneratorExit:
+            coroutine.close()
+            raise
+        except BaseException as error:
+            if alarm is not None and alarm.gave_up:
+                _leave(coroutine)
+                error.add_note("it ignored that it was called off, and was given up")
+                raise
+            step, value = coroutine.throw, error
         else:
-            step, value = steps.send, sent
+            step, value = coroutine.send, sent
         try:
             waits_for = step(value)
-        except StopIteration:
-            return
+        except StopIteration as stop:
+            return stop.value
+
+
+def _leave(coroutine: Coroutine[Any, Any, Any]) -> None:
+    """Close it as far as it lets itself be closed."""
+    try:
+        coroutine.close()
+    except BaseException:  # noqa: BLE001, S110 - it even ignores being closed: there is nothing left to do to it
+        pass

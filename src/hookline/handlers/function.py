@@ -62,7 +62,9 @@ class FunctionHandler:
                 value = await self._in_thread(spec, call)
         except WorkersLostError as error:
             return Broke("not_started", str(error))
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a hook's own error is a result, not ours
+        except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:  # noqa: BLE001 - a hook's own error is a result, not ours
             return crashed(error)
         return _NOTHING if value is None else Returned(value)
 

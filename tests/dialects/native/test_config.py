@@ -219,6 +219,15 @@ def test_all_hooks_of_a_file_can_be_turned_off():
     assert [(each.severity, each.code) for each in reading.diagnostics] == [("info", "disabled")]
 
 
+@pytest.mark.parametrize("value", ["yes", 1, None])
+def test_turning_hooks_off_with_anything_but_true_is_an_error_and_they_stay_on(value: Any):
+    hooks = {"PreToolUse": [{"hooks": [{"command": "x"}]}]}
+    reading = read(json.dumps({"disableAllHooks": value, "hooks": hooks}))
+    assert [each.name for each in reading.hooks] == ["x"]
+    (found,) = reading.diagnostics
+    assert (found.severity, found.code, found.where.path) == ("error", "wrong-type", ("disableAllHooks",))
+
+
 @pytest.mark.parametrize(
     "text", ["{}", '{"hooks": {}}', '{"hooks": {"Stop": []}}', '{"hooks": {"Stop": [{"hooks": []}]}}']
 )
@@ -327,6 +336,24 @@ def test_one_mistake_is_one_diagnostic(event: str, entry: Any, matcher: Any, sev
 def test_a_dead_matcher_is_told_what_there_is():
     ((_severity, _code, message),) = mistakes("SessionStart", {"command": "x"}, "strtup")
     assert "startup, resume, clear, compact, fork" in message
+
+
+@pytest.mark.parametrize("matcher", ["^B", "^mcp__", "^(Edit|Wri)t", "^Web."])
+def test_a_matcher_written_for_a_search_in_the_name_is_told_to_match_the_whole(matcher: str):
+    (found,) = entries("PreToolUse", {"command": "x"}, matcher=matcher).diagnostics
+    assert (found.severity, found.code, found.fix) == ("warning", "dead-matcher", f"{matcher}.*")
+    assert "the whole name must match" in found.message
+
+
+@pytest.mark.parametrize(
+    "matcher", ["^Bash$", "^B.*", "^(Edit|Write)$", "^mytool$", "^mcp__github__.*", "Ba.h"]
+)
+def test_a_matcher_that_fits_a_whole_name_is_no_mistake(matcher: str):
+    assert mistakes("PreToolUse", {"command": "x"}, matcher) == []
+
+
+def test_what_is_not_a_tool_is_not_compared_with_tools():
+    assert mistakes("FileChanged", {"command": "x"}, "^B") == []
 
 
 def test_a_bad_matcher_breaks_the_hooks_of_its_group_only():

@@ -1,5 +1,6 @@
 import dataclasses
 import json
+import time
 from types import MappingProxyType
 from typing import Any
 
@@ -164,6 +165,35 @@ def test_a_payload_that_is_big_without_long_texts_is_refused():
     payload = p.ToolCall(tool_name="x", tool_input={"a": list(range(10_000))})
     with pytest.raises(PayloadError, match="20,000 bytes"):
         wire.encode(call(PRE_TOOL_USE, payload, wire=wire))
+
+
+def test_a_million_numbers_are_refused_without_stalling_the_loop():
+    payload = p.ToolCall(tool_name="Write", tool_input={"l": list(range(10**6, 10**6 + 1_200_000))})
+    begun = time.process_time()
+    with pytest.raises(PayloadError, match="no long texts to cut"):
+        WIRE.encode(call(PRE_TOOL_USE, payload))
+    # Takes 0.04 s; looking at each number in Python, again and again, took 9 s.
+    assert time.process_time() - begun < 3
+
+
+def test_a_long_text_among_many_numbers_is_cut_and_named():
+    wire = NativeWire(stdin_limit=20_000)
+    numbers = list(range(1000, 3000))
+    given: dict[str, Any] = {"l": numbers, "deep": [1, {"a": ["x", "z" * 30_000]}], "quotes": '\\"' * 3000}
+    payload = p.ToolCall(tool_name="Write", tool_input=given)
+    document = json.loads(wire.encode(call(PRE_TOOL_USE, payload, wire=wire)).document)
+    assert document["hookline_shortened"] == ["tool_input.deep[1].a[1]", "tool_input.quotes"]
+    assert document["tool_input"]["l"] == numbers
+    assert len(document["tool_input"]["deep"][1]["a"][1]) < 10_000
+    assert given["deep"][1]["a"][1] == "z" * 30_000
+
+
+def test_texts_told_by_escapes_are_cut_too():
+    wire = NativeWire(stdin_limit=20_000)
+    payload = p.ToolCall(tool_name="Write", tool_input={"content": "é" * 30_000})
+    document = told(PRE_TOOL_USE, payload, Scene(cwd="/caf\udce9"), wire)
+    assert document["hookline_shortened"] == ["tool_input.content"]
+    assert len(document["tool_input"]["content"]) > 1000
 
 
 def test_advancing_replaces_the_field_of_the_event_and_nothing_else():

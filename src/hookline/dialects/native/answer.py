@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from hookline.dialects.gathering import Gathering
-from hookline.dialects.native.vocabulary import PREVENTING
+from hookline.dialects.native.vocabulary import PREVENTING, REWRITTEN_SHAPES
 from hookline.documents.shapes import misshaped
 from hookline.model.errors import HooklineError
 from hookline.model.events import EventSpec, May
@@ -83,7 +83,7 @@ def _unknown(key: str, name: str, value: Any, said: Said) -> None:
     rewritten = said.event.rewrites
     if name.startswith(_IN_SPECIFIC) and rewritten and key == updated_key(rewritten):
         if value is not None:
-            _check(value, _Field(_REWRITTEN_SHAPES.get(rewritten, "anything")), name)
+            _check(value, _Field(REWRITTEN_SHAPES.get(rewritten, "anything")), name)
             said.edits.append(Edit(value, field=rewritten))
     elif name == "permissionDecision":
         raise UnreadableError("permissionDecision stands outside hookSpecificOutput, where nobody reads it")
@@ -93,12 +93,6 @@ def _unknown(key: str, name: str, value: Any, said: Said) -> None:
 
 _IN_SPECIFIC = "hookSpecificOutput."
 _UPDATED_KEYS: Mapping[str, str] = {"tool_input": "updatedInput", "tool_response": "updatedToolOutput"}
-_REWRITTEN_SHAPES: Mapping[str, str] = {
-    "tool_input": "an object",
-    "prompt": "text",
-    "messages": "a list of objects",
-    "response": "text",
-}
 
 
 def updated_key(rewritten: str) -> str:

@@ -9,12 +9,13 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from hookline.dialects.native.entry import EntryReader, Group, Surroundings
+from hookline.dialects.native.entry import EntryReader, Group, Surroundings, stands_twice
 from hookline.dialects.native.vocabulary import NativePolicies
 from hookline.documents.document import Document
+from hookline.documents.shapes import misshaped
 from hookline.handlers.registry import Handler
 from hookline.matching.conditions import problem
-from hookline.matching.matchers import can_match, native_matcher
+from hookline.matching.matchers import RegexMatcher, can_match, native_matcher
 from hookline.matching.nearest import nearest
 from hookline.matching.patterns import Patterns
 from hookline.matching.shell import ShellReader
@@ -23,6 +24,12 @@ from hookline.model.errors import PatternError
 from hookline.model.events import EventSpec
 from hookline.model.hook import Condition, Hook, Matcher, Scope
 from hookline.model.wire import Wire
+
+#: Tools that agents have: who writes a regular expression that none of them fits had some of them in mind.
+_USUAL_TOOLS = (
+    "Bash", "Edit", "Write", "Read", "MultiEdit", "NotebookEdit", "Glob", "Grep", "WebFetch", "WebSearch",
+    "Task", "Agent", "mcp__x__y",
+)  # fmt: skip
 
 
 class NativeReading(Struct, frozen=True):
@@ -109,16 +116,30 @@ class _DocumentReading:
                     key,
                     fix=fix,
                 )
-        if settings.get("disableAllHooks") is True:
-            self._say(
-                "info", "disabled", "disableAllHooks turns all hooks of this file off", "disableAllHooks"
-            )
+        if self._disabled(settings):
             return {}
+        if self._stands_twice(("hooks",)):
+            # The first table is lost, and with it which events it guarded.
+            for event in self._events.values():
+                self._keep_broken(event, stands_twice(("hooks",)), ("hooks",))
         hooks = settings.get("hooks", {})
         if not isinstance(hooks, Mapping):
             self._say("error", "not-a-table", "hooks is not an object of events", "hooks")
             return {}
         return cast("Mapping[str, Any]", hooks)
+
+    def _disabled(self, settings: Mapping[str, Any]) -> bool:
+        key = "disableAllHooks"
+        value = settings.get(key, False)
+        instead = misshaped(value, "true or false")
+        if instead is not None:
+            self._say(
+                "error", "wrong-type", f"{key} is {instead}, so the hooks stay on", key, fix=f"{key}: true"
+            )
+        if value is not True or self._stands_twice((key,)):
+            return False
+        self._say("info", "disabled", f"{key} turns all hooks of this file off", key)
+        return True
 
     def _unknown_event(self, name: str) -> None:
         close = nearest(name, self._events)
@@ -127,8 +148,8 @@ class _DocumentReading:
 
     def _read_event(self, event: EventSpec[Any], groups: Any) -> None:
         path: Path = ("hooks", event.name)
-        for twice in self._twice(path, exactly=True):
-            self._keep_broken(event, twice, path)
+        if self._stands_twice(path):
+            self._keep_broken(event, stands_twice(path), path)
         if not isinstance(groups, list):
             self._refuse(
                 event, "not-a-list", f"{event.name} is not a list of groups", path, fix="[{hooks = [...]}]"
@@ -149,6 +170,10 @@ class _DocumentReading:
                 self._say(
                     "warning", "unknown-field", f"no field of a group is called {key!r}", *path, key, fix=fix
                 )
+        if self._stands_twice((*path, "hooks")):
+            # Which hooks were meant is not known, so none of those that are left speaks for the others.
+            self._keep_broken(event, stands_twice(("hooks",)), path)
+            return
         entries = table.get("hooks")
         if not isinstance(entries, list):
             missing = "a group needs a list of hooks"
@@ -165,7 +190,7 @@ class _DocumentReading:
             return
         where = self._document.where(*path)
         reader = EntryReader(self._around, group, cast("Mapping[str, Any]", entry), where)
-        hook = reader.hook(*self._twice(path))
+        hook = reader.hook(*self._twice_below(path))
         self._diagnostics.extend(reader.diagnostics)
         if hook is not None:
             self._hooks.append(hook)
@@ -177,7 +202,9 @@ class _DocumentReading:
         if text is not None and not isinstance(text, str):
             self._say("error", "wrong-type", "matcher is not text", *where)
             return Group(event, policy, broken="matcher is not text")
-        broken = next((twice for key in table for twice in self._twice((*path, key), exactly=True)), None)
+        broken = next((stands_twice((key,)) for key in table if self._stands_twice((*path, key))), None)
+        if self._stands_twice(where):
+            return Group(event, policy, text, broken=broken)
         try:
             matcher, condition = native_matcher(text, self._around.patterns, self._around.shell)
         except PatternError as error:
@@ -190,6 +217,9 @@ class _DocumentReading:
         impossible = self._impossible(event, matcher, condition)
         if impossible is not None:
             self._say("warning", "dead-matcher", impossible, *where)
+        elif event.subject == "tool_name" and self._fits_only_a_beginning(matcher):
+            message = f"matcher {text!r} fits no usual tool: natively the whole name must match"
+            self._say("warning", "dead-matcher", message, *where, fix=f"{text}.*")
         return Group(event, policy, text, matcher, condition, broken)
 
     def _impossible(
@@ -200,11 +230,23 @@ class _DocumentReading:
             return f"the matcher can never match: {event.subject} is one of {known}"
         return problem(condition, event)
 
-    def _twice(self, path: Path, *, exactly: bool = False) -> Iterator[str]:
-        """Keys that stand twice at (or also below) a path: which of the two was meant is not ours to guess."""
+    def _fits_only_a_beginning(self, matcher: Matcher | None) -> bool:
+        """Whether it was written for an agent that searches in the name, where `^B` finds Bash."""
+        if not isinstance(matcher, RegexMatcher) or not matcher.text.startswith("^"):
+            return False
+        if any(matcher.matches(tool) for tool in _USUAL_TOOLS):
+            return False
+        anywhere = self._around.patterns.expression(matcher.text, anchored=False)
+        return any(anywhere.found(tool) for tool in _USUAL_TOOLS)
+
+    def _stands_twice(self, path: Path) -> bool:
+        """Which of the two was meant is not ours to guess."""
+        return any(duplicate.path == path for duplicate in self._document.duplicates)
+
+    def _twice_below(self, path: Path) -> Iterator[Path]:
         for duplicate in self._document.duplicates:
-            if duplicate.path == path if exactly else duplicate.path[: len(path)] == path:
-                yield f"the key {str(duplicate.path[-1])!r} stands twice"
+            if duplicate.path[: len(path)] == path:
+                yield duplicate.path[len(path) :]
 
     def _refuse(
         self,

@@ -16,7 +16,7 @@ from hookline.matching.conditions import joined, problem
 from hookline.matching.nearest import nearest
 from hookline.matching.patterns import Patterns
 from hookline.matching.shell import ShellReader
-from hookline.model.diagnostics import Diagnostic, Severity, Where
+from hookline.model.diagnostics import Diagnostic, Path, Severity, Where
 from hookline.model.errors import PatternError
 from hookline.model.events import EventSpec
 from hookline.model.hook import Condition, Hook, Matcher, Scope, Waiting
@@ -59,6 +59,10 @@ class Group(Struct, frozen=True, eq=False):
     broken: str | None = None
 
 
+def stands_twice(path: Path) -> str:
+    return f"the key {str(path[-1])!r} stands twice"
+
+
 class EntryReader:
     """Reads one entry; made for it and thrown away."""
 
@@ -75,15 +79,21 @@ class EntryReader:
         self._name = ""
         self._kind = self._read_kind()
 
-    def hook(self, *extra_mistakes: str) -> Hook | None:
-        """The hook; broken where it guards something and cannot be read, None where it can be dropped."""
-        self._mistakes.extend(extra_mistakes)
+    def hook(self, *twice: Path) -> Hook | None:
+        """The hook; broken where it guards something and cannot be read, None where it can be dropped.
+
+        `twice` are the keys that stand twice, as paths inside the entry.
+        """
+        self._mistakes.extend(stands_twice(path) for path in twice)
         self._read_fields()
+        for path in twice:
+            self._fields.pop(str(path[0]), None)
         condition = joined(self._group.condition, self._if(), self._table_condition())
         timeout, waiting = self._timeout(), self._waiting()
         on_failure, mode = self._on_failure(), self._mode()
         spec = None if self._mistakes else self._spec()
-        if self._mistakes and not self._group.event.guard:
+        broken = "; ".join(self._mistakes) or None
+        if broken is not None and not self._group.event.guard:
             return None
         return Hook(
             name=self._name,
@@ -93,19 +103,20 @@ class EntryReader:
             kind=self._kind,
             spec=spec,
             matcher=self._group.matcher,
-            condition=condition,
+            # What could not be read as a whole is not switched off or narrowed by a part of it.
+            condition=condition if broken is None else self._group.condition,
             timeout=timeout,
             waiting=waiting,
-            once=self._fields.get("once", False),
-            mode=mode,
+            once=broken is None and self._fields.get("once", False),
+            mode=mode if broken is None else "enforce",
             on_failure=on_failure,
             rewrites=self._fields.get("rewrites", False),
             required=self._fields.get("required", False),
             status_message=self._fields.get("statusMessage"),
             scope=self._around.scope,
             where=self._where,
-            identity=_identity(self._group, self._entry),
-            broken="; ".join(self._mistakes) if self._mistakes else None,
+            identity=_identity(self._group, self._entry) if broken is None else None,
+            broken=broken,
         )
 
     def _say(

@@ -5,7 +5,8 @@ from typing import Any, cast
 
 from msgspec.structs import replace
 
-from hookline.dialects.native.vocabulary import PLAIN_TEXT_IS_CONTEXT
+from hookline.dialects.native.vocabulary import PLAIN_TEXT_IS_CONTEXT, REWRITTEN_SHAPES
+from hookline.documents.shapes import misshaped
 from hookline.model.outcome import GO_ON, ContextItem, Outcome, Vote
 from hookline.model.policy import Cause
 from hookline.model.raw import Broke, Exited, Replied, Returned
@@ -22,10 +23,20 @@ def read_returned(call: Call, raw: Returned) -> Decoded:
     if value is None:
         return NOTHING_SAID
     if isinstance(value, Outcome):
-        return Decoded(value)
+        return _returned_outcome(call, value)
     if isinstance(value, Mapping):
         return _answered(call, cast("Mapping[str, Any]", value))
     return _failed("unreadable", f"returned {type(value).__name__}, not an outcome, a mapping or nothing")
+
+
+def _returned_outcome(call: Call, outcome: Outcome) -> Decoded:
+    """A function's rewrite must have the shape a command's must have: hosts run what comes out."""
+    shape = REWRITTEN_SHAPES.get(call.event.rewrites or "", "anything")
+    for edit in outcome.edits:
+        instead = misshaped(edit.value, "an object" if edit.patch else shape)
+        if instead is not None:
+            return _failed("unreadable", f"it rewrote {call.event.rewrites} to what is {instead}")
+    return Decoded(outcome)
 
 
 def read_exit(call: Call, raw: Exited) -> Decoded:

@@ -29,7 +29,7 @@ def tell(call: Call, limit: int = STDIN_LIMIT) -> Encoded:
     try:
         text = _encoded(document)
         if len(text) >= limit:
-            text = fitted(msgspec.to_builtins(document, enc_hook=_plain), limit - 1, _encoded)
+            text = fitted(text, lambda: msgspec.to_builtins(document, enc_hook=_plain), limit - 1, _encoded)
         if text is None:
             raise PayloadError(f"the payload needs more than {limit:,} bytes, and has no long texts to cut")
     except (TypeError, ValueError, RecursionError) as error:

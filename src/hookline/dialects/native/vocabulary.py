@@ -12,6 +12,14 @@ from hookline.model.policy import CLOSED, OPEN, Limit, Lives, Placement, Policy
 #: Events at which text that is not JSON goes to the model.
 PLAIN_TEXT_IS_CONTEXT = frozenset({"SessionStart", "UserPromptSubmit", "PreModelCall"})
 
+#: What a rewrite of a payload field must be.
+REWRITTEN_SHAPES: Mapping[str, str] = {
+    "tool_input": "an object",
+    "prompt": "text",
+    "messages": "a list of objects",
+    "response": "text",
+}
+
 #: Meanings of a block that keep something from happening. Elsewhere (a turn that goes on, a result with a
 #: remark beside it) a block is not how a run is stopped.
 PREVENTING = frozenset({"deny_call", "reject_prompt", "end_turn", "cancel"})
