@@ -204,6 +204,36 @@ def test_escapes_of_a_hook_never_reach_the_terminal(home: Home) -> None:
     assert "\x07" not in fired.stdout
 
 
+SECRET = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
+
+
+@pytest.mark.parametrize("odd", [SECRET, "\x1b]52;c;aGk=\x07"])
+def test_a_hook_is_found_under_the_name_the_journal_gives_it(home: Home, odd: str) -> None:
+    stops, other = f": {odd}; echo no >&2; exit 2", f": other {odd}"
+    words = ("PreToolUse", "Bash", "command=ls", "--hook", f"PreToolUse={stops}", "--hook", f"Stop={other}")
+    document = home.json(*words)
+    (ran,) = document["runs"]
+    assert (ran["status"], ran["decision"], ran["recheck"]) == ("blocked", "deny", False)
+    assert ran["why"].startswith("matched")
+    text = home.fire(*words)
+    assert text.returncode == 2
+    assert odd not in json.dumps(document, ensure_ascii=False) + text.stdout + text.stderr
+
+
+def test_a_hook_that_did_not_run_leaks_nothing_by_its_name_or_matcher(home: Home) -> None:
+    named = f'name = "called {SECRET}"'
+    home.config(
+        f'[[hooks.PreToolUse]]\nmatcher = "{SECRET}"\n[[hooks.PreToolUse.hooks]]\ncommand = "true"\n{named}\n'
+        f'[[hooks.UserPromptSubmit]]\n[[hooks.UserPromptSubmit.hooks]]\ncommand = "echo hi"\n{named}\n'
+        f'[[hooks.Stop]]\n[[hooks.Stop.hooks]]\nasyncRewake = true\ncommand = "echo hi >&2; exit 2"\n{named}\n'
+    )
+    for words in (["PreToolUse", "Bash"], ["UserPromptSubmit", "prompt=x"], ["Stop"]):
+        for more in ([], ["--json"]):
+            fired = home.fire(*words, *more)
+            assert "called " in fired.stdout
+            assert SECRET not in fired.stdout + fired.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -215,6 +245,9 @@ def test_escapes_of_a_hook_never_reach_the_terminal(home: Home) -> None:
         (["PreToolUse", "Bash", "ls"], "settings are written key=value"),
         (["Stop", "--payload", "missing.json"], "cannot read the payload"),
         (["Stop", "--payload", "-"], "cannot be read as JSON"),
+        (["SessionStart", "sorce=resume"], "did you mean 'source'?"),
+        (["PreToolUse", "Bash", "limit:=x"], "limit:= takes JSON"),
+        (["PreToolUse", "Bash", 'limit:="\udcff"'], "not UTF-8"),
         (["Stop", "--cwd", "nowhere"], "there is no directory"),
         (["Stop", "--dialect", "klingon"], "no dialect is called 'klingon'"),
         (["Stop", "--hook", "Stop"], "is not EVENT=COMMAND"),

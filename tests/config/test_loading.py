@@ -80,7 +80,10 @@ def test_a_file_that_cannot_be_read_is_said_and_the_others_count(place: Place):
     place.project.mkdir()
     (place.project / "hooks.toml").write_text("hooks = [")
     loaded = place.load()
-    assert names(loaded) == ["Stop:u1:user"]
+    assert [(hook.event.name, hook.name) for hook in loaded.hooks if hook.broken is None] == [("Stop", "u1")]
+    assert {hook.event.name for hook in loaded.hooks if hook.broken} == {
+        "UserPromptSubmit", "PreToolUse", "PermissionRequest",
+    }  # fmt: skip
     assert codes(loaded) == ["syntax"]
     assert [os.path.basename(file) for file in loaded.unreadable] == ["hooks.toml"]
     assert str(loaded.diagnostics[0].where).endswith(".hookline/hooks.toml:1")
@@ -96,7 +99,8 @@ def test_given_files_are_read_in_their_order(tmp_path: Path):
     second = put(tmp_path / "two.toml", ("Stop", "b"))
     files = (second, first, str(tmp_path / "none.toml"))
     loaded = sum((load_native_file(file, reader()) for file in files), Loaded())
-    assert names(loaded) == ["Stop:b:flag", "Stop:a:flag"]
+    assert names(loaded)[:2] == ["Stop:b:flag", "Stop:a:flag"]
+    assert all(hook.broken for hook in loaded.hooks[2:])
     assert codes(loaded) == ["unreadable"]
 
 

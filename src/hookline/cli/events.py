@@ -1,10 +1,10 @@
 """`hookline events`: every event, or everything about one."""
 
 import argparse
-import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from hookline.cli.output import show, tell
 from hookline.cli.width import help_format
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _unknown(name: str) -> int:
 
     error = UnknownEventError(name[:200], nearest(name, EVENTS))
     hint = "" if error.nearest else "; `hookline events` lists them"
-    print(one_line(f"hookline events: {error}{hint}", 400), file=sys.stderr)
+    tell(one_line(f"hookline events: {error}{hint}", 400))
     return 1
 
 
@@ -64,19 +64,18 @@ def _list(all_facts: "list[EventFacts]", *, as_json: bool) -> int:
     from hookline.cli.text import json_lines, paragraph, table, terminal_width
 
     if as_json:
-        sys.stdout.write(json_lines({"events": [_summary(facts) for facts in all_facts]}))
-        return 0
+        return show(json_lines({"events": [_summary(facts) for facts in all_facts]}), as_json=True)
     rows = [["EVENT", "FIRES", "HOOKS MAY", "MATCHER"]]
     rows += [
         [_marked(facts), facts.fires.rstrip("."), ", ".join(facts.may) or "observe", facts.matcher or "-"]
         for facts in all_facts
     ]
     width = terminal_width()
-    print(table(rows, width))
-    print()
-    print(paragraph("* declared for hooks and hosts; nothing in Hookline fires it yet", width))
-    print(paragraph("`hookline events EVENT` shows the payload, the answers and an example of each", width))
-    return 0
+    notes = (
+        "* declared for hooks and hosts; nothing in Hookline fires it yet",
+        "`hookline events EVENT` shows the payload, the answers and an example of each",
+    )
+    return show("\n".join([table(rows, width), "", *(paragraph(note, width) for note in notes)]))
 
 
 def _marked(facts: "EventFacts") -> str:
@@ -92,10 +91,8 @@ def _show(facts: "EventFacts", *, as_json: bool) -> int:
     from hookline.cli.text import json_lines, terminal_width
 
     if as_json:
-        sys.stdout.write(json_lines(facts))
-        return 0
-    print("\n".join(_page(facts, terminal_width())))
-    return 0
+        return show(json_lines(facts), as_json=True)
+    return show("\n".join(_page(facts, terminal_width())))
 
 
 def _page(facts: "EventFacts", width: int) -> Iterator[str]:
@@ -172,4 +169,4 @@ def _json(document: object, width: int) -> str:
     from hookline.model.safetext import printable
 
     line = json_text(document)
-    return printable(line if len(line) <= width else json_lines(document).rstrip())
+    return printable(line if len(line) <= width else json_lines(document))

@@ -8,10 +8,12 @@ from hookline.cli.width import help_format
 _DESCRIPTION = """Run the real hooks on one event and show each hook, why it ran or did not, and the outcome.
 
 EVENT is a name of the event table; with --payload it may be left out. After TOOL, key=value sets
-tool_input.key, otherwise a field of the payload."""
+tool_input.key, otherwise a field of the payload. Text stays the text as typed, unless the field
+takes none (turn=3); key:=JSON sets a number, a list, an object, true, false or null anywhere."""
 
 _EPILOG = """examples:
   hookline fire PreToolUse Bash command='git push --force'
+  hookline fire PreToolUse Read file_path=notes.md limit:=20
   hookline fire UserPromptSubmit prompt='hello'
   hookline fire --payload event.json --config hooks.toml --json
   hookline fire Stop --hook Stop='notify-send done'
@@ -27,7 +29,7 @@ def add_parser(commands: Any) -> None:
         epilog=_EPILOG,
         formatter_class=help_format,
     )
-    parser.add_argument("words", nargs="*", metavar="EVENT [TOOL] [key=value ...]")
+    parser.add_argument("words", nargs="*", metavar="EVENT [TOOL] [key=value | key:=JSON ...]")
     parser.add_argument("--payload", metavar="FILE", help="the event as JSON; - reads standard input")
     parser.add_argument(
         "--config", action="append", metavar="FILE", help="read exactly these files (repeatable)"

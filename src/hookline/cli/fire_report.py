@@ -1,6 +1,6 @@
 """What `fire` shows: every hook of the event with its reason, and the outcome. The JSON is a contract."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -19,27 +19,32 @@ from hookline.model.safetext import one_line, printable
 _MEANT = ("event", "spelled", "session", "agent", "run_id", "at")
 
 
-def account(verdicts: Sequence[Verdict], runs: Sequence[Run], cwd: str) -> list[Run]:
-    """One entry per hook in config order, run or not, then what was asked again; files as seen from cwd."""
+def account(
+    verdicts: Sequence[Verdict], runs: Sequence[Run], cwd: str, cleaned: Callable[[Run], Run]
+) -> list[Run]:
+    """One entry per hook in config order, run or not, then what was asked again; files as seen from cwd.
+
+    `cleaned` is what the journal did to the runs, so that a hook is found under the name it has there.
+    """
     below = cwd.rstrip("/") + "/"
-    return [replace(run, source=run.source.removeprefix(below)) for run in _entries(verdicts, runs)]
+    return [replace(run, source=run.source.removeprefix(below)) for run in _entries(verdicts, runs, cleaned)]
 
 
-def _entries(verdicts: Sequence[Verdict], runs: Sequence[Run]) -> list[Run]:
+def _entries(verdicts: Sequence[Verdict], runs: Sequence[Run], cleaned: Callable[[Run], Run]) -> list[Run]:
     left = _settled(runs)
     entries: list[Run] = []
     for verdict in verdicts:
-        hook, source = verdict.armed.hook, verdict.armed.source
-        run = next(
-            (one for one in left if (one.hook, one.source) == (hook.name, source) and not one.recheck), None
-        )
+        skipped = cleaned(_skipped(verdict.armed.hook, verdict.armed.source, verdict.why))
+        name = (skipped.hook, skipped.source)
+        run = next((one for one in left if (one.hook, one.source) == name and not one.recheck), None)
         if run is not None:
             left.remove(run)
-            why = verdict.why if verdict.selected else "matched: on what another hook rewrote"
+            why = skipped.why if verdict.selected else "matched: on what another hook rewrote"
             entries.append(replace(run, why=why))
+        elif verdict.selected:
+            entries.append(replace(skipped, why="not reached: an earlier hook of its lane ended it"))
         else:
-            why = verdict.why if not verdict.selected else "not reached: an earlier hook of its lane ended it"
-            entries.append(_skipped(hook, source, why))
+            entries.append(skipped)
     return [
         *entries,
         *(replace(run, why="asked again: another hook rewrote what it had seen") for run in left),
@@ -76,16 +81,17 @@ def as_json(
     entries: Sequence[Run],
     late: Sequence[Late],
     diagnostics: Sequence[Diagnostic],
+    named: Callable[[str], str],
 ) -> str:
     document = {
         "event": event.name,
-        "outcome": _outcome(outcome),
+        "outcome": _outcome(outcome, named),
         "runs": [_run(entry) for entry in entries],
-        "late": [msgspec.to_builtins(item) for item in late],
+        "late": [msgspec.to_builtins(replace(item, hook=named(item.hook))) for item in late],
         "diagnostics": [
             {
                 "severity": one.severity, "code": one.code, "message": one.message,
-                "where": str(one.where), "hook": one.hook, "fix": one.fix,
+                "where": str(one.where), "hook": one.hook and named(one.hook), "fix": one.fix,
             }
             for one in diagnostics
         ],
@@ -93,7 +99,7 @@ def as_json(
     return msgspec.json.format(msgspec.json.encode(document, enc_hook=str), indent=2).decode()
 
 
-def _outcome(outcome: Outcome) -> dict[str, Any]:
+def _outcome(outcome: Outcome, named: Callable[[str], str]) -> dict[str, Any]:
     return {
         "blocked": outcome.blocked,
         "reason": outcome.reason,
@@ -101,7 +107,9 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
         "stop": outcome.stop,
         "stop_reason": outcome.stop_reason,
         "context": list(outcome.context),
-        "context_items": [msgspec.structs.asdict(item) for item in outcome.context_items],
+        "context_items": [
+            msgspec.structs.asdict(replace(item, hook=named(item.hook))) for item in outcome.context_items
+        ],
         "updated_input": outcome.updated_input,
         "updated_prompt": outcome.updated_prompt,
         "updated_output": outcome.updated_output,
@@ -121,14 +129,22 @@ def _run(run: Run) -> dict[str, Any]:
     return {name: value for name, value in msgspec.structs.asdict(run).items() if name not in _MEANT}
 
 
-def as_text(event: EventSpec[Any], outcome: Outcome, entries: Sequence[Run], late: Sequence[Late]) -> str:
+def as_text(
+    event: EventSpec[Any],
+    outcome: Outcome,
+    entries: Sequence[Run],
+    late: Sequence[Late],
+    named: Callable[[str], str],
+) -> str:
     lines, width = [event.name], columns()
     if not entries:
         lines.append(f"  no hook is configured for {event.name}")
     for number, entry in enumerate(entries, 1):
         lines += _entry_lines(number, entry, width)
-    lines += ["", *_outcome_lines(outcome)]
-    lines += [f"later    {item.kind}: {item.text or ', '.join(item.paths)} ({item.hook})" for item in late]
+    lines += ["", *_outcome_lines(outcome, named)]
+    lines += [
+        f"later    {item.kind}: {item.text or ', '.join(item.paths)} ({named(item.hook)})" for item in late
+    ]
     return printable("\n".join(lines))
 
 
@@ -156,9 +172,10 @@ def _said(run: Run) -> str:
     return f"{' '.join(words)}, {run.duration_ms:.0f} ms"
 
 
-def _outcome_lines(outcome: Outcome) -> list[str]:
+def _outcome_lines(outcome: Outcome, named: Callable[[str], str]) -> list[str]:
     vote = outcome.deciding_vote
-    lines = [f"outcome  {outcome.permission or 'go on'}" + (f" ({vote.by})" if vote is not None else "")]
+    by = f" ({named(vote.by)})" if vote is not None else ""
+    lines = [f"outcome  {outcome.permission or 'go on'}{by}"]
     facts: dict[str, Any] = {
         "reason": outcome.reason,
         "stop": (outcome.stop_reason or "yes") if outcome.stop else None,

@@ -3,11 +3,12 @@
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import msgspec
 from msgspec import Struct
 
+from hookline.cli.fire_settings import RequestError, Setting, read_setting, set_fields, set_input
 from hookline.dialects.native.parsing import parse_payload, payload_of
 from hookline.matching.nearest import nearest
 from hookline.model.errors import UnknownEventError
@@ -17,10 +18,6 @@ from hookline.model.wire import Parsed
 
 if TYPE_CHECKING:
     from hookline.dialects.dialect import Dialect
-
-
-class RequestError(Exception):
-    """What was asked for cannot be fired; the message says why and what to do."""
 
 
 class Request(Struct, frozen=True):
@@ -36,7 +33,7 @@ class Request(Struct, frozen=True):
 class _Words(Struct, frozen=True):
     event: str | None
     tool: str | None
-    settings: tuple[tuple[str, Any], ...]
+    settings: tuple[Setting, ...]
 
 
 def read_request(
@@ -70,9 +67,7 @@ def _words(words: Sequence[str]) -> _Words:
     names = [word for word in words if "=" not in word]
     if len(names) > 2:
         raise RequestError(f"do not know what to do with {names[2]!r}: settings are written key=value")
-    settings = tuple(
-        (key, _value(value)) for key, _, value in (word.partition("=") for word in words if "=" in word)
-    )
+    settings = tuple(read_setting(word) for word in words if "=" in word)
     return _Words(names[0] if names else None, names[1] if len(names) > 1 else None, settings)
 
 
@@ -82,7 +77,7 @@ def _native(
     event = events[name]
     document["hook_event_name"] = name
     _lay_over(document, event, said)
-    parsed = parse_payload(_converted(document, event), events)
+    parsed = parse_payload(document, events)
     return Request(parsed.event, parsed.payload, _placed(parsed.scene, cwd))
 
 
@@ -93,16 +88,16 @@ def _foreign(document: dict[str, Any], said: _Words, cwd: str, dialect: "Dialect
         parsed = dialect.wire.parse(document)
         if said.tool is not None or said.settings:
             fields: dict[str, Any] = msgspec.to_builtins(parsed.payload)
-            _lay_over(fields, parsed.event, said)
-            parsed = Parsed(parsed.event, payload_of(parsed.event, fields), parsed.scene)
+            scene = msgspec.structs.replace(parsed.scene, **_lay_over(fields, parsed.event, said))
+            parsed = Parsed(parsed.event, payload_of(parsed.event, fields), scene)
         name = spelled.name if spelled is not None else _own_name(document, dialect)
         return Request(parsed.event, parsed.payload, _placed(parsed.scene, cwd), dialect.name, name)
     if spelled is None:
         raise RequestError(f"say which event to fire; {dialect.name} has {', '.join(dialect.spellings)}")
     fields = {}
-    _lay_over(fields, spelled.event, said)
-    payload = payload_of(spelled.event, _converted(fields, spelled.event))
-    return Request(spelled.event, payload, _placed(Scene(), cwd), dialect.name, spelled.name)
+    scene = Scene(**_lay_over(fields, spelled.event, said))
+    payload = payload_of(spelled.event, fields)
+    return Request(spelled.event, payload, _placed(scene, cwd), dialect.name, spelled.name)
 
 
 def _own_name(document: Mapping[str, Any], dialect: "Dialect") -> str | None:
@@ -116,7 +111,7 @@ def _document(file: str) -> dict[str, Any]:
 
     try:
         if file == "-":
-            raw = sys.stdin.buffer.read()
+            raw = _standard_input()
         else:
             with open(file, "rb") as stream:
                 raw = stream.read()
@@ -130,50 +125,22 @@ def _document(file: str) -> dict[str, Any]:
     return cast("dict[str, Any]", value)
 
 
-def _lay_over(document: dict[str, Any], event: EventSpec[Any], said: _Words) -> None:
-    target = document
-    if said.tool is not None:
-        if not hasattr(event.payload, "tool_name"):
-            raise RequestError(f"{event.name} has no tool, so {said.tool!r} is one word too many")
-        document["tool_name"] = said.tool
-        if said.settings:
-            target = document.setdefault("tool_input", {})
-    for key, value in said.settings:
-        _set(target, key.split("."), value)
+def _standard_input() -> bytes:
+    stream: TextIO | None = sys.stdin
+    if stream is None:
+        raise RequestError("cannot read the payload: standard input is closed")
+    return stream.buffer.read()
 
 
-def _set(target: dict[str, Any], path: Sequence[str], value: Any) -> None:
-    for key in path[:-1]:
-        inner = target.setdefault(key, {})
-        if not isinstance(inner, dict):
-            raise RequestError(f"{'.'.join(path)}: {key} is not an object")
-        target = cast("dict[str, Any]", inner)
-    target[path[-1]] = value
-
-
-def _value(text: str) -> Any:
-    """Text stays text, unless it is plainly JSON: an object, a list, a number, true, false or null."""
-    if (
-        text[:1] in ("{", "[")
-        or text in ("true", "false", "null")
-        or text.lstrip("-").replace(".", "", 1).isdigit()
-    ):
-        try:
-            return msgspec.json.decode(text)
-        except msgspec.DecodeError:
-            return text
-    return text
-
-
-def _converted(document: dict[str, Any], event: EventSpec[Any]) -> dict[str, Any]:
-    """A number typed for a text field is that text: `prompt=42`."""
-    if not issubclass(event.payload, msgspec.Struct):
-        return document
-    texts = {field.name for field in msgspec.structs.fields(event.payload) if field.type in (str, str | None)}
-    return {
-        key: str(value) if key in texts and isinstance(value, int | float) else value
-        for key, value in document.items()
-    }
+def _lay_over(document: dict[str, Any], event: EventSpec[Any], said: _Words) -> dict[str, Any]:
+    """Put the words into the document. Returned is what they say of the scene."""
+    if said.tool is None:
+        return set_fields(document, event, said.settings)
+    if not hasattr(event.payload, "tool_name"):
+        raise RequestError(f"{event.name} has no tool, so {said.tool!r} is one word too many")
+    document["tool_name"] = said.tool
+    set_input(document, said.settings)
+    return {}
 
 
 def _placed(scene: Scene, cwd: str) -> Scene:

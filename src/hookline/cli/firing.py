@@ -2,14 +2,15 @@
 
 import argparse
 import os
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from hookline.cli.fire_report import account, as_json, as_text
-from hookline.cli.fire_request import Request, RequestError, read_request, working_directory
+from hookline.cli.fire_request import Request, read_request, working_directory
+from hookline.cli.fire_settings import RequestError
+from hookline.cli.output import show, tell
 from hookline.config.embedding import Engine, tracers
 from hookline.config.loaded import Loaded
 from hookline.config.recognising import NATIVE
@@ -37,7 +38,7 @@ async def fire(args: argparse.Namespace) -> int:
     try:
         return await _fire(args)
     except (RequestError, HooklineError) as problem:
-        print(printable(f"hookline fire: {problem}"), file=sys.stderr)
+        tell(printable(f"hookline fire: {problem}"))
         return PROBLEM
 
 
@@ -89,17 +90,24 @@ async def _dispatch(
     verdicts = session.explain(request.event, request.payload)
     outcome = await session.dispatch(request.event, request.payload)
     await engine.drain()
-    entries = account(verdicts, runs, request.scene.cwd)
+    entries = account(verdicts, runs, request.scene.cwd, engine.journal.cleaned)
     late = session.inbox.take_all()
+    named = _cleaned_names(engine.journal)
     if as_document:
-        print(as_json(request.event, outcome, entries, late, diagnostics))
+        text = as_json(request.event, outcome, entries, late, diagnostics, named)
     else:
-        print(as_text(request.event, outcome, entries, late))
+        text = as_text(request.event, outcome, entries, late, named)
+    shown = show(text, as_json=as_document)
     for problem in engine.journal.problems:
-        print(printable(f"hookline: {problem}"), file=sys.stderr)
+        tell(printable(f"hookline: {problem}"))
     if outcome.blocked:
         return BLOCKED
-    return PROBLEM if any(one.severity == "error" for one in diagnostics) else FINE
+    return PROBLEM if any(one.severity == "error" for one in diagnostics) else shown
+
+
+def _cleaned_names(journal: Journal) -> Callable[[str], str]:
+    """A hook without a name is called by its command, which may hold a secret."""
+    return lambda name: journal.cleaned(Run(hook=name)).hook
 
 
 def _engine(model: str | None) -> Engine:
@@ -154,7 +162,7 @@ def _gathered(files: Sequence[str]) -> list[str]:
 
 def _tell(loaded: Loaded) -> None:
     for diagnostic in loaded.diagnostics:
-        print(printable(str(diagnostic)), file=sys.stderr)
+        tell(printable(str(diagnostic)))
 
 
 def _nothing_configured(engine: Engine, loaded: Loaded) -> bool:
@@ -162,5 +170,5 @@ def _nothing_configured(engine: Engine, loaded: Loaded) -> bool:
     nothing = not engine.hooks and not loaded.found
     if nothing:
         looked = "\n  ".join(_gathered(loaded.looked_for))
-        print(printable(f"hookline: no hooks are configured; looked for\n  {looked}"), file=sys.stderr)
+        tell(printable(f"hookline: no hooks are configured; looked for\n  {looked}"))
     return nothing

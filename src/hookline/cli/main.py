@@ -1,11 +1,11 @@
 """From words on the command line to one command, and from whatever happens there to an exit status."""
 
 import argparse
-import os
-import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import Any
 
+from hookline.cli.output import settle_streams, show, tell
 from hookline.cli.width import help_format
 
 #: 0 fine; 1 a problem found, or a usage or configuration error; 2 `fire` was blocked; 130 interrupted.
@@ -20,8 +20,13 @@ _EPILOG = """examples:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] argparse says NoReturn; so do we, with our own status
-        self.print_usage(sys.stderr)
-        self.exit(PROBLEM, f"{self.prog}: {message}\n")
+        tell(f"{self.format_usage()}{self.prog}: {message}")
+        self.exit(PROBLEM)
+
+    def print_help(self, file: Any = None) -> None:
+        del file  # help is what was asked for, so it is always the answer on stdout
+        if status := show(self.format_help().rstrip("\n")):
+            self.exit(status)
 
 
 #: A command is the module of that name.
@@ -46,25 +51,19 @@ def build_parser(commands: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
 
 def run(words: Sequence[str]) -> int:
     """Run one command. Expected trouble is one clear line and a status, never a traceback."""
+    settle_streams()
     named = [words[0]] if words and words[0] in COMMANDS else COMMANDS
     parser = build_parser(named)
     args = parser.parse_args(words)
     if args.version:
         from importlib.metadata import version
 
-        print(f"hookline {version('hookline')}")
-        return FINE
+        return show(f"hookline {version('hookline')}")
     if not hasattr(args, "run"):
         parser.print_help()
         return PROBLEM
     try:
-        status: int = args.run(args)
-        sys.stdout.flush()
+        return int(args.run(args))
     except KeyboardInterrupt:
-        print("hookline: interrupted", file=sys.stderr)
+        tell("hookline: interrupted")
         return INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read our output had enough; a second failure while Python shuts down must stay silent.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FINE
-    return status

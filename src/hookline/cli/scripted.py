@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from hookline.cli.fire_request import RequestError
+from hookline.cli.fire_settings import RequestError
 from hookline.documents.document import read_document
 
 

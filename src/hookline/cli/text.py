@@ -86,7 +86,7 @@ def _words(text: str, width: int) -> Iterator[str]:
 
 
 def json_lines(document: object) -> str:
-    """Indented JSON, with one line end after it."""
+    """Indented JSON."""
     import msgspec
 
-    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
+    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()

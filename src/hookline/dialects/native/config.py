@@ -101,9 +101,13 @@ class _DocumentReading:
         """What stands under `hooks`; other keys are other people's settings."""
         value = self._document.value
         if value is None:
+            problem = next((one for one in self._document.diagnostics if one.severity == "error"), None)
+            if problem is not None:
+                self._close_all_guards(problem.message)
             return {}
         if not isinstance(value, Mapping):
             self._say("error", "not-a-table", "the file does not hold an object with hooks in it")
+            self._close_all_guards("the file does not hold an object with hooks in it")
             return {}
         settings = cast("Mapping[str, Any]", value)
         for key in settings:
@@ -120,13 +124,19 @@ class _DocumentReading:
             return {}
         if self._stands_twice(("hooks",)):
             # The first table is lost, and with it which events it guarded.
-            for event in self._events.values():
-                self._keep_broken(event, stands_twice(("hooks",)), ("hooks",))
+            self._close_all_guards(stands_twice(("hooks",)))
         hooks = settings.get("hooks", {})
         if not isinstance(hooks, Mapping):
             self._say("error", "not-a-table", "hooks is not an object of events", "hooks")
+            self._close_all_guards("hooks is not an object of events")
             return {}
         return cast("Mapping[str, Any]", hooks)
+
+    def _close_all_guards(self, why: str) -> None:
+        """Nobody knows what such a file guarded, so nothing it may have guarded goes ahead."""
+        if not self._hooks:  # once is enough
+            for event in self._events.values():
+                self._keep_broken(event, f"{self._document.file}: {why}", ("hooks",))
 
     def _disabled(self, settings: Mapping[str, Any]) -> bool:
         key = "disableAllHooks"
