@@ -131,3 +131,27 @@ def test_a_payload_in_the_agents_own_shape_names_its_event(home: Path) -> None:
     hook = "TurnEnd=grep -q TODO && { echo '@@INJECT: finish it'; exit 2; }"
     ((status, fired),) = fire(home, ["--dialect", "reasonix", "--payload", "payload.json", "--hook", hook])
     assert (status, fired["outcome"]["context"]) == (2, ["finish it"])
+
+
+def test_a_word_in_the_payload_that_is_an_event_name_is_only_a_word(home: Path) -> None:
+    (home / "payload.json").write_text('{"prompt": "Stop", "event": "UserPromptSubmit", "cwd": "/tmp"}')
+    hook = "UserPromptSubmit=exit 2"
+    ((status, fired),) = fire(home, ["--dialect", "reasonix", "--payload", "payload.json", "--hook", hook])
+    assert (status, fired["runs"][0]["status"]) == (2, "blocked")
+
+
+def test_a_file_tells_whose_events_and_payloads_are_meant(home: Path) -> None:
+    (home / ".reasonix").mkdir()
+    settings = {"hooks": {"UserPromptSubmit": [{"command": "exit 2"}], "Stop": [{"command": "true"}]}}
+    (home / ".reasonix" / "settings.json").write_text(json.dumps(settings))
+    (home / "payload.json").write_text('{"event": "UserPromptSubmit", "cwd": "/tmp", "prompt": "hi"}')
+    given = ["--config", ".reasonix/settings.json"]
+    (blocked, _), (_, stopped) = fire(home, ["--payload", "payload.json", *given], ["Stop", *given])
+    assert blocked == 2
+    assert [run["status"] for run in stopped["runs"]] == ["ok"]
+
+
+def test_words_may_stand_behind_options(home: Path) -> None:
+    hook = ["--hook", "PreToolUse=grep -q secret && exit 2; exit 0"]
+    ((status, _),) = fire(home, ["PreToolUse", "Bash", *hook, "command=cat secret"])
+    assert status == 2

@@ -101,9 +101,9 @@ def _foreign(document: dict[str, Any], said: _Words, cwd: str, dialect: "Dialect
 
 
 def _own_name(document: Mapping[str, Any], dialect: "Dialect") -> str | None:
-    return next(
-        (value for value in document.values() if isinstance(value, str) and value in dialect.spellings), None
-    )
+    """The name the payload gives its event, under the key that agents have for it."""
+    named = (document.get(key) for key in ("hook_event_name", "event"))
+    return next((name for name in named if isinstance(name, str) and name in dialect.spellings), None)
 
 
 def _document(file: str) -> dict[str, Any]:

@@ -46,7 +46,7 @@ async def _fire(args: argparse.Namespace) -> int:
     cwd = working_directory(args.cwd)
     engine = _engine(args.model)
     try:
-        chosen = engine.loader.dialect(args.dialect) if args.dialect not in (None, NATIVE) else None
+        chosen = _chosen(engine, args.dialect, args.config)
         request = read_request(
             args.words, args.payload, cwd, engine.events, chosen, _others(engine, args.dialect)
         )
@@ -56,9 +56,15 @@ async def _fire(args: argparse.Namespace) -> int:
         engine.swap(_closed(hooks) if args.strict else hooks)
         _tell(loaded)
         status = await _dispatch(engine, request, loaded.diagnostics, as_document=args.json)
-        return status or (PROBLEM if _nothing_configured(engine, loaded) else FINE)
+        return status or (PROBLEM if _nothing_configured(engine, loaded, cwd) else FINE)
     finally:
         await engine.close()
+
+
+def _chosen(engine: Engine, named: str | None, files: Sequence[str] | None) -> "Dialect | None":
+    """The agent whose event names and payloads count: the one that was named, or whose file was given."""
+    whose = named or (engine.loader.whose(files[0]) if files else NATIVE)
+    return None if whose == NATIVE else engine.loader.dialect(whose)
 
 
 def _others(engine: Engine, named: str | None) -> "Iterator[Dialect]":
@@ -165,10 +171,10 @@ def _tell(loaded: Loaded) -> None:
         tell(printable(str(diagnostic)))
 
 
-def _nothing_configured(engine: Engine, loaded: Loaded) -> bool:
+def _nothing_configured(engine: Engine, loaded: Loaded, cwd: str) -> bool:
     """No file anywhere and no hook by flag: say where they were looked for."""
     nothing = not engine.hooks and not loaded.found
     if nothing:
-        looked = "\n  ".join(_gathered(loaded.looked_for))
+        looked = "\n  ".join(_gathered(engine.loader.places(cwd)))
         tell(printable(f"hookline: no hooks are configured; looked for\n  {looked}"))
     return nothing

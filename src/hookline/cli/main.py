@@ -49,12 +49,22 @@ def build_parser(commands: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
     return parser
 
 
+def _parsed(parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.Namespace:
+    """argparse takes words for one stretch only; those after an option are words all the same."""
+    args, rest = parser.parse_known_args(words)
+    if rest and (not hasattr(args, "words") or any(word.startswith("-") for word in rest)):
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if rest:
+        args.words = [*args.words, *rest]
+    return args
+
+
 def run(words: Sequence[str]) -> int:
     """Run one command. Expected trouble is one clear line and a status, never a traceback."""
     settle_streams()
     named = [words[0]] if words and words[0] in COMMANDS else COMMANDS
     parser = build_parser(named)
-    args = parser.parse_args(words)
+    args = _parsed(parser, words)
     if args.version:
         from importlib.metadata import version
 

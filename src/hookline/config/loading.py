@@ -63,7 +63,7 @@ class Loader:
         """Exactly these files; whose they are is told, or recognised. Those of one dialect are its layers."""
         by_dialect: dict[str, list[str]] = {}
         for file in files:
-            whose = name or dialect_of(file, (self.dialect(each) for each in self._listed))
+            whose = name or self.whose(file)
             by_dialect.setdefault(whose, []).append(file)
         loaded = Loaded()
         for whose, own in by_dialect.items():
@@ -73,6 +73,10 @@ class Loader:
             else:
                 loaded += self._foreign(whose, files=own)
         return _managed_first(loaded)
+
+    def whose(self, file: str) -> str:
+        """The name of the dialect a file is written in."""
+        return dialect_of(file, (self.dialect(each) for each in self._listed))
 
     def places(self, cwd: str, names: Sequence[str] | None = None) -> tuple[str, ...]:
         """Every file that could hold hooks for this directory, of every dialect, there or not."""
