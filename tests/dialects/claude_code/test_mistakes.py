@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 
 from hookline.dialects.claude_code import dialect
+from hookline.dialects.claude_code.config import settings_of
 from hookline.dialects.claude_code.fields import SHAPES, SPECS
 from hookline.dialects.claude_code.vocabulary import ROWS
-from hookline.dialects.dialect import Reading
+from hookline.dialects.dialect import Layer, Place, Reading
+from hookline.documents.document import read_document
 from hookline.handlers.registry import standard_handlers
 from tests.dialects.claude_code.stage import Mcp, Model
 from tests.dialects.play import lines, read
@@ -119,3 +121,21 @@ def test_the_example_has_no_mistakes_and_uses_everything() -> None:
     text = EXAMPLE.read_text()
     unused = {key for shapes in SHAPES.values() for key in shapes if f'"{key}"' not in text}
     assert unused <= {"once", "shell"}  # one is for skills, the other changes nothing on this system
+
+
+@pytest.mark.parametrize(
+    "group", ['{"type": "command", "command": "true"}', '{"hoks": [{"type": "command", "command": "true"}]}']
+)
+def test_a_group_without_hooks_is_one_mistake(group: str) -> None:
+    reading = read_text(f'{{"hooks": {{"Stop": [{group}]}}}}')
+    assert [one.code for one in reading.diagnostics] == ["missing-field"]
+    assert reading.hooks == ()
+
+
+@pytest.mark.parametrize("key", ["allowedHttpHookUrls", "httpHookAllowedEnvVars"])
+@pytest.mark.parametrize("value", ['"*"', "null", "{}", "[1]"])
+def test_a_limit_of_the_wrong_type_is_told_and_allows_nothing(key: str, value: str) -> None:
+    text = f'{{"{key}": {value}}}'
+    assert [(one.severity, one.code) for one in read_text(text).diagnostics] == [("error", "wrong-type")]
+    limits = settings_of([Layer(Place("/s.json", "user"), read_document(text, "json", "/s.json"))]).limits
+    assert (limits.urls, limits.env) == (((), None) if key == "allowedHttpHookUrls" else (None, frozenset()))

@@ -208,7 +208,7 @@ REST = ("permission_updates", "watch_paths", "initial_user_message")
     ("spelled", "lost"),
     [
         ("message_submit", ("decision", "context", "messages", "stop", *REST, "env", "answer", "retry")),
-        ("tool_call_before", ("messages", "stop", *REST, "env", "answer", "retry")),
+        ("tool_call_before", ("messages", "stop", *REST, "env", "answer", "retry", "rewrite")),
         ("shell_env", ("decision", "rewrite", "context", "messages", "stop", *REST, "answer", "retry")),
         (
             "turn_end",
@@ -283,3 +283,34 @@ def test_what_no_command_gives_says_nothing() -> None:
     failure = WHALE.wire.decode(there, Broke("timed_out")).failure
     assert failure is not None
     assert failure.words == "hook true gave no answer: timed out"
+
+
+@pytest.mark.parametrize(
+    ("beside", "lost"),
+    [
+        (Outcome(context_items=(ContextItem("x"),)), ("context",)),
+        (Outcome(edits=(Edit({"command": "ls"}, field="tool_input"),)), ("rewrite",)),
+    ],
+)
+def test_what_a_denial_cannot_carry_is_named(beside: Outcome, lost: tuple[str, ...]) -> None:
+    decoded, unsaid = understood("tool_call_before", beside + Outcome(votes=(Vote("block", "no"),)))
+    assert (decoded.outcome.reason, unsaid) == ("no", lost)
+
+
+@pytest.mark.parametrize("spelled", ["message_submit", "tool_call_before"])
+def test_half_a_character_in_a_reason_costs_no_answer(spelled: str) -> None:
+    decoded, unsaid = understood(spelled, Outcome(votes=(Vote("block", "no \ud83d"),)))
+    assert (decoded.outcome.reason, unsaid) == ("no \ufffd", ())
+    assert "\\ud83d" not in WHALE.wire.answer(spelled, Outcome(votes=(Vote("block", "\ud83d"),))).stdout
+
+
+@pytest.mark.parametrize("beside", [r'"x": "\ud83d"', '"x": 1e400'])
+def test_a_denial_counts_beside_what_a_strict_reader_refuses(beside: str) -> None:
+    text = f'{{{beside}, "decision": "deny", "reason": "no"}}'
+    decoded = WHALE.wire.decode(call("tool_call_before", None), Exited(0, text.encode()))
+    assert decoded.outcome.reason == "no"
+
+
+def test_a_cost_beyond_all_floats_is_refused() -> None:
+    with pytest.raises(ConfigError, match="session_cost"):
+        WHALE.wire.parse({"event": "session_end", "session_cost": 10**400})

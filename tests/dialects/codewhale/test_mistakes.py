@@ -3,10 +3,13 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from hookline.dialects.codewhale import dialect
 from hookline.dialects.codewhale.conditions import _KINDS  # pyright: ignore[reportPrivateUsage] the table itself
 from hookline.dialects.codewhale.entry import FIELDS, SETTINGS
 from hookline.dialects.codewhale.vocabulary import ROWS
+from tests.dialects.codewhale.stage import reading
 from tests.dialects.play import lines, read
 
 HERE = Path(__file__).parent
@@ -67,3 +70,18 @@ def test_the_example_is_sound_and_uses_everything() -> None:
     written = set(re.findall(r"^(\w+) = ", EXAMPLE, re.MULTILINE))
     assert written == {*FIELDS, *SETTINGS} - {"default_timeout_secs"}  # it would replace every other timeout
     assert dialect().recognises({"hooks": {"hooks": [{"event": "turn_end"}]}})
+
+
+@pytest.mark.parametrize(
+    ("text", "fix"),
+    [
+        ('event = "turn_end"\ncomand = "true"', "did you mean command?"),
+        ('evnt = "turn_end"\ncommand = "true"', "did you mean event?"),
+    ],
+)
+def test_a_misspelled_field_is_one_mistake(text: str, fix: str) -> None:
+    found = reading(f"[[hooks.hooks]]\n{text}\n")
+    assert [(one.severity, one.code, one.fix) for one in found.diagnostics] == [
+        ("error", "missing-field", fix)
+    ]
+    assert found.hooks == ()

@@ -1,13 +1,18 @@
 """Whatever a hook prints, the answer is a decision or a failure, soon, and never an exception."""
 
+import contextlib
 import time
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookline.dialects.docker_agent import dialect
+from hookline.dialects.docker_agent.payloads import KEYS
+from hookline.model.errors import ConfigError
 from hookline.model.events import May
+from hookline.model.outcome import Outcome, Vote
 from hookline.model.raw import Broke, Exited, Replied, Returned
 from tests.dialects.docker_agent.stage import PAYLOADS, a_call, command
 
@@ -94,3 +99,48 @@ def test_a_deep_rewrite_is_a_failure_not_an_exception():
 
     decoded = WIRE.decode(CALLS["pre_tool_use"], Returned(Outcome(edits=(Edit(deep, patch=True),))))
     assert decoded.failure is not None
+
+
+_ODD: list[Any] = [None, True, 0, 1.5, 10**30, "x", "\ud83d", [], [{}], [1], {}, {"a": 1}, {"\ud83d": 1}]
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    document=st.dictionaries(st.sampled_from([*KEYS, "session_id", "cwd"]), st.sampled_from(_ODD)),
+    event=st.sampled_from(sorted(PAYLOADS)),
+)
+def test_a_payload_with_any_value_is_read_or_refused(document: dict[str, Any], event: str) -> None:
+    with contextlib.suppress(ConfigError):
+        WIRE.parse({**document, "hook_event_name": event})
+
+
+@pytest.mark.parametrize(
+    ("event", "key"),
+    [
+        ("session_start", "source"),
+        ("turn_end", "reason"),
+        ("session_end", "reason"),
+        ("pre_compact", "source"),
+        ("before_compaction", "compaction_reason"),
+        ("after_compaction", "compaction_reason"),
+        ("pre_tool_use", "tool_name"),
+    ],
+)
+@pytest.mark.parametrize("value", [{}, [], 1])
+def test_a_value_of_the_wrong_type_is_named_as_the_payload_names_it(event: str, key: str, value: Any) -> None:
+    with pytest.raises(ConfigError, match=rf"\$\.{key}\b"):
+        WIRE.parse({"hook_event_name": event, key: value})
+
+
+@pytest.mark.parametrize("beside", [r'"x": "\ud83d"', '"x": 1e400'])
+def test_a_block_counts_beside_what_go_reads_too(beside: str) -> None:
+    text = f'{{{beside}, "decision": "block", "reason": "no \\ud83d"}}'
+    assert WIRE.decode(CALLS["pre_tool_use"], Exited(0, text.encode())).outcome.reason == "no \ufffd"
+
+
+@pytest.mark.parametrize("event", sorted(PAYLOADS))
+def test_half_a_character_in_a_reason_costs_no_answer(event: str) -> None:
+    told = WIRE.answer(event, Outcome(votes=(Vote("block", "no \ud83d"),)))
+    outcome = WIRE.decode(CALLS[event], Exited(told.code, told.stdout.encode())).outcome
+    assert "\\ud83d" not in told.stdout
+    assert outcome.reason == "no \ufffd" or told.lost == ("block",)

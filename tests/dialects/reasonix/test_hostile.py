@@ -13,6 +13,10 @@ from hookline.dialects.reasonix import dialect
 from hookline.dialects.reasonix.entry import FIELDS
 from hookline.dialects.reasonix.telling import KEYS
 from hookline.model.errors import HooklineError
+from hookline.model.outcome import ContextItem, Outcome, Vote
+from hookline.model.raw import Exited
+from hookline.model.scene import Scene
+from hookline.model.wire import Call
 from tests.dialects.reasonix.stage import PAYLOADS, settings
 
 KNOWN = sorted({key.name for keys in KEYS.values() for key in keys})
@@ -75,3 +79,26 @@ def test_what_is_too_much_is_refused_in_words(text: str):
     reading = settings(text)
     assert reading.hooks == ()
     assert [each.severity for each in reading.diagnostics] == ["error"]
+
+
+def test_a_mistake_names_no_other_entry() -> None:
+    entries = [{"command": "./first.sh"}, {"command": 1}, {"name": "third"}]
+    found = settings(json.dumps({"hooks": {"PreToolUse": entries}})).diagnostics
+    assert [one.hook for one in found] == [None, "third"]
+
+
+@pytest.mark.parametrize("beside", [rb'"x": "\ud83d"', b'"x": 1e400', b'"x": "\xff"'])
+def test_a_denial_counts_beside_what_a_strict_reader_refuses(beside: bytes) -> None:
+    entry = {"command": "true", "payloadFormat": "claude"}
+    hook = settings(json.dumps({"hooks": {"PreToolUse": [entry]}})).hooks[0]
+    call = Call(hook=hook, event=hook.event, payload=PAYLOADS["PreToolUse"], scene=Scene(), timeout=1)
+    denial = b'"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny"}'
+    assert hook.wire.decode(call, Exited(0, b"{" + beside + b", " + denial + b"}")).outcome.blocked
+
+
+@pytest.mark.parametrize("event", sorted(PAYLOADS))
+def test_an_answer_can_be_printed_whatever_its_texts_hold(event: str) -> None:
+    outcome = Outcome(votes=(Vote("block", "no \ud83d"),), context_items=(ContextItem("\ud83d"),))
+    told = dialect().wire.answer(event, outcome)
+    assert told.stderr.encode().decode() == "no \ufffd"
+    assert told.stdout.encode() is not None

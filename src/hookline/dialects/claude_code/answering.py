@@ -6,10 +6,11 @@ from typing import Any, Final, cast
 import msgspec
 from msgspec import Struct
 
-from hookline.dialects.claude_code.output import NO_REASON
+from hookline.dialects.claude_code.output import NO_REASON, TEXT_GOES_ON
 from hookline.dialects.claude_code.schema import SPECIFIC
 from hookline.dialects.claude_code.vocabulary import ROWS, Row
-from hookline.dialects.payload_json import written
+from hookline.dialects.payload_json import written_answer
+from hookline.dialects.whole_text import whole_text
 from hookline.model.outcome import Outcome
 from hookline.model.wire import Told
 
@@ -24,6 +25,11 @@ class _Draft(Struct):
     specific: dict[str, Any] = {}
     lost: list[str] = []
 
+    @property
+    def ends_turn(self) -> bool:
+        """A stop where a block would mean to go on: the client cannot do both, and ends the turn."""
+        return self.outcome.stop and self.spelled in TEXT_GOES_ON
+
     def can(self, key: str) -> bool:
         return key in SPECIFIC.get(self.spelled, {})
 
@@ -37,18 +43,18 @@ def answer(spelled: str, outcome: Outcome) -> Told:
     for write in _PARTS:
         write(draft)
     if outcome.blocked and not _block_is_told(draft):
-        if row.exit_2_blocks:
+        if row.exit_2_blocks and not draft.ends_turn:
             return _by_exit_code(draft)
         draft.lost.append("block")
     if spelled == "WorktreeCreate" and outcome.answers:
-        return Told(stdout=f"{outcome.answer}\n", lost=tuple(draft.lost))
+        return Told(stdout=whole_text(f"{outcome.answer}\n"), lost=tuple(draft.lost))
     if draft.specific:
         draft.top["hookSpecificOutput"] = {"hookEventName": spelled, **draft.specific}
     return Told(stdout=_json(draft.top), lost=tuple(draft.lost))
 
 
 def _json(document: dict[str, Any]) -> str:
-    return written(document).decode() + "\n" if document else ""
+    return written_answer(document) if document else ""
 
 
 def _everything(outcome: Outcome) -> tuple[str, ...]:
@@ -61,13 +67,12 @@ def _by_exit_code(draft: _Draft) -> Told:
     code = 1 if draft.spelled == "WorktreeCreate" else 2
     if draft.specific:
         draft.top["hookSpecificOutput"] = {"hookEventName": draft.spelled, **draft.specific}
-    return Told(code, _json(draft.top), draft.outcome.reason or NO_REASON, tuple(draft.lost))
+    return Told(code, _json(draft.top), whole_text(draft.outcome.reason or NO_REASON), tuple(draft.lost))
 
 
 def _block_is_told(draft: _Draft) -> bool:
     decided = draft.specific.get("permissionDecision") == "deny" or "decision" in draft.specific
-    goes_on_with_text = draft.spelled in ("Stop", "SubagentStop") and not draft.outcome.reason
-    told_as_text = goes_on_with_text and bool(draft.outcome.context_items)
+    told_as_text = draft.spelled in TEXT_GOES_ON and "additionalContext" in draft.specific
     return decided or "decision" in draft.top or told_as_text
 
 
@@ -87,7 +92,7 @@ def _votes(draft: _Draft) -> None:
         _request(draft, decision)
     elif vote.kind != "block":
         draft.lost.append(vote.kind)
-    elif draft.row.decision and (outcome.reason or not outcome.context_items):
+    elif draft.row.decision and not draft.ends_turn and (outcome.reason or not outcome.context_items):
         draft.top |= {"decision": "block", "reason": outcome.reason or NO_REASON}
 
 
@@ -137,12 +142,19 @@ def _context(draft: _Draft) -> None:
     if not texts:
         return
     joined = "\n".join(texts)
-    if draft.can("additionalContext") and draft.spelled != "Notification":
+    if draft.can("additionalContext") and _context_is_heard(draft, joined):
         draft.specific["additionalContext"] = joined
     elif draft.spelled == "DirectoryAdded":
         draft.top["systemMessage"] = joined
     else:
         draft.lost.append("context")
+
+
+def _context_is_heard(draft: _Draft, text: str) -> bool:
+    """At the end of a turn text means to go on with it, so there it needs a block that says so too."""
+    if draft.spelled in TEXT_GOES_ON:
+        return bool(text.strip()) and draft.outcome.blocked and not draft.ends_turn
+    return draft.spelled != "Notification"
 
 
 def _messages(draft: _Draft) -> None:

@@ -11,6 +11,8 @@ from hookline.dialects.claude_code.matchers import Judged, judged
 from hookline.dialects.claude_code.vocabulary import ROWS, SESSION_END_MOST
 from hookline.dialects.dialect import Layer, Reading, Spelled, Tools
 from hookline.dialects.reporting import Report
+from hookline.documents.shapes import misshaped
+from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic, Path
 from hookline.model.hook import Hook, Matcher, Scope
 from hookline.model.policy import Policy
@@ -19,6 +21,8 @@ from hookline.model.wire import Wire
 #: Whose word on a setting counts, the strongest first.
 _PRECEDENCE: Final[tuple[Scope, ...]] = ("managed", "flag", "local", "project", "user")
 _GROUP_FIELDS: Final = ("matcher", "hooks")
+#: Lists of what http hooks may do: which addresses, and which variables in a header.
+_LIMITS: Final = ("allowedHttpHookUrls", "httpHookAllowedEnvVars")
 #: The order in which hooks of the levels are listed.
 _ORDER: Final[tuple[Scope, ...]] = ("managed", "user", "project", "local", "flag", "plugin", "session")
 
@@ -43,15 +47,15 @@ def settings_of(layers: Sequence[Layer]) -> Settings:
     disabled = said if said is not None and table_of(said)["disableAllHooks"] else None
     managed = by_scope.get("managed")
     managed_only = managed is not None and table_of(managed).get("allowManagedHooksOnly") is True
-    urls, env = _joined(layers, "allowedHttpHookUrls"), _joined(layers, "httpHookAllowedEnvVars")
+    urls, env = (_joined(layers, key) for key in _LIMITS)
     return Settings(disabled, managed_only, HttpLimits(urls, None if env is None else frozenset(env)))
 
 
 def _joined(layers: Sequence[Layer], key: str) -> tuple[str, ...] | None:
-    """Lists of all levels together; None when no level has one."""
-    given = [table_of(layer).get(key) for layer in layers]
+    """Lists of all levels together; None when no level has one. What should be a list and is none allows nothing."""
+    given = [table_of(layer)[key] for layer in layers if key in table_of(layer)]
     lists = [cast("list[Any]", value) for value in given if isinstance(value, list)]
-    return tuple(word for some in lists for word in some if isinstance(word, str)) if lists else None
+    return tuple(word for some in lists for word in some if isinstance(word, str)) if given else None
 
 
 class SettingsReader:
@@ -171,24 +175,41 @@ class _LayerReading:
         if disabled is not None and not isinstance(disabled, bool):
             message = "disableAllHooks is not true or false, so it is not read"
             self.report.say("error", "wrong-type", message, "disableAllHooks")
+        for key in _LIMITS:
+            self._limit(settings, key)
         hooks = settings.get("hooks", {})
         if not isinstance(hooks, Mapping):
             self.report.say("error", "not-a-table", "hooks is not an object of events", "hooks")
             return {}
         return cast("Mapping[str, Any]", hooks)
 
+    def _limit(self, settings: Mapping[str, Any], key: str) -> None:
+        instead = misshaped(settings[key], "a list of texts") if key in settings else None
+        if instead is None:
+            return
+        if isinstance(settings[key], list):
+            message = f"{key} holds something that is no text, which is not read"
+        else:
+            message = f"{key} is {instead}, so it allows nothing"
+        self.report.say("error", "wrong-type", message, key, fix=f'"{key}": ["..."]')
+
     def _group(self, name: str, group: Any, path: Path) -> Iterator[Hook]:
         if not isinstance(group, dict):
             self.report.say("error", "not-a-table", "a group is not an object with hooks", *path)
             return
         table = cast("Mapping[str, Any]", group)
-        for key in [each for each in table if each not in _GROUP_FIELDS]:
-            self.report.unknown("field", key, _GROUP_FIELDS, *path, key, severity="warning")
         entries = table.get("hooks")
+        unknown = [each for each in table if each not in _GROUP_FIELDS]
         if not isinstance(entries, list):
+            # Nothing else of it: whoever forgot the group, or misspelled hooks, made one mistake.
             fix = '"hooks": [{...}]' if "hooks" in table else 'put the entry into "hooks": [...]'
+            meant = next((key for key in unknown if nearest(key, _GROUP_FIELDS) == "hooks"), None)
+            if meant is not None and "hooks" not in table:
+                fix = f"write hooks instead of {meant}"
             self.report.say("error", "missing-field", "a group needs a list of hooks", *path, fix=fix)
             return
+        for key in unknown:
+            self.report.unknown("field", key, _GROUP_FIELDS, *path, key, severity="warning")
         sound, matcher = self._matcher(name, table, path)
         if not sound:
             return

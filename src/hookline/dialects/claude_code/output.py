@@ -25,7 +25,7 @@ from hookline.model.outcome import (
 #: What the client says for a hook that blocks and gives no reason.
 NO_REASON: Final = "Blocked by hook"
 #: Where text for the model keeps the turn from ending, as a block does.
-_TEXT_GOES_ON: Final = frozenset({"Stop", "SubagentStop"})
+TEXT_GOES_ON: Final = frozenset({"Stop", "SubagentStop"})
 #: Where stopping the run means that the prompt is not even sent.
 _PROMPTS: Final = frozenset({"UserPromptSubmit", "UserPromptExpansion"})
 
@@ -38,7 +38,7 @@ class Said(Gathering):
     payload: Any
 
     def outcome(self) -> Outcome:
-        if self.halts and self.spelled in _TEXT_GOES_ON:
+        if self.halts and self.spelled in TEXT_GOES_ON:
             self.votes = []  # ending the turn beats going on with it
         return super().outcome()
 
@@ -181,7 +181,7 @@ def _context(value: str, _document: Object, said: Said) -> None:
     if not value.strip():
         return
     said.context.append(ContextItem(value))
-    if said.spelled in _TEXT_GOES_ON:
+    if said.spelled in TEXT_GOES_ON:
         said.votes.append(Vote("block"))
 
 

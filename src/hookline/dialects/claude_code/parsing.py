@@ -7,6 +7,7 @@ import msgspec
 
 from hookline.dialects.claude_code.payload import OWN
 from hookline.dialects.claude_code.vocabulary import ROWS, WORDS
+from hookline.dialects.whole_text import converted
 from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.errors import ConfigError, UnknownEventError
@@ -36,9 +37,11 @@ def _payload(name: str, event: EventSpec[Any], document: Mapping[str, Any]) -> A
     if words and isinstance(told.get("error"), str):
         told["error"] = words.get(told["error"], told["error"])
     try:
-        return msgspec.convert(told, event.payload)
+        return converted(told, event.payload)
     except msgspec.ValidationError as error:
         raise _wrong(f"the payload of {name}: {str(error).replace('`', '')}") from None
+    except RecursionError:
+        raise _wrong(f"the payload of {name} is nested too deeply") from None
 
 
 def _scene(name: str, event: EventSpec[Any], document: Mapping[str, Any]) -> Scene:

@@ -94,9 +94,13 @@ def check(document: Object, spelled: str) -> None:
     if specific is None:
         return
     named = specific.get("hookEventName")
+    if named is None:
+        raise UnreadableError("hookSpecificOutput.hookEventName is missing")
+    instead = misshaped(named, "text")
+    if instead is not None:
+        raise UnreadableError(f"hookSpecificOutput.hookEventName is {instead}")
     if named not in SPECIFIC:
-        said = "is missing" if named is None else f"is {str(named)[:40]!r}, which has no such output"
-        raise UnreadableError(f"hookSpecificOutput.hookEventName {said}")
+        raise UnreadableError(f"hookSpecificOutput.hookEventName is {named[:40]!r}, which has no such output")
     if named != spelled:
         raise UnreadableError(f"hookSpecificOutput.hookEventName is {named!r}, not {spelled!r}")
     _check(specific, SPECIFIC[spelled], "hookSpecificOutput.")

@@ -1,5 +1,6 @@
 """A payload as the document and the variables that a hook of Claude Code gets."""
 
+import os
 import posixpath
 from collections.abc import Mapping
 from typing import Any, Final, cast
@@ -93,9 +94,10 @@ def environment(spelled: str, payload: Any, scene: Scene) -> dict[str, str]:
     effort = _effort(spelled, payload, scene)
     if effort:
         told["CLAUDE_EFFORT"] = effort
-    env_file = (scene.extra or {}).get("env_file")
-    if spelled in WITH_ENV_FILE and isinstance(env_file, str):
-        told["CLAUDE_ENV_FILE"] = env_file
+    if spelled in WITH_ENV_FILE:
+        env_file = (scene.extra or {}).get("env_file")
+        # A hook that writes there must not fail because this host reads no such file.
+        told["CLAUDE_ENV_FILE"] = env_file if isinstance(env_file, str) and env_file else os.devnull
     return told
 
 

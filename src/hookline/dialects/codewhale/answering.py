@@ -7,7 +7,8 @@ from typing import Any
 from hookline.dialects.codewhale.reading import REPLACEMENT_CHARS, UPDATED_INPUT_BYTES
 from hookline.dialects.codewhale.shell_env import write_lines
 from hookline.dialects.codewhale.texts import FIELD_CHARS, SUBMIT_REASON_CHARS
-from hookline.dialects.payload_json import written
+from hookline.dialects.payload_json import written, written_answer
+from hookline.dialects.whole_text import whole_text
 from hookline.model.outcome import Outcome
 from hookline.model.wire import Told
 
@@ -28,7 +29,7 @@ class _Lost:
         self.names.append(name)
 
     def told(self, code: int, answer: Mapping[str, Any] | None, stdout: str = "") -> Told:
-        text = written(answer).decode() + "\n" if answer else stdout
+        text = written_answer(answer) if answer else whole_text(stdout)
         return Told(code, text, lost=tuple(self.names))
 
 
@@ -65,7 +66,8 @@ def _submit(outcome: Outcome) -> Told:
 
 
 def _gate(outcome: Outcome) -> Told:
-    lost = _Lost(outcome, "decision", "rewrite", "context")
+    # On a denial nothing but the denial is read there.
+    lost = _Lost(outcome, "decision") if outcome.blocked else _Lost(outcome, "decision", "rewrite", "context")
     answer: dict[str, Any] = {}
     decision = _DECISIONS.get(outcome.permission or "")
     if decision is not None:
@@ -87,7 +89,7 @@ def _gate(outcome: Outcome) -> Told:
 
 def _tell_input(outcome: Outcome, answer: dict[str, Any], lost: _Lost) -> None:
     value = outcome.updated_input
-    if value is None:
+    if not outcome.edits:
         return
     if isinstance(value, Mapping) and len(written({"": value})) - len('{"":}') <= UPDATED_INPUT_BYTES:
         answer["updatedInput"] = value

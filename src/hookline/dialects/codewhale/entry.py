@@ -14,6 +14,7 @@ from hookline.dialects.labels import command_label
 from hookline.dialects.reporting import Report
 from hookline.handlers.command import CommandSpec
 from hookline.handlers.registry import Handler
+from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import NOWHERE, Path, Where
 from hookline.model.events import SESSION_START, EventSpec
 from hookline.model.hook import Condition, Hook, Matcher, Scope, Waiting
@@ -81,10 +82,13 @@ class EntryReader:
         self._entry = entry
         self._path = path
         self._sound = True
+        #: Needed fields that are there under a name nobody knows.
+        self._meant = _misspelled(entry)
 
     def hooks(self) -> Sequence[Hook]:
         """One hook per moment its event stands for; none when something is wrong with the entry."""
-        fields, self._sound = self._report.fields(self._entry, FIELDS, *self._path, hook=self._label())
+        entry = {key: value for key, value in self._entry.items() if key not in self._meant.values()}
+        fields, self._sound = self._report.fields(entry, FIELDS, *self._path, hook=self._label())
         row = self._row(fields)
         command = self._command(fields)
         condition = self._condition(fields, row) if row is not None else None
@@ -130,7 +134,7 @@ class EntryReader:
         name = fields.get("event")
         if name is None:
             if "event" not in self._entry:
-                self._say("missing-field", "a hook needs an event", fix=f"one of {', '.join(BY_NAME)}")
+                self._missing("event", "a hook needs an event", f"one of {', '.join(BY_NAME)}")
             return None
         row = BY_NAME.get(name)
         if row is None:
@@ -142,11 +146,19 @@ class EntryReader:
         command: str | None = fields.get("command")
         if command is None:
             if "command" not in self._entry:
-                self._say("missing-field", "a hook needs a command")
+                self._missing("command", "a hook needs a command")
         elif not command.strip():
             self._say("missing-field", "command is empty", "command")
             return None
         return command
+
+    def _missing(self, field: str, message: str, fix: str | None = None) -> None:
+        meant = self._meant.get(field)
+        if meant is None:
+            self._say("missing-field", message, fix=fix)
+        else:
+            shown = f"{message}, and no field is called {meant[:40]!r}"
+            self._say("missing-field", shown, meant, fix=f"did you mean {field}?")
 
     def _condition(self, fields: Mapping[str, Any], row: Row) -> Condition | None:
         table = fields.get("condition")
@@ -184,6 +196,12 @@ class EntryReader:
         elif row.steers:
             message = f"nobody waits for a background hook, so it can change nothing at {row.spelled}"
             self._warn("async-guard", message, "background", fix="remove background")
+
+
+def _misspelled(entry: Mapping[str, Any]) -> Mapping[str, str]:
+    missing = [field for field in ("event", "command") if field not in entry]
+    unknown = [key for key in entry if key not in FIELDS] if missing else []
+    return {field: key for key in unknown if (field := nearest(key, FIELDS)) in missing}
 
 
 def make_hook(

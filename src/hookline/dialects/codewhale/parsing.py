@@ -123,7 +123,7 @@ def _cost(told: _Told) -> float | None:
     cost = told.fields.get("session_cost")
     try:
         return None if cost is None else float(cost)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise _wrong("session_cost is not a number") from None
 
 

@@ -8,11 +8,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, cast
 
-import msgspec
-
 from hookline.dialects.docker_agent.telling import transient_messages
 from hookline.dialects.docker_agent.vocabulary import INSTRUCTIONS, NEVER_APPROVES
 from hookline.dialects.gathering import Gathering
+from hookline.dialects.lenient_json import LenientJsonError, read_lenient
 from hookline.documents.shapes import misshaped
 from hookline.model.errors import HooklineError
 from hookline.model.events import May
@@ -62,10 +61,8 @@ class UnreadableError(HooklineError):
 def json_object(text: str) -> Mapping[str, Any]:
     """Exactly one object. Raises `UnreadableError` and nothing else."""
     try:
-        value = msgspec.json.decode(text)
-    except RecursionError:
-        raise UnreadableError("its JSON is nested too deeply") from None
-    except (msgspec.DecodeError, UnicodeError, ValueError) as error:
+        value = read_lenient(text)
+    except LenientJsonError as error:
         raise UnreadableError(f"its output is not one JSON object: {error}") from None
     if not isinstance(value, dict):
         raise UnreadableError("its output is not a JSON object")

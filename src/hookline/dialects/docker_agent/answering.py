@@ -6,7 +6,7 @@ import msgspec
 
 from hookline.dialects.dialect import Spelled
 from hookline.dialects.docker_agent.answer import REWRITES
-from hookline.dialects.docker_agent.telling import encoded
+from hookline.dialects.docker_agent.telling import encoded_answer
 from hookline.dialects.docker_agent.vocabulary import NEVER_APPROVES
 from hookline.model.events import May
 from hookline.model.outcome import Outcome
@@ -26,7 +26,7 @@ def answer_to(spelled: Spelled, outcome: Outcome) -> Told:
     telling.the_rest()
     if telling.specific:
         telling.top["hook_specific_output"] = {"hook_event_name": spelled.name, **telling.specific}
-    stdout = encoded(telling.top).decode() + "\n" if telling.top else ""
+    stdout = encoded_answer(telling.top) if telling.top else ""
     return Told(0, stdout, lost=tuple(telling.lost))
 
 

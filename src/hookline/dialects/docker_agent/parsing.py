@@ -1,5 +1,6 @@
 """A payload document of Docker Agent read back: which event, what is known, where it happened."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -7,9 +8,11 @@ import msgspec
 
 from hookline.dialects.dialect import Spelled
 from hookline.dialects.docker_agent.payloads import FAILED, FIELDS, KEYS
+from hookline.dialects.docker_agent.telling import encoded
+from hookline.dialects.whole_text import converted
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.errors import ConfigError, UnknownEventError
-from hookline.model.events import POST_TOOL_USE_FAILURE
+from hookline.model.events import POST_TOOL_USE_FAILURE, EventSpec
 from hookline.model.scene import Scene
 from hookline.model.wire import Parsed
 
@@ -17,6 +20,9 @@ from hookline.model.wire import Parsed
 _PROMPT_SOURCES = {"user_steering_messages_submit": "steering", "user_followup_submit": "followup"}
 #: Fields of Hookline's payloads that have no key of their own here.
 _STANDING_IN = {"subagent_stop": {"agent_id": "agent_name"}}
+
+#: Where a message names a field of Hookline's payload.
+_FIELD = re.compile(r"(?<=`\$\.)\w+|(?<=missing required field `)\w+")
 
 _SCENE = {"session_id": "session_id", "cwd": "cwd", "agent_name": "agent_type", "model_id": "model"}
 
@@ -47,12 +53,20 @@ def parse_payload(document: Mapping[str, Any], spellings: Mapping[str, Spelled])
     if name in _PROMPT_SOURCES:
         known["source"] = _PROMPT_SOURCES[name]
     if failed and not isinstance(known.get("error"), str):
-        known["error"] = msgspec.json.encode(known.get("error")).decode() if known.get("error") else ""
-    try:
-        payload = msgspec.convert(known, event.payload)
-    except msgspec.ValidationError as error:
-        raise _wrong(f"the payload of {name}: {str(error).replace('`', '')}") from None
+        known["error"] = encoded(known["error"]).decode() if known.get("error") else ""
+    names = {**{field.field: field.key for field in reversed(fields)}, **_STANDING_IN.get(name, {})}
+    payload = _payload(name, event, known, names)
     return Parsed(event, payload, _scene(document, {field.key for field in fields}))
+
+
+def _payload(name: str, event: EventSpec[Any], known: dict[str, Any], names: Mapping[str, str]) -> Any:
+    try:
+        return converted(known, event.payload)
+    except msgspec.ValidationError as error:
+        told = _FIELD.sub(lambda found: names.get(found[0], found[0]), str(error))
+        raise _wrong(f"the payload of {name}: {told.replace('`', '')}") from None
+    except RecursionError:
+        raise _wrong(f"the payload of {name} is nested too deeply") from None
 
 
 def _scene(document: Mapping[str, Any], told: set[str]) -> Scene:

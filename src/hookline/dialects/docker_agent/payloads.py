@@ -37,7 +37,12 @@ class Field(Struct, frozen=True):
 def _words(there: Mapping[str, str], back: Mapping[str, str] | None = None) -> tuple[Change, Change]:
     """Words that differ; every other word stays as it is."""
     reverse = back if back is not None else {value: key for key, value in there.items()}
-    return (lambda word: there.get(word, word)), (lambda word: reverse.get(word, word))
+    return _exchanged(there), _exchanged(reverse)
+
+
+def _exchanged(words: Mapping[str, str]) -> Change:
+    """What is no text stays too: whoever needs a text there says so."""
+    return lambda word: words.get(word, word) if isinstance(word, str) else word
 
 
 def _always(value: Any, back: Any = None) -> tuple[Change, Change]:

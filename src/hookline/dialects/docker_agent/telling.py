@@ -2,11 +2,10 @@
 
 import os
 from collections.abc import Mapping
-from typing import Any, cast
-
-import msgspec
+from typing import Any
 
 from hookline.dialects.docker_agent.payloads import FAILED, FIELDS, KEYS, SAID_WHEN_ZERO
+from hookline.dialects.payload_json import written, written_answer
 from hookline.matching.fields import read
 from hookline.model.errors import HooklineError
 from hookline.model.events import POST_TOOL_USE_FAILURE, EventSpec
@@ -66,13 +65,16 @@ def with_transient(messages: Any, payload: Any) -> list[Any]:
 def encoded(document: Mapping[str, Any]) -> bytes:
     """Raises `PayloadError` for a value that has no JSON form."""
     try:
-        return _encoder.encode(document)
-    except UnicodeEncodeError:
-        # A directory whose name is not UTF-8 holds lone surrogates: told as JSON escapes, not refused.
-        import json  # noqa: PLC0415 - rare
+        return written(document)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise PayloadError(f"it cannot be written as JSON: {error}") from None
 
-        return json.dumps(msgspec.to_builtins(document, enc_hook=_plain), separators=(",", ":")).encode()
-    except (TypeError, ValueError, RecursionError, OverflowError) as error:
+
+def encoded_answer(document: Mapping[str, Any]) -> str:
+    """An answer as one line. Raises `PayloadError` for a value that has no JSON form."""
+    try:
+        return written_answer(document)
+    except (TypeError, ValueError, OverflowError) as error:
         raise PayloadError(f"it cannot be written as JSON: {error}") from None
 
 
@@ -82,12 +84,3 @@ def trace(scene: Scene) -> dict[str, str]:
     if not extra:
         return {}
     return {variable: str(extra[name]) for name, variable in _TRACE.items() if extra.get(name)}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return dict(cast("Mapping[Any, Any]", value))
-    raise TypeError(f"a value of type {type(value).__name__} has no JSON form")
-
-
-_encoder = msgspec.json.Encoder(enc_hook=_plain)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from hookline.dialects.dialect import Spelled
 from hookline.dialects.reasonix.markers import INJECT, WARN, marked_lines
 from hookline.dialects.reasonix.vocabulary import LONGEST_TEXT, TEXT_EVENTS, gates
+from hookline.dialects.whole_text import whole_text
 from hookline.model.outcome import Outcome
 from hookline.model.wire import Told
 
@@ -23,6 +24,11 @@ _STOPS = frozenset({"TurnStart", "UserPromptSubmit"})
 
 
 def answer(spelled: Spelled, outcome: Outcome) -> Told:
+    told = _told(spelled, outcome)
+    return Told(told.code, whole_text(told.stdout), whole_text(told.stderr), told.lost)
+
+
+def _told(spelled: Spelled, outcome: Outcome) -> Told:
     gate, name = gates(spelled.policy), spelled.name
     lost = [label for part, label in _UNSPEAKABLE if getattr(outcome, part)]
     refused = _refusal(name, outcome) if gate else None

@@ -78,6 +78,8 @@ class EntryReader:
     def hooks(self, entry: Mapping[str, Any], path: Path) -> list[Hook]:
         """One hook per event the entry registers on; none when it cannot be used."""
         self._path = path
+        own = entry.get("name")
+        self._name = (shortened(own) or None) if isinstance(own, str) else None
         command = entry.get("command")
         if not self._has_command(entry):
             return []

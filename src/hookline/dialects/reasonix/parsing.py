@@ -7,6 +7,7 @@ import msgspec
 
 from hookline.dialects.dialect import Spelled
 from hookline.dialects.reasonix.telling import KEYS
+from hookline.dialects.whole_text import converted
 from hookline.documents.shapes import misshaped
 from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic
@@ -38,7 +39,7 @@ def parse(document: Mapping[str, Any], spellings: Mapping[str, Spelled]) -> Pars
 
 def _payload(spelled: Spelled, known: dict[str, Any]) -> Any:
     try:
-        return msgspec.convert(known, spelled.event.payload)
+        return converted(known, spelled.event.payload)
     except (msgspec.ValidationError, RecursionError) as error:
         said = str(error)
         if said.startswith("Object missing required field"):

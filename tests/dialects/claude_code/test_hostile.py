@@ -1,0 +1,112 @@
+"""Answers of any shape: none of them costs a block, and nothing escapes."""
+
+import contextlib
+import json
+import os
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hookline.dialects.claude_code.payload import OWN, WITH_ENV_FILE
+from hookline.dialects.claude_code.schema import SPECIFIC, TOP
+from hookline.dialects.claude_code.telling import environment
+from hookline.dialects.claude_code.vocabulary import ROWS
+from hookline.model.errors import ConfigError
+from hookline.model.outcome import ContextItem, Halt, Outcome, Vote
+from hookline.model.raw import Exited, Returned
+from hookline.model.scene import Scene
+from tests.dialects.claude_code.calls import CLAUDE, call, exited, sample, understood
+
+ODD: list[Any] = [
+    None, True, 0, 10**30, 1.5, float("inf"), "", "deny", "block", "\ud83d", [], ["a"], [{}], {}, {"a": 1},
+    {"behavior": []}, {"behavior": "deny", "message": {}}, {"\ud83d": "\ud83d"},
+]  # fmt: skip
+
+
+def printed(document: Any) -> bytes:
+    return json.dumps(document).replace("Infinity", "1e400").encode()
+
+
+@pytest.mark.parametrize("named", [["PreToolUse"], {"PreToolUse": 1}, 1, True])
+def test_exit_2_blocks_whatever_names_the_event(named: Any) -> None:
+    decoded = exited("PreToolUse", {"hookSpecificOutput": {"hookEventName": named}}, "no", 2)
+    assert decoded.outcome.reason == "no"
+    failure = exited("PreToolUse", {"hookSpecificOutput": {"hookEventName": named}}).failure
+    assert failure is not None
+    assert "hookEventName is" in failure.detail
+
+
+@given(st.data())
+@settings(max_examples=300, deadline=None)
+def test_no_value_under_any_key_makes_decoding_fail(data: st.DataObject) -> None:
+    spelled = data.draw(st.sampled_from(list(ROWS)))
+    values = st.sampled_from(ODD)
+    inner = ["hookEventName", *SPECIFIC.get(spelled, {})]
+    specific = data.draw(st.dictionaries(st.sampled_from(inner), values))
+    document = data.draw(st.dictionaries(st.sampled_from(list(TOP)), values))
+    asked = call(spelled)
+    for each in (document, {**document, "hookSpecificOutput": {"hookEventName": spelled, **specific}}):
+        for code in (0, 1):
+            understood(asked, Exited(code, printed(each)))
+        understood(asked, Returned(each))
+        blocked = understood(asked, Exited(2, printed(each), b"no")).outcome.blocked
+        assert blocked or not ROWS[spelled].exit_2_blocks or "continue" in each
+
+
+@given(st.data())
+@settings(max_examples=200, deadline=None)
+def test_a_payload_with_any_value_is_read_or_refused(data: st.DataObject) -> None:
+    spelled = data.draw(st.sampled_from(list(ROWS)))
+    keys = [*(key.name for key in OWN[spelled]), "session_id", "effort", "cwd"]
+    document = data.draw(st.dictionaries(st.sampled_from(keys), st.sampled_from(ODD)))
+    with contextlib.suppress(ConfigError):
+        CLAUDE.wire.parse({**document, "hook_event_name": spelled})
+
+
+@pytest.mark.parametrize("beside", [r'"x": "\ud83d"', r'"\udc00": 1', '"x": 1e400', '"x": -1e999'])
+def test_a_denial_counts_beside_what_only_javascript_reads(beside: str) -> None:
+    denial = '{"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "no \\ud83d"}'
+    outcome = exited("PreToolUse", f'{{{beside}, "hookSpecificOutput": {denial}}}').outcome
+    assert outcome.blocked
+    assert outcome.reason == "no \ufffd"
+
+
+@pytest.mark.parametrize("text", ['{"x": NaN}', '{"x": Infinity}', r'{"x": "\ud83d}', '{"x": "\ud83d"'])
+def test_what_nobody_reads_as_json_is_still_refused(text: str) -> None:
+    raw = Exited(0, text.encode("utf-8", "replace"))
+    decoded = understood(call("PreToolUse"), raw)
+    assert decoded.failure is not None or decoded.ignored == ("plain stdout",)
+
+
+@pytest.mark.parametrize("spelled", [name for name, row in ROWS.items() if row.exit_2_blocks])
+def test_half_a_character_in_a_reason_costs_no_answer(spelled: str) -> None:
+    told = CLAUDE.wire.answer(spelled, Outcome(votes=(Vote("block", "no \ud83d"),)))
+    raw = Exited(told.code, told.stdout.encode(), told.stderr.encode())
+    assert understood(call(spelled), raw).outcome.reason == "no \ufffd"
+    assert "\\ud83d" not in told.stdout
+
+
+@pytest.mark.parametrize("spelled", ["Stop", "SubagentStop"])
+def test_text_for_the_model_does_not_keep_a_turn_from_ending(spelled: str) -> None:
+    told = CLAUDE.wire.answer(spelled, Outcome(context_items=(ContextItem("hello"),)))
+    assert (told.stdout, told.lost) == ("", ("context",))
+
+
+@pytest.mark.parametrize("spelled", ["Stop", "SubagentStop"])
+def test_a_stop_at_the_end_of_a_turn_says_that_it_loses_the_block(spelled: str) -> None:
+    both = Outcome(halts=(Halt("enough"),), votes=(Vote("block", "because"),))
+    told = CLAUDE.wire.answer(spelled, both)
+    again = understood(call(spelled), Exited(told.code, told.stdout.encode(), told.stderr.encode())).outcome
+    assert told.lost == ("block",)
+    assert (again.stop_reason, again.blocked) == ("enough", False)
+
+
+@pytest.mark.parametrize("spelled", list(ROWS))
+def test_a_hook_may_write_variables_wherever_it_could(spelled: str) -> None:
+    env = environment(spelled, sample(spelled), Scene())
+    given = environment(spelled, sample(spelled), Scene(extra={"env_file": "/e"}))
+    assert (env.get("CLAUDE_ENV_FILE"), given.get("CLAUDE_ENV_FILE")) == (
+        (os.devnull, "/e") if spelled in WITH_ENV_FILE else (None, None)
+    )
