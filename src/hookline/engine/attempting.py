@@ -8,7 +8,7 @@ from hookline.engine.moment import Moment
 from hookline.handlers.deadline import bounded
 from hookline.handlers.registry import Handler
 from hookline.model.outcome import Outcome, Vote
-from hookline.model.raw import Broke, Exited, RawResult, Replied
+from hookline.model.raw import Broke, Exited, RawResult, Replied, Returned
 from hookline.model.wire import Call, Decoded
 
 
@@ -61,6 +61,8 @@ _LONG = 64 * 1024
 
 
 def is_long(raw: RawResult) -> bool:
+    if type(raw) is Returned:
+        return False
     return (
         len(raw.stdout) > _LONG
         if isinstance(raw, Exited)

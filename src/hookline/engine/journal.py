@@ -41,9 +41,11 @@ class Journal:
         self._counts[run.status] += 1
         if run.passed_without_answer:
             self._passed += 1
+        known = self._known_clean
         if (
-            run.stdout or run.stderr or run.detail or run.reason or run.why or run.dropped
-            or run.hook not in self._known_clean or run.source not in self._known_clean
+            run.stdout or run.stderr or run.detail or run.why or run.dropped or run.truncated
+            or run.hook not in known or run.source not in known
+            or (run.reason is not None and run.reason not in known)  # a guard says the same again and again
         ):  # fmt: skip
             run = self._cleaner.cleaned(run)
         self._remember(run)

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from hookline.engine.lanes import Armed
 from hookline.model.events import May
 from hookline.model.hook import Hook
-from hookline.model.outcome import GO_ON, Message, Outcome, Vote
+from hookline.model.outcome import GO_ON, Message, Outcome, Vote, has_only_votes
 from hookline.model.policy import Cause, Reaction
 from hookline.model.raw import Broke
 from hookline.model.run import Status
@@ -101,8 +101,11 @@ def _signed(hook: Hook, outcome: Outcome) -> Outcome:
     changes: dict[str, Any] = {}
     if outcome.votes:
         changes["votes"] = tuple(
-            replace(vote, by=name, means=vote.means or policy.block_means) for vote in outcome.votes
+            Vote(vote.kind, vote.reason, vote.rank, name, vote.means or policy.block_means)
+            for vote in outcome.votes
         )
+        if has_only_votes(outcome):
+            return replace(outcome, **changes)
     if outcome.edits:
         field = hook.event.rewrites or ""
         changes["edits"] = tuple(replace(edit, by=name, field=edit.field or field) for edit in outcome.edits)

@@ -27,17 +27,18 @@ class Said(Struct, frozen=True):
 
 
 class Asked(Struct, frozen=True):
-    """A lane that has spoken: what each of its hooks saw, and the payload it left behind."""
+    """A lane that has spoken: what each of its hooks saw, the payload it left behind, and what it said."""
 
     lane: Lane
     said: Sequence[Said]
     left: Any
+    outcome: Outcome = GO_ON
 
 
 class Moment:
     """The event, the payload as the hooks so far left it, and the outcome so far."""
 
-    __slots__ = ("asked", "event", "outcome", "payload", "session", "spoken")
+    __slots__ = ("_limits", "asked", "event", "outcome", "payload", "session", "spoken_later")
 
     def __init__(self, session: "Session", event: EventSpec[Any], payload: Any) -> None:
         self.session = session
@@ -45,20 +46,23 @@ class Moment:
         self.payload = payload
         self.outcome = GO_ON
         self.asked: list[Asked] = []
-        self.spoken: list[Spoken] = []
+        #: What was said beside the lanes: by guards that were asked again.
+        self.spoken_later: list[Spoken] = []
+        self._limits = False
 
     def take(self, lane: Lane, said: Sequence[Said]) -> None:
         """Add what a lane said: folded by its policy, and seen by the lanes after it."""
-        if said:
-            hook = lane.hooks[0].hook
+        outcome = GO_ON
+        if len(said) > 1 or (said and said[0].outcome is not GO_ON):
             outcome = fold(lane.policy, [one.outcome for one in said])
             if outcome.edits:
                 outcome = with_wholes(outcome, field_of(self.payload, self.event.rewrites or ""))
             if outcome.edits or outcome.context_items:
-                self.payload = self.advanced(hook, self.payload, outcome)
-            self.spoken.append(Spoken(hook.dialect, lane.policy, outcome))
+                self.payload = self.advanced(lane.hooks[0].hook, self.payload, outcome)
             self.outcome += outcome
-        self.asked.append(Asked(lane, said, self.payload))
+        if said and lane.policy.limit is not None:
+            self._limits = True
+        self.asked.append(Asked(lane, said, self.payload, outcome))
 
     def advanced(self, hook: Hook, payload: Any, outcome: Outcome) -> Any:
         """The payload as the next hook sees it. A rewrite that cannot be applied must not be half applied."""
@@ -67,13 +71,21 @@ class Moment:
         except Exception as problem:  # noqa: BLE001 a wire, and a host's payload, may be anybody's code
             text = f"what {hook.name} rewrote cannot be applied: {type(problem).__name__}: {problem}"
             votes = (Vote("block", text, by=hook.name),) if self.event.may & May.BLOCK else ()
-            failed = Outcome(votes=votes, messages=(Message(text, hook.name),))
-            self.spoken.append(Spoken(hook.dialect, hook.policy, failed))
-            self.outcome += failed
+            self.add(hook, Outcome(votes=votes, messages=(Message(text, hook.name),)))
             return payload
+
+    def add(self, hook: Hook, outcome: Outcome) -> None:
+        """Add what was said beside the lanes."""
+        self.spoken_later.append(Spoken(hook.dialect, hook.policy, outcome))
+        self.outcome += outcome
 
     def limited(self) -> Outcome:
         """The outcome as the limits of this session let it stand."""
-        if not any(one.policy.limit is not None for one in self.spoken):
+        if not self._limits:
             return self.outcome
-        return self.session.counts.judge(self.spoken)
+        lanes = [
+            Spoken(one.lane.hooks[0].hook.dialect, one.lane.policy, one.outcome)
+            for one in self.asked
+            if one.said
+        ]
+        return self.session.counts.judge([*lanes, *self.spoken_later])

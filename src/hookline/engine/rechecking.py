@@ -2,7 +2,6 @@
 
 from hookline.engine.folding import field_of
 from hookline.engine.lanes import Armed
-from hookline.engine.limits import Spoken
 from hookline.engine.moment import Asked, Moment
 from hookline.engine.running import all_at_once
 from hookline.engine.selection import held, select
@@ -18,9 +17,7 @@ async def recheck(moment: Moment) -> None:
     stale = _stale_guards(moment, field)
     if stale:
         for one in await all_at_once(moment, stale, recheck=True):
-            votes = Outcome(votes=one.outcome.votes)
-            moment.spoken.append(Spoken(one.armed.hook.dialect, one.armed.hook.policy, votes))
-            moment.outcome += votes
+            moment.add(one.armed.hook, Outcome(votes=one.outcome.votes))
 
 
 def _stale_guards(moment: Moment, field: str) -> list[Armed]:

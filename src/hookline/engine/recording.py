@@ -6,7 +6,7 @@ from typing import Any
 from hookline.engine.judging import Judged
 from hookline.engine.lanes import Armed
 from hookline.engine.moment import Moment
-from hookline.model.raw import Broke, Exited, RawResult, Replied
+from hookline.model.raw import Broke, Exited, RawResult, Replied, Returned
 from hookline.model.run import Run
 from hookline.model.wire import Call
 
@@ -65,6 +65,8 @@ def _verdict(judged: Judged) -> dict[str, Any]:
 
 
 def _raw_facts(raw: RawResult | None) -> dict[str, Any]:
+    if raw is None or type(raw) is Returned:  # by far the most common
+        return {}
     if isinstance(raw, Exited):
         return _process_facts(raw) | {"exit_code": raw.code}
     if isinstance(raw, Broke):

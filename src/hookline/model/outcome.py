@@ -193,20 +193,12 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
                 return edit.value if isinstance(edit.whole, UnsetType) else edit.whole
         return None
 
-    @property
-    def _only_votes(self) -> bool:
-        """Nothing but votes and messages: by far the most common answer of a guard."""
-        return not (
-            self.edits or self.context_items or self.halts or self.permission_updates or self.watch_paths
-            or self.seeds or self.env_items or self.answers or self.retry
-        )  # fmt: skip
-
     def clipped(self, may: May) -> tuple["Outcome", tuple[str, ...]]:
         """This outcome without what may not be done, and the names of what was dropped."""
         allowed = may.value
         dropped: list[str] = []
         changes: dict[str, Any] = {}
-        if not self._only_votes:
+        if not has_only_votes(self):
             for name, needed, label in _NEEDS:
                 if getattr(self, name) and not needed & allowed:
                     dropped.append(label)
@@ -240,6 +232,14 @@ _VOTE_NEEDS: Mapping[str, int] = {
     "ask": May.PERMIT.value,
     "allow": May.PERMIT.value,
 }
+
+
+def has_only_votes(said: Outcome) -> bool:
+    """Nothing but votes: by far the most common answer of a guard, and a short way through the engine."""
+    return not (
+        said.messages or said.edits or said.context_items or said.halts or said.permission_updates
+        or said.watch_paths or said.seeds or said.env_items or said.answers or said.retry
+    )  # fmt: skip
 
 
 def merged(outcomes: Sequence[Outcome]) -> Outcome:
