@@ -143,3 +143,9 @@ def test_what_cannot_be_written_down_does_not_let_a_block_pass() -> None:
     answer = told("PreToolUse", outcome)
     assert (answer.code, answer.stderr) == (2, "no")
     assert heard("PreToolUse", answer).outcome.reason == "no"
+
+
+def test_half_a_character_in_a_reason_does_not_cost_the_block() -> None:
+    told = dialect().wire.answer("PreToolUse", Outcome(votes=(Vote("block", "no \ud83d"),)))
+    told.stdout.encode()
+    assert "no" in told.stdout

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET
 
 from hookline.dialects.gencode.vocabulary import ROWS, Row, may_at
-from hookline.dialects.payload_json import written
+from hookline.dialects.payload_json import written_answer
 from hookline.model.events import May
 from hookline.model.outcome import Outcome, PermissionUpdate
 from hookline.model.wire import Told
@@ -24,7 +24,7 @@ def answer(spelled: str, outcome: Outcome) -> Told:
     if not document:
         return Told(lost=telling.lost)
     try:
-        return Told(stdout=written(document).decode(), lost=telling.lost)
+        return Told(stdout=written_answer(document), lost=telling.lost)
     except (TypeError, ValueError, RecursionError) as error:
         # What cannot be written down must not let a block pass.
         return Told(2 if outcome.blocked else 0, stderr=outcome.reason or str(error), lost=("answer",))
