@@ -38,7 +38,7 @@ class Bounds(Struct, frozen=True):
     #: More output than this in all, and the hook is ended.
     flood: int = 64 << 20
     #: How long to read on after the hook has ended.
-    drain: float = 0.25
+    drain: float = 0.15
     #: Between TERM and KILL.
     grace: float = 0.5
     #: How long to go on killing before the result is given all the same.
