@@ -195,7 +195,8 @@ async def fire_one_hook() -> float:
         os.mkdir(os.path.join(folder, ".hookline"))
         with open(os.path.join(folder, ".hookline", "hooks.toml"), "w", encoding="utf-8") as stream:
             stream.write(f'[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ncommand = "{SH}"\n')
-        words = ("-m", "hookline.app", "fire", "PreToolUse", "Bash", "command=ls", "--cwd", folder)
+        script = os.path.join(os.path.dirname(sys.executable), "hookline")  # as people start it
+        words = (script, "fire", "PreToolUse", "Bash", "command=ls", "--cwd", folder)
         # A home of its own: whoever runs this may have hooks that should not run now.
         ours = _process(*words, home=folder)
         own = many(lambda: subprocess.run(["/bin/sh", "-c", SH], check=False, input=b""), 1)

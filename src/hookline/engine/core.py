@@ -3,12 +3,11 @@
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from hookline.background.detached import Background
 from hookline.engine.admission import Admit, admit_all
 from hookline.engine.journal import Journal
-from hookline.engine.making import Action, make_hook
 from hookline.engine.sessions import Session
 from hookline.engine.status import Running
 from hookline.engine.store import Store
@@ -19,6 +18,9 @@ from hookline.model.hook import Condition, Hook, Matcher
 from hookline.model.policy import Policy
 from hookline.model.scene import Scene
 from hookline.model.wire import Wire
+
+if TYPE_CHECKING:
+    from hookline.engine.making import Action
 
 P = TypeVar("P")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -85,12 +87,16 @@ class Engine:
         self.store.swap(hooks)
 
     def make_hook(
-        self, event: EventSpec[P], action: Action[P], matcher: str | None = None, **options: Any
+        self, event: EventSpec[P], action: "Action[P]", matcher: str | None = None, **options: Any
     ) -> Hook:
         """A hook that is not in force yet; see `add` for what it takes."""
+        from hookline.engine.making import make_hook  # noqa: PLC0415 only for hosts that make hooks in code
+
         return make_hook(self.home, event, action, matcher, **options)
 
-    def add(self, event: EventSpec[P], action: Action[P], matcher: str | None = None, **options: Any) -> Hook:
+    def add(
+        self, event: EventSpec[P], action: "Action[P]", matcher: str | None = None, **options: Any
+    ) -> Hook:
         """Add a hook for all sessions: a function, or a shell command. It stays when the config is swapped."""
         hook = self.make_hook(event, action, matcher, **options)
         self.store.add(hook)

@@ -4,7 +4,8 @@ Works on whole text; whoever shortens text does it afterwards, or half a key is 
 """
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+
+from msgspec import Struct
 
 #: What stands where a secret stood.
 MARK = "[redacted]"
@@ -13,7 +14,7 @@ MARK = "[redacted]"
 _SHORTEST_BEGINNING = 6
 
 
-class Shape(NamedTuple):
+class Shape(Struct, frozen=True):
     """Text that looks like a secret, wherever it comes from."""
 
     #: Lower-case words without one of which the shape cannot be there.
@@ -21,7 +22,7 @@ class Shape(NamedTuple):
     taken_out: Callable[[str], str]
 
 
-class _Wanted(NamedTuple):
+class _Wanted(Struct, frozen=True):
     values: tuple[str, ...]
     shapes: tuple[Shape, ...]
 
@@ -37,17 +38,18 @@ class Redactor:
         """The text without secrets. `ends_early`: it was cut off, so it may end in the first half of one."""
         if not text:
             return text
-        values, shapes = self._wanted or self._find_out()
+        wanted = self._wanted or self._find_out()
+        values = wanted.values
         for value in values:
             if value in text:
                 text = text.replace(value, MARK)
         if ends_early:
             text = _without_a_beginning(text, values)
         lowered = text.lower()
-        for hints, taken_out in shapes:
-            for hint in hints:
+        for shape in wanted.shapes:
+            for hint in shape.hints:
                 if hint in lowered:
-                    text = taken_out(text)
+                    text = shape.taken_out(text)
                     break
         return text
 

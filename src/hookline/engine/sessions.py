@@ -9,7 +9,6 @@ from hookline.background.inbox import Inbox
 from hookline.engine.dispatch import dispatch
 from hookline.engine.lanes import Lanes, arm, build_lanes
 from hookline.engine.limits import BlockCounts
-from hookline.engine.making import Action
 from hookline.engine.selection import Verdict, explain
 from hookline.model.events import EventSpec
 from hookline.model.hook import Hook
@@ -18,6 +17,7 @@ from hookline.model.scene import Scene
 
 if TYPE_CHECKING:
     from hookline.engine.core import Engine
+    from hookline.engine.making import Action
 
 P = TypeVar("P")
 
@@ -56,7 +56,9 @@ class Session:
         """Change the surroundings: cwd, permission_mode, model, turn ..."""
         self.scene = replace(self.scene, **changes)
 
-    def add(self, event: EventSpec[P], action: Action[P], matcher: str | None = None, **options: Any) -> str:
+    def add(
+        self, event: EventSpec[P], action: "Action[P]", matcher: str | None = None, **options: Any
+    ) -> str:
         """Add a hook for this session: a function, or a shell command. Returns the id to remove it by."""
         hook = self.engine.make_hook(event, action, matcher, scope="session", **options)
         return self.add_hook(hook)
