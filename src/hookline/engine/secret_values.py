@@ -36,7 +36,7 @@ _MAY_SAY_SO = (
 #: The value says where something is or what kind it is, and hiding it everywhere would hide half of a text.
 _NAMES_A_PLACE = (
     r"_(?:SOCK|FILE|PATH|DIR|HOME|COMMAND|NAME|TYPE|EMAIL|MODE|METHOD|URL|URI|HOST|ENDPOINT)$"
-    r"|^(?:GOOGLE_APPLICATION_CREDENTIALS|PWD|OLDPWD)$"
+    r"|^GOOGLE_APPLICATION_CREDENTIALS$"
 )
 _IN_A_URL = r"://[^\s/?#@:]*:([^\s@]{8,})@"
 
@@ -64,7 +64,7 @@ def _secrets_of(name: str, value: str) -> Iterator[str]:
 
 
 def holds_a_secret(name: str, value: str) -> bool:
-    if len(value) < _SHORTEST or not any(hint in name.upper() for hint in _HINTS):
+    if len(value) < _SHORTEST or name in ("PWD", "OLDPWD") or not any(hint in name.upper() for hint in _HINTS):
         return False
     if re.search(_NAMES_A_PLACE, name, re.IGNORECASE):
         return False
