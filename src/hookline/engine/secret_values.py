@@ -64,7 +64,11 @@ def _secrets_of(name: str, value: str) -> Iterator[str]:
 
 
 def holds_a_secret(name: str, value: str) -> bool:
-    if len(value) < _SHORTEST or name in ("PWD", "OLDPWD") or not any(hint in name.upper() for hint in _HINTS):
+    if (
+        len(value) < _SHORTEST
+        or name in ("PWD", "OLDPWD")
+        or not any(hint in name.upper() for hint in _HINTS)
+    ):
         return False
     if re.search(_NAMES_A_PLACE, name, re.IGNORECASE):
         return False
