@@ -3,6 +3,7 @@
 import argparse
 from typing import Any
 
+from hookline.cli.options import add_source_options
 from hookline.cli.width import help_format
 
 _DESCRIPTION = """Run the real hooks on one event and show each hook, why it ran or did not, and the outcome.
@@ -31,11 +32,7 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("words", nargs="*", metavar="EVENT [TOOL] [key=value | key:=JSON ...]")
     parser.add_argument("--payload", metavar="FILE", help="the event as JSON; - reads standard input")
-    parser.add_argument(
-        "--config", action="append", metavar="FILE", help="read exactly these files (repeatable)"
-    )
-    parser.add_argument("--dialect", metavar="NAME", help="only this agent's hooks, and its event names")
-    parser.add_argument("--cwd", metavar="DIR", help="where the agent would be (default: here)")
+    add_source_options(parser)
     parser.add_argument("--model", metavar="NAME", help="answers prompt hooks; scripted:FILE plays a list")
     parser.add_argument(
         "--hook", action="append", metavar="EVENT=COMMAND", help="one more command hook (repeatable)"

@@ -1,7 +1,7 @@
 """From words on the command line to one command, and from whatever happens there to an exit status."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -29,12 +29,15 @@ class _Parser(argparse.ArgumentParser):
             self.exit(status)
 
 
-#: A command is the module of that name.
-COMMANDS = ("fire", "events")
+#: A command is the module of that name; its line here is all that `hookline --help` needs of it.
+COMMANDS: Mapping[str, str] = {
+    "fire": "run the hooks on one event",
+    "events": "list the events, or show all about one",
+}
 
 
-def build_parser(commands: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
-    """With the commands that are wanted: one that runs does not pay for the others."""
+def build_parser(command: str | None = None) -> argparse.ArgumentParser:
+    """With the command that is wanted: one that runs does not pay for the others, nor does --help."""
     parser = _Parser(
         prog="hookline",
         description="Are my hooks alive, what would they do, and why?",
@@ -44,8 +47,11 @@ def build_parser(commands: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     # With prog said, argparse need not format a usage line (and load shutil for it) to find it out.
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", prog="hookline")
-    for command in commands:
+    if command is not None:
         import_module(f"hookline.cli.{command}").add_parser(subparsers)
+        return parser
+    for name, line in COMMANDS.items():
+        subparsers.add_parser(name, help=line, add_help=False)
     return parser
 
 
@@ -62,8 +68,7 @@ def _parsed(parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.N
 def run(words: Sequence[str]) -> int:
     """Run one command. Expected trouble is one clear line and a status, never a traceback."""
     settle_streams()
-    named = [words[0]] if words and words[0] in COMMANDS else COMMANDS
-    parser = build_parser(named)
+    parser = build_parser(words[0] if words and words[0] in COMMANDS else None)
     args = _parsed(parser, words)
     if args.version:
         from importlib.metadata import version

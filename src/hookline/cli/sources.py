@@ -1,0 +1,74 @@
+"""What the commands that look at hooks have in common: where to look, and an engine to look with."""
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from hookline.cli.fire_settings import RequestError
+from hookline.config.embedding import Engine, tracers
+from hookline.config.recognising import NATIVE
+from hookline.engine.journal import Journal
+from hookline.engine.journal_file import JournalFile, journal_path
+from hookline.engine.redaction import Redactor
+from hookline.handlers.process import Processes
+from hookline.handlers.registry import standard_handlers
+from hookline.model.hook import Hook
+
+if TYPE_CHECKING:
+    from hookline.config.loading import Loader
+    from hookline.dialects.dialect import Dialect
+    from hookline.handlers.prompt import Completer
+
+
+def command_engine(model: str | None = None, **handlers: Any) -> Engine:
+    """An engine that writes the user's journal; no hook is in force yet."""
+    journal = Journal(Redactor(os.environ), file=JournalFile(journal_path(os.environ)), subscribers=tracers())
+    completer = _completer(model) if model is not None else None
+    # A process of our own may adopt what hooks leave behind, so that nothing outlives them.
+    processes = Processes(containment="subreaper")
+    standard = standard_handlers(completer=completer, processes=processes, **handlers)
+    return Engine(handlers=standard, journal=journal)
+
+
+def _completer(model: str) -> "Completer":
+    from hookline.cli.scripted import scripted_completer
+
+    return scripted_completer(model)
+
+
+def chosen_dialect(engine: Engine, named: str | None, files: Sequence[str] | None) -> "Dialect | None":
+    """The agent whose event names and payloads count: the one that was named, or whose file was given."""
+    whose = named or (engine.loader.whose(files[0]) if files else NATIVE)
+    return None if whose == NATIVE else engine.loader.dialect(whose)
+
+
+def with_flag_hooks(
+    engine: Engine, hooks: Sequence[Hook], flags: Sequence[str], foreign: "Dialect | None"
+) -> Sequence[Hook]:
+    """`--hook EVENT=COMMAND` comes after what the files of its dialect say."""
+    wanted: list[Hook] = []
+    for flag in flags:
+        name, found, command = flag.partition("=")
+        event = engine.events.get(name)
+        known = foreign is not None and name in foreign.spellings
+        if not found or not command.strip() or (event is None and not known):
+            raise RequestError(f"--hook {flag!r} is not EVENT=COMMAND with an event that exists")
+        if foreign is not None and known:
+            wanted += [foreign.flag_hook(moment, command) for moment in foreign.moments(name)]
+        elif event is not None:
+            wanted.append(engine.make_hook(event, command, name=command, scope="flag"))
+    whose = foreign.name if foreign is not None else NATIVE
+    last = max((place for place, hook in enumerate(hooks, 1) if hook.dialect == whose), default=len(hooks))
+    return [*hooks[:last], *wanted, *hooks[last:]]
+
+
+def looked_for(loader: "Loader", cwd: str) -> str:
+    """Every place that could hold hooks, a line each; files that differ only in how they end on one."""
+    stems: dict[str, list[str]] = {}
+    for file in loader.places(cwd):
+        stem, _, suffix = file.rpartition(".")
+        stems.setdefault(stem, []).append(suffix)
+    return "\n".join(
+        f"  {stem}.{ends[0]}" if len(ends) == 1 else f"  {stem}.{{{','.join(ends)}}}"
+        for stem, ends in stems.items()
+    )
