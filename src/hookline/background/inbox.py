@@ -36,9 +36,20 @@ class Inbox:
         self._waiters: deque[asyncio.Future[None]] = deque()
         #: How many items had to give way.
         self.lost = 0
+        #: How many hooks are still at work that may wake the agent.
+        self.awaited = 0
 
     def __len__(self) -> int:
         return len(self._items)
+
+    def await_wake(self) -> None:
+        """A hook that may wake the agent has been started."""
+        self.awaited += 1
+
+    def wake_settled(self) -> None:
+        """It ended; what it had to say is here by now."""
+        self.awaited -= 1
+        self._wake_next()
 
     def put(self, item: Late) -> None:
         if len(self._items) >= self._limit:
@@ -63,15 +74,26 @@ class Inbox:
     async def get(self) -> Late:
         """The next item, as soon as there is one."""
         while not self._items:
-            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._waiters.append(waiter)
-            try:
-                await waiter
-            except asyncio.CancelledError:
-                # The word that woke us must wake the next one who waits instead.
-                if waiter.done() and not waiter.cancelled() and self._items:
-                    self._wake_next()
-                raise
+            await self._word()
+        return self._items.popleft()
+
+    async def _word(self) -> None:
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.append(waiter)
+        try:
+            await waiter
+        except asyncio.CancelledError:
+            # The word that woke us must wake the next one who waits instead.
+            if waiter.done() and not waiter.cancelled() and self._items:
+                self._wake_next()
+            raise
+
+    async def next_wake(self) -> Late | None:
+        """The next item, or None once there is none and no hook is left that may wake the agent."""
+        while not self._items:
+            if not self.awaited:
+                return None
+            await self._word()
         return self._items.popleft()
 
     def _wake_next(self) -> None:

@@ -85,6 +85,11 @@ def scan_journal(path: str) -> Iterator[Run | Damage]:
             yield Damage(number, one_line(f"the rest cannot be read: {error}", 500))
 
 
+def records_in(line: bytes, number: int) -> Iterator[Run | Damage]:
+    """What stands in one line, for whoever follows the file and reads its lines himself."""
+    return _records(line, number)
+
+
 def _opened(path: str) -> BufferedReader:
     # Not blocking: a pipe in place of the file would otherwise be waited for.
     fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0))

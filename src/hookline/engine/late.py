@@ -27,6 +27,7 @@ def detach(moment: Moment, armed: Armed, call: Call) -> None:
         record(moment, armed, call, raw, understand(moment, armed, call, raw), started)
         return
     record(moment, armed, call, None, DETACHED, started)
+    _expect(moment, armed)
     background.start(_run(moment, armed, call))
 
 
@@ -40,6 +41,7 @@ def detach_in_order(
         return
     for armed, call in hooks:
         record(moment, armed, call, None, DETACHED, perf_counter())
+        _expect(moment, armed)
     moment.session.engine.background.start(_run_in_order(moment, hooks, ends_lane))
 
 
@@ -60,6 +62,17 @@ async def _run_in_order(
 def _leave_out(moment: Moment, hooks: Sequence[tuple[Armed, Call]], why: Judged) -> None:
     for armed, call in hooks:
         record(moment, armed, call, None, why, perf_counter())
+        _settle(moment, armed)
+
+
+def _expect(moment: Moment, armed: Armed) -> None:
+    if armed.hook.waiting == "rewake":
+        moment.session.inbox.await_wake()
+
+
+def _settle(moment: Moment, armed: Armed) -> None:
+    if armed.hook.waiting == "rewake":
+        moment.session.inbox.wake_settled()
 
 
 async def _run(moment: Moment, armed: Armed, call: Call) -> Judged:
@@ -69,6 +82,7 @@ async def _run(moment: Moment, armed: Armed, call: Call) -> Judged:
         return await hear(moment, armed, call, attempt(moment, armed, call), perf_counter())
     finally:
         status.ended(running)
+        _settle(moment, armed)
 
 
 async def hear(

@@ -1,0 +1,1 @@
+"""A coding agent for the terminal, and the executable specification of when each event fires."""

@@ -1,0 +1,99 @@
+"""What the model is told: the system text, the messages that stay, and what hooks add for a while."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from msgspec.structs import replace
+
+from hookline.agent.messages import Assistant, Message, ToolResult, User
+from hookline.agent.modelport import Request, ToolOffer
+from hookline.model.outcome import ContextItem
+from hookline.model.policy import Lives
+
+INTERRUPTED = "The call was interrupted before it gave a result."
+
+
+def _keep_nothing(message: Message) -> None:
+    del message
+
+
+class Conversation:
+    """Messages that stay are told to `keep` as they come, so that a transcript has them at once."""
+
+    def __init__(self, system: str, keep: Callable[[Message], None] = _keep_nothing) -> None:
+        self._base = system
+        self._keep = keep
+        self._session_context: list[str] = []
+        self._passing: list[tuple[Lives, User]] = []
+        self.messages: list[Message] = []
+
+    @property
+    def system(self) -> str:
+        """Without additions it is the text that was given, byte for byte: providers cache by it."""
+        if not self._session_context:
+            return self._base
+        return "\n\n".join([self._base, "[Session context]", *self._session_context])
+
+    def add(self, message: Message) -> None:
+        self.messages.append(message)
+        self._keep(message)
+
+    def restore(self, messages: Iterable[Message]) -> None:
+        """Messages that a transcript has already."""
+        self.messages.extend(messages)
+
+    def place(self, items: Sequence[ContextItem]) -> None:
+        """Text of hooks, each where its policy puts it. What belongs into a tool's result is not for here."""
+        for item in items:
+            if item.placement == "system":
+                self._session_context.append(item.text)
+                continue
+            message = User(text=item.text, by=item.hook or "a hook")
+            lives = "call" if item.placement == "transient" else item.lives or "session"
+            if lives == "session":
+                self.add(message)
+            else:
+                self._passing.append((lives, message))
+
+    def request(self, model: str, tools: tuple[ToolOffer, ...], agent_type: str | None = None) -> Request:
+        """The next request. The last text that does not stay marks how far the provider may cache."""
+        extras = [message for _lives, message in self._passing]
+        if extras:
+            extras[-1] = replace(extras[-1], cache=True)
+        return Request(
+            model=model,
+            system=self.system,
+            messages=(*self.messages, *extras),
+            tools=tools,
+            agent_type=agent_type,
+        )
+
+    @property
+    def passing(self) -> tuple[str, ...]:
+        """Texts of the next request that are not among the messages that stay."""
+        return tuple(message.text for _lives, message in self._passing)
+
+    def answered(self) -> None:
+        """The request was answered: what was meant for it alone is gone."""
+        self._passing = [each for each in self._passing if each[0] != "call"]
+
+    def turn_over(self) -> None:
+        self._passing.clear()
+
+    def close_open_calls(self, why: str = INTERRUPTED) -> None:
+        """A result for every call that has none: no provider takes a conversation with such gaps."""
+        last = next((each for each in reversed(self.messages) if isinstance(each, Assistant)), None)
+        if last is None:
+            return
+        settled = {each.tool_use_id for each in self.messages if isinstance(each, ToolResult)}
+        for use in last.tool_calls:
+            if use.id not in settled:
+                self.add(ToolResult(tool_use_id=use.id, name=use.name, text=why, is_error=True))
+
+    def replace_all(self, messages: Iterable[Message]) -> None:
+        """Another history in place of this one: it was compacted or cleared. The transcript has its own record."""
+        self.messages = list(messages)
+        self._passing.clear()
+
+    def forget_session_context(self) -> None:
+        """A session that starts anew is given its context anew."""
+        self._session_context.clear()

@@ -1,0 +1,316 @@
+"""One turn, top to bottom: from a prompt that hooks let through to the moment nothing is left to do."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from msgspec.structs import asdict, replace
+
+from hookline.agent.calls import Calls, CallsInterrupted, Settled
+from hookline.agent.checks import Budget, Rules
+from hookline.agent.conversation import Conversation
+from hookline.agent.gates import Gates
+from hookline.agent.hooksport import Hooks
+from hookline.agent.messages import Assistant, ToolUse, User, as_json, from_json
+from hookline.agent.modelport import ModelPort, Request, Response, ToolOffer
+from hookline.agent.outside import Listener, Shown
+from hookline.agent.repeats import Repeats, with_own_ids
+from hookline.agent.settings import AgentSettings
+from hookline.agent.tooling import Tool, Workplace
+from hookline.agent.turns import Ending, Turn
+from hookline.model import events as e
+from hookline.model import payloads as p
+from hookline.model.outcome import Outcome
+from hookline.permissions.state import Permissions
+
+#: What the model is told when a gate sends it back without a word of its own.
+NOT_YET = "A check rejected the previous answer. Look at it again, mend what is wrong, and answer anew."
+
+
+class Loop:
+    """Plays turns of one agent. It changes the conversation; everything else it only asks for."""
+
+    def __init__(
+        self,
+        *,
+        model: ModelPort,
+        hooks: Hooks,
+        calls: Calls,
+        conversation: Conversation,
+        tools: Mapping[str, Tool],
+        permissions: Permissions,
+        place: Workplace,
+        settings: AgentSettings,
+        listener: Listener,
+        gates: Gates | None = None,
+    ) -> None:
+        self._model = model
+        self._hooks = hooks
+        self._calls = calls
+        self._talk = conversation
+        self._tools = tools
+        self._permissions = permissions
+        self._place = place
+        self._settings = settings
+        self._listener = listener
+        self._gates = gates if gates is not None else Gates()
+
+    async def play(self, turn: Turn) -> Ending:
+        """The whole turn. Raises ModelError when the model gives no answer."""
+        begun = await self._hooks.dispatch(e.TURN_START, p.TurnBegun(turn=turn.number, prompt=turn.text))
+        if begun.blocked or begun.stop:
+            return self._blocked(begun, "a TurnStart hook ended the turn")
+        self._talk.add(User(text=turn.text))
+        self._talk.place(begun.context_items)
+        budget, repeats = Budget(self._settings.max_tool_calls), Repeats(self._settings.most_repeats)
+        while True:
+            if turn.iteration >= self._settings.max_iterations:
+                return await self._too_many(f"{turn.iteration} requests to the model")
+            request = await self._prepared(turn)
+            if isinstance(request, Ending):
+                return request
+            response = await self._answer(turn, request)
+            if isinstance(response, Ending):
+                return response
+            if not response.tool_calls:
+                ending = await self._gate(turn, response)
+            else:
+                ending = await self._call_tools(turn, response.tool_calls, budget, repeats)
+            if ending is not None:
+                return ending
+
+    async def _prepared(self, turn: Turn) -> Request | Ending:
+        """The request as hooks want it. They are asked again while they block, until their limit ends the turn."""
+        turn.iteration += 1
+        self._gates.before_request()
+        offers = await self._offers(turn)
+        while True:
+            request = self._talk.request(turn.model, offers, self._place.agent_type)
+            before = await self._hooks.dispatch(e.PRE_MODEL_CALL, self._asked(turn, request))
+            if before.stop or (before.blocked and _means(before) == "end_turn"):
+                return self._blocked(before, "a PreModelCall hook ended the turn")
+            if before.blocked:
+                self._warn(f"the request was held back: {before.reason or 'a hook blocked it'}")
+                continue
+            return self._changed(turn, request, before)
+
+    def _asked(self, turn: Turn, request: Request) -> p.ModelRequest:
+        # Messages as JSON cost as much as the conversation is long: only for who reads them.
+        messages = as_json(request.messages) if self._hooks.has(e.PRE_MODEL_CALL) else ()
+        return p.ModelRequest(
+            model=request.model,
+            messages=messages,
+            transient=self._talk.passing,
+            iteration=turn.iteration,
+            turn=turn.number,
+        )
+
+    def _changed(self, turn: Turn, request: Request, before: Outcome) -> Request:
+        """With the text hooks add to this request, and the messages they put in place of ours."""
+        self._talk.place(before.context_items)
+        if before.context_items:
+            request = self._talk.request(turn.model, request.tools, request.agent_type)
+        rewritten = before.updated_messages
+        if rewritten is None:
+            return request
+        try:
+            return replace(request, messages=from_json(rewritten))
+        except ValueError as problem:
+            self._warn(f"a hook's messages were not used: {problem}")
+            return request
+
+    async def _offers(self, turn: Turn) -> tuple[ToolOffer, ...]:
+        """The tools this caller may use; hooks may choose among them."""
+        mine = [
+            tool
+            for tool in self._tools.values()
+            if tool.callers is None or self._place.caller in tool.callers
+        ]
+        chosen = await self._hooks.dispatch(
+            e.PRE_TOOL_SELECTION, p.ToolSelection(tools=tuple(tool.name for tool in mine), model=turn.model)
+        )
+        named: Any = chosen.answer
+        if isinstance(named, list | tuple):
+            mine = [tool for tool in mine if tool.name in cast("Sequence[Any]", named)]
+        return tuple(
+            ToolOffer(name=tool.name, description=tool.description, schema=tool.schema) for tool in mine
+        )
+
+    async def _answer(self, turn: Turn, request: Request) -> Response | Ending:
+        """The model's answer as hooks leave it, stored and shown."""
+        response = await self._streamed(request)
+        self._talk.answered()
+        turn.usage += response.usage
+        after = await self._hooks.dispatch(
+            e.POST_MODEL_CALL,
+            p.ModelResponse(
+                model=request.model,
+                response=response.text,
+                reasoning=response.reasoning,
+                tool_calls=tuple(asdict(use) for use in response.tool_calls),
+                usage=asdict(response.usage),
+                cost_usd=response.usage.cost_usd,
+                iteration=turn.iteration,
+                turn=turn.number,
+            ),
+        )
+        text = after.updated("response")
+        uses, doubled = with_own_ids(response.tool_calls)
+        if doubled:
+            self._warn(f"the model gave two calls one id ({doubled}); the later ones were given their own")
+        response = replace(response, text=response.text if text is None else str(text), tool_calls=uses)
+        self._talk.add(Assistant(text=response.text, tool_calls=uses, reasoning=response.reasoning))
+        turn.last_text = response.text or turn.last_text
+        await self._display(turn, response.text)
+        if after.stop:
+            self._talk.close_open_calls("The turn was stopped before the call ran.")
+            return self._blocked(after, "a PostModelCall hook stopped the turn")
+        return response
+
+    async def _streamed(self, request: Request) -> Response:
+        """Text is shown as it comes, unless a hook may still change it."""
+        live = not (self._hooks.has(e.POST_MODEL_CALL) or self._hooks.has(e.MESSAGE_DISPLAY))
+        response = Response()
+        async for piece in self._model.stream(request):
+            if isinstance(piece, Response):
+                response = piece
+            elif live:
+                self._listener.show(Shown(kind="delta", text=piece.text, agent=self._place.agent_type))
+        return response
+
+    async def _display(self, turn: Turn, text: str) -> None:
+        if not text:
+            return
+        shown = await self._hooks.dispatch(
+            e.MESSAGE_DISPLAY,
+            p.ShownMessage(message_id=f"{turn.number}.{turn.iteration}", delta=text, final=True),
+        )
+        answer: Any = shown.answer
+        self._listener.show(
+            Shown(
+                kind="answer",
+                text=answer if isinstance(answer, str) else text,
+                agent=self._place.agent_type,
+            )
+        )
+
+    async def _call_tools(
+        self, turn: Turn, uses: tuple[ToolUse, ...], budget: Budget, repeats: Repeats
+    ) -> Ending | None:
+        looping = repeats.count(uses)
+        if looping is not None:
+            self._talk.close_open_calls("The call was not made: it is the same one again and again.")
+            return await self._loops(looping)
+        try:
+            settled = await self._calls.batch(uses, self._rules(turn, budget))
+        except CallsInterrupted as interrupted:
+            for result in interrupted.results:
+                self._talk.add(result)
+            raise asyncio.CancelledError from None
+        for one in settled:
+            self._talk.add(one.result)
+        turn.tool_count += sum(one.ran for one in settled)
+        for one in settled:
+            self._talk.place(one.context)
+        return await self._batch_done(turn, settled, budget)
+
+    async def _batch_done(self, turn: Turn, settled: list[Settled], budget: Budget) -> Ending | None:
+        batch = await self._hooks.dispatch(e.POST_TOOL_BATCH, p.ToolBatch(tool_calls=_told(settled)))
+        self._talk.place(batch.context_items)
+        ends = next((one.ends for one in settled if one.ends is not None), None)
+        if ends is not None:
+            self._warn(ends)
+            return Ending(status="blocked", why=ends)
+        if batch.stop or (batch.blocked and _means(batch) == "end_turn"):
+            return self._blocked(batch, "a PostToolBatch hook ended the turn")
+        if batch.blocked and batch.reason:
+            self._talk.add(User(text=batch.reason, by="PostToolBatch hook"))
+        if budget.missed:
+            return await self._too_many(f"{turn.tool_count} calls of tools")
+        return None
+
+    def _rules(self, turn: Turn, budget: Budget) -> Rules:
+        return Rules(
+            tools=self._tools,
+            permissions=self._permissions,
+            cwd=self._place.cwd,
+            caller=self._place.caller,
+            budget=budget,
+            allowed=turn.allowed,
+        )
+
+    async def _gate(self, turn: Turn, response: Response) -> Ending | None:
+        """The answer is there. Hooks may send the agent back; None means that it goes on."""
+        answer = p.TurnAnswer(
+            last_assistant_message=response.text, turn=turn.number, stop_hook_active=turn.held
+        )
+        if response.text.strip():
+            gate = await self._hooks.dispatch(e.TURN_END, answer)
+            if self._sent_back(gate, "TurnEnd hook", NOT_YET):
+                return None
+        else:
+            self._warn("the model gave an empty answer; the turn ends")
+        last, payload = self._gates.last(turn, answer)
+        stop = await self._hooks.dispatch(last, payload)
+        if self._sent_back(stop, f"{last.name} hook", NOT_YET):
+            turn.held = True
+            return None
+        return Ending(why=stop.stop_reason or "")
+
+    def _sent_back(self, gate: Outcome, by: str, default: str) -> bool:
+        """Whether a gate keeps the turn alive; what the model is told then is added."""
+        self._talk.place(gate.context_items)
+        if gate.stop or not gate.blocked:
+            return False
+        self._warn(f"{by}: {gate.reason or 'sent back'}")
+        if not any(item.placement == "user" for item in gate.context_items):
+            self._talk.add(User(text=gate.reason or default, by=by))
+        return True
+
+    async def _too_many(self, what: str) -> Ending:
+        message = f"The turn ends: it made {what}, which is its limit."
+        await self._notify(message, "max_iterations", "warning")
+        await self._hooks.dispatch(
+            e.MAX_ITERATIONS,
+            p.IterationLimit(message=message, max_iterations=self._settings.max_iterations),
+        )
+        self._warn(message)
+        return Ending(status="max_iterations", why=message)
+
+    async def _loops(self, what: str) -> Ending:
+        message = f"The turn ends: the model made the same call again and again: {what}"
+        await self._notify(message, "error", "error")
+        await self._hooks.dispatch(e.ERROR, p.RunError(message=message, error_type="loop_detected"))
+        self._warn(message)
+        return Ending(status="failed", why=message)
+
+    async def _notify(self, message: str, kind: str, level: str) -> None:
+        await self._hooks.dispatch(
+            e.NOTIFICATION, p.Notice(message=message, notification_type=kind, level=level)
+        )
+
+    def _blocked(self, outcome: Outcome, default: str) -> Ending:
+        why = outcome.stop_reason or outcome.reason or default
+        self._warn(why)
+        return Ending(status="blocked", why=why)
+
+    def _warn(self, text: str) -> None:
+        self._listener.show(Shown(kind="warning", text=text, agent=self._place.agent_type))
+
+
+def _means(outcome: Outcome) -> str:
+    """What the strongest vote means in the dialect of its hook."""
+    vote = outcome.deciding_vote
+    return vote.means if vote is not None else ""
+
+
+def _told(settled: list[Settled]) -> tuple[dict[str, Any], ...]:
+    return tuple(
+        {
+            "tool_name": one.use.name,
+            "tool_input": one.use.input,
+            "tool_use_id": one.use.id,
+            "tool_response": one.result.text,
+        }
+        for one in settled
+    )

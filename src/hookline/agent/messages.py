@@ -1,0 +1,69 @@
+"""What a conversation is made of, in no provider's words. Messages are JSON as they stand: hooks rewrite them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import msgspec
+from msgspec import Struct
+
+
+class ToolUse(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A call the model asks for. Arguments that are no JSON object are kept as the text they came as."""
+
+    id: str
+    name: str
+    input: Mapping[str, Any] | str = {}
+
+
+class User(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="role", tag="user"):
+    text: str
+    #: The hook or the part of the agent that speaks; empty when it is the user.
+    by: str = ""
+    #: The provider may cache everything up to here.
+    cache: bool = False
+
+
+class Assistant(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="role", tag="assistant"):
+    text: str = ""
+    tool_calls: tuple[ToolUse, ...] = ()
+    reasoning: str | None = None
+
+
+class ToolResult(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="role", tag="tool"):
+    tool_use_id: str
+    name: str
+    text: str
+    is_error: bool = False
+
+
+Message = User | Assistant | ToolResult
+
+
+def as_json(messages: Sequence[Message]) -> tuple[Mapping[str, Any], ...]:
+    """Messages as hooks see them."""
+    return tuple(cast("Mapping[str, Any]", msgspec.to_builtins(message)) for message in messages)
+
+
+def from_json(documents: Any) -> tuple[Message, ...]:
+    """Messages as a hook gave them back. Raises ValueError that says which one is none, and why."""
+    if not isinstance(documents, Sequence) or isinstance(documents, str | bytes):
+        raise ValueError("messages are a list of objects with a role")  # noqa: TRY004 one kind of error for one kind of mistake: a hook's
+    found: list[Message] = []
+    for place, document in enumerate(cast("Sequence[Any]", documents), 1):
+        try:
+            found.append(msgspec.convert(_plain(document), Message))
+        except msgspec.ValidationError as problem:
+            raise ValueError(f"message {place}: {problem}") from problem
+    return tuple(found)
+
+
+def _plain(document: Any) -> Any:
+    """Other agents call a message's text `content`."""
+    if not isinstance(document, Mapping):
+        return document
+    fields = dict(cast("Mapping[str, Any]", document))
+    if "text" not in fields and isinstance(fields.get("content"), str):
+        fields["text"] = fields.pop("content")
+    if fields.get("role") == "system":
+        fields["role"] = "user"
+    return fields

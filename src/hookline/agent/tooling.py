@@ -1,0 +1,125 @@
+"""What a tool is, and what it finds around it when it runs."""
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, Protocol
+
+from msgspec import Struct
+
+from hookline.agent.hooksport import Hooks
+from hookline.model import events as e
+from hookline.model import payloads as p
+
+#: What a call does to the world; permission modes speak of these.
+Category = Literal["read", "write", "run", "web", "mcp", "agent", "other"]
+
+#: The caller that is nobody's sub-agent.
+MAIN = "main"
+
+
+class ToolReply(Struct, frozen=True, kw_only=True):
+    """What came of a call: the text the model reads, and the facts hooks read."""
+
+    text: str
+    #: `tool_response` of PostToolUse; the text when there is nothing more to say.
+    response: Any = None
+    #: The working directory after the call, when it moved. The agent moves, and says so, after the call.
+    moved_to: str | None = None
+
+
+class ToolError(Exception):
+    """The call was started and failed; the model reads the message."""
+
+    def __init__(self, message: str, *, exit_code: int | None = None, interrupted: bool = False) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+        self.interrupted = interrupted
+        #: Where a shell stood when its command failed.
+        self.moved_to: str | None = None
+
+
+def _ignore(_told: object) -> None:
+    pass
+
+
+class Workplace:
+    """The surroundings of one agent's tools. A sub-agent has one of its own."""
+
+    def __init__(
+        self,
+        hooks: Hooks,
+        cwd: str,
+        *,
+        env: Mapping[str, str] | None = None,
+        agent_id: str | None = None,
+        agent_type: str | None = None,
+    ) -> None:
+        self.hooks = hooks
+        self.cwd = os.path.abspath(cwd)
+        #: A snapshot: what changes later in this process is not the session's.
+        self.env: dict[str, str] = dict(os.environ if env is None else env)
+        self.agent_id = agent_id
+        self.agent_type = agent_type
+        #: Set by the owner of the session: where the agent works now, and what hooks want watched.
+        self.on_move: Callable[[str], None] = _ignore
+        self.on_watch: Callable[[tuple[str, ...]], None] = _ignore
+        #: Files the model has read, and their time of change then: an edit of anything else is a guess.
+        self.read_files: dict[str, float] = {}
+
+    @property
+    def caller(self) -> str:
+        return self.agent_type or MAIN
+
+    def path(self, given: str) -> str:
+        """An absolute path for what the model wrote."""
+        return os.path.normpath(os.path.join(self.cwd, os.path.expanduser(given)))
+
+    async def shell_env(self, tool_name: str, command: str, tool_input: Mapping[str, Any]) -> dict[str, str]:
+        """The environment of a command, with what ShellEnv hooks add."""
+        outcome = await self.hooks.dispatch(
+            e.SHELL_ENV, p.ShellStart(tool_name=tool_name, command=command, tool_input=tool_input)
+        )
+        return {**self.env, **outcome.env}
+
+    async def move(self, where: str) -> None:
+        """Work from another directory from now on, and tell hooks."""
+        old, self.cwd = self.cwd, where
+        self.on_move(where)
+        outcome = await self.hooks.dispatch(e.CWD_CHANGED, p.CwdMove(old_cwd=old, new_cwd=where))
+        self.on_watch(outcome.watch_paths)
+
+    async def wrote(self, file: str, event: Literal["add", "change", "unlink"]) -> None:
+        """Tell hooks that a tool of this agent changed a file."""
+        outcome = await self.hooks.dispatch(e.FILE_CHANGED, p.FileEdit(file_path=file, event=event))
+        self.on_watch(outcome.watch_paths)
+
+
+class Tool(Protocol):
+    """Something the model can call. Tools hold no state of a conversation: that is the workplace's."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def description(self) -> str: ...
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """JSON Schema of its arguments."""
+        ...
+
+    @property
+    def category(self) -> Category: ...
+
+    @property
+    def callers(self) -> frozenset[str] | None:
+        """Who may call it: "main" or types of sub-agents; None for everybody."""
+        ...
+
+    def problem(self, arguments: Mapping[str, Any]) -> str | None:
+        """Why these arguments do not fit, or None. Asked again when a hook changed them."""
+        ...
+
+    async def run(self, arguments: Mapping[str, Any], place: Workplace) -> ToolReply:
+        """Do it. Raises ToolError; cancelling ends whatever it started."""
+        ...

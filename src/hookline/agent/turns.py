@@ -1,0 +1,28 @@
+"""One turn as a record: what it began with, what it came to."""
+
+from msgspec import Struct
+
+from hookline.agent.modelport import Usage
+from hookline.permissions.rules import RuleSet
+
+
+class Turn(Struct, kw_only=True):
+    """A turn under way. Its numbers only go up; whoever settles the turn reads them."""
+
+    number: int
+    #: The prompt as the model gets it.
+    text: str
+    model: str
+    #: `allowed-tools` of the command or skill the prompt came by.
+    allowed: RuleSet | None = None
+    iteration: int = 0
+    tool_count: int = 0
+    usage: Usage = Usage()
+    last_text: str = ""
+    #: A Stop hook has kept this turn alive.
+    held: bool = False
+
+
+class Ending(Struct, frozen=True, kw_only=True):
+    status: str = "completed"
+    why: str = ""

@@ -1,0 +1,71 @@
+"""The permission modes, as rows: what runs without a question, what is refused, what a question becomes."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hookline.permissions.facts import Category
+
+ModeName = Literal["plan", "dontAsk", "default", "acceptEdits", "bypass"]
+
+
+class Mode(Struct, frozen=True):
+    name: ModeName
+    #: One sentence for whoever chooses it.
+    says: str
+    #: Tools of these categories run without a question; those that name files, inside the directories.
+    runs: frozenset[Category]
+    #: Tools of these categories never run, whatever allows them.
+    refuses: frozenset[Category] = frozenset()
+    #: Files outside of the directories and protected places count like any other.
+    anywhere: bool = False
+    #: What becomes of a question that no hook answered.
+    unanswered: Literal["ask", "deny"] = "ask"
+
+
+_READS: frozenset[Category] = frozenset({"read", "agent"})
+_ALL: frozenset[Category] = _READS | {"write", "run", "web", "mcp", "other"}
+
+#: From the tightest to the loosest.
+MODES: Mapping[ModeName, Mode] = MappingProxyType(
+    {
+        row.name: row
+        for row in (
+            Mode("plan", "Tools that write are refused.", _READS, refuses=frozenset({"write"})),
+            Mode("dontAsk", "What would be asked is denied.", _READS, unanswered="deny"),
+            Mode("default", "Reading runs; everything else is asked.", _READS),
+            Mode("acceptEdits", "Edits inside the directories run as well.", _READS | {"write"}),
+            Mode("bypass", "Only rules and hooks stop a call.", _ALL, anywhere=True),
+        )
+    }
+)
+
+_SPELLINGS: Mapping[str, ModeName] = MappingProxyType(
+    {
+        **{name.casefold(): name for name in MODES},
+        "bypasspermissions": "bypass",
+        "normal": "default",
+    }
+)
+
+
+def mode_of(text: str) -> ModeName | None:
+    """The mode meant, in the spelling of any agent; None when there is no such mode."""
+    return _SPELLINGS.get(text.strip().replace("-", "").replace("_", "").casefold())
+
+
+def narrowed(mode: Mode, by: Mode) -> Mode:
+    """A mode as strict as both: what a sub-agent has within its parent's."""
+    if mode.name == by.name:
+        return mode
+    order = list(MODES)
+    return replace(
+        min(mode, by, key=lambda row: order.index(row.name)),
+        runs=mode.runs & by.runs,
+        refuses=mode.refuses | by.refuses,
+        anywhere=mode.anywhere and by.anywhere,
+        unanswered="deny" if "deny" in {mode.unanswered, by.unanswered} else "ask",
+    )

@@ -1,0 +1,134 @@
+"""The `permissions` of a settings file: rules, mode and directories, each mistake with its place."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, cast
+
+from msgspec import Struct
+
+from hookline.matching.nearest import nearest
+from hookline.model.diagnostics import Path
+from hookline.model.safetext import one_line
+from hookline.permissions.modes import MODES, ModeName, mode_of
+from hookline.permissions.rules import BEHAVIORS, Behavior, RuleReader, RuleSet
+
+_KEYS = (*BEHAVIORS, "defaultMode", "additionalDirectories")
+#: Keys of other agents that mean nothing here and are no mistake.
+_IGNORED = frozenset(("disableBypassPermissionsMode", "disableAutoMode"))
+
+
+class Problem(Struct, frozen=True):
+    """Something wrong, and the path to it in the document."""
+
+    path: Path
+    message: str
+
+
+class PermissionSettings(NamedTuple):
+    rules: RuleSet
+    mode: ModeName | None
+    directories: tuple[str, ...]
+    problems: tuple[Problem, ...]
+
+
+def permission_settings(
+    document: Any, source: str, *, reader: RuleReader | None = None, trusted: bool = True
+) -> PermissionSettings:
+    """What a settings document says about permissions. Whatever else is in it, right or wrong, changes nothing.
+
+    A file that is not trusted can only tighten: its deny and ask rules hold, the rest is set aside and said.
+    """
+    reading = _Reading(source, reader if reader is not None else RuleReader(), trusted)
+    section = reading.section(document)
+    for behavior in BEHAVIORS:
+        reading.list_of_rules(behavior, section.get(behavior))
+    mode = reading.mode(section.get("defaultMode"))
+    directories = tuple(reading.directories(section.get("additionalDirectories")))
+    reading.unknown_keys(section)
+    return PermissionSettings(reading.rules, mode, directories, tuple(reading.problems))
+
+
+class _Reading:
+    """One document on the way to becoming settings."""
+
+    def __init__(self, source: str, reader: RuleReader, trusted: bool) -> None:
+        self._source = source
+        self._trusted = trusted
+        self.rules = RuleSet(reader=reader)
+        self.problems: list[Problem] = []
+
+    def section(self, document: Any) -> Mapping[str, Any]:
+        if not isinstance(document, Mapping):
+            self._wrong("the settings are not an object")
+            return {}
+        section: Any = cast("Mapping[str, Any]", document).get("permissions")
+        if section is None:
+            return {}
+        if not isinstance(section, Mapping):
+            self._wrong("permissions is not an object: its rules are not known", "permissions")
+            return {}
+        return cast("Mapping[str, Any]", section)
+
+    def list_of_rules(self, behavior: Behavior, given: Any) -> None:
+        for place, text in self._items(behavior, given):
+            if behavior == "allow" and not self._trusted:
+                self._wrong("set aside: this file is not trusted, so it allows nothing", *place)
+                continue
+            rule, problem = self.rules.read(behavior, text, self._source)
+            if problem is not None:
+                self._wrong(problem, *place)
+            if rule is not None:
+                self.rules = self.rules.with_rule(rule)
+
+    def mode(self, given: Any) -> ModeName | None:
+        if given is None:
+            return None
+        known = mode_of(given) if isinstance(given, str) else None
+        if known is None:
+            shown = one_line(given, 60) if isinstance(given, str) else type(given).__name__
+            self._wrong(
+                f"no permission mode is called {shown!r}; there are: {', '.join(MODES)}",
+                "permissions",
+                "defaultMode",
+            )
+        elif not self._trusted and known in {"acceptEdits", "bypass"}:
+            self._wrong(
+                f"set aside: this file is not trusted, so it cannot choose {known}",
+                "permissions",
+                "defaultMode",
+            )
+            return None
+        return known
+
+    def directories(self, given: Any) -> Iterator[str]:
+        for place, directory in self._items("additionalDirectories", given):
+            if not isinstance(directory, str) or not directory:
+                self._wrong("this is not the path of a directory", *place)
+            elif not self._trusted:
+                self._wrong("set aside: this file is not trusted, so it opens no directory", *place)
+            else:
+                yield directory
+
+    def unknown_keys(self, section: Mapping[str, Any]) -> None:
+        for key in section:
+            if key not in _KEYS and key not in _IGNORED:
+                meant = nearest(str(key), _KEYS)
+                hint = f"; did you mean {meant!r}?" if meant else f"; there are: {', '.join(_KEYS)}"
+                self._wrong(
+                    f"nothing is called {one_line(str(key), 60)!r} here{hint}", "permissions", str(key)
+                )
+
+    def _items(self, name: str, given: Any) -> Iterator[tuple[Path, Any]]:
+        """Each item with its path. One text where a list belongs is taken as a list of it."""
+        if given is None:
+            return
+        if isinstance(given, str):
+            self._wrong(f"{name} is a text, not a list; it is read as a list of one", "permissions", name)
+            yield ("permissions", name), given
+        elif isinstance(given, list | tuple):
+            for at, item in enumerate(cast("list[Any]", given)):
+                yield ("permissions", name, at), item
+        else:
+            self._wrong(f"{name} is not a list", "permissions", name)
+
+    def _wrong(self, message: str, *path: str | int) -> None:
+        self.problems.append(Problem(path, message))
