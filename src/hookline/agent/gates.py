@@ -1,6 +1,6 @@
 """Where a sub-agent's turn differs from the main agent's: the last gate, and what comes before a request."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from hookline.agent.turns import Turn
@@ -17,12 +17,21 @@ def _stop(turn: Turn, answer: p.TurnAnswer) -> tuple[EventSpec[Any], Any]:
     return e.STOP, answer
 
 
-def _nothing() -> None:
-    pass
+async def _nothing(turn: Turn) -> None:
+    del turn
 
 
 class Gates:
-    def __init__(self, last: LastGate = _stop, before_request: Callable[[], None] = _nothing) -> None:
+    """`own_turn`: it is a user's turn, so TurnStart and TurnEnd fire; a sub-agent works within one."""
+
+    def __init__(
+        self,
+        last: LastGate = _stop,
+        before_request: Callable[[Turn], Awaitable[None]] = _nothing,
+        *,
+        own_turn: bool = True,
+    ) -> None:
         self.last = last
-        #: Called before each request: late words and instructions are put in then.
+        #: Awaited before each request: late words and instructions are put in then, and long talks shortened.
         self.before_request = before_request
+        self.own_turn = own_turn

@@ -20,7 +20,7 @@ from hookline.agent.tooling import Tool, Workplace
 from hookline.agent.turns import Ending, Turn
 from hookline.model import events as e
 from hookline.model import payloads as p
-from hookline.model.outcome import Outcome
+from hookline.model.outcome import GO_ON, Outcome
 from hookline.permissions.state import Permissions
 
 #: What the model is told when a gate sends it back without a word of its own.
@@ -57,11 +57,11 @@ class Loop:
 
     async def play(self, turn: Turn) -> Ending:
         """The whole turn. Raises ModelError when the model gives no answer."""
-        begun = await self._hooks.dispatch(e.TURN_START, p.TurnBegun(turn=turn.number, prompt=turn.text))
+        begun = await self._begun(turn)
         if begun.blocked or begun.stop:
             return self._blocked(begun, "a TurnStart hook ended the turn")
         self._talk.add(User(text=turn.text))
-        self._talk.place(begun.context_items)
+        self._talk.place((*turn.context, *begun.context_items))
         budget, repeats = Budget(self._settings.max_tool_calls), Repeats(self._settings.most_repeats)
         while True:
             if turn.iteration >= self._settings.max_iterations:
@@ -79,10 +79,15 @@ class Loop:
             if ending is not None:
                 return ending
 
+    async def _begun(self, turn: Turn) -> Outcome:
+        if not self._gates.own_turn:
+            return GO_ON
+        return await self._hooks.dispatch(e.TURN_START, p.TurnBegun(turn=turn.number, prompt=turn.text))
+
     async def _prepared(self, turn: Turn) -> Request | Ending:
         """The request as hooks want it. They are asked again while they block, until their limit ends the turn."""
         turn.iteration += 1
-        self._gates.before_request()
+        await self._gates.before_request(turn)
         offers = await self._offers(turn)
         while True:
             request = self._talk.request(turn.model, offers, self._place.agent_type)
@@ -244,12 +249,12 @@ class Loop:
         answer = p.TurnAnswer(
             last_assistant_message=response.text, turn=turn.number, stop_hook_active=turn.held
         )
-        if response.text.strip():
+        if not response.text.strip():
+            self._warn("the model gave an empty answer; the turn ends")
+        elif self._gates.own_turn:
             gate = await self._hooks.dispatch(e.TURN_END, answer)
             if self._sent_back(gate, "TurnEnd hook", NOT_YET):
                 return None
-        else:
-            self._warn("the model gave an empty answer; the turn ends")
         last, payload = self._gates.last(turn, answer)
         stop = await self._hooks.dispatch(last, payload)
         if self._sent_back(stop, f"{last.name} hook", NOT_YET):

@@ -5,11 +5,13 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
+ShownKind = Literal["delta", "answer", "warning", "notice", "prompt", "call", "result", "blocked", "settled"]
+
 
 class Shown(Struct, frozen=True, kw_only=True):
     """Something for whoever watches. The text is as it came: whoever prints it makes it printable."""
 
-    kind: Literal["delta", "answer", "warning", "notice", "prompt", "call", "result", "blocked", "settled"]
+    kind: ShownKind
     text: str = ""
     tool: str = ""
     tool_input: Mapping[str, Any] = {}

@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from hookline.agent.modelport import Usage
+from hookline.model.outcome import ContextItem
 from hookline.permissions.rules import RuleSet
 
 
@@ -15,6 +16,8 @@ class Turn(Struct, kw_only=True):
     model: str
     #: `allowed-tools` of the command or skill the prompt came by.
     allowed: RuleSet | None = None
+    #: What hooks added when the prompt was submitted; it follows the prompt.
+    context: tuple[ContextItem, ...] = ()
     iteration: int = 0
     tool_count: int = 0
     usage: Usage = Usage()

@@ -34,7 +34,7 @@ class Place(Struct, frozen=True):
 
 
 def places(cwd: str, env: Mapping[str, str]) -> tuple[Place, ...]:
-    """Every folder that is looked in, the one that wins first: commands before skills, the project's before the user's."""
+    """Every folder that is looked in. Commands win over skills, then the project over the user."""
     directories = upward(os.path.abspath(cwd))
     kinds: tuple[tuple[Kind, tuple[str, ...], str], ...] = (
         ("command", _PROJECT_COMMANDS, "commands"),
@@ -85,9 +85,8 @@ def _markdown(folder: str) -> list[str]:
         inside = os.path.relpath(directory, folder)
         depth = 0 if inside == "." else inside.count(os.sep) + 1
         below[:] = sorted(each for each in below if not each.startswith(".")) if depth < _DEEPEST else []
-        for name in sorted(files):
-            if name.endswith(".md") and not name.startswith("."):
-                found.append(os.path.normpath(os.path.join(inside, name)))
+        wanted = [name for name in sorted(files) if name.endswith(".md") and not name.startswith(".")]
+        found += [os.path.normpath(os.path.join(inside, name)) for name in wanted]
         if len(found) >= _MOST_FILES:
             break
     return found[:_MOST_FILES]

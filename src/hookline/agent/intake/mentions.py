@@ -7,17 +7,18 @@ from msgspec import Struct
 #: After these a sign is part of an address, a package or an escape, and mentions nothing.
 _MENTION = re.compile(r'(?<![\w@.+/\\-])@(?:"([^"\n]+)"|([^\s"\'`<>|]+))(#L\d+(?:-L?\d+)?(?!\w))?')
 _RANGE = re.compile(r"(.+)#L(\d{1,9})(?:-L?(\d{1,9}))?", re.DOTALL)
-_SENTENCE_MARKS = ".,;:!?)]}*"
+_SENTENCE_MARKS = ".,;:!?)]}*。，、；：！？）"
 #: More words with an @ than this are no mentions but pasted text.
 MOST_WORDS = 300
 _LONGEST = 4096
 
 #: Endings that make a word look like a file even where no such file is. `@app.route` and `@example.com` are none.
-_ENDINGS = frozenset(
+_LISTED = (
     "c cc cfg conf cpp cs css csv dart env ex exs go gradle h hpp htm html ini ipynb java jpeg jpg js json jsonc "
     "jsonl jsx kt less lock log lua md mdx mjs pdf php pl png proto ps1 py pyi r rb rs rst sass scala scss sh sql "
-    "svelte svg swift tf toml ts tsv tsx txt vue xml yaml yml zig".split()
+    "svelte svg swift tf toml ts tsv tsx txt vue xml yaml yml zig"
 )
+_ENDINGS = frozenset(_LISTED.split())
 
 
 class Reading(Struct, frozen=True):
@@ -41,11 +42,12 @@ class Mention(Struct, frozen=True):
     def looks_like_a_path(self) -> bool:
         """Whether somebody would wonder why it was not read."""
         path = self.readings[-1].path
-        if self.quoted or self.readings[-1].ranged or path.startswith(("./", "../", "~/", "/")):
+        if self.readings[-1].ranged or path.startswith(("./", "../", "~/", "/")):
             return True
         last = path.rstrip("/").rsplit("/", 1)[-1]
         _stem, dot, ending = last.rpartition(".")
-        return bool(dot) and ("/" in path or ending.lower() in _ENDINGS)
+        # A scoped package is `@scope/name`: a slash alone says nothing, unless somebody took care to quote it.
+        return ("/" in path and (self.quoted or bool(dot))) or (bool(dot) and ending.lower() in _ENDINGS)
 
 
 def mentions(text: str) -> list[Mention]:

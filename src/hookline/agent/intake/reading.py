@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 
 _CHUNK = 64 * 1024
@@ -18,7 +18,7 @@ def reason(error: OSError | ValueError) -> str:
 
 
 @contextmanager
-def opened(path: str) -> Iterator[int]:
+def opened(path: str) -> Generator[int]:
     """A descriptor of a regular file. It is looked at first: merely opening some devices does something."""
     try:
         _refuse_special(os.stat(path))

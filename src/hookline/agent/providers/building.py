@@ -1,0 +1,95 @@
+"""pydantic-ai's model for a target: which of its classes, with our client, our key, our place, and no retries."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import httpx2
+from pydantic_ai.models import Model
+from pydantic_ai.settings import ModelSettings
+
+from hookline.agent.providers.choosing import Target
+from hookline.agent.providers.connection import TIMEOUT
+
+# Each function imports the client library it needs: half a second to a second each.
+# ruff: noqa: PLC0415
+
+
+def built(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
+    """The model. Raises ImportError where its client library is not installed."""
+    speech = target.row.speech
+    if speech == "openai":
+        # Servers that are like OpenAI's rarely have its newer API.
+        speech = "responses" if target.at_home else "chat"
+    return _BUILDERS[speech](target, client)
+
+
+def settings(target: Target, *, tools: bool) -> ModelSettings:
+    """How every request is made. With tools it is an agent's, and the next one begins with the same bytes."""
+    chosen: dict[str, Any] = {"timeout": TIMEOUT, "request_timeout": 1800.0}
+    if target.row.speech == "anthropic":
+        chosen["max_retries"] = 0
+        if tools:
+            # Two of the four marks Anthropic allows; the others are left to messages that ask for one.
+            chosen |= {"anthropic_cache_instructions": True, "anthropic_cache_messages": True}
+    elif target.row.speech != "google":
+        chosen["max_retries"] = 0
+        if target.at_home and target.provider != "ollama":
+            chosen["openai_store"] = False
+    return ModelSettings(**chosen)
+
+
+def _chat(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
+    from openai import AsyncOpenAI
+    from pydantic_ai.models.ollama import OllamaModel
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers.ollama import OllamaProvider
+    from pydantic_ai.providers.openai import OpenAIProvider
+    from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+
+    api = AsyncOpenAI(api_key=target.api_key, base_url=target.base_url, http_client=client, max_retries=0)
+    if target.provider == "ollama":
+        return OllamaModel(target.model, provider=OllamaProvider(openai_client=api))
+    if target.at_home:
+        return OpenAIChatModel(target.model, provider=OpenAIProvider(openai_client=api))
+    # Another name than OpenAI's: what it costs there is nobody's knowledge.
+    return OpenAIChatModel(target.model, provider=OpenAICompatibleProvider("other", openai_client=api))
+
+
+def _responses(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
+    from openai import AsyncOpenAI
+    from pydantic_ai.models.openai import OpenAIResponsesModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+
+    api = AsyncOpenAI(api_key=target.api_key, base_url=target.base_url, http_client=client, max_retries=0)
+    return OpenAIResponsesModel(target.model, provider=OpenAIProvider(openai_client=api))
+
+
+def _anthropic(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
+    from anthropic import AsyncAnthropic
+    from pydantic_ai.models.anthropic import AnthropicModel
+    from pydantic_ai.providers.anthropic import AnthropicProvider
+
+    api = AsyncAnthropic(api_key=target.api_key, base_url=target.base_url, http_client=client, max_retries=0)
+    return AnthropicModel(target.model, provider=AnthropicProvider(anthropic_client=api))
+
+
+def _google(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
+    from google.genai.types import HttpRetryOptions
+    from pydantic_ai.models.google import GoogleModel
+    from pydantic_ai.providers.google import GoogleProvider
+
+    provider = GoogleProvider(
+        api_key=target.api_key,
+        base_url=target.base_url,
+        http_client=client,
+        retry_options=HttpRetryOptions(attempts=1),
+    )
+    return GoogleModel(target.model, provider=provider)
+
+
+_BUILDERS: Final[Mapping[str, Callable[[Target, httpx2.AsyncClient], Model[Any]]]] = {
+    "chat": _chat,
+    "responses": _responses,
+    "anthropic": _anthropic,
+    "google": _google,
+}

@@ -1,0 +1,50 @@
+"""The HTTP client under every provider: bounded in time and in bytes, and it never carries a key elsewhere."""
+
+from collections.abc import AsyncIterator
+from typing import Final, cast
+
+import httpx2
+
+#: Longest wait for a connection, and for the next byte of an answer: a model may think for minutes.
+TIMEOUT: Final = httpx2.Timeout(300.0, connect=15.0, pool=15.0)
+
+#: The longest stream any provider sends is a fraction of this.
+MOST_BYTES: Final = 64 << 20
+#: Of an answer that came compressed although nobody asked for that: it may unpack to a thousand times as much.
+MOST_PACKED_BYTES: Final = 256 << 10
+
+
+class TooLongError(httpx2.ReadError):
+    """A server sent more than any answer is long."""
+
+
+def connect(most_bytes: int = MOST_BYTES) -> httpx2.AsyncClient:
+    async def bound(response: httpx2.Response) -> None:
+        packed = response.headers.get("content-encoding", "identity") != "identity"
+        most = min(most_bytes, MOST_PACKED_BYTES) if packed else most_bytes
+        response.stream = _Bounded(cast("httpx2.AsyncByteStream", response.stream), most)
+
+    return httpx2.AsyncClient(
+        timeout=TIMEOUT,
+        # A redirect to another host would take the key along in a header of the provider's own.
+        follow_redirects=False,
+        headers={"Accept-Encoding": "identity"},
+        event_hooks={"response": [bound]},
+    )
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    def __init__(self, stream: httpx2.AsyncByteStream, most: int) -> None:
+        self._stream = stream
+        self._most = most
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        left = self._most
+        async for chunk in self._stream:
+            left -= len(chunk)
+            if left < 0:
+                raise TooLongError(f"the answer is longer than {self._most} bytes")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()

@@ -1,0 +1,328 @@
+"""One conversation with its user: begins, takes prompts, plays turns, is woken, ends."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TypeVar
+
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from hookline.agent.admitting import Admitted, Admitting, Intake, PlainIntake, Rejected
+from hookline.agent.calls import Calls
+from hookline.agent.conversation import Conversation
+from hookline.agent.gates import Gates
+from hookline.agent.hooksport import SessionHooks
+from hookline.agent.late import LateWords, notice
+from hookline.agent.loop import Loop
+from hookline.agent.modelport import ModelError, ModelPort, Usage
+from hookline.agent.outside import Asker, Listener, Nobody, Shown, ShownKind
+from hookline.agent.permitting import Permitting
+from hookline.agent.records import NoRecords, Records
+from hookline.agent.settings import AgentSettings
+from hookline.agent.speaking import Speaking
+from hookline.agent.tooling import Tool, Workplace
+from hookline.agent.turns import Ending, Turn
+from hookline.model import events as e
+from hookline.model import payloads as p
+from hookline.model.events import EventSpec
+from hookline.model.outcome import Outcome
+from hookline.permissions.state import Permissions
+
+P = TypeVar("P")
+
+#: However slow the hooks of SessionEnd are, the exit is not.
+_LONGEST_END = 60.0
+
+
+class Told(Struct, frozen=True, kw_only=True):
+    """What one prompt came to. `turn` is None when no turn began."""
+
+    status: str
+    text: str = ""
+    why: str = ""
+    turn: int | None = None
+
+
+class Agent:
+    """An agent and one conversation. Everything it works with comes through the constructor."""
+
+    def __init__(
+        self,
+        *,
+        settings: AgentSettings,
+        model: ModelPort,
+        hooks: SessionHooks,
+        tools: Sequence[Tool],
+        permissions: Permissions,
+        place: Workplace,
+        intake: Intake | None = None,
+        asker: Asker | None = None,
+        listener: Listener | None = None,
+        records: Records | None = None,
+        commands: "Mapping[str, Command] | None" = None,
+    ) -> None:
+        self.settings = settings
+        self.model_name = settings.model
+        self.hooks = hooks
+        self.permissions = permissions
+        self.place = place
+        self.listener: Listener = listener if listener is not None else Nobody()
+        self.records: Records = records if records is not None else NoRecords()
+        self.talk = Conversation(settings.system, self.records.message)
+        self.totals = Usage()
+        self.turns = 0
+        self.watched: set[str] = set()
+        #: Set by a command: the session is over after this prompt.
+        self.leaving: str | None = None
+        self._last_prompt: Admitted | None = None
+        self.queue: deque[str] = deque()
+        self._commands: Mapping[str, Command] = commands if commands is not None else {}
+        self._spoken = Speaking(hooks, self.listener)
+        self._admitting = Admitting(self._spoken, intake or PlainIntake(), self.listener, permissions.reader)
+        self._late = LateWords(hooks.inbox, self.talk, self.listener, self.watch)
+        place.hooks, place.on_move, place.on_watch = self._spoken, self._moved, self.watch
+        permitting = Permitting(self._spoken, permissions, asker, self.listener)
+        calls = Calls(self._spoken, permitting, place, self.listener)
+        self._loop = Loop(
+            model=model,
+            hooks=self._spoken,
+            calls=calls,
+            conversation=self.talk,
+            tools={tool.name: tool for tool in tools},
+            permissions=permissions,
+            place=place,
+            settings=settings,
+            listener=self.listener,
+            gates=Gates(before_request=self._before_request),
+        )
+        self._playing: asyncio.Future[Told] | None = None
+        self._ended: asyncio.Future[None] | None = None
+        self._began = time.monotonic()
+        hooks.update(
+            cwd=place.cwd,
+            model=settings.model,
+            permission_mode=permissions.mode,
+            transcript_path=self.records.path,
+            attended=asker is not None,
+        )
+
+    # -- the session ------------------------------------------------------------------------------------
+
+    async def start(self, source: str = "startup", *, setup: str | None = None) -> None:
+        """Setup, where it is asked for, then SessionStart: before the first prompt, and once."""
+        if setup is not None:
+            ready = await self.fire(e.SETUP, p.SetupRun(trigger=setup))
+            self.talk.place(ready.context_items)
+        begun = await self.fire(e.SESSION_START, p.SessionStarted(source=source, model=self.model_name))
+        self.talk.place(begun.context_items)
+        self.watch(begun.watch_paths)
+        seed = begun.initial_user_message
+        if seed is None:
+            return
+        if self.queue or self.talk.messages:
+            self._show("notice", "a hook's first message was not used: there is a prompt already")
+        else:
+            self.queue.append(seed)
+
+    async def end(self, reason: str = "other") -> None:
+        """SessionEnd, once, whoever calls how often; nothing that goes wrong there keeps the agent here."""
+        if self._ended is None:
+            self._ended = asyncio.ensure_future(self._end(reason))
+        await asyncio.shield(self._ended)
+
+    async def _end(self, reason: str) -> None:
+        took = int((time.monotonic() - self._began) * 1000)
+        over = p.SessionEnded(reason=reason, duration_ms=took, cost_usd=self.totals.cost_usd)
+        try:
+            await asyncio.wait_for(self.fire(e.SESSION_END, over), _LONGEST_END)
+        except Exception as problem:  # noqa: BLE001 - whatever hooks do, the session ends
+            self._show("warning", f"SessionEnd: {type(problem).__name__}: {problem}")
+        self.hooks.clear()
+        self.records.close()
+
+    async def begin_anew(self, source: str, reason: str) -> None:
+        """The conversation ends here and another one begins in its place."""
+        await self.fire(e.SESSION_END, p.SessionEnded(reason=reason, cost_usd=self.totals.cost_usd))
+        self.hooks.clear()
+        self.talk.replace_all(())
+        self.talk.forget_session_context()
+        self.records.cleared()
+        await self.start(source)
+
+    # -- prompts ----------------------------------------------------------------------------------------
+
+    def submit(self, text: str) -> None:
+        """Take a prompt: it is played when its turn comes."""
+        self.queue.append(text)
+
+    async def run(self) -> Told | None:
+        """Play what is queued, and what background hooks wake the agent for, until nothing is left."""
+        last: Told | None = None
+        wakes = 0
+        while self.leaving is None:
+            if self.queue:
+                last, wakes = await self.play(self.queue.popleft()), 0
+                continue
+            late = await self._late.next_wake()
+            if late is None:
+                break
+            if wakes >= self.settings.most_wakes:
+                self._show(
+                    "warning", f"hooks woke the agent {wakes} times in a row; it sleeps on: {late.text}"
+                )
+                break
+            wakes += 1
+            last = await self.play(notice(late), woken=True)
+        return last
+
+    async def play(self, text: str, *, woken: bool = False) -> Told:
+        """One prompt from submission to settlement. Interrupting it settles it too."""
+        self._playing = asyncio.ensure_future(self._played(text, woken=woken))
+        try:
+            told = await self._playing
+        finally:
+            self._playing = None
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            # Whoever cancelled us cancelled the turn with us; it is settled, and now it is our turn.
+            raise asyncio.CancelledError
+        return told
+
+    def interrupt(self) -> bool:
+        """Stop what is being played, its hooks and its calls; False when nothing is."""
+        return self._playing is not None and self._playing.cancel()
+
+    async def _played(self, text: str, *, woken: bool) -> Told:
+        started = time.monotonic()
+        turn: Turn | None = None
+        try:
+            found = await self._admitted(text, woken=woken)
+            if isinstance(found, Told):
+                return found
+            turn = found
+            ending = await self._ending(turn)
+        except asyncio.CancelledError:
+            self.talk.close_open_calls()
+            self._show("warning", "interrupted")
+            ending = Ending(status="interrupted", why="interrupted by the user")
+            if turn is None:
+                return Told(status=ending.status, why=ending.why)
+        except Exception as error:
+            self.talk.close_open_calls()
+            await self._settle(turn, Ending(status="failed", why=f"{type(error).__name__}: {error}"), started)
+            raise
+        return await self._settle(turn, ending, started)
+
+    async def _admitted(self, text: str, *, woken: bool) -> Turn | Told:
+        """The turn a text begins. A wake is nobody's prompt, so the hooks of prompts do not see it."""
+        if woken:
+            return self._turn(Admitted(shown=text, text=text))
+        found = await self._admitting.admit(text, self.place.cwd, self._named)
+        if isinstance(found, Rejected):
+            return Told(status="blocked", why=found.why)
+        if isinstance(found, Admitted):
+            self._last_prompt = found
+            return self._turn(found)
+        if found.name == "retry" and self._last_prompt is not None:
+            # It passed the hooks when it was submitted; this is the same prompt.
+            return self._turn(self._last_prompt)
+        command = self._commands.get(found.name)
+        if command is None:
+            self._show("warning", f"/{found.name} cannot be used here")
+            return Told(status="failed", why=f"/{found.name} cannot be used here")
+        return await command(self, found.argument)
+
+    def _named(self, prompt_id: str) -> None:
+        self.hooks.update(prompt_id=prompt_id)
+
+    def _turn(self, prompt: Admitted) -> Turn:
+        self.turns += 1
+        self.hooks.update(turn=self.turns)
+        return Turn(
+            number=self.turns,
+            text=prompt.text,
+            model=prompt.model or self.model_name,
+            allowed=prompt.allowed,
+            context=prompt.context,
+        )
+
+    async def _ending(self, turn: Turn) -> Ending:
+        try:
+            return await self._loop.play(turn)
+        except ModelError as error:
+            return await self._failed(turn, error)
+
+    async def _before_request(self, turn: Turn) -> None:
+        del turn
+        self._late.take()
+
+    async def _failed(self, turn: Turn, error: ModelError) -> Ending:
+        """The model gave no answer: everybody who wants to know is told, and Stop does not fire."""
+        message = str(error)
+        self._show("warning", f"the model failed ({error.kind}): {message}")
+        await self.fire(e.NOTIFICATION, p.Notice(message=message, notification_type="error", level="error"))
+        await self.fire(e.ERROR, p.RunError(message=message, error_type=error.kind))
+        await self.fire(
+            e.STOP_FAILURE,
+            p.TurnFailure(error=error.kind, error_details=message, last_assistant_message=turn.last_text),
+        )
+        return Ending(status="failed", why=f"{error.kind}: {message}")
+
+    async def _settle(self, turn: Turn | None, ending: Ending, started: float) -> Told:
+        """The same on every way out: books first, then TurnSettled, and only then whatever is queued."""
+        if turn is None:
+            return Told(status=ending.status, why=ending.why)
+        self.totals += turn.usage
+        self.talk.turn_over()
+        if turn.iteration:
+            self.records.turn(turn.number, ending.status, turn.usage, self.totals)
+        await self.fire(
+            e.TURN_SETTLED,
+            p.TurnSummary(
+                status=ending.status,
+                turn_id=f"{self.hooks.scene.session_id}.{turn.number}",
+                turn=turn.number,
+                error=ending.why if ending.status == "failed" else None,
+                duration_ms=int((time.monotonic() - started) * 1000),
+                last_assistant_message=turn.last_text,
+                usage=asdict(turn.usage),
+                totals=asdict(self.totals),
+                tool_count=turn.tool_count,
+                queued_message_count=len(self.queue),
+                stop_hook_active=turn.held,
+            ),
+        )
+        self._show("settled", ending.status)
+        return Told(status=ending.status, text=turn.last_text, why=ending.why, turn=turn.number)
+
+    # -- what others ask of it --------------------------------------------------------------------------
+
+    async def fire(self, event: EventSpec[P], payload: P) -> Outcome:
+        """Dispatch, and show the user what hooks say to the user."""
+        return await self._spoken.dispatch(event, payload)
+
+    async def set_mode(self, mode: str) -> bool:
+        """Another permission mode from now on; False when there is none of that name."""
+        old = self.permissions.mode
+        if not self.permissions.set_mode(mode):
+            return False
+        self.hooks.update(permission_mode=self.permissions.mode)
+        if self.permissions.mode != old:
+            await self.fire(e.MODE_CHANGED, p.ModeMove(old_mode=old, new_mode=self.permissions.mode))
+        return True
+
+    def watch(self, paths: tuple[str, ...]) -> None:
+        """Hooks want to know when these change."""
+        self.watched.update(self.place.path(path) for path in paths)
+
+    def _moved(self, where: str) -> None:
+        self.hooks.update(cwd=where)
+
+    def _show(self, kind: ShownKind, text: str) -> None:
+        self.listener.show(Shown(kind=kind, text=text))
+
+
+#: What `/name argument` does.
+Command = Callable[[Agent, str], Awaitable[Told]]

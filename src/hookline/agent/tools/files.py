@@ -1,0 +1,171 @@
+"""Files as tools touch them: regular ones only, never more than asked for, replaced in one step.
+
+A device, a FIFO or a socket is refused before it is opened and again once it is open: reading one can hang, and
+opening one can do things.
+"""
+
+import os
+import stat
+import tempfile
+from typing import Final
+
+from msgspec import Struct
+
+from hookline.agent.tooling import ToolError
+from hookline.matching.nearest import nearest
+
+#: Files larger than this are neither edited nor replaced.
+LARGEST_EDITED: Final = 16 << 20
+
+_CHUNK: Final = 1 << 20
+_NAMES_LOOKED_AT: Final = 5000
+
+_KINDS: Final = (
+    (stat.S_ISDIR, "a directory"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+class NotRegular(OSError):
+    """What is there is no file with content; `kind` says what it is."""
+
+    def __init__(self, path: str, kind: str) -> None:
+        super().__init__(f"{shown(path)} is {kind}")
+        self.kind = kind
+
+
+class TooLarge(Exception):
+    """There is more in the file than whoever reads it takes."""
+
+    def __init__(self, path: str, size: int, most: int) -> None:
+        super().__init__(f"{shown(path)} has {size} bytes; at most {most} are taken")
+
+
+class FileContent(Struct, frozen=True):
+    """A file's bytes, and its facts at the time they were read."""
+
+    content: bytes
+    facts: os.stat_result
+
+
+def shown(path: str) -> str:
+    """A path as text that can be encoded: names on a disk are bytes."""
+    return os.fsencode(path).decode("utf-8", "replace") if not path.isascii() else path
+
+
+def kind_of(mode: int) -> str:
+    return next((name for is_one, name in _KINDS if is_one(mode)), "no regular file")
+
+
+def open_regular(path: str, *, follow: bool = True) -> int:
+    """A descriptor for reading. Raises OSError, NotRegular among them; it never waits for anybody."""
+    before = os.stat(path, follow_symlinks=follow)
+    if not stat.S_ISREG(before.st_mode):
+        raise NotRegular(path, kind_of(before.st_mode))
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
+    fd = os.open(path, flags)
+    mode = os.fstat(fd).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(fd)
+        raise NotRegular(path, kind_of(mode))
+    return fd
+
+
+def read_regular(path: str, most: int, *, follow: bool = True) -> FileContent:
+    """The whole file. Raises OSError, and TooLarge when there is more than `most` bytes."""
+    fd = open_regular(path, follow=follow)
+    try:
+        facts = os.fstat(fd)
+        if facts.st_size > most:
+            raise TooLarge(path, facts.st_size, most)
+        content = bytearray()
+        # Files of the kernel tell no size, so what comes is counted too.
+        while chunk := os.read(fd, _CHUNK):
+            content += chunk
+            if len(content) > most:
+                raise TooLarge(path, len(content), most)
+        return FileContent(bytes(content), facts)
+    finally:
+        os.close(fd)
+
+
+def replace_file(path: str, content: bytes, old: os.stat_result | None) -> os.stat_result:
+    """Put the content there in one step; whoever reads meanwhile sees all of the old or all of the new."""
+    folder, name = os.path.split(path)
+    fd, temporary = _temporary_beside(folder, name)
+    try:
+        try:
+            _write_all(fd, content)
+            if old is not None:
+                _like(fd, old)
+            facts = os.fstat(fd)
+        finally:
+            os.close(fd)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    return facts
+
+
+def _temporary_beside(folder: str, name: str) -> tuple[int, str]:
+    # Not mkstemp: its 0600 would be the mode of every new file, whatever the umask says.
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    for _ in range(100):
+        path = os.path.join(folder, f".{name[:100]}.{next(tempfile._RandomNameSequence())}")
+        try:
+            return os.open(path, flags, 0o666), path
+        except FileExistsError:
+            continue
+    raise FileExistsError(f"no free name beside {shown(name)}")
+
+
+def _write_all(fd: int, content: bytes) -> None:
+    rest = memoryview(content)
+    while rest:
+        rest = rest[os.write(fd, rest) :]
+
+
+def _like(fd: int, old: os.stat_result) -> None:
+    """Give it the owner and the mode of the file it replaces, as far as that is allowed."""
+    new = os.fstat(fd)
+    if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
+        try:
+            os.fchown(fd, old.st_uid, old.st_gid)
+        except OSError:
+            pass
+    os.fchmod(fd, stat.S_IMODE(old.st_mode))
+
+
+def missing(path: str) -> str:
+    """A sentence about a file that is not there, with the name that was probably meant."""
+    folder, name = os.path.split(path)
+    if not os.path.isdir(folder):
+        return f"{shown(path)} does not exist: there is no folder {shown(folder)}."
+    names: list[str] = []
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                names.append(entry.name)
+                if len(names) >= _NAMES_LOOKED_AT:
+                    break
+    except OSError:
+        pass
+    close = nearest(name, names)
+    meant = f" Did you mean {shown(os.path.join(folder, close))}?" if close else ""
+    return f"{shown(path)} does not exist.{meant}"
+
+
+def refusal(path: str, problem: Exception) -> ToolError:
+    """What the model is told when a file cannot be used."""
+    if isinstance(problem, FileNotFoundError):
+        return ToolError(missing(path))
+    if isinstance(problem, NotRegular | TooLarge):
+        return ToolError(f"{problem}.")
+    if isinstance(problem, BlockingIOError):
+        return ToolError(f"{shown(path)} has nothing to read now.")
+    reason = problem.strerror if isinstance(problem, OSError) else None
+    return ToolError(f"{shown(path)} cannot be used: {reason or problem}.")

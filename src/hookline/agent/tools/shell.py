@@ -1,0 +1,132 @@
+"""One command line in a shell: run, heard while it runs, and followed to where it went.
+
+The shell notes its last working directory in a file beside the command, so that neither its output nor its
+exit status is touched. The note is written when the command is through, when it calls `exit`, when `set -e`
+ends it, and when it has set a trap of its own for EXIT. A shell that replaced itself (`exec`) or was killed
+leaves no note: then it counts as not having moved.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from hookline.agent.tools.files import TooLarge, read_regular
+from hookline.agent.tools.kept_text import Streams
+from hookline.agent.tools.off_loop import Patience, off_loop
+from hookline.handlers.process import Processes
+from hookline.handlers.running import Listeners
+from hookline.model.raw import Broke, Exited, RawResult
+
+_BASH: Final = "/bin/bash"
+_SH: Final = "/bin/sh"
+_LONGEST_NOTE: Final = 1 << 16
+
+# The groups with a redirection keep the lines of `set -x` out of the command's output. In POSIX mode the name of
+# a special builtin cannot be a function's, so a trap for EXIT that the command sets is then the only one.
+_IN_BASH: Final = r"""
+__hookline_command=$1 __hookline_note_file=$2
+set --
+__hookline_note() {
+  __hookline_status=$?
+  [ "$BASH_SUBSHELL" = 0 ] && builtin pwd -P >|"$__hookline_note_file"
+  return "$__hookline_status"
+} 2>/dev/null
+__hookline_keep_note() {
+  local now
+  now=$(builtin trap -p EXIT)
+  case $now in
+    *__hookline_note*) ;;
+    '') builtin trap '{ __hookline_note; } 2>/dev/null' EXIT ;;
+    *) eval "set -- $now"; builtin trap "{ __hookline_note; } 2>/dev/null
+$3" EXIT ;;
+  esac
+} 2>/dev/null
+builtin trap '{ __hookline_note; } 2>/dev/null' EXIT
+case :$SHELLOPTS: in
+  *:posix:*) ;;
+  *) trap() {
+       builtin trap "$@" || return
+       if [ "$BASH_SUBSHELL" = 0 ]; then { __hookline_keep_note; } 2>/dev/null; fi
+     } ;;
+esac
+eval "$__hookline_command"
+{ __hookline_note; } 2>/dev/null
+"""
+
+_IN_SH: Final = r"""
+__hookline_command=$1 __hookline_note_file=$2
+set --
+__hookline_note() {
+  __hookline_status=$?
+  pwd -P >|"$__hookline_note_file"
+  return "$__hookline_status"
+}
+trap '{ __hookline_note; } 2>/dev/null' EXIT
+eval "$__hookline_command"
+{ __hookline_note; } 2>/dev/null
+"""
+
+
+class ShellEnd(Struct, frozen=True):
+    """How a command ended, and where its shell stood if that is known."""
+
+    raw: Exited | Broke
+    stands_in: str | None = None
+
+
+async def run_in_shell(
+    processes: Processes,
+    command: str,
+    streams: Streams,
+    *,
+    env: Mapping[str, str],
+    cwd: str,
+    timeout: float,
+    run_id: str,
+) -> ShellEnd:
+    """Cancelled, it ends the command and all it started."""
+    folder = await off_loop(_make_folder)
+    try:
+        note = os.path.join(folder, "cwd")
+        raw = await processes.run(
+            _argv(command, note),
+            # A shell keeps the name it was given for its directory, as long as it is one.
+            env={**env, "PWD": cwd},
+            cwd=cwd,
+            timeout=timeout,
+            run_id=run_id,
+            listeners=Listeners(streams.stdout.feed, streams.stderr.feed),
+        )
+        return ShellEnd(_settled(raw), await off_loop(lambda _patience: _noted(note)))
+    finally:
+        # Two small files at most: not worth a thread that a cancelled caller could not wait for.
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _make_folder(_patience: Patience) -> str:
+    return tempfile.mkdtemp(prefix="hookline-shell-")
+
+
+def _argv(command: str, note: str) -> list[str]:
+    shell, program = (_BASH, _IN_BASH) if os.access(_BASH, os.X_OK) else (_SH, _IN_SH)
+    return [shell, "-c", program, os.path.basename(shell), command, note]
+
+
+def _settled(raw: RawResult) -> Exited | Broke:
+    if isinstance(raw, Exited | Broke):
+        return raw
+    return Broke("crashed", "the shell gave no result that can be understood")
+
+
+def _noted(note: str) -> str | None:
+    """The noted directory. The command could have put anything there, so it is believed only if it is one."""
+    try:
+        text = os.fsdecode(read_regular(note, _LONGEST_NOTE, follow=False).content)
+    except (OSError, TooLarge):
+        return None
+    where = text.removesuffix("\n")
+    return where if where.startswith("/") and "\0" not in where and os.path.isdir(where) else None

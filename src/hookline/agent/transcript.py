@@ -1,0 +1,230 @@
+"""The conversation on disk, written as it happens: a killed agent loses at most the line it was writing."""
+
+import errno
+import os
+import re
+import stat
+import time
+from collections import deque
+from collections.abc import Callable
+
+from msgspec.structs import asdict, replace
+
+from hookline.agent.messages import Message
+from hookline.agent.tooling import MAIN
+from hookline.agent.transcript_reading import Past, past_of, read_transcript
+from hookline.agent.transcript_records import MessageRecord, Record, SessionFacts, SessionRecord, encoded
+from hookline.model.errors import HooklineError
+from hookline.model.safetext import one_line
+
+_FLAGS = os.O_RDWR | os.O_APPEND | sum(
+    getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY")
+)  # fmt: skip
+#: What waits for a disk that is full. Beyond it the oldest go.
+_MOST_WAITING = 32 * 1024 * 1024
+_PROBLEMS_KEPT = 20
+_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,127}", re.ASCII)
+
+
+class TranscriptError(HooklineError):
+    """A session cannot be begun or resumed under this name; the message says why."""
+
+
+def _say_nothing(problem: str) -> None:
+    del problem
+
+
+class Transcript:
+    """Appends records to one file. A write that fails is told once; the records wait and the session goes on."""
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        past: Past | None = None,
+        report: Callable[[str], None] = _say_nothing,
+        clock: Callable[[], float] = time.time,
+        most_waiting: int = _MOST_WAITING,
+    ) -> None:
+        self.path = path
+        #: What was there before, when this is a session that is resumed.
+        self.past = past if past is not None else Past()
+        self._report = report
+        self._clock = clock
+        self._most_waiting = most_waiting
+        self._fd: int | None = None
+        self._waiting: deque[bytes] = deque()
+        self._waiting_bytes = 0
+        #: Bytes of the first waiting line that are in the file already.
+        self._begun = 0
+        self._problems: list[str] = []
+
+    @classmethod
+    def create(
+        cls,
+        folder: str,
+        session_id: str,
+        facts: SessionFacts,
+        *,
+        report: Callable[[str], None] = _say_nothing,
+        clock: Callable[[], float] = time.time,
+    ) -> "Transcript":
+        """A new file. Raises TranscriptError for an id that cannot be one, or is taken; a bad disk raises nothing."""
+        if _ID.fullmatch(session_id) is None:
+            raise TranscriptError(f"{one_line(session_id, 80)!r} cannot be the id of a session")
+        transcript = cls(os.path.join(folder, f"{session_id}.jsonl"), report=report, clock=clock)
+        transcript._begin()
+        known = replace(facts, started=facts.started or clock())
+        transcript.append(SessionRecord(id=session_id, **asdict(known)))
+        return transcript
+
+    @classmethod
+    def resume(
+        cls,
+        path: str,
+        *,
+        report: Callable[[str], None] = _say_nothing,
+        clock: Callable[[], float] = time.time,
+    ) -> "Transcript":
+        """Go on with a file; `past` tells what it holds. Raises TranscriptError when it is not there or in use."""
+        transcript = cls(path, report=report, clock=clock)
+        try:
+            transcript._fd = _opened(path, 0)
+        except (OSError, ValueError) as error:
+            raise TranscriptError(one_line(f"the session cannot be resumed: {error}", 500)) from None
+        read = read_transcript(path)
+        transcript._mend(read.torn_at, unended=read.unended)
+        transcript.past = past_of(read)
+        for problem in read.problems:
+            transcript._say(problem)
+        return transcript
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        return tuple(self._problems)
+
+    def append(self, record: Record) -> None:
+        """In the file when this returns, unless the disk says no."""
+        if not isinstance(record, SessionRecord) and not record.at:
+            record = replace(record, at=self._clock())
+        try:
+            line = encoded(record)
+        except ValueError as error:
+            self._say(f"a record cannot be written: {error}")
+            return
+        self._waiting.append(line)
+        self._waiting_bytes += len(line)
+        try:
+            self._write()
+        except OSError as error:
+            self._say(
+                f"the transcript cannot be written: {os.strerror(error.errno or errno.EIO)} ({self.path})"
+            )
+            self._drop_oldest()
+
+    def message(self, message: Message, who: str = MAIN) -> None:
+        self.append(MessageRecord(message=message, who=who))
+
+    def close(self) -> None:
+        if self._fd is not None:
+            fd, self._fd = self._fd, None
+            os.close(fd)
+
+    def _begin(self) -> None:
+        try:
+            self._fd = _opened(self.path, os.O_CREAT | os.O_EXCL)
+        except FileExistsError:
+            raise TranscriptError(f"there is a session with this id already: {self.path}") from None
+        except (OSError, ValueError) as error:
+            self._say(_unwritable(error, self.path))
+
+    def _mend(self, torn_at: int | None, *, unended: bool) -> None:
+        """Let the next record stand on a line of its own."""
+        if self._fd is None:
+            return
+        try:
+            if torn_at is not None:
+                os.ftruncate(self._fd, torn_at)
+            elif unended:
+                os.write(self._fd, b"\n")
+        except OSError as error:
+            self._say(
+                f"the transcript cannot be mended: {os.strerror(error.errno or errno.EIO)} ({self.path})"
+            )
+
+    def _write(self) -> None:
+        if self._fd is None:
+            self._fd = _opened(self.path, os.O_CREAT)
+        while self._waiting:
+            line = self._waiting[0]
+            # A disk that fills up takes a part of the line; the rest follows when it has room again.
+            written = os.write(self._fd, memoryview(line)[self._begun :])
+            if written == 0:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            self._begun += written
+            if self._begun == len(line):
+                self._waiting.popleft()
+                self._waiting_bytes -= len(line)
+                self._begun = 0
+
+    def _drop_oldest(self) -> None:
+        # The first may be in the file by half, and its rest has to follow.
+        while self._waiting_bytes > self._most_waiting and len(self._waiting) > 1:
+            self._waiting_bytes -= len(self._waiting[1])
+            del self._waiting[1]
+            self._say(f"records of the transcript are lost: too many wait to be written ({self.path})")
+
+    def _say(self, problem: str) -> None:
+        said = one_line(problem, 500)
+        if said not in self._problems and len(self._problems) < _PROBLEMS_KEPT:
+            self._problems.append(said)
+            self._report(said)
+
+
+def _unwritable(error: Exception, path: str) -> str:
+    why = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return f"the transcript cannot be written: {why} ({path})"
+
+
+def private_folder(folder: str) -> None:
+    """Make it and what is missing above it, for this user alone."""
+    if os.path.isdir(folder):
+        return
+    above = os.path.dirname(folder)
+    if above != folder:
+        private_folder(above)
+    try:
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        pass
+
+
+def _opened(path: str, create: int) -> int:
+    """A descriptor that is ours alone. Raises TranscriptError or OSError."""
+    if create:
+        private_folder(os.path.dirname(path))
+    fd = os.open(path, _FLAGS | create, 0o600)
+    problem = _unusable(fd)
+    if problem is not None:
+        os.close(fd)
+        raise TranscriptError(f"{problem}: {one_line(path, 300)}")
+    return fd
+
+
+def _unusable(fd: int) -> str | None:
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        return "this is not a regular file"
+    return None if _locked(fd) else "another process works with this session"
+
+
+def _locked(fd: int) -> bool:
+    import fcntl  # noqa: PLC0415 - not on Windows
+
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        # A file system without locks: two at once are then the user's own doing.
+        return True
+    return True
