@@ -25,6 +25,8 @@ class Conversation:
         self._session_context: list[str] = []
         self._passing: list[tuple[Lives, User]] = []
         self.messages: list[Message] = []
+        #: How long the last request and its answer were, in tokens.
+        self.tokens = 0
 
     @property
     def system(self) -> str:
@@ -93,6 +95,7 @@ class Conversation:
         """Another history in place of this one: it was compacted or cleared. The transcript has its own record."""
         self.messages = list(messages)
         self._passing.clear()
+        self.tokens = 0
 
     def forget_session_context(self) -> None:
         """A session that starts anew is given its context anew."""

@@ -146,6 +146,7 @@ class Loop:
         response = await self._streamed(request)
         self._talk.answered()
         turn.usage += response.usage
+        self._talk.tokens = response.usage.input_tokens + response.usage.output_tokens
         after = await self._hooks.dispatch(
             e.POST_MODEL_CALL,
             p.ModelResponse(

@@ -34,13 +34,19 @@ class Permitting:
     """Answers for one session; its dialogs are shown one after another."""
 
     def __init__(
-        self, hooks: Hooks, permissions: Permissions, asker: Asker | None, listener: Listener
+        self,
+        hooks: Hooks,
+        permissions: Permissions,
+        asker: Asker | None,
+        listener: Listener,
+        dialog: asyncio.Lock | None = None,
     ) -> None:
         self._hooks = hooks
         self._permissions = permissions
         self._asker = asker
         self._listener = listener
-        self._dialog = asyncio.Lock()
+        #: A sub-agent shares its parent's: there is one user.
+        self._dialog = dialog if dialog is not None else asyncio.Lock()
 
     @property
     def attended(self) -> bool:

@@ -11,6 +11,7 @@ from msgspec.structs import asdict
 
 from hookline.agent.admitting import Admitted, Admitting, Intake, PlainIntake, Rejected
 from hookline.agent.calls import Calls
+from hookline.agent.compacting import Compacting
 from hookline.agent.conversation import Conversation
 from hookline.agent.gates import Gates
 from hookline.agent.hooksport import SessionHooks
@@ -62,6 +63,7 @@ class Agent:
         listener: Listener | None = None,
         records: Records | None = None,
         commands: "Mapping[str, Command] | None" = None,
+        dialog: asyncio.Lock | None = None,
     ) -> None:
         self.settings = settings
         self.model_name = settings.model
@@ -83,7 +85,7 @@ class Agent:
         self._admitting = Admitting(self._spoken, intake or PlainIntake(), self.listener, permissions.reader)
         self._late = LateWords(hooks.inbox, self.talk, self.listener, self.watch)
         place.hooks, place.on_move, place.on_watch = self._spoken, self._moved, self.watch
-        permitting = Permitting(self._spoken, permissions, asker, self.listener)
+        permitting = Permitting(self._spoken, permissions, asker, self.listener, dialog)
         calls = Calls(self._spoken, permitting, place, self.listener)
         self._loop = Loop(
             model=model,
@@ -96,6 +98,15 @@ class Agent:
             settings=settings,
             listener=self.listener,
             gates=Gates(before_request=self._before_request),
+        )
+        self.compacting = Compacting(
+            model=model,
+            hooks=self._spoken,
+            conversation=self.talk,
+            records=self.records,
+            listener=self.listener,
+            limit=settings.compact_at,
+            restart=self._compacted,
         )
         self._playing: asyncio.Future[Told] | None = None
         self._ended: asyncio.Future[None] | None = None
@@ -125,6 +136,9 @@ class Agent:
             self._show("notice", "a hook's first message was not used: there is a prompt already")
         else:
             self.queue.append(seed)
+
+    async def _compacted(self) -> None:
+        await self.start("compact")
 
     async def end(self, reason: str = "other") -> None:
         """SessionEnd, once, whoever calls how often; nothing that goes wrong there keeps the agent here."""
@@ -255,8 +269,8 @@ class Agent:
             return await self._failed(turn, error)
 
     async def _before_request(self, turn: Turn) -> None:
-        del turn
         self._late.take()
+        await self.compacting.if_needed(turn.model, self.talk.tokens, turn.text)
 
     async def _failed(self, turn: Turn, error: ModelError) -> Ending:
         """The model gave no answer: everybody who wants to know is told, and Stop does not fire."""

@@ -3,23 +3,30 @@
 import errno
 import os
 import re
-import stat
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import asdict, replace
 
 from hookline.agent.messages import Message
+from hookline.agent.modelport import Usage
+from hookline.agent.private_files import NotOursError, opened_for_appending
 from hookline.agent.tooling import MAIN
 from hookline.agent.transcript_reading import Past, past_of, read_transcript
-from hookline.agent.transcript_records import MessageRecord, Record, SessionFacts, SessionRecord, encoded
+from hookline.agent.transcript_records import (
+    ClearRecord,
+    CompactionRecord,
+    MessageRecord,
+    Record,
+    SessionFacts,
+    SessionRecord,
+    TurnRecord,
+    encoded,
+)
 from hookline.model.errors import HooklineError
 from hookline.model.safetext import one_line
 
-_FLAGS = os.O_RDWR | os.O_APPEND | sum(
-    getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY")
-)  # fmt: skip
 #: What waits for a disk that is full. Beyond it the oldest go.
 _MOST_WAITING = 32 * 1024 * 1024
 _PROBLEMS_KEPT = 20
@@ -89,10 +96,15 @@ class Transcript:
         """Go on with a file; `past` tells what it holds. Raises TranscriptError when it is not there or in use."""
         transcript = cls(path, report=report, clock=clock)
         try:
-            transcript._fd = _opened(path, 0)
-        except (OSError, ValueError) as error:
+            transcript._fd = opened_for_appending(path, 0)
+        except (OSError, ValueError, NotOursError) as error:
             raise TranscriptError(one_line(f"the session cannot be resumed: {error}", 500)) from None
         read = read_transcript(path)
+        if not read.records:
+            # Whatever it is, it is not ours to mend.
+            transcript.close()
+            why = "; ".join(read.problems) or "it is empty"
+            raise TranscriptError(one_line(f"{path} is not a transcript: {why}", 500))
         transcript._mend(read.torn_at, unended=read.unended)
         transcript.past = past_of(read)
         for problem in read.problems:
@@ -116,14 +128,21 @@ class Transcript:
         self._waiting_bytes += len(line)
         try:
             self._write()
-        except OSError as error:
-            self._say(
-                f"the transcript cannot be written: {os.strerror(error.errno or errno.EIO)} ({self.path})"
-            )
+        except (OSError, ValueError, NotOursError) as error:
+            self._say(_unwritable(error, self.path))
             self._drop_oldest()
 
     def message(self, message: Message, who: str = MAIN) -> None:
         self.append(MessageRecord(message=message, who=who))
+
+    def turn(self, number: int, status: str, usage: Usage, totals: Usage) -> None:
+        self.append(TurnRecord(turn=number, status=status, usage=usage, totals=totals))
+
+    def cleared(self) -> None:
+        self.append(ClearRecord())
+
+    def compacted(self, summary: str, kept: Sequence[Message]) -> None:
+        self.append(CompactionRecord(summary=summary, kept=tuple(kept)))
 
     def close(self) -> None:
         if self._fd is not None:
@@ -132,10 +151,11 @@ class Transcript:
 
     def _begin(self) -> None:
         try:
-            self._fd = _opened(self.path, os.O_CREAT | os.O_EXCL)
+            self._fd = opened_for_appending(self.path, os.O_CREAT | os.O_EXCL)
         except FileExistsError:
-            raise TranscriptError(f"there is a session with this id already: {self.path}") from None
-        except (OSError, ValueError) as error:
+            said = one_line(f"there is a session with this id already: {self.path}", 500)
+            raise TranscriptError(said) from None
+        except (OSError, ValueError, NotOursError) as error:
             self._say(_unwritable(error, self.path))
 
     def _mend(self, torn_at: int | None, *, unended: bool) -> None:
@@ -148,13 +168,11 @@ class Transcript:
             elif unended:
                 os.write(self._fd, b"\n")
         except OSError as error:
-            self._say(
-                f"the transcript cannot be mended: {os.strerror(error.errno or errno.EIO)} ({self.path})"
-            )
+            self._say(_unwritable(error, self.path))
 
     def _write(self) -> None:
         if self._fd is None:
-            self._fd = _opened(self.path, os.O_CREAT)
+            self._fd = opened_for_appending(self.path, os.O_CREAT)
         while self._waiting:
             line = self._waiting[0]
             # A disk that fills up takes a part of the line; the rest follows when it has room again.
@@ -184,47 +202,3 @@ class Transcript:
 def _unwritable(error: Exception, path: str) -> str:
     why = (error.strerror if isinstance(error, OSError) else None) or str(error)
     return f"the transcript cannot be written: {why} ({path})"
-
-
-def private_folder(folder: str) -> None:
-    """Make it and what is missing above it, for this user alone."""
-    if os.path.isdir(folder):
-        return
-    above = os.path.dirname(folder)
-    if above != folder:
-        private_folder(above)
-    try:
-        os.mkdir(folder, 0o700)
-    except FileExistsError:
-        pass
-
-
-def _opened(path: str, create: int) -> int:
-    """A descriptor that is ours alone. Raises TranscriptError or OSError."""
-    if create:
-        private_folder(os.path.dirname(path))
-    fd = os.open(path, _FLAGS | create, 0o600)
-    problem = _unusable(fd)
-    if problem is not None:
-        os.close(fd)
-        raise TranscriptError(f"{problem}: {one_line(path, 300)}")
-    return fd
-
-
-def _unusable(fd: int) -> str | None:
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
-        return "this is not a regular file"
-    return None if _locked(fd) else "another process works with this session"
-
-
-def _locked(fd: int) -> bool:
-    import fcntl  # noqa: PLC0415 - not on Windows
-
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        # A file system without locks: two at once are then the user's own doing.
-        return True
-    return True

@@ -133,8 +133,7 @@ def _messages(records: Iterable[Record], who: str) -> list[Message]:
         if isinstance(record, MessageRecord) and record.who == who:
             messages.append(record.message)
         elif isinstance(record, CompactionRecord) and record.who == who:
-            kept = messages[-record.kept :] if record.kept > 0 else []
-            messages = [User(text=record.summary, by=COMPACTION), *kept]
+            messages = [User(text=record.summary, by=COMPACTION), *record.kept]
         elif isinstance(record, ClearRecord):
             messages.clear()
     return messages

@@ -49,10 +49,13 @@ class TurnRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="tu
 
 
 class CompactionRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="compaction"):
-    """From here on the summary stands for everything before, but the last `kept` messages."""
+    """From here on the summary stands for everything before, but the messages that were kept.
+
+    They are written out once more: a line that was lost before this one cannot shift them.
+    """
 
     summary: str
-    kept: int = 0
+    kept: tuple[Message, ...] = ()
     who: str = MAIN
 
 

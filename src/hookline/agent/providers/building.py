@@ -8,7 +8,7 @@ from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 
 from hookline.agent.providers.choosing import Target
-from hookline.agent.providers.connection import TIMEOUT
+from hookline.agent.providers.connection import LONGEST_REQUEST, TIMEOUT
 
 # Each function imports the client library it needs: half a second to a second each.
 # ruff: noqa: PLC0415
@@ -25,16 +25,16 @@ def built(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
 
 def settings(target: Target, *, tools: bool) -> ModelSettings:
     """How every request is made. With tools it is an agent's, and the next one begins with the same bytes."""
-    chosen: dict[str, Any] = {"timeout": TIMEOUT, "request_timeout": 1800.0}
-    if target.row.speech == "anthropic":
-        chosen["max_retries"] = 0
-        if tools:
-            # Two of the four marks Anthropic allows; the others are left to messages that ask for one.
-            chosen |= {"anthropic_cache_instructions": True, "anthropic_cache_messages": True}
-    elif target.row.speech != "google":
-        chosen["max_retries"] = 0
-        if target.at_home and target.provider != "ollama":
-            chosen["openai_store"] = False
+    chosen: dict[str, Any] = {"request_timeout": LONGEST_REQUEST}
+    if target.row.speech == "google":
+        return ModelSettings(**chosen)  # its timeouts and retries are the provider's, set where it is built
+    chosen |= {"timeout": TIMEOUT, "max_retries": 0}
+    if target.row.speech == "anthropic" and tools:
+        # Two of the four marks Anthropic allows; the others are left to messages that ask for one.
+        chosen |= {"anthropic_cache_instructions": True, "anthropic_cache_messages": True}
+    if target.row.speech in {"openai", "responses"} and target.at_home:
+        # OpenAI keeps conversations for weeks unless it is told not to.
+        chosen["openai_store"] = False
     return ModelSettings(**chosen)
 
 

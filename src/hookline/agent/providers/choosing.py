@@ -1,6 +1,7 @@
 """From the name somebody typed to a way to reach that model, or to a sentence that says what to set."""
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -85,6 +86,16 @@ def provider_model(name: str, *, base_url: str | None = None, env: Mapping[str, 
     return port
 
 
+def check_model(name: str, *, base_url: str | None = None, env: Mapping[str, str]) -> None:
+    """Raise ModelSetupError where `provider_model` would, without loading anything. Scripts are not read."""
+    if name.strip().partition(":")[0] == SCRIPTED:
+        return
+    target = target_of(name, base_url=base_url, env=env)
+    # A question to the finder, not an import.
+    if find_spec("pydantic_ai") is None:
+        raise ModelSetupError(missing(target.provider, ImportError(name="pydantic_ai")))
+
+
 def missing(provider: str, problem: ImportError) -> str:
     what = f" ({problem.name})" if problem.name else ""
     return f"models of {provider} need packages that are not installed{what}: {INSTALL}"
@@ -121,7 +132,9 @@ def _split(name: str, *, elsewhere: bool) -> tuple[str, str]:
         raise ModelSetupError(f"no provider is called {head!r}; did you mean {meant}:{tail}?")
     family = next((p for p, row in PROVIDERS.items() if name.lower().startswith(row.families or "\0")), None)
     if family is not None:
-        raise ModelSetupError(f"{name!r} names no provider; did you mean {family}:{name}?")
+        raise ModelSetupError(
+            f"{name!r} names no provider; did you mean {family}:{name}? Or say scripted:FILE to play a list."
+        )
     what = f"no provider is called {head!r}" if colon else f"{name!r} names no provider"
     raise ModelSetupError(
         f"{what}: names are {_NAMES}, or say scripted:FILE to play a list. "

@@ -7,6 +7,8 @@ import httpx2
 
 #: Longest wait for a connection, and for the next byte of an answer: a model may think for minutes.
 TIMEOUT: Final = httpx2.Timeout(300.0, connect=15.0, pool=15.0)
+#: And for the whole of it, in seconds: a server that sends a byte now and then does not hold a turn for ever.
+LONGEST_REQUEST: Final = 1800.0
 
 #: The longest stream any provider sends is a fraction of this.
 MOST_BYTES: Final = 64 << 20

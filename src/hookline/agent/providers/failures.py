@@ -74,7 +74,7 @@ def _words(body: object) -> str:
 def _hint(kind: str, problem: Exception, target: Target) -> str:
     if kind == "auth_failed":
         return f" (check {' or '.join(target.row.key_variables)})"
-    wait = getattr(problem, "retry_after", None)
+    wait = getattr(problem, "retry_after", None) if kind in {"rate_limit", "server"} else None
     return f" (it asks to wait {wait:.0f} s)" if isinstance(wait, int | float) else ""
 
 

@@ -1,7 +1,8 @@
 """The port to real models: one request out, its answer streamed back."""
 
+import warnings
 from collections.abc import AsyncIterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 import httpx2
 from pydantic_ai.direct import model_request_stream
@@ -24,6 +25,8 @@ from hookline.agent.providers.history import model_messages, parameters
 from hookline.agent.providers.plain import sendable
 from hookline.agent.providers.table import PROVIDERS
 
+_LIBRARIES: Final = r"(pydantic_ai|openai|anthropic|google\.genai|genai_prices)(\.|$)"
+
 
 class ProviderPort:
     """Reaches the model it was made for, and any other that a request names."""
@@ -44,6 +47,8 @@ class ProviderPort:
     async def stream(self, request: Request) -> AsyncIterator[Piece]:
         target = self._meant(request.model)
         model = self._model(target)
+        # A library's remark ("this model is deprecated") must neither land on the screen nor end the turn.
+        warnings.filterwarnings("ignore", module=_LIBRARIES)
         marks = target.row.speech == "anthropic" or target.at_home
         try:
             async with model_request_stream(

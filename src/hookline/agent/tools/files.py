@@ -6,7 +6,6 @@ opening one can do things.
 
 import os
 import stat
-import tempfile
 from typing import Final
 
 from msgspec import Struct
@@ -53,7 +52,7 @@ class FileContent(Struct, frozen=True):
 
 def shown(path: str) -> str:
     """A path as text that can be encoded: names on a disk are bytes."""
-    return os.fsencode(path).decode("utf-8", "replace") if not path.isascii() else path
+    return path.encode("utf-8", "replace").decode()
 
 
 def kind_of(mode: int) -> str:
@@ -106,7 +105,7 @@ def replace_file(path: str, content: bytes, old: os.stat_result | None) -> os.st
             os.close(fd)
         os.replace(temporary, path)
     except BaseException:
-        os.unlink(temporary)
+        _remove(temporary)
         raise
     return facts
 
@@ -115,12 +114,19 @@ def _temporary_beside(folder: str, name: str) -> tuple[int, str]:
     # Not mkstemp: its 0600 would be the mode of every new file, whatever the umask says.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     for _ in range(100):
-        path = os.path.join(folder, f".{name[:100]}.{next(tempfile._RandomNameSequence())}")
+        path = os.path.join(folder, f".{name[:100]}.{os.urandom(6).hex()}")
         try:
             return os.open(path, flags, 0o666), path
         except FileExistsError:
             continue
     raise FileExistsError(f"no free name beside {shown(name)}")
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        pass
 
 
 def _write_all(fd: int, content: bytes) -> None:

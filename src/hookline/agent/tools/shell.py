@@ -6,6 +6,7 @@ ends it, and when it has set a trap of its own for EXIT. A shell that replaced i
 leaves no note: then it counts as not having moved.
 """
 
+import asyncio
 import os
 import shutil
 import tempfile
@@ -16,7 +17,7 @@ from msgspec import Struct
 
 from hookline.agent.tools.files import TooLarge, read_regular
 from hookline.agent.tools.kept_text import Streams
-from hookline.agent.tools.off_loop import Patience, off_loop
+from hookline.agent.tools.off_loop import off_loop
 from hookline.handlers.process import Processes
 from hookline.handlers.running import Listeners
 from hookline.model.raw import Broke, Exited, RawResult
@@ -88,8 +89,9 @@ async def run_in_shell(
     timeout: float,
     run_id: str,
 ) -> ShellEnd:
-    """Cancelled, it ends the command and all it started."""
-    folder = await off_loop(_make_folder)
+    """Run it to its end. Cancelled, the command is ended, and all it started."""
+    # Here and not in a thread: a caller cancelled meanwhile would leave it behind.
+    folder = tempfile.mkdtemp(prefix="hookline-shell-")
     try:
         note = os.path.join(folder, "cwd")
         raw = await processes.run(
@@ -103,12 +105,8 @@ async def run_in_shell(
         )
         return ShellEnd(_settled(raw), await off_loop(lambda _patience: _noted(note)))
     finally:
-        # Two small files at most: not worth a thread that a cancelled caller could not wait for.
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _make_folder(_patience: Patience) -> str:
-    return tempfile.mkdtemp(prefix="hookline-shell-")
+        # Nobody waits for it: a cancelled caller cannot, and the command may have filled the folder.
+        asyncio.get_running_loop().run_in_executor(None, shutil.rmtree, folder, True)
 
 
 def _argv(command: str, note: str) -> list[str]:

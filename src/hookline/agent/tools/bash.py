@@ -1,0 +1,163 @@
+"""Bash: run a command line, wait for it or not."""
+
+import os
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+from hookline.agent.tooling import ToolError, ToolReply, Workplace
+from hookline.agent.tools.files import shown
+from hookline.agent.tools.kept_text import Streams, both
+from hookline.agent.tools.shaped import ShapedTool
+from hookline.agent.tools.shell import ShellEnd, run_in_shell
+from hookline.agent.tools.tasks import TaskEnd, Tasks
+from hookline.handlers.process import Processes
+from hookline.model.raw import Broke
+from hookline.model.safetext import one_line
+
+NAME = "Bash"
+_DEFAULT_MS = 120_000
+_MOST_MS = 600_000
+#: A day: nothing that an agent starts runs for ever.
+_BACKGROUND_SECONDS = 86_400.0
+_SUBJECT_WIDTH = 100
+
+_DESCRIPTION = """\
+Runs a command line in bash and returns its output. The working directory is kept between calls; variables and \
+functions are not. Standard input is empty. What a command leaves running is ended with it: for servers and other \
+long work set run_in_background, which returns a task id at once; BashOutput reads its output, KillTask ends it."""
+
+
+class BashArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    command: Annotated[str, Meta(min_length=1, description="The command line.")]
+    timeout: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=_MOST_MS,
+            description=f"Milliseconds after which it is ended: {_DEFAULT_MS} when not given, at most {_MOST_MS}.",
+        ),
+    ] = _DEFAULT_MS
+    description: Annotated[str, Meta(description="What it does, in five to ten words.")] = ""
+    run_in_background: Annotated[
+        bool, Meta(description="Do not wait for it. The timeout does not count then.")
+    ] = False
+
+
+class Bash:
+    """Commands of the model. Every one gets the environment that ShellEnv hooks make for it."""
+
+    def __init__(self, tasks: Tasks, processes: Processes) -> None:
+        self._tasks = tasks
+        self._processes = processes
+        self._count = 0
+
+    def tool(self) -> ShapedTool[BashArguments]:
+        return ShapedTool(NAME, _DESCRIPTION, "run", BashArguments, self._run)
+
+    async def _run(self, arguments: BashArguments, place: Workplace) -> ToolReply:
+        _refuse_lost_directory(place)
+        if arguments.run_in_background:
+            return await self._begin(arguments, place)
+        streams = Streams()
+        end = await self._shell(arguments, place, place.cwd, streams, arguments.timeout / 1000)
+        moved_to = _moved(end.stands_in, place)
+        stdout, stderr = streams.stdout.text, streams.stderr.text
+        text = both(stdout, stderr)
+        failure = _failure(end, text)
+        if failure is not None:
+            failure.moved_to = moved_to
+            raise failure
+        return ToolReply(
+            text=text or f"({NAME} completed with no output)",
+            response=_response(stdout, stderr),
+            moved_to=moved_to,
+        )
+
+    async def _begin(self, arguments: BashArguments, place: Workplace) -> ToolReply:
+        # The agent may have moved on by the time the hooks have been asked.
+        cwd = place.cwd
+
+        async def work(streams: Streams) -> TaskEnd:
+            return _task_end(await self._shell(arguments, place, cwd, streams, _BACKGROUND_SECONDS))
+
+        subject = one_line(arguments.description or arguments.command, _SUBJECT_WIDTH)
+        task = await self._tasks.start(work, subject, arguments.command, place.hooks)
+        return ToolReply(
+            text=f"Running in the background as {task.id}. Read its output with BashOutput.",
+            response={**_response("", ""), "backgroundTaskId": task.id},
+        )
+
+    async def _shell(
+        self, arguments: BashArguments, place: Workplace, cwd: str, streams: Streams, seconds: float
+    ) -> ShellEnd:
+        self._count += 1
+        given: dict[str, Any] = msgspec.to_builtins(arguments)
+        return await run_in_shell(
+            self._processes,
+            arguments.command,
+            streams,
+            env=await place.shell_env(NAME, arguments.command, given),
+            cwd=cwd,
+            timeout=seconds,
+            run_id=f"bash-{self._count}",
+        )
+
+
+def _refuse_lost_directory(place: Workplace) -> None:
+    """A command must not run somewhere else than it was meant for; but the agent must get out of there."""
+    if os.path.isdir(place.cwd):
+        return
+    above = place.cwd
+    while not os.path.isdir(above):
+        above = os.path.dirname(above)
+    failure = ToolError(
+        f"The working directory {shown(place.cwd)} is gone, so nothing was run. "
+        f"The shell now stands in {shown(above)}."
+    )
+    failure.moved_to = above
+    raise failure
+
+
+def _moved(stands_in: str | None, place: Workplace) -> str | None:
+    if stands_in is None or stands_in == os.path.realpath(place.cwd):
+        return None
+    return stands_in
+
+
+def _response(stdout: str, stderr: str) -> dict[str, Any]:
+    return {
+        "stdout": stdout,
+        "stderr": stderr,
+        "interrupted": False,
+        "isImage": False,
+        "noOutputExpected": False,
+    }
+
+
+def _failure(end: ShellEnd, text: str) -> ToolError | None:
+    raw = end.raw
+    if isinstance(raw, Broke):
+        return ToolError(_with(_how_it_broke(raw), text), interrupted=raw.cause == "cancelled")
+    return ToolError(_with(f"Exit code {raw.code}", text), exit_code=raw.code) if raw.code else None
+
+
+def _with(first: str, text: str) -> str:
+    return f"{first}\n{text}" if text else first
+
+
+def _how_it_broke(raw: Broke) -> str:
+    told = {
+        "timed_out": "The command was ended: it was not done {}.",
+        "signalled": "The command was killed {}.",
+        "not_started": "The command was not started: {}.",
+    }
+    return told.get(raw.cause, "The command was ended: {}.").format(raw.detail)
+
+
+def _task_end(end: ShellEnd) -> TaskEnd:
+    raw = end.raw
+    if isinstance(raw, Broke):
+        return TaskEnd("failed", detail=_how_it_broke(raw).removesuffix("."))
+    return TaskEnd("failed" if raw.code else "completed", raw.code)

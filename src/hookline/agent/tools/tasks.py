@@ -1,0 +1,195 @@
+"""What an agent has going on in the background: commands the model did not wait for."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Literal
+
+from msgspec import Struct
+
+from hookline.agent.hooksport import Hooks
+from hookline.agent.tooling import ToolError
+from hookline.agent.tools.kept_text import Streams
+from hookline.model import events as e
+from hookline.model import payloads as p
+from hookline.model.outcome import Outcome
+
+TaskStatus = Literal["running", "completed", "failed", "killed"]
+
+
+class TaskEnd(Struct, frozen=True):
+    """How the work of a task ended."""
+
+    status: TaskStatus = "completed"
+    exit_code: int | None = None
+    #: A few words, where there is more to say than the exit code.
+    detail: str = ""
+
+
+class TaskDone(Struct, frozen=True):
+    """A task that ended, for whoever tells the model; the outcome is that of TaskCompleted."""
+
+    task: "Task"
+    outcome: Outcome
+
+    @property
+    def text(self) -> str:
+        """The notice for the model, with what hooks said about it."""
+        said = [self.task.summary]
+        if self.outcome.blocked and self.outcome.reason:
+            said.append(f"[hook feedback] {self.outcome.reason}")
+        return "\n".join((*said, *self.outcome.context))
+
+
+Work = Callable[[Streams], Awaitable[TaskEnd]]
+
+
+class Task:
+    """One of them. It is read while it runs; only `Tasks` changes it."""
+
+    def __init__(self, task_id: str, subject: str, description: str, hooks: Hooks) -> None:
+        self.id = task_id
+        self.subject = subject
+        self.description = description
+        self.hooks = hooks
+        self.streams = Streams()
+        self.end = TaskEnd("running")
+        self.ended = asyncio.Event()
+
+    @property
+    def status(self) -> TaskStatus:
+        return self.end.status
+
+    @property
+    def summary(self) -> str:
+        """One sentence: which task it is, and how it stands."""
+        code = f" with exit code {self.end.exit_code}" if self.end.exit_code is not None else ""
+        detail = f": {self.end.detail}" if self.end.detail else ""
+        verb = "is" if self.status == "running" else "has"
+        state = {"killed": "been killed"}.get(self.status, self.status)
+        return f"Background task {self.id} ({self.subject}) {verb} {state}{code}{detail}."
+
+    def note(self) -> p.TaskNote:
+        """What hooks are told; the state only once it is a final one, as other agents do."""
+        return p.TaskNote(
+            task_id=self.id,
+            task_subject=self.subject,
+            task_description=self.description,
+            status=None if self.status == "running" else self.status,
+        )
+
+
+class Tasks:
+    """Owns the background tasks of one agent. TaskCreated may refuse one; TaskCompleted fires when it ended.
+
+    `on_done` is called on the loop, once for each task, after the hooks of TaskCompleted.
+    """
+
+    def __init__(
+        self,
+        hooks: Hooks,
+        *,
+        on_done: Callable[[TaskDone], None] | None = None,
+        most: int = 8,
+        remembered: int = 64,
+    ) -> None:
+        self.on_done = on_done
+        self._hooks = hooks
+        self._most = most
+        self._remembered = remembered
+        self._count = 0
+        self._closed = False
+        self._tasks: dict[str, Task] = {}
+        self._works: dict[str, asyncio.Future[TaskEnd]] = {}
+        self._owned: set[asyncio.Task[None]] = set()
+
+    @property
+    def running(self) -> int:
+        return len(self._works)
+
+    @property
+    def all(self) -> tuple[Task, ...]:
+        """Every task that is remembered, oldest first."""
+        return tuple(self._tasks.values())
+
+    async def start(self, work: Work, subject: str, description: str, hooks: Hooks | None = None) -> Task:
+        """Register a task and begin it. Raises ToolError when a hook refuses it or there are too many."""
+        self._refuse_if_full()
+        self._count += 1
+        task = Task(f"task_{self._count}", subject, description, hooks or self._hooks)
+        outcome = await task.hooks.dispatch(e.TASK_CREATED, task.note())
+        if outcome.blocked:
+            raise ToolError(f"The task was not started: {outcome.reason or 'a hook refused it'}")
+        # Others may have been started while hooks were asked.
+        self._refuse_if_full()
+        self._tasks[task.id] = task
+        self._works[task.id] = begun = asyncio.ensure_future(work(task.streams))
+        owned = asyncio.create_task(self._see_through(task, begun))
+        self._owned.add(owned)
+        owned.add_done_callback(self._owned.discard)
+        return task
+
+    def find(self, task_id: str) -> Task:
+        """Raises ToolError that names the tasks there are."""
+        task = self._tasks.get(task_id)
+        if task is None:
+            known = ", ".join(self._tasks) or "none"
+            raise ToolError(f"There is no background task {task_id[:80]!r}; there are: {known}.")
+        return task
+
+    async def kill(self, task: Task) -> bool:
+        """End it; False when it was over already. Its processes have half a second to obey."""
+        begun = self._works.get(task.id)
+        if begun is None:
+            return False
+        begun.cancel()
+        await task.ended.wait()
+        return True
+
+    async def close(self, limit: float = 5.0) -> None:
+        """Kill what runs. Hooks of TaskCompleted have `limit` seconds in all; then they are cancelled."""
+        self._closed = True
+        for begun in self._works.values():
+            begun.cancel()
+        if not self._owned:
+            return
+        _, late = await asyncio.wait(tuple(self._owned), timeout=limit)
+        for owned in late:
+            owned.cancel()
+        if late:
+            await asyncio.wait(late, timeout=1)
+
+    def _refuse_if_full(self) -> None:
+        if self._closed:
+            raise ToolError("No background task can be started any more: the agent is ending.")
+        if len(self._works) >= self._most:
+            raise ToolError(
+                f"{len(self._works)} background tasks are running, which is the most there may be: "
+                f"{', '.join(self._works)}. End one with KillTask first."
+            )
+
+    async def _see_through(self, task: Task, begun: "asyncio.Future[TaskEnd]") -> None:
+        try:
+            await asyncio.wait((begun,))
+        finally:
+            begun.cancel()
+            del self._works[task.id]
+            task.end = _end_of(begun)
+            task.ended.set()
+            self._forget_oldest()
+        outcome = await task.hooks.dispatch(e.TASK_COMPLETED, task.note())
+        if self.on_done is not None:
+            self.on_done(TaskDone(task, outcome))
+
+    def _forget_oldest(self) -> None:
+        over = [task_id for task_id in self._tasks if task_id not in self._works]
+        for task_id in over[: max(len(self._tasks) - self._remembered, 0)]:
+            del self._tasks[task_id]
+
+
+def _end_of(begun: "asyncio.Future[TaskEnd]") -> TaskEnd:
+    if not begun.done() or begun.cancelled():
+        return TaskEnd("killed")
+    error = begun.exception()
+    if error is not None:
+        return TaskEnd("failed", detail=f"{type(error).__name__}: {error}")
+    return begun.result()
