@@ -17,6 +17,7 @@ from hookline.agent.gates import Gates
 from hookline.agent.hooksport import SessionHooks
 from hookline.agent.late import LateWords, notice
 from hookline.agent.loop import Loop
+from hookline.agent.messages import Message
 from hookline.agent.modelport import ModelError, ModelPort, Usage
 from hookline.agent.outside import Asker, Listener, Nobody, Shown, ShownKind
 from hookline.agent.permitting import Permitting
@@ -120,6 +121,12 @@ class Agent:
         )
 
     # -- the session ------------------------------------------------------------------------------------
+
+    def go_on_from(self, messages: Sequence[Message], turns: int, totals: Usage) -> None:
+        """Take up an earlier conversation, before this one starts."""
+        self.talk.restore(messages)
+        self.turns = turns
+        self.totals = totals
 
     async def start(self, source: str = "startup", *, setup: str | None = None) -> None:
         """Setup, where it is asked for, then SessionStart: before the first prompt, and once."""
@@ -326,6 +333,18 @@ class Agent:
         if self.permissions.mode != old:
             await self.fire(e.MODE_CHANGED, p.ModeMove(old_mode=old, new_mode=self.permissions.mode))
         return True
+
+    async def set_model(self, name: str, source: str) -> str | None:
+        """Another model from now on, if hooks agree; why not, where they do not."""
+        move = p.ModelMove(from_model=self.model_name, to_model=name, requested_model=name, source=source)
+        before = await self.fire(e.PRE_MODEL_SWITCH, move)
+        if before.blocked or before.permission == "ask":
+            return before.reason or "a hook keeps the model as it is"
+        self.model_name = name
+        self.hooks.update(model=name)
+        after = await self.fire(e.POST_MODEL_SWITCH, move)
+        self.talk.place(after.context_items)
+        return None
 
     def watch(self, paths: tuple[str, ...]) -> None:
         """Hooks want to know when these change."""

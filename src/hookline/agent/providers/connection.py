@@ -1,6 +1,8 @@
 """The HTTP client under every provider: bounded in time and in bytes, and it never carries a key elsewhere."""
 
+import ssl
 from collections.abc import AsyncIterator
+from functools import cache
 from typing import Final, cast
 
 import httpx2
@@ -28,11 +30,18 @@ def connect(most_bytes: int = MOST_BYTES) -> httpx2.AsyncClient:
 
     return httpx2.AsyncClient(
         timeout=TIMEOUT,
+        verify=_tls(),
         # A redirect to another host would take the key along in a header of the provider's own.
         follow_redirects=False,
         headers={"Accept-Encoding": "identity"},
         event_hooks={"response": [bound]},
     )
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """Reading the certificates takes 30 ms or more: once a process is enough."""
+    return httpx2.create_ssl_context()
 
 
 class _Bounded(httpx2.AsyncByteStream):

@@ -8,7 +8,15 @@ from typing import Final
 from msgspec import Struct
 
 from hookline.agent.tooling import ToolError, Workplace
-from hookline.agent.tools.files import LARGEST_EDITED, FileContent, read_regular, refusal, replace_file, shown
+from hookline.agent.tools.files import (
+    LARGEST_EDITED,
+    FileContent,
+    TooLargeError,
+    read_regular,
+    refusal,
+    replace_file,
+    shown,
+)
 from hookline.agent.tools.off_loop import Patience, off_loop
 from hookline.agent.tools.patching import Hunk, structured_patch
 
@@ -81,7 +89,7 @@ def _old(real: str) -> FileContent | None:
         return read_regular(real, LARGEST_EDITED)
     except FileNotFoundError:
         return None
-    except (OSError, Exception) as problem:
+    except (OSError, TooLargeError) as problem:
         raise refusal(real, problem) from None
 
 

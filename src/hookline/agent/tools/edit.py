@@ -17,8 +17,12 @@ the line numbers of Read, and stand there once, unless replace_all is set."""
 
 
 class EditArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    file_path: Annotated[str, Meta(min_length=1, description="The file; absolute, or from the working directory.")]
-    old_string: Annotated[str, Meta(min_length=1, description="The text to replace, exactly as it stands there.")]
+    file_path: Annotated[
+        str, Meta(min_length=1, description="The file; absolute, or from the working directory.")
+    ]
+    old_string: Annotated[
+        str, Meta(min_length=1, description="The text to replace, exactly as it stands there.")
+    ]
     new_string: Annotated[str, Meta(description="What to put in its place.")]
     replace_all: Annotated[bool, Meta(description="Replace it wherever it stands.")] = False
 
@@ -50,9 +54,9 @@ def _edited(content: bytes | None, path: str, arguments: EditArguments) -> bytes
     if kind is not None:
         raise ToolError(f"{path} is {kind}; Edit changes text only.")
     old, new = encoded(arguments.old_string), encoded(arguments.new_string)
-    if old not in content and b"\r\n" in content and b"\r" not in old:
+    if b"\r" not in old + new and content.count(b"\r\n") * 2 > content.count(b"\n"):
         # Read shows lines without the carriage returns of such a file.
-        old, new = old.replace(b"\n", b"\r\n"), new.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+        old, new = old.replace(b"\n", b"\r\n"), new.replace(b"\n", b"\r\n")
     times = content.count(old)
     if not times:
         raise ToolError(

@@ -28,7 +28,7 @@ _KINDS: Final = (
 )
 
 
-class NotRegular(OSError):
+class NotRegularError(OSError):
     """What is there is no file with content; `kind` says what it is."""
 
     def __init__(self, path: str, kind: str) -> None:
@@ -36,7 +36,7 @@ class NotRegular(OSError):
         self.kind = kind
 
 
-class TooLarge(Exception):
+class TooLargeError(Exception):
     """There is more in the file than whoever reads it takes."""
 
     def __init__(self, path: str, size: int, most: int) -> None:
@@ -60,32 +60,32 @@ def kind_of(mode: int) -> str:
 
 
 def open_regular(path: str, *, follow: bool = True) -> int:
-    """A descriptor for reading. Raises OSError, NotRegular among them; it never waits for anybody."""
+    """A descriptor for reading. Raises OSError, NotRegularError among them; it never waits for anybody."""
     before = os.stat(path, follow_symlinks=follow)
     if not stat.S_ISREG(before.st_mode):
-        raise NotRegular(path, kind_of(before.st_mode))
+        raise NotRegularError(path, kind_of(before.st_mode))
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
     fd = os.open(path, flags)
     mode = os.fstat(fd).st_mode
     if not stat.S_ISREG(mode):
         os.close(fd)
-        raise NotRegular(path, kind_of(mode))
+        raise NotRegularError(path, kind_of(mode))
     return fd
 
 
 def read_regular(path: str, most: int, *, follow: bool = True) -> FileContent:
-    """The whole file. Raises OSError, and TooLarge when there is more than `most` bytes."""
+    """The whole file. Raises OSError, and TooLargeError when there is more than `most` bytes."""
     fd = open_regular(path, follow=follow)
     try:
         facts = os.fstat(fd)
         if facts.st_size > most:
-            raise TooLarge(path, facts.st_size, most)
+            raise TooLargeError(path, facts.st_size, most)
         content = bytearray()
         # Files of the kernel tell no size, so what comes is counted too.
         while chunk := os.read(fd, _CHUNK):
             content += chunk
             if len(content) > most:
-                raise TooLarge(path, len(content), most)
+                raise TooLargeError(path, len(content), most)
         return FileContent(bytes(content), facts)
     finally:
         os.close(fd)
@@ -169,8 +169,11 @@ def refusal(path: str, problem: Exception) -> ToolError:
     """What the model is told when a file cannot be used."""
     if isinstance(problem, FileNotFoundError):
         return ToolError(missing(path))
-    if isinstance(problem, NotRegular | TooLarge):
-        return ToolError(f"{problem}.")
+    if isinstance(problem, NotRegularError | TooLargeError):
+        is_folder = isinstance(problem, NotRegularError) and problem.kind == "a directory"
+        return ToolError(
+            f"{problem}; Glob, or ls in Bash, shows what is in it." if is_folder else f"{problem}."
+        )
     if isinstance(problem, BlockingIOError):
         return ToolError(f"{shown(path)} has nothing to read now.")
     reason = problem.strerror if isinstance(problem, OSError) else None

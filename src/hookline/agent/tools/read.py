@@ -20,9 +20,11 @@ characters. Use offset and limit for parts of long files. It shows neither image
 
 
 class ReadArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    file_path: Annotated[str, Meta(min_length=1, description="The file; absolute, or from the working directory.")]
+    file_path: Annotated[
+        str, Meta(min_length=1, description="The file; absolute, or from the working directory.")
+    ]
     offset: Annotated[int, Meta(ge=0, description="The number of the first line to show.")] = 1
-    limit: Annotated[int | None, Meta(description="How many lines to show, at least 1.")] = None
+    limit: Annotated[int, Meta(ge=1, description="How many lines to show.")] = _MOST_LINES
 
 
 def read_tool() -> ShapedTool[ReadArguments]:
@@ -32,12 +34,13 @@ def read_tool() -> ShapedTool[ReadArguments]:
 async def _run(arguments: ReadArguments, place: Workplace) -> ToolReply:
     path = place.path(arguments.file_path)
     first = max(arguments.offset, 1)
-    most = max(arguments.limit, 1) if arguments.limit is not None else _MOST_LINES
-    real, changed, found = await off_loop(lambda patience: _read(path, first, most, patience))
+    real, changed, found = await off_loop(lambda patience: _read(path, first, arguments.limit, patience))
     if first > found.total:
-        raise ToolError(f"{shown(path)} has only {found.total} lines, so there is nothing from line {first} on.")
+        raise ToolError(
+            f"{shown(path)} has only {found.total} lines, so there is nothing from line {first} on."
+        )
     place.read_files[real] = changed
-    return ToolReply(text=_numbered(found, first, arguments.limit), response=_response(path, found, first))
+    return ToolReply(text=_numbered(found, first), response=_response(path, found, first))
 
 
 def _read(path: str, first: int, most: int, patience: Patience) -> tuple[str, float, Lines]:
@@ -61,10 +64,12 @@ def _read(path: str, first: int, most: int, patience: Patience) -> tuple[str, fl
     return real, facts.st_mtime, found
 
 
-def _numbered(found: Lines, first: int, limit: int | None) -> str:
+def _numbered(found: Lines, first: int) -> str:
+    if found == Lines(("",), 1):
+        return "(the file is empty)"
     lines = [f"{number}\t{line}" for number, line in enumerate(found.lines, first)]
     last = first + len(found.lines) - 1
-    if last < found.total and (limit is None or found.cut):
+    if last < found.total:
         lines.append(f"[the file goes on to line {found.total}; read on with offset {last + 1}]")
     return "\n".join(lines)
 

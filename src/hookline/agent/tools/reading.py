@@ -33,10 +33,6 @@ class Lines(Struct, frozen=True):
 
     lines: tuple[str, ...]
     total: int
-    #: Line ends were written as CRLF.
-    crlf: bool = False
-    #: Not all that was asked for fits.
-    cut: bool = False
 
 
 def no_text(start: bytes) -> str | None:
@@ -53,12 +49,11 @@ def no_text(start: bytes) -> str | None:
 def read_lines(fd: int, first: int, most: int, patience: Patience) -> Lines | str:
     """The lines from `first` (counted from 1) on; or what the file is, when it is no text."""
     lines: list[str] = []
-    total, characters, crlf, cut = 0, 0, False, False
+    total, characters, cut = 0, 0, False
     for line in _raw_lines(fd, patience):
         if isinstance(line, str):
             return line
         total += 1
-        crlf = crlf or line.endswith(b"\r")
         if total < first or len(lines) >= most or cut:
             continue
         text = _shortened(line.removesuffix(b"\r"), with_mark=total == 1)
@@ -67,7 +62,7 @@ def read_lines(fd: int, first: int, most: int, patience: Patience) -> Lines | st
             cut = True
             continue
         lines.append(text)
-    return Lines(tuple(lines), total, crlf, cut)
+    return Lines(tuple(lines), total)
 
 
 def _shortened(line: bytes, *, with_mark: bool) -> str:

@@ -1,7 +1,6 @@
 """A tool whose arguments are a record: its schema, its objections and its run all read the same one."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from functools import cached_property
 from typing import Any, Generic, TypeVar, cast
 
 import msgspec
@@ -33,10 +32,13 @@ class ShapedTool(Generic[A]):
         self.callers = callers
         self._shape = shape
         self._work = work
+        self._schema: Mapping[str, Any] | None = None
 
-    @cached_property
+    @property
     def schema(self) -> Mapping[str, Any]:
-        return schema_of(self._shape)
+        if self._schema is None:
+            self._schema = schema_of(self._shape)
+        return self._schema
 
     def problem(self, arguments: Mapping[str, Any]) -> str | None:
         return problem_of(self._shape, arguments)

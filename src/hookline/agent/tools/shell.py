@@ -15,7 +15,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from hookline.agent.tools.files import TooLarge, read_regular
+from hookline.agent.tools.files import TooLargeError, read_regular
 from hookline.agent.tools.kept_text import Streams
 from hookline.agent.tools.off_loop import off_loop
 from hookline.handlers.process import Processes
@@ -25,6 +25,10 @@ from hookline.model.raw import Broke, Exited, RawResult
 _BASH: Final = "/bin/bash"
 _SH: Final = "/bin/sh"
 _LONGEST_NOTE: Final = 1 << 16
+
+# One line, which the shell has read whole before it starts the command: a command that cannot be parsed then
+# spoils nothing after it, and its own lines are counted from 1. $1 is the command, $2 the file, $3 what follows.
+_PROGRAM: Final = 'eval "$3"; eval "$__hookline_command"; { __hookline_note; } 2>/dev/null'
 
 # The groups with a redirection keep the lines of `set -x` out of the command's output. In POSIX mode the name of
 # a special builtin cannot be a function's, so a trap for EXIT that the command sets is then the only one.
@@ -54,8 +58,6 @@ case :$SHELLOPTS: in
        if [ "$BASH_SUBSHELL" = 0 ]; then { __hookline_keep_note; } 2>/dev/null; fi
      } ;;
 esac
-eval "$__hookline_command"
-{ __hookline_note; } 2>/dev/null
 """
 
 _IN_SH: Final = r"""
@@ -67,8 +69,6 @@ __hookline_note() {
   return "$__hookline_status"
 }
 trap '{ __hookline_note; } 2>/dev/null' EXIT
-eval "$__hookline_command"
-{ __hookline_note; } 2>/dev/null
 """
 
 
@@ -110,8 +110,8 @@ async def run_in_shell(
 
 
 def _argv(command: str, note: str) -> list[str]:
-    shell, program = (_BASH, _IN_BASH) if os.access(_BASH, os.X_OK) else (_SH, _IN_SH)
-    return [shell, "-c", program, os.path.basename(shell), command, note]
+    shell, notes = (_BASH, _IN_BASH) if os.access(_BASH, os.X_OK) else (_SH, _IN_SH)
+    return [shell, "-c", _PROGRAM, os.path.basename(shell), command, note, notes]
 
 
 def _settled(raw: RawResult) -> Exited | Broke:
@@ -124,7 +124,7 @@ def _noted(note: str) -> str | None:
     """The noted directory. The command could have put anything there, so it is believed only if it is one."""
     try:
         text = os.fsdecode(read_regular(note, _LONGEST_NOTE, follow=False).content)
-    except (OSError, TooLarge):
+    except (OSError, TooLargeError):
         return None
     where = text.removesuffix("\n")
     return where if where.startswith("/") and "\0" not in where and os.path.isdir(where) else None

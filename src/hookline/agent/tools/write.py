@@ -14,7 +14,9 @@ one, use Edit."""
 
 
 class WriteArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    file_path: Annotated[str, Meta(min_length=1, description="The file; absolute, or from the working directory.")]
+    file_path: Annotated[
+        str, Meta(min_length=1, description="The file; absolute, or from the working directory.")
+    ]
     content: Annotated[str, Meta(description="All that is to be in it.")]
 
 

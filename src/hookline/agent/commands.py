@@ -1,0 +1,82 @@
+"""What the agent does itself when the user types `/name`: one function each, listed by whoever builds the agent."""
+
+import asyncio
+import os
+from collections.abc import Mapping
+
+from hookline.agent.outside import Shown
+from hookline.agent.session import Agent, Command, Told
+from hookline.model import events as e
+from hookline.model import payloads as p
+from hookline.permissions.modes import MODES
+
+_DONE = Told(status="completed")
+
+
+def _say(agent: Agent, text: str, *, failed: bool = False) -> Told:
+    agent.listener.show(Shown(kind="warning" if failed else "notice", text=text))
+    return Told(status="failed" if failed else "completed", why=text if failed else "")
+
+
+async def clear(agent: Agent, argument: str) -> Told:
+    del argument
+    await agent.begin_anew("clear", "clear")
+    return _DONE
+
+
+async def compact(agent: Agent, argument: str) -> Told:
+    why = await agent.compacting.compact(agent.model_name, "manual", argument, tokens=agent.talk.tokens)
+    return _DONE if why is None else Told(status="blocked", why=why)
+
+
+async def mode(agent: Agent, argument: str) -> Told:
+    if await agent.set_mode(argument):
+        return _say(agent, f"permission mode: {agent.permissions.mode}")
+    return _say(agent, f"there is no mode {argument!r}; there are {', '.join(MODES)}", failed=True)
+
+
+async def model(agent: Agent, argument: str) -> Told:
+    why = await agent.set_model(argument, "command")
+    return _say(agent, why or f"model: {argument}", failed=why is not None)
+
+
+async def add_dir(agent: Agent, argument: str) -> Told:
+    directory = agent.place.path(argument)
+    if not await asyncio.to_thread(os.path.isdir, directory):
+        return _say(agent, f"{directory} is no directory", failed=True)
+    agent.permissions.add_directory(directory)
+    added = await agent.fire(e.DIRECTORY_ADDED, p.DirectoryNote(directory=directory))
+    agent.talk.place(added.context_items)
+    return _say(agent, f"the tools may work in {directory} too")
+
+
+async def leave(agent: Agent, argument: str) -> Told:
+    del argument
+    agent.leaving = "prompt_input_exit"
+    return _DONE
+
+
+async def logout(agent: Agent, argument: str) -> Told:
+    del argument
+    agent.leaving = "logout"
+    return _DONE
+
+
+async def cost(agent: Agent, argument: str) -> Told:
+    del argument
+    used = agent.totals
+    price = f", {used.cost_usd:.4f} USD" if used.cost_usd is not None else ""
+    return _say(agent, f"{used.input_tokens} tokens in, {used.output_tokens} out{price}")
+
+
+#: Those that need nothing but the agent.
+COMMANDS: Mapping[str, Command] = {
+    "clear": clear,
+    "compact": compact,
+    "mode": mode,
+    "model": model,
+    "add-dir": add_dir,
+    "exit": leave,
+    "logout": logout,
+    "cost": cost,
+}

@@ -1,0 +1,226 @@
+"""From what was asked for to an agent that is ready: settings, permissions, tools, transcript, hooks."""
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hookline.agent.builtin_hooks import add_builtin_hooks
+from hookline.agent.commands import COMMANDS
+from hookline.agent.hooksport import EngineHooks
+from hookline.agent.intake.history import InputHistory
+from hookline.agent.intake.project import ProjectIntake
+from hookline.agent.intake.routing import Route, Router
+from hookline.agent.modelport import ModelPort
+from hookline.agent.outside import Asker, Listener, Shown
+from hookline.agent.recording import EventLog, Recorded
+from hookline.agent.records import NoRecords, Records
+from hookline.agent.session import Agent, Command
+from hookline.agent.sessions_store import SessionsStore, new_session_id
+from hookline.agent.settings import AgentSettings
+from hookline.agent.settings_files import SettingsFound, read_settings
+from hookline.agent.subagents import AgentType, Crew, SubagentTool, agent_types
+from hookline.agent.tooling import Tool, Workplace
+from hookline.agent.tools import core_tools
+from hookline.agent.tools.tasks import Tasks
+from hookline.agent.transcript import Transcript
+from hookline.agent.transcript_reading import Past
+from hookline.agent.transcript_records import SessionFacts
+from hookline.background.inbox import Late
+from hookline.config.embedding import Engine
+from hookline.config.sources import upward
+from hookline.engine.journal_file import state_dir
+from hookline.handlers.process import Processes
+from hookline.model.errors import PatternError
+from hookline.permissions.modes import MODES, mode_of
+from hookline.permissions.rules import RuleReader, RuleSet
+from hookline.permissions.state import Permissions
+
+
+class Wanted(Struct, frozen=True, kw_only=True):
+    """What the caller says; it wins over what settings files say."""
+
+    cwd: str
+    model: str
+    mode: str | None = None
+    allow: tuple[str, ...] = ()
+    ask: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    directories: tuple[str, ...] = ()
+    system: str | None = None
+    max_iterations: int | None = None
+    max_tool_calls: int | None = None
+    compact_at: int | None = None
+    #: The id of a session to go on with, or its beginning; "last" for the newest of the project.
+    resume: str | None = None
+    #: Go on with it under an id of its own.
+    fork: bool = False
+    #: False: nothing is written down.
+    keep: bool = True
+    types: tuple[AgentType, ...] = ()
+
+
+class Parts(Struct, frozen=True, kw_only=True, eq=False):
+    """What the agent is made with, by whoever runs it."""
+
+    engine: Engine
+    model: ModelPort
+    processes: Processes
+    env: Mapping[str, str]
+    listener: Listener
+    log: EventLog
+    asker: Asker | None = None
+    tools: tuple[Tool, ...] = ()
+    commands: Mapping[str, Command] = {}
+
+
+class Ready(Struct, frozen=True, kw_only=True, eq=False):
+    """An agent, and what must be closed after it."""
+
+    agent: Agent
+    tasks: Tasks
+    settings: SettingsFound
+    #: How the session begins: startup, resume or fork.
+    source: str
+    session_id: str
+
+    async def close(self) -> None:
+        await self.tasks.close()
+
+
+def make_agent(wanted: Wanted, parts: Parts) -> Ready:
+    """Everything put together. Raises HooklineError where going on would mean not knowing the user's rules."""
+    reader = RuleReader(home=parts.env.get("HOME", ""))
+    found = read_settings(wanted.cwd, parts.env, reader)
+    settings = _settings(wanted, found)
+    permissions = _permissions(wanted, found, reader)
+    records, source, session_id, past = _records(wanted, parts)
+    session = parts.engine.session(session_id, project_dir=_root(wanted.cwd), cwd=wanted.cwd)
+    add_builtin_hooks(
+        session,
+        date=found.table.add_date,
+        environment=found.table.add_environment_info,
+        files=found.table.add_prompt_files,
+    )
+    hooks = Recorded(EngineHooks(session), parts.log)
+    place = Workplace(hooks, wanted.cwd, env=parts.env)
+    tasks = Tasks(hooks, on_done=lambda done: hooks.inbox.put(Late(kind="context", text=done.text)))
+    dialog = asyncio.Lock()
+    crew = Crew(
+        model=parts.model,
+        hooks=hooks,
+        permissions=permissions,
+        settings=settings,
+        listener=parts.listener,
+        asker=parts.asker,
+        dialog=dialog,
+        tools={},
+        types=agent_types(wanted.types),
+        records=_records_of_children(records, session_id, wanted),
+    )
+    tools = (
+        *core_tools(tasks, parts.processes),
+        SubagentTool(crew),
+        SubagentTool(crew, "Task"),
+        *parts.tools,
+    )
+    crew.tools.update({tool.name: tool for tool in tools})
+    agent = Agent(
+        settings=settings,
+        model=parts.model,
+        hooks=hooks,
+        tools=tools,
+        permissions=permissions,
+        place=place,
+        intake=_intake(found, parts),
+        asker=parts.asker,
+        listener=parts.listener,
+        records=records,
+        commands={**COMMANDS, **parts.commands},
+        dialog=dialog,
+    )
+    if past is not None:
+        agent.go_on_from(past.messages, past.turns, past.totals)
+    return Ready(agent=agent, tasks=tasks, settings=found, source=source, session_id=session_id)
+
+
+def _settings(wanted: Wanted, found: SettingsFound) -> AgentSettings:
+    table = found.table
+    given = {
+        name: value
+        for name in ("system", "max_iterations", "max_tool_calls", "compact_at", "most_repeats", "most_wakes")
+        if (value := getattr(wanted, name, None) or getattr(table, name)) is not None
+    }
+    return AgentSettings(model=wanted.model, **given)
+
+
+def _permissions(wanted: Wanted, found: SettingsFound, reader: RuleReader) -> Permissions:
+    flags, problems = RuleSet.parse(
+        wanted.allow, wanted.ask, wanted.deny, source="the command line", reader=reader
+    )
+    if problems:
+        raise PatternError("--allow", "; ".join(problems))
+    mode = wanted.mode or found.mode or "default"
+    if mode_of(mode) is None:
+        raise PatternError(mode, f"there is no such mode; there are {', '.join(MODES)}")
+    return Permissions(
+        {**found.layers, "flags": flags},
+        mode=mode,
+        directories=(*found.directories, *wanted.directories),
+        root=wanted.cwd,
+        reader=reader,
+    )
+
+
+def _records(wanted: Wanted, parts: Parts) -> tuple[Records, str, str, Past | None]:
+    """Where the session is written down, how it begins, its id, and what was there before."""
+    store = SessionsStore(parts.env, wanted.cwd)
+    report = _reporter(parts.listener)
+    facts = SessionFacts(cwd=wanted.cwd, model=wanted.model)
+    if wanted.resume is not None:
+        stored = store.last() if wanted.resume == "last" else store.find(wanted.resume)
+        transcript = Transcript.resume(stored.path, report=report)
+        if not wanted.fork:
+            return transcript, "resume", stored.id, transcript.past
+        past, session_id = transcript.past, new_session_id()
+        transcript.close()
+        copy = Transcript.create(store.folder, session_id, replace(facts, parent=stored.id), report=report)
+        for message in past.messages:
+            copy.message(message)
+        return copy, "fork", session_id, past
+    session_id = new_session_id()
+    if not wanted.keep:
+        return NoRecords(), "startup", session_id, None
+    return Transcript.create(store.folder, session_id, facts, report=report), "startup", session_id, None
+
+
+def _records_of_children(records: Records, session_id: str, wanted: Wanted) -> Callable[[str], Records]:
+    """A sub-agent's transcript stands in a folder beside its parent's."""
+    folder = os.path.join(records.path.removesuffix(".jsonl"), "subagents") if records.path else ""
+
+    def make(agent_id: str) -> Records:
+        if not folder:
+            return NoRecords()
+        return Transcript.create(folder, agent_id, SessionFacts(cwd=wanted.cwd, parent=session_id))
+
+    return make
+
+
+def _intake(found: SettingsFound, parts: Parts) -> ProjectIntake:
+    router = Router([Route(each.pattern, each.model) for each in found.table.routes])
+    for problem in router.problems:
+        parts.listener.show(Shown(kind="warning", text=problem))
+    history = os.path.join(state_dir(parts.env), "input_history.jsonl")
+    return ProjectIntake(
+        parts.env, router=router, history=InputHistory(history, report=_reporter(parts.listener))
+    )
+
+
+def _reporter(listener: Listener) -> Callable[[str], None]:
+    return lambda problem: listener.show(Shown(kind="warning", text=problem))
+
+
+def _root(cwd: str) -> str:
+    return upward(os.path.abspath(cwd))[-1]

@@ -1,0 +1,84 @@
+"""Glob: find files by their names."""
+
+import heapq
+import os
+from time import monotonic
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from hookline.agent.tooling import ToolError, ToolReply, Workplace
+from hookline.agent.tools.files import missing, shown
+from hookline.agent.tools.globbing import path_pattern, split_base
+from hookline.agent.tools.off_loop import Patience, off_loop
+from hookline.agent.tools.shaped import ShapedTool
+from hookline.agent.tools.walking import Walk
+from hookline.model.errors import PatternError
+
+_MOST = 100
+_SECONDS = 20.0
+
+_DESCRIPTION = f"""\
+Finds files whose path fits a pattern such as **/*.py or src/*.{{ts,tsx}}; one without a slash fits at any depth. \
+Returns at most {_MOST}, the last changed first. Does not look into .git and node_modules."""
+
+
+class GlobArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    pattern: Annotated[str, Meta(min_length=1, description="What the path of a file has to fit.")]
+    path: Annotated[str, Meta(description="The folder to look in: the working directory when not given.")] = (
+        ""
+    )
+
+
+class _Found(Struct, frozen=True):
+    paths: tuple[str, ...]
+    total: int
+    cut: str | None
+
+
+def glob_tool() -> ShapedTool[GlobArguments]:
+    return ShapedTool("Glob", _DESCRIPTION, "read", GlobArguments, _run)
+
+
+async def _run(arguments: GlobArguments, place: Workplace) -> ToolReply:
+    base, pattern = split_base(arguments.pattern)
+    root = place.path(os.path.join(arguments.path or ".", base))
+    started = monotonic()
+    found = await off_loop(lambda patience: _find(root, pattern, patience), _SECONDS)
+    lines = list(found.paths) or ["No files found"]
+    if found.total > len(found.paths):
+        lines.append(
+            f"[{len(found.paths)} of {found.total} files are shown; a narrower pattern shows others]"
+        )
+    if found.cut:
+        lines.append(f"[the search is not whole: {found.cut}]")
+    return ToolReply(
+        text="\n".join(lines),
+        response={
+            "filenames": list(found.paths),
+            "durationMs": int((monotonic() - started) * 1000),
+            "numFiles": len(found.paths),
+            "truncated": found.total > len(found.paths) or found.cut is not None,
+        },
+    )
+
+
+def _find(root: str, pattern: str, patience: Patience) -> _Found:
+    try:
+        fits = path_pattern(pattern)
+        if not os.path.isdir(root):
+            raise ToolError(f"{shown(root)} is no folder." if os.path.exists(root) else missing(root))
+    except (PatternError, ValueError) as problem:
+        raise ToolError(f"That cannot be looked for: {problem}.") from None
+    walk = Walk(root, patience)
+    matches = [(_changed(entry), relative) for relative, entry in walk.files() if fits(relative)]
+    newest = heapq.nsmallest(_MOST, matches, key=lambda match: (-match[0], match[1]))
+    paths = tuple(shown(os.path.join(root, relative)) for _, relative in newest)
+    return _Found(paths, len(matches), walk.cut)
+
+
+def _changed(entry: os.DirEntry[str]) -> float:
+    try:
+        return entry.stat(follow_symlinks=False).st_mtime
+    except OSError:
+        return 0.0
