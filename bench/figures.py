@@ -1,6 +1,7 @@
 """What things cost, each measured against the plainest way of doing the same."""
 
 import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -168,14 +169,14 @@ async def twenty_at_once() -> float:
         await twenty.close()
 
 
-def _process(*words: str, home: str | None = None) -> Timed:
+def _process(*words: str, home: str | None = None, given: bytes = b"") -> Timed:
     """A whole Python process. Bytecode is there before, as it is for an installed package."""
     env = os.environ | {"XDG_STATE_HOME": home or tempfile.gettempdir(), "NO_COLOR": "1"}
     env |= {"HOME": home, "XDG_CONFIG_HOME": home} if home is not None else {}
 
     async def timed() -> float:
         started = perf_counter()
-        subprocess.run([sys.executable, *words], check=True, stdout=subprocess.DEVNULL, env=env)
+        subprocess.run([sys.executable, *words], check=True, input=given, stdout=subprocess.DEVNULL, env=env)
         return perf_counter() - started
 
     return timed
@@ -207,6 +208,40 @@ async def fire_one_hook() -> float:
         return await ratio(less_the_hook, _process(*_BASE), 31)
 
 
+async def hook_one_builtin() -> float:
+    """`hookline hook` as Claude Code starts it, with one builtin guard in a native file."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkdir(os.path.join(folder, ".hookline"))
+        with open(os.path.join(folder, ".hookline", "hooks.toml"), "w", encoding="utf-8") as stream:
+            stream.write(_BUILTIN_GUARD)
+        payload = json.dumps(
+            {
+                "session_id": "bench", "transcript_path": "/tmp/t.jsonl", "cwd": folder,
+                "permission_mode": "default", "hook_event_name": "PreToolUse", "tool_name": "Bash",
+                "tool_input": {"command": "ls -la", "description": "look around"}, "tool_use_id": "toolu_1",
+            }
+        )  # fmt: skip
+        script = os.path.join(os.path.dirname(sys.executable), "hookline")
+        words = (script, "hook", "--dialect", "claude-code", "PreToolUse")
+        ours = _process(*words, home=folder, given=payload.encode())
+        return await ratio(ours, _process(*_BASE), 31)
+
+
+_BUILTIN_GUARD = """
+[[hooks.PreToolUse]]
+matcher = "Bash"
+[[hooks.PreToolUse.hooks]]
+type = "builtin"
+command = "deny"
+args = ["not here"]
+"""
+
+
+async def bare_help() -> float:
+    script = os.path.join(os.path.dirname(sys.executable), "hookline")
+    return await ratio(_process(script, "--help"), _process("-c", "pass"), 31)
+
+
 #: What is measured, in words, and how many times the other thing it may cost.
 FIGURES: tuple[tuple[str, Callable[[], Awaitable[float]], float], ...] = (
     ("has, against a pluggy call", has, 0.1),
@@ -219,4 +254,6 @@ FIGURES: tuple[tuple[str, Callable[[], Awaitable[float]], float], ...] = (
     ("20 parallel hooks of 200 ms, against one", twenty_at_once, 1.5),
     ("import hookline, against import asyncio, msgspec", import_hookline, 1.5),
     ("hookline fire less its hook, against import asyncio, msgspec", fire_one_hook, 1.6),
+    ("hookline hook, one builtin guard, against import asyncio, msgspec", hook_one_builtin, 1.7),
+    ("hookline --help, against python -c pass", bare_help, 5),
 )

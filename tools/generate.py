@@ -8,6 +8,7 @@ from typing import Any
 
 from hookline.dialects.native.schema import answer_schema, config_schema, payload_schema
 from hookline.model.events import EVENTS, EventSpec
+from tools.cli_schemas import cli_schemas
 from tools.config_page import config_page
 from tools.events_page import events_page
 from tools.markdown import json_pretty
@@ -29,6 +30,7 @@ def artefacts(events: Mapping[str, EventSpec[Any]]) -> dict[str, str]:
         "docs/reference/config.md": config_page(events),
         "docs/dialects/rules.md": rules_page(load_rules(ROOT)),
         **recorded_pages(ROOT),
+        **cli_schemas(),
     }
     for event in events.values():
         files[f"{OWN_FOLDER}/{event.name}.payload.json"] = json_pretty(payload_schema(event)) + "\n"

@@ -8,10 +8,14 @@ from pathlib import Path
 import pytest
 
 from hookline.cli import events
-from hookline.cli.text import columns, paragraph, table, terminal_width, wrapped
+from hookline.cli.event_names import all_names, every_dialect
+from hookline.cli.text import columns, paragraph, table, tables, terminal_width, wrapped
 from hookline.model.events import EVENTS
+from tests.cli.golden import check_golden
+from tests.cli.run_cli import place, run_cli
+from tests.generated.samples import Checker
 
-GOLDEN = Path(__file__).parent / "golden" / "events_PreToolUse.txt"
+SCHEMA = json.loads((Path(__file__).parents[2] / "schemas/cli-events.schema.json").read_text())
 
 
 def call(*words: str) -> int:
@@ -80,10 +84,67 @@ def test_everything_about_an_event_in_text_and_json(name: str, capsys: pytest.Ca
     assert "failures" in text
 
 
-def test_the_text_about_pre_tool_use(capsys: pytest.CaptureFixture[str]):
-    call("PreToolUse")
+def test_the_text_about_pre_tool_use():
+    with place() as where:
+        ran = run_cli(["events", "PreToolUse"], where.project, where.home)
+    assert (ran.status, ran.stderr) == (0, "")
+    check_golden("events_PreToolUse.txt", ran.stdout)
+
+
+def test_an_event_says_what_each_agent_calls_it(capsys: pytest.CaptureFixture[str]):
+    assert call("PreModelCall", "--json") == 0
+    names = json.loads(capsys.readouterr().out)["names"]
+    assert {"dialect": "docker-agent", "name": "turn_start"} in names
+    assert {"dialect": "docker-agent", "name": "before_llm_call"} in names
+    assert all(each["dialect"] != "claude-code" for each in names)
+
+
+@pytest.mark.parametrize(("name", "dialect"), [("Setup", "claude-code"), ("Stop", "gen-code")])
+def test_the_same_name_is_told_too(name: str, dialect: str, capsys: pytest.CaptureFixture[str]):
+    call(name)
+    (line,) = re.findall(r"^  called +(.*)$", capsys.readouterr().out, re.MULTILINE)
+    assert f"{name} in " in line
+    assert dialect in line
+
+
+def test_an_event_that_another_agent_calls_so_is_told_apart(capsys: pytest.CaptureFixture[str]):
+    call("Stop")
+    assert "Stop of reasonix is another event, TurnSettled" in capsys.readouterr().out
+    call("Stop", "--json")
+    elsewhere = json.loads(capsys.readouterr().out)["elsewhere"]
+    assert elsewhere == [{"dialect": "reasonix", "name": "Stop", "event": "TurnSettled"}]
+
+
+def test_an_agents_own_name_leads_to_its_event(capsys: pytest.CaptureFixture[str]):
+    assert call("before_llm_call") == 0
     out = capsys.readouterr().out
-    assert out == GOLDEN.read_text()
+    assert out.startswith("before_llm_call of docker-agent is PreModelCall\n\nPreModelCall\n  Fires ")
+
+
+def test_a_name_that_stands_for_several_events_shows_each(capsys: pytest.CaptureFixture[str]):
+    assert call("on_error", "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert [each["event"] for each in document["events"]] == ["Error", "PostToolUseFailure"]
+    assert {(each["dialect"], each["event"]) for each in document["meant"]} == {
+        ("codewhale", "Error"),
+        ("codewhale", "PostToolUseFailure"),
+        ("docker-agent", "Error"),
+    }
+
+
+@pytest.mark.parametrize("words", [[], ["Stop"], ["turn_start"]])
+def test_the_json_is_what_its_schema_says(words: list[str], capsys: pytest.CaptureFixture[str]):
+    call(*words, "--json")
+    assert Checker(SCHEMA).mistakes(json.loads(capsys.readouterr().out)) == []
+
+
+def test_every_event_of_every_agent_is_found_by_its_own_name(capsys: pytest.CaptureFixture[str]):
+    names = {each.name for each in all_names(every_dialect())}
+    assert len(names) > 60
+    for name in sorted(names)[::7]:
+        assert call(name, "--json") == 0
+        document = json.loads(capsys.readouterr().out)
+        assert document.get("asked", document.get("event")) == name
 
 
 def test_an_unknown_name_is_told_the_nearest_one(capsys: pytest.CaptureFixture[str]):
@@ -147,10 +208,30 @@ def test_listing_events_loads_nothing_heavy():
         from hookline.cli import events
         parser = argparse.ArgumentParser()
         events.add_parser(parser.add_subparsers())
-        args = parser.parse_args(["events", "Stop"])
+        args = parser.parse_args(["events"])
         args.run(args)
         heavy = {"httpx2", "yaml", "re2", "tree_sitter", "pydantic", "rich", "asyncio"}
         print(sorted(heavy & set(sys.modules)))
     """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_what_agents_call_an_event_is_not_asked_for_the_table():
+    script = """if True:
+        import argparse, sys
+        from hookline.cli import events
+        parser = argparse.ArgumentParser()
+        events.add_parser(parser.add_subparsers())
+        for words in (["events"], ["events", "Stop"]):
+            args = parser.parse_args(words)
+            args.run(args)
+            print(any(name.startswith("hookline.dialects.codewhale") for name in sys.modules))
+    """
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert [line for line in done.stdout.splitlines() if line in ("True", "False")] == ["False", "True"]
+
+
+def test_columns_of_several_tables_are_equally_wide():
+    first, second = tables([[["a", "b"]], [["longer", "c"], ["x", "y"]]], 40)
+    assert (first, second) == ("a       b", "longer  c\nx       y")

@@ -53,6 +53,8 @@ class Calls:
         except asyncio.CancelledError:
             raise CallsInterrupted(await _what_is_left(uses, tasks)) from None
         for one in settled:
+            if one.ran:
+                self._place.touch(arguments_of(one.use))
             await self._move(one.moved_to)
         return list(settled)
 

@@ -23,6 +23,8 @@ class Conversation:
         self._base = system
         self._keep = keep
         self._session_context: list[str] = []
+        #: Texts of instruction files, by file.
+        self.instructions: dict[str, str] = {}
         self._passing: list[tuple[Lives, User]] = []
         self.messages: list[Message] = []
         #: How long the last request and its answer were, in tokens.
@@ -31,9 +33,10 @@ class Conversation:
     @property
     def system(self) -> str:
         """Without additions it is the text that was given, byte for byte: providers cache by it."""
-        if not self._session_context:
-            return self._base
-        return "\n\n".join([self._base, "[Session context]", *self._session_context])
+        parts = [self._base, *(f"[{file}]\n{text}" for file, text in self.instructions.items())]
+        if self._session_context:
+            parts += ["[Session context]", *self._session_context]
+        return "\n\n".join(parts) if len(parts) > 1 else self._base
 
     def add(self, message: Message) -> None:
         self.messages.append(message)

@@ -54,11 +54,11 @@ class LateWords:
             self._put(late)
         return here
 
-    async def any_wake(self) -> Late:
-        """The next wake, however long it takes: for an agent that waits for its user."""
-        while (here := self.wake()) is None:
+    async def wait_for_wake(self) -> None:
+        """Until there is a wake, however long it takes: for an agent that waits for its user."""
+        self.take()
+        while not self._wakes:
             self._put(await self._inbox.get())
-        return here
 
 
 def notice(late: Late) -> str:

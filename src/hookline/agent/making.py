@@ -3,13 +3,14 @@
 import asyncio
 import os
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.agent.builtin_hooks import add_builtin_hooks
 from hookline.agent.commands import COMMANDS
-from hookline.agent.hooksport import EngineHooks
+from hookline.agent.hooksport import EngineHooks, NoHooks, SessionHooks
 from hookline.agent.intake.history import InputHistory
 from hookline.agent.intake.project import ProjectIntake
 from hookline.agent.intake.routing import Route, Router
@@ -22,6 +23,7 @@ from hookline.agent.sessions_store import SessionsStore, new_session_id
 from hookline.agent.settings import AgentSettings
 from hookline.agent.settings_files import SettingsFound, read_settings
 from hookline.agent.subagents import AgentType, Crew, SubagentTool, agent_types
+from hookline.agent.surroundings import SessionWatch, watched_names
 from hookline.agent.tooling import Tool, Workplace
 from hookline.agent.tools import core_tools
 from hookline.agent.tools.tasks import Tasks
@@ -34,6 +36,7 @@ from hookline.config.sources import upward
 from hookline.engine.journal_file import state_dir
 from hookline.handlers.process import Processes
 from hookline.model.errors import PatternError
+from hookline.model.scene import Scene
 from hookline.permissions.modes import MODES, mode_of
 from hookline.permissions.rules import RuleReader, RuleSet
 from hookline.permissions.state import Permissions
@@ -65,7 +68,8 @@ class Wanted(Struct, frozen=True, kw_only=True):
 class Parts(Struct, frozen=True, kw_only=True, eq=False):
     """What the agent is made with, by whoever runs it."""
 
-    engine: Engine
+    #: None: the agent runs without hooks.
+    engine: Engine | None
     model: ModelPort
     processes: Processes
     env: Mapping[str, str]
@@ -85,8 +89,17 @@ class Ready(Struct, frozen=True, kw_only=True, eq=False):
     #: How the session begins: startup, resume or fork.
     source: str
     session_id: str
+    watch: SessionWatch
+    #: What is watched from the start.
+    watched: tuple[str, ...] = ()
+
+    async def begin(self, setup: str | None = None) -> None:
+        """The session starts, and what changes around it is seen from now on."""
+        await self.agent.start(self.source, setup=setup)
+        self.watch.start(self.watched)
 
     async def close(self) -> None:
+        await self.watch.close()
         await self.tasks.close()
 
 
@@ -97,14 +110,7 @@ def make_agent(wanted: Wanted, parts: Parts) -> Ready:
     settings = _settings(wanted, found)
     permissions = _permissions(wanted, found, reader)
     records, source, session_id, past = _records(wanted, parts)
-    session = parts.engine.session(session_id, project_dir=_root(wanted.cwd), cwd=wanted.cwd)
-    add_builtin_hooks(
-        session,
-        date=found.table.add_date,
-        environment=found.table.add_environment_info,
-        files=found.table.add_prompt_files,
-    )
-    hooks = Recorded(EngineHooks(session), parts.log)
+    hooks = Recorded(_hooks(wanted, parts, found, session_id), parts.log)
     place = Workplace(hooks, wanted.cwd, env=parts.env)
     tasks = Tasks(hooks, on_done=lambda done: hooks.inbox.put(Late(kind="context", text=done.text)))
     dialog = asyncio.Lock()
@@ -143,7 +149,30 @@ def make_agent(wanted: Wanted, parts: Parts) -> Ready:
     )
     if past is not None:
         agent.go_on_from(past.messages, past.turns, past.totals)
-    return Ready(agent=agent, tasks=tasks, settings=found, source=source, session_id=session_id)
+    names = watched_names(parts.engine, wanted.cwd) if parts.engine is not None else []
+    return Ready(
+        agent=agent,
+        tasks=tasks,
+        settings=found,
+        source=source,
+        session_id=session_id,
+        watch=SessionWatch(agent, parts.engine, wanted.cwd, parts.env.get("HOME", "")),
+        watched=(*names, *(place.path(each) for each in found.table.watch)),
+    )
+
+
+def _hooks(wanted: Wanted, parts: Parts, found: SettingsFound, session_id: str) -> SessionHooks:
+    scene: dict[str, Any] = {"project_dir": _root(wanted.cwd), "cwd": wanted.cwd}
+    if parts.engine is None:
+        return NoHooks(Scene(session_id=session_id, **scene))
+    session = parts.engine.session(session_id, **scene)
+    add_builtin_hooks(
+        session,
+        date=found.table.add_date,
+        environment=found.table.add_environment_info,
+        files=found.table.add_prompt_files,
+    )
+    return EngineHooks(session)
 
 
 def _settings(wanted: Wanted, found: SettingsFound) -> AgentSettings:

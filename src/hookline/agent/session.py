@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from msgspec import Struct
@@ -15,6 +15,7 @@ from hookline.agent.compacting import Compacting
 from hookline.agent.conversation import Conversation
 from hookline.agent.gates import Gates
 from hookline.agent.hooksport import SessionHooks
+from hookline.agent.instructions import Instructions
 from hookline.agent.late import LateWords, notice
 from hookline.agent.loop import Loop
 from hookline.agent.messages import Message
@@ -47,6 +48,14 @@ class Told(Struct, frozen=True, kw_only=True):
     turn: int | None = None
 
 
+def _ignore(told: Told) -> None:
+    del told
+
+
+def _ignore_paths(paths: Iterable[str]) -> None:
+    del paths
+
+
 class Agent:
     """An agent and one conversation. Everything it works with comes through the constructor."""
 
@@ -77,6 +86,8 @@ class Agent:
         self.totals = Usage()
         self.turns = 0
         self.watched: set[str] = set()
+        #: Told what hooks want watched from now on.
+        self.on_watch: Callable[[Iterable[str]], None] = _ignore_paths
         #: Set by a command: the session is over after this prompt.
         self.leaving: str | None = None
         self._last_prompt: Admitted | None = None
@@ -109,6 +120,14 @@ class Agent:
             limit=settings.compact_at,
             restart=self._compacted,
         )
+        self.instructions = Instructions(
+            root=hooks.scene.project_dir or place.cwd,
+            env=place.env,
+            hooks=self._spoken,
+            conversation=self.talk,
+            listener=self.listener,
+        )
+        self._wakes = 0
         self._playing: asyncio.Future[Told] | None = None
         self._ended: asyncio.Future[None] | None = None
         self._began = time.monotonic()
@@ -136,6 +155,10 @@ class Agent:
         begun = await self.fire(e.SESSION_START, p.SessionStarted(source=source, model=self.model_name))
         self.talk.place(begun.context_items)
         self.watch(begun.watch_paths)
+        if source == "compact":
+            await self.instructions.again()
+        else:
+            await self.instructions.start(self.place.cwd)
         seed = begun.initial_user_message
         if seed is None:
             return
@@ -178,25 +201,41 @@ class Agent:
         """Take a prompt: it is played when its turn comes."""
         self.queue.append(text)
 
-    async def run(self) -> Told | None:
-        """Play what is queued, and what background hooks wake the agent for, until nothing is left."""
+    async def run(self, *, wait: bool = True, tell: "Callable[[Told], None]" = _ignore) -> Told | None:
+        """Play what is queued and what background hooks wake the agent for; the last thing it came to.
+
+        With `wait` hooks that may still wake the agent are waited for; `tell` hears of each end.
+        """
         last: Told | None = None
-        wakes = 0
         while self.leaving is None:
             if self.queue:
-                last, wakes = await self.play(self.queue.popleft()), 0
-                continue
-            late = await self._late.next_wake()
-            if late is None:
-                break
-            if wakes >= self.settings.most_wakes:
-                self._show(
-                    "warning", f"hooks woke the agent {wakes} times in a row; it sleeps on: {late.text}"
-                )
-                break
-            wakes += 1
-            last = await self.play(notice(late), woken=True)
+                self._wakes, text, woken = 0, self.queue.popleft(), False
+            else:
+                late = await self._late.next_wake() if wait else self._late.wake()
+                if late is None or not self._may_wake(late.text):
+                    break
+                text, woken = notice(late), True
+            told = await self.play(text, woken=woken)
+            tell(told)
+            # What a command of the agent's own came to is no answer to anything.
+            if last is None or told.turn is not None or told.status != "completed":
+                last = told
         return last
+
+    async def woken(self) -> None:
+        """Until a background hook wants the agent to go on; `run` plays it then."""
+        await self._late.wait_for_wake()
+
+    def _may_wake(self, text: str) -> bool:
+        self._wakes += 1
+        if self._wakes <= self.settings.most_wakes:
+            return True
+        self._show("warning", f"hooks woke the agent {self._wakes - 1} times in a row; it sleeps on: {text}")
+        return False
+
+    @property
+    def busy(self) -> bool:
+        return self._playing is not None
 
     async def play(self, text: str, *, woken: bool = False) -> Told:
         """One prompt from submission to settlement. Interrupting it settles it too."""
@@ -277,6 +316,7 @@ class Agent:
 
     async def _before_request(self, turn: Turn) -> None:
         self._late.take()
+        await self.instructions.touched(self.place.take_touched())
         await self.compacting.if_needed(turn.model, self.talk.tokens, turn.text)
 
     async def _failed(self, turn: Turn, error: ModelError) -> Ending:
@@ -348,7 +388,9 @@ class Agent:
 
     def watch(self, paths: tuple[str, ...]) -> None:
         """Hooks want to know when these change."""
-        self.watched.update(self.place.path(path) for path in paths)
+        new = {self.place.path(path) for path in paths} - self.watched
+        self.watched |= new
+        self.on_watch(new)
 
     def _moved(self, where: str) -> None:
         self.hooks.update(cwd=where)

@@ -63,8 +63,10 @@ class Workplace:
         #: Set by the owner of the session: where the agent works now, and what hooks want watched.
         self.on_move: Callable[[str], None] = _ignore
         self.on_watch: Callable[[tuple[str, ...]], None] = _ignore
+        self.on_wrote: Callable[[str], None] = _ignore
         #: Files the model has read, and their time of change then: an edit of anything else is a guess.
         self.read_files: dict[str, float] = {}
+        self._touched: list[str] = []
 
     @property
     def caller(self) -> str:
@@ -73,6 +75,18 @@ class Workplace:
     def path(self, given: str) -> str:
         """An absolute path for what the model wrote."""
         return os.path.normpath(os.path.join(self.cwd, os.path.expanduser(given)))
+
+    def touch(self, arguments: Mapping[str, Any]) -> None:
+        """A call that ran named these files."""
+        for field in ("file_path", "notebook_path", "path"):
+            given = arguments.get(field)
+            if isinstance(given, str) and given:
+                self._touched.append(self.path(given))
+
+    def take_touched(self) -> tuple[str, ...]:
+        """The files named since the last time, each once."""
+        taken, self._touched = tuple(dict.fromkeys(self._touched)), []
+        return taken
 
     async def shell_env(self, tool_name: str, command: str, tool_input: Mapping[str, Any]) -> dict[str, str]:
         """The environment of a command, with what ShellEnv hooks add."""
@@ -90,6 +104,7 @@ class Workplace:
 
     async def wrote(self, file: str, event: Literal["add", "change", "unlink"]) -> None:
         """Tell hooks that a tool of this agent changed a file."""
+        self.on_wrote(file)
         outcome = await self.hooks.dispatch(e.FILE_CHANGED, p.FileEdit(file_path=file, event=event))
         self.on_watch(outcome.watch_paths)
 

@@ -35,10 +35,16 @@ def _event(fired: Fired, journal: Journal) -> dict[str, Any]:
         "event": fired.event,
         "spelled": fired.spelled,
         "agent": fired.agent,
-        "payload": msgspec.to_builtins(fired.payload, enc_hook=str),
+        "payload": _payload(fired.payload),
         "outcome": msgspec.to_builtins(outcome_document(fired.outcome, _named(journal)), enc_hook=str),
         "runs": [msgspec.to_builtins(run_document(journal.cleaned(run))) for run in fired.runs],
     }
+
+
+def _payload(payload: Any) -> dict[str, Any]:
+    """Every field that has a value, its default too: hooks of every dialect are told those."""
+    fields = {name: value for name, value in msgspec.structs.asdict(payload).items() if value is not None}
+    return msgspec.to_builtins(fields, enc_hook=str)
 
 
 def _named(journal: Journal) -> Callable[[str], str]:

@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import os
 import signal
+import sys
 
 from hookline.agent.making import Parts, Ready, Wanted, make_agent
 from hookline.agent.modelport import ModelPort
@@ -13,10 +14,12 @@ from hookline.agent.providers.choosing import default_model, provider_model
 from hookline.agent.recording import EventLog
 from hookline.agent.requests import RequestLog
 from hookline.agent.session import Told
+from hookline.cli.agent_conversation import Conversing, LineAsker
 from hookline.cli.agent_report import as_document
 from hookline.cli.agent_screen import Silent, Transcribing
 from hookline.cli.fire_request import working_directory
 from hookline.cli.fire_settings import RequestError
+from hookline.cli.line_input import LineInput
 from hookline.cli.output import show, tell
 from hookline.cli.sources import chosen_dialect, command_engine, with_flag_hooks
 from hookline.config.embedding import Engine
@@ -38,8 +41,9 @@ async def run_agent(args: argparse.Namespace) -> int:
 
 async def _run(args: argparse.Namespace) -> int:
     cwd = working_directory(args.cwd)
-    if not args.words:
-        raise RequestError("say what it is to do: hookline agent --print 'PROMPT'")
+    talks = not (args.print or args.json) and sys.stdin.isatty()
+    lines = LineInput(0) if talks or not args.words else None
+    asker = LineAsker(lines, tell) if lines is not None else None
     env = dict(os.environ)
     model = args.model or default_model(env)
     port = RequestLog(
@@ -64,23 +68,31 @@ async def _run(args: argparse.Namespace) -> int:
                 allow=tuple(args.allow or ()),
                 ask=tuple(args.ask or ()),
                 deny=tuple(args.deny or ()),
-                directories=tuple(os.path.abspath(each) for each in args.add_dir or ()),
+                directories=tuple(os.path.join(cwd, each) for each in args.add_dir or ()),
                 max_iterations=args.max_iterations,
                 max_tool_calls=args.max_tool_calls,
                 compact_at=args.compact_at,
                 resume=args.resume,
                 fork=args.fork,
             ),
-            Parts(engine=engine, model=port, processes=processes, env=env, listener=listener, log=log),
+            Parts(
+                engine=engine,
+                model=port,
+                processes=processes,
+                env=env,
+                listener=listener,
+                log=log,
+                asker=asker,
+            ),
         )
-        told = await _played(ready, args)
+        told = await _played(ready, args, lines, asker)
     finally:
         await engine.close()
         await port.close()
     if args.json:
         show(as_document(ready.agent, told, log, port.requests, engine.journal), as_json=True)
-    elif told is not None:
-        show(printable(told.text or told.why))
+    elif told is not None and lines is None:
+        _answer(told)
     return PROBLEM if told is None else _STATUS.get(told.status, PROBLEM)
 
 
@@ -101,7 +113,9 @@ def _load(engine: Engine, args: argparse.Namespace, cwd: str) -> None:
     engine.swap(with_flag_hooks(engine, loaded.hooks, args.hook or (), chosen))
 
 
-async def _played(ready: Ready, args: argparse.Namespace) -> Told | None:
+async def _played(
+    ready: Ready, args: argparse.Namespace, lines: LineInput | None, asker: LineAsker | None
+) -> Told | None:
     """Start, every prompt, the end. Ctrl-C stops the turn; the session still ends as it should."""
     agent = ready.agent
     loop = asyncio.get_running_loop()
@@ -119,8 +133,12 @@ async def _played(ready: Ready, args: argparse.Namespace) -> Told | None:
     try:
         for prompt in args.words:
             agent.submit(prompt)
-        await agent.start(ready.source, setup=args.setup)
-        told = await agent.run()
+        await ready.begin(args.setup)
+        if lines is None or asker is None:
+            told = await agent.run()
+        else:
+            tell_answer = _quiet if args.json else _answer
+            told = await Conversing(agent, lines, asker, tell_answer, eager=sys.stdin.isatty()).run()
     finally:
         await agent.end(agent.leaving or "other")
         await ready.close()
@@ -129,3 +147,12 @@ async def _played(ready: Ready, args: argparse.Namespace) -> Told | None:
     if interrupted.is_set():
         return Told(status="interrupted", why="interrupted", text=told.text if told is not None else "")
     return told
+
+
+def _answer(told: Told) -> None:
+    if told.text or told.why:
+        show(printable(told.text or told.why))
+
+
+def _quiet(told: Told) -> None:
+    del told

@@ -18,6 +18,7 @@ _EPILOG = """examples:
   hookline fire UserPromptSubmit prompt='hello'
   hookline fire --payload event.json --config hooks.toml --json
   hookline fire Stop --hook Stop='notify-send done'
+  hookline fire PreToolUse Bash command='rm -rf /' --dry-run
 
 exit status: 0 fine, 2 blocked or denied, 1 a usage or configuration error"""
 
@@ -38,6 +39,7 @@ def add_parser(commands: Any) -> None:
         "--hook", action="append", metavar="EVENT=COMMAND", help="one more command hook (repeatable)"
     )
     parser.add_argument("--strict", action="store_true", help="every hook that can block fails closed")
+    parser.add_argument("--dry-run", action="store_true", help="say what would run, and run nothing")
     parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
     parser.set_defaults(run=run)
 

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 import msgspec
 from msgspec import Struct
 
+from hookline.cli.event_names import unknown_event
 from hookline.cli.fire_settings import RequestError, Setting, read_setting, set_fields, set_input
 from hookline.dialects.native.parsing import parse_payload, payload_of
-from hookline.matching.nearest import nearest
-from hookline.model.errors import UnknownEventError
 from hookline.model.events import EventSpec
 from hookline.model.scene import Scene
 from hookline.model.wire import Parsed
@@ -56,11 +55,15 @@ def read_request(
     if isinstance(named, str) and named in events:
         return _native(document, named, said, cwd, events)
     if not named:
-        raise RequestError("say which event to fire: hookline fire EVENT ...; `hookline events` lists them")
+        raise RequestError(
+            "say which event to fire: EVENT [TOOL] [key=value ...]; `hookline events` lists them"
+        )
+    spelled: list[str] = []
     for other in others if said.event is not None else ():
         if said.event in other.spellings:
             return _foreign(document, said, cwd, other)
-    raise UnknownEventError(str(named), nearest(str(named), events))
+        spelled += other.spellings
+    raise unknown_event(str(named), events, spelled if dialect is None else dialect.spellings)
 
 
 def _words(words: Sequence[str]) -> _Words:

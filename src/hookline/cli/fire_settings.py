@@ -7,14 +7,12 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
+from hookline.dialects.native.parsing import SCENE_TEXTS
 from hookline.matching.nearest import nearest
 from hookline.model.events import EventSpec
 
 #: What every payload document may say beside the event's own fields.
-_SCENE_TYPES: Mapping[str, Any] = {
-    "session_id": str, "transcript_path": str, "cwd": str, "permission_mode": str, "model": str, "prompt_id": str,
-    "agent_id": str, "agent_type": str, "parent_agent_id": str, "turn": int,
-}  # fmt: skip
+_SCENE_TYPES: Mapping[str, Any] = {**dict.fromkeys(SCENE_TEXTS, str), "turn": int}
 _DEEPEST = 32
 
 

@@ -11,16 +11,25 @@ from hookline.cli.width import help_format
 #: 0 fine; 1 a problem found, or a usage or configuration error; 2 `fire` was blocked; 130 interrupted.
 FINE, PROBLEM, BLOCKED, INTERRUPTED = 0, 1, 2, 130
 
+_DESCRIPTION = """Are my hooks alive, what would they do, and why?
+
+commands:
+{commands}"""
+
 _EPILOG = """examples:
-  hookline fire PreToolUse Bash command='git push --force'
-  hookline fire SessionStart source=resume --json
-  hookline events PreToolUse
-"""
+  hookline init                                              a first guard, shown at work
+  hookline fire PreToolUse Bash command='git push --force'   what would my hooks say?
+  hookline log --since 2h --decision deny                    what did they say?
+
+`hookline COMMAND --help` shows the options of a command, with examples.
+exit status: 0 fine, 1 a problem or a usage error, 2 `fire` was blocked, 130 interrupted"""
 
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] argparse says NoReturn; so do we, with our own status
-        tell(f"{self.format_usage()}{self.prog}: {message}")
+        from hookline.model.safetext import printable
+
+        tell(printable(f"{self.format_usage()}{self.prog}: {message}"))
         self.exit(PROBLEM)
 
     def print_help(self, file: Any = None) -> None:
@@ -31,8 +40,18 @@ class _Parser(argparse.ArgumentParser):
 
 #: A command is the module of that name; its line here is all that `hookline --help` needs of it.
 COMMANDS: Mapping[str, str] = {
+    "doctor": "find every hook, and what is wrong with it",
+    "list": "the hooks in force here, in the order they run",
     "fire": "run the hooks on one event",
+    "explain": "why each hook would run, or would not",
     "events": "list the events, or show all about one",
+    "schema": "the JSON Schemas of payloads, answers and config",
+    "hook": "be one hook inside another agent",
+    "init": "write a first guard and show it at work",
+    "log": "what the hooks did, from the journal",
+    "bench": "how long your hooks take",
+    "agent": "a coding agent that fires every event",
+    "completion": "print a completion script for your shell",
 }
 
 
@@ -40,18 +59,18 @@ def build_parser(command: str | None = None) -> argparse.ArgumentParser:
     """With the command that is wanted: one that runs does not pay for the others, nor does --help."""
     parser = _Parser(
         prog="hookline",
-        description="Are my hooks alive, what would they do, and why?",
+        usage="hookline [-h] [--version] COMMAND ...",
+        description=_DESCRIPTION.format(
+            commands="\n".join(f"  {name:11} {line}" for name, line in COMMANDS.items())
+        ),
         epilog=_EPILOG,
         formatter_class=help_format,
     )
     parser.add_argument("--version", action="store_true", help="print the version and exit")
-    # With prog said, argparse need not format a usage line (and load shutil for it) to find it out.
-    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", prog="hookline")
     if command is not None:
+        # With prog said, argparse need not format a usage line (and load shutil for it) to find it out.
+        subparsers = parser.add_subparsers(metavar="COMMAND", prog="hookline")
         import_module(f"hookline.cli.{command}").add_parser(subparsers)
-        return parser
-    for name, line in COMMANDS.items():
-        subparsers.add_parser(name, help=line, add_help=False)
     return parser
 
 
@@ -66,8 +85,20 @@ def _parsed(parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.N
 
 
 def run(words: Sequence[str]) -> int:
-    """Run one command. Expected trouble is one clear line and a status, never a traceback."""
+    """Run one command. Whatever happens is one clear line and a status, never a traceback."""
     settle_streams()
+    try:
+        return _run(words)
+    except KeyboardInterrupt:
+        tell("hookline: interrupted")
+        return INTERRUPTED
+    except Exception as problem:  # noqa: BLE001 - a command that breaks must still end in a status and a line
+        return _broke(problem)
+
+
+def _run(words: Sequence[str]) -> int:
+    if words and not words[0].startswith("-") and words[0] not in COMMANDS:
+        return _no_such_command(words[0])
     parser = build_parser(words[0] if words and words[0] in COMMANDS else None)
     args = _parsed(parser, words)
     if args.version:
@@ -77,8 +108,33 @@ def run(words: Sequence[str]) -> int:
     if not hasattr(args, "run"):
         parser.print_help()
         return PROBLEM
-    try:
-        return int(args.run(args))
-    except KeyboardInterrupt:
-        tell("hookline: interrupted")
-        return INTERRUPTED
+    return int(args.run(args))
+
+
+def _no_such_command(word: str) -> int:
+    from hookline.matching.nearest import nearest
+    from hookline.model.safetext import one_line
+
+    meant = nearest(word[:100], COMMANDS)
+    hint = f"did you mean {meant!r}?" if meant else "`hookline --help` lists them"
+    tell(one_line(f"hookline: there is no command {word[:100]!r}; {hint}", 300))
+    return PROBLEM
+
+
+def _broke(problem: Exception) -> int:
+    import os
+    import traceback
+
+    from hookline.model.safetext import one_line, printable
+
+    if os.environ.get("HOOKLINE_TRACEBACK"):
+        tell(printable("".join(traceback.format_exception(problem)).rstrip()))
+    last = traceback.extract_tb(problem.__traceback__)[-1]
+    where = f"{os.path.basename(last.filename)}:{last.lineno}"
+    what = f"{type(problem).__name__}: {problem}"
+    tell(
+        one_line(
+            f"hookline: broke ({where}: {what}); please report it, with what HOOKLINE_TRACEBACK=1 shows", 500
+        )
+    )
+    return PROBLEM

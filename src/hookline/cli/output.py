@@ -20,20 +20,28 @@ def settle_streams() -> None:
 
 def show(text: str, *, as_json: bool = False) -> int:
     """Print to stdout. The status this earns: a reader who had enough is fine, a full disk is not."""
+    return keep_showing(text, as_json=as_json) or FINE
+
+
+def keep_showing(text: str, *, as_json: bool = False) -> int | None:
+    """As `show`, for a command that goes on: the status to end with, None while somebody reads."""
     stream: TextIO | None = sys.stdout
     if stream is None:
         tell("hookline: cannot write to stdout: it is closed")
         return PROBLEM
+    if as_json:
+        text = _escaped(text)
     try:
         stream.write(_encodable(text, stream.encoding, as_json=as_json) + "\n")
         stream.flush()
     except BrokenPipeError:
         _silence(stream)
+        return FINE
     except OSError as problem:
         _silence(stream)
         tell(f"hookline: cannot write to stdout: {problem.strerror}")
         return PROBLEM
-    return FINE
+    return None
 
 
 def tell(text: str) -> None:
@@ -42,6 +50,20 @@ def tell(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
     except OSError:
         _silence(sys.stderr)
+
+
+def _escaped(document: str) -> str:
+    """JSON in which what a terminal obeys or hides is spelled out; JSON reads the same from it."""
+    if document.isascii() and "\x7f" not in document:
+        return document
+    from hookline.model.safetext import printable
+
+    steering = {
+        ord(each): _json_escape(each)
+        for each in set(document)
+        if (each == "\x7f" or not each.isascii()) and printable(f"x{each}") != f"x{each}"
+    }
+    return document.translate(steering)
 
 
 def _encodable(text: str, encoding: str | None, *, as_json: bool) -> str:

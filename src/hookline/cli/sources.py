@@ -1,7 +1,7 @@
 """What the commands that look at hooks have in common: where to look, and an engine to look with."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hookline.cli.fire_settings import RequestError
@@ -11,29 +11,32 @@ from hookline.engine.journal import Journal
 from hookline.engine.journal_file import JournalFile, journal_path
 from hookline.engine.redaction import Redactor
 from hookline.handlers.process import Processes
-from hookline.handlers.registry import standard_handlers
+from hookline.handlers.registry import Handler, standard_handlers
 from hookline.model.hook import Hook
 
 if TYPE_CHECKING:
     from hookline.config.loading import Loader
     from hookline.dialects.dialect import Dialect
-    from hookline.handlers.prompt import Completer
 
 
-def command_engine(model: str | None = None, **handlers: Any) -> Engine:
+def command_engine(model: str | None = None, cwd: str | None = None, **handlers: Any) -> Engine:
     """An engine that writes the user's journal; no hook is in force yet."""
     journal = Journal(Redactor(os.environ), file=JournalFile(journal_path(os.environ)), subscribers=tracers())
-    completer = _completer(model) if model is not None else None
+    return Engine(handlers=command_handlers(model, cwd, **handlers), journal=journal)
+
+
+def command_handlers(
+    model: str | None = None, cwd: str | None = None, **handlers: Any
+) -> Mapping[str, Handler]:
+    """How a command runs hooks. The model answers prompt hooks; agent hooks look around in `cwd` with it."""
+    if model is not None:
+        from hookline.cli.models import CommandRunner, completer_for
+
+        handlers["completer"] = completer_for(model, os.environ)
+        handlers["agent_runner"] = CommandRunner(model, os.environ, cwd or os.getcwd())
     # A process of our own may adopt what hooks leave behind, so that nothing outlives them.
-    processes = Processes(containment="subreaper")
-    standard = standard_handlers(completer=completer, processes=processes, **handlers)
-    return Engine(handlers=standard, journal=journal)
-
-
-def _completer(model: str) -> "Completer":
-    from hookline.cli.scripted import scripted_completer
-
-    return scripted_completer(model)
+    handlers.setdefault("processes", Processes(containment="subreaper"))
+    return standard_handlers(**handlers)
 
 
 def chosen_dialect(engine: Engine, named: str | None, files: Sequence[str] | None) -> "Dialect | None":

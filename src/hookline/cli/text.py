@@ -45,21 +45,27 @@ def paragraph(text: str, width: int, indent: str = "") -> str:
 
 def table(rows: Sequence[Sequence[str]], width: int) -> str:
     """Columns as wide as what they hold; where that is too much, the widest ones give way and wrap."""
-    cells = [[printable(cell) for cell in row] for row in rows]
-    down = list(zip(*cells, strict=True))
+    return tables([rows], width)[0]
+
+
+def tables(groups: Sequence[Sequence[Sequence[str]]], width: int) -> list[str]:
+    """Several tables whose columns are equally wide, so that they can stand below each other."""
+    drawn = [[[printable(cell) for cell in row] for row in rows] for rows in groups]
+    down = list(zip(*(row for rows in drawn for row in rows), strict=True))
     natural = [max(columns(cell) for cell in column) for column in down]
     # Words are broken only when there is no other way.
     longest = [max(columns(word) for cell in column for word in (cell.split() or [""])) for column in down]
     spare = width - len(GAP) * (len(natural) - 1)
     widths = _shrunk(_shrunk(natural, longest, spare), [_LEAST] * len(natural), spare)
-    lines: list[str] = []
-    for row in cells:
-        blocks = [wrapped(cell, wide) for cell, wide in zip(row, widths, strict=True)]
-        for number in range(max(len(block) for block in blocks)):
-            parts = [block[number] if number < len(block) else "" for block in blocks]
-            padded = [part + " " * (wide - columns(part)) for part, wide in zip(parts, widths, strict=True)]
-            lines.append(GAP.join(padded).rstrip())
-    return "\n".join(lines)
+    return ["\n".join(line for row in rows for line in _row_lines(row, widths)) for rows in drawn]
+
+
+def _row_lines(row: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
+    blocks = [wrapped(cell, wide) for cell, wide in zip(row, widths, strict=True)]
+    for number in range(max(len(block) for block in blocks)):
+        parts = [block[number] if number < len(block) else "" for block in blocks]
+        padded = [part + " " * (wide - columns(part)) for part, wide in zip(parts, widths, strict=True)]
+        yield GAP.join(padded).rstrip()
 
 
 def _shrunk(widths: list[int], least: list[int], spare: int) -> list[int]:
@@ -77,8 +83,9 @@ def _words(text: str, width: int) -> Iterator[str]:
     for word in text.split():
         rest = word
         while columns(rest) > width:
-            # Two columns for a wide character: half as many always fit.
-            cut = width if rest.isascii() else max(width // 2, 1)
+            cut = width
+            while cut > 1 and columns(rest[:cut]) > width:
+                cut -= 1
             yield rest[:cut]
             rest = rest[cut:]
         if rest:

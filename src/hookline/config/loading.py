@@ -49,10 +49,14 @@ class Loader:
             self._built[name] = listed.build()
         return self._built[name]
 
-    def directory(self, cwd: str, names: Sequence[str] | None = None) -> Loaded:
-        """Managed hooks first, then the dialects in their order, then native."""
+    def directory(
+        self, cwd: str, names: Sequence[str] | None = None, *, without: str | None = None
+    ) -> Loaded:
+        """Managed hooks first, then the dialects in their order, then native; `without` one of the others."""
         loaded = Loaded()
         for name in self.names if names is None else names:
+            if name == without and name != NATIVE:
+                continue
             if name == NATIVE:
                 loaded += load_native(cwd, self._native, env=self._env)
             elif names is not None or self._may_be_used(name, cwd):

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -34,8 +34,16 @@ class Reload(Struct, frozen=True):
         return (*self.loaded.diagnostics, *kept)
 
 
+async def _agreed(changed: tuple[str, ...]) -> bool:
+    del changed
+    return True
+
+
 class Watch:
-    """Keeps the hooks of an engine as their files are. Run it as a task beside the agent."""
+    """Keeps the hooks of an engine as their files are. Run it as a task beside the agent.
+
+    `agree` is asked before a change is applied; what it turns down is not looked at again until it changes.
+    """
 
     def __init__(
         self,
@@ -43,9 +51,11 @@ class Watch:
         cwd: str,
         on_reload: Callable[[Reload], None] = lambda _reload: None,
         dialects: Sequence[str] | None = None,
+        agree: Callable[[tuple[str, ...]], Awaitable[bool]] = _agreed,
     ) -> None:
         self._engine = engine
         self._cwd = cwd
+        self._agree = agree
         self._on_reload = on_reload
         self._dialects = dialects
         self._stop = asyncio.Event()
@@ -61,7 +71,7 @@ class Watch:
             now = _marks(files)
             changed = tuple(file for file in files if now[file] != seen[file])
             seen = now
-            if changed and not self._stop.is_set():
+            if changed and not self._stop.is_set() and await self._agree(changed):
                 self._reload(changed)
 
     def stop(self) -> None:

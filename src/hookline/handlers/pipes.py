@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections.abc import Callable
 from typing import Final
 
 #: Bytes taken per call, so that one loud hook cannot hold up the loop.
@@ -9,13 +10,17 @@ CHUNK: Final = 1 << 16
 
 
 class Output:
-    """What comes out of one pipe: the first `cap` bytes are kept, the rest is read and thrown away."""
+    """What comes out of one pipe: the first `cap` bytes are kept, the rest is read and thrown away.
 
-    __slots__ = ("_buffer", "_cap", "ended", "fd", "size", "total")
+    A listener hears all of it as it comes; it must not raise.
+    """
 
-    def __init__(self, fd: int, cap: int) -> None:
+    __slots__ = ("_buffer", "_cap", "_listener", "ended", "fd", "size", "total")
+
+    def __init__(self, fd: int, cap: int, listener: Callable[[bytes], None] | None = None) -> None:
         self.fd = fd
         self._cap = cap
+        self._listener = listener
         self._buffer = bytearray()
         #: Bytes kept, and bytes that came in all.
         self.size = 0
@@ -41,6 +46,8 @@ class Output:
             self.ended = True
             return chunk
         self.total += len(chunk)
+        if self._listener is not None:
+            self._listener(chunk)
         return self._keep(chunk)
 
     def _keep(self, chunk: bytes) -> bytes:

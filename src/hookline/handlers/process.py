@@ -13,7 +13,7 @@ from hookline.handlers.containment import RUN_ID, Containment, Tree
 from hookline.handlers.exit_watch import WatchesExit, exit_watch
 from hookline.handlers.ladder import Sweeper
 from hookline.handlers.orphans import Orphans, become_subreaper
-from hookline.handlers.running import CLOSED, Bounds, Order, Owner, Running
+from hookline.handlers.running import CLOSED, Bounds, Listeners, Order, Owner, Running
 from hookline.handlers.scripts import SCRIPT, sealed
 from hookline.handlers.slots import Slots
 from hookline.handlers.spawn import Started, start
@@ -78,6 +78,7 @@ class Processes:
         on_line: Callable[[bytes], None] | None = None,
         may_detach: bool = False,
         script: bytes | None = None,
+        listeners: Listeners | None = None,
     ) -> RawResult:
         """Run a program and wait for its whole tree. Where `script` is given, SCRIPT in argv is its path.
 
@@ -96,7 +97,7 @@ class Processes:
             begun = self._start(argv, {**env, RUN_ID: tag}, cwd, script)
             if isinstance(begun, Started):
                 tree = Tree(begun.pid, tag, leftovers)
-                order = Order(tree, stdin, timeout, self.bounds, waited, on_line, may_detach)
+                order = Order(tree, stdin, timeout, self.bounds, waited, on_line, may_detach, listeners)
                 begun = self._watch_over(loop, begun, order)
         except BaseException:
             self.slots.give_back()

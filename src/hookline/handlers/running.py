@@ -45,6 +45,13 @@ class Bounds(Struct, frozen=True):
     patience: float = 1.0
 
 
+class Listeners(Struct, frozen=True):
+    """Who hears stdout and stderr as they come, also what is too much to be kept. They must not raise."""
+
+    stdout: Callable[[bytes], None]
+    stderr: Callable[[bytes], None]
+
+
 class Order(Struct, frozen=True):
     """What is asked of one run."""
 
@@ -55,6 +62,7 @@ class Order(Struct, frozen=True):
     queue_ms: float = 0.0
     on_line: Callable[[bytes], None] | None = None
     may_detach: bool = False
+    listeners: Listeners | None = None
 
 
 class Owner(Struct, frozen=True):
@@ -88,8 +96,9 @@ class Running:
         self._order = order
         self._owner = owner
         self._result: asyncio.Future[RawResult] = loop.create_future()
-        self._out = Output(started.stdout, order.bounds.stdout)
-        self._err = Output(started.stderr, order.bounds.stderr)
+        heard = order.listeners
+        self._out = Output(started.stdout, order.bounds.stdout, heard.stdout if heard else None)
+        self._err = Output(started.stderr, order.bounds.stderr, heard.stderr if heard else None)
         self._in = Input(started.stdin, order.stdin)
         self._lines = Lines(order.on_line) if order.on_line is not None else None
         self._may_detach = order.may_detach

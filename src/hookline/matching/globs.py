@@ -8,6 +8,10 @@ class Glob(Struct, frozen=True):
 
     pieces: tuple[str, ...]
 
+    @property
+    def exact(self) -> bool:
+        return len(self.pieces) == 1
+
     def matches(self, text: str) -> bool:
         pieces = self.pieces
         if len(pieces) == 1:

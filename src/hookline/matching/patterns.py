@@ -52,14 +52,15 @@ Compile = Callable[[str, bool], Expression]
 class _Re2Expression:
     """Works on bytes: one encoding per question, and lone surrogates cannot raise."""
 
-    __slots__ = ("_search",)
+    __slots__ = ("_longest", "_search")
 
-    def __init__(self, search: Callable[[bytes], object]) -> None:
+    def __init__(self, search: Callable[[bytes], object], longest: int) -> None:
         self._search = search
+        self._longest = longest
 
     def found(self, subject: str) -> bool:
         """A subject too long to be a name counts as found: in doubt a guard runs."""
-        if len(subject) > LONGEST_SUBJECT:
+        if len(subject) > self._longest:
             return True
         return self._search(subject.encode("utf-8", "surrogatepass")) is not None
 
@@ -74,7 +75,7 @@ def _re2() -> tuple[Any, Any]:
     return re2, options
 
 
-def compile_re2(pattern: str, anchored: bool) -> Expression:
+def compile_re2(pattern: str, anchored: bool, longest_subject: int = LONGEST_SUBJECT) -> Expression:
     """Raises PatternError with a sentence that helps."""
     re2, options = _re2()
     try:
@@ -85,7 +86,7 @@ def compile_re2(pattern: str, anchored: bool) -> Expression:
         raise PatternError(pattern, _refusal(error)) from None
     if compiled.programsize > len(pattern) + MOST_GROWTH:
         raise PatternError(pattern, "it is too large once its repeats are written out")
-    return _Re2Expression(compiled.fullmatch if anchored else compiled.search)
+    return _Re2Expression(compiled.fullmatch if anchored else compiled.search, longest_subject)
 
 
 def _refusal(error: Exception) -> str:
@@ -103,14 +104,20 @@ class Patterns:
     """The table of compiled patterns. Build one per configuration and pass it down.
 
     `fallback` is asked about a pattern re2 refuses: the seam for dialects whose own engine knows
-    lookaround. It returns an expression or raises PatternError itself.
+    lookaround. It returns an expression or raises PatternError itself. `longest_subject` is for callers
+    that search more than names and can afford the time.
     """
 
     def __init__(
-        self, fallback: Compile | None = None, longest: int = LONGEST_PATTERN, remembered: int = 4096
+        self,
+        fallback: Compile | None = None,
+        longest: int = LONGEST_PATTERN,
+        remembered: int = 4096,
+        longest_subject: int = LONGEST_SUBJECT,
     ) -> None:
         self._fallback = fallback
         self._longest = longest
+        self._longest_subject = longest_subject
         self._remembered = remembered
         self._compiled: dict[tuple[str, bool], Expression] = {}
 
@@ -132,7 +139,7 @@ class Patterns:
             shown = pattern[:40] + "..."
             raise PatternError(shown, f"{len(pattern)} characters, at most {self._longest} are accepted")
         try:
-            return compile_re2(pattern, anchored)
+            return compile_re2(pattern, anchored, self._longest_subject)
         except PatternError:
             if self._fallback is None:
                 raise

@@ -32,11 +32,17 @@ class ShellArgument(Struct, frozen=True, eq=False):
         )
 
     def covers(self, arguments: Mapping[str, Any], cwd: str) -> bool:  # noqa: ARG002 - the protocol
+        commands = self.literal_commands(arguments)
+        return bool(commands) and all(map(self.covers_command, commands))
+
+    def literal_commands(self, arguments: Mapping[str, Any]) -> tuple[ShellCommand, ...]:
+        """The commands of a line; none where no permission may be granted on it."""
         reading = self._reading(arguments)
-        if reading is None or not reading.literal or not reading.commands:
-            return False
-        texts = (" ".join(command.words) for command in reading.commands)
-        return all(any(one.matches(text) for one in self.strict) for text in texts)
+        return reading.commands if reading is not None and reading.literal else ()
+
+    def covers_command(self, command: ShellCommand) -> bool:
+        text = " ".join(command.words)
+        return any(one.matches(text) and (one.exact or not command.opens) for one in self.strict)
 
     def why(self, arguments: Mapping[str, Any], cwd: str) -> str:  # noqa: ARG002 - the protocol
         reading = self._reading(arguments)

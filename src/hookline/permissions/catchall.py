@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 
+from hookline.matching.patterns import LONGEST_PATTERN
 from hookline.matching.toolrules import TOOL_SHAPES
 from hookline.permissions.facts import TOOL_CATEGORIES, Category, category_of
 
@@ -16,6 +17,8 @@ _PROGRAM = re.compile(r"[^\s*:]+(?:\s|:\*$|$)")
 
 def too_wide(text: str, categories: Mapping[str, Category] = TOOL_CATEGORIES) -> str | None:
     """Why a hook may not allow this; None when it may."""
+    if len(text) > LONGEST_PATTERN:
+        return "it is too long to be a rule"
     tool, _bracket, inside = text.strip().partition("(")
     tool = tool.rstrip()
     argument = inside.removesuffix(")").strip()
@@ -46,10 +49,11 @@ def _wide_argument(tool: str, argument: str) -> str | None:
 
 def _weakest(pattern: str) -> str:
     """A pattern with each group of alternatives replaced by the one that says least, and no wildcards."""
-    for _group in range(pattern.count("{")):
-        pattern = _BRACES.sub(lambda found: min(map(_bare, found[1].split(",")), key=len), pattern)
-    return _bare(pattern)
-
-
-def _bare(pattern: str) -> str:
+    before = ""
+    while pattern != before:
+        before, pattern = pattern, _BRACES.sub(_least_said, pattern)
     return _CLASS.sub("", pattern)
+
+
+def _least_said(group: re.Match[str]) -> str:
+    return min(group[1].split(","), key=lambda one: len(_LITERAL.findall(_CLASS.sub("", one))))

@@ -27,7 +27,8 @@ class Mode(Struct, frozen=True):
 
 
 _READS: frozenset[Category] = frozenset({"read", "agent"})
-_ALL: frozenset[Category] = _READS | {"write", "run", "web", "mcp", "other"}
+_EDITS: frozenset[Category] = frozenset({"read", "agent", "write"})
+_ALL: frozenset[Category] = frozenset({"read", "agent", "write", "run", "web", "mcp", "other"})
 
 #: From the tightest to the loosest.
 MODES: Mapping[ModeName, Mode] = MappingProxyType(
@@ -37,7 +38,7 @@ MODES: Mapping[ModeName, Mode] = MappingProxyType(
             Mode("plan", "Tools that write are refused.", _READS, refuses=frozenset({"write"})),
             Mode("dontAsk", "What would be asked is denied.", _READS, unanswered="deny"),
             Mode("default", "Reading runs; everything else is asked.", _READS),
-            Mode("acceptEdits", "Edits inside the directories run as well.", _READS | {"write"}),
+            Mode("acceptEdits", "Edits inside the directories run as well.", _EDITS),
             Mode("bypass", "Only rules and hooks stop a call.", _ALL, anywhere=True),
         )
     }

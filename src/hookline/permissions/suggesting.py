@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hookline.matching.filerules import from_root
-from hookline.matching.shell import ShellReader
+from hookline.matching.shell import ShellCommand, ShellReader
 from hookline.matching.toolrules import TOOL_SHAPES
 from hookline.matching.valuerules import host_of
 from hookline.model.payloads import JsonObject
@@ -88,14 +88,14 @@ def _shell_rules(facts: CallFacts, shell: ShellReader) -> tuple[str, ...]:
     reading = shell.read(command)
     if not reading.literal:
         return ()
-    texts = [_shell_rule(facts.tool_name, each.words) for each in reading.commands]
+    texts = [_shell_rule(facts.tool_name, each) for each in reading.commands]
     return tuple(dict.fromkeys(texts)) if all(texts) else ()
 
 
-def _shell_rule(tool: str, words: tuple[str, ...]) -> str:
+def _shell_rule(tool: str, command: ShellCommand) -> str:
     """Empty when the command holds what a rule would read as a wildcard."""
-    program = words[0].rpartition("/")[2]
-    if program in _EXACT:
+    words, program = command.words, command.base_name
+    if program in _EXACT or command.opens:
         kept, ending = words, ""
     elif program in _SUBCOMMANDS:
         kept, ending = words[: 3 if words[1:2] and words[1] in _NAMES_SCRIPT else 2], ":*"

@@ -228,7 +228,7 @@ def test_what_cannot_be_said_there_is_named(spelled: str, lost: tuple[str, ...])
         ("message_submit", Outcome(votes=(Vote("block", "x" * 241),)), "the reason beyond 240 characters"),
         ("tool_call_before", Outcome(edits=(Edit({"a": "x" * 40_000}, field="tool_input"),)), "rewrite"),
         ("tool_call_before", Outcome(edits=(Edit([1], field="tool_input"),)), "rewrite"),
-        ("tool_call_before", Outcome(votes=(Vote("defer"),)), "decision"),
+        ("tool_call_before", Outcome(votes=(Vote("defer"),)), "defer"),
         ("tool_call_before", Outcome(votes=(Vote("ask", "x" * 2001),)), "the reason beyond 2000 characters"),
         (
             "tool_call_before",

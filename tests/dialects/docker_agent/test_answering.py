@@ -56,6 +56,9 @@ def test_a_vote_comes_back_or_is_named_as_lost(event: str, kind: Any):
         assert kind == "allow" or back.reason == "because"
     elif kind == "defer" and may(event) & May.PERMIT:
         assert back.permission == "ask"
+    elif event == "tool_input_transform" and kind != "allow":
+        # Nobody can be asked under this name, and the call must not go ahead unasked.
+        assert (back.permission, back.reason) == ("deny", "because")
     else:
         assert back == Outcome()
     can = {"block": May.BLOCK}.get(kind, May.PERMIT)

@@ -28,10 +28,11 @@ _LONGEST_NOTE: Final = 1 << 16
 
 # One line, which the shell has read whole before it starts the command: a command that cannot be parsed then
 # spoils nothing after it, and its own lines are counted from 1. $1 is the command, $2 the file, $3 what follows.
-_PROGRAM: Final = 'eval "$3"; eval "$__hookline_command"; { __hookline_note; } 2>/dev/null'
+_PROGRAM: Final = 'eval "$3"; eval "$__hookline_command"; { __hookline_note && :; } 2>/dev/null'
 
-# The groups with a redirection keep the lines of `set -x` out of the command's output. In POSIX mode the name of
-# a special builtin cannot be a function's, so a trap for EXIT that the command sets is then the only one.
+# The groups with a redirection keep the lines of `set -x` out of the command's output; `&& :` hands the status on
+# without being a failure that ends a shell under `set -e`. In POSIX mode the name of a special builtin cannot be a
+# function's, so a trap for EXIT that the command sets is then the only one.
 _IN_BASH: Final = r"""
 __hookline_command=$1 __hookline_note_file=$2
 set --
@@ -45,12 +46,12 @@ __hookline_keep_note() {
   now=$(builtin trap -p EXIT)
   case $now in
     *__hookline_note*) ;;
-    '') builtin trap '{ __hookline_note; } 2>/dev/null' EXIT ;;
-    *) eval "set -- $now"; builtin trap "{ __hookline_note; } 2>/dev/null
+    '') builtin trap '{ __hookline_note && :; } 2>/dev/null' EXIT ;;
+    *) eval "set -- $now"; builtin trap "{ __hookline_note && :; } 2>/dev/null
 $3" EXIT ;;
   esac
 } 2>/dev/null
-builtin trap '{ __hookline_note; } 2>/dev/null' EXIT
+builtin trap '{ __hookline_note && :; } 2>/dev/null' EXIT
 case :$SHELLOPTS: in
   *:posix:*) ;;
   *) trap() {
@@ -68,7 +69,7 @@ __hookline_note() {
   pwd -P >|"$__hookline_note_file"
   return "$__hookline_status"
 }
-trap '{ __hookline_note; } 2>/dev/null' EXIT
+trap '{ __hookline_note && :; } 2>/dev/null' EXIT
 """
 
 
@@ -91,7 +92,10 @@ async def run_in_shell(
 ) -> ShellEnd:
     """Run it to its end. Cancelled, the command is ended, and all it started."""
     # Here and not in a thread: a caller cancelled meanwhile would leave it behind.
-    folder = tempfile.mkdtemp(prefix="hookline-shell-")
+    try:
+        folder = tempfile.mkdtemp(prefix="hookline-shell-")
+    except OSError as problem:
+        return ShellEnd(Broke("not_started", f"there is no room for temporary files: {problem.strerror}"))
     try:
         note = os.path.join(folder, "cwd")
         raw = await processes.run(

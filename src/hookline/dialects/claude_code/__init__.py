@@ -2,15 +2,17 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from hookline.dialects.claude_code.config import SettingsReader
 from hookline.dialects.claude_code.vocabulary import default_timeout, session_end_budget, spellings
 from hookline.dialects.claude_code.wire import ClaudeCodeWire
 from hookline.dialects.dialect import Dialect, Layer, Place, Reading, ReversibleWire, Spelled, Tools
 from hookline.dialects.labels import command_label
 from hookline.handlers.command import CommandSpec
 from hookline.model.hook import Hook
+
+if TYPE_CHECKING:
+    from hookline.dialects.claude_code.config import SettingsReader
 
 _PROJECT: Final = ".claude/settings.json"
 _LOCAL: Final = ".claude/settings.local.json"
@@ -36,9 +38,9 @@ class ClaudeCode:
     def __init__(self, env: Mapping[str, str]) -> None:
         self._wire = ClaudeCodeWire()
         self._spellings = spellings(env)
-        self._reader = SettingsReader(
-            self._spellings, self._wire, env.get("HOME", ""), session_end_budget(env)
-        )
+        self._home = env.get("HOME", "")
+        self._session_end = session_end_budget(env)
+        self._reader: SettingsReader | None = None
 
     @property
     def name(self) -> str:
@@ -75,6 +77,11 @@ class ClaudeCode:
         return "claude-code" in str(table.get("$schema", "")) or not _OWN_SETTINGS.isdisjoint(table)
 
     def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
+        if self._reader is None:
+            # Only here: who answers Claude Code as one of its hooks reads none of its files.
+            from hookline.dialects.claude_code.config import SettingsReader  # noqa: PLC0415 see above
+
+            self._reader = SettingsReader(self._spellings, self._wire, self._home, self._session_end)
         return self._reader.read(layers, tools)
 
     def moments(self, name: str) -> Sequence[Spelled]:

@@ -24,6 +24,8 @@ class _Draft(Struct):
     top: dict[str, Any] = {}
     specific: dict[str, Any] = {}
     lost: list[str] = []
+    #: Text for the model where only plain stdout is read as such.
+    plain: str = ""
 
     @property
     def ends_turn(self) -> bool:
@@ -48,6 +50,8 @@ def answer(spelled: str, outcome: Outcome) -> Told:
         draft.lost.append("block")
     if spelled == "WorktreeCreate" and outcome.answers:
         return Told(stdout=whole_text(f"{outcome.answer}\n"), lost=tuple(draft.lost))
+    if draft.plain and not draft.top:
+        return Told(stdout=whole_text(draft.plain), lost=tuple(draft.lost))
     if draft.specific:
         draft.top["hookSpecificOutput"] = {"hookEventName": spelled, **draft.specific}
     return Told(stdout=_json(draft.top), lost=tuple(draft.lost))
@@ -65,6 +69,8 @@ def _everything(outcome: Outcome) -> tuple[str, ...]:
 def _by_exit_code(draft: _Draft) -> Told:
     """Where no field says no, the exit code does; the client still reads what stands on stdout."""
     code = 1 if draft.spelled == "WorktreeCreate" else 2
+    if draft.spelled == "WorktreeCreate" and draft.outcome.answers:
+        draft.lost.append("answer")
     if draft.specific:
         draft.top["hookSpecificOutput"] = {"hookEventName": draft.spelled, **draft.specific}
     return Told(code, _json(draft.top), whole_text(draft.outcome.reason or NO_REASON), tuple(draft.lost))
@@ -84,7 +90,7 @@ def _votes(draft: _Draft) -> None:
     if draft.can("permissionDecision"):
         if draft.spelled == "PreModelSwitch" and decision == "defer":
             draft.lost.append("defer")
-            return
+            decision = "ask"
         draft.specific["permissionDecision"] = decision
         if vote.reason:
             draft.specific["permissionDecisionReason"] = vote.reason
@@ -146,6 +152,8 @@ def _context(draft: _Draft) -> None:
         draft.specific["additionalContext"] = joined
     elif draft.spelled == "DirectoryAdded":
         draft.top["systemMessage"] = joined
+    elif _plain_is_heard(draft, joined):
+        draft.plain = joined
     else:
         draft.lost.append("context")
 
@@ -155,6 +163,12 @@ def _context_is_heard(draft: _Draft, text: str) -> bool:
     if draft.spelled in TEXT_GOES_ON:
         return bool(text.strip()) and draft.outcome.blocked and not draft.ends_turn
     return draft.spelled != "Notification"
+
+
+def _plain_is_heard(draft: _Draft, text: str) -> bool:
+    """Beside a decision there is no place for it, and what begins like an answer is read as one."""
+    alone = not draft.top and not draft.specific and not draft.outcome.blocked
+    return draft.row.plain_context and alone and bool(text.strip()) and not text.lstrip().startswith("{")
 
 
 def _messages(draft: _Draft) -> None:

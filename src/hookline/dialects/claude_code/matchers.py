@@ -8,6 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from hookline.dialects.claude_code.vocabulary import OLD_TOOL_NAMES, ROWS, WORDS
+from hookline.matching.explain import explain_matcher
 from hookline.matching.matchers import OneName, RegexMatcher, can_match, regex_or_names
 from hookline.matching.nearest import nearest
 from hookline.matching.patterns import Expression, Patterns
@@ -47,6 +48,11 @@ class Renamed(Struct, frozen=True):
         return self.inner.matches(subject) or any(
             self.inner.matches(name) for name in self.names.get(subject, ())
         )
+
+    def why(self, subject: str) -> str:
+        if self.inner.matches(subject) or not self.matches(subject):
+            return explain_matcher(self.inner, subject)
+        return f'matcher "{self.text}" matches another name of "{subject}"'
 
 
 class Beyond(Struct, frozen=True):

@@ -12,7 +12,8 @@ from hookline.dialects.whole_text import whole_text
 from hookline.model.outcome import Outcome
 from hookline.model.wire import Told
 
-_DECISIONS: Mapping[str, str] = {"deny": "deny", "ask": "ask", "allow": "allow"}
+#: It has no word for a decision that is left to the agent; there, that is to ask.
+_DECISIONS: Mapping[str, str] = {"deny": "deny", "ask": "ask", "allow": "allow", "defer": "ask"}
 
 
 def tell_outcome(spelled: str, outcome: Outcome) -> Told:
@@ -77,8 +78,8 @@ def _gate(outcome: Outcome) -> Told:
             answer["reason"] = vote.reason
             if len(vote.reason) > FIELD_CHARS:
                 lost.add(f"the reason beyond {FIELD_CHARS} characters")
-    elif outcome.votes:
-        lost.add("decision")
+    if outcome.permission == "defer":
+        lost.add("defer")
     if outcome.blocked:
         # The exit code as well: it is what every version there understands.
         return lost.told(2, answer)

@@ -45,8 +45,9 @@ class _Telling:
     def verdict(self) -> None:
         permission, reason = self._outcome.permission, self._outcome.reason or ""
         if self._outcome.stop:
-            permission, reason = "deny", reason or self._outcome.stop_reason or "the run is to stop"
             self.lost.append("stop")
+            if self._may & May.BLOCK:
+                permission, reason = "deny", reason or self._outcome.stop_reason or "the run is to stop"
         if permission is None:
             return
         if self._may & May.PERMIT and not (permission == "allow" and self._name in NEVER_APPROVES):
@@ -55,10 +56,16 @@ class _Telling:
             self.specific["permission_decision"] = "ask" if permission == "defer" else permission
             if reason:
                 self.specific["permission_decision_reason"] = reason
-        elif permission == "deny" and self._may & May.BLOCK:
+            return
+        if permission != "deny":
+            self.lost.append(permission)
+        if permission in ("ask", "defer") and self._event.may & May.PERMIT:
+            # What nobody can be asked about under this name must not happen.
+            permission, reason = "deny", reason or "this needs the user's permission"
+        if permission == "deny" and self._may & May.BLOCK:
             self.top.update({"decision": "block", "reason": reason})
-        else:
-            self.lost.append("block" if permission == "deny" else permission)
+        elif permission == "deny":
+            self.lost.append("block")
 
     def text(self) -> None:
         texts = self._outcome.context

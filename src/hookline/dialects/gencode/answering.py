@@ -121,7 +121,7 @@ class _Telling:
             self._lost.append("permission_updates")
         if permission == "deny":
             specific["decision"] = {"behavior": "deny", "message": reason}
-        elif permission == "ask":
+        elif permission == "ask" and self._outcome.permission == "ask":
             # Saying nothing has the same effect: the user is asked.
             self._lost.append("ask")
         if updated is not None:

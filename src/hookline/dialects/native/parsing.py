@@ -11,7 +11,8 @@ from hookline.model.events import EventSpec
 from hookline.model.scene import Scene
 from hookline.model.wire import Parsed
 
-_SCENE_TEXTS = (
+#: What every payload document may say of the scene, beside its number of the turn.
+SCENE_TEXTS = (
     "session_id",
     "transcript_path",
     "cwd",
@@ -42,7 +43,7 @@ def payload_of(event: EventSpec[Any], document: Mapping[str, Any]) -> Any:
     """The event's payload out of a document that may hold more."""
     if issubclass(event.payload, Mapping):
         return {
-            key: value for key, value in document.items() if key not in (*_SCENE_TEXTS, "hook_event_name")
+            key: value for key, value in document.items() if key not in (*SCENE_TEXTS, "hook_event_name")
         }
     try:
         return msgspec.convert(dict(document), event.payload)
@@ -52,7 +53,7 @@ def payload_of(event: EventSpec[Any], document: Mapping[str, Any]) -> Any:
 
 def _scene(document: Mapping[str, Any]) -> Scene:
     known: dict[str, Any] = {}
-    for name in _SCENE_TEXTS:
+    for name in SCENE_TEXTS:
         value = document.get(name)
         if value is not None and not isinstance(value, str):
             raise _wrong(f"{name} is not text")

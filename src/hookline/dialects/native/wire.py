@@ -10,7 +10,7 @@ from hookline.dialects.native.telling import STDIN_LIMIT, tell
 from hookline.model.events import EventSpec
 from hookline.model.outcome import Outcome
 from hookline.model.raw import Broke, Exited, RawResult, Replied, Returned
-from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, Parsed
+from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, Parsed, Told
 
 
 class NativeWire:
@@ -43,3 +43,9 @@ class NativeWire:
     def parse(self, document: Mapping[str, Any], events: Mapping[str, EventSpec[Any]]) -> Parsed:
         """A payload document read back. Raises `ConfigError` or `UnknownEventError` with what is wrong."""
         return parse_payload(document, events)
+
+    def answer(self, event: EventSpec[Any], outcome: Outcome) -> Told:
+        """The outcome as the answer of a native hook, and what of it has no place at this event."""
+        from hookline.dialects.native.answering import answer  # noqa: PLC0415 only where Hookline is the hook
+
+        return answer(event, outcome)

@@ -50,8 +50,8 @@ def _told(spelled: Spelled, outcome: Outcome) -> Told:
 def _refusal(name: str, outcome: Outcome) -> str | None:
     """Why the action is stopped. Reasonix cannot ask, and what nobody was asked about must not happen."""
     vote = outcome.deciding_vote
-    if vote is not None and vote.kind in ("block", "ask"):
-        return vote.reason or ("this needs the user's permission" if vote.kind == "ask" else "")
+    if vote is not None and vote.kind in ("block", "ask", "defer"):
+        return vote.reason or ("this needs the user's permission" if vote.kind != "block" else "")
     # At TurnEnd a block would be the opposite of a stop.
     return outcome.stop_reason or "a hook stopped the run" if outcome.stop and name != "TurnEnd" else None
 

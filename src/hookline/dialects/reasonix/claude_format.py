@@ -14,6 +14,7 @@ from hookline.dialects.lenient_json import LenientJsonError, read_lenient
 from hookline.dialects.reasonix.exits import message_line
 from hookline.dialects.reasonix.telling import field
 from hookline.dialects.reasonix.vocabulary import LONGEST_TEXT
+from hookline.matching.explain import explain_matcher
 from hookline.model.hook import Matcher
 from hookline.model.outcome import ContextItem, Message, Outcome, Vote
 from hookline.model.raw import Exited
@@ -55,6 +56,11 @@ class EitherName(Struct, frozen=True):
     def matches(self, subject: str) -> bool:
         names = (subject, TOOLS.get(subject), _OLD_NAMES.get(subject))
         return any(name is not None and self.own.matches(name) for name in names)
+
+    def why(self, subject: str) -> str:
+        if self.own.matches(subject) or not self.matches(subject):
+            return explain_matcher(self.own, subject)
+        return f'matcher "{self.text}" matches another name of "{subject}"'
 
 
 def claude_document(spelled: str, payload: Any, scene: Scene) -> dict[str, Any]:

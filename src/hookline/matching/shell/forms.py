@@ -1,13 +1,14 @@
 """A command from its words, in all the ways a rule may have it."""
 
 from hookline.matching.shell import tables
+from hookline.matching.shell.doors import opens_a_door
 from hookline.matching.shell.names import Words, base_name
 from hookline.matching.shell.reading import ShellCommand
 from hookline.matching.shell.through import program_of
 
 
 def command_of(words: Words) -> ShellCommand:
-    return ShellCommand(words, base_name(words[0]), _forms(words))
+    return ShellCommand(words, base_name(words[0]), _forms(words), opens_a_door(words))
 
 
 def _forms(words: Words) -> tuple[str, ...]:

@@ -13,6 +13,8 @@ class ShellCommand(Struct, frozen=True):
     #: The command as one folded text in the ways a rule may have it: as written, by base name, without the
     #: options before its first operand.
     forms: tuple[str, ...]
+    #: It runs or writes more than its program's name says: only a rule that spells it out permits it.
+    opens: bool = False
 
     @property
     def text(self) -> str:

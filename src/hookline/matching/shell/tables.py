@@ -109,7 +109,7 @@ LOOSE: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "doppler": _RUN, "op": _RUN, "aws-vault": _EXEC, "heroku": _RUN, "foreman": _RUN, "fly": ("ssh",),
         "fd": ("-x", "-X", "--exec", "--exec-batch"), "fdfind": ("-x", "-X", "--exec", "--exec-batch"),
         "git": (
-            "bisect", "submodule", "filter-branch", "rebase", "difftool", "mergetool", "for-each-repo",
+            "run", "foreach", "filter-branch", "-x", "--exec", "difftool", "mergetool", "for-each-repo",
         ),
         "make": ("--eval",), "gmake": ("--eval",),
     }
@@ -140,11 +140,15 @@ INTERPRETERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "tar": ("-I", "-F", "--checkpoint-action", "--to-command", "--use-compress-program", "--rsh-command",
                 "--rmt-command", "--info-script", "--new-volume-script"),
         "apt": ("-o",), "apt-get": ("-o",), "sort": ("--compress-program",), "split": ("--filter",),
-        "git": ("-c", "--exec", "-x", "--exec-path", "--config-env", "--upload-pack", "--receive-pack", "-u",
-                "--extcmd"),
+        "git": ("--exec", "--exec-path", "--config", "--config-env", "--upload-pack", "--receive-pack", "--extcmd"),
         "m4": (), "dc": ("-e",), "gpg": ("--photo-viewer",), "less": ("-k",), "more": ("-p",),
     }
 )  # fmt: skip
+
+#: Options of git whose value is code, by the sub-command they follow; elsewhere the same letters are harmless.
+GIT_CODE: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"": ("-c",), "clone": ("-c", "-u"), "rebase": ("-x",), "difftool": ("-x",)}
+)
 
 #: Interpreters that read a program from standard input when they are given none.
 STDIN_INTERPRETERS = frozenset(

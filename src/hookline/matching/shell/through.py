@@ -174,6 +174,16 @@ def _sed(rest: Sequence[str]) -> Iterator[Found]:
     yield from (Foreign(word) for word in rest if _SED_RUNS.search(word))
 
 
+def _git(rest: Sequence[str]) -> Iterator[Found]:
+    """Before its sub-command -c is a setting, which may name a program; behind most of them it is not."""
+    at = 0
+    while at < len(rest) and rest[at].startswith("-"):
+        at += 2 if rest[at] in tables.GLOBAL_VALUED["git"] else 1
+    yield from _foreign(tables.GIT_CODE[""], rest[:at])
+    if at < len(rest) and rest[at] in tables.GIT_CODE:
+        yield from _foreign(tables.GIT_CODE[rest[at]], rest[at + 1 :])
+
+
 def _inner(words: Sequence[str]) -> Iterator[Found]:
     if words:
         yield Inner(tuple(words))
@@ -266,7 +276,11 @@ def _foreign_words(options: tuple[str, ...], rest: Sequence[str]) -> Iterator[st
         return
     letters = tuple(option[1] for option in options if len(option) == 2)
     for at, word in enumerate(rest):
-        long = word.partition("=")[0] in options
+        name = word.partition("=")[0]
+        # Most programs take the beginning of a long option for the whole.
+        long = name in options or (
+            len(name) > 4 and name[:2] == "--" and any(option.startswith(name) for option in options)
+        )
         short = word[:1] == "-" and word[:2] != "--" and any(letter in word[1:] for letter in letters)
         if long or short or word.startswith("+"):
             yield from rest[at : at + 2]
@@ -281,6 +295,7 @@ def _stdin_code(rest: Sequence[str]) -> Iterator[Found]:
 
 _SPECIAL = {
     "eval": _eval,
+    "git": _git,
     "trap": _trap,
     "alias": _alias,
     "hash": _hash,

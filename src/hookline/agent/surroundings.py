@@ -1,0 +1,83 @@
+"""What changes around a session while it runs: watched files and the configuration itself."""
+
+import asyncio
+import os
+from collections.abc import Iterable
+
+from hookline.agent.outside import Shown
+from hookline.agent.session import Agent
+from hookline.agent.watching import Change, FileWatch
+from hookline.config.embedding import Engine
+from hookline.config.watching import Reload, Watch
+from hookline.model import events as e
+from hookline.model import payloads as p
+
+
+class SessionWatch:
+    """Fires FileChanged and ConfigChange for one agent, until it is closed."""
+
+    def __init__(self, agent: Agent, engine: Engine | None, cwd: str, home: str) -> None:
+        self._agent = agent
+        self._home = home
+        self._files = FileWatch(self._file_changed)
+        self._config = (
+            Watch(engine, cwd, self._reloaded, agree=self._config_changed) if engine is not None else None
+        )
+        self._tasks: list[asyncio.Task[None]] = []
+        agent.on_watch = self._files.add
+        agent.place.on_wrote = self._files.seen
+
+    def start(self, paths: Iterable[str] = ()) -> None:
+        self._files.add([*paths, *self._agent.watched])
+        self._tasks.append(asyncio.ensure_future(self._files.run()))
+        if self._config is not None:
+            self._tasks.append(asyncio.ensure_future(self._config.run()))
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        self._tasks.clear()
+
+    async def _file_changed(self, file: str, change: Change) -> None:
+        outcome = await self._agent.fire(e.FILE_CHANGED, p.FileEdit(file_path=file, event=change))
+        self._agent.watch(outcome.watch_paths)
+
+    async def _config_changed(self, changed: tuple[str, ...]) -> bool:
+        """Hooks are asked before a change counts; one objection keeps all of it out."""
+        agreed = True
+        for file in changed:
+            outcome = await self._agent.fire(
+                e.CONFIG_CHANGE, p.ConfigEdit(source=self._source(file), file_path=file)
+            )
+            if outcome.blocked:
+                agreed = False
+                why = outcome.reason or "a hook objects"
+                self._agent.listener.show(Shown(kind="warning", text=f"{file} is not taken up: {why}"))
+        return agreed
+
+    def _source(self, file: str) -> str:
+        if ".local." in os.path.basename(file):
+            return "local_settings"
+        inside = self._home and file.startswith(self._home.rstrip(os.sep) + os.sep)
+        project = self._agent.hooks.scene.project_dir or self._agent.place.cwd
+        if inside and not file.startswith(project.rstrip(os.sep) + os.sep):
+            return "user_settings"
+        return "project_settings"
+
+    def _reloaded(self, reload: Reload) -> None:
+        for diagnostic in reload.diagnostics:
+            self._agent.listener.show(Shown(kind="warning", text=str(diagnostic)))
+
+
+def watched_names(engine: Engine, cwd: str) -> list[str]:
+    """Names that hooks of FileChanged match: there a matcher says what is to be watched."""
+    found: list[str] = []
+    for hook in engine.hooks:
+        if hook.event is e.FILE_CHANGED and hook.matcher is not None:
+            names = hook.matcher.text.split("|")
+            found += [
+                os.path.join(cwd, name) for name in names if name and not set(name) & set("*?[](){}^$\\/+")
+            ]
+    return found

@@ -1,0 +1,121 @@
+"""The examination: load what is configured, put it through every check, report."""
+
+import argparse
+import os
+import time
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from hookline.cli.doctor_document import Findings, as_document
+from hookline.cli.doctor_report import as_text
+from hookline.cli.fire_request import working_directory
+from hookline.cli.fire_settings import RequestError
+from hookline.cli.looking import looking_engine
+from hookline.cli.output import FINE, PROBLEM, show, tell
+from hookline.cli.progress import Progress
+from hookline.cli.sources import looked_for
+from hookline.cli.text import json_lines, terminal_width
+from hookline.config.checkup.agents import elsewhere
+from hookline.config.checkup.answers import answers
+from hookline.config.checkup.here import Check, Here
+from hookline.config.checkup.impossible import impossible
+from hookline.config.checkup.journal_facts import recent
+from hookline.config.checkup.needs import needs
+from hookline.config.checkup.neighbours import misspelled, unread_files
+from hookline.config.checkup.openness import fails_open
+from hookline.config.checkup.powers import powers
+from hookline.config.checkup.programs import startable
+from hookline.config.checkup.ranking import ranked
+from hookline.config.checkup.secrets import secrets
+from hookline.config.checkup.spellings import Names, with_names
+from hookline.config.checkup.tiers import containment_tier
+from hookline.config.checkup.trust import trust
+from hookline.config.checkup.twice import twice
+from hookline.config.checkup.units import units
+from hookline.config.recognising import NATIVE
+from hookline.engine.journal_file import journal_path
+from hookline.engine.redaction import Redactor
+from hookline.matching.shell import ShellReader
+from hookline.model.diagnostics import Diagnostic
+from hookline.model.errors import HooklineError
+from hookline.model.safetext import printable
+
+if TYPE_CHECKING:
+    from hookline.config.embedding import Engine
+
+
+def checks() -> Mapping[str, Check]:
+    """Every check, by what somebody who waits is told; a new one is one line here."""
+    return {
+        "programs": startable,
+        "conditions": impossible,
+        "timeouts": units,
+        "copies": twice,
+        "files nobody reads": unread_files,
+        "misspelled keys": misspelled,
+        "answers": answers,
+        "failing guards": fails_open,
+        "powers": powers,
+        "secrets": secrets,
+        "what hooks need": needs,
+        "agents": elsewhere,
+        "trust": trust,
+    }
+
+
+def doctor(args: argparse.Namespace) -> int:
+    try:
+        findings = examine(args)
+    except (RequestError, HooklineError) as problem:
+        tell(printable(f"hookline doctor: {problem}"))
+        return PROBLEM
+    if args.json:
+        shown = show(json_lines(as_document(findings)), as_json=True)
+    else:
+        shown = show(as_text(findings, terminal_width()))
+    return shown or _status(findings, strict=args.strict_warnings)
+
+
+def examine(args: argparse.Namespace) -> Findings:
+    cwd = working_directory(args.cwd)
+    named = None if args.dialect is None else [args.dialect]
+    engine = looking_engine()
+    with Progress() as progress:
+        progress.say("reading configurations")
+        loaded = engine.load(cwd, args.config, named)
+        found = list(loaded.diagnostics)
+        here = Here(cwd, dict(os.environ), ShellReader())
+        for name, check in checks().items():
+            progress.say(f"looking at {name}")
+            if args.config is None or check is not unread_files:
+                found += check(loaded, here)
+        progress.say("reading the journal")
+        found += _journal(args)
+        problems = ranked(loaded, with_names(found, loaded, lambda: _names(engine)))
+    everywhere = args.config is None and named is None
+    places = looked_for(engine.loader, cwd).splitlines() if everywhere else loaded.looked_for
+    return Findings(cwd, loaded, problems, tuple(places), containment_tier(), Redactor(os.environ).redact)
+
+
+def _journal(args: argparse.Namespace) -> Iterator[Diagnostic]:
+    """Only for a look at everything: who names files asks about those."""
+    path = journal_path(os.environ)
+    if args.config is None and os.path.exists(path):
+        yield from recent(path, time.time())
+
+
+def _names(engine: "Engine") -> Mapping[str, Names]:
+    """The event names of every agent, worked out only when one is unknown."""
+    loader = engine.loader
+    foreign = {
+        name: {spelled: each.event for spelled, each in loader.dialect(name).spellings.items()}
+        for name in loader.names
+        if name != NATIVE
+    }
+    return {**foreign, NATIVE: engine.events}
+
+
+def _status(findings: Findings, *, strict: bool) -> int:
+    grave = {"error", "warning"} if strict else {"error"}
+    wrong = any(one.severity in grave for one in findings.problems)
+    return PROBLEM if wrong or not findings.loaded.found else FINE

@@ -1,0 +1,1 @@
+"""What can be known about hooks without running one: each module finds one kind of mistake."""

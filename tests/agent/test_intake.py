@@ -1,0 +1,322 @@
+"""What a prompt becomes: local commands, commands and skills people wrote, routes, and plain text."""
+
+import asyncio
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from hookline.agent.intake.history import InputHistory
+from hookline.agent.intake.local_commands import LOCAL_COMMANDS
+from hookline.agent.intake.prepared import LocalCommand, Prepared, Surroundings
+from hookline.agent.intake.preparing import help_text, prepare
+from hookline.agent.intake.project import ProjectIntake
+from hookline.agent.intake.routing import LONGEST_ROUTED, Route, Router
+
+
+class Project:
+    """A project and a home, both empty."""
+
+    def __init__(self, root: Path) -> None:
+        self.cwd = root / "project"
+        self.home = root / "home"
+        (self.cwd / ".git").mkdir(parents=True)
+        self.home.mkdir()
+
+    def write(self, file: str, text: str) -> None:
+        path = (self.home / file[2:]) if file.startswith("~/") else self.cwd / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def prepare(self, text: str, *, below: str = "", router: Router | None = None) -> Prepared:
+        return asyncio.run(prepare(text, self.around(below, router)))
+
+    def around(self, below: str = "", router: Router | None = None) -> Surroundings:
+        return Surroundings(cwd=str(self.cwd / below), env={"HOME": str(self.home)}, router=router)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "fix the bug",
+        "",
+        "/",
+        "/ clear",
+        " /clear",
+        "/etc/hosts is wrong",
+        "//",
+        "/1",
+        "say /clear",
+        "\n/exit",
+    ],
+)
+def test_plain_text_is_sent_as_it_is(project: Project, text: str) -> None:
+    assert project.prepare(text) == Prepared(shown=text, text=text)
+
+
+@pytest.mark.parametrize("name", LOCAL_COMMANDS)
+def test_a_local_command_is_parsed_and_nothing_is_sent(project: Project, name: str) -> None:
+    argument = {"none": "", "optional": "", "required": "some thing"}[LOCAL_COMMANDS[name].argument]
+    text = f"/{name} {argument}\n"
+    assert project.prepare(text) == Prepared(shown=text, local=LocalCommand(name, argument), sends=False)
+
+
+def test_an_argument_that_is_optional_is_taken_whole(project: Project) -> None:
+    assert project.prepare("/compact keep  the plan\nand the tests").local == LocalCommand(
+        "compact", "keep  the plan\nand the tests"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("/model", "/model needs an argument: /model NAME"),
+        ("/resume  ", "/resume needs an argument: /resume ID"),
+        ("/clear everything", "/clear takes no argument; nothing was done"),
+    ],
+)
+def test_a_local_command_typed_wrongly_is_told_and_does_nothing(
+    project: Project, text: str, problem: str
+) -> None:
+    assert project.prepare(text) == Prepared(shown=text, problems=(problem,), sends=False)
+
+
+def test_an_unknown_command_names_the_nearest_and_is_not_sent(project: Project) -> None:
+    project.write(".claude/commands/deploy.md", "Deploy.")
+    prepared = project.prepare("/deplyo now")
+    assert not prepared.sends
+    assert prepared.text == ""
+    assert "no command /deplyo; did you mean /deploy?" in prepared.problems[0]
+    assert "did you mean /clear?" in project.prepare("/claer").problems[0]
+    assert "/help lists" in project.prepare("/qqqqqqqq").problems[0]
+
+
+def test_a_command_puts_its_arguments_in_place_and_tells_what_its_front_matter_asks_for(
+    project: Project,
+) -> None:
+    project.write(
+        ".claude/commands/review.md",
+        "---\ndescription: Review one thing\nallowed-tools: Bash(git diff:*), Read\nmodel: fast-one\n"
+        "argument-hint: [pr] [priority]\nhooks:\n  PreToolUse:\n    - hooks: []\n---\n"
+        "Review $1 with priority $2 ($ARGUMENTS). $3 costs $10.\n",
+    )
+    prepared = project.prepare("/review 'pull request' high")
+    assert prepared == Prepared(
+        shown="/review 'pull request' high",
+        text="Review pull request with priority high ('pull request' high).  costs $10.",
+        model="fast-one",
+        allowed_tools=("Bash(git diff:*)", "Read"),
+        command="review",
+        command_kind="command",
+        command_arguments="'pull request' high",
+        command_source="projectSettings",
+        hooks={"PreToolUse": [{"hooks": []}]},
+    )
+
+
+def test_an_argument_is_never_read_as_a_place_for_another(project: Project) -> None:
+    project.write(".hookline/commands/twice.md", "First $1, all $ARGUMENTS")
+    assert project.prepare("/twice $2 $ARGUMENTS").text == "First $2, all $2 $ARGUMENTS"
+
+
+def test_arguments_without_a_place_follow_the_text(project: Project) -> None:
+    project.write(".hookline/commands/plan.md", "Make a plan.\n")
+    assert project.prepare("/plan it's big").text == "Make a plan.\n\nARGUMENTS: it's big"
+    assert project.prepare("/plan").text == "Make a plan."
+
+
+def test_the_project_wins_over_the_user_and_the_nearest_folder_over_the_root(project: Project) -> None:
+    project.write("~/.claude/commands/who.md", "the user's claude")
+    assert project.prepare("/who").command_source == "userSettings"
+    project.write("~/.config/hookline/commands/who.md", "the user")
+    assert project.prepare("/who").text == "the user"
+    for folder in (".gen", ".claude", ".hookline"):
+        project.write(f"{folder}/commands/who.md", folder)
+        assert project.prepare("/who").text == folder
+    project.write("sub/.gen/commands/who.md", "below")
+    assert project.prepare("/who", below="sub").text == "below"
+
+
+def test_commands_in_folders_have_both_names_and_the_short_one_is_the_outer_files(project: Project) -> None:
+    project.write(".claude/commands/ui/button.md", "a button")
+    project.write(".claude/commands/ui/plan.md", "a nested plan")
+    project.write(".claude/commands/plan.md", "the plan")
+    assert project.prepare("/ui:button").text == project.prepare("/button").text == "a button"
+    assert project.prepare("/plan").text == "the plan"
+    assert project.prepare("/ui:plan").text == "a nested plan"
+    assert not project.prepare("/ui:..:plan").sends
+
+
+def test_a_skill_wraps_the_prompt_and_says_where_its_files_are(project: Project) -> None:
+    project.write(
+        ".claude/skills/pdf/SKILL.md",
+        "---\nname: pdf\ndescription: Fill forms\nallowed-tools: [Read, 'Bash(python *)']\n---\n"
+        "# PDF\nUse fill.py, see @missing.txt.\n",
+    )
+    prepared = project.prepare("/pdf the form")
+    folder = project.cwd / ".claude/skills/pdf"
+    assert prepared.text == (
+        f"Follow the skill 'pdf'. Files it names are in {folder}.\n\n"
+        "# PDF\nUse fill.py, see @missing.txt.\n\nARGUMENTS: the form"
+    )
+    assert (prepared.command, prepared.command_kind) == ("pdf", "skill")
+    assert prepared.allowed_tools == ("Read", "Bash(python *)")
+    assert prepared.problems == ()
+
+
+def test_a_command_wins_over_a_skill_and_a_local_command_over_both(project: Project) -> None:
+    project.write(".hookline/skills/x/SKILL.md", "skill")
+    project.write(".hookline/commands/x.md", "command")
+    project.write(".hookline/commands/clear.md", "never")
+    assert project.prepare("/x").text == "command"
+    assert project.prepare("/clear").local == LocalCommand("clear")
+
+
+@pytest.mark.parametrize(
+    ("front", "says"),
+    [
+        ("allowed-tools: 7", "allowed-tools is neither text nor a list of texts"),
+        ("allowed-tools: [Read, 7]", "allowed-tools is neither text nor a list of texts"),
+        (
+            "allowed-tools: Read\nallowed-tools: Bash",
+            "line 3 of its front matter: the key 'allowed-tools' stands twice",
+        ),
+        ("hooks: [1]", "hooks is no object of events"),
+        ("model: [a]", "model is no text"),
+        ("- a list", "its front matter is no list of fields"),
+        ("a: {b\n c: [", "of its front matter"),
+    ],
+)
+def test_a_command_whose_limits_cannot_be_known_is_not_used(project: Project, front: str, says: str) -> None:
+    project.write(".claude/commands/bad.md", f"---\n{front}\n---\nDo it.")
+    prepared = project.prepare("/bad")
+    assert not prepared.sends
+    assert prepared.text == ""
+    assert says in prepared.problems[0]
+    assert "bad.md" in prepared.problems[0]
+
+
+def test_front_matter_that_never_ends_is_no_text_to_send(project: Project) -> None:
+    project.write(".claude/commands/torn.md", "---\nallowed-tools: Read\nDo it.")
+    assert "no closing --- line" in project.prepare("/torn").problems[0]
+
+
+def test_front_matter_as_people_write_it_is_read(project: Project) -> None:
+    project.write(
+        ".claude/commands/loose.md",
+        "---\nargument-hint: [id] [title]\ndescription: Fix: one thing\n"
+        "allowed-tools: Bash(git add:*), Bash(npm run test, x) Read\n---\nx",
+    )
+    prepared = project.prepare("/loose")
+    assert prepared.problems == ()
+    assert prepared.allowed_tools == ("Bash(git add:*)", "Bash(npm run test, x)", "Read")
+
+
+@pytest.mark.parametrize(
+    ("said", "rules"),
+    [
+        ("allowed-tools: []", ()),
+        ("allowed-tools: ''", ()),
+        ("allowed-tools:", None),
+        ("description: x", None),
+    ],
+)
+def test_an_empty_list_of_tools_allows_none_and_no_list_restricts_nothing(
+    project: Project, said: str, rules: tuple[str, ...] | None
+) -> None:
+    project.write(".claude/commands/c.md", f"---\n{said}\n---\nx")
+    assert project.prepare("/c").allowed_tools == rules
+
+
+def test_a_command_file_that_is_no_text_is_refused_at_once(project: Project) -> None:
+    folder = project.cwd / ".claude/commands"
+    folder.mkdir(parents=True)
+    os.mkfifo(folder / "pipe.md")
+    (folder / "zero.md").symlink_to("/dev/zero")
+    (folder / "big.md").write_text("x" * 300_000)
+    (folder / "bytes.md").write_bytes(b"\xff\xfe")
+    (folder / "gone.md").symlink_to("nowhere")
+    for name, says in (
+        ("pipe", "is a device or a pipe"),
+        ("zero", "is a device or a pipe"),
+        ("big", "has more than 262,144 bytes"),
+        ("bytes", "is not UTF-8 text"),
+        ("gone", "cannot be read: No such file"),
+    ):
+        assert says in project.prepare(f"/{name}").problems[0]
+
+
+def test_the_first_route_that_fits_the_final_text_names_the_model(project: Project) -> None:
+    router = Router(
+        [Route(r"(?i)\brefactor\b", "strong"), Route("^quick", "fast"), Route("refactor", "never")]
+    )
+    assert router.problems == ()
+    assert project.prepare("please Refactor it", router=router).model == "strong"
+    assert project.prepare("quick refactor", router=router).model == "strong"
+    assert project.prepare("quick one", router=router).model == "fast"
+    assert project.prepare("something", router=router).model is None
+
+
+def test_a_commands_own_model_wins_over_routes_which_see_what_was_typed(project: Project) -> None:
+    router = Router([Route("go", "routed")])
+    project.write(".claude/commands/own.md", "---\nmodel: own\n---\nx")
+    project.write(".claude/commands/none.md", "---\nmodel: inherit\n---\nplain text")
+    assert project.prepare("/own go", router=router).model == "own"
+    assert project.prepare("/none go", router=router).model == "routed"
+
+
+def test_a_route_that_cannot_be_read_is_told_and_the_others_hold(project: Project) -> None:
+    router = Router([Route("(?=x)", "a\x1b[31m"), Route("[", "b"), Route("x" * 5000, "c"), Route("x", "d")])
+    assert len(router.problems) == 3
+    assert "lookahead is not supported" in router.problems[0]
+    assert "\x1b" not in "".join(router.problems)
+    assert router.model_for("x") == "d"
+
+
+def test_a_long_prompt_is_routed_by_what_stands_in_its_beginning() -> None:
+    router = Router([Route("needle", "found")])
+    assert router.model_for("x" * 5000 + "needle") == "found"
+    assert router.model_for("x" * 5000) is None
+    assert router.model_for("x" * LONGEST_ROUTED + "needle") is None
+
+
+def test_hostile_patterns_on_a_long_prompt_come_to_an_end() -> None:
+    router = Router([Route(r"(x+x+)+y", "a"), Route(r"(a|b)*a(a|b){12}c", "b"), Route(r"[\w\s]{200}z", "c")])
+    began = time.perf_counter()
+    assert router.model_for("ab x" * 100_000) is None
+    assert time.perf_counter() - began < 10
+
+
+def test_help_lists_every_command_with_what_it_is_for(project: Project) -> None:
+    project.write(
+        ".claude/commands/pr.md", "---\ndescription: Open \x1b[31m one\nargument-hint: [branch]\n---\n"
+    )
+    project.write(".claude/skills/pdf/SKILL.md", "x")
+    project.write(".claude/commands/bad.md", "---\n- x\n---\n")
+    shown = asyncio.run(help_text(project.around()))
+    lines = {line.split()[0]: line for line in shown.splitlines()}
+    assert set(lines) == {f"/{name}" for name in LOCAL_COMMANDS} | {"/pr", "/pdf", "/bad"}
+    assert "/compact [INSTRUCTIONS]" in lines["/compact"]
+    assert "cannot be used" in lines["/bad"]
+    assert "\x1b" not in shown
+
+
+def test_the_projects_intake_prepares_remembers_and_retries(project: Project, tmp_path: Path) -> None:
+    intake = ProjectIntake(
+        {"HOME": str(project.home)}, history=InputHistory(str(tmp_path / "state" / "history"))
+    )
+    project.write(".claude/commands/hi.md", "Hello $1")
+    assert asyncio.run(intake.prepare("/hi you", str(project.cwd))).text == "Hello you"
+    intake.remember("/hi you")
+    intake.remember("/retry")
+    assert intake.retry() == "/hi you"
+    assert "/hi" in asyncio.run(intake.help_text(str(project.cwd)))
+    without = ProjectIntake({})
+    without.remember("x")
+    assert without.retry() is None

@@ -1,0 +1,157 @@
+"""Edit: one stretch of a known file for another, the rest untouched to the byte."""
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from hookline.agent.tooling import ToolReply
+from tests.agent.tools.stage import Stage, play
+
+
+def edit(folder: Path, old: str, new: str, *, replace_all: bool = False) -> ToolReply:
+    async def act(stage: Stage) -> ToolReply:
+        await stage.call("Read", file_path="f")
+        return await stage.call(
+            "Edit", file_path="f", old_string=old, new_string=new, replace_all=replace_all
+        )
+
+    return play(folder, act)
+
+
+def refused(folder: Path, old: str, new: str = "new", *, read_first: bool = True) -> str:
+    async def act(stage: Stage) -> str:
+        if read_first:
+            await stage.call("Read", file_path="f")
+        return str(await stage.fails("Edit", file_path="f", old_string=old, new_string=new))
+
+    return play(folder, act)
+
+
+def test_an_edit_is_told_as_a_patch(tmp_path: Path) -> None:
+    file = tmp_path / "f"
+    file.write_text("one\ntwo\n")
+    reply = edit(tmp_path, "two", "three")
+    assert file.read_text() == "one\nthree\n"
+    assert reply.text == f"The file {file} has been updated successfully."
+    assert reply.response == {
+        "filePath": str(file),
+        "oldString": "two",
+        "newString": "three",
+        "originalFile": "one\ntwo\n",
+        "structuredPatch": [
+            {
+                "oldStart": 1,
+                "oldLines": 2,
+                "newStart": 1,
+                "newLines": 2,
+                "lines": [" one", "-two", "+three"],
+            }
+        ],
+        "userModified": False,
+        "replaceAll": False,
+    }
+
+
+def test_a_text_that_stands_twice_needs_replace_all(tmp_path: Path) -> None:
+    file = tmp_path / "f"
+    file.write_text("x = 1\nx = 1\n")
+    assert refused(tmp_path, "x = 1") == (
+        f"old_string stands 2 times in {file}. Give more of what is around it, or set replace_all."
+    )
+    edit(tmp_path, "x = 1", "y", replace_all=True)
+    assert file.read_text() == "y\ny\n"
+
+
+def test_a_text_that_is_not_there_is_said_not_to_be(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("one\n")
+    assert refused(tmp_path, "One").startswith(f"old_string is not in {tmp_path}/f.")
+    assert (tmp_path / "f").read_text() == "one\n"
+
+
+def test_an_edit_that_changes_nothing_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("one\n")
+    assert "there is nothing to change" in refused(tmp_path, "one", "one")
+
+
+def test_an_unread_or_changed_file_is_not_edited(tmp_path: Path) -> None:
+    file = tmp_path / "f"
+    file.write_text("one\n")
+    assert "has not been read yet" in refused(tmp_path, "one", read_first=False)
+
+    async def act(stage: Stage) -> str:
+        await stage.call("Read", file_path="f")
+        os.utime(file, (5, 5))
+        return str(await stage.fails("Edit", file_path="f", old_string="one", new_string="two"))
+
+    assert "has changed since it was read" in play(tmp_path, act)
+    assert file.read_text() == "one\n"
+
+
+def test_a_file_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    assert refused(tmp_path, "x", read_first=False) == f"{tmp_path}/f does not exist."
+    assert os.listdir(tmp_path) == []
+
+
+def test_bytes_that_are_no_text_stay_as_they_are(tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(b"\xef\xbb\xbfcaf\xe9 one\n")
+    edit(tmp_path, "one", "zwei é")
+    assert (tmp_path / "f").read_bytes() == b"\xef\xbb\xbfcaf\xe9 zwei \xc3\xa9\n"
+
+
+@pytest.mark.parametrize(("old", "new"), [("one\ntwo", "1\n2"), ("two", "2a\n2b")])
+def test_line_ends_of_the_file_are_kept(tmp_path: Path, old: str, new: str) -> None:
+    before = b"one\r\ntwo\r\nthree\r\n"
+    (tmp_path / "f").write_bytes(before)
+    edit(tmp_path, old, new)
+    expected = before.decode().replace("\r\n", "\n").replace(old, new).replace("\n", "\r\n")
+    assert (tmp_path / "f").read_bytes() == expected.encode()
+
+
+def test_binary_and_huge_files_are_not_edited(tmp_path: Path) -> None:
+    async def act(stage: Stage) -> list[str]:
+        said: list[str] = []
+        for name, content in (("bin", b"\x7fELF\0one"), ("big", b"one" + b"x" * (17 << 20))):
+            (tmp_path / name).write_bytes(content)
+            stage.place.read_files[str(tmp_path / name)] = (tmp_path / name).stat().st_mtime
+            said.append(str(await stage.fails("Edit", file_path=name, old_string="one", new_string="x")))
+        return said
+
+    binary, big = play(tmp_path, act)
+    assert binary == f"{tmp_path}/bin is a binary file; Edit changes text only."
+    assert "at most 16777216 are taken" in big
+
+
+def test_edits_at_the_same_time_do_not_lose_each_other(tmp_path: Path) -> None:
+    words = [f"word{n:02}" for n in range(30)]
+    (tmp_path / "f").write_text("\n".join(words))
+
+    async def act(stage: Stage) -> None:
+        await stage.call("Read", file_path="f")
+        await asyncio.gather(
+            *(stage.call("Edit", file_path="f", old_string=word, new_string=word.upper()) for word in words)
+        )
+
+    play(tmp_path, act)
+    assert (tmp_path / "f").read_text() == "\n".join(words).upper()
+
+
+def test_a_cancelled_edit_leaves_the_file_whole(tmp_path: Path) -> None:
+    file = tmp_path / "f"
+    file.write_text("one " * 1000)
+
+    async def act(stage: Stage) -> None:
+        for turn in range(20):
+            await stage.call("Read", file_path="f")
+            old, new = ("one ", "two ") if "one" in file.read_text() else ("two ", "one ")
+            edit = stage.call("Edit", file_path="f", old_string=old, new_string=new, replace_all=True)
+            running = asyncio.create_task(edit)
+            for _ in range(turn % 4):
+                await asyncio.sleep(0)
+            running.cancel()
+            await asyncio.wait((running,))
+            assert file.read_text() in {"one " * 1000, "two " * 1000}
+
+    play(tmp_path, act)
+    assert os.listdir(tmp_path) == ["f"]

@@ -1,0 +1,1 @@
+#!/usr/bin/env -S ts-node-that-is-not-here --quiet

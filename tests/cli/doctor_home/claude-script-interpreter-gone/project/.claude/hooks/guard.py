@@ -1,0 +1,2 @@
+#!/opt/python2.7/bin/python
+print("{}")

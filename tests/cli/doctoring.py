@@ -1,0 +1,58 @@
+"""The doctor at work in this process, on a home and a project of a test's own."""
+
+import argparse
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from hookline.cli.doctor_document import DoctorDocument, ProblemDocument, as_document
+from hookline.cli.doctor_examining import examine
+from hookline.cli.main import build_parser
+
+HOME = Path(__file__).parent / "doctor_home"
+PATH = "/usr/local/bin:/usr/bin:/bin"
+
+
+class Clinic:
+    """A home and a project, and what the doctor says of them."""
+
+    def __init__(self, top: Path, monkeypatch: pytest.MonkeyPatch, path: str = PATH) -> None:
+        self.home = top / "home"
+        self.project = top / "project"
+        self.home.mkdir(parents=True, exist_ok=True)
+        self.project.mkdir(parents=True, exist_ok=True)
+        monkeypatch.setenv("HOME", str(self.home))
+        monkeypatch.setenv("PATH", path)
+        for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR", "REASONIX_HOME"):
+            monkeypatch.delenv(name, raising=False)
+
+    def write(self, name: str, text: str, *, mode: int = 0o644) -> Path:
+        file = self.home / name[2:] if name.startswith("~/") else self.project / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        file.chmod(mode)
+        return file
+
+    def document(self, words: Sequence[str] = ()) -> DoctorDocument:
+        return as_document(examine(parsed(["--cwd", str(self.project), *words])))
+
+    def problems(self, words: Sequence[str] = ()) -> tuple[ProblemDocument, ...]:
+        return self.document(words).problems
+
+
+def parsed(words: Sequence[str]) -> argparse.Namespace:
+    return build_parser("doctor").parse_args(["doctor", *words])
+
+
+def copied(case: str, top: Path) -> Path:
+    """A case of the fixture home as a tree that may be written to; what git does not keep is made."""
+    place = top / "case"
+    shutil.copytree(HOME / case, place)
+    return place
+
+
+def alarms(problems: Sequence[ProblemDocument]) -> list[str]:
+    """Errors and warnings, without notes."""
+    return [one.code for one in problems if one.severity != "note"]

@@ -1,0 +1,37 @@
+"""Commands that run nothing, called in this process: many facts in little time."""
+
+from pathlib import Path
+
+import pytest
+from msgspec import Struct
+
+from hookline.cli.main import run
+from tests.cli.run_cli import Place, Ran
+
+_OTHERS = ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR", "REASONIX_HOME", "HOOKLINE_TRACE")
+
+
+class Inside(Struct, frozen=True):
+    """A project, a home, and the commands."""
+
+    place: Place
+    capsys: pytest.CaptureFixture[str]
+
+    def write(self, name: str, text: str) -> Path:
+        return self.place.write(name, text)
+
+    def call(self, *words: str) -> Ran:
+        status = run(words)
+        out, err = self.capsys.readouterr()
+        return Ran(status, out, err)
+
+
+def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Inside:
+    place = Place(tmp_path / "home", tmp_path / "home" / "project")
+    place.project.mkdir(parents=True)
+    for name in _OTHERS:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(place.home))
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.chdir(place.project)
+    return Inside(place, capsys)

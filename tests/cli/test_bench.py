@@ -1,0 +1,246 @@
+"""`hookline bench`: the user's own hooks, measured."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+from typing import Any
+
+import pytest
+
+from hookline import Engine
+from hookline.cli.bench_figures import hook_figures, percent, times
+from hookline.cli.bench_plan import plan
+from hookline.cli.bench_samples import samples
+from hookline.events import PRE_TOOL_USE, SESSION_START, STOP
+from hookline.model.events import EVENTS
+from hookline.model.run import Run
+from hookline.model.scene import Scene
+from tests.cli.golden import check_golden, normalised
+from tests.cli.run_cli import Place, Ran, clean_env, command_line, run_cli
+from tests.cli.schemas import checked
+
+HOOKS = """\
+[[hooks.PreToolUse]]
+matcher = "Bash"
+[[hooks.PreToolUse.hooks]]
+name = "no force push"
+type = "builtin"
+command = "deny"
+args = ["no"]
+if = "Bash(git push *--force*)"
+
+[[hooks.PreToolUse]]
+matcher = "Edit|Write"
+[[hooks.PreToolUse.hooks]]
+name = "format"
+command = "echo x >> ran.txt"
+timeout = 60
+
+[[hooks.PreToolUse]]
+matcher = "Odd[0-9]+Tool"
+[[hooks.PreToolUse.hooks]]
+name = "never"
+command = "echo x >> ran.txt"
+
+[[hooks.Stop]]
+[[hooks.Stop.hooks]]
+name = "broken"
+command = "echo oops >&2; exit 1"
+[[hooks.Stop.hooks]]
+name = "hangs"
+command = "sleep 5"
+timeout = 0.05
+"""
+
+
+def bench(where: Place, *words: str) -> Ran:
+    return run_cli(["bench", *words], where.project, where.home)
+
+
+def document(where: Place, *words: str) -> Any:
+    return checked("bench", bench(where, "--json", *words).stdout)
+
+
+def runs(where: Place) -> int:
+    file = where.project / "ran.txt"
+    return len(file.read_text().split()) if file.exists() else 0
+
+
+def test_every_hook_and_every_event_is_measured_and_judged(where: Place) -> None:
+    where.write(".hookline/hooks.toml", HOOKS)
+    ran = bench(where, "--times", "3", "--json")
+    assert ran.status == 1  # two of them fail
+    assert ran.stderr.startswith("hookline bench: running 4 hooks, up to 5 times each, for real")
+    told = checked("bench", ran.stdout)
+    found = {hook["hook"]: hook for event in told["events"] for hook in event["hooks"]}
+    assert {name: hook["verdict"] for name, hook in found.items()} == {
+        "no force push": "fine", "format": "fine", "never": "not run", "broken": "failing", "hangs": "too slow",
+    }  # fmt: skip
+    assert found["format"]["times"]["count"] == 3
+    assert found["format"]["statuses"] == {"ok": 3}
+    assert 0 < found["format"]["spawn_share"] <= 1
+    assert found["no force push"]["spawn_share"] is None
+    assert found["format"]["why"].endswith("of its 60 s")
+    assert found["broken"]["why"] == "3 of 3 gave no answer: exit 1: oops"
+    assert found["hangs"]["why"] == "3 of 3 ran into its timeout of 50 ms"
+    assert "Odd[0-9]+Tool" in found["never"]["why"]
+    assert runs(where) == 5
+    assert [(event["event"], event["subject"]) for event in told["events"]] == [
+        ("PreToolUse", "Bash command=git push --force"), ("PreToolUse", "Edit file_path=README.md"),
+        ("Stop", None), ("PreToolUse", None),
+    ]  # fmt: skip
+    assert told["events"][2]["times"]["p50_ms"] >= 50  # the whole event waits for the one that hangs
+
+
+def test_the_figures_as_text(where: Place) -> None:
+    where.write(".hookline/hooks.toml", HOOKS)
+    ran = bench(where, "--times", "3", "PreToolUse")
+    assert ran.status == 0
+    # What starting a shell is a part of differs from run to run, and so does the width of the columns.
+    shown = re.sub(r"\d+ %(?= +fine)", "S %", normalised(ran.stdout))
+    check_golden("bench.txt", re.sub(r"(?<=\S) {2,}", "  ", shown))
+
+
+def test_a_dry_run_lists_and_runs_nothing(where: Place) -> None:
+    where.write(".hookline/hooks.toml", HOOKS)
+    ran = bench(where, "--dry-run")
+    assert (ran.status, ran.stderr) == (0, "")
+    check_golden("bench_dry_run.txt", ran.stdout)
+    told = document(where, "--dry-run")
+    assert {hook["verdict"] for event in told["events"] for hook in event["hooks"]} == {
+        "would run",
+        "not run",
+    }
+    assert runs(where) == 0
+
+
+def test_only_picks_hooks_by_name(where: Place) -> None:
+    where.write(".hookline/hooks.toml", HOOKS)
+    ran = bench(where, "--only", "FORM", "--times", "1", "--json")
+    assert ran.status == 0
+    told = checked("bench", ran.stdout)
+    assert [hook["hook"] for event in told["events"] for hook in event["hooks"]] == ["format"]
+    assert runs(where) == 3
+
+
+def test_nothing_of_it_is_in_the_journal(where: Place) -> None:
+    where.write(".hookline/hooks.toml", HOOKS)
+    bench(where, "--only", "format", "--times", "1")
+    assert not (where.home / ".local").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["PreTolUse"], "no event is called 'PreTolUse'; did you mean 'PreToolUse'?"),
+        (["--only", "formatt"], "no hook is called 'formatt'; did you mean 'format'?"),
+        (["--times", "0"], "--times 0: say how many rounds, one at least"),
+        (["--times", "x"], "invalid int value"),
+        (["--cwd", "nope"], "there is no directory"),
+        (["--dialect", "cloude-code"], "did you mean 'claude-code'?"),
+        (["--config", "nope.toml"], "nope.toml"),
+    ],
+)
+def test_what_cannot_be_done_is_one_clear_line(where: Place, words: list[str], told: str) -> None:
+    where.write(".hookline/hooks.toml", HOOKS)
+    ran = bench(where, *words)
+    assert (ran.status, ran.stdout) == (1, "")
+    assert told in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_without_hooks_it_says_where_it_looked(where: Place) -> None:
+    ran = bench(where)
+    assert ran.status == 1
+    assert "no hooks are configured; looked for" in ran.stderr
+    assert ".hookline/hooks.{toml,yaml,yml,json}" in ran.stderr
+
+
+def test_an_interrupt_kills_the_hook_and_ends_with_130(where: Place) -> None:
+    where.write(
+        ".hookline/hooks.toml",
+        "[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = 'echo $$ > pid; exec sleep 60'\n",
+    )
+    process = subprocess.Popen(
+        command_line(["bench"]), cwd=where.project, env=clean_env(where.home), stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    pid = where.project / "pid"
+    until = time.monotonic() + 30
+    while not (pid.exists() and pid.read_text().strip()) and time.monotonic() < until:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert err.decode().endswith("hookline: interrupted\n")
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text()), 0)
+
+
+def test_an_event_may_be_called_as_its_agent_calls_it(where: Place) -> None:
+    where.write("~/.codewhale/config.toml", '[[hooks.hooks]]\nevent = "turn_end"\ncommand = "true"\n')
+    told = document(where, "--times", "1", "turn_end")
+    assert [(event["event"], event["hooks"][0]["dialect"]) for event in told["events"]] == [
+        ("TurnSettled", "codewhale")
+    ]
+
+
+def test_every_event_has_a_sample_payload() -> None:
+    for event in EVENTS.values():
+        found = samples(event, ())
+        assert found, event.name
+        if event.subjects:
+            assert {getattr(each, event.subject or "") for each in found} >= set(event.subjects)
+
+
+@pytest.mark.parametrize(
+    ("matcher", "condition"),
+    [
+        ("Bash", None), ("Edit|Write", None), ("Deploy", None), ("mcp__tracker__.*", None), ("^Read$", None),
+        ("exec_shell", None), ("Bash", "Bash(rm -rf *)"), ("Bash", "Bash(npm run deploy:*)"),
+        (None, "Write(src/**)"), ("WebFetch", "WebFetch(domain:example.com)"), ("mcp__github__push", None),
+    ],
+)  # fmt: skip
+def test_a_sample_is_found_for_what_hooks_ask_for(matcher: str | None, condition: str | None) -> None:
+    engine = Engine()
+    engine.add(PRE_TOOL_USE, "true", matcher, condition=condition)
+    made = plan(engine, Scene(session_id="bench", cwd="/p"), [PRE_TOOL_USE])
+    assert (len(made.planned), made.left_out) == (1, ())
+
+
+def test_few_samples_do_for_many_hooks() -> None:
+    engine = Engine()
+    for number in range(30):
+        engine.add(PRE_TOOL_USE, f"echo {number}", "Bash")
+        engine.add(PRE_TOOL_USE, f"echo {number}", "Edit|Write")
+        engine.add(SESSION_START, f"echo {number}", "resume")
+    made = plan(engine, Scene(session_id="bench", cwd="/p"), [PRE_TOOL_USE, SESSION_START, STOP])
+    assert len(made.planned) == 3
+
+
+def test_percentiles_are_of_what_was_measured() -> None:
+    found = times([float(number) for number in range(1, 101)])
+    assert found is not None
+    assert (found.count, found.p50_ms, found.p95_ms, found.worst_ms) == (100, 50.5, 95.0, 100.0)
+    assert times([]) is None
+
+
+@pytest.mark.parametrize(
+    ("took", "timeout", "verdict", "why"),
+    [
+        (1800.0, 60.0, "slow", "every Stop waits 1.8 s for it"),
+        (600.0, 60.0, "fine", "p95 is 1 % of its 60 s"),
+        (30.0, 60.0, "fine", "p95 is under 1 % of its 60 s"),
+        (600.0, 1.0, "slow", "p95 is over half its timeout of 1 s"),
+    ],
+)
+def test_verdicts_against_the_timeout(took: float, timeout: float, verdict: str, why: str) -> None:
+    hook = Engine().make_hook(STOP, "true", timeout=timeout)
+    found = hook_figures(hook, "x", "", [Run(hook="x", duration_ms=took)], 2.0)
+    assert (found.verdict, found.why) == (verdict, why)
+
+
+def test_shares_in_words() -> None:
+    assert [percent(share) for share in (0.0, 0.004, 0.05, 1.0)] == ["0 %", "under 1 %", "5 %", "100 %"]

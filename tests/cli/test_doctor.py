@@ -1,0 +1,277 @@
+"""`hookline doctor` as a process and as a promise: it runs nothing, changes nothing, and never falls over."""
+
+import json
+import os
+import shlex
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from hookline.config.checkup.tiers import KNOWN_GAP, containment_tier
+from hookline.engine.journal_file import encoded
+from hookline.model.run import Run
+from tests.cli.doctoring import Clinic, alarms, parsed
+from tests.cli.golden import check_golden
+from tests.cli.run_cli import Place, clean_env, command_line, place, run_cli
+from tests.generated.samples import Checker
+
+SCHEMA = Path(__file__).parents[2] / "schemas" / "cli-doctor.schema.json"
+PLAIN_PATH = {"PATH": "/usr/bin:/bin"}
+
+CLAUDE = """{
+  "hooks": {
+    "PreToolUse": [
+      {
+        "matcher": "Bash",
+        "hooks": [
+          {"type": "command", "command": "\\"$CLAUDE_PROJECT_DIR\\"/.claude/hooks/guard.sh"},
+          {"type": "command", "command": ".claude/hooks/audit.sh", "onFailure": "block"}
+        ]
+      },
+      {"matcher": "bash", "hooks": [{"type": "command", "command": "true", "onFailure": "block"}]}
+    ],
+    "PreToolUes": [{"hooks": [{"type": "command", "command": "true"}]}],
+    "PostToolUse": [{"hooks": [{"type": "command", "command": ".claude/hooks/lint.sh"}]}]
+  }
+}
+"""
+WHALE = """[hooks]
+enabled = true
+
+[[hooks.hooks]]
+name = "gate"
+event = "tool_call_before"
+command = "true"
+
+[[hooks.hooks]]
+event = "PreToolUse"
+command = "true"
+"""
+MARKER = "#!/bin/sh\ntouch ran\n"
+
+
+@pytest.fixture
+def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Clinic:
+    return Clinic(tmp_path, monkeypatch)
+
+
+def rich(where: Place) -> None:
+    where.write(".claude/settings.json", CLAUDE)
+    where.write(".claude/hooks/guard.sh", MARKER)
+    where.write(".claude/hooks/audit.sh", MARKER).chmod(0o644)
+    where.write(".claude/hooks/lint.sh", '#!/bin/sh\ncat > /dev/null\necho "Please run the linter."\n')
+    where.write("~/.codewhale/config.toml", WHALE)
+    where.write(".hookline/hooks.toml", '[[hooks.Stop]]\nhooks = [{ command = "true", mode = "shadow" }]\n')
+
+
+def test_a_rich_project_in_words() -> None:
+    with place() as where:
+        rich(where)
+        ran = run_cli(["doctor"], where.project, where.home, env=PLAIN_PATH)
+    assert (ran.status, ran.stderr) == (1, "")
+    check_golden("doctor_rich.txt", ran.stdout)
+
+
+def test_nothing_configured_is_said_with_every_place_that_was_looked_at() -> None:
+    with place() as where:
+        ran = run_cli(["doctor"], where.project, where.home, env=PLAIN_PATH)
+    assert (ran.status, ran.stderr) == (1, "")
+    check_golden("doctor_nothing.txt", ran.stdout)
+
+
+def test_nothing_is_run_and_no_file_is_touched() -> None:
+    with place() as where:
+        rich(where)
+        before = snapshot(where.home)
+        run_cli(["doctor"], where.project, where.home, env=PLAIN_PATH)
+        assert snapshot(where.home) == before
+
+
+def snapshot(top: Path) -> dict[str, tuple[int, int, int]]:
+    found = {str(file): os.lstat(file) for file in (top, *top.rglob("*"))}
+    return {name: (each.st_mode, each.st_size, each.st_mtime_ns) for name, each in found.items()}
+
+
+def test_the_json_fits_its_schema_and_says_what_the_text_says() -> None:
+    with place() as where:
+        rich(where)
+        ran = run_cli(["doctor", "--json"], where.project, where.home, env=PLAIN_PATH)
+        nothing = run_cli(["doctor", "--json"], where.home / "..", where.home / "none", env=PLAIN_PATH)
+    checker = Checker(json.loads(SCHEMA.read_text()))
+    document = json.loads(ran.stdout)
+    assert checker.mistakes(document) == []
+    assert ran.status == 1
+    assert (
+        document["counts"]["errors"] == sum(one["severity"] == "error" for one in document["problems"]) == 4
+    )
+    assert {found["dialect"] for found in document["found"]} == {"claude-code", "codewhale", "native"}
+    bare = json.loads(nothing.stdout)
+    assert checker.mistakes(bare) == []
+    assert nothing.status == 1
+    assert any("hooks.{toml" in one for one in bare["looked_for"])
+
+
+def test_warnings_alone_are_no_failure_unless_that_is_asked_for() -> None:
+    with place() as where:
+        where.write(
+            ".hookline/hooks.toml", '[[hooks.Stop]]\nhooks = [{ command = "true", rewrites = true }]\n'
+        )
+        calm = run_cli(["doctor"], where.project, where.home)
+        strict = run_cli(["doctor", "--strict-warnings"], where.project, where.home)
+    assert "1 hook in 1 file: 0 errors, 1 warning, 0 notes" in calm.stdout
+    assert (calm.status, strict.status) == (0, 1)
+    assert calm.stdout == strict.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--dialect", "claude-cod"], "did you mean 'claude-code'?"),
+        (["--cwd", "/no/such/place"], "/no/such/place"),
+    ],
+)
+def test_a_request_that_cannot_be_met_is_one_clear_line(words: list[str], said: str) -> None:
+    with place() as where:
+        ran = run_cli(["doctor", *words], where.project, where.home)
+    assert (ran.status, ran.stdout) == (1, "")
+    assert said in ran.stderr
+    assert len(ran.stderr.splitlines()) == 1
+
+
+def test_only_the_named_dialect_is_looked_at(clinic: Clinic) -> None:
+    clinic.write(".claude/settings.json", CLAUDE)
+    clinic.write("~/.codewhale/config.toml", WHALE)
+    found = clinic.document(["--dialect", "codewhale"]).found
+    assert [each.dialect for each in found] == ["codewhale"]
+
+
+def test_exactly_the_named_files_are_looked_at(clinic: Clinic) -> None:
+    file = clinic.write("other.json", CLAUDE)
+    clinic.write(".claude/hooks.json", CLAUDE)
+    clinic.write("~/.codewhale/config.toml", WHALE)
+    document = clinic.document(["--config", str(file), "--dialect", "claude-code"])
+    assert [each.file for each in document.found] == [str(file)]
+    assert {one.file for one in document.problems} == {str(file)}
+
+
+def test_a_file_that_is_not_there_is_an_error_that_names_it(clinic: Clinic) -> None:
+    missing = str(clinic.project / "gone.toml")
+    problems = clinic.problems(["--config", missing])
+    assert [(one.severity, one.file, one.code) for one in problems] == [("error", missing, "unreadable")]
+
+
+def test_a_directory_or_a_pipe_in_the_place_of_a_file_is_an_error(clinic: Clinic) -> None:
+    (clinic.project / ".claude/settings.json").mkdir(parents=True)
+    clinic.write(".hookline/note", "")
+    os.mkfifo(clinic.project / ".hookline/hooks.toml")
+    problems = clinic.problems()
+    assert sorted((one.code, one.severity) for one in problems) == [("not-a-file", "error")] * 2
+
+
+def test_a_pipe_in_the_place_of_a_script_is_not_waited_for(clinic: Clinic) -> None:
+    clinic.write(".hookline/hooks.toml", '[[hooks.Stop]]\nhooks = [{ command = "bash ./pipe.sh" }]\n')
+    os.mkfifo(clinic.project / "pipe.sh")
+    assert alarms(clinic.problems()) == []
+
+
+def test_escapes_and_secrets_in_a_configuration_are_not_printed() -> None:
+    key = "ghp_abcdefghijklmnop0123456789"
+    entry = (
+        f'command = "curl -H \'Authorization: Bearer {key}\' \\u001b[31mred"\nname = "a\\u001b]0;x\\u0007b"'
+    )
+    with place() as where:
+        where.write(".hookline/hooks.toml", f"[[hooks.Stop]]\n[[hooks.Stop.hooks]]\n{entry}\nonce = 3\n")
+        where.write(".codewhale/hooks.toml", f'[[hooks]]\nevent = "{key}"\ncommand = "true"\n')
+        text = run_cli(["doctor"], where.project, where.home)
+        document = run_cli(["doctor", "--json"], where.project, where.home)
+    for ran in (text, document):
+        assert "\x1b" not in ran.stdout
+        assert "\\u001b" not in ran.stdout
+        assert key not in ran.stdout
+        assert ran.stderr == ""
+
+
+def test_a_reader_who_had_enough_is_fine() -> None:
+    with place() as where:
+        rich(where)
+        line = f"{shlex.join(command_line(['doctor']))} | head -n 1"
+        ran = subprocess.run(
+            ["sh", "-c", line],
+            cwd=where.project,
+            env=clean_env(where.home, PLAIN_PATH),
+            capture_output=True,
+            check=False,
+            timeout=60,
+        )
+    assert (ran.stdout, ran.stderr) == (b"Found 3 files for ~/project\n", b"")
+
+
+def test_the_help_has_examples_and_the_meaning_of_its_status() -> None:
+    with place() as where:
+        ran = run_cli(["doctor", "--help"], where.project, where.home)
+    assert "hookline doctor --dialect claude-code" in ran.stdout
+    assert "exit status: 0" in ran.stdout
+    assert ran.status == 0
+
+
+def journal(clinic: Clinic, *runs: Run) -> None:
+    file = clinic.home / ".local/state/hookline/journal.jsonl"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"".join(encoded(run) for run in runs) + b"torn{")
+
+
+def test_what_could_not_be_expressed_lately_is_summed_up_per_agent(clinic: Clinic) -> None:
+    now = time.time()
+    lost = Run(hook="hookline hook", type="answer", dialect="codewhale", dropped=("stop",), at=now - 60)
+    old = Run(hook="hookline hook", type="answer", dialect="reasonix", dropped=("stop",), at=now - 8 * 86400)
+    other = Run(hook="x", dialect="gen-code", dropped=("rewrite",), at=now)
+    journal(clinic, lost, lost, old, other)
+    clinic.write(".hookline/hooks.toml", '[[hooks.Stop]]\nhooks = [{ command = "true" }]\n')
+    said = [one.message for one in clinic.problems() if one.code == "not-expressed"]
+    assert said == ["in the last 7 days 2 answers could not be expressed to CodeWhale (stop)"]
+
+
+def test_guards_that_let_something_pass_lately_are_a_note(clinic: Clinic) -> None:
+    run = Run(hook="guard.sh", source=".claude/settings.json:7", passed_without_answer=True, at=time.time())
+    journal(clinic, run, run, run)
+    clinic.write(".hookline/hooks.toml", '[[hooks.Stop]]\nhooks = [{ command = "true" }]\n')
+    (said,) = clinic.problems()
+    assert (said.severity, said.hook) == ("note", "guard.sh")
+    assert "3 times (.claude/settings.json:7)" in said.message
+
+
+def test_the_tier_of_containment_is_told_and_its_gap_where_there_is_one(
+    clinic: Clinic, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from hookline.cli import doctor_examining
+    from hookline.cli.doctor_report import as_text
+
+    clinic.write(".hookline/hooks.toml", '[[hooks.Stop]]\nhooks = [{ command = "true" }]\n')
+    assert (containment_tier("linux"), containment_tier("darwin")) == ("subreaper", "process group")
+    for platform, told in (("linux", False), ("darwin", True)):
+        monkeypatch.setattr(
+            doctor_examining, "containment_tier", lambda which=platform: containment_tier(which)
+        )
+        findings = doctor_examining.examine(parsed(["--cwd", str(clinic.project)]))
+        assert (KNOWN_GAP in as_text(findings, 1000)) is told
+
+
+def test_every_kind_of_hook_a_host_must_serve_is_named_for_native_hooks(clinic: Clinic) -> None:
+    entries = [
+        '{ type = "prompt", prompt = "May it?" }',
+        '{ type = "agent", prompt = "May it?" }',
+        '{ type = "mcp_tool", server = "s", tool = "t" }',
+    ]
+    clinic.write(".hookline/hooks.toml", f"[[hooks.PreToolUse]]\nhooks = [{', '.join(entries)}]\n")
+    assert alarms(clinic.problems()) == ["needs-host"] * 3
+
+
+def test_a_thousand_hooks_take_no_time(clinic: Clinic) -> None:
+    entry = '[[hooks.PreToolUse]]\nmatcher = "Bash"\nhooks = [{ command = "./guard.sh %d" }]\n'
+    clinic.write(".hookline/hooks.toml", "".join(entry % number for number in range(1000)))
+    clinic.write("guard.sh", "#!/bin/sh\nexit 0\n", mode=0o755)
+    before = time.monotonic()
+    assert alarms(clinic.problems()) == []
+    assert time.monotonic() - before < 20

@@ -1,0 +1,187 @@
+"""Nothing wrong is said about hooks that are in order. Guards that fail open are named all the same: that is true."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.cli.doctoring import PATH, Clinic, alarms
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+_PROGRAMS = ("jq", "git", "npm", "make")
+_SCRIPT = re.compile(r"\.claude/hooks/([\w.-]+)")
+QUIET = "#!/bin/sh\ncat > /dev/null\n"
+
+
+@pytest.fixture
+def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Clinic:
+    clinic = Clinic(tmp_path, monkeypatch, f"{tmp_path}/bin:{PATH}")
+    for name in _PROGRAMS:
+        clinic.write(f"../bin/{name}", QUIET, mode=0o755)
+    return clinic
+
+
+def test_the_example_for_claude_code(clinic: Clinic) -> None:
+    shutil.copytree(EXAMPLES / "claude-code", clinic.project, dirs_exist_ok=True)
+    for name in _SCRIPT.findall((clinic.project / ".claude/settings.json").read_text()):
+        clinic.write(f".claude/hooks/{name}", QUIET, mode=0o755)
+    problems = clinic.problems()
+    assert alarms(problems) == ["fails-open", "fails-open"]
+    assert [one.hook for one in problems if one.code == "fails-open" and one.severity == "warning"] == [
+        "127.0.0.1:8080/judge",
+        "count",
+    ]
+
+
+def test_the_example_for_gencode(clinic: Clinic) -> None:
+    shutil.copytree(EXAMPLES / "gencode", clinic.project, dirs_exist_ok=True)
+    assert alarms(clinic.problems()) == []
+
+
+def test_the_example_for_reasonix(clinic: Clinic) -> None:
+    shutil.copytree(EXAMPLES / "reasonix", clinic.project, dirs_exist_ok=True)
+    assert alarms(clinic.problems()) == []
+
+
+def test_the_example_for_codewhale(clinic: Clinic) -> None:
+    clinic.write("~/.codewhale/config.toml", (EXAMPLES / "codewhale/config.toml").read_text())
+    problems = clinic.problems()
+    assert alarms(problems) == ["fails-open"]
+    assert [one.hook for one in problems if one.code == "fails-open"] == ["inject-memory"]
+
+
+def test_the_example_for_docker_agent(clinic: Clinic) -> None:
+    shutil.copytree(EXAMPLES / "docker-agent", clinic.project, dirs_exist_ok=True)
+    clinic.write("~/hooks/audit.sh", QUIET, mode=0o755)
+    problems = clinic.problems()
+    assert alarms(problems) == ["fails-open"] * 3
+    assert sorted(one.line or 0 for one in problems if one.code == "fails-open") == [102, 106, 112]
+
+
+NATIVE = """
+[[hooks.SessionStart]]
+matcher = "startup|resume"
+[[hooks.SessionStart.hooks]]
+command = "echo On branch main"
+
+[[hooks.UserPromptSubmit]]
+[[hooks.UserPromptSubmit.hooks]]
+name = "no keys"
+command = "if grep -q 'BEGIN PRIVATE KEY'; then echo 'that is a key' >&2; exit 2; fi"
+timeout = 5
+
+[[hooks.PreToolUse]]
+matcher = "Bash(git push *)"
+[[hooks.PreToolUse.hooks]]
+command = '"$HOOKLINE_PROJECT_DIR"/.hookline/push.sh'
+[[hooks.PreToolUse.hooks]]
+command = ".hookline/check.py"
+args = ["--fast"]
+env = { LEVEL = "2", API_TOKEN = "$API_TOKEN" }
+
+[[hooks.PreToolUse]]
+matcher = "mcp__*"
+[[hooks.PreToolUse.hooks]]
+type = "http"
+url = "https://hooks.example/judge"
+headers = { Authorization = "Bearer ${HOOK_TOKEN}" }
+allowedEnvVars = ["HOOK_TOKEN"]
+
+[[hooks.PostToolUse]]
+matcher = "Edit|Write"
+[[hooks.PostToolUse.hooks]]
+command = "python3 .hookline/check.py"
+asyncRewake = true
+timeout = 900
+
+[[hooks.Stop]]
+[[hooks.Stop.hooks]]
+command = "test ! -e TODO.now || { echo 'TODO.now is still there' >&2; exit 2; }"
+
+[[hooks.SessionEnd]]
+[[hooks.SessionEnd.hooks]]
+command = "date >> .hookline/ended.log"
+"""
+CHECK = """#!/usr/bin/env python3
+import json
+import sys
+
+call = json.load(sys.stdin)
+if "--force" in str(call.get("tool_input")):
+    print("no force", file=sys.stderr)
+    sys.exit(2)
+print(json.dumps({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow"}}))
+"""
+
+
+def test_native_hooks_of_every_kind(clinic: Clinic) -> None:
+    clinic.write(".hookline/hooks.toml", NATIVE)
+    clinic.write(".hookline/push.sh", QUIET, mode=0o755)
+    clinic.write(".hookline/check.py", CHECK, mode=0o755)
+    assert clinic.problems() == ()
+
+
+def test_settings_of_agents_without_any_hook(clinic: Clinic) -> None:
+    clinic.write(".claude/settings.json", '{"permissions": {"allow": ["Bash(ls)"]}}')
+    clinic.write("~/.claude/settings.json", '{"model": "opus", "env": {"API_TOKEN": "f3b1c9d07a5e4f6688aa"}}')
+    clinic.write("~/.codewhale/config.toml", 'model = "x"\n')
+    clinic.write("agent.yaml", "agents:\n  root:\n    model: openai/gpt-5\n    instruction: Help.\n")
+    assert alarms(clinic.problems()) == []
+
+
+GUARDED = '{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": %s, "onFailure": "block"}]}]}}'
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "notify-send-or-not done || osascript -e beep",
+        "PATH=$PATH:/opt/tools mytool",
+        "check() { grep -q x; }; check",
+        "$MY_TOOL --check",
+        'x=$(maybe-there 2>/dev/null); test -n \\"$x\\"',
+        "cd sub && ./there.sh",
+        "command -v maybe-there >/dev/null && maybe-there",
+        'eval \\"$CHECK\\"',
+        "node -e 'console.log({})'",
+        "python3 -m json.tool > /dev/null",
+        "python3 - < guard.py",
+        "bash -c 'exit 0'",
+        "echo no >&2; exit 2",
+        "while read -r line; do :; done",
+        "[ -f x ] && true",
+        "cat <<'END' >&2\\nsome text\\nEND",
+    ],
+)
+def test_in_doubt_nothing_is_said_about_a_command(clinic: Clinic, command: str) -> None:
+    clinic.write(".claude/settings.json", GUARDED % f'"{command}"')
+    assert alarms(clinic.problems()) == []
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        'echo "no force" >&2\nexit 2',
+        'echo "noted" >> log.txt',
+        'echo "noted" | tee log.txt >/dev/null',
+        'say() { echo "words"; }\nx=$(say)',
+        'exec > log.txt\necho "words"',
+        "# echo words and exit 1\ncat > /dev/null",
+        "cat <<END > file\necho words\nEND",
+        '{\n  echo "words"\n} >&2',
+        'echo \'{"decision": "block", "reason": "x"}\'',
+        "jq -e . > /dev/null || exit 1\nexit 2",
+        'if true; then\n  echo "words"\nfi > log.txt',
+        'for x in a b; do echo "words"; done > log.txt',
+        'while read -r x; do\n  echo "words $x"\ndone | sort > log.txt',
+        '( echo "words" ) > log.txt',
+        'x="$(\n  echo words\n)"',
+        'echo "words" \\\n  >&2',
+        "python3 -c '\necho words\n'",
+    ],
+)
+def test_in_doubt_nothing_is_said_about_a_script(clinic: Clinic, script: str) -> None:
+    clinic.write("guard.sh", f"#!/bin/sh\n{script}\n", mode=0o755)
+    clinic.write(".claude/settings.json", GUARDED % '"./guard.sh"')
+    assert alarms(clinic.problems()) == []

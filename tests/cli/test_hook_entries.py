@@ -1,0 +1,131 @@
+"""`hookline hook --print-config`: what it prints is read by the agent's own reader, and works in a real shell."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from hookline import Engine
+from hookline.cli.hooking_caller import Caller, CallError, caller_of
+from hookline.cli.hooking_entry import entries_text, hookline_command
+from hookline.cli.hooking_hooks import calls_us
+from hookline.dialects.registry import standard_dialects
+from hookline.model.hook import Hook
+from tests.cli.golden import check_golden
+from tests.cli.run_cli import clean_env, place, run_cli
+
+NAMES = [*standard_dialects(), "native"]
+FILES = {
+    "claude-code": ".claude/settings.json",
+    "gen-code": ".gen/settings.json",
+    "codewhale": ".codewhale/hooks.toml",
+    "reasonix": ".reasonix/settings.json",
+    "docker-agent": "agent.yaml",
+    "native": ".hookline/hooks.toml",
+}
+#: What each agent calls the moment before a tool runs.
+GATES = {"codewhale": "tool_call_before", "docker-agent": "pre_tool_use"}
+
+
+def caller(name: str) -> Caller:
+    engine = Engine()
+    return caller_of(engine.loader, name, engine.events)
+
+
+def read_back(name: str, text: str, folder: Path) -> tuple[Hook, ...]:
+    """The hooks as the agent's own reader has them; a mistake in them is ours."""
+    file = folder / FILES[name]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    loaded = Engine().loader.files([str(file)], name)
+    assert [str(one) for one in loaded.diagnostics] == []
+    return loaded.hooks
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_agents_own_reader_takes_what_is_printed(name: str, tmp_path: Path) -> None:
+    hooks = read_back(name, entries_text(caller(name), (), "hookline"), tmp_path)
+    assert {hook.policy.spelled for hook in hooks} >= {GATES.get(name, "PreToolUse")}
+    for hook in hooks:
+        assert calls_us(hook, [])
+        assert hook.spec.command == f"hookline hook --dialect {name} {hook.policy.spelled}"
+        about_tools = hook.event.subject == "tool_name"
+        assert not about_tools or hook.matcher is None or hook.matcher.matches("AnyTool")
+        longest = 600 if hook.event.name != "SessionEnd" else 59
+        assert hook.timeout > longest
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_event_can_be_printed(name: str, tmp_path: Path) -> None:
+    whole = caller(name)
+    hooks = read_back(name, entries_text(whole, tuple(whole.events), "hookline"), tmp_path)
+    assert {hook.policy.spelled for hook in hooks} == set(whole.events)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_guard_is_among_what_is_printed_unasked(name: str) -> None:
+    text = entries_text(caller(name), (), "hookline")
+    for asked in caller(name).events.values():
+        # Other names of Docker Agent for the moment before a tool runs would ask every hook twice.
+        twice = asked.name in ("tool_input_transform", "tool_guard")
+        deaf = (name, asked.name) == ("reasonix", "PermissionRequest")
+        if asked.guards and not twice and not deaf:
+            assert f"{asked.name}" in text
+
+
+def test_an_event_the_agent_does_not_have_is_named() -> None:
+    with pytest.raises(CallError, match="there it is called tool_call_before"):
+        entries_text(caller("codewhale"), ("PreToolUse",), "hookline")
+
+
+def test_where_no_shell_finds_it_the_whole_path_is_printed(tmp_path: Path) -> None:
+    assert hookline_command({"PATH": str(tmp_path)}).endswith(" -m hookline.app")
+    (tmp_path / "hookline").write_text("#!/bin/sh\n")
+    (tmp_path / "hookline").chmod(0o755)
+    assert hookline_command({"PATH": str(tmp_path)}) == "hookline"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_entry_works_in_a_real_shell(name: str, tmp_path: Path) -> None:
+    home, project = tmp_path / "home", tmp_path / "home" / "project"
+    (project / ".hookline").mkdir(parents=True)
+    (project / ".hookline" / "hooks.toml").write_text(
+        '[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ntype = "builtin"\ncommand = "deny"\nargs = ["not here"]\n'
+    )
+    gate = GATES.get(name, "PreToolUse")
+    printed = run_cli(["hook", "--print-config", name, gate], project, home)
+    assert (printed.status, FILES[name] in printed.stderr or name == "docker-agent") == (0, True)
+    (hook,) = {one.spec.command for one in read_back(name, printed.stdout, tmp_path / "elsewhere")}
+    told = {
+        "cwd": str(project),
+        "hook_event_name": gate,
+        "tool_name": "Bash",
+        "tool_input": {"command": "ls"},
+    }
+    if name == "reasonix":
+        told = {"event": gate, "cwd": str(project), "toolName": "Bash", "toolArgs": {"command": "ls"}}
+    env = {"DEEPSEEK_TOOL_NAME": "Bash", "DEEPSEEK_TOOL_ARGS": "{}", "DEEPSEEK_WORKSPACE": str(project)}
+    ran = subprocess.run(
+        ["/bin/sh", "-c", hook],
+        cwd=project, env=clean_env(home, env if name == "codewhale" else None), capture_output=True, text=True,
+        input="" if name == "codewhale" else json.dumps(told), check=False,
+    )  # fmt: skip
+    assert "not here" in ran.stdout + ran.stderr
+    assert ran.returncode in (0, 2)
+
+
+def test_what_is_printed_is_as_it_was_approved() -> None:
+    with place() as where:
+        for name in ("claude-code", "docker-agent"):
+            printed = run_cli(["hook", "--print-config", name], where.project, where.home)
+            check_golden(f"hook-print-config-{name}.txt", printed.stderr + printed.stdout)
+        check_golden("hook-help.txt", run_cli(["hook", "--help"], where.project, where.home).stdout)
+
+
+def test_a_wrong_name_says_the_nearest(tmp_path: Path) -> None:
+    ran = run_cli(["hook", "--print-config", "claud"], tmp_path, tmp_path)
+    assert (ran.status, ran.stdout) == (1, "")
+    assert "did you mean 'claude-code'?" in ran.stderr
+    assert os.listdir(tmp_path) == []

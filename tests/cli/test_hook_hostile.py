@@ -1,0 +1,146 @@
+"""Whatever stands on standard input: a guard says no or judges it, and nothing is raised."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookline import Engine, deny
+from hookline.cli.hooking_answer import Answering
+from hookline.cli.hooking_caller import caller_of
+from hookline.cli.hooking_payload import document_of
+from hookline.dialects.registry import standard_dialects
+from hookline.model.events import EVENTS
+from hookline.model.outcome import Outcome
+from hookline.model.wire import Told
+from tests.dialects.claude_code.driver import RECORDED
+
+NAMES = [*standard_dialects(), "native"]
+GATES = {"codewhale": "tool_call_before", "docker-agent": "pre_tool_use"}
+DEEP = 100_000
+
+
+async def _denies(_payload: Any) -> Outcome:
+    return deny("judged")
+
+
+def answered(name: str, event: str | None, raw: bytes, env: dict[str, str] | None = None) -> Told:
+    """With a hook on every event that denies whatever it is asked."""
+
+    async def main() -> Told:
+        engine = Engine()
+        for row in EVENTS.values():
+            engine.add(row, _denies)
+        try:
+            return await Answering(engine, name, event, files=(), env=env or {}).told(raw)
+        finally:
+            await engine.close()
+
+    return asyncio.run(main())
+
+
+def says_no(told: Told) -> bool:
+    return told.code == 2 or any(word in told.stdout for word in ('"deny"', '"block"'))
+
+
+HOSTILE = {
+    "nothing": b"",
+    "blanks": b"   \n",
+    "zero bytes": b"\0" * 100,
+    "not UTF-8": b"\xff\xfe{}",
+    "null": b"null",
+    "a list": b"[]",
+    "a text": b'"PreToolUse"',
+    "half an object": b'{"tool_name": "Bash"',
+    "two objects": b"{}{}",
+    "deep lists": b"[" * DEEP,
+    "deep objects": b'{"a":' * DEEP,
+    "deep and whole": b'{"tool_input":' + b'{"a":' * 5000 + b"1" + b"}" * 5001,
+    "an empty object": b"{}",
+    "many values": b'{"tool_input": {"a": [' + b"1," * 300_000 + b"1]}}",
+    "wrong types": b'{"tool_name": 7, "toolName": 7, "tool_input": 7, "toolArgs": 7, "cwd": 7, "workspace": 7}',
+    "an endless number": b'{"tool_name": "Bash", "toolName": "Bash", "tool_input": {"a": '
+    + b"9" * 5000
+    + b"}}",
+    "another event": b'{"hook_event_name": "SessionEnd", "event": "SessionEnd"}',
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("raw", HOSTILE.values(), ids=list(HOSTILE))
+def test_a_guard_never_passes_what_it_cannot_read(name: str, raw: bytes) -> None:
+    told = answered(name, GATES.get(name, "PreToolUse"), raw)
+    assert says_no(told), told
+    assert "judged" not in told.stdout + told.stderr or name == "reasonix" or b"9999" in raw
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("raw", HOSTILE.values(), ids=list(HOSTILE))
+def test_nor_does_it_where_no_event_was_named(name: str, raw: bytes) -> None:
+    told = answered(name, None, raw)
+    if not (b"SessionEnd" in raw and told.code in (0, 1)):
+        assert told.code == 2
+
+
+@pytest.mark.parametrize(
+    "cwd", ["/no/such/place", "relative", "", "/tmp/\0zero", "/" + "x" * 100_000, "/tmp/\ud800half"]
+)
+def test_a_directory_that_is_none_is_no_way_round_the_hooks(
+    cwd: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    call: dict[str, Any] = {"hook_event_name": "PreToolUse", "cwd": cwd, "tool_name": "Bash", "tool_input": {}}
+
+    async def main() -> Told:
+        engine = Engine()
+        engine.add(EVENTS["PreToolUse"], _denies)
+        return await Answering(engine, "claude-code", None, None, {}).told(json.dumps(call).encode())
+
+    assert says_no(asyncio.run(main()))
+
+
+def test_more_than_is_read_is_refused() -> None:
+    engine = Engine()
+    caller = caller_of(engine.loader, "claude-code", engine.events)
+    with pytest.raises(Exception, match="more than the 10 bytes"):
+        document_of(b'{"a": "bcdefgh"}', caller, {}, limit=10)
+
+
+PAYLOADS = sorted((RECORDED / "payloads").glob("*.json"))
+
+
+@pytest.mark.parametrize("file", PAYLOADS, ids=lambda file: file.stem)
+def test_every_recorded_payload_is_understood(file: Path) -> None:
+    document = json.loads(file.read_text())["payload"]
+    told = answered("claude-code", document["hook_event_name"], json.dumps(document).encode())
+    assert "hookline hook" not in told.stdout + told.stderr, told
+    event = EVENTS[document["hook_event_name"]]
+    if event.guard:
+        assert "judged" in told.stdout
+
+
+class _Broken(Engine):
+    def session(self, *_args: Any, **_more: Any) -> Any:
+        raise MemoryError("no room")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_when_hookline_itself_breaks_a_guard_says_no(name: str) -> None:
+    gate = GATES.get(name, "PreToolUse")
+    call: dict[str, Any] = {"hook_event_name": gate, "tool_name": "Bash", "tool_input": {}, "cwd": "/"}
+    if name in ("reasonix", "codewhale"):
+        call = {"event": gate, "toolName": "Bash", "tool_name": "Bash", "cwd": "/"}
+    told = asyncio.run(Answering(_Broken(), name, gate, (), {}).told(json.dumps(call).encode()))
+    assert says_no(told)
+    assert "no room" in told.stdout + told.stderr
+
+
+def test_elsewhere_that_stops_nothing() -> None:
+    call = {"hook_event_name": "Stop", "cwd": "/"}
+    told = asyncio.run(Answering(_Broken(), "claude-code", "Stop", (), {}).told(json.dumps(call).encode()))
+    assert (told.code, told.stdout) == (1, "")
+    assert "no room" in told.stderr

@@ -1,0 +1,144 @@
+"""Nothing a hook, a configuration, a file name or the journal holds can steer the terminal it is shown in."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hookline.cli.main import COMMANDS
+from hookline.model.run import Run
+from tests.cli.journals import NOW, write_runs
+from tests.cli.run_cli import Place, place, run_cli, run_here
+
+#: One of each kind: colours and cursor (CSI, 7 and 8 bit), titles, links and clipboard (OSC 0, 8, 52), device
+#: strings (DCS, APC), resets, lone controls, C1, reading direction, zero width, tags, line separators.
+PLANTED = (
+    "\x1b[31m", "\x1b[2J\x1b[H", "\x9b1A", "\x1b]0;title\x07", "\x1b]8;;http://x.example/\x1b\\link\x1b]8;;\x1b\\",
+    "\x1b]52;c;aGk=\x07", "\x1bPq#0\x1b\\", "\x1b_x\x1b\\", "\x1bc", "\x1b(0", "\x07", "\x08\x08", "\r", "\x7f", "\x85",
+    "\x90x\x9c", "\u202e", "\u2066", "\u200b", "\u200f", "\ufeff", "\U000e0041", "\u2028", "\u00ad",
+)  # fmt: skip
+EVIL = "".join(f"a{each}" for each in PLANTED)
+#: TOML and JSON both read \uXXXX.
+SPELLED = json.dumps("".join(each for each in EVIL if ord(each) < 0x10000))[1:-1]
+#: What a file name can hold.
+EVIL_NAME = "p\x1b[31m\x1b]0;t\x07\u202e\x9b1Ao\u200b"
+
+STEERING = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]"
+)
+
+NATIVE = f"""\
+[[hooks.PreToolUse]]
+matcher = "Bash"
+[[hooks.PreToolUse.hooks]]
+name = "guard {SPELLED}"
+command = "./{SPELLED.replace("/", "")} ; sh script.sh"
+statusMessage = "{SPELLED}"
+[[hooks.PreToolUse.hooks]]
+type = "builtin"
+command = "deny"
+args = ["because {SPELLED}"]
+if = "Bash(*)"
+[[hooks.PreToolUse.hooks]]
+command = "sh script.sh"
+timeout = "{SPELLED}"
+[[hooks.PreToolUse]]
+matcher = "{SPELLED}"
+[[hooks.PreToolUse.hooks]]
+command = "true"
+[["hooks"."Evil {SPELLED}"]]
+[["hooks"."Evil {SPELLED}".hooks]]
+command = "true"
+"""
+CLAUDE = json.dumps(
+    {
+        "hooks": {
+            "PreToolUse": [
+                {"matcher": "Bash", "hooks": [{"type": "command", "command": f"sh script.sh '{EVIL}'"}]},
+                {"matcher": EVIL, "hooks": [{"type": EVIL, "command": EVIL}]},
+            ],
+            EVIL: [],
+        }
+    }
+)
+SCRIPT = "cat said; cat said >&2; exit 2\n"
+
+#: Command → the words that make it show most of what was planted; one that is not there yet is not asked.
+SHOWN = {
+    "doctor": [["doctor"]],
+    "list": [["list"], ["list", EVIL]],
+    "fire": [
+        ["fire", "PreToolUse", "Bash", f"command={EVIL}"],
+        ["fire", EVIL],
+        ["fire", "Stop", f"{EVIL}=x"],
+    ],
+    "explain": [["explain", "PreToolUse", "Bash", f"command={EVIL}"], ["explain", EVIL]],
+    "events": [["events", EVIL], ["events"]],
+    "schema": [["schema", EVIL]],
+    "init": [["init"], ["init", "--cwd", EVIL]],
+    "log": [["log"], ["log", "--counts"], ["log", "--since", EVIL]],
+    "bench": [["bench", "--times", "1"], ["bench", "--dry-run"], ["bench", "--only", EVIL], ["bench", EVIL]],
+    "completion": [["completion", EVIL]],
+}
+WORDS = [words for command, all_words in SHOWN.items() if command in COMMANDS for words in all_words]
+
+
+@pytest.fixture(scope="module")
+def evil() -> Iterator[Place]:
+    with place() as made:
+        where = Place(made.home, made.project / EVIL_NAME)
+        where.project.mkdir()
+        where.write(".hookline/hooks.toml", NATIVE)
+        where.write(".claude/settings.json", CLAUDE)
+        where.write("script.sh", SCRIPT)
+        (where.project / "said").write_text(EVIL + "\n")
+        runs = [
+            Run(hook=EVIL, source=EVIL, status="failed", detail=EVIL, event=EVIL, spelled=EVIL, at=NOW),
+            Run(hook=EVIL, reason=EVIL, decision="deny", status="blocked", session=EVIL, at=NOW, why=EVIL),
+            Run(
+                hook="x", stdout=EVIL, stderr=EVIL, dropped=(EVIL,), why=EVIL, dialect=EVIL, type=EVIL, at=NOW
+            ),
+        ]
+        path = Path(write_runs(where, *runs))
+        with path.open("ab") as stream:
+            stream.write(EVIL.encode() + b"\n")
+        yield where
+
+
+@pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
+@pytest.mark.parametrize("words", WORDS, ids=lambda words: words[0])
+def test_what_is_printed_is_text_and_nothing_else(
+    evil: Place,
+    words: list[str],
+    as_json: bool,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    words = [*words, "--json"] if as_json else words
+    if words[0] in ("fire", "bench"):
+        ran = run_cli(words, evil.project, evil.home)
+    else:
+        ran = run_here(words, evil, capsys, monkeypatch)
+    assert ran.status in (0, 1, 2)
+    for shown in (ran.stdout, ran.stderr):
+        assert "Traceback" not in shown
+        assert "hookline: broke" not in shown
+        found = STEERING.search(shown)
+        assert found is None, (found, shown[max(found.start() - 200, 0) : found.end() + 50])
+
+
+def test_what_was_planted_is_there_to_be_seen(evil: Place) -> None:
+    """Or else the test above would prove nothing."""
+    shown = run_cli(["fire", "PreToolUse", "Bash", "command=x"], evil.project, evil.home).stdout
+    assert "guard aa" in shown
+    assert "because aa" in shown
+    assert "<U+202E>" in shown
+    assert "<U+202E>" in run_cli(["log"], evil.project, evil.home).stdout
+
+
+def test_the_search_finds_each_kind() -> None:
+    for planted in PLANTED:
+        assert STEERING.search(f"x{planted}x"), planted
+    assert STEERING.search("plain text\twith\nlines, caf\u00e9 and \U0001f600") is None

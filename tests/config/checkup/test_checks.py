@@ -1,0 +1,147 @@
+"""Single checks, where a whole tree would say too little."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from hookline.config.checkup.answers import answers
+from hookline.config.checkup.openness import fails_open, open_cases
+from hookline.config.checkup.probing import decides, heard
+from hookline.config.checkup.programs import startable
+from hookline.config.checkup.ranking import ranked
+from hookline.config.checkup.secrets import secrets
+from hookline.model.diagnostics import Diagnostic, Where
+from hookline.model.events import EVENTS
+from tests.config.checkup.hooks import claude, here, looking, native
+
+
+def test_plain_text_is_heard_exactly_where_claude_code_puts_it_before_the_model(tmp_path: Path) -> None:
+    dialect = looking().loader.dialect("claude-code")
+    read = {
+        name
+        for name in dialect.spellings
+        if heard(dialect.flag_hook(dialect.spellings[name], "true"), "some words")
+    }
+    # A worktree hook prints the path it made; the other four give the model context.
+    assert read == {"SessionStart", "UserPromptSubmit", "UserPromptExpansion", "PreCompact", "WorktreeCreate"}
+
+
+def test_a_decision_counts_where_claude_code_says_so(tmp_path: Path) -> None:
+    dialect = looking().loader.dialect("claude-code")
+    block = {"decision": "block", "reason": "x"}
+    reads = {
+        name
+        for name in dialect.spellings
+        if decides(dialect.flag_hook(dialect.spellings[name], "true"), block)
+    }
+    assert reads == {
+        "UserPromptSubmit", "UserPromptExpansion", "PreToolUse", "PostToolUse", "PostToolUseFailure",
+        "PostToolBatch", "SubagentStop", "TaskCreated", "Stop", "ConfigChange", "PreCompact",
+    }  # fmt: skip
+
+
+def test_the_cases_in_which_a_guard_is_open_follow_its_own_word(tmp_path: Path) -> None:
+    failing = '{ timed_out = "open", crashed = "ask" }'
+    text = f'[[hooks.PreToolUse]]\nhooks = [{{ command = "true", on_failure = {failing} }}]\n'
+    (hook,) = native(tmp_path, text).hooks
+    assert open_cases(hook) == ("takes too long",)
+
+
+@pytest.mark.parametrize("event", ["PermissionRequest", "PostToolUse", "Stop", "SessionStart"])
+def test_what_guards_nothing_does_not_fail_open(tmp_path: Path, event: str) -> None:
+    loaded = claude(tmp_path, event, {"command": "true"})
+    assert list(fails_open(loaded, here(tmp_path))) == []
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "command = \"curl -H 'X-Api-Key: sk-proj-abcdefghij0123456789ab' x\"",
+        'command = "x"\nargs = ["--token", "ghp_abcdefghijklmnop0123456789"]',
+        'command = "x"\nenv = { DB_PASSWORD = "correcthorse9" }',
+        'type = "http"\nurl = "https://x.example/h?token=abcdef0123456789"',
+    ],
+)
+def test_a_secret_is_found_wherever_it_stands_in_an_entry(tmp_path: Path, entry: str) -> None:
+    loaded = native(tmp_path, f"[[hooks.Stop]]\n[[hooks.Stop.hooks]]\n{entry}\n")
+    (said,) = secrets(loaded, here(tmp_path))
+    assert (said.code, said.severity) == ("secret-in-config", "warning")
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "command = \"curl -H 'X-Api-Key: $API_KEY' x\"",
+        'command = "x --token-file /run/secrets/token"',
+        'command = "x"\nenv = { API_TOKEN = "${API_TOKEN}", TOKEN_FILE = "/run/secrets/token" }',
+        'type = "http"\nurl = "https://x.example/tokens"\nheaders = { Authorization = "Bearer $T" }',
+    ],
+)
+def test_the_name_of_a_secret_is_none(tmp_path: Path, entry: str) -> None:
+    loaded = native(tmp_path, f"[[hooks.Stop]]\n[[hooks.Stop.hooks]]\n{entry}\n")
+    assert list(secrets(loaded, here(tmp_path))) == []
+
+
+def test_a_secret_of_this_environment_is_known_by_its_value(tmp_path: Path) -> None:
+    loaded = native(tmp_path, '[[hooks.Stop]]\nhooks = [{ command = "x correct-horse-battery" }]\n')
+    assert list(secrets(loaded, here(tmp_path))) == []
+    assert len(list(secrets(loaded, here(tmp_path, DEPLOY_TOKEN="correct-horse-battery")))) == 1
+
+
+def test_a_thousand_programs_that_are_missing_are_all_named_in_no_time(tmp_path: Path) -> None:
+    entry = '[[hooks.Stop]]\nhooks = [{ command = "no-such-program-%d" }]\n'
+    loaded = native(tmp_path, "".join(entry % number for number in range(1000)))
+    assert len(list(startable(loaded, here(tmp_path)))) == 1000
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{" * 60_000,
+        "echo a" + " " * 60_000 + "(",
+        "\n" * 60_000,
+        "echo " + "a " * 30_000 + "(",
+        "# " * 30_000,
+    ],
+)
+def test_hostile_scripts_are_read_in_no_time(tmp_path: Path, line: str) -> None:
+    script = tmp_path / "guard.sh"
+    script.write_text(f"#!/bin/sh\n{line}\n")
+    script.chmod(0o755)
+    loaded = claude(tmp_path, "PostToolUse", {"command": "./guard.sh"})
+    assert list(answers(loaded, here(tmp_path))) == []
+
+
+@pytest.mark.parametrize(
+    "command", ["./a\udc80b", "/" + "x" * 5000, "./a\u202eb", "''", "\\", "$(", "'" * 999, "${A" * 9999]
+)
+def test_hostile_commands_never_make_a_check_fall_over(tmp_path: Path, command: str) -> None:
+    loaded = claude(tmp_path, "PreToolUse", {"command": command})
+    for check in (startable, answers, secrets, fails_open):
+        list(check(loaded, here(tmp_path)))
+
+
+def test_an_executable_file_may_be_what_nobody_can_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe", 0o755)
+    loaded = claude(tmp_path, "PreToolUse", {"command": "./pipe"})
+    assert list(startable(loaded, here(tmp_path))) == []
+
+
+def test_errors_come_first_and_in_the_order_of_their_lines(tmp_path: Path) -> None:
+    loaded = native(tmp_path, '[[hooks.Stop]]\nhooks = [{ command = "true" }]\n')
+    (hook,) = loaded.hooks
+    file = hook.where.file
+
+    def said(severity: str, line: int) -> Diagnostic:
+        return Diagnostic(severity, "x", f"{severity} {line}", Where(file, (), lambda _path: line))  # pyright: ignore[reportArgumentType] a Severity
+
+    given = [said("info", 1), said("warning", 2), said("error", 9), said("error", 3), said("error", 3)]
+    assert [one.message for one in ranked(loaded, given)] == ["error 3", "error 9", "warning 2", "info 1"]
+
+
+def test_every_event_of_the_table_can_be_asked_about(tmp_path: Path) -> None:
+    engine = looking()
+    for event in EVENTS.values():
+        hook = engine.make_hook(event, "true", name="x")
+        assert heard(hook, "some words") in (True, False)

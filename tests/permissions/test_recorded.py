@@ -1,0 +1,93 @@
+"""What the recorded client decided about a call: the same rules, the same answers of hooks, the same verdict."""
+
+import json
+import re
+from typing import Any, cast
+
+import pytest
+
+from hookline.model.outcome import Outcome, Vote, VoteKind
+from hookline.permissions.deciding import Decision, answered, decide
+from hookline.permissions.facts import call_facts
+from hookline.permissions.settings import permission_settings
+from hookline.permissions.state import Permissions
+from tests.permissions.helpers import HERE, PROJECT, reader
+
+FILE = HERE.parent / "dialects/claude_code/recorded/cases.json"
+CASES: dict[str, dict[str, Any]] = {case["id"]: case for case in json.loads(FILE.read_text())}
+
+DECIDED = [
+    *(name for name in CASES if name.startswith("perm-")),
+    "pre-json-deny", "pre-json-ask-preapproved", "two-allow-ask-not-preapproved", "two-deny-allow", "two-allow-deny",
+    "pre-updatedinput-only", "pre-updatedinput-only-not-preapproved", "pre-legacy-approve-not-preapproved",
+    "permreq-silent", "permreq-allow", "permreq-allow-updatedinput", "permreq-deny", "permreq-two-deny-allow-slow",
+    "cfg-malformed-post-with-denyrule",
+]  # fmt: skip
+_WORDS: dict[str, VoteKind] = {
+    "deny": "block", "block": "block", "approve": "allow", "allow": "allow", "ask": "ask", "defer": "defer",
+}  # fmt: skip
+
+
+def answers(case: dict[str, Any], event: str) -> list[dict[str, Any]]:
+    """What the scripts of the case print."""
+    found: list[dict[str, Any]] = []
+    for group in case["hooks"].get(event, ()):
+        for hook in group["hooks"]:
+            printed = re.search(r"printf '%s' '(.*?)'(?:;|$)", hook.get("command", ""), re.DOTALL)
+            found.extend([json.loads(printed[1])] if printed else [])
+    return found
+
+
+def said(answer: dict[str, Any]) -> tuple[Vote | None, dict[str, Any] | None]:
+    """The vote in an answer, and the arguments it wants instead."""
+    specific = cast("dict[str, Any]", answer.get("hookSpecificOutput", {}))
+    decision = cast("dict[str, Any]", specific.get("decision", {}))
+    word = specific.get("permissionDecision") or decision.get("behavior") or answer.get("decision")
+    reason = specific.get("permissionDecisionReason") or decision.get("message") or ""
+    vote = Vote(_WORDS[word], reason) if word else None
+    return vote, specific.get("updatedInput") or decision.get("updatedInput")
+
+
+def play(case: dict[str, Any]) -> Decision:
+    found = permission_settings(case.get("settings") or {}, "settings", reader=reader())
+    permissions = Permissions(found.rules, root=PROJECT, reader=reader())
+    permissions.add_rules("allow", [case["preapproved_tools"]] if case["preapproved_tools"] else [], "flag")
+    tool = case["model_tool_calls"][0]
+    facts = call_facts(tool["name"], tool["input"], PROJECT)
+    votes: list[Vote] = []
+    for vote, updated in map(said, answers(case, "PreToolUse")):
+        votes.extend([vote] if vote else [])
+        facts = call_facts(tool["name"], updated, PROJECT) if updated else facts
+    decision = decide(facts, permissions, Outcome(votes=tuple(votes)).deciding_vote, attended=False)
+    requests = [said(answer) for answer in answers(case, "PermissionRequest")]
+    if not decision.question or not requests:
+        return decision
+    asked = tuple(vote for vote, _updated in requests if vote)
+    after = next(
+        (call_facts(tool["name"], updated, PROJECT) for _vote, updated in requests if updated), facts
+    )
+    return answered(decision, facts, after, permissions, Outcome(votes=asked).deciding_vote, attended=False)
+
+
+@pytest.mark.parametrize("name", DECIDED)
+def test_a_recorded_call_is_decided_as_the_client_decided_it(name: str) -> None:
+    observed = CASES[name]["observed"]
+    found = play(CASES[name])
+    assert found.verdict == ("deny" if observed["blocked"] else "allow")
+    reason = observed["reason_seen_by_model"] or ""
+    for own_words in re.findall(r"HK_\w+", reason):
+        assert own_words in found.reason
+
+
+def test_the_step_that_decided_is_the_one_the_recording_is_about() -> None:
+    assert play(CASES["perm-denyrule-vs-hook-allow"]).step == "deny_rule"
+    assert play(CASES["perm-denyrule-vs-updatedinput"]).rule == "Bash(touch:*)"
+    assert play(CASES["perm-askrule-vs-hook-allow"]).rule == "Bash(echo:*)"
+    assert play(CASES["permreq-allow"]).step == "request_allow"
+
+
+def test_where_the_client_loses_its_deny_rules_with_a_bad_hook_they_hold_here() -> None:
+    case = CASES["cfg-malformed-entry-other-settings"]
+    assert case["observed"]["blocked"] is False
+    whole = {**case["settings"], "hooks": case["hooks"]}
+    assert play({**case, "settings": whole}).step == "deny_rule"

@@ -1,0 +1,49 @@
+"""schemas/cli-NAME.schema.json: the JSON of the commands, from the records they encode."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import msgspec
+
+from tools.markdown import json_pretty
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+
+#: By command: the module and the record of its document, or several where it has several.
+DOCUMENTS: Mapping[str, tuple[str, ...]] = {
+    "doctor": ("hookline.cli.doctor_document.DoctorDocument",),
+    "events": (
+        "hookline.cli.event_table.EventTable",
+        "hookline.cli.event_page.EventDocument",
+        "hookline.cli.event_page.MeantDocument",
+    ),
+    "explain": ("hookline.cli.explaining.ExplainDocument",),
+    "fire": ("hookline.cli.fire_document.FireDocument",),
+    "list": ("hookline.cli.listing.ListDocument",),
+    "schema": ("hookline.cli.schema_list.SchemaList",),
+    "init": ("hookline.cli.init_document.InitDocument",),
+    "log": ("hookline.cli.log_document.LogDocument",),
+    "bench": ("hookline.cli.bench_document.BenchDocument",),
+}
+
+
+def cli_schemas() -> dict[str, str]:
+    """Every file by its path, with its text."""
+    return {
+        f"schemas/cli-{command}.schema.json": json_pretty(_schema(command, names)) + "\n"
+        for command, names in DOCUMENTS.items()
+    }
+
+
+def _schema(command: str, names: tuple[str, ...]) -> dict[str, Any]:
+    (found, *more), definitions = msgspec.json.schema_components(
+        [_record(name) for name in names], ref_template="#/$defs/{name}"
+    )
+    shape = {"anyOf": [found, *more]} if more else found
+    return {"$schema": DRAFT, "title": f"hookline {command} --json", **shape, "$defs": definitions}
+
+
+def _record(name: str) -> Any:
+    module, _, record = name.rpartition(".")
+    return getattr(import_module(module), record)
