@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from hookline.agent.intake.mentioned_files import MOST_BYTES, MOST_LINES, MOST_MENTIONS
+from hookline.agent.intake.objecting import denied_reads
 from hookline.agent.intake.prepared import Prepared, Surroundings
 from hookline.agent.intake.preparing import prepare
+from hookline.permissions.rules import RuleSet
+from hookline.permissions.state import Permissions
 
 
 def prepared(text: str, cwd: Path, **more: object) -> Prepared:
@@ -104,6 +107,10 @@ def test_a_missing_file_is_told_and_the_prompt_is_still_sent(here: Path, mention
     assert ready.text == f"read {mention}"
     assert len(ready.problems) == 1
     assert "there is no such file" in ready.problems[0]
+
+
+def test_a_message_names_the_file_without_the_sentence_around_it(here: Path) -> None:
+    assert prepared("where is @missing.txt?", here).problems == ("@missing.txt: there is no such file",)
 
 
 def test_a_name_that_holds_the_marks_is_read_as_it_stands(here: Path) -> None:
@@ -214,6 +221,19 @@ def test_whoever_objects_is_asked_with_the_name_and_with_what_a_link_leads_to(he
     assert "File src/a.py" in ready.text
     assert str(here / "innocent.txt") in asked
     assert "secret" in prepared("@.env", here).text
+
+
+def test_deny_rules_about_reading_hold_for_mentions_too(here: Path) -> None:
+    (here / ".env").write_text("KEY=secret")
+    (here / "innocent.txt").symlink_to(".env")
+    rules, problems = RuleSet.parse(deny=["Read(.env)"], ask=["Read(src/**)"], source="settings")
+    assert problems == ()
+    objection = denied_reads(Permissions(rules), str(here))
+    ready = prepared("@.env @innocent.txt @src/a.py", here, objection=objection)
+    assert "secret" not in ready.text
+    assert "File src/a.py" in ready.text
+    assert len(ready.problems) == 2
+    assert "Read(.env)" in ready.problems[0]
 
 
 def test_a_command_may_mention_files_and_take_their_names_as_arguments(here: Path) -> None:

@@ -90,7 +90,7 @@ def test_what_the_agent_tells_its_records_is_what_a_resumed_session_knows(tmp_pa
     transcript.message(User(text="first"))
     transcript.message(Assistant(text="answer"))
     transcript.turn(1, "completed", Usage(input_tokens=5), Usage(input_tokens=5))
-    transcript.compacted("they greeted", [Assistant(text="answer")])
+    transcript.compacted("they greeted", [User(text="So far: they greeted", by="compaction")])
     transcript.message(User(text="second"))
     transcript.message(User(text="of another agent"), who="agent-1")
     transcript.turn(2, "completed", Usage(input_tokens=7), Usage(input_tokens=12))
@@ -99,8 +99,7 @@ def test_what_the_agent_tells_its_records_is_what_a_resumed_session_knows(tmp_pa
     again = Transcript.resume(transcript.path)
     past = again.past
     assert past.messages == (
-        User(text="they greeted", by=COMPACTION),
-        Assistant(text="answer"),
+        User(text="So far: they greeted", by="compaction"),
         User(text="second"),
     )
     assert (past.turns, past.totals, past.grants.rules) == (2, Usage(input_tokens=12), ("Read",))
@@ -120,6 +119,15 @@ def test_nothing_from_before_a_clear_is_said_again(tmp_path: Path) -> None:
     transcript.message(User(text="new"))
     transcript.close()
     assert past_of(read_transcript(transcript.path)).messages == (User(text="new"),)
+
+
+def test_a_compaction_that_kept_nothing_leaves_its_summary(tmp_path: Path) -> None:
+    transcript = new(tmp_path)
+    transcript.message(User(text="old"))
+    transcript.compacted("they greeted", ())
+    transcript.close()
+    past = past_of(read_transcript(transcript.path))
+    assert past.messages == (User(text="they greeted", by=COMPACTION),)
 
 
 def test_any_cut_leaves_every_whole_record_and_later_records_stand_on_their_own_line(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hookline.agent.messages import User
 from hookline.agent.sessions_store import SessionsStore, new_session_id, opening, project_slug
 from hookline.agent.transcript import Transcript, TranscriptError
-from hookline.agent.transcript_records import SessionFacts
+from hookline.agent.transcript_records import NoteRecord, SessionFacts
 
 
 @pytest.fixture
@@ -69,6 +69,20 @@ def test_sessions_are_listed_newest_first_and_the_last_one_is_the_first(
     Path(store.folder, "link.jsonl").symlink_to(store.path("old"))
     assert [each.id for each in store.sessions()] == ["new", "middle", "old"]
     assert store.last().id == "new"
+
+
+def test_a_session_in_which_nobody_spoke_is_not_the_last_one(tmp_path: Path, project: Path) -> None:
+    store = store_of(tmp_path, project)
+    Transcript.create(store.folder, "silent", SessionFacts(cwd="/x")).close()
+    with pytest.raises(TranscriptError, match="no earlier session"):
+        store.last()
+    long = Transcript.create(store.folder, "long", SessionFacts(cwd="/x"))
+    long.append(NoteRecord(text="x" * 100_000))
+    long.close()
+    assert store.last().id == "long"
+    add(store, "spoken", 1.0)
+    os.utime(store.path("long"), (0.0, 0.0))
+    assert (store.sessions()[0].id, store.last().id) == ("silent", "spoken")
 
 
 def test_a_session_is_found_by_its_id_or_the_beginning_of_it(tmp_path: Path, project: Path) -> None:

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -81,7 +81,7 @@ def run_cli(
 
 
 @contextmanager
-def place() -> Iterator[Place]:
+def place() -> Generator[Place]:
     """An empty home with an empty project, for texts that go into golden files."""
     top = Path(tempfile.mkdtemp(prefix="hl-", dir=os.path.realpath("/tmp")))
     try:

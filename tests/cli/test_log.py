@@ -95,6 +95,14 @@ def test_filters_let_through_what_they_name(
     assert log.hooks(*words) == hooks
 
 
+def test_only_what_went_through_is_unanswered(where: Place, log: Log) -> None:
+    failed = {"status": "failed", "cause": "crashed"}
+    write_runs(
+        where, a_run("closed", **failed, decision="deny"), a_run("open", **failed, passed_without_answer=True)
+    )
+    assert log.hooks("--status", "unanswered") == ["open"]
+
+
 def test_what_the_limit_leaves_out_is_still_counted(where: Place, log: Log) -> None:
     write_runs(where, *(a_run(passed_without_answer=number % 10 == 0) for number in range(200)))
     ran = log()

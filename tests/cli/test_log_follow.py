@@ -4,7 +4,7 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import IO, cast
 
@@ -19,7 +19,7 @@ from tests.cli.run_cli import Place, clean_env, command_line
 
 
 @contextmanager
-def following(where: Place, *words: str) -> Iterator["subprocess.Popen[bytes]"]:
+def following(where: Place, *words: str) -> Generator["subprocess.Popen[bytes]"]:
     process = subprocess.Popen(
         command_line(["log", "--follow", *words]), cwd=where.project, env=clean_env(where.home),
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -102,6 +102,23 @@ def test_nothing_is_lost_or_seen_twice_across_a_rotation(where: Place, tail_of: 
     write_runs(where, a_run("c"))
     assert hooks(tail) == ["b", "c"]
     assert hooks(tail) == []
+
+
+def test_what_is_written_between_a_look_and_a_rotation_is_read(
+    where: Place, tail_of: Callable[[], Tail], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_runs(where, a_run("a"))
+    tail = tail_of()
+    replaced = Tail._replaced
+
+    def just_then(self: Tail) -> bool:
+        write_runs(where, a_run("b"))
+        rotate(path, 1)
+        write_runs(where, a_run("c"))
+        return replaced(self)
+
+    monkeypatch.setattr(Tail, "_replaced", just_then)
+    assert hooks(tail) == ["a", "b", "c"]
 
 
 def test_half_a_line_is_waited_for(where: Place, tail_of: Callable[[], Tail]) -> None:

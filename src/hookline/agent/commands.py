@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 from hookline.agent.outside import Shown
 from hookline.agent.session import Agent, Command, Told
+from hookline.agent.tooling import ToolError
+from hookline.agent.worktrees import Worktrees
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.permissions.modes import MODES
@@ -67,6 +69,23 @@ async def cost(agent: Agent, argument: str) -> Told:
     used = agent.totals
     price = f", {used.cost_usd:.4f} USD" if used.cost_usd is not None else ""
     return _say(agent, f"{used.input_tokens} tokens in, {used.output_tokens} out{price}")
+
+
+def worktree_command(worktrees: Worktrees) -> Command:
+    async def worktree(agent: Agent, argument: str) -> Told:
+        """Into the worktree of that name; `keep` and `remove` lead out of the one it is in."""
+        try:
+            if argument in {"keep", "remove"}:
+                left = await worktrees.leave(agent.place, remove=argument == "remove")
+                path = left.came_from
+            else:
+                path = await worktrees.enter(argument, agent.place)
+        except ToolError as problem:
+            return _say(agent, str(problem), failed=True)
+        await agent.place.move(path)
+        return _say(agent, f"working in {path}")
+
+    return worktree
 
 
 #: Those that need nothing but the agent.

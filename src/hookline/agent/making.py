@@ -9,9 +9,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.agent.builtin_hooks import add_builtin_hooks
-from hookline.agent.commands import COMMANDS
+from hookline.agent.commands import COMMANDS, worktree_command
 from hookline.agent.hooksport import EngineHooks, NoHooks, SessionHooks
 from hookline.agent.intake.history import InputHistory
+from hookline.agent.intake.objecting import denied_reads
 from hookline.agent.intake.project import ProjectIntake
 from hookline.agent.intake.routing import Route, Router
 from hookline.agent.modelport import ModelPort
@@ -30,6 +31,7 @@ from hookline.agent.tools.tasks import Tasks
 from hookline.agent.transcript import Transcript
 from hookline.agent.transcript_reading import Past
 from hookline.agent.transcript_records import SessionFacts
+from hookline.agent.worktrees import Worktrees, WorktreeTools
 from hookline.background.inbox import Late
 from hookline.config.embedding import Engine
 from hookline.config.sources import upward
@@ -63,6 +65,9 @@ class Wanted(Struct, frozen=True, kw_only=True):
     #: False: nothing is written down.
     keep: bool = True
     types: tuple[AgentType, ...] = ()
+    add_date: bool = False
+    add_environment_info: bool = False
+    add_prompt_files: tuple[str, ...] = ()
 
 
 class Parts(Struct, frozen=True, kw_only=True, eq=False):
@@ -126,10 +131,12 @@ def make_agent(wanted: Wanted, parts: Parts) -> Ready:
         types=agent_types(wanted.types),
         records=_records_of_children(records, session_id, wanted),
     )
+    worktrees = Worktrees(_root(wanted.cwd))
     tools = (
         *core_tools(tasks, parts.processes),
         SubagentTool(crew),
         SubagentTool(crew, "Task"),
+        *WorktreeTools(worktrees).tools(),
         *parts.tools,
     )
     crew.tools.update({tool.name: tool for tool in tools})
@@ -140,11 +147,11 @@ def make_agent(wanted: Wanted, parts: Parts) -> Ready:
         tools=tools,
         permissions=permissions,
         place=place,
-        intake=_intake(found, parts),
+        intake=_intake(found, parts, denied_reads(permissions, wanted.cwd)),
         asker=parts.asker,
         listener=parts.listener,
         records=records,
-        commands={**COMMANDS, **parts.commands},
+        commands={**COMMANDS, "worktree": worktree_command(worktrees), **parts.commands},
         dialog=dialog,
     )
     if past is not None:
@@ -168,9 +175,9 @@ def _hooks(wanted: Wanted, parts: Parts, found: SettingsFound, session_id: str) 
     session = parts.engine.session(session_id, **scene)
     add_builtin_hooks(
         session,
-        date=found.table.add_date,
-        environment=found.table.add_environment_info,
-        files=found.table.add_prompt_files,
+        date=wanted.add_date or found.table.add_date,
+        environment=wanted.add_environment_info or found.table.add_environment_info,
+        files=(*wanted.add_prompt_files, *found.table.add_prompt_files),
     )
     return EngineHooks(session)
 
@@ -237,14 +244,13 @@ def _records_of_children(records: Records, session_id: str, wanted: Wanted) -> C
     return make
 
 
-def _intake(found: SettingsFound, parts: Parts) -> ProjectIntake:
+def _intake(found: SettingsFound, parts: Parts, objection: Callable[[str], str | None]) -> ProjectIntake:
     router = Router([Route(each.pattern, each.model) for each in found.table.routes])
     for problem in router.problems:
         parts.listener.show(Shown(kind="warning", text=problem))
     history = os.path.join(state_dir(parts.env), "input_history.jsonl")
-    return ProjectIntake(
-        parts.env, router=router, history=InputHistory(history, report=_reporter(parts.listener))
-    )
+    remembered = InputHistory(history, report=_reporter(parts.listener))
+    return ProjectIntake(parts.env, router=router, objection=objection, history=remembered)
 
 
 def _reporter(listener: Listener) -> Callable[[str], None]:

@@ -20,6 +20,8 @@ _WIDEST_SLUG = 80
 _NEWEST_SHOWN = 3
 #: How much of a file is looked at to say what it is about.
 _OPENING = 64 * 1024
+#: How the line of a message begins; what is in it does not matter here.
+_MESSAGE = b'{"type":"message"'
 #: Shorter beginnings of an id are typed by mistake.
 _SHORTEST_PREFIX = 4
 
@@ -59,11 +61,11 @@ class SessionsStore:
         return _stored(self.folder)
 
     def last(self) -> Stored:
-        """Raises TranscriptError when the project has none."""
-        newest = self.sessions()
-        if not newest:
-            raise TranscriptError("there is no earlier session in this project")
-        return newest[0]
+        """The newest in which somebody said something. Raises TranscriptError when the project has none."""
+        for each in self.sessions():
+            if _was_spoken_in(each.path):
+                return each
+        raise TranscriptError("there is no earlier session in this project")
 
     def find(self, wanted: str) -> Stored:
         """By its id or the beginning of it. Raises TranscriptError that says what there is instead."""
@@ -121,6 +123,12 @@ def opening(path: str) -> Opening:
     if session is None:
         return Opening(prompt=prompt)
     return Opening(session.cwd, session.model, session.started, prompt)
+
+
+def _was_spoken_in(path: str) -> bool:
+    """Or may have been: a first message may be longer than what is looked at."""
+    lines = _first_lines(path)
+    return sum(map(len, lines)) + len(lines) > _OPENING or any(line.startswith(_MESSAGE) for line in lines)
 
 
 def _first_lines(path: str) -> list[bytes]:

@@ -142,6 +142,7 @@ class Transcript:
         self.append(ClearRecord())
 
     def compacted(self, summary: str, kept: Sequence[Message]) -> None:
+        """`kept` is the whole conversation as it is from now on."""
         self.append(CompactionRecord(summary=summary, kept=tuple(kept)))
 
     def close(self) -> None:

@@ -133,7 +133,7 @@ def _messages(records: Iterable[Record], who: str) -> list[Message]:
         if isinstance(record, MessageRecord) and record.who == who:
             messages.append(record.message)
         elif isinstance(record, CompactionRecord) and record.who == who:
-            messages = [User(text=record.summary, by=COMPACTION), *record.kept]
+            messages = list(record.kept) or [User(text=record.summary, by=COMPACTION)]
         elif isinstance(record, ClearRecord):
             messages.clear()
     return messages

@@ -49,9 +49,9 @@ class TurnRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="tu
 
 
 class CompactionRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="compaction"):
-    """From here on the summary stands for everything before, but the messages that were kept.
+    """From here on the conversation is what was kept; the summary alone where nothing was.
 
-    They are written out once more: a line that was lost before this one cannot shift them.
+    Messages are written out once more: a line that was lost before this one cannot shift them.
     """
 
     summary: str

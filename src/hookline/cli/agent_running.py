@@ -5,7 +5,12 @@ import asyncio
 import os
 import signal
 import sys
+from typing import Any
 
+from msgspec import Struct
+
+from hookline.agent.definition_hooks import definition_hooks
+from hookline.agent.definitions import AgentDefinition, Definitions, read_definitions
 from hookline.agent.making import Parts, Ready, Wanted, make_agent
 from hookline.agent.modelport import ModelPort
 from hookline.agent.models import Models
@@ -45,7 +50,8 @@ async def _run(args: argparse.Namespace) -> int:
     lines = LineInput(0) if talks or not args.words else None
     asker = LineAsker(lines, tell) if lines is not None else None
     env = dict(os.environ)
-    model = args.model or default_model(env)
+    defined = _definition(args)
+    model = args.model or (defined.root.model if defined else None) or default_model(env)
     port = RequestLog(
         Models(
             model,
@@ -58,18 +64,18 @@ async def _run(args: argparse.Namespace) -> int:
     processes = Processes(containment="subreaper")
     engine = _engine(port, model, processes)
     try:
-        _load(engine, args, cwd)
+        _load(engine, args, cwd, defined)
         engine.journal.subscribe(log.ran)
         ready = make_agent(
             Wanted(
                 cwd=cwd,
                 model=model,
+                **_defined(defined, args),
                 mode=args.mode,
                 allow=tuple(args.allow or ()),
                 ask=tuple(args.ask or ()),
                 deny=tuple(args.deny or ()),
                 directories=tuple(os.path.join(cwd, each) for each in args.add_dir or ()),
-                max_iterations=args.max_iterations,
                 max_tool_calls=args.max_tool_calls,
                 compact_at=args.compact_at,
                 resume=args.resume,
@@ -105,12 +111,49 @@ def _engine(port: ModelPort, model: str, processes: Processes) -> Engine:
     )
 
 
-def _load(engine: Engine, args: argparse.Namespace, cwd: str) -> None:
+class Defined(Struct, frozen=True):
+    definitions: Definitions
+    root: AgentDefinition
+
+
+def _definition(args: argparse.Namespace) -> Defined | None:
+    if args.definition is None:
+        return None
+    definitions = read_definitions(args.definition)
+    for notice in definitions.notices:
+        tell(printable(str(notice)))
+    return Defined(definitions, definitions.root(args.agent))
+
+
+def _defined(defined: Defined | None, args: argparse.Namespace) -> dict[str, Any]:
+    """What a definition says of its agent; hooks that its dialect makes of the flags are not made twice."""
+    if defined is None:
+        return {"max_iterations": args.max_iterations}
+    root = defined.root
+    native = defined.definitions.whose == "native"
+    return {
+        "system": root.instruction or None,
+        "types": defined.definitions.types(root),
+        "max_iterations": args.max_iterations or root.max_iterations,
+        "add_date": native and root.add_date,
+        "add_environment_info": native and root.add_environment_info,
+        "add_prompt_files": root.add_prompt_files if native else (),
+    }
+
+
+def _load(engine: Engine, args: argparse.Namespace, cwd: str, defined: Defined | None) -> None:
     chosen = chosen_dialect(engine, args.dialect, args.config)
     loaded = engine.load(cwd, args.config, None if args.dialect is None else [args.dialect])
     for diagnostic in loaded.diagnostics:
         tell(printable(str(diagnostic)))
-    engine.swap(with_flag_hooks(engine, loaded.hooks, args.hook or (), chosen))
+    hooks = list(loaded.hooks)
+    if defined is not None:
+        own, said = definition_hooks(engine, defined.definitions, defined.root.name)
+        known = {hook.where.file for hook in hooks}
+        hooks += [hook for hook in own if hook.where.file not in known]
+        for diagnostic in said:
+            tell(printable(str(diagnostic)))
+    engine.swap(with_flag_hooks(engine, hooks, args.hook or (), chosen))
 
 
 async def _played(

@@ -17,6 +17,7 @@ from hookline.model.errors import UnknownDialectError
 
 if TYPE_CHECKING:
     from hookline.dialects.dialect import Dialect
+    from hookline.documents.document import Document
 
 
 class Loader:
@@ -77,6 +78,11 @@ class Loader:
             else:
                 loaded += self._foreign(whose, files=own)
         return _managed_first(loaded)
+
+    def native_document(self, document: "Document") -> Loaded:
+        """The native hooks of a document that was read already: a part of a larger file."""
+        reading = self._native.read(document, "flag")
+        return Loaded(reading.hooks, reading.diagnostics)
 
     def whose(self, file: str) -> str:
         """The name of the dialect a file is written in."""

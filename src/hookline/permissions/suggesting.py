@@ -88,15 +88,19 @@ def _shell_rules(facts: CallFacts, shell: ShellReader) -> tuple[str, ...]:
     reading = shell.read(command)
     if not reading.literal:
         return ()
-    texts = [_shell_rule(facts.tool_name, each) for each in reading.commands]
+    pins = {each.outer: each.pin for each in reading.commands if each.outer}
+    alone = [each for each in reading.commands if not each.outer]
+    texts = [_shell_rule(facts.tool_name, each, pins.get(each.words, ())) for each in alone]
     return tuple(dict.fromkeys(texts)) if all(texts) else ()
 
 
-def _shell_rule(tool: str, command: ShellCommand) -> str:
+def _shell_rule(tool: str, command: ShellCommand, pin: tuple[str, ...]) -> str:
     """Empty when the command holds what a rule would read as a wildcard."""
     words, program = command.words, command.base_name
     if program in _EXACT or command.opens:
         kept, ending = words, ""
+    elif pin:
+        kept, ending = pin, ":*"
     elif program in _SUBCOMMANDS:
         kept, ending = words[: 3 if words[1:2] and words[1] in _NAMES_SCRIPT else 2], ":*"
         if any(word.startswith("-") for word in kept):

@@ -28,8 +28,11 @@ class Arguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
         ({"command": None}, "command: expected `str`, got `null`."),
         ({"command": "x", "-z": 1}, "there is no argument '-z'."),
         (
-            {"comand": "x", "-q": []},
-            "command is missing; there is no argument 'comand' (did you mean 'command'?); -q: expected `bool`, got `array`.",
+            {"comand": "x", "-q": 1},
+            (
+                "command is missing; there is no argument 'comand' (did you mean 'command'?); "
+                "-q: expected `bool`, got `int`."
+            ),
         ),
     ],
 )

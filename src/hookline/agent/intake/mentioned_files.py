@@ -49,7 +49,7 @@ def expand(found: Sequence[Mention], around: Surroundings) -> Expanded:
         there = _there(mention, around)
         if there is None:
             if _is_missed(mention, around):
-                problems.append(f"@{one_line(mention.word, 200)}: there is no such file")
+                problems.append(f"@{one_line(mention.name, 200)}: there is no such file")
             continue
         path, reading = there
         key = (path, reading.first, reading.last)
@@ -61,7 +61,7 @@ def expand(found: Sequence[Mention], around: Surroundings) -> Expanded:
         try:
             blocks[key] = _block(path, reading, around)
         except UnreadableError as problem:
-            problems.append(f"@{one_line(mention.word, 200)} {problem}")
+            problems.append(f"@{one_line(mention.name, 200)} {problem}")
     if len(found) > MOST_WORDS:
         problems.append(f"only the first {MOST_WORDS} words with an @ were looked at")
     return Expanded(tuple(blocks.values()), tuple(problems))
@@ -89,7 +89,7 @@ def _is_missed(mention: Mention, around: Surroundings) -> bool:
     """Also when it stands below a directory that is there: `@src/nothing`."""
     if mention.looks_like_a_path():
         return True
-    above, slash, _rest = mention.readings[-1].path.partition("/")
+    above, slash, _rest = mention.name.partition("/")
     return bool(slash) and _is_directory(_absolute(above, around))
 
 

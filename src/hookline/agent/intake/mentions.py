@@ -39,9 +39,14 @@ class Mention(Struct, frozen=True):
     readings: tuple[Reading, ...]
     quoted: bool = False
 
+    @property
+    def name(self) -> str:
+        """What a message about it says: the path without the sentence around it."""
+        return self.readings[-1].path
+
     def looks_like_a_path(self) -> bool:
         """Whether somebody would wonder why it was not read."""
-        path = self.readings[-1].path
+        path = self.name
         if self.readings[-1].ranged or path.startswith(("./", "../", "~/", "/")):
             return True
         last = path.rstrip("/").rsplit("/", 1)[-1]

@@ -23,9 +23,7 @@ def path_pattern(pattern: str) -> Callable[[str], bool]:
     """
     if len(pattern) > LONGEST_PATTERN:
         raise PatternError(pattern[:40] + "...", f"longer than {LONGEST_PATTERN} characters")
-    whole = pattern.removeprefix("./")
-    if "/" not in whole:
-        whole = f"**/{whole}"
+    whole = pattern.removeprefix("./") if "/" in pattern else f"**/{pattern}"
     try:
         return compile_re2(f"(?s){_translated(whole)}", True, _LONGEST_PATH).found
     except PatternError as problem:

@@ -104,14 +104,18 @@ class Content:
 
     def take(self, path: str, content: bytes, changed: float, numbers: Iterator[int]) -> None:
         del changed
-        left = self._wanted.limit - self._matches if self._wanted.limit else None
-        found = list(islice(numbers, None if left is None else left + 1))
-        if left is not None and len(found) > left:
+        name = _short(path, self._wanted.cwd)
+        # No line is shorter than the name before it, so more than these are not looked for.
+        most = (_MOST_CHARACTERS - self._characters) // (len(name) + 1) + 1
+        if self._wanted.limit:
+            most = min(most, self._wanted.limit - self._matches)
+        found = list(islice(numbers, most + 1))
+        if len(found) > most:
             self.enough = True
-            found = found[:left]
+            found = found[:most]
         if found:
             self._matches += len(found)
-            self._show(_short(path, self._wanted.cwd), content.split(b"\n"), found)
+            self._show(name, content.split(b"\n"), found)
 
     def _show(self, path: str, lines: list[bytes], found: list[int]) -> None:
         hits = frozenset(found)

@@ -59,7 +59,7 @@ class Needle:
         while at < len(window):
             found = self._search(window, at)
             # What is found behind the last newline is on no line.
-            if found is None or found.start() >= len(window):
+            if found is None or (found.start() == len(window) and window.endswith(b"\n")):
                 return
             start = window.rfind(b"\n", 0, found.start()) + 1
             stop = window.find(b"\n", found.start())

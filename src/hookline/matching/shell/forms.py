@@ -7,8 +7,8 @@ from hookline.matching.shell.reading import ShellCommand
 from hookline.matching.shell.through import program_of
 
 
-def command_of(words: Words) -> ShellCommand:
-    return ShellCommand(words, base_name(words[0]), _forms(words), opens_a_door(words))
+def command_of(words: Words, outer: Words = ()) -> ShellCommand:
+    return ShellCommand(words, base_name(words[0]), _forms(words), opens_a_door(words), outer)
 
 
 def _forms(words: Words) -> tuple[str, ...]:

@@ -15,6 +15,13 @@ class ShellCommand(Struct, frozen=True):
     forms: tuple[str, ...]
     #: It runs or writes more than its program's name says: only a rule that spells it out permits it.
     opens: bool = False
+    #: The words of the command that runs this one, where they name it plainly: `uv run pytest`.
+    outer: Words = ()
+
+    @property
+    def pin(self) -> Words:
+        """The words around it that name it: whoever permits these permits it, too."""
+        return self.outer[: len(self.outer) - len(self.words) + 1] if self.outer else ()
 
     @property
     def text(self) -> str:

@@ -115,6 +115,14 @@ LOOSE: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )  # fmt: skip
 
+#: Of those, the ones whose first operand (after this word, where there is one) is the program, beyond doubt.
+RUNNERS: Mapping[str, str] = MappingProxyType(
+    {
+        "npx": "", "bunx": "", "pnpx": "", "uvx": "", "uv": "run", "pipx": "run", "poetry": "run",
+        "pipenv": "run", "pdm": "run", "rye": "run", "bundle": "exec", "pnpm": "exec",
+    }
+)  # fmt: skip
+
 SHELLS = frozenset(["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "fish", "yash", "posh"])
 #: Programs that take a line of shell on standard input, besides the shells.
 STDIN_SHELLS = frozenset(("at", "batch", "crontab"))

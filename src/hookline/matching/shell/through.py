@@ -9,6 +9,7 @@ from hookline.matching.shell import tables
 from hookline.matching.shell.names import HOLE, Words, base_name
 
 _VERSIONED = re.compile(r"(?:[-.]?\d[\d.]*|\.exe)$")
+_PLAIN_NAME = re.compile(r"[\w./@+-]+")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 #: Where `sed` runs a program: the command e, or the flag e of s.
 _SED_RUNS = re.compile(r"(?:^|[\n;{}!$\d/,|#@])[gipmM\d\s]*e(?:\s|$|[gipmM;}])")
@@ -30,6 +31,8 @@ class Inner(Struct, frozen=True):
     """The words of a command found inside a command."""
 
     words: Words
+    #: The command around it, where that names this one plainly: `npx tsc` is tsc to whoever permits it.
+    outer: Words = ()
 
 
 class Foreign(Struct, frozen=True):
@@ -67,7 +70,7 @@ def look_through(words: Words, fed: bool) -> Iterator[Found]:
     elif program in tables.WRAPPERS:
         yield from _wrapped(tables.WRAPPERS[program], rest)
     if program in tables.LOOSE:
-        yield from _loose(tables.LOOSE[program], rest)
+        yield from _named(program, words) or _loose(tables.LOOSE[program], rest)
     if program in tables.INTERPRETERS:
         yield from _foreign(tables.INTERPRETERS[program], rest)
     if program in tables.STDIN_SHELLS and not tables.LISTING_FLAGS.intersection(rest):
@@ -244,6 +247,16 @@ def _loose(triggers: tuple[str, ...], rest: Sequence[str]) -> Iterator[Found]:
                 yield Doubt("what the command is, only the shell knows")
         elif not word.startswith("-"):
             yield Inner(tuple(rest[at:]))
+
+
+def _named(program: str, words: Words) -> tuple[Found, ...]:
+    """The program that a runner such as `npx` is plainly told to run; none when that is not so plain."""
+    after = tables.RUNNERS.get(program)
+    if after is None or (after and words[1:2] != (after,)):
+        return ()
+    at = 2 if after else 1
+    plain = at < len(words) and words[at][:1] != "-" and _PLAIN_NAME.fullmatch(words[at])
+    return (Inner(words[at:], words),) if plain else ()
 
 
 def _quoted_line(word: str) -> Iterator[Found]:

@@ -81,7 +81,7 @@ class Walk:
             if isinstance(found, Line):
                 self._line(found.code, depth)
             else:
-                self._command(found.words, depth, fed=False)
+                self._command(found.words, depth, fed=False, outer=found.outer)
         if self._here_is_code and any(map(starts_programs, self._here)):
             self._doubted("a program in another language starts programs")
         literal = self._literal and self._doubt is None and not self._foreign
@@ -182,10 +182,10 @@ class Walk:
             self._doubted("the line cannot be parsed")
         return tuple(word_text(node) for node in nodes)
 
-    def _command(self, words: Words, depth: int, fed: bool) -> None:
+    def _command(self, words: Words, depth: int, fed: bool, outer: Words = ()) -> None:
         if not words:
             return
-        command = command_of(words)
+        command = command_of(words, outer)
         self._commands.append(command)
         self._text += sum(map(len, command.forms))
         self._foreign.extend(word for word in words if "$(" in word or "`" in word)

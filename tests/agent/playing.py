@@ -1,0 +1,222 @@
+"""Scenarios: a folder with a hook configuration in its own agent's format, the model's script, and what must come of it.
+
+    scenarios/NAME/scenario.toml    what is done, and what is expected (records `Scenario` and `Play`)
+    scenarios/NAME/script.yaml      what the model says (`script` of a play names another one)
+    scenarios/NAME/home/...         goes to the home of the run
+    scenarios/NAME/...              everything else goes to the project, which is the working directory
+
+Each play is one real process of `hookline agent --json`; the plays of a scenario share home and project, so a
+second one may resume what the first one left. In expectations `$PROJECT` and `$HOME` stand for the directories.
+"""
+
+import json
+import shutil
+import subprocess
+import time
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from tests.cli.run_cli import clean_env, command_line
+
+SCENARIOS = Path(__file__).parent / "scenarios"
+_NOT_FOR_THE_PROJECT = shutil.ignore_patterns("scenario.toml", "home", "script*.yaml")
+_LONGEST_WAIT = 90.0
+
+
+class _Strict(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An expectation with a slip of the pen would hold for ever."""
+
+
+class ExpectedEvent(_Strict, frozen=True, kw_only=True):
+    """One event of the run. Maps are compared key by key: what is not named may be anything."""
+
+    event: str
+    #: Which of the events of that name, from 1.
+    nth: int = 1
+    agent: str | None = None
+    payload: Mapping[str, Any] = {}
+    outcome: Mapping[str, Any] = {}
+    #: All runs of the event, in order.
+    runs: tuple[Mapping[str, Any], ...] | None = None
+
+
+class ExpectedRequest(_Strict, frozen=True, kw_only=True):
+    """One request to the model. Texts are looked for in its system text and all its messages."""
+
+    nth: int = 1
+    model: str | None = None
+    agent: str | None = None
+    has: tuple[str, ...] = ()
+    hasnt: tuple[str, ...] = ()
+    system_has: tuple[str, ...] = ()
+    system_hasnt: tuple[str, ...] = ()
+    #: All messages, in order.
+    messages: tuple[Mapping[str, Any], ...] | None = None
+    #: The last of the messages.
+    last: Mapping[str, Any] | None = None
+
+
+class Play(_Strict, frozen=True, kw_only=True):
+    """One run of the command, and what is expected of it. What is left out is not looked at."""
+
+    prompts: tuple[str, ...] = ()
+    #: Lines for an attended conversation; then there must be no prompts.
+    stdin: tuple[str, ...] | None = None
+    #: Files of the project that are given with --config; without any the project is searched as usual.
+    config: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    script: str = "script.yaml"
+    #: With --print in place of --json: only exit, stdout, stderr and files can be expected.
+    plain: bool = False
+
+    exit: int = 0
+    status: str | None = None
+    result: str | None = None
+    #: Part of `why`.
+    why: str | None = None
+    #: Every event, in order.
+    events: tuple[str, ...] | None = None
+    #: Only these kinds of events are compared with `order`; without it the order's own kinds.
+    among: tuple[str, ...] | None = None
+    order: tuple[str, ...] | None = None
+    never: tuple[str, ...] = ()
+    times: Mapping[str, int] = {}
+    requests: int | None = None
+    event: tuple[ExpectedEvent, ...] = ()
+    request: tuple[ExpectedRequest, ...] = ()
+    #: Whole contents of files; `~/` begins a file of the home.
+    files: Mapping[str, str] = {}
+    files_have: Mapping[str, str] = {}
+    no_files: tuple[str, ...] = ()
+    transcript_has: tuple[str, ...] = ()
+    transcript_hasnt: tuple[str, ...] = ()
+    stdout: str | None = None
+    stderr_has: tuple[str, ...] = ()
+
+
+class Scenario(_Strict, frozen=True, kw_only=True):
+    #: What it shows, in one sentence.
+    fact: str
+    play: tuple[Play, ...]
+    #: Files that are written before the run because they cannot stand in the tree as they are.
+    write: Mapping[str, str] = {}
+
+
+class Played(Struct, frozen=True, kw_only=True):
+    """What one play came to. `document` is what --json printed."""
+
+    play: Play
+    exit: int
+    stdout: str
+    stderr: str
+    document: Mapping[str, Any]
+    home: str
+    project: str
+
+
+def scenario_names(prefix: str = "") -> list[str]:
+    return sorted(file.parent.name for file in SCENARIOS.glob(f"{prefix}*/scenario.toml"))
+
+
+def read_scenario(name: str) -> Scenario:
+    text = (SCENARIOS / name / "scenario.toml").read_text()
+    return msgspec.convert(tomllib.loads(text), Scenario)
+
+
+def play_scenario(name: str, place: Path) -> list[Played]:
+    """Every play of a scenario, one after another, in a new home and project below `place`."""
+    scenario = read_scenario(name)
+    home, project = place / "home", place / "home" / "project"
+    given = SCENARIOS / name
+    shutil.copytree(given, project, ignore=_NOT_FOR_THE_PROJECT)
+    if (given / "home").is_dir():
+        shutil.copytree(given / "home", home, dirs_exist_ok=True)
+    for file, text in scenario.write.items():
+        _write(file, text, home, project)
+    return [_play(each, given, home, project) for each in scenario.play]
+
+
+def _play(play: Play, given: Path, home: Path, project: Path) -> Played:
+    words = agent_words(play, given, project)
+    ran = subprocess.run(
+        command_line(words),
+        env=clean_env(home),
+        cwd=project,
+        input="".join(f"{line}\n" for line in play.stdin or ()),
+        capture_output=True,
+        text=True,
+        timeout=_LONGEST_WAIT,
+        check=False,
+    )
+    document: Any = {}
+    if not play.plain and ran.stdout.startswith("{"):
+        document = json.loads(ran.stdout)
+    return Played(
+        play=play,
+        exit=ran.returncode,
+        stdout=ran.stdout,
+        stderr=ran.stderr,
+        document=document,
+        home=str(home),
+        project=str(project),
+    )
+
+
+def agent_words(play: Play, given: Path, project: Path) -> list[str]:
+    """The command line of a play."""
+    words = ["agent", "--print" if play.plain else "--json", "--model", f"scripted:{given / play.script}"]
+    for file in play.config:
+        words += ["--config", str(project / file)]
+    words += [flag.replace("$PROJECT", str(project)) for flag in play.flags]
+    return [*words, *play.prompts]
+
+
+def _write(file: str, text: str, home: Path, project: Path) -> None:
+    path = home / file[2:] if file.startswith("~/") else project / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755 if text.startswith("#!") else 0o644)
+
+
+def played_once(name: str, shared: Path) -> list[Played]:
+    """The plays of a scenario, played by whoever asks first: several tests look at the same runs."""
+    place = shared / name
+    kept = shared / f"{name}.json"
+    try:
+        place.mkdir(parents=True)
+    except FileExistsError:
+        return _played_by_another(kept)
+    try:
+        played = play_scenario(name, place)
+    except BaseException as problem:
+        _keep(kept, {"problem": f"{type(problem).__name__}: {problem}"})
+        raise
+    _keep(kept, played)
+    return played
+
+
+def _keep(file: Path, value: Any) -> None:
+    beside = file.with_suffix(".part")
+    beside.write_bytes(msgspec.json.encode(value))
+    beside.rename(file)
+
+
+def _played_by_another(kept: Path) -> list[Played]:
+    until = time.monotonic() + _LONGEST_WAIT
+    while not kept.exists():
+        if time.monotonic() > until:
+            raise TimeoutError(f"{kept.stem} is being played by another worker, for too long")
+        time.sleep(0.05)
+    document = msgspec.json.decode(kept.read_bytes())
+    if isinstance(document, dict):
+        raise RuntimeError(str(document))
+    return msgspec.convert(document, list[Played])
+
+
+def events_of(played: Sequence[Played]) -> list[Mapping[str, Any]]:
+    return [event for one in played for event in one.document.get("events", ())]
