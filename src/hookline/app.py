@@ -8,10 +8,14 @@ import sys
 def main() -> None:
     # A command lives for moments and leaves few cycles; looking for them while modules load costs more than they do.
     gc.set_threshold(100_000, 50, 50)
-    # Imported here: what a command does not need must not slow its start.
-    from hookline.cli.main import run  # noqa: PLC0415 see above
+    try:
+        # Imported here: what a command does not need must not slow its start.
+        from hookline.cli.main import run  # noqa: PLC0415 see above
 
-    _leave(run(sys.argv[1:]))
+        status = run(sys.argv[1:])
+    except KeyboardInterrupt:  # before or after the command itself, which says a word of its own
+        status = 130
+    _leave(status)
 
 
 def _leave(status: int) -> None:

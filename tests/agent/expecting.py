@@ -117,6 +117,9 @@ def _files(played: Played) -> Iterator[str]:
         there = _content(name, played)
         if there is None or _filled(text, played) not in there:
             yield f"file {name}: {there!r} without {text!r}"
+    for name, text in play.files_havent.items():
+        if _filled(text, played) in (_content(name, played) or ""):
+            yield f"file {name}: with {text!r}"
     yield from (f"file {name} is there" for name in play.no_files if _content(name, played) is not None)
 
 

@@ -92,6 +92,7 @@ class Play(_Strict, frozen=True, kw_only=True):
     #: Whole contents of files; `~/` begins a file of the home.
     files: Mapping[str, str] = {}
     files_have: Mapping[str, str] = {}
+    files_havent: Mapping[str, str] = {}
     no_files: tuple[str, ...] = ()
     transcript_has: tuple[str, ...] = ()
     transcript_hasnt: tuple[str, ...] = ()

@@ -136,21 +136,44 @@ def test_a_reader_who_is_gone_is_no_trouble(command: str, where: Place) -> None:
 
 @pytest.mark.parametrize("words", [["log", "--follow"], ["bench"], ["fire", "Stop"]])
 def test_an_interrupt_ends_with_130_and_one_line(words: list[str], where: Place) -> None:
-    where.write(".hookline/hooks.toml", "[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = 'sleep 60'\n")
+    where.write(
+        ".hookline/hooks.toml", "[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = 'touch began; sleep 60'\n"
+    )
     process = subprocess.Popen(
         command_line(words), cwd=where.project, env=clean_env(where.home), stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
     )  # fmt: skip
-    if words[0] == "fire":
-        time.sleep(1.0)  # it says nothing before its hook is done
-    elif process.stderr is not None:
+    if words[0] == "log":
+        assert process.stderr is not None
         process.stderr.readline()
-    time.sleep(0.1)
+    else:
+        _wait_for(where.project / "began")
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert err.endswith(b"hookline: interrupted\n")
     assert b"Traceback" not in err
+
+
+def _wait_for(file: Path) -> None:
+    until = time.monotonic() + 60
+    while not file.exists() and time.monotonic() < until:
+        time.sleep(0.02)
+
+
+def test_an_interrupt_while_it_still_starts_leaves_no_traceback() -> None:
+    code = """
+import sys
+class Interrupts:
+    def find_spec(self, name, *_):
+        if name == "hookline.cli.main":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupts())
+from hookline.app import main
+main()
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, timeout=60)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, b"", b"")
 
 
 def on_a_terminal(words: list[str], where: Place, **env: str) -> str:

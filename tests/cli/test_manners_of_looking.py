@@ -1,5 +1,7 @@
 """What every command that looks at hooks owes whoever calls it, as real processes."""
 
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -79,3 +81,16 @@ def test_a_wrong_name_is_told_the_nearest(project: Path, command: str) -> None:
 @pytest.mark.parametrize("words", [["events", "Stopp"], ["schema", "payload", "Stopp"]])
 def test_a_wrong_event_is_told_the_nearest(project: Path, words: list[str]) -> None:
     assert "did you mean 'Stop'?" in bad(project, *words).stderr
+
+
+@pytest.mark.parametrize(
+    "words", [["list"], ["explain", "Stop"], ["fire", "Stop", "--dry-run"]], ids=["list", "explain", "fire"]
+)
+def test_a_file_name_that_is_no_text_is_spelled_out(project: Path, words: list[str]) -> None:
+    odd = os.fsdecode(os.fsencode(project) + b"/odd\xff.toml")
+    # A warning names the file as well.
+    Path(odd).write_text(f'{NATIVE}[[hooks.Stop.hooks]]\ncommand = "x"\nnmae = "y"\n')
+    assert run_cli([*words, "--config", odd], project, project).status == 0
+    ran = run_cli([*words, "--config", odd, "--json"], project, project)
+    assert (ran.status, ran.stderr.count("\n")) == (0, 1)
+    assert json.loads(ran.stdout)["diagnostics"][0]["where"].endswith("/odd\\udcff.toml:36")

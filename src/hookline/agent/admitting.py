@@ -104,7 +104,7 @@ class Admitting:
                 command_args=prepared.command_arguments,
                 command_source=prepared.command_source,
                 expansion_type="skill" if prepared.command_kind == "skill" else "slash_command",
-                prompt=prepared.text,
+                prompt=prepared.shown,
             ),
         )
 

@@ -4,10 +4,14 @@ import asyncio
 import os
 from collections.abc import Mapping
 
+from hookline.agent.intake.project import ProjectIntake
 from hookline.agent.outside import Shown
 from hookline.agent.session import Agent, Command, Told
+from hookline.agent.sessions_store import SessionsStore
 from hookline.agent.tooling import ToolError
+from hookline.agent.transcript import TranscriptError
 from hookline.agent.worktrees import Worktrees
+from hookline.config.embedding import Engine
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.permissions.modes import MODES
@@ -86,6 +90,37 @@ def worktree_command(worktrees: Worktrees) -> Command:
         return _say(agent, f"working in {path}")
 
     return worktree
+
+
+def help_command(intake: ProjectIntake) -> Command:
+    async def show_help(agent: Agent, argument: str) -> Told:
+        del argument
+        return _say(agent, await intake.help_text(agent.place.cwd))
+
+    return show_help
+
+
+def hooks_command(engine: Engine | None) -> Command:
+    async def show_hooks(agent: Agent, argument: str) -> Told:
+        del argument
+        hooks = engine.hooks if engine is not None else ()
+        lines = [f"{hook.policy.spelled}: {hook.name} ({hook.dialect}, {hook.where})" for hook in hooks]
+        return _say(agent, "\n".join(lines) or "no hook is configured")
+
+    return show_hooks
+
+
+def resume_command(store: SessionsStore) -> Command:
+    async def resume(agent: Agent, argument: str) -> Told:
+        """The session ends here; whoever runs the agent goes on with the other one."""
+        try:
+            stored = await asyncio.to_thread(store.find, argument)
+        except TranscriptError as problem:
+            return _say(agent, str(problem), failed=True)
+        agent.leaving, agent.goes_on_with = "resume", stored.id
+        return _DONE
+
+    return resume
 
 
 #: Those that need nothing but the agent.

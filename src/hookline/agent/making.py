@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.agent.builtin_hooks import add_builtin_hooks
-from hookline.agent.commands import COMMANDS, worktree_command
+from hookline.agent.commands import COMMANDS, help_command, hooks_command, resume_command, worktree_command
 from hookline.agent.hooksport import EngineHooks, NoHooks, SessionHooks
 from hookline.agent.intake.history import InputHistory
 from hookline.agent.intake.objecting import denied_reads
@@ -37,7 +37,8 @@ from hookline.config.embedding import Engine
 from hookline.config.sources import upward
 from hookline.engine.journal_file import state_dir
 from hookline.handlers.process import Processes
-from hookline.model.errors import PatternError
+from hookline.model.errors import ConfigError, PatternError
+from hookline.model.hook import Hook
 from hookline.model.scene import Scene
 from hookline.permissions.modes import MODES, mode_of
 from hookline.permissions.rules import RuleReader, RuleSet
@@ -83,6 +84,10 @@ class Parts(Struct, frozen=True, kw_only=True, eq=False):
     asker: Asker | None = None
     tools: tuple[Tool, ...] = ()
     commands: Mapping[str, Command] = {}
+    #: Hooks that stand in no file the engine looks for; a live reload keeps them.
+    extra_hooks: tuple[Hook, ...] = ()
+    #: False: the files were named one by one, so others are not looked for.
+    live: bool = True
 
 
 class Ready(Struct, frozen=True, kw_only=True, eq=False):
@@ -95,6 +100,7 @@ class Ready(Struct, frozen=True, kw_only=True, eq=False):
     source: str
     session_id: str
     watch: SessionWatch
+    asker: Asker | None = None
     #: What is watched from the start.
     watched: tuple[str, ...] = ()
 
@@ -112,6 +118,9 @@ def make_agent(wanted: Wanted, parts: Parts) -> Ready:
     """Everything put together. Raises HooklineError where going on would mean not knowing the user's rules."""
     reader = RuleReader(home=parts.env.get("HOME", ""))
     found = read_settings(wanted.cwd, parts.env, reader)
+    if found.unreadable:
+        # Which calls the user never wants made is then not known.
+        raise ConfigError(found.unreadable)
     settings = _settings(wanted, found)
     permissions = _permissions(wanted, found, reader)
     records, source, session_id, past = _records(wanted, parts)
@@ -119,6 +128,7 @@ def make_agent(wanted: Wanted, parts: Parts) -> Ready:
     place = Workplace(hooks, wanted.cwd, env=parts.env)
     tasks = Tasks(hooks, on_done=lambda done: hooks.inbox.put(Late(kind="context", text=done.text)))
     dialog = asyncio.Lock()
+    worktrees = Worktrees(_root(wanted.cwd))
     crew = Crew(
         model=parts.model,
         hooks=hooks,
@@ -130,8 +140,9 @@ def make_agent(wanted: Wanted, parts: Parts) -> Ready:
         tools={},
         types=agent_types(wanted.types),
         records=_records_of_children(records, session_id, wanted),
+        worktrees=worktrees,
+        instructions={},
     )
-    worktrees = Worktrees(_root(wanted.cwd))
     tools = (
         *core_tools(tasks, parts.processes),
         SubagentTool(crew),
@@ -140,6 +151,7 @@ def make_agent(wanted: Wanted, parts: Parts) -> Ready:
         *parts.tools,
     )
     crew.tools.update({tool.name: tool for tool in tools})
+    intake = _intake(found, parts, denied_reads(permissions, wanted.cwd))
     agent = Agent(
         settings=settings,
         model=parts.model,
@@ -147,13 +159,22 @@ def make_agent(wanted: Wanted, parts: Parts) -> Ready:
         tools=tools,
         permissions=permissions,
         place=place,
-        intake=_intake(found, parts, denied_reads(permissions, wanted.cwd)),
+        intake=intake,
         asker=parts.asker,
         listener=parts.listener,
         records=records,
-        commands={**COMMANDS, "worktree": worktree_command(worktrees), **parts.commands},
+        commands={
+            **COMMANDS,
+            "worktree": worktree_command(worktrees),
+            "help": help_command(intake),
+            "hooks": hooks_command(parts.engine),
+            "resume": resume_command(SessionsStore(parts.env, wanted.cwd)),
+            **parts.commands,
+        },
         dialog=dialog,
     )
+    # Sub-agents are told what the session's instruction files say.
+    agent.talk.instructions = crew.instructions
     if past is not None:
         agent.go_on_from(past.messages, past.turns, past.totals)
     names = watched_names(parts.engine, wanted.cwd) if parts.engine is not None else []
@@ -163,7 +184,15 @@ def make_agent(wanted: Wanted, parts: Parts) -> Ready:
         settings=found,
         source=source,
         session_id=session_id,
-        watch=SessionWatch(agent, parts.engine, wanted.cwd, parts.env.get("HOME", "")),
+        asker=parts.asker,
+        watch=SessionWatch(
+            agent,
+            parts.engine,
+            wanted.cwd,
+            parts.env.get("HOME", ""),
+            extra=parts.extra_hooks,
+            live=parts.live,
+        ),
         watched=(*names, *(place.path(each) for each in found.table.watch)),
     )
 
@@ -184,12 +213,14 @@ def _hooks(wanted: Wanted, parts: Parts, found: SettingsFound, session_id: str) 
 
 def _settings(wanted: Wanted, found: SettingsFound) -> AgentSettings:
     table = found.table
-    given = {
-        name: value
-        for name in ("system", "max_iterations", "max_tool_calls", "compact_at", "most_repeats", "most_wakes")
-        if (value := getattr(wanted, name, None) or getattr(table, name)) is not None
-    }
+    names = ("system", "max_iterations", "max_tool_calls", "compact_at", "most_repeats", "most_wakes")
+    given = {name: value for name in names if (value := _said(name, wanted, table)) is not None}
     return AgentSettings(model=wanted.model, **given)
+
+
+def _said(name: str, *places: object) -> Any:
+    """The first that says anything; nought is something."""
+    return next((value for place in places if (value := getattr(place, name, None)) is not None), None)
 
 
 def _permissions(wanted: Wanted, found: SettingsFound, reader: RuleReader) -> Permissions:

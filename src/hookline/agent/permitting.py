@@ -1,6 +1,7 @@
 """Whether a call that passed every check may run: rules, hooks and, last, the user."""
 
 import asyncio
+from collections.abc import Callable
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -30,6 +31,10 @@ class Permitted(Struct, frozen=True, kw_only=True):
     context: tuple[ContextItem, ...] = ()
 
 
+def _ignore(mode: str) -> None:
+    del mode
+
+
 class Permitting:
     """Answers for one session; its dialogs are shown one after another."""
 
@@ -45,6 +50,8 @@ class Permitting:
         self._permissions = permissions
         self._asker = asker
         self._listener = listener
+        #: Told when a hook changed the mode.
+        self.on_mode: Callable[[str], None] = _ignore
         #: A sub-agent shares its parent's: there is one user.
         self._dialog = dialog if dialog is not None else asyncio.Lock()
 
@@ -100,6 +107,7 @@ class Permitting:
             if applied.why:
                 self._listener.show(Shown(kind="notice" if applied.ok else "warning", text=applied.why))
         if self._permissions.mode != old:
+            self.on_mode(self._permissions.mode)
             await self._hooks.dispatch(
                 e.MODE_CHANGED, p.ModeMove(old_mode=old, new_mode=self._permissions.mode)
             )

@@ -90,6 +90,8 @@ class Agent:
         self.on_watch: Callable[[Iterable[str]], None] = _ignore_paths
         #: Set by a command: the session is over after this prompt.
         self.leaving: str | None = None
+        #: The session to take up after this one.
+        self.goes_on_with: str | None = None
         self._last_prompt: Admitted | None = None
         self.queue: deque[str] = deque()
         self._commands: Mapping[str, Command] = commands if commands is not None else {}
@@ -98,6 +100,7 @@ class Agent:
         self._late = LateWords(hooks.inbox, self.talk, self.listener, self.watch)
         place.hooks, place.on_move, place.on_watch = self._spoken, self._moved, self.watch
         permitting = Permitting(self._spoken, permissions, asker, self.listener, dialog)
+        permitting.on_mode = self._mode_changed
         calls = Calls(self._spoken, permitting, place, self.listener)
         self._loop = Loop(
             model=model,
@@ -391,6 +394,9 @@ class Agent:
         new = {self.place.path(path) for path in paths} - self.watched
         self.watched |= new
         self.on_watch(new)
+
+    def _mode_changed(self, mode: str) -> None:
+        self.hooks.update(permission_mode=mode)
 
     def _moved(self, where: str) -> None:
         self.hooks.update(cwd=where)

@@ -53,6 +53,8 @@ class SettingsFound(Struct, frozen=True, kw_only=True):
     #: The documents read, for who looks for more in them.
     documents: tuple[Document, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+    #: What is wrong with files of which nothing is known: their rules are missing.
+    unreadable: tuple[Diagnostic, ...] = ()
 
 
 def settings_places(cwd: str, env: Mapping[str, str]) -> Iterator[str]:
@@ -85,7 +87,12 @@ def _with_file(found: SettingsFound, file: str, reader: RuleReader) -> SettingsF
     document = read_file(file)
     said = list(document.diagnostics)
     if document.value is None:
-        return _changed(found, files=(*found.files, file), diagnostics=(*found.diagnostics, *said))
+        return _changed(
+            found,
+            files=(*found.files, file),
+            diagnostics=(*found.diagnostics, *said),
+            unreadable=(*found.unreadable, *said),
+        )
     rules, mode, directories, problems = permission_settings(document.value, file, reader=reader)
     said.extend(
         Diagnostic("error", "bad-permission", problem.message, document.where(*problem.path))

@@ -22,6 +22,7 @@ from hookline.agent.settings import AgentSettings
 from hookline.agent.speaking import Speaking
 from hookline.agent.tooling import MAIN, Category, Tool, ToolError, ToolReply, Workplace
 from hookline.agent.turns import Ending, Turn
+from hookline.agent.worktrees import Worktrees
 from hookline.matching.nearest import nearest
 from hookline.model import events as e
 from hookline.model import payloads as p
@@ -65,6 +66,10 @@ class Crew(Struct, frozen=True, kw_only=True, eq=False):
     types: Mapping[str, AgentType]
     #: A transcript for a sub-agent, by its id.
     records: Callable[[str], Records]
+    #: Where a sub-agent that is to work apart gets its directory.
+    worktrees: Worktrees
+    #: The texts of the session's instruction files; they grow as it goes on.
+    instructions: dict[str, str]
 
 
 class SubagentTool:
@@ -90,6 +95,11 @@ class SubagentTool:
                 "description": {"type": "string", "description": "The work in a few words."},
                 "prompt": {"type": "string", "description": "Everything the agent needs to know."},
                 "subagent_type": {"type": "string", "enum": list(self._crew.types)},
+                "isolation": {
+                    "type": "string",
+                    "enum": ["worktree"],
+                    "description": "Work in a git worktree of its own.",
+                },
             },
             "required": ["prompt"],
         }
@@ -108,7 +118,11 @@ class SubagentTool:
 
     async def run(self, arguments: Mapping[str, Any], place: Workplace) -> ToolReply:
         kind = self._crew.types[arguments.get("subagent_type", _default(self._crew.types))]
-        child = _Subagent(self._crew, kind, place)
+        agent_id = "a" + uuid.uuid4().hex[:16]
+        cwd = place.cwd
+        if arguments.get("isolation") == "worktree":
+            cwd, _by_hook = await self._crew.worktrees.create(f"agent-{agent_id}", place)
+        child = _Subagent(self._crew, kind, place, agent_id, cwd)
         started = time.monotonic()
         ending, turn = await child.play(str(arguments["prompt"]), str(arguments.get("description", "")))
         if ending.status == "failed":
@@ -134,19 +148,18 @@ class SubagentTool:
 class _Subagent:
     """One sub-agent at work."""
 
-    def __init__(self, crew: Crew, kind: AgentType, place: Workplace) -> None:
-        self.id = "a" + uuid.uuid4().hex[:16]
+    def __init__(self, crew: Crew, kind: AgentType, place: Workplace, agent_id: str, cwd: str) -> None:
+        self.id = agent_id
         self._kind = kind
         self._crew = crew
         self._hooks = crew.hooks.child(
-            agent_id=self.id, agent_type=kind.name, cwd=place.cwd, model=kind.model or crew.settings.model
+            agent_id=self.id, agent_type=kind.name, cwd=cwd, model=kind.model or crew.settings.model
         )
         self._spoken = Speaking(self._hooks, crew.listener)
         self._records = crew.records(self.id)
         self._talk = Conversation(kind.instruction or crew.settings.system, self._records.message)
-        self._place = Workplace(
-            self._spoken, place.cwd, env=place.env, agent_id=self.id, agent_type=kind.name
-        )
+        self._talk.instructions = crew.instructions
+        self._place = Workplace(self._spoken, cwd, env=place.env, agent_id=self.id, agent_type=kind.name)
         self._place.on_move = self._moved
         self._permissions = crew.permissions.child(source=kind.name)
         permitting = Permitting(self._spoken, self._permissions, crew.asker, crew.listener, crew.dialog)

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from hookline.agent.outside import Shown
 from hookline.agent.session import Agent
@@ -11,18 +11,30 @@ from hookline.config.embedding import Engine
 from hookline.config.watching import Reload, Watch
 from hookline.model import events as e
 from hookline.model import payloads as p
+from hookline.model.hook import Hook
 
 
 class SessionWatch:
     """Fires FileChanged and ConfigChange for one agent, until it is closed."""
 
-    def __init__(self, agent: Agent, engine: Engine | None, cwd: str, home: str) -> None:
+    def __init__(
+        self,
+        agent: Agent,
+        engine: Engine | None,
+        cwd: str,
+        home: str,
+        *,
+        extra: Sequence[Hook] = (),
+        live: bool = True,
+    ) -> None:
         self._agent = agent
         self._home = home
         self._files = FileWatch(self._file_changed)
-        self._config = (
-            Watch(engine, cwd, self._reloaded, agree=self._config_changed) if engine is not None else None
-        )
+        self._engine = engine
+        self._extra = tuple(extra)
+        self._config: Watch | None = None
+        if engine is not None and live:
+            self._config = Watch(engine, cwd, self._reloaded, agree=self._config_changed)
         self._tasks: list[asyncio.Task[None]] = []
         agent.on_watch = self._files.add
         agent.place.on_wrote = self._files.seen
@@ -67,6 +79,8 @@ class SessionWatch:
         return "project_settings"
 
     def _reloaded(self, reload: Reload) -> None:
+        if self._engine is not None and reload.in_force and self._extra:
+            self._engine.swap((*reload.loaded.hooks, *self._extra))
         for diagnostic in reload.diagnostics:
             self._agent.listener.show(Shown(kind="warning", text=str(diagnostic)))
 

@@ -5,12 +5,9 @@ import asyncio
 import os
 import signal
 import sys
-from typing import Any
 
-from msgspec import Struct
+from msgspec.structs import replace
 
-from hookline.agent.definition_hooks import definition_hooks
-from hookline.agent.definitions import AgentDefinition, Definitions, read_definitions
 from hookline.agent.making import Parts, Ready, Wanted, make_agent
 from hookline.agent.modelport import ModelPort
 from hookline.agent.models import Models
@@ -22,11 +19,12 @@ from hookline.agent.session import Told
 from hookline.cli.agent_conversation import Conversing, LineAsker
 from hookline.cli.agent_report import as_document
 from hookline.cli.agent_screen import Silent, Transcribing
+from hookline.cli.agent_wanted import defined_agent, load_hooks, tell_all, wanted_agent
 from hookline.cli.fire_request import working_directory
 from hookline.cli.fire_settings import RequestError
 from hookline.cli.line_input import LineInput
 from hookline.cli.output import show, tell
-from hookline.cli.sources import chosen_dialect, command_engine, with_flag_hooks
+from hookline.cli.sources import command_engine
 from hookline.config.embedding import Engine
 from hookline.handlers.process import Processes
 from hookline.model.errors import HooklineError
@@ -45,55 +43,31 @@ async def run_agent(args: argparse.Namespace) -> int:
 
 
 async def _run(args: argparse.Namespace) -> int:
-    cwd = working_directory(args.cwd)
-    talks = not (args.print or args.json) and sys.stdin.isatty()
-    lines = LineInput(0) if talks or not args.words else None
-    asker = LineAsker(lines, tell) if lines is not None else None
-    env = dict(os.environ)
-    defined = _definition(args)
+    cwd, env = working_directory(args.cwd), dict(os.environ)
+    defined = defined_agent(args)
     model = args.model or (defined.root.model if defined else None) or default_model(env)
-    port = RequestLog(
-        Models(
-            model,
-            provider_model(model, base_url=args.base_url, env=env),
-            lambda name: provider_model(name, base_url=args.base_url, env=env),
-        )
-    )
-    listener: Listener = Silent() if args.json else Transcribing()
-    log = EventLog()
-    processes = Processes(containment="subreaper")
+    port = RequestLog(_models(model, args.base_url, env))
+    lines = _lines(args)
+    log, processes = EventLog(), Processes(containment="subreaper")
     engine = _engine(port, model, processes)
+    engine.journal.subscribe(log.ran)
     try:
-        _load(engine, args, cwd, defined)
-        engine.journal.subscribe(log.ran)
-        ready = make_agent(
-            Wanted(
-                cwd=cwd,
-                model=model,
-                **_defined(defined, args),
-                mode=args.mode,
-                allow=tuple(args.allow or ()),
-                ask=tuple(args.ask or ()),
-                deny=tuple(args.deny or ()),
-                directories=tuple(os.path.join(cwd, each) for each in args.add_dir or ()),
-                max_tool_calls=args.max_tool_calls,
-                compact_at=args.compact_at,
-                resume=args.resume,
-                fork=args.fork,
-            ),
-            Parts(
-                engine=engine,
-                model=port,
-                processes=processes,
-                env=env,
-                listener=listener,
-                log=log,
-                asker=asker,
-            ),
+        extra = () if args.no_hooks else load_hooks(engine, args, cwd, defined)
+        parts = Parts(
+            engine=None if args.no_hooks else engine,
+            model=port,
+            processes=processes,
+            env=env,
+            listener=_listener(args),
+            log=log,
+            asker=LineAsker(lines, tell) if lines is not None else None,
+            extra_hooks=extra,
+            live=args.config is None and args.dialect is None,
         )
-        told = await _played(ready, args, lines, asker)
+        ready, told = await _sessions(wanted_agent(args, cwd, model, defined), parts, args, lines)
     finally:
         await engine.close()
+        await processes.close()
         await port.close()
     if args.json:
         show(as_document(ready.agent, told, log, port.requests, engine.journal), as_json=True)
@@ -102,94 +76,87 @@ async def _run(args: argparse.Namespace) -> int:
     return PROBLEM if told is None else _STATUS.get(told.status, PROBLEM)
 
 
-def _engine(port: ModelPort, model: str, processes: Processes) -> Engine:
-    from hookline.agent.providers.for_hooks import ModelAgentRunner, ModelCompleter
-
-    completer = ModelCompleter(port, model)
-    return command_engine(
-        completer=completer, agent_runner=ModelAgentRunner(port, model), processes=processes
-    )
-
-
-class Defined(Struct, frozen=True):
-    definitions: Definitions
-    root: AgentDefinition
-
-
-def _definition(args: argparse.Namespace) -> Defined | None:
-    if args.definition is None:
-        return None
-    definitions = read_definitions(args.definition)
-    for notice in definitions.notices:
-        tell(printable(str(notice)))
-    return Defined(definitions, definitions.root(args.agent))
+async def _sessions(
+    wanted: Wanted, parts: Parts, args: argparse.Namespace, lines: LineInput | None
+) -> tuple[Ready, Told | None]:
+    """One session, and those that are taken up from it."""
+    prompts = list(args.words)
+    while True:
+        ready = make_agent(wanted, parts)
+        tell_all(ready.settings.diagnostics)
+        told = await _session(ready, prompts, args, lines)
+        if ready.agent.goes_on_with is None:
+            return ready, told
+        wanted = replace(wanted, resume=ready.agent.goes_on_with, fork=False)
+        prompts = list(ready.agent.queue)
 
 
-def _defined(defined: Defined | None, args: argparse.Namespace) -> dict[str, Any]:
-    """What a definition says of its agent; hooks that its dialect makes of the flags are not made twice."""
-    if defined is None:
-        return {"max_iterations": args.max_iterations}
-    root = defined.root
-    native = defined.definitions.whose == "native"
-    return {
-        "system": root.instruction or None,
-        "types": defined.definitions.types(root),
-        "max_iterations": args.max_iterations or root.max_iterations,
-        "add_date": native and root.add_date,
-        "add_environment_info": native and root.add_environment_info,
-        "add_prompt_files": root.add_prompt_files if native else (),
-    }
-
-
-def _load(engine: Engine, args: argparse.Namespace, cwd: str, defined: Defined | None) -> None:
-    chosen = chosen_dialect(engine, args.dialect, args.config)
-    loaded = engine.load(cwd, args.config, None if args.dialect is None else [args.dialect])
-    for diagnostic in loaded.diagnostics:
-        tell(printable(str(diagnostic)))
-    hooks = list(loaded.hooks)
-    if defined is not None:
-        own, said = definition_hooks(engine, defined.definitions, defined.root.name)
-        known = {hook.where.file for hook in hooks}
-        hooks += [hook for hook in own if hook.where.file not in known]
-        for diagnostic in said:
-            tell(printable(str(diagnostic)))
-    engine.swap(with_flag_hooks(engine, hooks, args.hook or (), chosen))
-
-
-async def _played(
-    ready: Ready, args: argparse.Namespace, lines: LineInput | None, asker: LineAsker | None
+async def _session(
+    ready: Ready, prompts: list[str], args: argparse.Namespace, lines: LineInput | None
 ) -> Told | None:
     """Start, every prompt, the end. Ctrl-C stops the turn; the session still ends as it should."""
     agent = ready.agent
-    loop = asyncio.get_running_loop()
-    interrupted = asyncio.Event()
+    interrupted = False
 
     def stop() -> None:
-        interrupted.set()
+        nonlocal interrupted
+        interrupted = True
         agent.queue.clear()
-        if not agent.interrupt() and agent.leaving is None:
-            agent.leaving = "other"
+        agent.leaving = agent.leaving or "other"
+        agent.interrupt()
 
+    loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop)
     told: Told | None = None
     try:
-        for prompt in args.words:
+        for prompt in prompts:
             agent.submit(prompt)
         await ready.begin(args.setup)
-        if lines is None or asker is None:
-            told = await agent.run()
-        else:
-            tell_answer = _quiet if args.json else _answer
-            told = await Conversing(agent, lines, asker, tell_answer, eager=sys.stdin.isatty()).run()
+        told = await _played(ready, args, lines)
     finally:
         await agent.end(agent.leaving or "other")
         await ready.close()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.remove_signal_handler(number)
-    if interrupted.is_set():
+    if interrupted:
         return Told(status="interrupted", why="interrupted", text=told.text if told is not None else "")
     return told
+
+
+async def _played(ready: Ready, args: argparse.Namespace, lines: LineInput | None) -> Told | None:
+    if lines is None or not isinstance(ready.asker, LineAsker):
+        return await ready.agent.run()
+    tell_answer = _quiet if args.json else _answer
+    conversing = Conversing(ready.agent, lines, ready.asker, tell_answer, eager=sys.stdin.isatty())
+    return await conversing.run()
+
+
+def _lines(args: argparse.Namespace) -> LineInput | None:
+    """A conversation by lines: on a terminal, and where no prompt was given."""
+    talks = not (args.print or args.json) and sys.stdin.isatty()
+    return LineInput(0) if talks or not args.words else None
+
+
+def _listener(args: argparse.Namespace) -> Listener:
+    return Silent() if args.json else Transcribing()
+
+
+def _models(model: str, base_url: str | None, env: dict[str, str]) -> Models:
+    def opened(name: str) -> ModelPort:
+        return provider_model(name, base_url=base_url, env=env)
+
+    return Models(model, opened(model), opened)
+
+
+def _engine(port: ModelPort, model: str, processes: Processes) -> Engine:
+    from hookline.agent.providers.for_hooks import ModelAgentRunner, ModelCompleter
+
+    return command_engine(
+        completer=ModelCompleter(port, model),
+        agent_runner=ModelAgentRunner(port, model),
+        processes=processes,
+    )
 
 
 def _answer(told: Told) -> None:

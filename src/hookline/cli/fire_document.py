@@ -10,6 +10,7 @@ from msgspec.structs import asdict, replace
 from hookline.background.inbox import Late
 from hookline.cli.diagnosing import DiagnosticDocument, diagnostic_documents
 from hookline.cli.fire_report import Firing
+from hookline.cli.text import json_lines
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.outcome import ContextItem, Outcome, Permission
 from hookline.model.policy import Cause
@@ -85,7 +86,7 @@ def as_json(firing: Firing, diagnostics: Sequence[Diagnostic]) -> str:
         late=tuple(replace(item, hook=named(item.hook)) for item in firing.late),
         diagnostics=diagnostic_documents(diagnostics, named),
     )
-    return msgspec.json.format(msgspec.json.encode(document, enc_hook=str), indent=2).decode()
+    return json_lines(document, odd=str)
 
 
 def outcome_document(outcome: Outcome, named: Callable[[str], str]) -> OutcomeDocument:

@@ -1,7 +1,8 @@
 """Tables and paragraphs that fit the terminal. Plain text; everything shown passes `printable`."""
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, cast
 
 from hookline.cli import width
 from hookline.model.safetext import printable
@@ -92,8 +93,24 @@ def _words(text: str, width: int) -> Iterator[str]:
             yield rest
 
 
-def json_lines(document: object) -> str:
-    """Indented JSON."""
+def json_lines(document: object, odd: Callable[[Any], Any] | None = None) -> str:
+    """Indented JSON; `odd` makes something of what JSON has no shape for."""
     import msgspec
 
-    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
+    try:
+        encoded = msgspec.json.encode(document, enc_hook=odd)
+    except UnicodeEncodeError:
+        # A file name of bytes that are no text has a character for each of them, which JSON cannot hold.
+        encoded = msgspec.json.encode(_spelled_out(msgspec.to_builtins(document, enc_hook=odd)))
+    return msgspec.json.format(encoded, indent=2).decode()
+
+
+def _spelled_out(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        fields = cast("dict[Any, Any]", value)
+        return {_spelled_out(key): _spelled_out(each) for key, each in fields.items()}
+    if isinstance(value, list | tuple):
+        return [_spelled_out(each) for each in cast("Sequence[Any]", value)]
+    return value

@@ -16,7 +16,7 @@ from hookline.matching.nearest import nearest
 #: Files larger than this are neither edited nor replaced.
 LARGEST_EDITED: Final = 16 << 20
 
-_CHUNK: Final = 1 << 20
+_CHUNK: Final = 1 << 16
 _NAMES_LOOKED_AT: Final = 5000
 
 _KINDS: Final = (
@@ -80,15 +80,24 @@ def read_regular(path: str, most: int, *, follow: bool = True) -> FileContent:
         facts = os.fstat(fd)
         if facts.st_size > most:
             raise TooLargeError(path, facts.st_size, most)
-        content = bytearray()
-        # Files of the kernel tell no size, so what comes is counted too.
-        while chunk := os.read(fd, _CHUNK):
-            content += chunk
-            if len(content) > most:
-                raise TooLargeError(path, len(content), most)
-        return FileContent(bytes(content), facts)
+        return FileContent(_read_all(fd, facts.st_size, path, most), facts)
     finally:
         os.close(fd)
+
+
+def _read_all(fd: int, size: int, path: str, most: int) -> bytes:
+    # Most files come at once. A buffer much larger than the file would cost more than reading it.
+    content = os.read(fd, size + 1)
+    if size and len(content) == size:
+        return content
+    pieces = [content]
+    # Files of the kernel tell no size, so what comes is counted too.
+    while chunk := os.read(fd, _CHUNK):
+        pieces.append(chunk)
+        size = sum(len(piece) for piece in pieces)
+        if size > most:
+            raise TooLargeError(path, size, most)
+    return b"".join(pieces)
 
 
 def replace_file(path: str, content: bytes, old: os.stat_result | None) -> os.stat_result:
