@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, cast
 
 from tests.agent.playing import ExpectedEvent, ExpectedRequest, Play, Played
@@ -55,9 +54,7 @@ def _order(play: Play, names: Sequence[str]) -> Iterator[str]:
             yield f"{name} fired {names.count(name)} times, expected {times}"
 
 
-def _event(
-    wanted: ExpectedEvent, events: Sequence[Mapping[str, Any]], played: Played
-) -> Iterator[str]:
+def _event(wanted: ExpectedEvent, events: Sequence[Mapping[str, Any]], played: Played) -> Iterator[str]:
     where = f"{wanted.event} #{wanted.nth}"
     same = [
         event
@@ -90,9 +87,7 @@ def _request(wanted: ExpectedRequest, request: Mapping[str, Any], played: Played
     where = f"request {wanted.nth}"
     said = "\n".join([request["system"], *(_texts_of(message) for message in request["messages"])])
     yield from _texts(where, said, wanted.has, wanted.hasnt, played)
-    yield from _texts(
-        f"{where}: system", request["system"], wanted.system_has, wanted.system_hasnt, played
-    )
+    yield from _texts(f"{where}: system", request["system"], wanted.system_has, wanted.system_hasnt, played)
     for name in ("model", "agent"):
         value = getattr(wanted, name)
         if value is not None and request[name] != value:
@@ -110,38 +105,31 @@ def _texts_of(message: Mapping[str, Any]) -> str:
 def _files(played: Played) -> Iterator[str]:
     play = played.play
     for name, text in play.files.items():
-        there = _content(name, played)
+        there = played.files[name]
         if there != _filled(text, played):
             yield f"file {name}: {there!r}, expected {text!r}"
     for name, text in play.files_have.items():
-        there = _content(name, played)
+        there = played.files[name]
         if there is None or _filled(text, played) not in there:
             yield f"file {name}: {there!r} without {text!r}"
     for name, text in play.files_havent.items():
-        if _filled(text, played) in (_content(name, played) or ""):
+        if _filled(text, played) in (played.files[name] or ""):
             yield f"file {name}: with {text!r}"
-    yield from (f"file {name} is there" for name in play.no_files if _content(name, played) is not None)
-
-
-def _content(name: str, played: Played) -> str | None:
-    file = Path(played.home, name[2:]) if name.startswith("~/") else Path(played.project, name)
-    return file.read_text() if file.is_file() else None
+    yield from (f"file {name} is there" for name in play.no_files if played.files[name] is not None)
 
 
 def _transcript(played: Played) -> Iterator[str]:
     play = played.play
-    if not play.transcript_has and not play.transcript_hasnt:
-        return
-    path = played.document.get("transcript")
-    text = Path(path).read_text() if path and Path(path).is_file() else ""
-    yield from _texts("transcript", text, play.transcript_has, play.transcript_hasnt, played)
+    yield from _texts("transcript", played.transcript, play.transcript_has, play.transcript_hasnt, played)
 
 
-def _texts(
-    where: str, text: str, has: Sequence[str], hasnt: Sequence[str], played: Played
-) -> Iterator[str]:
-    yield from (f"{where}: without {part!r}: {text[-3000:]!r}" for part in has if _filled(part, played) not in text)
-    yield from (f"{where}: with {part!r}: {text[-3000:]!r}" for part in hasnt if _filled(part, played) in text)
+def _texts(where: str, text: str, has: Sequence[str], hasnt: Sequence[str], played: Played) -> Iterator[str]:
+    yield from (
+        f"{where}: without {part!r}: {text[-3000:]!r}" for part in has if _filled(part, played) not in text
+    )
+    yield from (
+        f"{where}: with {part!r}: {text[-3000:]!r}" for part in hasnt if _filled(part, played) in text
+    )
 
 
 def _unlike(wanted: Any, there: Any, where: str, played: Played) -> Iterator[str]:

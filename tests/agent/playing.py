@@ -1,4 +1,4 @@
-"""Scenarios: a folder with a hook configuration in its own agent's format, the model's script, and what must come of it.
+"""Scenarios: a folder with hooks in their own agent's format, the model's script, and what must come of it.
 
     scenarios/NAME/scenario.toml    what is done, and what is expected (records `Scenario` and `Play`)
     scenarios/NAME/script.yaml      what the model says (`script` of a play names another one)
@@ -118,6 +118,9 @@ class Played(Struct, frozen=True, kw_only=True):
     document: Mapping[str, Any]
     home: str
     project: str
+    #: The files that are expected to be or not to be there, as they were right after the play.
+    files: Mapping[str, str | None] = {}
+    transcript: str = ""
 
 
 def scenario_names(prefix: str = "") -> list[str]:
@@ -165,7 +168,21 @@ def _play(play: Play, given: Path, home: Path, project: Path) -> Played:
         document=document,
         home=str(home),
         project=str(project),
+        files={name: _content(_path(name, home, project)) for name in _named(play)},
+        transcript=_content(Path(document.get("transcript") or "none")) or "",
     )
+
+
+def _named(play: Play) -> set[str]:
+    return {*play.files, *play.files_have, *play.files_havent, *play.no_files}
+
+
+def _content(file: Path) -> str | None:
+    return file.read_text() if file.is_file() else None
+
+
+def _path(name: str, home: Path, project: Path) -> Path:
+    return home / name[2:] if name.startswith("~/") else project / name
 
 
 def agent_words(play: Play, given: Path, project: Path) -> list[str]:
@@ -178,7 +195,7 @@ def agent_words(play: Play, given: Path, project: Path) -> list[str]:
 
 
 def _write(file: str, text: str, home: Path, project: Path) -> None:
-    path = home / file[2:] if file.startswith("~/") else project / file
+    path = _path(file, home, project)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     path.chmod(0o755 if text.startswith("#!") else 0o644)
@@ -214,8 +231,8 @@ def _played_by_another(kept: Path) -> list[Played]:
             raise TimeoutError(f"{kept.stem} is being played by another worker, for too long")
         time.sleep(0.05)
     document = msgspec.json.decode(kept.read_bytes())
-    if isinstance(document, dict):
-        raise RuntimeError(str(document))
+    if "problem" in document:
+        raise RuntimeError(document["problem"])
     return msgspec.convert(document, list[Played])
 
 

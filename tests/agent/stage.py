@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 
@@ -118,7 +118,7 @@ class Stage:
         self.diagnostics: tuple[Any, ...] = ()
         if self.engine is not None:
             self._load(self.engine, hooks)
-        self._wanted = {"allow": ("Probe",), **wanted}
+        self._wanted: dict[str, Any] = {"allow": ("Probe",), **wanted}
         self._tools = tuple(tools)
         self._asker = asker
         self._ready: Ready | None = None
@@ -129,7 +129,7 @@ class Stage:
         self.diagnostics = tuple(engine.load(str(self.project), [str(file)]).diagnostics)
         engine.journal.subscribe(self.log.ran)
 
-    async def __aenter__(self) -> "Stage":
+    async def __aenter__(self) -> Self:
         self._ready = make_agent(
             Wanted(cwd=str(self.project), model="scripted", **self._wanted),
             Parts(

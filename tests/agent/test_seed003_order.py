@@ -1,4 +1,4 @@
-"""The order for one tool call: with every earlier check failing in turn, no hook sees it and the first reason is kept."""
+"""The order for one tool call: when an earlier check fails no hook sees the call, and the first reason is kept."""
 
 import asyncio
 from pathlib import Path
@@ -105,9 +105,7 @@ def _denying(reason: str) -> dict[str, Any]:
 
 
 def test_seed003_exit_2_denies_and_the_hooks_words_reach_the_model(tmp_path: Path) -> None:
-    stage = Stage(
-        tmp_path, _one_call(), hooks=_denying("only after the review"), tools=[probe := Probe()]
-    )
+    stage = Stage(tmp_path, _one_call(), hooks=_denying("only after the review"), tools=[probe := Probe()])
 
     async def main() -> None:
         async with stage:
@@ -133,9 +131,7 @@ def test_seed003_exit_2_denies_and_the_hooks_words_reach_the_model(tmp_path: Pat
 def test_seed003_a_hooks_denial_is_kept_whatever_would_have_said_no_or_yes_after_it(
     settings: dict[str, Any], kept: str, tmp_path: Path
 ) -> None:
-    stage = Stage(
-        tmp_path, _one_call(), hooks=_denying("only after the review"), tools=[Probe()], **settings
-    )
+    stage = Stage(tmp_path, _one_call(), hooks=_denying("only after the review"), tools=[Probe()], **settings)
 
     async def main() -> None:
         async with stage:

@@ -122,6 +122,7 @@ def test_elsewhere_it_is_a_failure_that_stops_nothing(project: Path) -> None:
         (("--dialect", "codewhale"), "hookline hook --dialect codewhale EVENT"),
         (("--dialect", "claude-code"), "cannot be read as JSON"),
         (("--dialct", "claude-code"), "--dialct"),
+        (("PreToolUse", "--dialect"), "expected one argument"),
         (("--dialect", "claude-code", "PreToolUse", "Stop"), "one event at a time"),
     ],
 )
@@ -273,10 +274,12 @@ def test_a_denial_that_cannot_be_written_is_said_by_the_status(project: Path) ->
 
 def test_nothing_heavy_is_loaded_that_no_hook_needs(project: Path) -> None:
     configured(project)
+    write(project, ".claude/settings.json", '{"hooks": {}}')
     code = (
         "import sys, hookline.cli.main as main\n"
         "status = main.run(['hook', '--dialect', 'claude-code', 'PreToolUse'])\n"
         "heavy = {'yaml', 're2', 'tree_sitter', 'httpx2', 'httpx', 'rich', 'pydantic', 'mcp', 'anyio', 'json'}\n"
+        "heavy |= {'hookline.dialects.claude_code.config', 'hookline.dialects.gencode'}\n"
         "open('loaded', 'w').write(' '.join(sorted(heavy & set(sys.modules))))\n"
     )
     words = [command_line([])[0], "-c", code]

@@ -71,6 +71,7 @@ def test_other_lines_are_not(command: str) -> None:
 def test_programs_without_a_shell_are_known_too() -> None:
     assert calls_us(of(CommandSpec("/x/hookline", args=("hook", "--dialect", "native"))), [])
     assert calls_us(of(CommandSpec("python3", args=("-m", "hookline.app", "hook"))), [])
+    assert calls_us(of(CommandSpec("uv", args=("run", "hookline", "hook"))), [])
     assert not calls_us(of(CommandSpec("/x/hookline", args=("fire", "Stop"))), [])
     assert not calls_us(of(None, kind="function"), [])
 

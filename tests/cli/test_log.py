@@ -96,9 +96,10 @@ def test_filters_let_through_what_they_name(
 
 
 def test_only_what_went_through_is_unanswered(where: Place, log: Log) -> None:
-    failed = {"status": "failed", "cause": "crashed"}
     write_runs(
-        where, a_run("closed", **failed, decision="deny"), a_run("open", **failed, passed_without_answer=True)
+        where,
+        a_run("closed", status="failed", decision="deny"),
+        a_run("open", status="failed", passed_without_answer=True),
     )
     assert log.hooks("--status", "unanswered") == ["open"]
 
@@ -114,6 +115,13 @@ def test_nothing_like_that_is_said(where: Place, log: Log) -> None:
     write_runs(where, *STORY)
     ran = log("--hook", "nobody")
     assert (ran.status, ran.stdout.split()[0]) == (0, "nothing")
+
+
+def test_an_event_that_is_misspelt_says_the_nearest(where: Place, log: Log) -> None:
+    write_runs(where, *STORY)
+    ran = log("--event", "PreTolUse")
+    assert (ran.status, ran.stdout.split()[0]) == (0, "nothing")
+    assert ran.stderr.endswith("no run is of an event called 'PreTolUse'; did you mean 'PreToolUse'?\n")
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,15 @@
 """How rules that allow behave on shell lines: nothing slips through them, and everyday work does not stop."""
 
+import random
+import shutil
+import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
 from hookline.permissions.deciding import decide
+from tests.matching.test_bypasses import jumbled_line, made_up_line
 from tests.permissions.helpers import bash, corpus, having
 
 BYPASSES = list(corpus("bypasses.txt"))
@@ -57,3 +62,29 @@ def test_a_decision_takes_little_time() -> None:
         decide(bash(line + " "), permissions)
         taken.append(time.perf_counter() - started)
     assert sorted(taken)[int(len(taken) * 0.99)] < 0.040
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+def test_what_is_allowed_runs_nothing_else_in_a_real_shell(tmp_path: Path) -> None:
+    """Only the lines that the rules allow are run, with a harmless program called rm that leaves a mark."""
+    programs, room, mark = tmp_path / "bin", tmp_path / "room", tmp_path / "mark"
+    for directory in (programs, room):
+        directory.mkdir()
+    (programs / "rm").write_text(f"#!/bin/sh\n: > {mark}\n")
+    (programs / "rm").chmod(0o755)
+    permissions = having(allow=["Bash(echo:*)", "Bash(true:*)", "Bash(env:*)", "Bash(exec:*)", "Bash(y:*)"])
+    chance = random.Random(7)
+    lines = {"echo " + make(chance) for make in (made_up_line, jumbled_line) for _line in range(1500)}
+    allowed = sorted(line for line in lines if decide(bash(line), permissions).verdict == "allow")
+    assert allowed
+    for line in allowed[:60]:
+        environment = {"PATH": str(programs), "R": "rm"}
+        subprocess.run(
+            ["/bin/bash", "-c", line],
+            cwd=room,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            timeout=20,
+            check=False,
+        )
+        assert not mark.exists(), line

@@ -12,7 +12,7 @@ from hookline.permissions.facts import CallFacts, call_facts
 from hookline.permissions.modes import MODES, mode_of, narrowed
 from hookline.permissions.state import Permissions
 from hookline.permissions.suggesting import suggestions
-from tests.permissions.helpers import HERE, PROJECT, SHELL, bash, call, having, rules
+from tests.permissions.helpers import HERE, PROJECT, SHELL, bash, call, having, rules, vote
 
 #: what the user granted with "always", the rules that became of it, a call it covers, one it does not
 GRANTS: list[tuple[CallFacts, tuple[str, ...], CallFacts, CallFacts]] = [
@@ -111,6 +111,8 @@ def test_a_sub_agent_is_never_wider_than_its_parent() -> None:
     parent = having()
     child = parent.child(mode="bypass")
     assert (child.mode, decide(bash("make"), child).verdict) == ("default", "ask")
+    assert decide(call("Read", file_path="/etc/hosts"), child).verdict == "ask"
+    assert decide(call("Write", file_path=".git/config"), child, vote("allow")).step == "protected"
     parent.set_mode("plan")
     assert decide(call("Write", file_path="a"), child).verdict == "deny"
     parent.set_mode("bypass")

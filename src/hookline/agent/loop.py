@@ -1,23 +1,22 @@
 """One turn, top to bottom: from a prompt that hooks let through to the moment nothing is left to do."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Mapping
+from typing import Any
 
-from msgspec.structs import asdict, replace
-
+from hookline.agent.asking import Asking
 from hookline.agent.calls import Calls, CallsInterrupted, Settled
 from hookline.agent.checks import Budget, Rules
 from hookline.agent.conversation import Conversation
 from hookline.agent.gates import Gates
 from hookline.agent.hooksport import Hooks
-from hookline.agent.messages import Assistant, ToolUse, User, as_json, from_json
-from hookline.agent.modelport import ModelPort, Request, Response, ToolOffer
+from hookline.agent.messages import ToolUse, User
+from hookline.agent.modelport import Response
 from hookline.agent.outside import Listener, Shown
-from hookline.agent.repeats import Repeats, with_own_ids
+from hookline.agent.repeats import Repeats
 from hookline.agent.settings import AgentSettings
 from hookline.agent.tooling import Tool, Workplace
-from hookline.agent.turns import Ending, Turn
+from hookline.agent.turns import Ending, Turn, means
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.outcome import GO_ON, Outcome
@@ -33,7 +32,7 @@ class Loop:
     def __init__(
         self,
         *,
-        model: ModelPort,
+        asking: Asking,
         hooks: Hooks,
         calls: Calls,
         conversation: Conversation,
@@ -44,7 +43,7 @@ class Loop:
         listener: Listener,
         gates: Gates | None = None,
     ) -> None:
-        self._model = model
+        self._asking = asking
         self._hooks = hooks
         self._calls = calls
         self._talk = conversation
@@ -66,10 +65,10 @@ class Loop:
         while True:
             if turn.iteration >= self._settings.max_iterations:
                 return await self._too_many(f"{turn.iteration} requests to the model")
-            request = await self._prepared(turn)
+            request = await self._asking.prepared(turn)
             if isinstance(request, Ending):
                 return request
-            response = await self._answer(turn, request)
+            response = await self._asking.answer(turn, request)
             if isinstance(response, Ending):
                 return response
             if not response.tool_calls:
@@ -83,122 +82,6 @@ class Loop:
         if not self._gates.own_turn:
             return GO_ON
         return await self._hooks.dispatch(e.TURN_START, p.TurnBegun(turn=turn.number, prompt=turn.text))
-
-    async def _prepared(self, turn: Turn) -> Request | Ending:
-        """The request as hooks want it. They are asked again while they block, until their limit ends the turn."""
-        turn.iteration += 1
-        await self._gates.before_request(turn)
-        offers = await self._offers(turn)
-        while True:
-            request = self._talk.request(turn.model, offers, self._place.agent_type)
-            before = await self._hooks.dispatch(e.PRE_MODEL_CALL, self._asked(turn, request))
-            if before.stop or (before.blocked and _means(before) == "end_turn"):
-                return self._blocked(before, "a PreModelCall hook ended the turn")
-            if before.blocked:
-                self._warn(f"the request was held back: {before.reason or 'a hook blocked it'}")
-                continue
-            return self._changed(turn, request, before)
-
-    def _asked(self, turn: Turn, request: Request) -> p.ModelRequest:
-        # Messages as JSON cost as much as the conversation is long: only for who reads them.
-        messages = as_json(request.messages) if self._hooks.has(e.PRE_MODEL_CALL) else ()
-        return p.ModelRequest(
-            model=request.model,
-            messages=messages,
-            transient=self._talk.passing,
-            iteration=turn.iteration,
-            turn=turn.number,
-        )
-
-    def _changed(self, turn: Turn, request: Request, before: Outcome) -> Request:
-        """With the text hooks add to this request, and the messages they put in place of ours."""
-        self._talk.place(before.context_items)
-        if before.context_items:
-            request = self._talk.request(turn.model, request.tools, request.agent_type)
-        rewritten = before.updated_messages
-        if rewritten is None:
-            return request
-        try:
-            return replace(request, messages=from_json(rewritten))
-        except ValueError as problem:
-            self._warn(f"a hook's messages were not used: {problem}")
-            return request
-
-    async def _offers(self, turn: Turn) -> tuple[ToolOffer, ...]:
-        """The tools this caller may use; hooks may choose among them."""
-        mine = [
-            tool
-            for tool in self._tools.values()
-            if tool.callers is None or self._place.caller in tool.callers
-        ]
-        chosen = await self._hooks.dispatch(
-            e.PRE_TOOL_SELECTION, p.ToolSelection(tools=tuple(tool.name for tool in mine), model=turn.model)
-        )
-        named: Any = chosen.answer
-        if isinstance(named, list | tuple):
-            mine = [tool for tool in mine if tool.name in cast("Sequence[Any]", named)]
-        return tuple(
-            ToolOffer(name=tool.name, description=tool.description, schema=tool.schema) for tool in mine
-        )
-
-    async def _answer(self, turn: Turn, request: Request) -> Response | Ending:
-        """The model's answer as hooks leave it, stored and shown."""
-        response = await self._streamed(request)
-        self._talk.answered()
-        turn.usage += response.usage
-        self._talk.tokens = response.usage.input_tokens + response.usage.output_tokens
-        after = await self._hooks.dispatch(
-            e.POST_MODEL_CALL,
-            p.ModelResponse(
-                model=request.model,
-                response=response.text,
-                reasoning=response.reasoning,
-                tool_calls=tuple(asdict(use) for use in response.tool_calls),
-                usage=asdict(response.usage),
-                cost_usd=response.usage.cost_usd,
-                iteration=turn.iteration,
-                turn=turn.number,
-            ),
-        )
-        text = after.updated("response")
-        uses, doubled = with_own_ids(response.tool_calls)
-        if doubled:
-            self._warn(f"the model gave two calls one id ({doubled}); the later ones were given their own")
-        response = replace(response, text=response.text if text is None else str(text), tool_calls=uses)
-        self._talk.add(Assistant(text=response.text, tool_calls=uses, reasoning=response.reasoning))
-        turn.last_text = response.text or turn.last_text
-        await self._display(turn, response.text)
-        if after.stop:
-            self._talk.close_open_calls("The turn was stopped before the call ran.")
-            return self._blocked(after, "a PostModelCall hook stopped the turn")
-        return response
-
-    async def _streamed(self, request: Request) -> Response:
-        """Text is shown as it comes, unless a hook may still change it."""
-        live = not (self._hooks.has(e.POST_MODEL_CALL) or self._hooks.has(e.MESSAGE_DISPLAY))
-        response = Response()
-        async for piece in self._model.stream(request):
-            if isinstance(piece, Response):
-                response = piece
-            elif live:
-                self._listener.show(Shown(kind="delta", text=piece.text, agent=self._place.agent_type))
-        return response
-
-    async def _display(self, turn: Turn, text: str) -> None:
-        if not text:
-            return
-        shown = await self._hooks.dispatch(
-            e.MESSAGE_DISPLAY,
-            p.ShownMessage(message_id=f"{turn.number}.{turn.iteration}", delta=text, final=True),
-        )
-        answer: Any = shown.answer
-        self._listener.show(
-            Shown(
-                kind="answer",
-                text=answer if isinstance(answer, str) else text,
-                agent=self._place.agent_type,
-            )
-        )
 
     async def _call_tools(
         self, turn: Turn, uses: tuple[ToolUse, ...], budget: Budget, repeats: Repeats
@@ -227,7 +110,7 @@ class Loop:
         if ends is not None:
             self._warn(ends)
             return Ending(status="blocked", why=ends)
-        if batch.stop or (batch.blocked and _means(batch) == "end_turn"):
+        if batch.stop or (batch.blocked and means(batch) == "end_turn"):
             return self._blocked(batch, "a PostToolBatch hook ended the turn")
         if batch.blocked and batch.reason:
             self._talk.add(User(text=batch.reason, by="PostToolBatch hook"))
@@ -302,12 +185,6 @@ class Loop:
 
     def _warn(self, text: str) -> None:
         self._listener.show(Shown(kind="warning", text=text, agent=self._place.agent_type))
-
-
-def _means(outcome: Outcome) -> str:
-    """What the strongest vote means in the dialect of its hook."""
-    vote = outcome.deciding_vote
-    return vote.means if vote is not None else ""
 
 
 def _told(settled: list[Settled]) -> tuple[dict[str, Any], ...]:

@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from hookline.agent.admitting import Admitted, Admitting, Intake, PlainIntake, Rejected
+from hookline.agent.asking import Asking
 from hookline.agent.calls import Calls
 from hookline.agent.compacting import Compacting
 from hookline.agent.conversation import Conversation
@@ -35,8 +36,8 @@ from hookline.permissions.state import Permissions
 
 P = TypeVar("P")
 
-#: However slow the hooks of SessionEnd are, the exit is not.
-_LONGEST_END = 60.0
+#: Seconds for hooks that were cancelled to be gone.
+_LONGEST_STOP = 5.0
 
 
 class Told(Struct, frozen=True, kw_only=True):
@@ -102,17 +103,27 @@ class Agent:
         permitting = Permitting(self._spoken, permissions, asker, self.listener, dialog)
         permitting.on_mode = self._mode_changed
         calls = Calls(self._spoken, permitting, place, self.listener)
+        gates = Gates(before_request=self._before_request)
+        offered = {tool.name: tool for tool in tools}
         self._loop = Loop(
-            model=model,
+            asking=Asking(
+                model=model,
+                hooks=self._spoken,
+                conversation=self.talk,
+                tools=offered,
+                place=place,
+                listener=self.listener,
+                gates=gates,
+            ),
             hooks=self._spoken,
             calls=calls,
             conversation=self.talk,
-            tools={tool.name: tool for tool in tools},
+            tools=offered,
             permissions=permissions,
             place=place,
             settings=settings,
             listener=self.listener,
-            gates=Gates(before_request=self._before_request),
+            gates=gates,
         )
         self.compacting = Compacting(
             model=model,
@@ -132,6 +143,7 @@ class Agent:
         )
         self._wakes = 0
         self._playing: asyncio.Future[Told] | None = None
+        self._farewell: asyncio.Future[Outcome] | None = None
         self._ended: asyncio.Future[None] | None = None
         self._began = time.monotonic()
         hooks.update(
@@ -182,12 +194,21 @@ class Agent:
     async def _end(self, reason: str) -> None:
         took = int((time.monotonic() - self._began) * 1000)
         over = p.SessionEnded(reason=reason, duration_ms=took, cost_usd=self.totals.cost_usd)
-        try:
-            await asyncio.wait_for(self.fire(e.SESSION_END, over), _LONGEST_END)
-        except Exception as problem:  # noqa: BLE001 - whatever hooks do, the session ends
-            self._show("warning", f"SessionEnd: {type(problem).__name__}: {problem}")
+        self._farewell = asyncio.ensure_future(self.fire(e.SESSION_END, over))
+        await self._said_farewell(self._farewell)
         self.hooks.clear()
         self.records.close()
+
+    async def _said_farewell(self, farewell: "asyncio.Future[Outcome]") -> None:
+        """Until the hooks of SessionEnd are done, were interrupted, or took too long."""
+        longest = self.settings.longest_end
+        done, _late = await asyncio.wait({farewell}, timeout=longest)
+        if not done:
+            self._show("warning", f"SessionEnd: its hooks took longer than {longest:g} s and were stopped")
+            farewell.cancel()
+            await asyncio.wait({farewell}, timeout=_LONGEST_STOP)
+        elif not farewell.cancelled() and (problem := farewell.exception()) is not None:
+            self._show("warning", f"SessionEnd: {type(problem).__name__}: {problem}")
 
     async def begin_anew(self, source: str, reason: str) -> None:
         """The conversation ends here and another one begins in its place."""
@@ -254,8 +275,9 @@ class Agent:
         return told
 
     def interrupt(self) -> bool:
-        """Stop what is being played, its hooks and its calls; False when nothing is."""
-        return self._playing is not None and self._playing.cancel()
+        """Stop what is being played, its hooks and its calls, or the hooks of its end; False when nothing is."""
+        at_work = self._playing if self._playing is not None else self._farewell
+        return at_work is not None and at_work.cancel()
 
     async def _played(self, text: str, *, woken: bool) -> Told:
         started = time.monotonic()

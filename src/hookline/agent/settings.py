@@ -19,6 +19,8 @@ class AgentSettings(Struct, frozen=True, kw_only=True):
     most_repeats: int = 5
     #: So many turns in a row may begin because a background hook woke the agent.
     most_wakes: int = 5
+    #: Seconds: however slow the hooks of SessionEnd are, the exit is not.
+    longest_end: float = 60.0
     #: Tokens of a request from which on the conversation is compacted; 0 never.
     compact_at: int = 0
     #: Rules a call must fit beside the permission rules; None: no such list.

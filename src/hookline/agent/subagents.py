@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
+from hookline.agent.asking import Asking
 from hookline.agent.calls import Calls
 from hookline.agent.conversation import Conversation
 from hookline.agent.gates import Gates
@@ -164,17 +165,26 @@ class _Subagent:
         self._permissions = crew.permissions.child(source=kind.name)
         permitting = Permitting(self._spoken, self._permissions, crew.asker, crew.listener, crew.dialog)
         settings = replace(crew.settings, max_iterations=kind.max_iterations or crew.settings.max_iterations)
+        gates, tools = Gates(self._last_gate, own_turn=False), _tools_of(kind, crew.tools)
         self._loop = Loop(
-            model=crew.model,
+            asking=Asking(
+                model=crew.model,
+                hooks=self._spoken,
+                conversation=self._talk,
+                tools=tools,
+                place=self._place,
+                listener=crew.listener,
+                gates=gates,
+            ),
             hooks=self._spoken,
             calls=Calls(self._spoken, permitting, self._place, crew.listener),
             conversation=self._talk,
-            tools=_tools_of(kind, crew.tools),
+            tools=tools,
             permissions=self._permissions,
             place=self._place,
             settings=settings,
             listener=crew.listener,
-            gates=Gates(self._last_gate, own_turn=False),
+            gates=gates,
         )
 
     async def play(self, prompt: str, description: str) -> tuple[Ending, Turn]:

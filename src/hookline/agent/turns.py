@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from hookline.agent.modelport import Usage
-from hookline.model.outcome import ContextItem
+from hookline.model.outcome import ContextItem, Outcome
 from hookline.permissions.rules import RuleSet
 
 
@@ -29,3 +29,9 @@ class Turn(Struct, kw_only=True):
 class Ending(Struct, frozen=True, kw_only=True):
     status: str = "completed"
     why: str = ""
+
+
+def means(outcome: Outcome) -> str:
+    """What the strongest vote means in the dialect of its hook."""
+    vote = outcome.deciding_vote
+    return vote.means if vote is not None else ""

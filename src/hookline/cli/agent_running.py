@@ -94,8 +94,11 @@ async def _sessions(
 async def _session(
     ready: Ready, prompts: list[str], args: argparse.Namespace, lines: LineInput | None
 ) -> Told | None:
-    """Start, every prompt, the end. Ctrl-C stops the turn; the session still ends as it should."""
+    """Start, every prompt, the end. Ctrl-C stops what is being done; the session still ends as it should."""
     agent = ready.agent
+    for prompt in prompts:
+        agent.submit(prompt)
+    playing = asyncio.ensure_future(_played(ready, args, lines))
     interrupted = False
 
     def stop() -> None:
@@ -103,28 +106,29 @@ async def _session(
         interrupted = True
         agent.queue.clear()
         agent.leaving = agent.leaving or "other"
-        agent.interrupt()
+        # A turn settles itself. What is no turn, such as hooks of the start or waiting for a wake, just ends.
+        if not agent.interrupt():
+            playing.cancel()
 
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop)
-    told: Told | None = None
     try:
-        for prompt in prompts:
-            agent.submit(prompt)
-        await ready.begin(args.setup)
-        told = await _played(ready, args, lines)
+        await asyncio.wait({playing})
     finally:
+        playing.cancel()
         await agent.end(agent.leaving or "other")
         await ready.close()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.remove_signal_handler(number)
-    if interrupted:
-        return Told(status="interrupted", why="interrupted", text=told.text if told is not None else "")
-    return told
+    if not interrupted:
+        return playing.result()
+    told = None if playing.cancelled() else playing.result()
+    return Told(status="interrupted", why="interrupted", text=told.text if told is not None else "")
 
 
 async def _played(ready: Ready, args: argparse.Namespace, lines: LineInput | None) -> Told | None:
+    await ready.begin(args.setup)
     if lines is None or not isinstance(ready.asker, LineAsker):
         return await ready.agent.run()
     tell_answer = _quiet if args.json else _answer

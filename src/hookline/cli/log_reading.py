@@ -47,6 +47,8 @@ def log(args: argparse.Namespace) -> int:
     document = read(path, wanted, limit or None)
     shown = _shown(document, counts=args.counts, as_json=args.json)
     tell_damage(path, document.damage)
+    if not document.runs and document.exists:
+        _tell_misspelt(wanted.events)
     return PROBLEM if _unreadable(document) else shown
 
 
@@ -124,6 +126,22 @@ def tell_damage(path: str, damage: Sequence[str]) -> None:
     more = len(damage) - _DAMAGE_SHOWN
     if more > 0:
         tell(f"hookline log: and {more} more that are not whole")
+
+
+def _tell_misspelt(events: Sequence[str]) -> None:
+    """A name that is in nobody's table may be a slip; an agent's own name is as good as any."""
+    from hookline.matching.nearest import nearest
+    from hookline.model.events import EVENTS
+
+    known = {name.casefold() for name in EVENTS}
+    for name in events:
+        meant = nearest(name, EVENTS) if name.casefold() not in known else None
+        if meant is not None:
+            tell(
+                one_line(
+                    f"hookline log: no run is of an event called {name[:100]!r}; did you mean {meant!r}?", 300
+                )
+            )
 
 
 def run_json(run: Run) -> str:

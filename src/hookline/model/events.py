@@ -203,27 +203,27 @@ WORKTREE_REMOVE = EventSpec(
 
 USER_PROMPT_EXPANSION = EventSpec(
     "UserPromptExpansion", p.PromptExpansion, "when a typed command expands to a prompt.",
-    May.BLOCK | May.CONTEXT | May.STOP, subject="command_name", declared_only=True,
+    May.BLOCK | May.CONTEXT | May.STOP, subject="command_name",
 )  # fmt: skip
 POST_TOOL_BATCH = EventSpec(
     "PostToolBatch", p.ToolBatch, "after all calls of one model message are done.",
-    May.BLOCK | May.CONTEXT | May.STOP, declared_only=True,
+    May.BLOCK | May.CONTEXT | May.STOP,
 )  # fmt: skip
 PRE_TOOL_SELECTION = EventSpec(
     "PreToolSelection", p.ToolSelection, "before the model is offered its tools.",
-    May.ANSWER, answer="the names of the tools to offer", declared_only=True,
+    May.ANSWER, answer="the names of the tools to offer",
 )  # fmt: skip
 MESSAGE_DISPLAY = EventSpec(
     "MessageDisplay", p.ShownMessage, "when assistant text is about to be shown.",
-    May.ANSWER, answer="the text to show instead", declared_only=True,
+    May.ANSWER, answer="the text to show instead",
 )  # fmt: skip
 PRE_MODEL_SWITCH = EventSpec(
     "PreModelSwitch", p.ModelMove, "before the session moves to another model.",
-    May.BLOCK | May.PERMIT, subject="source", subjects=SWITCH_SOURCES, declared_only=True,
+    May.BLOCK | May.PERMIT, subject="source", subjects=SWITCH_SOURCES,
 )  # fmt: skip
 POST_MODEL_SWITCH = EventSpec(
     "PostModelSwitch", p.ModelMove, "after the session moved to another model.",
-    May.CONTEXT, subject="source", subjects=SWITCH_SOURCES, declared_only=True,
+    May.CONTEXT, subject="source", subjects=SWITCH_SOURCES,
 )  # fmt: skip
 AGENT_SWITCHED = EventSpec(
     "AgentSwitched", p.AgentMove, "after another agent took over the session.",
@@ -231,7 +231,7 @@ AGENT_SWITCHED = EventSpec(
 )  # fmt: skip
 DIRECTORY_ADDED = EventSpec(
     "DirectoryAdded", p.DirectoryNote, "when a directory was added to the session.",
-    May.CONTEXT, subject="source", declared_only=True,
+    May.CONTEXT, subject="source",
 )  # fmt: skip
 ELICITATION = EventSpec(
     "Elicitation", p.Question, "when an MCP server asks the user something.",

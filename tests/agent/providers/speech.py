@@ -34,6 +34,7 @@ def chat(
     finish: str | None = None,
     usage: Mapping[str, Any] | None = None,
     reasoning: str = "",
+    model: str = "toy-1",
 ) -> Reply:
     """A chat completion; the arguments of each call come in two halves, those of all calls interleaved."""
     chunks = [chat_chunk({"role": "assistant", "content": ""})]
@@ -52,7 +53,7 @@ def chat(
     chunks += [*halves[0], *halves[1]]
     chunks.append(chat_chunk({}, finish or ("tool_calls" if calls else "stop")))
     if usage is not None:
-        chunks.append(chat_chunk(None, usage=usage))
+        chunks.append(chat_chunk(None, usage=usage, model=model))
     return Reply(chunks=[*chunks, b"data: [DONE]\n\n"])
 
 

@@ -123,6 +123,13 @@ def test_binary_and_huge_files_are_not_edited(tmp_path: Path) -> None:
     assert "at most 16777216 are taken" in big
 
 
+def test_a_long_file_is_edited_but_not_told_whole(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("one\n" + "x" * 70 + "\n" * 2_000_000)
+    response = edit(tmp_path, "one", "two").response
+    assert (tmp_path / "f").read_text().startswith("two\n")
+    assert (response["originalFile"], response["structuredPatch"]) == (None, [])
+
+
 def test_edits_at_the_same_time_do_not_lose_each_other(tmp_path: Path) -> None:
     words = [f"word{n:02}" for n in range(30)]
     (tmp_path / "f").write_text("\n".join(words))

@@ -20,7 +20,7 @@ from hookline.agent.tools.files import (
 from hookline.agent.tools.off_loop import Patience, off_loop
 from hookline.agent.tools.patching import Hunk, structured_patch
 
-#: Hooks are told the old text of a file up to this size.
+#: Hooks are told the old text and the patch of a file up to this size.
 _MOST_TOLD: Final = 1 << 20
 
 
@@ -28,14 +28,10 @@ class Changed(Struct, frozen=True):
     """A change that was made. `path` is the file itself, also when it was reached by a link."""
 
     path: str
-    #: None for a file that is new.
-    before: str | None
-    after: str
-    patch: list[Hunk]
-
-    @property
-    def told_before(self) -> str | None:
-        return None if self.before is None or len(self.before) > _MOST_TOLD else self.before
+    created: bool
+    #: The old text, where there was one and it is not too long to be told.
+    before: str | None = None
+    patch: list[Hunk] = []
 
 
 #: Given what is there (None: nothing), the new bytes. Raises ToolError when they cannot be made.
@@ -52,7 +48,7 @@ class Changes:
         """Change the file and tell hooks. Raises ToolError; cancelled, the file is whole, old or new."""
         path = place.path(given)
         changed = await off_loop(lambda patience: self._make(path, place, make, patience))
-        await place.wrote(changed.path, "add" if changed.before is None else "change")
+        await place.wrote(changed.path, "add" if changed.created else "change")
         return changed
 
     def _make(self, path: str, place: Workplace, make: Make, patience: Patience) -> Changed:
@@ -66,9 +62,12 @@ class Changes:
                 self._put(real, content, old, place, patience)
         except (OSError, ValueError) as problem:
             raise _cannot_write(path, problem) from None
-        before = None if old is None else _text(old.content)
-        after = _text(content)
-        return Changed(shown(real), before, after, [] if before is None else structured_patch(before, after))
+        if old is None or max(len(old.content), len(content)) > _MOST_TOLD:
+            return Changed(shown(real), created=old is None)
+        before = _text(old.content)
+        return Changed(
+            shown(real), created=False, before=before, patch=structured_patch(before, _text(content))
+        )
 
     def _put(
         self, real: str, content: bytes, old: FileContent | None, place: Workplace, patience: Patience

@@ -74,7 +74,7 @@ def _response(changed: Changed, arguments: EditArguments) -> dict[str, Any]:
         "filePath": changed.path,
         "oldString": arguments.old_string,
         "newString": arguments.new_string,
-        "originalFile": changed.told_before,
+        "originalFile": changed.before,
         "structuredPatch": changed.patch,
         "userModified": False,
         "replaceAll": arguments.replace_all,

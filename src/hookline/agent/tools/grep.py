@@ -2,6 +2,7 @@
 
 import os
 import stat
+from collections.abc import Callable
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
@@ -79,17 +80,23 @@ def _search(
     _refuse_odd(root)
     try:
         needle = Needle(arguments.pattern, ignore_case=arguments.ignore_case)
-        inverted = arguments.glob.startswith("!")
-        fits = path_pattern(arguments.glob.removeprefix("!") or "**")
+        fits = _chosen(arguments.glob)
     except PatternError as problem:
         raise ToolError(f"That cannot be searched for: {problem}.") from None
     mode = MODES[arguments.output_mode](wanted)
-    haystack = Haystack(root, lambda path: fits(path) != inverted, patience)
+    haystack = Haystack(root, fits, patience)
     for path, content, changed in haystack.files():
         mode.take(path, content, changed, needle.lines(content, patience))
         if mode.enough:
             break
     return mode.told(), haystack.left_out
+
+
+def _chosen(glob: str) -> Callable[[str], bool]:
+    if not glob:
+        return lambda _path: True
+    fits = path_pattern(glob.removeprefix("!"))
+    return (lambda path: not fits(path)) if glob.startswith("!") else fits
 
 
 def _refuse_odd(root: str) -> None:

@@ -69,6 +69,10 @@ class Needle:
             at = stop + 1
 
 
+def _plain(content: bytes) -> bytes:
+    return content.replace(b"\r\n", b"\n") if b"\r" in content else content
+
+
 class Haystack:
     """The files a search goes through. Afterwards it says what was left out."""
 
@@ -93,7 +97,7 @@ class Haystack:
             if self._left < 0:
                 return
             if b"\0" not in file.content[:_LOOKED_AT]:
-                yield path, file.content.replace(b"\r\n", b"\n"), file.facts.st_mtime
+                yield path, _plain(file.content), file.facts.st_mtime
 
     def _paths(self) -> Iterator[str]:
         if not os.path.isdir(self._root):

@@ -30,11 +30,11 @@ class Write:
     async def _run(self, arguments: WriteArguments, place: Workplace) -> ToolReply:
         content = encoded(arguments.content)
         changed = await self._changes.make(arguments.file_path, place, lambda _old, _path: content)
-        if changed.before is None:
+        if changed.created:
             text = f"File created successfully at: {changed.path}"
         else:
             text = f"The file {changed.path} has been updated successfully."
-        return ToolReply(text=text, response=_response(changed))
+        return ToolReply(text=text, response=_response(changed, arguments.content))
 
 
 def encoded(text: str) -> bytes:
@@ -44,12 +44,12 @@ def encoded(text: str) -> bytes:
         raise ToolError(f"The text cannot be written as UTF-8: {problem.reason}.") from None
 
 
-def _response(changed: Changed) -> dict[str, Any]:
+def _response(changed: Changed, content: str) -> dict[str, Any]:
     return {
-        "type": "create" if changed.before is None else "update",
+        "type": "create" if changed.created else "update",
         "filePath": changed.path,
-        "content": changed.after,
+        "content": content,
         "structuredPatch": changed.patch,
-        "originalFile": changed.told_before,
+        "originalFile": changed.before,
         "userModified": False,
     }

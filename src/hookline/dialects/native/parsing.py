@@ -42,9 +42,7 @@ def parse_payload(document: Mapping[str, Any], events: Mapping[str, EventSpec[An
 def payload_of(event: EventSpec[Any], document: Mapping[str, Any]) -> Any:
     """The event's payload out of a document that may hold more."""
     if issubclass(event.payload, Mapping):
-        return {
-            key: value for key, value in document.items() if key not in (*SCENE_TEXTS, "hook_event_name")
-        }
+        return {key: value for key, value in document.items() if key not in (*SCENE_TEXTS, "hook_event_name")}
     try:
         return msgspec.convert(dict(document), event.payload)
     except msgspec.ValidationError as error:
