@@ -1,7 +1,6 @@
 """Ctrl-C at any moment: hooks and tools are gone, the turn is settled, the session ends once."""
 
 import json
-import os
 import signal
 import subprocess
 import time
@@ -121,11 +120,9 @@ def test_a_session_that_was_interrupted_in_a_call_can_be_resumed(tmp_path: Path)
     assert roles == ["user", "assistant", "tool", "user"]
 
 
-@pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit", "PreModelCall", "Stop", "TurnSettled"])
+@pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit", "TurnSettled"])
 def test_ctrl_c_reaches_a_hook_of_any_moment(event: str, tmp_path: Path) -> None:
-    status, document, _err = _interrupted(
-        tmp_path, [{"text": "hello"}], hooks={event: _command(_STAYS)}
-    )
+    status, document, _err = _interrupted(tmp_path, [{"text": "hello"}], hooks={event: _command(_STAYS)})
     assert status == 130
     assert document["status"] == "interrupted"
     assert _fired(document).count("SessionEnd") == 1
@@ -145,8 +142,3 @@ def test_a_second_ctrl_c_ends_the_hooks_of_the_end_too(tmp_path: Path) -> None:
     status, document, _err = _interrupted(tmp_path, [{"text": "hello"}], hooks=hooks, times=2)
     assert status == 130
     assert _fired(document).count("SessionEnd") == 1
-
-
-def test_sigterm_is_heard_as_well(tmp_path: Path) -> None:
-    del tmp_path
-    assert os.name == "posix"
