@@ -1,5 +1,6 @@
 """The agent's view of hooks: small enough that it runs without an engine."""
 
+from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
 from msgspec.structs import replace
@@ -11,6 +12,10 @@ from hookline.model.outcome import GO_ON, Outcome
 from hookline.model.scene import Scene
 
 P = TypeVar("P")
+
+
+def _add_nothing(session: Session) -> None:
+    del session
 
 
 class Hooks(Protocol):
@@ -40,6 +45,10 @@ class SessionHooks(Hooks, Protocol):
         """Forget session hooks and once marks: the session ended."""
         ...
 
+    def renew(self) -> None:
+        """The same, and another session begins in its place: what belongs to every session is there again."""
+        ...
+
     def child(self, **scene: Any) -> "SessionHooks":
         """For a sub-agent: the same hooks, counters of its own."""
         ...
@@ -51,37 +60,43 @@ class SessionHooks(Hooks, Protocol):
 
 
 class EngineHooks:
-    """The hooks of a session of an engine."""
+    """The hooks of a session of an engine. `furnish` adds what belongs to every session."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, session: Session, furnish: Callable[[Session], None] = _add_nothing) -> None:
+        self.session = session
+        self._furnish = furnish
+        furnish(session)
 
     async def dispatch(self, event: EventSpec[P], payload: P) -> Outcome:
-        return await self._session.dispatch(event, payload)
+        return await self.session.dispatch(event, payload)
 
     def has(self, event: EventSpec[Any]) -> bool:
-        return self._session.has(event)
+        return self.session.has(event)
 
     @property
     def scene(self) -> Scene:
-        return self._session.scene
+        return self.session.scene
 
     @property
     def inbox(self) -> Inbox:
-        return self._session.inbox
+        return self.session.inbox
 
     def update(self, **changes: Any) -> None:
-        self._session.update(**changes)
+        self.session.update(**changes)
 
     def clear(self) -> None:
-        self._session.clear()
+        self.session.clear()
+
+    def renew(self) -> None:
+        self.session.clear()
+        self._furnish(self.session)
 
     def child(self, **scene: Any) -> "EngineHooks":
-        return EngineHooks(self._session.engine.session(self._session.id, self._session, **scene))
+        return EngineHooks(self.session.engine.session(self.session.id, self.session, **scene))
 
     @property
     def working(self) -> int:
-        return len(self._session.engine.background)
+        return len(self.session.engine.background)
 
 
 class NoHooks:
@@ -105,6 +120,9 @@ class NoHooks:
 
     def clear(self) -> None:
         """Nothing was remembered."""
+
+    def renew(self) -> None:
+        """Nor is there anything to begin with."""
 
     def child(self, **scene: Any) -> "NoHooks":
         return NoHooks(replace(self.scene, **scene))

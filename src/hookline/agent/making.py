@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -201,14 +202,13 @@ def _hooks(wanted: Wanted, parts: Parts, found: SettingsFound, session_id: str) 
     scene: dict[str, Any] = {"project_dir": _root(wanted.cwd), "cwd": wanted.cwd}
     if parts.engine is None:
         return NoHooks(Scene(session_id=session_id, **scene))
-    session = parts.engine.session(session_id, **scene)
-    add_builtin_hooks(
-        session,
+    furnish = partial(
+        add_builtin_hooks,
         date=wanted.add_date or found.table.add_date,
         environment=wanted.add_environment_info or found.table.add_environment_info,
         files=(*wanted.add_prompt_files, *found.table.add_prompt_files),
     )
-    return EngineHooks(session)
+    return EngineHooks(parts.engine.session(session_id, **scene), furnish)
 
 
 def _settings(wanted: Wanted, found: SettingsFound) -> AgentSettings:

@@ -63,32 +63,35 @@ class Recorded:
     """Hooks whose every dispatch is logged."""
 
     def __init__(self, hooks: SessionHooks, log: EventLog) -> None:
-        self._hooks = hooks
+        self.hooks = hooks
         self._log = log
 
     async def dispatch(self, event: EventSpec[P], payload: P) -> Outcome:
-        return await self._log.dispatch(self._hooks, event, payload)
+        return await self._log.dispatch(self.hooks, event, payload)
 
     def has(self, event: EventSpec[Any]) -> bool:
-        return self._hooks.has(event)
+        return self.hooks.has(event)
 
     @property
     def scene(self) -> Scene:
-        return self._hooks.scene
+        return self.hooks.scene
 
     @property
     def inbox(self) -> Inbox:
-        return self._hooks.inbox
+        return self.hooks.inbox
 
     def update(self, **changes: Any) -> None:
-        self._hooks.update(**changes)
+        self.hooks.update(**changes)
 
     def clear(self) -> None:
-        self._hooks.clear()
+        self.hooks.clear()
+
+    def renew(self) -> None:
+        self.hooks.renew()
 
     def child(self, **scene: Any) -> "Recorded":
-        return Recorded(self._hooks.child(**scene), self._log)
+        return Recorded(self.hooks.child(**scene), self._log)
 
     @property
     def working(self) -> int:
-        return self._hooks.working
+        return self.hooks.working

@@ -213,7 +213,7 @@ class Agent:
     async def begin_anew(self, source: str, reason: str) -> None:
         """The conversation ends here and another one begins in its place."""
         await self.fire(e.SESSION_END, p.SessionEnded(reason=reason, cost_usd=self.totals.cost_usd))
-        self.hooks.clear()
+        self.hooks.renew()
         self.talk.replace_all(())
         self.talk.forget_session_context()
         self.records.cleared()

@@ -31,6 +31,8 @@ from hookline.model.errors import HooklineError
 from hookline.model.safetext import printable
 
 FINE, PROBLEM, INTERRUPTED = 0, 1, 130
+#: Seconds that background hooks still have when the user wants to be gone.
+_HURRY = 0.5
 _STATUS = {"completed": FINE, "interrupted": INTERRUPTED}
 
 
@@ -51,6 +53,7 @@ async def _run(args: argparse.Namespace) -> int:
     log, processes = EventLog(), Processes(containment="subreaper")
     engine = _engine(port, model, processes)
     engine.journal.subscribe(log.ran)
+    told: Told | None = None
     try:
         extra = () if args.no_hooks else load_hooks(engine, args, cwd, defined)
         parts = Parts(
@@ -66,7 +69,7 @@ async def _run(args: argparse.Namespace) -> int:
         )
         ready, told = await _sessions(wanted_agent(args, cwd, model, defined), parts, args, lines)
     finally:
-        await engine.close()
+        await engine.close(_HURRY if told is not None and told.status == "interrupted" else None)
         await processes.close()
         await port.close()
     if args.json:

@@ -65,18 +65,24 @@ def answer(name: str, reply: Reply, **request: Any) -> Response:
 
 
 def refused(name: str, reply: Reply, **request: Any) -> ModelError:
-    """The error the reply becomes. The server was asked once: nothing is retried behind the agent's back."""
+    (problem,) = each_refused(name, [reply], **request)
+    return problem
 
-    async def main() -> ModelError:
-        async with Loopback(reply) as server:
+
+def each_refused(name: str, replies: Sequence[Reply], **request: Any) -> list[ModelError]:
+    """The errors the replies become. For each the server is asked once: nothing is retried behind the agent's back."""
+
+    async def main() -> list[ModelError]:
+        problems: list[ModelError] = []
+        async with Loopback(*replies) as server:
             port = port_to(name, server)
-            try:
-                await pieces_of(port, request_to(name, **request))
-            except ModelError as problem:
-                assert len(server.asked) == 1
-                return problem
-            finally:
-                await port.close()
-        raise AssertionError("there was an answer")
+            for reply in replies:
+                try:
+                    await pieces_of(port, request_to(name, **request))
+                except ModelError as problem:
+                    problems.append(problem)
+                assert len(problems) == len(server.asked), f"{reply} became an answer, or was asked for again"
+            await port.close()
+        return problems
 
     return asyncio.run(main())

@@ -6,10 +6,12 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from pydantic_ai import exceptions as x
 
 from hookline.agent.modelport import ModelError, Response
-from hookline.agent.providers.choosing import provider_model
+from hookline.agent.providers.choosing import provider_model, target_of
 from hookline.agent.providers.connection import TooLongError, connect
+from hookline.agent.providers.failures import model_error
 from tests.agent.providers import speech
 from tests.agent.providers.asking import (
     ALL,
@@ -21,6 +23,7 @@ from tests.agent.providers.asking import (
     OLLAMA,
     RESPONSES,
     answer,
+    each_refused,
     pieces_of,
     refused,
     request_to,
@@ -38,27 +41,20 @@ SPEAKERS = {
 ENDS = {CHAT: 2, RESPONSES: 1, ANTHROPIC: 2, GOOGLE: 1, OLLAMA: 2}
 
 
+STATUSES = {
+    401: "auth_failed", 403: "auth_failed", 402: "billing", 429: "rate_limit", 500: "server", 502: "server",
+    503: "server", 529: "server", 404: "unknown", 422: "unknown",
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize(
-    ("status", "kind"),
-    [
-        (401, "auth_failed"),
-        (403, "auth_failed"),
-        (402, "billing"),
-        (429, "rate_limit"),
-        (500, "server"),
-        (502, "server"),
-        (503, "server"),
-        (529, "server"),
-        (404, "unknown"),
-        (422, "unknown"),
-    ],
-)
-def test_a_status_has_its_kind_and_the_servers_words_are_told(name: str, status: int, kind: str) -> None:
-    problem = refused(name, error(status, {"error": {"message": "so it is", "type": "t"}}))
-    assert problem.kind == kind
-    assert str(status) in str(problem)
-    assert "so it is" in str(problem)
+def test_a_status_has_its_kind_and_the_servers_words_are_told(name: str) -> None:
+    body = {"error": {"message": "so it is", "type": "t"}}
+    problems = each_refused(name, [error(status, body) for status in STATUSES])
+    assert {s: p.kind for s, p in zip(STATUSES, problems, strict=True)} == STATUSES
+    for status, problem in zip(STATUSES, problems, strict=True):
+        assert str(status) in str(problem)
+        assert "so it is" in str(problem)
 
 
 @pytest.mark.parametrize(
@@ -99,12 +95,13 @@ def test_a_code_in_the_body_says_more_than_the_status(name: str, status: int, bo
     assert refused(name, error(status, body)).kind == kind
 
 
+BODIES: list[Any] = [None, [], "text", 7, {"error": None}, {"error": {"error": {"error": {"error": 1}}}}]
+
+
 @pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize(
-    "body", [None, [], "text", 7, {"error": None}, {"error": {"error": {"error": {"error": 1}}}}]
-)
-def test_an_error_body_may_be_anything(name: str, body: Any) -> None:
-    assert refused(name, error(500, body)).kind == "server"
+def test_an_error_body_may_be_anything(name: str) -> None:
+    problems = each_refused(name, [error(500, body) for body in BODIES])
+    assert [problem.kind for problem in problems] == ["server"] * len(BODIES)
 
 
 @pytest.mark.parametrize(
@@ -143,26 +140,25 @@ def test_a_connection_that_is_cut_is_no_answer(name: str, keep: int) -> None:
     assert refused(name, Reply(chunks=SPEAKERS[name]("Hel", "lo").chunks[:keep], then="cut")).kind == "server"
 
 
+GARBAGE = [
+    b"",
+    b"<html>A proxy says hello</html>",
+    b"\x00\xff\xfe\x80",
+    b"data: {nonsense\n\n",
+    b"event: message_start\ndata: {nonsense\n\n",
+    b"data: 42\n\n",
+    b"data: null\n\n",
+    b"data: []\n\n",
+    b'data: {"choices": 5, "type": 7, "candidates": "x"}\n\n',
+    b'event: message_start\ndata: {"type": "message_start", "message": 5}\n\n',
+    b"data: " + b"[" * 50_000 + b"\n\n",
+]
+
+
 @pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize(
-    "garbage",
-    [
-        b"",
-        b"<html>A proxy says hello</html>",
-        b"\x00\xff\xfe\x80",
-        b"data: {nonsense\n\n",
-        b"event: message_start\ndata: {nonsense\n\n",
-        b"data: 42\n\n",
-        b"data: null\n\n",
-        b"data: []\n\n",
-        b'data: {"choices": 5, "type": 7, "candidates": "x"}\n\n',
-        b'event: message_start\ndata: {"type": "message_start", "message": 5}\n\n',
-        b"data: " + b"[" * 50_000 + b"\n\n",
-    ],
-)
-def test_garbage_in_place_of_an_answer_is_a_failure_of_the_server(name: str, garbage: bytes) -> None:
-    chunks = [garbage] if garbage else []
-    assert refused(name, Reply(chunks=chunks)).kind == "server"
+def test_garbage_in_place_of_an_answer_is_a_failure_of_the_server(name: str) -> None:
+    problems = each_refused(name, [Reply(chunks=[garbage] if garbage else []) for garbage in GARBAGE])
+    assert [problem.kind for problem in problems] == ["server"] * len(GARBAGE)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -222,6 +218,23 @@ def test_a_port_nobody_listens_on_is_told_with_its_address(name: str) -> None:
         problem = asyncio.run(main())
     assert problem.kind == "server"
     assert place in str(problem)
+
+
+@pytest.mark.parametrize(
+    ("problem", "kind"),
+    [
+        # What no test can wait for, or no server of ours provokes.
+        (x.ModelTimeoutError("m", "nothing for 300 s"), "server"),
+        (x.ModelRequestTimeout("m", 1800.0), "server"),
+        (x.IncompleteToolCall("cut"), "max_tokens"),
+        (x.UserError("a setting"), "unknown"),
+        (x.ModelHTTPError(418, "m", "a teapot"), "unknown"),
+        (x.ModelHTTPError(599, "m", None), "server"),
+        (OSError("gone"), "server"),
+    ],
+)
+def test_the_kind_goes_by_the_class_of_the_error(problem: Exception, kind: str) -> None:
+    assert model_error(problem, target_of("openai:m", env=ENV)).kind == kind
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -6,8 +6,10 @@ from typing import Any, cast
 import pytest
 
 from hookline.agent.messages import Assistant, Message, ToolResult, ToolUse, User
+from hookline.agent.providers.building import settings
+from hookline.agent.providers.choosing import target_of
 from tests.agent.providers import speech
-from tests.agent.providers.asking import ALL, ANTHROPIC, CHAT, GOOGLE, KEY, OLLAMA, RESPONSES, ask
+from tests.agent.providers.asking import ALL, ANTHROPIC, BASH, CHAT, ENV, GOOGLE, KEY, OLLAMA, RESPONSES, ask
 
 REPLIES = {
     CHAT: speech.chat("ok"),
@@ -200,9 +202,14 @@ def test_reasoning_is_not_sent_back_as_something_that_was_said(name: str) -> Non
 
 
 def test_a_tools_schema_is_sent_as_it_stands() -> None:
-    from tests.agent.providers.asking import BASH
-
     (tool,) = sent(ANTHROPIC, User(text="a"))["tools"]
     assert tool["input_schema"] == BASH.schema
     (tool,) = sent(CHAT, User(text="a"))["tools"]
     assert tool["function"]["parameters"] == BASH.schema
+
+
+@pytest.mark.parametrize("name", ["openai:x", "openai-chat:x", "openai-responses:x"])
+def test_openai_is_asked_not_to_keep_the_conversation_and_other_places_are_not_told(name: str) -> None:
+    assert ("openai_store", False) in settings(target_of(name, env=ENV), tools=True).items()
+    elsewhere = target_of(name, base_url="http://localhost/v1", env=ENV)
+    assert "openai_store" not in settings(elsewhere, tools=True)

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing, asynccontextmanager
 
 import anyio
-from mcp.client._transport import TransportStreams
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
@@ -16,6 +16,8 @@ from hookline.agent.mcp.server_process import ServerEndedError, ServerProcess
 from hookline.handlers.failures import shortened
 
 _LONGEST_SHOWN = 120
+
+Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
 
 
 class Heard:
@@ -26,7 +28,7 @@ class Heard:
 
 
 @asynccontextmanager
-async def linked(process: ServerProcess, heard: Heard) -> AsyncGenerator[TransportStreams]:
+async def linked(process: ServerProcess, heard: Heard) -> AsyncGenerator[Streams]:
     """Streams for a client. They close when the process ends, so that nobody waits for an answer any more."""
     arrived, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, leaving = anyio.create_memory_object_stream[SessionMessage](0)

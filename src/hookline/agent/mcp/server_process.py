@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import signal
+import subprocess
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 
 from hookline.handlers.exit_watch import exit_watch
@@ -138,7 +139,10 @@ class ServerProcess:
         """What is left of its group goes first: afterwards its number may be a stranger's."""
         signal_group(self._started.pid, signal.SIGKILL)
         self._watchdog.ended(self._started.pid)
-        status = self._started.popen.wait()
+        try:
+            status = self._started.popen.wait(_GRACE)
+        except subprocess.TimeoutExpired:  # the kernel itself is busy with it; nobody can do more
+            status = -signal.SIGKILL
         self._hear()
         self._loop.remove_reader(self._started.stderr)
         if not self.ended.done():

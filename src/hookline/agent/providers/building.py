@@ -32,7 +32,7 @@ def settings(target: Target, *, tools: bool) -> ModelSettings:
     if target.row.speech == "anthropic" and tools:
         # Two of the four marks Anthropic allows; the others are left to messages that ask for one.
         chosen |= {"anthropic_cache_instructions": True, "anthropic_cache_messages": True}
-    if target.row.speech in {"openai", "responses"} and target.at_home:
+    if target.provider.startswith("openai") and target.at_home:
         # OpenAI keeps conversations for weeks unless it is told not to.
         chosen["openai_store"] = False
     return ModelSettings(**chosen)

@@ -1,0 +1,130 @@
+"""The only place that talks to the `mcp` package. Imported with the first server: it takes a second.
+
+A client lives in one task from beginning to end; calls come from any.
+"""
+
+import contextlib
+import logging
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+import httpx2
+from mcp.client.client import Client
+from mcp.client.session import ClientRequestContext
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types import ElicitRequestParams, ElicitRequestURLParams, ElicitResult, Implementation
+
+from hookline.agent.mcp.link import Heard, linked
+from hookline.agent.mcp.questions import Answers, ServerAnswer, ServerQuestion
+from hookline.agent.mcp.results import CallResult, call_result
+from hookline.agent.mcp.server_process import ServerProcess
+from hookline.agent.mcp.specs import ServerSpec
+
+_MOST_PAGES = 50
+
+
+class Offered:
+    """A tool as a server describes it."""
+
+    def __init__(self, tool: Any) -> None:
+        self.name: str = tool.name
+        self.description: str = tool.description or ""
+        self.schema: Mapping[str, Any] = dict(tool.input_schema or {})
+
+
+class Talk:
+    """A conversation with one server."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def tools(self) -> list[Offered]:
+        found: list[Offered] = []
+        cursor: str | None = None
+        for _ in range(_MOST_PAGES):
+            page = await self._client.list_tools(cursor=cursor)
+            found.extend(Offered(tool) for tool in page.tools)
+            cursor = page.next_cursor
+            if not cursor:
+                break
+        return found
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> CallResult:
+        return call_result(await self._client.call_tool(tool, dict(arguments)))
+
+
+@contextlib.asynccontextmanager
+async def talk(
+    spec: ServerSpec, process: ServerProcess | None, heard: Heard, answers: Answers
+) -> AsyncGenerator[Talk]:
+    """Connected and introduced to each other."""
+    _hush()
+    async with contextlib.AsyncExitStack() as stack:
+        transport = _transport(spec, process, heard, stack)
+        client = await stack.enter_async_context(
+            Client(
+                transport,
+                client_info=Implementation(name="hookline", version="0.1.0"),
+                elicitation_callback=_Asked(spec.name, answers),
+            )
+        )
+        yield Talk(client)
+
+
+def _transport(
+    spec: ServerSpec, process: ServerProcess | None, heard: Heard, stack: contextlib.AsyncExitStack
+) -> AbstractAsyncContextManager[Any]:
+    if process is not None:
+        return linked(process, heard)
+    if spec.kind == "sse":
+        return sse_client(spec.url, headers=dict(spec.headers), timeout=spec.startup_timeout)
+    http = httpx2.AsyncClient(
+        headers=dict(spec.headers), timeout=httpx2.Timeout(spec.startup_timeout, read=None)
+    )
+    stack.push_async_callback(http.aclose)
+    return streamable_http_client(spec.url, http_client=http)
+
+
+class _Asked:
+    """Questions of a server, in our words."""
+
+    def __init__(self, server: str, answers: Answers) -> None:
+        self._server = server
+        self._answers = answers
+
+    async def __call__(self, context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+        del context
+        answer = await self._answers.ask(self._question(params))
+        return _result(answer)
+
+    def _question(self, params: ElicitRequestParams) -> ServerQuestion:
+        if isinstance(params, ElicitRequestURLParams):
+            return ServerQuestion(
+                server=self._server,
+                message=params.message,
+                mode="url",
+                url=params.url,
+                elicitation_id=params.elicitation_id,
+            )
+        return ServerQuestion(
+            server=self._server, message=params.message, schema=dict(params.requested_schema)
+        )
+
+
+def _result(answer: ServerAnswer) -> ElicitResult:
+    content = dict(answer.content) if answer.action == "accept" and answer.content is not None else None
+    try:
+        return ElicitResult(action=answer.action, content=content)
+    except ValueError:  # values that no form has
+        return ElicitResult(action="cancel")
+
+
+def _hush() -> None:
+    """What the package logs about servers would be printed raw, over the screen."""
+    for name in ("mcp", "client"):
+        logger = logging.getLogger(name)
+        if not logger.handlers:
+            logger.addHandler(logging.NullHandler())
+            logger.propagate = False
