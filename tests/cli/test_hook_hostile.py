@@ -93,7 +93,12 @@ def test_a_directory_that_is_none_is_no_way_round_the_hooks(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    call: dict[str, Any] = {"hook_event_name": "PreToolUse", "cwd": cwd, "tool_name": "Bash", "tool_input": {}}
+    call: dict[str, Any] = {
+        "hook_event_name": "PreToolUse",
+        "cwd": cwd,
+        "tool_name": "Bash",
+        "tool_input": {},
+    }
 
     async def main() -> Told:
         engine = Engine()

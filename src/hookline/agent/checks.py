@@ -1,5 +1,6 @@
 """What a call must pass before any hook sees it, in this order. The first objection is the one that is told."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from hookline.permissions.rules import RuleSet
 from hookline.permissions.state import Permissions
 
 _LONGEST_SHOWN = 200
+_FILES = ("file_path", "notebook_path", "path")
 
 
 class Refusal(Struct, frozen=True):
@@ -133,4 +135,16 @@ def category_of(use: ToolUse, rules: Rules) -> Category:
 
 
 def facts_of(use: ToolUse, rules: Rules) -> CallFacts:
-    return CallFacts(use.name, arguments_of(use), category_of(use, rules), rules.cwd)
+    arguments = arguments_of(use)
+    return CallFacts(
+        use.name, arguments, category_of(use, rules), rules.cwd, _real_path(arguments, rules.cwd)
+    )
+
+
+def _real_path(arguments: Mapping[str, Any], cwd: str) -> str | None:
+    """Where the file of a call really is: a link must not lead around a rule."""
+    for field in _FILES:
+        given = arguments.get(field)
+        if isinstance(given, str) and given and "\0" not in given:
+            return os.path.realpath(os.path.join(cwd, os.path.expanduser(given)))
+    return None

@@ -13,7 +13,8 @@ from hookline.agent.outside import Asker, Listener, Question, Shown
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.outcome import ContextItem, Outcome, Vote
-from hookline.permissions.deciding import Decision, answered, decide
+from hookline.model.payloads import JsonObject
+from hookline.permissions.deciding import CallFacts, Decision, answered, decide
 from hookline.permissions.state import Permissions
 from hookline.permissions.suggesting import suggestions
 
@@ -73,7 +74,7 @@ class Permitting:
                 tool_name=use.name,
                 tool_input=facts.tool_input,
                 tool_use_id=use.id,
-                permission_suggestions=suggestions(facts),
+                permission_suggestions=self._suggestions(facts),
             ),
         )
         await self._apply(outcome)
@@ -91,6 +92,7 @@ class Permitting:
             refusal = first_refusal(use, rules, RECHECKS)
             if refusal is not None:
                 return Permitted(use=use, refusal=rewritten_badly(refusal))
+            vote = _still(vote)
         after = facts_of(use, rules)
         settled = answered(decision, before, after, self._permissions, outcome.deciding_vote, self.attended)
         if settled.question and outcome.permission_updates:
@@ -99,6 +101,9 @@ class Permitting:
         if settled.verdict == "ask" and self._asker is not None:
             return await self._ask_user(self._asker, use, rules, vote)
         return Permitted(use=use, refusal=None if settled.verdict == "allow" else _denied(settled))
+
+    def _suggestions(self, facts: CallFacts) -> tuple[JsonObject, ...]:
+        return suggestions(facts, self._permissions.reach(facts.cwd), self._permissions.reader.shell)
 
     async def _apply(self, outcome: Outcome) -> None:
         old = self._permissions.mode
@@ -132,7 +137,7 @@ class Permitting:
                 tool_name=use.name,
                 tool_input=arguments_of(use),
                 reason=decision.reason,
-                suggestions=suggestions(facts_of(use, rules)),
+                suggestions=self._suggestions(facts_of(use, rules)),
                 agent=None if rules.caller == "main" else rules.caller,
             )
         )
@@ -142,6 +147,11 @@ class Permitting:
         if reply.always:
             self._permissions.grant(use.name, arguments_of(use), rules.cwd)
         return Permitted(use=use)
+
+
+def _still(vote: Vote | None) -> Vote | None:
+    """What a vote on the old input is worth for another one: it may hold back, it cannot let through."""
+    return vote if vote is not None and vote.kind != "allow" else None
 
 
 def rewritten_badly(refusal: Refusal) -> Refusal:

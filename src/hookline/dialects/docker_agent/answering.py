@@ -51,12 +51,19 @@ class _Telling:
         if permission is None:
             return
         if self._may & May.PERMIT and not (permission == "allow" and self._name in NEVER_APPROVES):
-            if permission == "defer":
-                self.lost.append("defer")
-            self.specific["permission_decision"] = "ask" if permission == "defer" else permission
-            if reason:
-                self.specific["permission_decision_reason"] = reason
-            return
+            self._permit(permission, reason)
+        else:
+            self._stop(permission, reason)
+
+    def _permit(self, permission: str, reason: str) -> None:
+        if permission == "defer":
+            self.lost.append("defer")
+        self.specific["permission_decision"] = "ask" if permission == "defer" else permission
+        if reason:
+            self.specific["permission_decision_reason"] = reason
+
+    def _stop(self, permission: str, reason: str) -> None:
+        """Where there is no decision to give: a denial is a block, and nothing else can be said."""
         if permission != "deny":
             self.lost.append(permission)
         if permission in ("ask", "defer") and self._event.may & May.PERMIT:
