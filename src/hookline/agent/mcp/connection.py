@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from hookline.agent.mcp.questions import Answers, ServerAnswer, ServerQuestion
+from hookline.agent.mcp.questions import Answers, PendingQuestions
 from hookline.agent.mcp.results import CallResult
 from hookline.agent.mcp.server_process import ServerEndedError, ServerProcess
 from hookline.agent.mcp.specs import ServerSpec
@@ -22,6 +22,9 @@ State = Literal["waiting", "connecting", "ready", "failed", "closed"]
 
 #: However a server behaves, closing it takes no longer.
 _LONGEST_END = 4.0
+_MOMENT = 1.0
+#: As the package calls it.
+_CONNECTION_CLOSED = -32000
 
 
 class ServerError(Exception):
@@ -50,7 +53,7 @@ class Connection:
         self.why = ""
         self._around = surroundings
         self._report = report
-        self._asking = _Asking(answers)
+        self._asking = PendingQuestions(answers)
         self._task: asyncio.Task[None] | None = None
         self._ready: asyncio.Future[Talk] | None = None
         self._over = asyncio.Event()
@@ -76,9 +79,10 @@ class Connection:
             return await self._in_time(talk.call(tool, arguments), what)
         except ServerError:
             raise
-        except Exception as error:
-            # The connection learns of its end a moment after the call does.
-            await asyncio.sleep(0)
+        except Exception as error:  # noqa: BLE001 - whatever the package or the server made of it
+            if getattr(error, "code", None) == _CONNECTION_CLOSED and self._process is not None:
+                # The call learns of the end a moment before anybody else does.
+                await asyncio.wait({self._process.ended}, timeout=_MOMENT)
             if self._process is not None and self._process.ended.done():
                 raise ServerError(self._ended_words(self._process)) from None
             raise ServerError(f"{what} failed: {_leaf(error)}") from None
@@ -228,38 +232,6 @@ class Connection:
 
     def _closed_words(self) -> str:
         return f"the MCP server {self.spec.name} was closed: the session is over"
-
-
-class _Asking:
-    """The questions of a server that wait for an answer."""
-
-    def __init__(self, answers: Answers) -> None:
-        self._answers = answers
-        self._tasks: set[asyncio.Future[ServerAnswer]] = set()
-
-    @property
-    def open(self) -> bool:
-        return bool(self._tasks)
-
-    def answered(self) -> "asyncio.Future[Any]":
-        return asyncio.gather(*self._tasks, return_exceptions=True)
-
-    def forget(self) -> None:
-        """Nobody waits for the call any more, so nobody is asked for it."""
-        for task in self._tasks:
-            task.cancel()
-
-    async def ask(self, question: ServerQuestion) -> ServerAnswer:
-        task = asyncio.ensure_future(self._answers.ask(question))
-        self._tasks.add(task)
-        try:
-            await asyncio.wait({task})
-        finally:
-            self._tasks.discard(task)
-            task.cancel()
-        if task.cancelled() or task.exception() is not None:
-            return ServerAnswer(action="cancel")
-        return task.result()
 
 
 def _client_module() -> Any:

@@ -1,5 +1,6 @@
 """What a server asks the user, and what comes back, in words of our own."""
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any, Literal, Protocol
 
@@ -35,3 +36,35 @@ class NobodyAnswers:
     async def ask(self, question: ServerQuestion) -> ServerAnswer:
         del question
         return ServerAnswer(action="cancel")
+
+
+class PendingQuestions:
+    """The questions of a server that wait for an answer."""
+
+    def __init__(self, answers: Answers) -> None:
+        self._answers = answers
+        self._tasks: set[asyncio.Future[ServerAnswer]] = set()
+
+    @property
+    def open(self) -> bool:
+        return bool(self._tasks)
+
+    def answered(self) -> "asyncio.Future[Any]":
+        return asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def forget(self) -> None:
+        """Nobody waits for the call any more, so nobody is asked for it."""
+        for task in self._tasks:
+            task.cancel()
+
+    async def ask(self, question: ServerQuestion) -> ServerAnswer:
+        task = asyncio.ensure_future(self._answers.ask(question))
+        self._tasks.add(task)
+        try:
+            await asyncio.wait({task})
+        finally:
+            self._tasks.discard(task)
+            task.cancel()
+        if task.cancelled() or task.exception() is not None:
+            return ServerAnswer(action="cancel")
+        return task.result()
