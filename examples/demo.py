@@ -1,124 +1,80 @@
-"""Three kinds of hooks decide on a few tool calls: a Python function, a shell command, an HTTP endpoint.
+"""A coding agent works on a small project, under hooks that were written for five different agents.
 
-Nothing here needs an account or a key. The HTTP endpoint is a server this script starts on loopback.
+The agent is the one of `hookline agent`, with a script in place of a model: nothing here needs an account or a
+key. It works on a copy of examples/demo, in a home of its own. What is printed is told by demo_timeline.py.
 """
 
 import asyncio
-import json
-from http.server import BaseHTTPRequestHandler, HTTPServer
+import os
+import shutil
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Thread
-from typing import Any
 
-from hookline import Engine, Outcome, rewrite
-from hookline.events import PRE_TOOL_USE, ToolCall
-from hookline.model.run import Run
+from demo_timeline import Timeline
+from hookline import Engine
+from hookline.agent.making import Parts, Wanted, make_agent
+from hookline.agent.recording import EventLog
+from hookline.agent.scripted import scripted_model
+from hookline.handlers.process import Processes
+from hookline.handlers.registry import standard_handlers
 
-CONFIG = """\
-# A shell hook: it reads the call as JSON on stdin; exit code 2 stops it, stderr says why.
-[[hooks.PreToolUse]]
-matcher = "Bash"
-[[hooks.PreToolUse.hooks]]
-name = "no secrets (shell)"
-if = "Bash(cat *)"
-command = '''
-if grep -q "[.]env"; then echo "secrets stay where they are" >&2; exit 2; fi
-'''
-timeout = 10
+HERE = Path(__file__).parent
+PROMPT = "add the tax to the prices and deploy"
 
-# An HTTP hook: the same JSON is posted to a server of the team.
-[[hooks.PreToolUse]]
-matcher = "Bash|Write"
-[[hooks.PreToolUse.hooks]]
-name = "team policy (http)"
-type = "http"
-url = "{url}"
-timeout = 10
+BEFORE = """\
+A coding agent works in a small shop: prices, invoices, a script that deploys. The project has hooks for
+Claude Code, CodeWhale, Reasonix, gen-code and Hookline itself; all of them are in force. Watch what they do.
+"""
+AFTER = """
+Without these hooks the invoices would be gone, the shop would be online with prices ten times too high,
+and a key would still stand in the code. The hooks are in examples/demo; change one and play it again.
 """
 
-CALLS = [
-    ("list files", ToolCall(tool_name="Bash", tool_input={"command": "ls -la"})),
-    ("read a secret", ToolCall(tool_name="Bash", tool_input={"command": "cd app && cat .env"})),
-    ("push to main", ToolCall(tool_name="Bash", tool_input={"command": "git push origin main"})),
-    ("install a package", ToolCall(tool_name="Bash", tool_input={"command": "pip install requests"})),
-]
 
-
-class TeamPolicy(BaseHTTPRequestHandler):
-    """The team's server: nobody pushes to main."""
-
-    def do_POST(self) -> None:
-        call = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        answer: dict[str, Any] = {}
-        if "push origin main" in call["tool_input"].get("command", ""):
-            answer = {
-                "hookSpecificOutput": {
-                    "hookEventName": "PreToolUse",
-                    "permissionDecision": "deny",
-                    "permissionDecisionReason": "open a pull request instead",
-                }
-            }
-        body = json.dumps(answer).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 the name http.server wants
-        pass
-
-
-def offline_pip(call: ToolCall) -> Outcome | None:
-    """A Python hook: it changes what it sees."""
-    command: str = call.tool_input["command"]
-    return rewrite(command=f"{command} --no-index") if command.startswith("pip install") else None
-
-
-async def play(url: str, project: Path) -> None:
-    (project / ".hookline").mkdir()
-    (project / ".hookline" / "hooks.toml").write_text(CONFIG.format(url=url))
-    engine = Engine()
-    engine.add(PRE_TOOL_USE, offline_pip, "Bash", name="offline pip (python)", rewrites=True)
-    for diagnostic in engine.load(str(project)).diagnostics:
-        print(diagnostic)
-    session = engine.session("demo", cwd=str(project))
-    runs: list[Run] = []
-    engine.journal.subscribe(runs.append)
-    for wish, call in CALLS:
-        runs.clear()
-        outcome = await session.dispatch(PRE_TOOL_USE, call)
-        show(wish, call, runs, outcome)
+async def play(project: str) -> None:
+    processes = Processes()
+    engine = Engine(handlers=standard_handlers(processes=processes))
+    timeline = Timeline(project)
+    log = EventLog(timeline.fired)
+    engine.journal.subscribe(log.ran)
+    # Every hook of every agent that has a config here.
+    engine.load(project)
+    ready = make_agent(
+        Wanted(cwd=project, model="scripted", mode="acceptEdits", allow=("Bash(python3:*)", "Bash(rm:*)")),
+        Parts(
+            engine=engine,
+            model=scripted_model(str(HERE / "demo_script.yaml")),
+            processes=processes,
+            env=dict(os.environ),
+            listener=timeline,
+            log=log,
+        ),
+    )
+    await ready.begin()
+    ready.agent.submit(PROMPT)
+    await ready.agent.run()
+    await ready.agent.end()
+    await ready.close()
     await engine.close()
+    await processes.close()
 
 
-def show(wish: str, call: ToolCall, runs: list[Run], outcome: Outcome) -> None:
-    print(f"\nThe agent wants to {wish}:  {call.tool_input['command']}")
-    for run in runs:
-        said = f"says no: {run.reason}" if run.decision == "deny" else "has no objection"
-        again = ", asked again about the new command" if run.recheck else ""
-        print(f"    {run.hook:<22} {said}  ({run.duration_ms:.1f} ms{again})")
-    if outcome.blocked:
-        print(f"  -> stopped. The model is told: {outcome.reason}")
-    elif outcome.updated_input is not None:
-        print(f"  -> goes ahead, but as:  {outcome.updated_input['command']}")
-    else:
-        print("  -> goes ahead.")
+def settle_in(home: Path) -> Path:
+    """A home of its own, so that nothing of the user's is read or written, and a copy of the project in it."""
+    for name in [name for name in os.environ if name.startswith(("XDG_", "HOOKLINE_"))]:
+        del os.environ[name]
+    os.environ["HOME"] = str(home)
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    return shutil.copytree(HERE / "demo", home / "shop")
 
 
 def main() -> None:
-    print("Hookline demo: three hooks look at every command before it runs.")
-    server = HTTPServer(("127.0.0.1", 0), TeamPolicy)
-    Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        with TemporaryDirectory() as folder:
-            asyncio.run(play(f"http://127.0.0.1:{server.server_port}/policy", Path(folder)))
-    finally:
-        server.shutdown()
-        server.server_close()
-    print(
-        "\nNext: write .hookline/hooks.toml in a project and try `hookline fire PreToolUse Bash command=ls`."
-    )
+    with TemporaryDirectory() as home:
+        project = settle_in(Path(home))
+        print(BEFORE)
+        asyncio.run(play(str(project)))
+        print(AFTER, end="")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
-from hookline.agent.checks import RECHECKS, Refusal, Rules, arguments_of, first_refusal
+from hookline.agent.checks import RECHECKS, Refusal, Rules, arguments_of, first_refusal, mcp_server_of
 from hookline.agent.conversation import INTERRUPTED
 from hookline.agent.hooksport import Hooks
 from hookline.agent.messages import ToolResult, ToolUse
@@ -61,13 +61,13 @@ class Calls:
     async def _one(self, use: ToolUse, rules: Rules) -> Settled:
         refusal = first_refusal(use, rules)
         if refusal is not None:
-            return await self._refused(Permitted(use=use, refusal=refusal))
+            return await self._refused(Permitted(use=use, refusal=refusal), rules)
         rules.budget.left -= 1
         before = await self._hooks.dispatch(e.PRE_TOOL_USE, _call(use, rules, p.ToolCall))
         permitted = await self._after_hooks(use, rules, before)
         if permitted.refusal is not None:
             rules.budget.left += 1
-            return await self._refused(permitted)
+            return await self._refused(permitted, rules)
         return await self._run(permitted, rules)
 
     async def _after_hooks(self, use: ToolUse, rules: Rules, before: Outcome) -> Permitted:
@@ -84,7 +84,7 @@ class Calls:
         permitted = await self._permitting.permit(use, rules, before.deciding_vote)
         return msgspec.structs.replace(permitted, context=(*context, *permitted.context))
 
-    async def _refused(self, permitted: Permitted) -> Settled:
+    async def _refused(self, permitted: Permitted, rules: Rules) -> Settled:
         use, refusal = permitted.use, permitted.refusal
         if refusal is None:  # only for the type checker: who calls this has one
             raise AssertionError("a call that is not refused")
@@ -96,6 +96,7 @@ class Calls:
                     tool_name=use.name,
                     tool_input=arguments_of(use),
                     tool_use_id=use.id,
+                    mcp_server=mcp_server_of(use, rules),
                     reason=refusal.reason,
                 ),
             )
@@ -187,6 +188,7 @@ def _call(use: ToolUse, rules: Rules, payload: type[Any], **more: Any) -> Any:
         tool_input=arguments_of(use),
         tool_use_id=use.id,
         tool_category=tool.category,
+        mcp_server=mcp_server_of(use, rules),
         **more,
     )
 

@@ -134,6 +134,11 @@ def category_of(use: ToolUse, rules: Rules) -> Category:
     return tool.category if tool is not None else "other"
 
 
+def mcp_server_of(use: ToolUse, rules: Rules) -> Mapping[str, Any] | None:
+    """Name and source of the MCP server a call goes to, for hooks."""
+    return getattr(rules.tools.get(use.name), "mcp_server", None)
+
+
 def facts_of(use: ToolUse, rules: Rules) -> CallFacts:
     arguments = arguments_of(use)
     return CallFacts(

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,6 +16,11 @@ from hookline.agent.intake.history import InputHistory
 from hookline.agent.intake.objecting import denied_reads
 from hookline.agent.intake.project import ProjectIntake
 from hookline.agent.intake.routing import Route, Router
+from hookline.agent.mcp.connection import Surroundings
+from hookline.agent.mcp.eliciting import Eliciting
+from hookline.agent.mcp.finding import find_servers
+from hookline.agent.mcp.questions import Answers
+from hookline.agent.mcp.servers import McpServers
 from hookline.agent.modelport import ModelPort
 from hookline.agent.outside import Asker, Listener, Shown
 from hookline.agent.recording import EventLog, Recorded
@@ -83,6 +88,10 @@ class Parts(Struct, frozen=True, kw_only=True, eq=False):
     listener: Listener
     log: EventLog
     asker: Asker | None = None
+    #: Who answers what MCP servers ask; None where nobody can.
+    answers: Answers | None = None
+    #: The ones that hooks call too; None: the agent has its own.
+    servers: McpServers | None = None
     tools: tuple[Tool, ...] = ()
     commands: Mapping[str, Command] = {}
     #: Hooks that stand in no file the engine looks for; a live reload keeps them.
@@ -101,18 +110,26 @@ class Ready(Struct, frozen=True, kw_only=True, eq=False):
     source: str
     session_id: str
     watch: SessionWatch
+    servers: McpServers
+    #: Offers further tools to the agent and its sub-agents.
+    join: Callable[[Sequence[Tool]], None]
     asker: Asker | None = None
     #: What is watched from the start.
     watched: tuple[str, ...] = ()
 
     async def begin(self, setup: str | None = None) -> None:
         """The session starts, and what changes around it is seen from now on."""
+        self.servers.start(self.join)
         await self.agent.start(self.source, setup=setup)
+        await self.servers.settle()
         self.watch.start(self.watched)
 
     async def close(self) -> None:
         await self.watch.close()
-        await self.tasks.close()
+        try:
+            await self.tasks.close()
+        finally:
+            await self.servers.close()
 
 
 def make_agent(wanted: Wanted, parts: Parts) -> Ready:

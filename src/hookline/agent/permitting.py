@@ -6,7 +6,15 @@ from collections.abc import Callable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.agent.checks import RECHECKS, Refusal, Rules, arguments_of, facts_of, first_refusal
+from hookline.agent.checks import (
+    RECHECKS,
+    Refusal,
+    Rules,
+    arguments_of,
+    facts_of,
+    first_refusal,
+    mcp_server_of,
+)
 from hookline.agent.hooksport import Hooks
 from hookline.agent.messages import ToolUse
 from hookline.agent.outside import Asker, Listener, Question, Shown
@@ -74,6 +82,7 @@ class Permitting:
                 tool_name=use.name,
                 tool_input=facts.tool_input,
                 tool_use_id=use.id,
+                mcp_server=mcp_server_of(use, rules),
                 permission_suggestions=self._suggestions(facts),
             ),
         )

@@ -104,13 +104,14 @@ class Agent:
         permitting.on_mode = self._mode_changed
         calls = Calls(self._spoken, permitting, place, self.listener)
         gates = Gates(before_request=self._before_request)
-        offered = {tool.name: tool for tool in tools}
+        #: What the model is offered; tools may still join.
+        self.tools: dict[str, Tool] = {tool.name: tool for tool in tools}
         self._loop = Loop(
             asking=Asking(
                 model=model,
                 hooks=self._spoken,
                 conversation=self.talk,
-                tools=offered,
+                tools=self.tools,
                 place=place,
                 listener=self.listener,
                 gates=gates,
@@ -118,7 +119,7 @@ class Agent:
             hooks=self._spoken,
             calls=calls,
             conversation=self.talk,
-            tools=offered,
+            tools=self.tools,
             permissions=permissions,
             place=place,
             settings=settings,

@@ -269,6 +269,7 @@ class Question(Payload, frozen=True, kw_only=True):
     mcp_server_name: str
     message: str = ""
     mode: str = "form"
+    url: str | None = None
     elicitation_id: str | None = None
     requested_schema: JsonObject | None = None
 
@@ -276,6 +277,7 @@ class Question(Payload, frozen=True, kw_only=True):
 class QuestionAnswer(Payload, frozen=True, kw_only=True):
     mcp_server_name: str
     action: str = "accept"
+    mode: str = "form"
     content: JsonObject | None = None
     elicitation_id: str | None = None
 

@@ -148,7 +148,8 @@ def test_a_command_cannot_hang_or_fool_whoever_reads_its_directory(tmp_path: Pat
     mkfifo = bash(tmp_path, 'rm -f "$__hookline_note_file"; mkfifo "$__hookline_note_file"; exec true')
     lie = bash(tmp_path, 'echo /no/such/place > "$__hookline_note_file"; exec true')
     link = bash(tmp_path, 'ln -s /dev/zero "$__hookline_note_file"; exec true')
-    assert [end.moved_to for end in (mkfifo, lie, link)] == [None, None, None]
+    other = bash(tmp_path, 'echo / > other; ln -s "$PWD/other" "$__hookline_note_file"; exec true')
+    assert [end.moved_to for end in (mkfifo, lie, link, other)] == [None] * 4
 
 
 def test_a_command_that_cannot_be_parsed_fails_with_its_own_words_only(tmp_path: Path) -> None:

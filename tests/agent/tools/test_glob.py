@@ -168,17 +168,17 @@ def test_a_walk_ends_after_so_many_entries_or_when_nobody_waits(tmp_path: Path) 
     make(tmp_path, *(f"d{n}/{m}" for n in range(10) for m in range(10)))
     walk = Walk(str(tmp_path), Patience(), most=30)
     assert len(list(walk.files())) < 30
-    assert walk.cut == "only the first 30 files and folders were looked at"
+    assert walk.left_out == ["only the first 30 files and folders were looked at"]
     late = Walk(str(tmp_path), Patience(-1))
     assert list(late.files()) == []
-    assert late.cut == "it took too long and was ended"
+    assert late.left_out == ["it took too long and was ended"]
 
 
 def test_a_walk_goes_in_order_and_counts_what_it_cannot_see(tmp_path: Path) -> None:
     make(tmp_path, "b", "a/2", "a/1", "c/x")
     walk = Walk(str(tmp_path), Patience())
     assert [path for path, _ in walk.files()] == ["b", "a/1", "a/2", "c/x"]
-    assert walk.cut is None
+    assert walk.left_out == []
     gone = Walk(str(tmp_path / "gone"), Patience())
     assert list(gone.files()) == []
-    assert gone.unreadable == 1
+    assert gone.left_out == ["1 folders could not be read"]

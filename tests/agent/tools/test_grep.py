@@ -149,6 +149,20 @@ def test_binary_files_links_repositories_and_huge_files_are_skipped(tmp_path: Pa
     assert grep(tmp_path, "x", path="in").text == "No files found"
 
 
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to root")
+def test_what_may_not_be_read_is_said(tmp_path: Path) -> None:
+    make(tmp_path, {"open": "x", "closed": "x", "folder/f": "x"})
+    (tmp_path / "closed").chmod(0)
+    (tmp_path / "folder").chmod(0)
+    said = grep(tmp_path, "x", output_mode="count").text
+    (tmp_path / "folder").chmod(0o700)
+    assert said.split("\n") == [
+        "open:1",
+        "[the search is not whole: 1 folders could not be read]",
+        "[the search is not whole: 1 files could not be read]",
+    ]
+
+
 def test_a_pipe_in_the_way_hangs_nobody(tmp_path: Path) -> None:
     make(tmp_path, {"text": "x"})
     os.mkfifo(tmp_path / "pipe")

@@ -221,7 +221,8 @@ class Connection:
         how = f"was ended by signal {-status}" if status < 0 else f"ended with exit status {status}"
         last = process.words or self._heard
         said = f"; the last it said: {shortened(last, 200)}" if last else ""
-        return f"{self._named} {how}{said}; its tools fail from now on: mend it and start the session anew"
+        lost = "its tools fail from now on" if self.tools else "its tools are not there"
+        return f"{self._named} {how}{said}; {lost}: mend it and start the session anew"
 
     def _silent_words(self) -> str:
         said = f"; it printed {self._heard!r}, which is no message" if self._heard else ""

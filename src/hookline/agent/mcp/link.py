@@ -73,5 +73,5 @@ def _message(line: bytes, heard: Heard) -> SessionMessage | None:
     try:
         return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
     except ValueError:
-        heard.garbage = shortened(line.decode("utf-8", "replace"), _LONGEST_SHOWN)
+        heard.garbage = heard.garbage or shortened(line.decode("utf-8", "replace"), _LONGEST_SHOWN)
         return None

@@ -32,9 +32,9 @@ class McpServers:
     def configure(
         self, specs: Sequence[ServerSpec], surroundings: Surroundings, report: Callable[[str], None]
     ) -> None:
+        """For the session that begins; one that was before must have been closed."""
         self._report = report
-        for spec in specs:
-            self._connections[spec.name] = Connection(spec, surroundings, self, report)
+        self._connections = {spec.name: Connection(spec, surroundings, self, report) for spec in specs}
 
     @property
     def connections(self) -> Sequence[Connection]:

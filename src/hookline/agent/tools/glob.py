@@ -33,7 +33,7 @@ class GlobArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 class _Found(Struct, frozen=True):
     paths: tuple[str, ...]
     total: int
-    cut: str | None
+    left_out: list[str]
 
 
 def glob_tool() -> ShapedTool[GlobArguments]:
@@ -50,15 +50,14 @@ async def _run(arguments: GlobArguments, place: Workplace) -> ToolReply:
         lines.append(
             f"[{len(found.paths)} of {found.total} files are shown; a narrower pattern shows others]"
         )
-    if found.cut:
-        lines.append(f"[the search is not whole: {found.cut}]")
+    lines += [f"[the search is not whole: {each}]" for each in found.left_out]
     return ToolReply(
         text="\n".join(lines),
         response={
             "filenames": list(found.paths),
             "durationMs": int((monotonic() - started) * 1000),
             "numFiles": len(found.paths),
-            "truncated": found.total > len(found.paths) or found.cut is not None,
+            "truncated": found.total > len(found.paths) or bool(found.left_out),
         },
     )
 
@@ -74,7 +73,7 @@ def _find(root: str, pattern: str, patience: Patience) -> _Found:
     matches = [(_changed(entry), relative) for relative, entry in walk.files() if fits(relative)]
     newest = heapq.nsmallest(_MOST, matches, key=lambda match: (-match[0], match[1]))
     paths = tuple(shown(os.path.join(root, relative)) for _, relative in newest)
-    return _Found(paths, len(matches), walk.cut)
+    return _Found(paths, len(matches), walk.left_out)
 
 
 def _changed(entry: os.DirEntry[str]) -> float:

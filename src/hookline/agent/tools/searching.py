@@ -82,16 +82,21 @@ class Haystack:
         self._walk = Walk(root, patience)
         self._left = _MOST_BYTES
         self._too_large = 0
+        self._unreadable = 0
 
     def files(self) -> Iterator[tuple[str, bytes, float]]:
         """The path, the content with plain line ends, and the time of change of each text file."""
         for path in self._paths():
             try:
-                file = read_regular(path, _LARGEST_FILE)
+                file = read_regular(path, _LARGEST_FILE, follow=path == self._root)
             except TooLargeError:
                 self._too_large += 1
                 continue
+            except PermissionError:
+                self._unreadable += 1
+                continue
             except OSError:
+                # It is gone, or no file with content.
                 continue
             self._left -= len(file.content)
             if self._left < 0:
@@ -110,11 +115,11 @@ class Haystack:
 
     @property
     def left_out(self) -> list[str]:
-        said: list[str] = []
-        if self._walk.cut:
-            said.append(self._walk.cut)
+        said = self._walk.left_out
         if self._left < 0:
             said.append(f"it was ended after {_MOST_BYTES >> 20} MiB")
         if self._too_large:
             said.append(f"{self._too_large} files of more than {_LARGEST_FILE >> 20} MiB were not searched")
+        if self._unreadable:
+            said.append(f"{self._unreadable} files could not be read")
         return said

@@ -13,18 +13,25 @@ _MOST_ENTRIES: Final = 200_000
 
 
 class Walk:
-    """One walk. Afterwards it says why it ended early, and how much it could not see."""
+    """One walk. Afterwards it says what it did not see."""
 
     def __init__(self, root: str, patience: Patience, most: int = _MOST_ENTRIES) -> None:
         self._root = root
         self._patience = patience
         self._most = most
         self._left = most
-        self.unreadable = 0
+        self._unreadable = 0
 
     @property
-    def cut(self) -> str | None:
-        """Why it is not whole."""
+    def left_out(self) -> list[str]:
+        """Why it is not whole, in words; nothing when it is."""
+        said = [] if self._cut is None else [self._cut]
+        if self._unreadable:
+            said.append(f"{self._unreadable} folders could not be read")
+        return said
+
+    @property
+    def _cut(self) -> str | None:
         if self._left <= 0:
             return f"only the first {self._most} files and folders were looked at"
         if self._patience.over:
@@ -34,7 +41,7 @@ class Walk:
     def files(self) -> Iterator[tuple[str, os.DirEntry[str]]]:
         """Everything that is no folder, with its path from the root of the walk."""
         folders = [""]
-        while folders and self.cut is None:
+        while folders and self._cut is None:
             inside = folders.pop()
             below: list[str] = []
             for entry in self._entries(os.path.join(self._root, inside)):
@@ -56,7 +63,7 @@ class Walk:
                         break
                     found.append(entry)
         except OSError:
-            self.unreadable += 1
+            self._unreadable += 1
         found.sort(key=lambda entry: entry.name)
         return found
 

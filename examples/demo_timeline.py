@@ -1,0 +1,126 @@
+"""Tells what an agent does and what hooks make of it, a moment per line, as it happens.
+
+Everything is taken from two places a host has anyway: the log of fired events, and what the agent shows.
+"""
+
+import os
+from collections.abc import Callable
+from textwrap import fill
+from time import monotonic
+from typing import Any
+
+from hookline.agent.outside import Shown
+from hookline.agent.recording import Fired
+from hookline.model.run import Run
+from hookline.model.safetext import one_line
+
+AGENTS = {
+    "claude-code": "Claude Code",
+    "codewhale": "CodeWhale",
+    "gen-code": "gen-code",
+    "native": "Hookline",
+    "reasonix": "Reasonix",
+}
+WISHES = {"Read": "read", "Edit": "change", "Bash": "run"}
+_WIDEST = 100
+_LONGEST = 2000
+
+
+class Timeline:
+    def __init__(self, project: str) -> None:
+        self._project = project
+        self._began = monotonic()
+        #: Events with hooks nobody waited for; their runs come in later.
+        self._in_background: list[Fired] = []
+        self._tells: dict[str, Callable[[Fired], None]] = {
+            "SessionStart": self._session_start,
+            "UserPromptSubmit": self._prompt,
+            "TurnStart": self._turn_start,
+            "PreToolUse": self._tool_call,
+            "TurnEnd": self._gate,
+            "TurnSettled": lambda _: self._moment("The turn is over; the agent waits for you."),
+            "SessionEnd": lambda _: self._moment("The session ends."),
+        }
+
+    def fired(self, fired: Fired) -> None:
+        """An event happened, and its hooks have spoken."""
+        tell = self._tells.get(fired.event)
+        if tell is not None:
+            tell(fired)
+
+    def show(self, shown: Shown) -> None:
+        """What the agent shows its user."""
+        if shown.kind == "answer":
+            self._moment(f"Agent: {shown.text}")
+        elif shown.kind == "result" and shown.tool == "Bash" and not shown.is_error:
+            self._more(f"It prints: {shown.text}")
+
+    def _session_start(self, fired: Fired) -> None:
+        self._moment("The session begins.")
+        for item in fired.outcome.context_items:
+            self._hook(fired, item.hook, f"adds to the system prompt: {item.text}")
+        for run in fired.runs:
+            if run.status == "detached":
+                self._in_background.append(fired)
+                self._more(f"{self._whose(run)} starts a scan in the background. Nobody waits for it.")
+
+    def _prompt(self, fired: Fired) -> None:
+        self._moment(f"You: {fired.payload.prompt}")
+        for edit in fired.outcome.edits:
+            self._hook(fired, edit.by, f"changes it to: {edit.value}")
+
+    def _turn_start(self, fired: Fired) -> None:
+        """Nobody typed anything, and a turn begins: something in the background woke the agent."""
+        if not fired.payload.prompt.startswith("<background-hook-result>"):
+            return
+        self._moment("Something comes back from the background.")
+        for run in self._in_background.pop().runs:
+            if run.status == "blocked":
+                self._more(f"{self._whose(run)} found something: {run.reason}")
+                self._more("-> The agent is woken and goes on by itself.")
+
+    def _tool_call(self, fired: Fired) -> None:
+        call = fired.payload
+        wish = WISHES.get(call.tool_name, call.tool_name)
+        self._moment(f"Agent wants to {wish}: {_main_argument(call.tool_input)}")
+        vote = fired.outcome.deciding_vote
+        if vote is not None and vote.kind == "block":
+            self._hook(fired, vote.by, f"says no: {vote.reason}")
+            self._more("-> It does not run, and the model is told why.")
+        for edit in fired.outcome.edits:
+            self._hook(fired, edit.by, f"makes it: {_main_argument(edit.whole or edit.value)}")
+        for run in fired.runs:
+            if run.recheck:
+                self._more(f"{self._whose(run)} is asked about that, and has no objection.")
+
+    def _gate(self, fired: Fired) -> None:
+        """May the turn end?"""
+        for run in fired.runs:
+            if run.status == "blocked":
+                self._more(f"{self._whose(run)} says: {run.reason}")
+                self._more("-> The turn does not end: the agent is sent back with these words.")
+            else:
+                self._more(f"{self._whose(run)} has run the check: the turn may end.")
+
+    def _hook(self, fired: Fired, name: str, does: str) -> None:
+        run = next((run for run in fired.runs if run.hook == name), None)
+        self._more(f"{self._whose(run) if run is not None else name} {does}")
+
+    def _whose(self, run: Run) -> str:
+        return f"{AGENTS.get(run.dialect, run.dialect)}'s hook ({os.path.relpath(run.source, self._project)})"
+
+    def _moment(self, text: str) -> None:
+        _tell(f"{monotonic() - self._began:5.2f} s  ", text)
+
+    def _more(self, text: str) -> None:
+        _tell(" " * 11, text)
+
+
+def _tell(begins: str, text: str) -> None:
+    """Whatever hooks and models say is made safe for a terminal on the way."""
+    shown = one_line(text, _LONGEST)
+    print(fill(shown, _WIDEST, initial_indent=begins, subsequent_indent=" " * 13), flush=True)
+
+
+def _main_argument(given: Any) -> str:
+    return str(given.get("command") or given.get("file_path") or given)

@@ -1,0 +1,2 @@
+cat > /dev/null
+echo "$1" >> "$HOME/project/waited.txt"
