@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from demo_timeline import Timeline
+
 from hookline import Engine
 from hookline.agent.making import Parts, Wanted, make_agent
 from hookline.agent.recording import EventLog

@@ -39,7 +39,7 @@ def test_the_first_example_is_the_file_in_examples_and_prints_what_is_shown() ->
 def test_the_config_of_the_readme_gives_the_output_of_the_readme(tmp_path: Path) -> None:
     (tmp_path / ".hookline").mkdir()
     (tmp_path / ".hookline" / "hooks.toml").write_text(blocks(README, "toml")[0])
-    command, _, expected = blocks(README, "console")[0].partition("\n")
+    command, _, expected = blocks(README, "console")[1].partition("\n")
     assert command == "$ hookline fire PreToolUse Bash command='cd app && git push --force'"
     fired = run(
         "-m", "hookline.app", "fire", "PreToolUse", "Bash", "command=cd app && git push --force",
@@ -49,21 +49,11 @@ def test_the_config_of_the_readme_gives_the_output_of_the_readme(tmp_path: Path)
     assert re.sub(r"\d+ ms", "N ms", fired.stdout) == re.sub(r"\d+ ms", "N ms", expected)
 
 
-@pytest.mark.parametrize("name", ["first", "sync_host", "demo"])
+@pytest.mark.parametrize("name", ["first", "sync_host"])
 def test_every_example_runs(name: str) -> None:
     ran = run(f"examples/{name}.py")
     assert (ran.returncode, ran.stderr) == (0, "")
     assert ran.stdout
-
-
-def test_the_demo_shows_all_three_kinds_deciding() -> None:
-    shown = run("examples/demo.py").stdout
-    for told in (
-        "secrets stay where they are",
-        "open a pull request instead",
-        "goes ahead, but as:  pip install requests --no-index",
-    ):
-        assert told in shown
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

@@ -239,6 +239,11 @@ def _as_text(value: Any) -> str:
         stdout = cast("Mapping[str, Any]", value).get("stdout")
         if isinstance(stdout, str):
             return stdout
+    if isinstance(value, list | tuple):
+        # Parts of a result, as MCP servers give them.
+        parts: list[Any] = [each.get("text") for each in value if isinstance(each, Mapping)]  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - JSON of a hook
+        if parts and len(parts) == len(value) and all(isinstance(each, str) for each in parts):
+            return "\n".join(parts)
     return msgspec.json.encode(value).decode()
 
 

@@ -139,6 +139,7 @@ def make_agent(wanted: Wanted, parts: Parts) -> Ready:
     if found.unreadable:
         # Which calls the user never wants made is then not known.
         raise ConfigError(found.unreadable)
+    servers, found = _servers(wanted, parts, found)
     settings = _settings(wanted, found)
     permissions = _permissions(wanted, found, reader)
     records, source, session_id, past = _records(wanted, parts)
@@ -193,6 +194,7 @@ def make_agent(wanted: Wanted, parts: Parts) -> Ready:
     )
     # Sub-agents are told what the session's instruction files say.
     agent.talk.instructions = crew.instructions
+    servers.answers = Eliciting(place.hooks, parts.answers, parts.listener, dialog)
     if past is not None:
         agent.go_on_from(past.messages, past.turns, past.totals)
     names = watched_names(parts.engine, wanted.cwd) if parts.engine is not None else []
@@ -202,6 +204,8 @@ def make_agent(wanted: Wanted, parts: Parts) -> Ready:
         settings=found,
         source=source,
         session_id=session_id,
+        servers=servers,
+        join=partial(_join, (agent.tools, crew.tools)),
         asker=parts.asker,
         watch=SessionWatch(
             agent,
@@ -226,6 +230,23 @@ def _hooks(wanted: Wanted, parts: Parts, found: SettingsFound, session_id: str) 
         files=(*wanted.add_prompt_files, *found.table.add_prompt_files),
     )
     return EngineHooks(parts.engine.session(session_id, **scene), furnish)
+
+
+def _servers(wanted: Wanted, parts: Parts, found: SettingsFound) -> tuple[McpServers, SettingsFound]:
+    """The MCP servers that are configured, not started yet; what is wrong with entries is among the diagnostics."""
+    servers = parts.servers if parts.servers is not None else McpServers()
+    entries = find_servers(wanted.cwd, parts.env, found.documents)
+    servers.configure(
+        entries.specs,
+        Surroundings(parts.env, wanted.cwd, parts.processes.watchdog),
+        _reporter(parts.listener),
+    )
+    return servers, replace(found, diagnostics=(*found.diagnostics, *entries.diagnostics))
+
+
+def _join(offered: Sequence[dict[str, Tool]], tools: Sequence[Tool]) -> None:
+    for each in offered:
+        each.update({tool.name: tool for tool in tools})
 
 
 def _settings(wanted: Wanted, found: SettingsFound) -> AgentSettings:

@@ -58,16 +58,17 @@ class SessionWatch:
 
     async def _config_changed(self, changed: tuple[str, ...]) -> bool:
         """Hooks are asked before a change counts; one objection keeps all of it out."""
-        agreed = True
+        objections: list[str] = []
         for file in changed:
             outcome = await self._agent.fire(
                 e.CONFIG_CHANGE, p.ConfigEdit(source=self._source(file), file_path=file)
             )
             if outcome.blocked:
-                agreed = False
-                why = outcome.reason or "a hook objects"
-                self._agent.listener.show(Shown(kind="warning", text=f"{file} is not taken up: {why}"))
-        return agreed
+                objections.append(f"{file}: {outcome.reason or 'a hook objects'}")
+        if objections:
+            why = "; ".join(objections)
+            self._agent.listener.show(Shown(kind="warning", text=f"the configuration stays as it was: {why}"))
+        return not objections
 
     def _source(self, file: str) -> str:
         if ".local." in os.path.basename(file):

@@ -5,17 +5,21 @@ import asyncio
 import os
 import signal
 import sys
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from hookline.agent.making import Parts, Ready, Wanted, make_agent
+from hookline.agent.mcp.servers import McpServers
 from hookline.agent.modelport import ModelPort
-from hookline.agent.models import Models
 from hookline.agent.outside import Listener
 from hookline.agent.providers.choosing import default_model, provider_model
+from hookline.agent.providers.for_hooks import HookTool, ModelAgentRunner, ModelCompleter
+from hookline.agent.providers.looking import looking_tools
 from hookline.agent.recording import EventLog
 from hookline.agent.requests import RequestLog
 from hookline.agent.session import Told
+from hookline.cli.agent_answers import LineAnswers
 from hookline.cli.agent_conversation import Conversing, LineAsker
 from hookline.cli.agent_report import as_document
 from hookline.cli.agent_screen import Silent, Transcribing
@@ -48,11 +52,13 @@ async def _run(args: argparse.Namespace) -> int:
     cwd, env = working_directory(args.cwd), dict(os.environ)
     defined = defined_agent(args)
     model = args.model or (defined.root.model if defined else None) or default_model(env)
-    port = RequestLog(_models(model, args.base_url, env))
+    port = RequestLog(provider_model(model, base_url=args.base_url, env=env))
     lines = _lines(args)
     log, processes = EventLog(), Processes(containment="subreaper")
-    engine = _engine(port, model, processes)
+    servers = McpServers()
+    engine = _engine(port, model, processes, servers, looking_tools(cwd, env))
     engine.journal.subscribe(log.ran)
+    asker = LineAsker(lines, tell) if lines is not None else None
     told: Told | None = None
     try:
         extra = () if args.no_hooks else load_hooks(engine, args, cwd, defined)
@@ -63,7 +69,9 @@ async def _run(args: argparse.Namespace) -> int:
             env=env,
             listener=_listener(args),
             log=log,
-            asker=LineAsker(lines, tell) if lines is not None else None,
+            asker=asker,
+            answers=None if asker is None else LineAnswers(asker),
+            servers=servers,
             extra_hooks=extra,
             live=args.config is None and args.dialect is None,
         )
@@ -149,20 +157,14 @@ def _listener(args: argparse.Namespace) -> Listener:
     return Silent() if args.json else Transcribing()
 
 
-def _models(model: str, base_url: str | None, env: dict[str, str]) -> Models:
-    def opened(name: str) -> ModelPort:
-        return provider_model(name, base_url=base_url, env=env)
-
-    return Models(model, opened(model), opened)
-
-
-def _engine(port: ModelPort, model: str, processes: Processes) -> Engine:
-    from hookline.agent.providers.for_hooks import ModelAgentRunner, ModelCompleter
-
+def _engine(
+    port: ModelPort, model: str, processes: Processes, servers: McpServers, looking: Sequence[HookTool]
+) -> Engine:
     return command_engine(
         completer=ModelCompleter(port, model),
-        agent_runner=ModelAgentRunner(port, model),
+        agent_runner=ModelAgentRunner(port, model, looking),
         processes=processes,
+        mcp=servers,
     )
 
 

@@ -42,7 +42,8 @@ async def _agreed(changed: tuple[str, ...]) -> bool:
 class Watch:
     """Keeps the hooks of an engine as their files are. Run it as a task beside the agent.
 
-    `agree` is asked before a change is applied; what it turns down is not looked at again until it changes.
+    `agree` is asked before a change is applied. What it turns down it is asked about again together with the next
+    change: files are loaded all or none.
     """
 
     def __init__(
@@ -66,13 +67,19 @@ class Watch:
         """Until `stop` is called or the task is cancelled."""
         files = self._engine.loader.places(self._cwd, self._dialects)
         seen = _marks(files)
+        turned_down: set[str] = set()
         while not self._stop.is_set():
             await self._something_happens(files, seen)
             now = _marks(files)
-            changed = tuple(file for file in files if now[file] != seen[file])
+            changed = {file for file in files if now[file] != seen[file]}
             seen = now
-            if changed and not self._stop.is_set() and await self._agree(changed):
-                self._reload(changed)
+            if not changed or self._stop.is_set():
+                continue
+            # What was turned down still stands in its file, and whatever is loaded next would bring it in.
+            asked = tuple(file for file in files if file in changed or file in turned_down)
+            turned_down = set() if await self._agree(asked) else set(asked)
+            if not turned_down:
+                self._reload(asked)
 
     def stop(self) -> None:
         self._stop.set()

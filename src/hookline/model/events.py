@@ -236,12 +236,12 @@ DIRECTORY_ADDED = EventSpec(
 ELICITATION = EventSpec(
     "Elicitation", p.Question, "when an MCP server asks the user something.",
     May.BLOCK | May.ANSWER, subject="mcp_server_name",
-    answer="an object with action (accept, decline, cancel) and content", declared_only=True,
+    answer="an object with action (accept, decline, cancel) and content",
 )  # fmt: skip
 ELICITATION_RESULT = EventSpec(
     "ElicitationResult", p.QuestionAnswer, "before the user's answer goes back to the MCP server.",
     May.BLOCK | May.ANSWER, subject="mcp_server_name",
-    answer="an object with action (accept, decline, cancel) and content", declared_only=True,
+    answer="an object with action (accept, decline, cancel) and content",
 )  # fmt: skip
 TEAMMATE_IDLE = EventSpec(
     "TeammateIdle", p.Teammate, "when a team member is about to idle; a block keeps it going.",
