@@ -8,6 +8,8 @@ import msgspec
 
 from hookline import Engine
 from hookline.agent.making import Parts, Ready, Wanted, make_agent
+from hookline.agent.mcp import questions
+from hookline.agent.mcp.servers import McpServers
 from hookline.agent.messages import ToolResult
 from hookline.agent.modelport import Request
 from hookline.agent.outside import Asker, Question, Reply, Shown
@@ -106,6 +108,7 @@ class Stage:
         engine: bool = True,
         tools: Sequence[Tool] = (),
         asker: Asker | None = None,
+        answers: questions.Answers | None = None,
         **wanted: Any,
     ) -> None:
         self.home, self.project = place / "home", place / "home" / "project"
@@ -114,14 +117,18 @@ class Stage:
         self.seen = Seen()
         self.log = EventLog()
         self._processes = Processes()
-        self.engine = Engine(handlers=standard_handlers(processes=self._processes)) if engine else None
+        self.servers = McpServers()
+        self.engine = Engine(handlers=standard_handlers(processes=self._processes, mcp=self.servers)) if engine else None
         self.diagnostics: tuple[Any, ...] = ()
         if self.engine is not None:
             self._load(self.engine, hooks)
         self._wanted: dict[str, Any] = {"allow": ("Probe",), **wanted}
         self._tools = tuple(tools)
         self._asker = asker
+        self._answers = answers
         self._ready: Ready | None = None
+        #: Further variables of the session.
+        self.env: Mapping[str, str] = {}
 
     def _load(self, engine: Engine, hooks: Mapping[str, Any] | None) -> None:
         file = self.project / "hooks.json"
@@ -136,10 +143,12 @@ class Stage:
                 engine=self.engine,
                 model=self.model,
                 processes=self._processes,
-                env=clean_env(self.home),
+                env=clean_env(self.home, self.env),
                 listener=self.seen,
                 log=self.log,
                 asker=self._asker,
+                answers=self._answers,
+                servers=self.servers,
                 tools=self._tools,
             ),
         )

@@ -65,7 +65,9 @@ def test_configs_on_the_pages_are_valid(page: Path, tmp_path: Path) -> None:
         tomllib.loads(head + text)
         file = tmp_path / f"{number}.toml"
         file.write_text(head + text)
-        assert Engine().load(str(tmp_path), [str(file)], ["native"]).diagnostics == ()
+        said = Engine().load(str(tmp_path), [str(file)], ["native"]).diagnostics
+        # This engine has no model; that a prompt hook needs one is no mistake of the page.
+        assert [each for each in said if each.code != "cannot-run"] == []
 
 
 def test_the_page_about_blocking_blocks(tmp_path: Path) -> None:

@@ -241,10 +241,15 @@ def _as_text(value: Any) -> str:
             return stdout
     if isinstance(value, list | tuple):
         # Parts of a result, as MCP servers give them.
-        parts: list[Any] = [each.get("text") for each in value if isinstance(each, Mapping)]  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - JSON of a hook
-        if parts and len(parts) == len(value) and all(isinstance(each, str) for each in parts):
-            return "\n".join(parts)
+        parts = [_part(each) for each in cast("Sequence[Any]", value)]
+        if parts and None not in parts:
+            return "\n".join(filter(None, parts))
     return msgspec.json.encode(value).decode()
+
+
+def _part(value: Any) -> str | None:
+    text: Any = cast("Mapping[str, Any]", value).get("text") if isinstance(value, Mapping) else None
+    return text if isinstance(text, str) else None
 
 
 def _milliseconds(started: float) -> int:

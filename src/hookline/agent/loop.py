@@ -72,6 +72,7 @@ class Loop:
             if isinstance(response, Ending):
                 return response
             if not response.tool_calls:
+                repeats.answered()
                 ending = await self._gate(turn, response)
             else:
                 ending = await self._call_tools(turn, response.tool_calls, budget, repeats)

@@ -34,6 +34,7 @@ from hookline.agent.surroundings import SessionWatch, watched_names
 from hookline.agent.tooling import Tool, Workplace
 from hookline.agent.tools import core_tools
 from hookline.agent.tools.tasks import Tasks
+from hookline.agent.tools.web_fetch import WebFetch
 from hookline.agent.transcript import Transcript
 from hookline.agent.transcript_reading import Past
 from hookline.agent.transcript_records import SessionFacts
@@ -167,6 +168,7 @@ def make_agent(wanted: Wanted, parts: Parts) -> Ready:
         SubagentTool(crew),
         SubagentTool(crew, "Task"),
         *WorktreeTools(worktrees).tools(),
+        WebFetch(found.table.local_hosts).tool(),
         *parts.tools,
     )
     crew.tools.update({tool.name: tool for tool in tools})

@@ -27,6 +27,10 @@ class Repeats:
             return None
         return made.decode()[:_LONGEST_SHOWN]
 
+    def answered(self) -> None:
+        """A response without calls: what comes after it is no repetition, even if a hook sent the model back."""
+        self._last, self._times = b"", 0
+
 
 def with_own_ids(uses: Sequence[ToolUse]) -> tuple[tuple[ToolUse, ...], str]:
     """The calls with an id each, and the id that stood twice, if one did."""

@@ -7,27 +7,25 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from msgspec import Struct
-from msgspec.structs import asdict
 
 from hookline.agent.admitting import Admitted, Admitting, Intake, PlainIntake, Rejected
-from hookline.agent.asking import Asking
-from hookline.agent.calls import Calls
 from hookline.agent.compacting import Compacting
 from hookline.agent.conversation import Conversation
 from hookline.agent.gates import Gates
 from hookline.agent.hooksport import SessionHooks
 from hookline.agent.instructions import Instructions
 from hookline.agent.late import LateWords, notice
-from hookline.agent.loop import Loop
 from hookline.agent.messages import Message
 from hookline.agent.modelport import ModelError, ModelPort, Usage
 from hookline.agent.outside import Asker, Listener, Nobody, Shown, ShownKind
 from hookline.agent.permitting import Permitting
 from hookline.agent.records import NoRecords, Records
 from hookline.agent.settings import AgentSettings
+from hookline.agent.settling import Settling
 from hookline.agent.speaking import Speaking
 from hookline.agent.tooling import Tool, Workplace
 from hookline.agent.turns import Ending, Turn
+from hookline.agent.wiring import wired_loop
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.events import EventSpec
@@ -47,6 +45,11 @@ class Told(Struct, frozen=True, kw_only=True):
     text: str = ""
     why: str = ""
     turn: int | None = None
+
+    @property
+    def is_an_answer(self) -> bool:
+        """What a command of the agent's own came to is no answer to anything, unless it went wrong."""
+        return self.turn is not None or self.status != "completed"
 
 
 def _ignore(told: Told) -> None:
@@ -84,7 +87,6 @@ class Agent:
         self.listener: Listener = listener if listener is not None else Nobody()
         self.records: Records = records if records is not None else NoRecords()
         self.talk = Conversation(settings.system, self.records.message)
-        self.totals = Usage()
         self.turns = 0
         self.watched: set[str] = set()
         #: Told what hooks want watched from now on.
@@ -102,30 +104,21 @@ class Agent:
         place.hooks, place.on_move, place.on_watch = self._spoken, self._moved, self.watch
         permitting = Permitting(self._spoken, permissions, asker, self.listener, dialog)
         permitting.on_mode = self._mode_changed
-        calls = Calls(self._spoken, permitting, place, self.listener)
-        gates = Gates(before_request=self._before_request)
         #: What the model is offered; tools may still join.
         self.tools: dict[str, Tool] = {tool.name: tool for tool in tools}
-        self._loop = Loop(
-            asking=Asking(
-                model=model,
-                hooks=self._spoken,
-                conversation=self.talk,
-                tools=self.tools,
-                place=place,
-                listener=self.listener,
-                gates=gates,
-            ),
+        self._loop = wired_loop(
+            model=model,
             hooks=self._spoken,
-            calls=calls,
             conversation=self.talk,
             tools=self.tools,
             permissions=permissions,
+            permitting=permitting,
             place=place,
             settings=settings,
             listener=self.listener,
-            gates=gates,
+            gates=Gates(before_request=self._before_request),
         )
+        self._settling = Settling(self._spoken, self.talk, self.records, self.listener)
         self.compacting = Compacting(
             model=model,
             hooks=self._spoken,
@@ -161,7 +154,11 @@ class Agent:
         """Take up an earlier conversation, before this one starts."""
         self.talk.restore(messages)
         self.turns = turns
-        self.totals = totals
+        self._settling.totals = totals
+
+    @property
+    def totals(self) -> Usage:
+        return self._settling.totals
 
     async def start(self, source: str = "startup", *, setup: str | None = None) -> None:
         """Setup, where it is asked for, then SessionStart: before the first prompt, and once."""
@@ -242,8 +239,7 @@ class Agent:
                 text, woken = notice(late), True
             told = await self.play(text, woken=woken)
             tell(told)
-            # What a command of the agent's own came to is no answer to anything.
-            if last is None or told.turn is not None or told.status != "completed":
+            if last is None or told.is_an_answer:
                 last = told
         return last
 
@@ -338,50 +334,19 @@ class Agent:
         try:
             return await self._loop.play(turn)
         except ModelError as error:
-            return await self._failed(turn, error)
+            return await self._settling.failed(turn, error)
 
     async def _before_request(self, turn: Turn) -> None:
         self._late.take()
         await self.instructions.touched(self.place.take_touched())
         await self.compacting.if_needed(turn.model, self.talk.tokens, turn.text)
 
-    async def _failed(self, turn: Turn, error: ModelError) -> Ending:
-        """The model gave no answer: everybody who wants to know is told, and Stop does not fire."""
-        message = str(error)
-        self._show("warning", f"the model failed ({error.kind}): {message}")
-        await self.fire(e.NOTIFICATION, p.Notice(message=message, notification_type="error", level="error"))
-        await self.fire(e.ERROR, p.RunError(message=message, error_type=error.kind))
-        await self.fire(
-            e.STOP_FAILURE,
-            p.TurnFailure(error=error.kind, error_details=message, last_assistant_message=turn.last_text),
-        )
-        return Ending(status="failed", why=f"{error.kind}: {message}")
-
     async def _settle(self, turn: Turn | None, ending: Ending, started: float) -> Told:
-        """The same on every way out: books first, then TurnSettled, and only then whatever is queued."""
         if turn is None:
             return Told(status=ending.status, why=ending.why)
-        self.totals += turn.usage
-        self.talk.turn_over()
-        if turn.iteration:
-            self.records.turn(turn.number, ending.status, turn.usage, self.totals)
-        await self.fire(
-            e.TURN_SETTLED,
-            p.TurnSummary(
-                status=ending.status,
-                turn_id=f"{self.hooks.scene.session_id}.{turn.number}",
-                turn=turn.number,
-                error=ending.why if ending.status == "failed" else None,
-                duration_ms=int((time.monotonic() - started) * 1000),
-                last_assistant_message=turn.last_text,
-                usage=asdict(turn.usage),
-                totals=asdict(self.totals),
-                tool_count=turn.tool_count,
-                queued_message_count=len(self.queue),
-                stop_hook_active=turn.held,
-            ),
+        await self._settling.settle(
+            turn, ending, started=started, session_id=self.hooks.scene.session_id, queued=len(self.queue)
         )
-        self._show("settled", ending.status)
         return Told(status=ending.status, text=turn.last_text, why=ending.why, turn=turn.number)
 
     # -- what others ask of it --------------------------------------------------------------------------

@@ -40,6 +40,8 @@ class AgentTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     add_environment_info: bool = False
     add_prompt_files: tuple[str, ...] = ()
     watch: tuple[str, ...] = ()
+    #: Hosts of this machine and of private networks that WebFetch may talk to.
+    local_hosts: tuple[str, ...] = ()
 
 
 class SettingsFound(Struct, frozen=True, kw_only=True):

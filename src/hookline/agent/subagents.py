@@ -9,12 +9,9 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from hookline.agent.asking import Asking
-from hookline.agent.calls import Calls
 from hookline.agent.conversation import Conversation
 from hookline.agent.gates import Gates
 from hookline.agent.hooksport import SessionHooks
-from hookline.agent.loop import Loop
 from hookline.agent.modelport import ModelError, ModelPort
 from hookline.agent.outside import Asker, Listener
 from hookline.agent.permitting import Permitting
@@ -23,6 +20,7 @@ from hookline.agent.settings import AgentSettings
 from hookline.agent.speaking import Speaking
 from hookline.agent.tooling import MAIN, Category, Tool, ToolError, ToolReply, Workplace
 from hookline.agent.turns import Ending, Turn
+from hookline.agent.wiring import wired_loop
 from hookline.agent.worktrees import Worktrees
 from hookline.matching.nearest import nearest
 from hookline.model import events as e
@@ -165,26 +163,17 @@ class _Subagent:
         self._permissions = crew.permissions.child(source=kind.name)
         permitting = Permitting(self._spoken, self._permissions, crew.asker, crew.listener, crew.dialog)
         settings = replace(crew.settings, max_iterations=kind.max_iterations or crew.settings.max_iterations)
-        gates, tools = Gates(self._last_gate, own_turn=False), _tools_of(kind, crew.tools)
-        self._loop = Loop(
-            asking=Asking(
-                model=crew.model,
-                hooks=self._spoken,
-                conversation=self._talk,
-                tools=tools,
-                place=self._place,
-                listener=crew.listener,
-                gates=gates,
-            ),
+        self._loop = wired_loop(
+            model=crew.model,
             hooks=self._spoken,
-            calls=Calls(self._spoken, permitting, self._place, crew.listener),
             conversation=self._talk,
-            tools=tools,
+            tools=_tools_of(kind, crew.tools),
             permissions=self._permissions,
+            permitting=permitting,
             place=self._place,
             settings=settings,
             listener=crew.listener,
-            gates=gates,
+            gates=Gates(self._last_gate, own_turn=False),
         )
 
     async def play(self, prompt: str, description: str) -> tuple[Ending, Turn]:

@@ -19,7 +19,7 @@ class LineAsker:
 
     def __init__(self, lines: LineInput, say: Callable[[str], None]) -> None:
         self._lines = lines
-        self._say = say
+        self.say = say
         #: Set while a question waits: the next line is its answer.
         self.waiting: asyncio.Future[str | None] | None = None
         self.eager = False
@@ -27,8 +27,8 @@ class LineAsker:
     async def ask(self, question: Question) -> Reply:
         who = f"[{question.agent}] " if question.agent else ""
         call = one_line(f"{question.tool_name} {dict(question.tool_input)}", 300)
-        self._say(f"? {who}{call}\n  {one_line(question.reason, 300)}\n  run it? y(es), a(lways), n(o) why")
-        line = await self._answer()
+        self.say(f"? {who}{call}\n  {one_line(question.reason, 300)}\n  run it? y(es), a(lways), n(o) why")
+        line = await self.next_line()
         if line is None:
             return Reply(allow=False, message="nobody answered")
         word, _, rest = line.strip().partition(" ")
@@ -38,7 +38,8 @@ class LineAsker:
             return Reply(allow=True, always=True)
         return Reply(allow=False, message=rest.strip() or "the user said no")
 
-    async def _answer(self) -> str | None:
+    async def next_line(self) -> str | None:
+        """What the user answers; None when the input is over."""
         if not self.eager:
             return await self._lines.line()
         self.waiting = asyncio.get_running_loop().create_future()
@@ -68,12 +69,14 @@ class Conversing:
         try:
             while True:
                 told = await self._agent.run(wait=False, tell=self._shown)
-                last = told if told is not None else last
+                last = told if told is not None and told.is_an_answer else last
                 if self._agent.leaving is not None:
                     return last
                 if not await self._next():
-                    self._agent.leaving = "prompt_input_exit"
-                    return await self._agent.run(tell=self._shown) or last
+                    # Whoever closes a terminal wants to be gone; a pipe that ends is only out of prompts.
+                    more = None if self._eager else await self._agent.run(tell=self._shown)
+                    self._agent.leaving = self._agent.leaving or "prompt_input_exit"
+                    return more or last
         finally:
             if pump is not None:
                 pump.cancel()

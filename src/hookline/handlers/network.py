@@ -3,7 +3,7 @@
 import asyncio
 import ssl
 from collections.abc import Iterable, Sequence
-from typing import Final, cast
+from typing import Final, Protocol, cast
 
 import httpcore2
 
@@ -13,14 +13,21 @@ from hookline.handlers.addresses import Resolver, checked
 _MOST_TRIED: Final = 4
 
 
+class Judge(Protocol):
+    """Says which addresses may be talked to: the same ones, as text to connect to, or RefusedAddressError."""
+
+    def __call__(self, addresses: Sequence[str], *, loopback_only: bool) -> list[str]: ...
+
+
 class PinnedBackend(httpcore2.AsyncNetworkBackend):
     """Resolves a name itself, so that nothing can change between the check and the connection.
 
     Host header and TLS name stay those of the URL: the pool above never sees the address.
     """
 
-    def __init__(self, resolver: Resolver, *, loopback_only: bool) -> None:
+    def __init__(self, resolver: Resolver, *, loopback_only: bool, judge: Judge = checked) -> None:
         self._resolver = resolver
+        self._judge = judge
         self._loopback_only = loopback_only
         self._sockets = cast("httpcore2.AsyncNetworkBackend", httpcore2.AnyIOBackend())
 
@@ -34,7 +41,7 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
     ) -> httpcore2.AsyncNetworkStream:
         try:
             async with asyncio.timeout(timeout):
-                addresses = checked(await self._resolver(host, port), loopback_only=self._loopback_only)
+                addresses = self._judge(await self._resolver(host, port), loopback_only=self._loopback_only)
                 return await self._first_open(addresses[:_MOST_TRIED], port, timeout)
         except TimeoutError as error:
             raise httpcore2.ConnectTimeout(f"no connection within {timeout:g} s") from error

@@ -98,6 +98,8 @@ def main(words: list[str]) -> None:
     if "garbage" in words:
         sys.stdout.buffer.write(b"Welcome!\x1b[2J\n\xff\xfe not json\n{}\n[1]\n")
         sys.stdout.flush()
+    while "slow" in words and not os.path.exists("gate"):
+        time.sleep(0.02)
     if "dies" in words:
         sys.exit("no cheese today")
     while "silent" in words:

@@ -214,6 +214,16 @@ def test_no_temporary_folder_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("tempfile.tempdir", str(place))
     bash(tmp_path, "true")
     bash(tmp_path, "sleep 60", timeout=50)
+
+    async def cancelled(stage: Stage) -> None:
+        for _ in range(20):
+            running = asyncio.create_task(stage.bash("echo > started; sleep 60"))
+            assert await soon((tmp_path / "started").exists)
+            (tmp_path / "started").unlink()
+            running.cancel()
+            await asyncio.wait((running,))
+
+    play(tmp_path, cancelled)
     assert os.listdir(place) == []
 
 

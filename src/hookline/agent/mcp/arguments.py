@@ -55,7 +55,7 @@ def _problems(schema: Any, value: Any, path: str, depth: int) -> Iterator[str]:
 
 def _wrong_kind(rules: Mapping[str, Any], value: Any) -> str | None:
     kinds: Any = rules.get("type")
-    wanted = [kinds] if isinstance(kinds, str) else cast("Any", kinds)
+    wanted: Any = [kinds] if isinstance(kinds, str) else kinds
     if not isinstance(wanted, list):
         return None
     known = [kind for kind in cast("list[Any]", wanted) if kind in _IS]

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from hookline.agent.mcp.questions import Answers, PendingQuestions
 from hookline.agent.mcp.results import CallResult
@@ -144,8 +144,7 @@ class Connection:
         finally:
             self._heard = heard.garbage
             await context.__aexit__(None, None, None)
-        if self.state != "closed":
-            self._failed(ready, self._sentence(None))
+        self._failed(ready, self._sentence(None))
 
     def _started(self) -> ServerProcess:
         env = hook_environment(self._around.env, "project", {})
@@ -246,8 +245,9 @@ def _client_module() -> Any:
 
 def _leaf(error: BaseException | None) -> str:
     """The first real error inside of groups of groups."""
-    while isinstance(error, BaseExceptionGroup) and error.exceptions:
-        error = error.exceptions[0]
+    while isinstance(error, BaseExceptionGroup):
+        inner: tuple[BaseException, ...] = cast("BaseExceptionGroup[BaseException]", error).exceptions
+        error = inner[0]
     return described(error) if error is not None else "the connection was closed"
 
 

@@ -16,7 +16,7 @@ class CallResult(Struct, frozen=True):
 def call_result(answered: Any) -> CallResult:
     """`answered` is the package's CallToolResult; only what it can be written down as is looked at."""
     document: dict[str, Any] = answered.model_dump(mode="json", by_alias=True, exclude_none=True)
-    blocks = tuple(block for block in document.get("content", ()) if isinstance(block, dict))
+    blocks: tuple[dict[str, Any], ...] = tuple(document.get("content", ()))
     text = "\n".join(filter(None, map(_text, blocks)))
     structured = document.get("structuredContent")
     if not text and structured is not None:

@@ -11,8 +11,7 @@ from hookline.agent.mcp.tools import McpTool, tools_of
 from hookline.handlers.mcp_tool import McpReply
 from hookline.matching.nearest import nearest
 
-#: The first prompt does not wait longer for servers; the tools of slower ones come when they come.
-FIRST_WAIT = 5.0
+_FIRST_WAIT = 5.0
 
 
 def _ignore(_told: object) -> None:
@@ -27,6 +26,8 @@ class McpServers:
         self._report: Callable[[str], None] = _ignore
         #: Who answers what servers ask.
         self.answers: Answers = NobodyAnswers()
+        #: The first prompt waits no longer for servers; the tools of slower ones come when they come.
+        self.first_wait = _FIRST_WAIT
         self._following: set[asyncio.Task[None]] = set()
 
     def configure(
@@ -50,11 +51,11 @@ class McpServers:
             self._following.add(task)
             task.add_done_callback(self._following.discard)
 
-    async def settle(self, within: float = FIRST_WAIT) -> None:
-        """Wait until every server is there or has failed, for so long and no longer."""
+    async def settle(self) -> None:
+        """Wait until every server is there or has failed, but not for ever."""
         if not self._following:
             return
-        await asyncio.wait(self._following, timeout=within)
+        await asyncio.wait(self._following, timeout=self.first_wait)
         late = [each.spec.name for each in self._connections.values() if each.state == "connecting"]
         if late:
             self._report(f"not there yet: MCP {_plural(late)}; the tools come when it answers")

@@ -11,6 +11,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping
+from time import sleep
 from typing import Final
 
 from msgspec import Struct
@@ -110,7 +111,16 @@ async def run_in_shell(
         return ShellEnd(_settled(raw), await off_loop(lambda _patience: _noted(note)))
     finally:
         # Nobody waits for it: a cancelled caller cannot, and the command may have filled the folder.
-        asyncio.get_running_loop().run_in_executor(None, shutil.rmtree, folder, True)
+        asyncio.get_running_loop().run_in_executor(None, _remove, folder)
+
+
+def _remove(folder: str) -> None:
+    """A shell that is being ended may still write its note, even between two steps of the removal."""
+    for _ in range(100):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not os.path.lexists(folder):
+            return
+        sleep(0.02)
 
 
 def _argv(command: str, note: str) -> list[str]:

@@ -1,0 +1,184 @@
+"""WebFetch: a page of the web as text."""
+
+import asyncio
+import re
+from collections.abc import Iterable
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urljoin
+
+from msgspec import Meta, Struct
+
+from hookline.agent.tooling import ToolError, ToolReply, Workplace
+from hookline.agent.tools.off_loop import off_loop
+from hookline.agent.tools.shaped import ShapedTool
+from hookline.handlers.addresses import RefusedAddressError, Resolver
+from hookline.handlers.failures import described, shortened
+from hookline.handlers.urls import Target, UrlError, parse_url
+
+if TYPE_CHECKING:
+    import ssl
+
+    from hookline.agent.tools.fetching import Page
+
+_SECONDS = 30.0
+_READING_SECONDS = 10.0
+_LARGEST = 2 << 20
+_LONGEST_TEXT = 100_000
+_MOST_REDIRECTS = 5
+_CHARSET = re.compile(r"charset=[\"']?([A-Za-z0-9._:-]{1,40})", re.IGNORECASE)
+_TEXT = re.compile(r"text/|application/(.*[+])?(json|xml|javascript|x-yaml|yaml|toml|x-sh)|application/xhtml")
+_HTML = ("text/html", "application/xhtml")
+
+_DESCRIPTION = """\
+Fetches a page by GET and returns it as text; HTML is made readable. Addresses of this machine and of private \
+networks are refused unless the user's settings name them. A redirect to another host is not followed: you are \
+told where it leads and can fetch that."""
+
+
+class WebFetchArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    url: Annotated[str, Meta(min_length=1, description="An http or https address.")]
+    prompt: Annotated[str, Meta(description="What you want to know from the page.")] = ""
+
+
+class WebFetch:
+    """`local_hosts` may stand for this machine or a private network: names, addresses, or `*.name`."""
+
+    def __init__(
+        self,
+        local_hosts: Iterable[str] = (),
+        *,
+        resolver: Resolver | None = None,
+        tls: "ssl.SSLContext | None" = None,
+        seconds: float = _SECONDS,
+    ) -> None:
+        self._local = frozenset(host.casefold().strip("[]") for host in local_hosts)
+        self._resolver = resolver
+        self._tls = tls
+        self._seconds = seconds
+
+    def tool(self) -> ShapedTool[WebFetchArguments]:
+        return ShapedTool("WebFetch", _DESCRIPTION, "web", WebFetchArguments, self._run)
+
+    async def _run(self, arguments: WebFetchArguments, place: Workplace) -> ToolReply:
+        del place
+        target = _target(arguments.url)
+        try:
+            async with asyncio.timeout(self._seconds):
+                page, target = await self._followed(target)
+        except TimeoutError:
+            raise ToolError(f"{target.shown} gave no whole answer within {self._seconds:g} s.") from None
+        if page.location is not None:
+            return _elsewhere(page, target)
+        text = await _readable(page, target)
+        return ToolReply(text=_headed(page, target, text), response=_response(page, target, text))
+
+    async def _followed(self, target: Target) -> "tuple[Page, Target]":
+        """Redirects within the host are followed; one that leaves it may lead where no rule allows."""
+        for _ in range(_MOST_REDIRECTS + 1):
+            page = await self._got(target)
+            if page.location is None:
+                return page, target
+            following = _target(urljoin(_whole(target), page.location))
+            if following.host != target.host or (target.scheme, following.scheme) == ("https", "http"):
+                return page, target
+            target = following
+        raise ToolError(f"{target.shown} redirects more than {_MOST_REDIRECTS} times.")
+
+    async def _got(self, target: Target) -> "Page":
+        from hookline.agent.tools.fetching import get  # noqa: PLC0415 - the http packages are heavy
+
+        try:
+            return await get(
+                target,
+                most=_LARGEST,
+                local=self._is_local(target.host),
+                resolver=self._resolver,
+                tls=self._tls,
+            )
+        except RefusedAddressError as refused:
+            raise ToolError(
+                f"{target.shown} is refused: {refused}, and only hosts that `local_hosts` of the settings names "
+                "may be such addresses."
+            ) from None
+        except TimeoutError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever breaks below, there is no page
+            raise ToolError(f"{target.shown} cannot be fetched: {described(error)}") from None
+
+    def _is_local(self, host: str) -> bool:
+        host = host.casefold()
+        return host in self._local or any(
+            each.startswith("*.") and host.endswith(each[1:]) for each in self._local
+        )
+
+
+def _target(url: str) -> Target:
+    try:
+        return parse_url(url.partition("#")[0])
+    except UrlError as problem:
+        raise ToolError(f"{shortened(url, 200)} cannot be fetched: {problem}.") from None
+
+
+def _whole(target: Target) -> str:
+    return f"{target.scheme}://{target.authority}{target.resource}"
+
+
+async def _readable(page: "Page", target: Target) -> str:
+    kind = page.content_type.casefold()
+    if kind and not _TEXT.match(kind):
+        raise ToolError(
+            f"{target.shown} is {shortened(page.content_type, 80)}, {len(page.body)} bytes; only text is read."
+        )
+    if not kind and b"\0" in page.body[:4096]:
+        raise ToolError(f"{target.shown} is not text.")
+    text = _decoded(page)
+    if page.status >= 400:
+        said = shortened(text, 300)
+        raise ToolError(f"{target.shown} answered with status {page.status} {_phrase(page.status)}: {said}")
+    if kind.startswith(_HTML) or (not kind and "<html" in text[:2000].casefold()):
+        from hookline.agent.tools.page_text import page_text  # noqa: PLC0415 - only pages need a parser
+
+        whole = _whole(target)
+        return await off_loop(lambda patience: page_text(text, whole, patience), seconds=_READING_SECONDS)
+    return text
+
+
+def _decoded(page: "Page") -> str:
+    """By what the server says, else by what the page says, else as UTF-8; wrong bytes are marked."""
+    said = _CHARSET.search(page.content_type) or _CHARSET.search(page.body[:2048].decode("latin-1"))
+    try:
+        return page.body.decode(said[1] if said else "utf-8", "replace")
+    except (LookupError, ValueError):
+        return page.body.decode("utf-8", "replace")
+
+
+def _headed(page: "Page", target: Target, text: str) -> str:
+    cut = len(text) > _LONGEST_TEXT or page.truncated
+    end = (
+        f"\n\n[cut: the page is longer than {_LONGEST_TEXT} characters or {_LARGEST >> 20} MB]" if cut else ""
+    )
+    return f"{target.shown}\n\n{text[:_LONGEST_TEXT] or '(the page is empty)'}{end}"
+
+
+def _elsewhere(page: "Page", target: Target) -> ToolReply:
+    where = shortened(urljoin(_whole(target), page.location or ""), 2000)
+    text = f"{target.shown} redirects to {where}, on another host. Fetch that address if you want it."
+    return ToolReply(text=text, response=_response(page, target, text))
+
+
+def _response(page: "Page", target: Target, text: str) -> dict[str, Any]:
+    return {
+        "url": target.shown,
+        "code": page.status,
+        "codeText": _phrase(page.status),
+        "bytes": len(page.body),
+        "result": text[:_LONGEST_TEXT],
+    }
+
+
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return ""

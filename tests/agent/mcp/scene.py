@@ -1,0 +1,47 @@
+"""Sessions with the small server of this folder."""
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.agent.stage import Stage
+
+SERVER = str(Path(__file__).with_name("server.py"))
+
+
+def entry(*words: str, **more: Any) -> Mapping[str, Any]:
+    """An entry of `.mcp.json`; the words say how the server misbehaves."""
+    return {"command": sys.executable, "args": [SERVER, *words], **more}
+
+
+def configure(place: Path, **servers: Mapping[str, Any]) -> None:
+    project = place / "home" / "project"
+    project.mkdir(parents=True, exist_ok=True)
+    (project / ".mcp.json").write_text(json.dumps({"mcpServers": servers}))
+
+
+def stage(place: Path, *script: Mapping[str, Any], **more: Any) -> Stage:
+    """A session whose calls of servers need no permission."""
+    more.setdefault("allow", ("mcp__*",))
+    return Stage(place, script, **more)
+
+
+def alive(pid: int) -> bool:
+    """Zombies are not: whoever adopted them has not looked yet."""
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return status.rpartition(")")[2].split()[0] != "Z"
+
+
+async def until(holds: Callable[[], bool], seconds: float = 20.0) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            raise AssertionError("it never came to be")
+        await asyncio.sleep(0.02)

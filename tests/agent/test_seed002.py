@@ -1,0 +1,184 @@
+"""The ten events of Reasonix in a running agent: what only shows beside the scenarios `seed002_*`."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from hookline.agent.settings import SYSTEM
+from tests.agent.foreign import ForeignStage
+from tests.agent.stage import Say, call, calls, says
+
+_LOG = "cat >>seen.jsonl"
+
+
+def stage(place: Path, script: Sequence[Say], hooks: dict[str, str | list[str]], **more: Any) -> ForeignStage:
+    entries = {
+        event: [{"command": each} for each in ([commands] if isinstance(commands, str) else commands)]
+        for event, commands in hooks.items()
+    }
+    settings = json.dumps({"hooks": entries}, indent=2)
+    config = ".reasonix/settings.json"
+    return ForeignStage(place, script, dialect="reasonix", config=config, files={config: settings}, **more)
+
+
+def test_a_session_start_hook_that_prints_nothing_leaves_the_system_prompt_byte_for_byte(
+    tmp_path: Path,
+) -> None:
+    async def main() -> None:
+        async with stage(tmp_path, [says("hi"), says("ho")], {"SessionStart": "cat >/dev/null"}) as scene:
+            await scene.play("hello", "again")
+        assert [request.system for request in scene.requests] == [SYSTEM, SYSTEM]
+        assert [len(each.runs) for each in scene.events("SessionStart")] == [1]
+
+    asyncio.run(main())
+
+
+def test_session_start_text_is_in_the_system_prompt_once_also_in_a_second_turn(tmp_path: Path) -> None:
+    async def main() -> None:
+        hooks: dict[str, str | list[str]] = {"SessionStart": ["echo 'first brief'", "echo 'second brief'"]}
+        async with stage(tmp_path, [says("hi"), says("ho")], hooks) as scene:
+            await scene.play("hello")
+            await scene.play("again")
+        first, second = (request.system for request in scene.requests)
+        assert first == second == f"{SYSTEM}\n\n[Session context]\n\nfirst brief\n\nsecond brief"
+        assert len(scene.events("SessionStart")) == 1
+
+    asyncio.run(main())
+
+
+def test_of_each_session_start_hook_4096_characters_are_kept(tmp_path: Path) -> None:
+    async def main() -> None:
+        hooks: dict[str, str | list[str]] = {
+            "SessionStart": [
+                "head -c 5000 /dev/zero | tr '\\0' a",
+                "head -c 5000 /dev/zero | tr '\\0' b",
+            ]
+        }
+        async with stage(tmp_path, [says("hi")], hooks) as scene:
+            await scene.play("hello")
+        added = scene.requests[0].system.removeprefix(SYSTEM)
+        assert (added.count("a" * 4096), added.count("b" * 4096)) == (1, 1)
+        assert ("a" * 4097) not in added
+        assert ("b" * 4097) not in added
+
+    asyncio.run(main())
+
+
+def test_a_session_start_hook_that_fails_is_a_warning_the_user_sees(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with stage(tmp_path, [says("hi")], {"SessionStart": "echo broken >&2; exit 3"}) as scene:
+            told = await scene.play("hello")
+        assert told is not None
+        assert told.status == "completed"
+        assert any("SessionStart" in text and "broken" in text for text in scene.seen.texts("notice"))
+        assert scene.requests[0].system == SYSTEM
+
+    asyncio.run(main())
+
+
+def test_a_turn_start_block_warns_stores_nothing_and_calls_no_model(tmp_path: Path) -> None:
+    async def main() -> None:
+        hooks: dict[str, str | list[str]] = {"TurnStart": "echo 'over budget' >&2; exit 2"}
+        async with stage(tmp_path, [says("hi")], hooks) as scene:
+            told = await scene.play("hello")
+        assert told is not None
+        assert (told.status, told.why) == ("blocked", "over budget")
+        assert scene.requests == []
+        assert scene.agent.talk.messages == []
+        assert "over budget" in scene.seen.texts("warning")
+        assert "Stop" not in scene.fired
+        assert len(scene.events("TurnSettled")) == 1
+
+    asyncio.run(main())
+
+
+def test_no_turn_end_for_a_turn_that_was_interrupted(tmp_path: Path) -> None:
+    async def main() -> None:
+        hooks: dict[str, str | list[str]] = {"TurnEnd": _LOG, "Stop": "cat >>settled.jsonl"}
+        async with stage(tmp_path, [{"text": "too late", "delay": 60}], hooks) as scene:
+            playing = asyncio.ensure_future(scene.play("hello"))
+            while not scene.requests:
+                await asyncio.sleep(0.01)
+            assert scene.agent.interrupt()
+            told = await playing
+        assert told is not None
+        assert told.status == "interrupted"
+        assert "TurnEnd" not in scene.fired
+        assert scene.text("seen.jsonl") == ""
+        # Its Stop fires after an interrupted turn as well.
+        assert json.loads(scene.text("settled.jsonl"))["event"] == "Stop"
+
+    asyncio.run(main())
+
+
+def test_no_turn_end_for_an_empty_answer(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with stage(tmp_path, [says("")], {"TurnEnd": f"{_LOG}; exit 2"}) as scene:
+            told = await scene.play("hello")
+        assert told is not None
+        assert told.status == "completed"
+        assert "TurnEnd" not in scene.fired
+        assert any("empty answer" in text for text in scene.seen.texts("warning"))
+
+    asyncio.run(main())
+
+
+def test_a_turn_without_tool_calls_fires_no_tool_hooks(tmp_path: Path) -> None:
+    async def main() -> None:
+        hooks: dict[str, str | list[str]] = {"PreToolUse": _LOG, "PostToolUse": _LOG}
+        async with stage(tmp_path, [says("hi")], hooks) as scene:
+            await scene.play("hello")
+        assert {"PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch"}.isdisjoint(scene.fired)
+        assert scene.text("seen.jsonl") == ""
+
+    asyncio.run(main())
+
+
+def test_a_blocked_call_has_the_reason_for_a_result_and_no_post_tool_use(tmp_path: Path) -> None:
+    async def main() -> None:
+        hooks: dict[str, str | list[str]] = {
+            "PreToolUse": "echo 'not in this house' >&2; exit 2",
+            "PostToolUse": _LOG,
+        }
+        script = [calls(call("Bash", command="touch made.txt")), says("sorry")]
+        async with stage(tmp_path, script, hooks, allow=("Bash",)) as scene:
+            await scene.play("make it")
+        assert scene.results() == ["not in this house"]
+        assert {"PostToolUse", "PostToolUseFailure"}.isdisjoint(scene.fired)
+        assert scene.text("seen.jsonl") == ""
+        assert not (scene.project / "made.txt").exists()
+
+    asyncio.run(main())
+
+
+def test_session_end_fires_once_under_concurrent_quits_and_its_failure_keeps_nobody(tmp_path: Path) -> None:
+    async def main() -> None:
+        hooks: dict[str, str | list[str]] = {"SessionEnd": f"{_LOG}; sleep 0.2; exit 7"}
+        async with stage(tmp_path, [says("hi")], hooks) as scene:
+            await scene.play("hello")
+            await asyncio.gather(*(scene.agent.end(reason) for reason in ("other", "logout", "other")))
+            await scene.agent.end()
+        assert len(scene.events("SessionEnd")) == 1
+        assert scene.text("seen.jsonl").count("\n") == 1
+
+    asyncio.run(main())
+
+
+def test_a_session_end_hook_that_never_ends_is_left_behind(tmp_path: Path) -> None:
+    async def main() -> None:
+        settings = json.dumps({"hooks": {"SessionEnd": [{"command": "sleep 60", "timeout": 200}]}})
+        scene = ForeignStage(
+            tmp_path,
+            [says("hi")],
+            dialect="reasonix",
+            config="settings.json",
+            files={"settings.json": settings},
+        )
+        async with scene:
+            await scene.play("hello")
+            await asyncio.wait_for(scene.agent.end(), 20)
+        assert [run.status for run in scene.events("SessionEnd")[0].runs] == ["timed_out"]
+
+    asyncio.run(main())
