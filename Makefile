@@ -19,7 +19,7 @@ $(READY): pyproject.toml requirements/dev.txt requirements/constraints.txt
 	@$(RUN)pip install -qq --disable-pip-version-check -c requirements/constraints.txt -e '.[agent]' -r requirements/dev.txt
 	@touch $(READY)
 
-demo: $(READY)  ## three kinds of hooks decide on a few tool calls
+demo: $(READY)  ## an agent at work under the hooks of five agents
 	@$(RUN)python examples/demo.py
 
 test: $(READY)  ## all tests, in under five minutes on two cores

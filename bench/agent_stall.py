@@ -26,6 +26,8 @@ _BEAT = 0.002
 _DRIP = 0.01
 #: The events are dealt out to so many agents, so that all of them together take a few times one hook's time.
 _AGENTS = 8
+#: Seconds between their beginnings: agents that start all their hooks in the same moment are not what is measured.
+_APART = 0.04
 
 #: Every event at which the agent waits for its hooks, in the order of a session that fires them all.
 EVENTS = (
@@ -156,7 +158,7 @@ async def _measured(stack: AsyncExitStack, folder: Path, seconds: float) -> Seen
         _make_repository(slow[-1].project)
     beating = asyncio.ensure_future(_beat(beats := Gaps()))
     streaming = asyncio.ensure_future(_played(lively, "drip", "and on"))
-    queued = sum(await asyncio.gather(*(_slow_session(each) for each in slow)))
+    queued = sum(await asyncio.gather(*(_slow_session(each, at * _APART) for at, each in enumerate(slow))))
     dripping.over = True
     await streaming
     beating.cancel()
@@ -194,8 +196,9 @@ async def _played(one: Playing, *prompts: str) -> Any:
     return await one.agent.run()
 
 
-async def _slow_session(one: Playing) -> bool:
+async def _slow_session(one: Playing, later: float) -> bool:
     """Whether a message that was queued while a hook ran was taken at once and answered in the end."""
+    await asyncio.sleep(later)
     session = asyncio.ensure_future(_played(one, *_PROMPTS))
     while not one.agent.busy:
         await asyncio.sleep(_DRIP)
@@ -231,5 +234,13 @@ def findings(seen: Seen, seconds: float) -> list[Finding]:
     ]
 
 
-def stall(seconds: float = 1.0) -> list[Finding]:
-    return findings(asyncio.run(slow_hooks(seconds)), seconds)
+async def measured(seconds: float) -> list[Finding]:
+    """A stall of our own making comes again; one of a machine that was busy elsewhere does not."""
+    found = findings(await slow_hooks(seconds), seconds)
+    if not all(finding.ok for finding in found):
+        found = findings(await slow_hooks(seconds), seconds)
+    return found
+
+
+def stall() -> list[Finding]:
+    return asyncio.run(measured(1.0))

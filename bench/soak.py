@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from time import monotonic
 from typing import Any
 
-from bench import soak_engine, soak_http, soak_journal, soak_matching, soak_native, soak_process
+from bench import soak_agent, soak_engine, soak_http, soak_journal, soak_matching, soak_native, soak_process
 from bench.findings import Finding
 
 Say = Callable[[str], None]
@@ -34,6 +34,7 @@ def parts() -> dict[str, Part]:
     found["r13"] = soak_engine.r13
     for name, part in soak_journal.SOAKS.items():
         found[name] = _silent(part)
+    found.update(soak_agent.SOAKS)
     return found
 
 

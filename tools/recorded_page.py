@@ -2,14 +2,17 @@
 
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.agent.recorded.choosing import chosen
 from tools.markdown import GENERATED, code, page, table
 
 #: Beside a dialect's tests: the recording, and the two lists about it.
 _CASES, _DIFFERENT, _NEEDS_AGENT = "recorded/cases.json", "different.toml", "needs_agent.toml"
+#: What the agent's tests say about the one client whose whole sessions were recorded.
+_IN_AGENT, _WHOSE = "tests/agent/recorded", "claude-code"
 
 
 def recorded_pages(root: Path) -> dict[str, str]:
@@ -18,11 +21,12 @@ def recorded_pages(root: Path) -> dict[str, str]:
     for cases in sorted((root / "tests/dialects").glob(f"*/{_CASES}")):
         folder = cases.parent.parent
         name = folder.name.replace("_", "-")
-        pages[f"docs/dialects/{name}-recorded.md"] = recorded_page(name, folder)
+        in_agent = root / _IN_AGENT if name == _WHOSE else None
+        pages[f"docs/dialects/{name}-recorded.md"] = recorded_page(name, folder, in_agent)
     return pages
 
 
-def recorded_page(name: str, folder: Path) -> str:
+def recorded_page(name: str, folder: Path, in_agent: Path | None = None) -> str:
     cases: list[Mapping[str, Any]] = json.loads((folder / _CASES).read_text())
     different, needs_agent = _rows(folder / _DIFFERENT, "reason"), _rows(folder / _NEEDS_AGENT, "why")
     apart = {case for case, _words in (*different, *needs_agent)}
@@ -44,9 +48,53 @@ def recorded_page(name: str, folder: Path) -> str:
         table(("case", "why"), ((code(case), words) for case, words in different)),
         "## Not for an engine alone",
         table(("case", "what it needs"), ((code(case), words) for case, words in needs_agent)),
-        "## Played, and the same",
+        *(_agent_blocks(cases, folder, in_agent) if in_agent is not None else ()),
+        "## Played in the engine, and the same",
         ", ".join(map(code, agreeing)) + ".",
     )
+
+
+def _agent_blocks(cases: Sequence[Mapping[str, Any]], folder: Path, in_agent: Path) -> Iterator[str]:
+    played = chosen(case["id"] for case in cases)
+    different = _rows(in_agent / "different.toml", "reason")
+    yield "## In the agent"
+    yield (
+        f"{len(played)} cases are played by `hookline agent` as well, with the calls the client's model made: "
+        "all that show more than how one hook is found, run and read. Compared are the requests to the model, "
+        "what ran, which words of hooks the model saw and which it did not, how the turn ended, what was shown, "
+        f"and how often hooks ran. {len(played) - len(different)} go the same way; these do not:"
+    )
+    yield table(("case", "why"), ((code(case), words) for case, words in different))
+    yield from _order_blocks(folder, in_agent)
+
+
+def _order_blocks(folder: Path, in_agent: Path) -> Iterator[str]:
+    recorded = json.loads((folder / "recorded/firing_order.json").read_text())["runs"]
+    listed = tomllib.loads((in_agent / "order_different.toml").read_text())
+    rows, left_out = listed["difference"], listed["not_played"]
+    differ = {run for row in rows for run in row["runs"]}
+    same = [run for run in recorded if run not in differ and run not in {row["run"] for row in left_out}]
+    yield "## The order of events in whole sessions"
+    yield (
+        f"{len(recorded)} sessions of the client were recorded. {len(recorded) - len(left_out)} are played by "
+        "the agent with the same calls, and the events the client knows are compared one by one; Hookline "
+        f"fires more. {len(same)} are the same from the first event to the last: {', '.join(map(code, same))}. "
+        "In the others this is different, and nothing else:"
+    )
+    yield table(
+        ("session", "event", "only fired by", "after", "why"),
+        (
+            (
+                ", ".join(map(code, row["runs"])),
+                code(row["event"]),
+                row["only"],
+                code(row["after"]),
+                row["reason"],
+            )
+            for row in rows
+        ),
+    )
+    yield table(("not played", "why"), ((code(row["run"]), row["reason"]) for row in left_out))
 
 
 def _rows(path: Path, word: str) -> list[tuple[str, str]]:

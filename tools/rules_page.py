@@ -6,7 +6,6 @@ The rows stand beside the tests, in tests/dialects/*/rules.toml.
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -17,7 +16,7 @@ RULES = "tests/dialects/*/rules.toml"
 
 _INTRODUCTION = """\
 What each agent promises to its hooks, rule by rule, and how Hookline keeps it: by a test that runs with every
-change, by being different on purpose, or in the part of Hookline that decides it (permissions, the agent).
+change, or by being different on purpose. A rule that is not held yet says so, and what it waits for.
 A rule with none of these fails the build."""
 
 
@@ -27,7 +26,7 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
     #: Exactly one of these three says how it is held.
     test: str | None = None
     different: str | None = None
-    held_by: Literal["permissions", "agent"] | None = None
+    not_yet: str | None = None
     note: str = ""
 
     @property
@@ -64,11 +63,11 @@ def _counts(rules: Mapping[str, tuple[Rule, ...]]) -> str:
         (
             f"[{_title(dialect)}](#{_title(dialect)})",
             str(len(some)),
-            *(str(sum(1 for each in some if getattr(each, how))) for how in ("test", "different", "held_by")),
+            *(str(sum(1 for each in some if getattr(each, how))) for how in ("test", "different", "not_yet")),
         )
         for dialect, some in rules.items()
     ]
-    return table(("dialect", "rules", "tested", "different on purpose", "held elsewhere"), rows)
+    return table(("dialect", "rules", "tested", "different on purpose", "not yet"), rows)
 
 
 def _title(folder: str) -> str:
@@ -81,5 +80,5 @@ def _held(rule: Rule) -> str:
     elif rule.different:
         held = f"different on purpose: {rule.different}"
     else:
-        held = f"held by the {rule.held_by}" if rule.held_by == "agent" else f"held by {rule.held_by}"
-    return f"{held}. {rule.note}" if rule.note else held
+        held = f"**not yet**: {rule.not_yet}"
+    return f"{held.rstrip('.')}. {rule.note}" if rule.note else held

@@ -71,6 +71,8 @@ class Play(_Strict, frozen=True, kw_only=True):
     config: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     script: str = "script.yaml"
+    #: A shell command that is run before it.
+    before: str | None = None
     #: With --print in place of --json: only exit, stdout, stderr and files can be expected.
     plain: bool = False
 
@@ -96,6 +98,8 @@ class Play(_Strict, frozen=True, kw_only=True):
     no_files: tuple[str, ...] = ()
     transcript_has: tuple[str, ...] = ()
     transcript_hasnt: tuple[str, ...] = ()
+    #: Parts of what whoever watches is told beside the answer.
+    notices_have: tuple[str, ...] = ()
     stdout: str | None = None
     stderr_has: tuple[str, ...] = ()
 
@@ -147,6 +151,8 @@ def play_scenario(name: str, place: Path) -> list[Played]:
 
 def _play(play: Play, given: Path, home: Path, project: Path) -> Played:
     words = agent_words(play, given, project)
+    if play.before is not None:
+        subprocess.run(["sh", "-c", play.before], env=clean_env(home), cwd=project, check=True)
     ran = subprocess.run(
         command_line(words),
         env=clean_env(home),

@@ -118,7 +118,11 @@ class Stage:
         self.log = EventLog()
         self._processes = Processes()
         self.servers = McpServers()
-        self.engine = Engine(handlers=standard_handlers(processes=self._processes, mcp=self.servers)) if engine else None
+        self.engine = (
+            Engine(handlers=standard_handlers(processes=self._processes, mcp=self.servers))
+            if engine
+            else None
+        )
         self.diagnostics: tuple[Any, ...] = ()
         if self.engine is not None:
             self._load(self.engine, hooks)

@@ -116,8 +116,10 @@ def test_a_command_puts_its_arguments_in_place_and_tells_what_its_front_matter_a
         command_kind="command",
         command_arguments="'pull request' high",
         command_source="projectSettings",
+        command_file=prepared.command_file,
         hooks={"PreToolUse": [{"hooks": []}]},
     )
+    assert prepared.command_file.endswith("/.claude/commands/review.md")
 
 
 def test_an_argument_is_never_read_as_a_place_for_another(project: Project) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from hookline import deny
 from hookline.model import events as e
 from hookline.model.payloads import ToolCall
 from tests.agent.stage import Probe, Say, Stage, call, calls, says
@@ -141,18 +142,22 @@ def test_seed003_a_hooks_denial_is_kept_whatever_would_have_said_no_or_yes_after
     assert stage.results() == [kept]
 
 
-def test_seed003_a_refused_call_gives_its_unit_of_the_budget_back(tmp_path: Path) -> None:
-    script = [calls(call("Probe")), calls(call("Probe", what="a")), says("done")]
+def test_seed003_a_call_that_a_hook_denied_gives_its_unit_of_the_budget_back(tmp_path: Path) -> None:
+    script = [calls(call("Probe", what="a")), calls(call("Probe", what="b")), says("done")]
     stage = Stage(tmp_path, script, tools=[probe := Probe()], max_tool_calls=1)
 
     async def main() -> None:
         async with stage:
+            assert stage.engine is not None
+            stage.engine.add(
+                e.PRE_TOOL_USE, lambda made: deny("no") if made.tool_input["what"] == "a" else None
+            )
             told = await stage.play("go")
             assert told is not None
             assert told.status == "completed"
 
     asyncio.run(main())
-    assert probe.calls == [{"what": "a"}]
+    assert probe.calls == [{"what": "b"}]
 
 
 def _one_call() -> list[Say]:

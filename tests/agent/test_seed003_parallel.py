@@ -8,6 +8,7 @@ from typing import Any
 from hookline.agent.outside import Question, Reply
 from hookline.model import events as e
 from hookline.model.payloads import PermissionAsked, ToolCall
+from tests.agent.answering import command, on
 from tests.agent.stage import Probe, Stage, call, calls, says
 
 #: Only for a test that fails: two that meet do so at once.
@@ -52,6 +53,22 @@ def test_seed003_the_hooks_of_two_calls_run_at_the_same_time(tmp_path: Path) -> 
             await stage.play("go")
             assert stage.results() == ["done: first", "done: second"]
             assert stage.fired.count("PreToolUse") == 2
+
+    asyncio.run(main())
+
+
+#: Each waits for the other one's file; where they run one after another the first of them denies its call.
+_MEETS = (
+    "told=$(cat); case $told in *first*) mine=1 other=2;; *) mine=2 other=1;; esac; touch here$mine; rounds=0; "
+    "until [ -e here$other ]; do rounds=$((rounds + 1)); [ $rounds -gt 1000 ] && exit 2; sleep 0.03; done"
+)
+
+
+def test_seed003_command_hooks_of_two_calls_run_at_the_same_time(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with Stage(tmp_path, _TWO, hooks=on("PreToolUse", command(_MEETS)), tools=[Probe()]) as stage:
+            await stage.play("go")
+            assert stage.results() == ["done: first", "done: second"]
 
     asyncio.run(main())
 

@@ -1,4 +1,4 @@
-"""Every numbered rule of the agents' contracts is held by a test, is different on purpose, or has a home."""
+"""Every numbered rule of the agents' contracts is held by a test, is different on purpose, or says what it awaits."""
 
 import ast
 from collections import Counter
@@ -31,8 +31,8 @@ def functions(file: str) -> frozenset[str]:
 
 def problems(rule: Rule) -> list[str]:
     """Why a rule counts as held by nothing."""
-    held = [how for how in ("test", "different", "held_by") if getattr(rule, how) is not None]
-    found = [] if len(held) == 1 else [f"held by {len(held)} of test, different, held_by"]
+    held = [how for how in ("test", "different", "not_yet") if getattr(rule, how) is not None]
+    found = [] if len(held) == 1 else [f"held by {len(held)} of test, different, not_yet"]
     if not rule.says.strip().endswith("."):
         found.append("says no sentence")
     if rule.test is not None:
@@ -41,8 +41,8 @@ def problems(rule: Rule) -> list[str]:
             found.append(f"no test is called {rule.test}")
     if rule.different is not None and len(rule.different.split()) < 3:
         found.append("does not say why it is different")
-    if rule.held_by is not None and not rule.note:
-        found.append("does not say what of it is held elsewhere")
+    if rule.not_yet is not None and len(rule.not_yet.split()) < 3:
+        found.append("does not say what it waits for")
     return found
 
 
@@ -69,8 +69,8 @@ def test_a_rule_is_held(rule: Rule):
         ),
         (Rule("R-RX-1", "It holds.", test="tests/nowhere/test_x.py::test_y"), "no test is called"),
         (Rule("R-RX-1", "It holds.", different="so"), "why it is different"),
-        (Rule("R-RX-1", "It holds.", held_by="agent"), "what of it"),
-        (Rule("R-RX-1", "It holds.", different="it is better here", held_by="agent", note="x"), "held by 2"),
+        (Rule("R-RX-1", "It holds.", not_yet="later"), "what it waits for"),
+        (Rule("R-RX-1", "It holds.", different="it is better here", not_yet="it comes later"), "held by 2"),
         (Rule("R-RX-1", "", different="it is better here"), "no sentence"),
     ],
 )

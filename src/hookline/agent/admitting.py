@@ -1,7 +1,7 @@
 """From a submitted text to a turn that may begin. Hooks come first; what they leave is all anybody else sees."""
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from msgspec import Struct
@@ -22,6 +22,10 @@ class Intake(Protocol):
 
     async def prepare(self, text: str, cwd: str) -> Prepared: ...
 
+    async def begin(self, prepared: Prepared) -> Sequence[str]:
+        """Hooks let it through: what it brings along counts from now on. Returns what is wrong with that."""
+        ...
+
     def remember(self, text: str) -> None:
         """For the input history."""
         ...
@@ -33,6 +37,10 @@ class PlainIntake:
     async def prepare(self, text: str, cwd: str) -> Prepared:
         del cwd
         return Prepared(shown=text, text=text)
+
+    async def begin(self, prepared: Prepared) -> Sequence[str]:
+        del prepared
+        return ()
 
     def remember(self, text: str) -> None:
         del text
@@ -84,6 +92,8 @@ class Admitting:
         expanded = await self._expanded(prepared)
         if expanded is not None and (expanded.blocked or expanded.stop):
             return self._rejected(final, expanded)
+        for problem in await self._intake.begin(prepared):
+            self._listener.show(Shown(kind="warning", text=problem))
         self._intake.remember(final)
         self._listener.show(Shown(kind="prompt", text=prepared.shown))
         return Admitted(

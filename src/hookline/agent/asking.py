@@ -155,13 +155,8 @@ class Asking:
             p.ShownMessage(message_id=f"{turn.number}.{turn.iteration}", delta=text, final=True),
         )
         answer: Any = shown.answer
-        self._listener.show(
-            Shown(
-                kind="answer",
-                text=answer if isinstance(answer, str) else text,
-                agent=self._place.agent_type,
-            )
-        )
+        turn.last_shown = answer if isinstance(answer, str) else text
+        self._listener.show(Shown(kind="answer", text=turn.last_shown, agent=self._place.agent_type))
 
     def _blocked(self, outcome: Outcome, default: str) -> Ending:
         why = outcome.stop_reason or outcome.reason or default

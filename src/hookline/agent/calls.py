@@ -50,13 +50,20 @@ class Calls:
         tasks = [asyncio.ensure_future(self._one(use, rules)) for use in uses]
         try:
             settled = await asyncio.gather(*tasks)
+            await self._follow(settled)
         except asyncio.CancelledError:
             raise CallsInterrupted(await _what_is_left(uses, tasks)) from None
+        finally:
+            for task in tasks:  # where one broke, the others must not go on behind everybody's back
+                task.cancel()
+        return list(settled)
+
+    async def _follow(self, settled: Sequence[Settled]) -> None:
+        """Where the calls led: files they touched, and the directory they went to."""
         for one in settled:
             if one.ran:
                 self._place.touch(arguments_of(one.use))
             await self._move(one.moved_to)
-        return list(settled)
 
     async def _one(self, use: ToolUse, rules: Rules) -> Settled:
         refusal = first_refusal(use, rules)
@@ -162,23 +169,20 @@ class Calls:
 class CallsInterrupted(asyncio.CancelledError):
     """The turn was interrupted; what its calls came to until then."""
 
-    def __init__(self, results: list[ToolResult]) -> None:
+    def __init__(self, settled: list[Settled]) -> None:
         super().__init__("interrupted")
-        self.results = results
+        self.settled = settled
 
 
-async def _what_is_left(
-    uses: Sequence[ToolUse], tasks: "Sequence[asyncio.Future[Settled]]"
-) -> list[ToolResult]:
-    """Results of the calls that ended, and a word in place of the others."""
+async def _what_is_left(uses: Sequence[ToolUse], tasks: "Sequence[asyncio.Future[Settled]]") -> list[Settled]:
+    """What became of the calls that ended, and a word in place of the others."""
     done, _pending = await asyncio.wait(tasks, timeout=5)
-    results: list[ToolResult] = []
-    for use, task in zip(uses, tasks, strict=True):
-        if task in done and not task.cancelled() and task.exception() is None:
-            results.append(task.result().result)
-        else:
-            results.append(ToolResult(tool_use_id=use.id, name=use.name, text=INTERRUPTED, is_error=True))
-    return results
+    return [
+        task.result()
+        if task in done and not task.cancelled() and task.exception() is None
+        else _settled(Permitted(use=use), INTERRUPTED, (), is_error=True)
+        for use, task in zip(uses, tasks, strict=True)
+    ]
 
 
 def _call(use: ToolUse, rules: Rules, payload: type[Any], **more: Any) -> Any:

@@ -66,6 +66,7 @@ class Definitions(Struct, frozen=True, kw_only=True):
         )
 
 
+_TOP = ("agents", "models")
 _FIELDS = tuple(name for name in AgentDefinition.__struct_fields__ if name != "name")
 #: Fields of Docker Agent that change nothing here; its hooks are read by its dialect.
 _ELSEWHERE = frozenset({"hooks", "redact_secrets"})
@@ -79,7 +80,7 @@ def read_definitions(file: str) -> Definitions:
     """Raises ConfigError with everything that is wrong, each with its line."""
     document = read_file(file)
     value: Any = document.value
-    if value is None:
+    if value is None and document.diagnostics:
         raise ConfigError(document.diagnostics)
     top: Mapping[str, Any] = cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
     agents: Any = top.get("agents")
@@ -87,14 +88,15 @@ def read_definitions(file: str) -> Definitions:
         raise ConfigError(
             [_wrong(document, "an agent definition has a table `agents` with a name for each", ())]
         )
-    whose = _whose(file, cast("Mapping[str, Any]", agents))
-    reading = _Reading(document, cast("Mapping[str, Any]", agents), _models(top), whose)
-    found = {name: reading.agent(name) for name in cast("Mapping[str, Any]", agents)}
+    tables = {str(name): agent for name, agent in cast("Mapping[Any, Any]", agents).items()}
+    reading = _Reading(document, tables, _whose(file, tables))
+    reading.top(top)
+    found = {name: reading.agent(name) for name in tables}
     reading.check_sub_agents(found)
     if reading.errors:
-        raise ConfigError(reading.errors)
+        raise ConfigError(sorted(reading.errors, key=lambda said: said.where.line or 0))
     return Definitions(
-        file=file, whose=whose, agents=found, document=document, notices=tuple(reading.notices)
+        file=file, whose=reading.whose, agents=found, document=document, notices=tuple(reading.notices)
     )
 
 
@@ -112,39 +114,49 @@ def _events_of(agent: Any) -> Iterator[str]:
         yield from (str(event) for event in cast("Mapping[str, Any]", hooks))
 
 
-def _models(top: Mapping[str, Any]) -> Mapping[str, str]:
-    """Models that the file gives names to, as `provider:model`."""
-    given: Any = top.get("models")
-    found: dict[str, str] = {}
-    if not isinstance(given, Mapping):
-        return found
-    for name, entry in cast("Mapping[str, Any]", given).items():
-        if isinstance(entry, Mapping):
-            fields = cast("Mapping[str, Any]", entry)
-            found[str(name)] = f"{fields.get('provider', 'openai')}:{fields.get('model', name)}"
-    return found
-
-
 class _Reading:
-    def __init__(
-        self, document: Document, agents: Mapping[str, Any], models: Mapping[str, str], whose: Whose
-    ) -> None:
+    def __init__(self, document: Document, agents: Mapping[str, Any], whose: Whose) -> None:
         self._document = document
         self._agents = agents
-        self._models = models
-        self._whose = whose
+        self._models: dict[str, str] = {}
+        self.whose: Whose = whose
         self.errors: list[Diagnostic] = []
         self.notices: list[Diagnostic] = []
+
+    def top(self, top: Mapping[str, Any]) -> None:
+        """What stands beside the agents: models with names, and in a native file nothing else."""
+        if self.whose == "native":
+            for key in map(str, top):
+                if key not in _TOP:
+                    self._wrong(f"there is no field {key!r}; there are {', '.join(_TOP)}", (key,))
+        models: Any = top.get("models")
+        if models is not None and not isinstance(models, Mapping):
+            self._wrong("models is not a table", ("models",))
+        elif models is not None:
+            for name, entry in cast("Mapping[Any, Any]", models).items():
+                self._named_model(str(name), entry)
+
+    def _named_model(self, name: str, entry: Any) -> None:
+        path: Path = ("models", name)
+        if not isinstance(entry, Mapping):
+            self._wrong(f"the model {name} is not a table with provider and model", path)
+            return
+        given = cast("Mapping[str, Any]", entry)
+        parts = [given.get("provider", "openai"), given.get("model", name)]
+        for key, value in zip(("provider", "model"), parts, strict=True):
+            if not isinstance(value, str) or not value:
+                self._wrong(f"the model {name}: {key} is no text", (*path, key))
+        self._models[name] = ":".join(map(str, parts))
 
     def agent(self, name: str) -> AgentDefinition:
         given: Any = self._agents[name]
         if not isinstance(given, Mapping):
-            self.errors.append(_wrong(self._document, f"agent {name} is not a table", ("agents", name)))
+            self._wrong(f"agent {name} is not a table", ("agents", name))
             return AgentDefinition(name=name)
         fields = {
-            key: value
-            for key, value in cast("Mapping[str, Any]", given).items()
-            if self._takes(key, value, ("agents", name, str(key)))
+            str(key): value
+            for key, value in cast("Mapping[Any, Any]", given).items()
+            if self._takes(str(key), value, ("agents", name, str(key)))
         }
         if isinstance(fields.get("model"), str):
             fields["model"] = self._model(fields["model"])
@@ -156,25 +168,25 @@ class _Reading:
             try:
                 msgspec.convert({key: value}, AgentDefinition)
             except msgspec.ValidationError as problem:
-                self.errors.append(_wrong(self._document, f"{key}: {problem}", path))
+                self._wrong(f"{key}: {str(problem).partition(' - at ')[0]}", path)
                 return False
             return True
         if key in _ELSEWHERE:
             return False
         close = nearest(key, (*_FIELDS, *_ELSEWHERE))
-        if self._whose == "docker-agent" and (key in _UNUSED or close is None):
+        if self.whose == "docker-agent" and (key in _UNUSED or close is None):
             message = f"{key} means nothing to this agent and is left aside"
             self.notices.append(Diagnostic("info", "unused-field", message, self._document.where(*path)))
             return False
         hint = f"did you mean {close!r}?" if close else f"there are {', '.join(_FIELDS)}"
-        self.errors.append(_wrong(self._document, f"there is no field {key!r}; {hint}", path))
+        self._wrong(f"there is no field {key!r}; {hint}", path)
         return False
 
     def _model(self, given: str) -> str:
         if given in self._models:
             return self._models[given]
         # Docker Agent writes openai/gpt-5 where everybody here writes openai:gpt-5.
-        return given.replace("/", ":", 1) if self._whose == "docker-agent" and ":" not in given else given
+        return given.replace("/", ":", 1) if self.whose == "docker-agent" and ":" not in given else given
 
     def check_sub_agents(self, found: Mapping[str, AgentDefinition]) -> None:
         for name, agent in found.items():
@@ -183,8 +195,10 @@ class _Reading:
                     close = nearest(wanted, found)
                     hint = f"; did you mean {close!r}?" if close else ""
                     path: Path = ("agents", name, "sub_agents", place)
-                    message = f"there is no agent {wanted!r} in this file{hint}"
-                    self.errors.append(_wrong(self._document, message, path))
+                    self._wrong(f"there is no agent {wanted!r} in this file{hint}", path)
+
+    def _wrong(self, message: str, path: Path) -> None:
+        self.errors.append(_wrong(self._document, message, path))
 
 
 def _wrong(document: Document, message: str, path: Path) -> Diagnostic:

@@ -1,6 +1,5 @@
 """One turn, top to bottom: from a prompt that hooks let through to the moment nothing is left to do."""
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -94,15 +93,17 @@ class Loop:
         try:
             settled = await self._calls.batch(uses, self._rules(turn, budget))
         except CallsInterrupted as interrupted:
-            for result in interrupted.results:
-                self._talk.add(result)
-            raise asyncio.CancelledError from None
+            self._store(turn, interrupted.settled)
+            raise
+        self._store(turn, settled)
+        return await self._batch_done(turn, settled, budget)
+
+    def _store(self, turn: Turn, settled: list[Settled]) -> None:
         for one in settled:
             self._talk.add(one.result)
         turn.tool_count += sum(one.ran for one in settled)
         for one in settled:
             self._talk.place(one.context)
-        return await self._batch_done(turn, settled, budget)
 
     async def _batch_done(self, turn: Turn, settled: list[Settled], budget: Budget) -> Ending | None:
         batch = await self._hooks.dispatch(e.POST_TOOL_BATCH, p.ToolBatch(tool_calls=_told(settled)))
@@ -140,6 +141,9 @@ class Loop:
             gate = await self._hooks.dispatch(e.TURN_END, answer)
             if self._sent_back(gate, "TurnEnd hook", NOT_YET):
                 return None
+            if gate.stop:
+                # Nobody after it may send the agent back.
+                return Ending(why=gate.stop_reason or "a TurnEnd hook stopped the turn")
         last, payload = self._gates.last(turn, answer)
         stop = await self._hooks.dispatch(last, payload)
         if self._sent_back(stop, f"{last.name} hook", NOT_YET):

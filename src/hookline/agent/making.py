@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,11 +10,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.agent.builtin_hooks import add_builtin_hooks
+from hookline.agent.command_hooks import CommandHooks
 from hookline.agent.commands import COMMANDS, help_command, hooks_command, resume_command, worktree_command
 from hookline.agent.hooksport import EngineHooks, NoHooks, SessionHooks
 from hookline.agent.intake.history import InputHistory
 from hookline.agent.intake.objecting import denied_reads
-from hookline.agent.intake.project import ProjectIntake
+from hookline.agent.intake.prepared import Prepared
+from hookline.agent.intake.project import ProjectIntake, no_hooks
 from hookline.agent.intake.routing import Route, Router
 from hookline.agent.mcp.connection import Surroundings
 from hookline.agent.mcp.eliciting import Eliciting
@@ -31,7 +33,7 @@ from hookline.agent.settings import AgentSettings
 from hookline.agent.settings_files import SettingsFound, read_settings
 from hookline.agent.subagents import AgentType, Crew, SubagentTool, agent_types
 from hookline.agent.surroundings import SessionWatch, watched_names
-from hookline.agent.tooling import Tool, Workplace
+from hookline.agent.tooling import Tool, Workplace, named
 from hookline.agent.tools import core_tools
 from hookline.agent.tools.tasks import Tasks
 from hookline.agent.tools.web_fetch import WebFetch
@@ -44,6 +46,7 @@ from hookline.config.embedding import Engine
 from hookline.config.sources import upward
 from hookline.engine.journal_file import state_dir
 from hookline.handlers.process import Processes
+from hookline.matching.nearest import nearest
 from hookline.model.errors import ConfigError, PatternError
 from hookline.model.hook import Hook
 from hookline.model.scene import Scene
@@ -72,6 +75,8 @@ class Wanted(Struct, frozen=True, kw_only=True):
     fork: bool = False
     #: False: nothing is written down.
     keep: bool = True
+    #: Only these tools; None: all there are.
+    tools: tuple[str, ...] | None = None
     types: tuple[AgentType, ...] = ()
     add_date: bool = False
     add_environment_info: bool = False
@@ -144,7 +149,8 @@ def make_agent(wanted: Wanted, parts: Parts) -> Ready:
     settings = _settings(wanted, found)
     permissions = _permissions(wanted, found, reader)
     records, source, session_id, past = _records(wanted, parts)
-    hooks = Recorded(_hooks(wanted, parts, found, session_id), parts.log)
+    own, joined = _hooks(wanted, parts, found, session_id)
+    hooks = Recorded(own, parts.log)
     place = Workplace(hooks, wanted.cwd, env=parts.env)
     tasks = Tasks(hooks, on_done=lambda done: hooks.inbox.put(Late(kind="context", text=done.text)))
     dialog = asyncio.Lock()
@@ -158,7 +164,7 @@ def make_agent(wanted: Wanted, parts: Parts) -> Ready:
         asker=parts.asker,
         dialog=dialog,
         tools={},
-        types=agent_types(wanted.types),
+        types=_types(wanted),
         records=_records_of_children(records, session_id, wanted),
         worktrees=worktrees,
         instructions={},
@@ -172,12 +178,13 @@ def make_agent(wanted: Wanted, parts: Parts) -> Ready:
         *parts.tools,
     )
     crew.tools.update({tool.name: tool for tool in tools})
-    intake = _intake(found, parts, denied_reads(permissions, wanted.cwd))
+    _tell_unknown_tools(wanted, crew.tools, parts.listener)
+    intake = _intake(found, parts, denied_reads(permissions, wanted.cwd), joined)
     agent = Agent(
         settings=settings,
         model=parts.model,
         hooks=hooks,
-        tools=tools,
+        tools=[tool for tool in tools if named(tool.name, wanted.tools)],
         permissions=permissions,
         place=place,
         intake=intake,
@@ -207,7 +214,7 @@ def make_agent(wanted: Wanted, parts: Parts) -> Ready:
         source=source,
         session_id=session_id,
         servers=servers,
-        join=partial(_join, (agent.tools, crew.tools)),
+        join=partial(_join, agent.tools, crew.tools, wanted.tools),
         asker=parts.asker,
         watch=SessionWatch(
             agent,
@@ -221,17 +228,21 @@ def make_agent(wanted: Wanted, parts: Parts) -> Ready:
     )
 
 
-def _hooks(wanted: Wanted, parts: Parts, found: SettingsFound, session_id: str) -> SessionHooks:
+def _hooks(
+    wanted: Wanted, parts: Parts, found: SettingsFound, session_id: str
+) -> tuple[SessionHooks, Callable[[Prepared], Awaitable[Sequence[str]]]]:
+    """The session's hooks, and how those of a command or skill join them."""
     scene: dict[str, Any] = {"project_dir": _root(wanted.cwd), "cwd": wanted.cwd}
     if parts.engine is None:
-        return NoHooks(Scene(session_id=session_id, **scene))
+        return NoHooks(Scene(session_id=session_id, **scene)), no_hooks
     furnish = partial(
         add_builtin_hooks,
         date=wanted.add_date or found.table.add_date,
         environment=wanted.add_environment_info or found.table.add_environment_info,
         files=(*wanted.add_prompt_files, *found.table.add_prompt_files),
     )
-    return EngineHooks(parts.engine.session(session_id, **scene), furnish)
+    session = parts.engine.session(session_id, **scene)
+    return EngineHooks(session, furnish), CommandHooks(parts.engine, session, wanted.cwd).join
 
 
 def _servers(wanted: Wanted, parts: Parts, found: SettingsFound) -> tuple[McpServers, SettingsFound]:
@@ -246,9 +257,28 @@ def _servers(wanted: Wanted, parts: Parts, found: SettingsFound) -> tuple[McpSer
     return servers, replace(found, diagnostics=(*found.diagnostics, *entries.diagnostics))
 
 
-def _join(offered: Sequence[dict[str, Tool]], tools: Sequence[Tool]) -> None:
-    for each in offered:
-        each.update({tool.name: tool for tool in tools})
+def _join(
+    own: dict[str, Tool], all_tools: dict[str, Tool], names: Sequence[str] | None, new: Sequence[Tool]
+) -> None:
+    all_tools.update({tool.name: tool for tool in new})
+    own.update({tool.name: tool for tool in new if named(tool.name, names)})
+
+
+def _types(wanted: Wanted) -> Mapping[str, AgentType]:
+    """Kinds of sub-agents; one that says nothing of tools has those of its caller."""
+    return {
+        name: kind if kind.tools is not None else replace(kind, tools=wanted.tools)
+        for name, kind in agent_types(wanted.types).items()
+    }
+
+
+def _tell_unknown_tools(wanted: Wanted, tools: Mapping[str, Tool], listener: Listener) -> None:
+    for names in (wanted.tools, *(kind.tools for kind in wanted.types)):
+        for name in names or ():
+            if name not in tools and not name.startswith("mcp__") and not name.endswith("*"):
+                close = nearest(name, tools)
+                hint = f"did you mean {close}?" if close else f"there are {', '.join(tools)}"
+                listener.show(Shown(kind="warning", text=f"there is no tool {name!r} to offer; {hint}"))
 
 
 def _settings(wanted: Wanted, found: SettingsFound) -> AgentSettings:
@@ -315,13 +345,18 @@ def _records_of_children(records: Records, session_id: str, wanted: Wanted) -> C
     return make
 
 
-def _intake(found: SettingsFound, parts: Parts, objection: Callable[[str], str | None]) -> ProjectIntake:
+def _intake(
+    found: SettingsFound,
+    parts: Parts,
+    objection: Callable[[str], str | None],
+    join: Callable[[Prepared], Awaitable[Sequence[str]]],
+) -> ProjectIntake:
     router = Router([Route(each.pattern, each.model) for each in found.table.routes])
     for problem in router.problems:
         parts.listener.show(Shown(kind="warning", text=problem))
     history = os.path.join(state_dir(parts.env), "input_history.jsonl")
     remembered = InputHistory(history, report=_reporter(parts.listener))
-    return ProjectIntake(parts.env, router=router, objection=objection, history=remembered)
+    return ProjectIntake(parts.env, router=router, objection=objection, history=remembered, join=join)
 
 
 def _reporter(listener: Listener) -> Callable[[str], None]:

@@ -34,9 +34,11 @@ class Fired(Struct, kw_only=True):
 class EventLog:
     """What a whole session fired, sub-agents included."""
 
-    def __init__(self, tell: Callable[[Fired], None] | None = None) -> None:
+    def __init__(self, tell: Callable[[Fired], None] | None = None, *, keep: bool = True) -> None:
+        #: Stays empty where nobody will read it: a session may fire events for days.
         self.fired: list[Fired] = []
         self._tell = tell
+        self._keep = keep
         # A dispatch and everything it starts share a context, so a run is known to belong to its event.
         self._current: ContextVar[Fired | None] = ContextVar("fired", default=None)
 
@@ -48,7 +50,8 @@ class EventLog:
 
     async def dispatch(self, hooks: SessionHooks, event: EventSpec[P], payload: P) -> Outcome:
         fired = Fired(event=event.name, payload=payload, agent=hooks.scene.agent_type)
-        self.fired.append(fired)
+        if self._keep:
+            self.fired.append(fired)
         token = self._current.set(fired)
         try:
             fired.outcome = await hooks.dispatch(event, payload)

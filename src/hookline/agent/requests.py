@@ -6,14 +6,16 @@ from hookline.agent.modelport import ModelPort, Piece, Request
 
 
 class RequestLog:
-    """A port that remembers what went through it."""
+    """A port that remembers what went through it, if somebody will ask."""
 
-    def __init__(self, port: ModelPort) -> None:
+    def __init__(self, port: ModelPort, *, keep: bool = True) -> None:
         self._port = port
+        self._keep = keep
         self.requests: list[Request] = []
 
     async def stream(self, request: Request) -> AsyncIterator[Piece]:
-        self.requests.append(request)
+        if self._keep:
+            self.requests.append(request)
         async for piece in self._port.stream(request):
             yield piece
 

@@ -42,9 +42,12 @@ class Told(Struct, frozen=True, kw_only=True):
     """What one prompt came to. `turn` is None when no turn began."""
 
     status: str
+    #: The answer as it was shown.
     text: str = ""
     why: str = ""
     turn: int | None = None
+    #: A prompt that was not accepted, for whoever wants to mend it and try again.
+    given_back: str = ""
 
     @property
     def is_an_answer(self) -> bool:
@@ -303,7 +306,7 @@ class Agent:
             return self._turn(Admitted(shown=text, text=text))
         found = await self._admitting.admit(text, self.place.cwd, self._named)
         if isinstance(found, Rejected):
-            return Told(status="blocked", why=found.why)
+            return Told(status="blocked", why=found.why, given_back=found.text)
         if isinstance(found, Admitted):
             self._last_prompt = found
             return self._turn(found)
@@ -347,7 +350,7 @@ class Agent:
         await self._settling.settle(
             turn, ending, started=started, session_id=self.hooks.scene.session_id, queued=len(self.queue)
         )
-        return Told(status=ending.status, text=turn.last_text, why=ending.why, turn=turn.number)
+        return Told(status=ending.status, text=turn.last_shown, why=ending.why, turn=turn.number)
 
     # -- what others ask of it --------------------------------------------------------------------------
 

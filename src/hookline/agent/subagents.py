@@ -18,7 +18,7 @@ from hookline.agent.permitting import Permitting
 from hookline.agent.records import Records
 from hookline.agent.settings import AgentSettings
 from hookline.agent.speaking import Speaking
-from hookline.agent.tooling import MAIN, Category, Tool, ToolError, ToolReply, Workplace
+from hookline.agent.tooling import MAIN, Category, Tool, ToolError, ToolReply, Workplace, named
 from hookline.agent.turns import Ending, Turn
 from hookline.agent.wiring import wired_loop
 from hookline.agent.worktrees import Worktrees
@@ -159,7 +159,8 @@ class _Subagent:
         self._talk = Conversation(kind.instruction or crew.settings.system, self._records.message)
         self._talk.instructions = crew.instructions
         self._place = Workplace(self._spoken, cwd, env=place.env, agent_id=self.id, agent_type=kind.name)
-        self._place.on_move = self._moved
+        self._place.on_move, self._place.on_watch = self._moved, place.on_watch
+        self._place.on_wrote, self._place.on_told = place.on_wrote, place.on_told
         self._permissions = crew.permissions.child(source=kind.name)
         permitting = Permitting(self._spoken, self._permissions, crew.asker, crew.listener, crew.dialog)
         settings = replace(crew.settings, max_iterations=kind.max_iterations or crew.settings.max_iterations)
@@ -226,9 +227,7 @@ def _default(types: Mapping[str, AgentType]) -> str:
 
 
 def _tools_of(kind: AgentType, tools: Mapping[str, Tool]) -> Mapping[str, Tool]:
-    if kind.tools is None:
-        return tools
-    return {name: tool for name, tool in tools.items() if name in kind.tools}
+    return {name: tool for name, tool in tools.items() if named(name, kind.tools)}
 
 
 def agent_types(types: Sequence[AgentType]) -> Mapping[str, AgentType]:

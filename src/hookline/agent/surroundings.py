@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 
 from hookline.agent.outside import Shown
 from hookline.agent.session import Agent
@@ -29,7 +29,7 @@ class SessionWatch:
     ) -> None:
         self._agent = agent
         self._home = home
-        self._files = FileWatch(self._file_changed)
+        self._files = FileWatch(self._file_changed, self._warn)
         self._engine = engine
         self._extra = tuple(extra)
         self._config: Watch | None = None
@@ -37,13 +37,20 @@ class SessionWatch:
             self._config = Watch(engine, cwd, self._reloaded, agree=self._config_changed)
         self._tasks: list[asyncio.Task[None]] = []
         agent.on_watch = self._files.add
-        agent.place.on_wrote = self._files.seen
+        agent.place.on_wrote, agent.place.on_told = self._files.hold, self._files.seen
 
     def start(self, paths: Iterable[str] = ()) -> None:
         self._files.add([*paths, *self._agent.watched])
-        self._tasks.append(asyncio.ensure_future(self._files.run()))
+        self._tasks.append(asyncio.ensure_future(self._kept(self._files.run(), "files")))
         if self._config is not None:
-            self._tasks.append(asyncio.ensure_future(self._config.run()))
+            self._tasks.append(asyncio.ensure_future(self._kept(self._config.run(), "the configuration")))
+
+    async def _kept(self, watching: Awaitable[None], what: str) -> None:
+        """The session goes on without what cannot be watched, and says so."""
+        try:
+            await watching
+        except Exception as problem:  # noqa: BLE001 - whatever it is, it must not go unseen
+            self._warn(f"{what} cannot be watched any more: {type(problem).__name__}: {problem}")
 
     async def close(self) -> None:
         for task in self._tasks:
@@ -67,7 +74,7 @@ class SessionWatch:
                 objections.append(f"{file}: {outcome.reason or 'a hook objects'}")
         if objections:
             why = "; ".join(objections)
-            self._agent.listener.show(Shown(kind="warning", text=f"the configuration stays as it was: {why}"))
+            self._warn(f"the configuration stays as it was: {why}")
         return not objections
 
     def _source(self, file: str) -> str:
@@ -81,9 +88,14 @@ class SessionWatch:
 
     def _reloaded(self, reload: Reload) -> None:
         if self._engine is not None and reload.in_force and self._extra:
-            self._engine.swap((*reload.loaded.hooks, *self._extra))
+            given = {hook.where.file for hook in self._extra}
+            loaded = (hook for hook in reload.loaded.hooks if hook.where.file not in given)
+            self._engine.swap((*loaded, *self._extra))
         for diagnostic in reload.diagnostics:
-            self._agent.listener.show(Shown(kind="warning", text=str(diagnostic)))
+            self._warn(str(diagnostic))
+
+    def _warn(self, text: str) -> None:
+        self._agent.listener.show(Shown(kind="warning", text=text))
 
 
 def watched_names(engine: Engine, cwd: str) -> list[str]:

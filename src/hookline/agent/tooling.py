@@ -1,7 +1,7 @@
 """What a tool is, and what it finds around it when it runs."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 from msgspec import Struct
@@ -63,7 +63,9 @@ class Workplace:
         #: Set by the owner of the session: where the agent works now, and what hooks want watched.
         self.on_move: Callable[[str], None] = _ignore
         self.on_watch: Callable[[tuple[str, ...]], None] = _ignore
+        #: A tool changed a file; and hooks have been told of it.
         self.on_wrote: Callable[[str], None] = _ignore
+        self.on_told: Callable[[str], None] = _ignore
         #: Files the model has read, and their time of change then: an edit of anything else is a guess.
         self.read_files: dict[str, float] = {}
         self._touched: list[str] = []
@@ -105,7 +107,10 @@ class Workplace:
     async def wrote(self, file: str, event: Literal["add", "change", "unlink"]) -> None:
         """Tell hooks that a tool of this agent changed a file."""
         self.on_wrote(file)
-        outcome = await self.hooks.dispatch(e.FILE_CHANGED, p.FileEdit(file_path=file, event=event))
+        try:
+            outcome = await self.hooks.dispatch(e.FILE_CHANGED, p.FileEdit(file_path=file, event=event))
+        finally:
+            self.on_told(file)
         self.on_watch(outcome.watch_paths)
 
 
@@ -138,3 +143,10 @@ class Tool(Protocol):
     async def run(self, arguments: Mapping[str, Any], place: Workplace) -> ToolReply:
         """Do it. Raises ToolError; cancelling ends whatever it started."""
         ...
+
+
+def named(name: str, names: Sequence[str] | None) -> bool:
+    """Whether a list of tools holds this one: `mcp__server__*` stands for many, no list for all."""
+    if names is None or name in names:
+        return True
+    return any(each.endswith("*") and name.startswith(each[:-1]) for each in names)

@@ -22,6 +22,8 @@ class Turn(Struct, kw_only=True):
     tool_count: int = 0
     usage: Usage = Usage()
     last_text: str = ""
+    #: The same as it was shown: hooks may have put other words in its place.
+    last_shown: str = ""
     #: A Stop hook has kept this turn alive.
     held: bool = False
 

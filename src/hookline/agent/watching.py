@@ -2,23 +2,36 @@
 
 import asyncio
 import os
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
 from importlib import import_module
 from typing import Any, Literal
+
+from hookline.agent.storms import Storms
 
 _Mark = tuple[int, int, int]
 Change = Literal["add", "change", "unlink"]
 #: A directory that is watched stands for its files, up to so many.
 _MOST_FILES = 1000
+_LOOKED_AT = 0.5
+_SETTLES = 0.05
+
+
+def _ignore(told: str) -> None:
+    del told
 
 
 class FileWatch:
     """Run it as a task beside the agent. `changed` is awaited for each change, one after another."""
 
-    def __init__(self, changed: Callable[[str, Change], Awaitable[None]]) -> None:
+    def __init__(
+        self, changed: Callable[[str, Change], Awaitable[None]], report: Callable[[str], None] = _ignore
+    ) -> None:
         self._changed = changed
+        self._storms = Storms(report)
         self._paths: set[str] = set()
         self._marks: dict[str, _Mark] = {}
+        self._held: Counter[str] = Counter()
         self._again = asyncio.Event()
         self._over = False
 
@@ -30,9 +43,17 @@ class FileWatch:
             self._marks |= _marks(new)
             self._again.set()
 
-    def seen(self, file: str) -> None:
-        """This change is known: a tool of the agent made it, and said so."""
+    def hold(self, file: str) -> None:
+        """A tool of the agent changed this and tells hooks itself: until `seen`, nothing is told of it here."""
+        self._held[file] += 1
         self._forget([file])
+
+    def seen(self, file: str) -> None:
+        """All hooks have been told; what they did to the file is known as well."""
+        self._forget([file])
+        self._held[file] -= 1
+        if not self._held[file]:
+            del self._held[file]
 
     async def run(self) -> None:
         """Until the task is cancelled or `stop` is called."""
@@ -42,7 +63,8 @@ class FileWatch:
             self._again.clear()
             await self._something_happens()
             for file, change in self._differences():
-                await self._changed(file, change)
+                if self._storms.passes(file):
+                    await self._changed(file, change)
                 # What the hooks of this event did to the file is not another one, or they would run for ever.
                 self._forget([file])
 
@@ -55,8 +77,13 @@ class FileWatch:
             now = _mark(file)
             if now is None:
                 self._marks.pop(file, None)
-            else:
+            elif self._watches(file):
+                # Others must not be marked: they would seem to vanish when all that is watched is looked at.
                 self._marks[file] = now
+
+    def _watches(self, file: str) -> bool:
+        directory = os.path.dirname(file)
+        return file in self._paths or (directory in self._paths and file in _files(directory))
 
     def _differences(self) -> list[tuple[str, Change]]:
         before, self._marks = self._marks, _marks(self._paths)
@@ -67,20 +94,28 @@ class FileWatch:
             elif before[file] != mark:
                 found.append((file, "change"))
         found.extend((file, "unlink") for file in before if file not in self._marks)
-        return sorted(found)
+        return sorted(each for each in found if each[0] not in self._held)
 
     async def _something_happens(self) -> None:
         watchfiles: Any = import_module("watchfiles")  # only for who has something to watch
-        async for _ in watchfiles.awatch(
-            *_directories(self._paths),
-            recursive=False,
-            stop_event=self._again,
-            step=50,
-            rust_timeout=500,
-            yield_on_timeout=True,
-        ):
-            if self._again.is_set() or _marks(self._paths) != self._marks:
-                return
+        if _marks(self._paths) != self._marks:
+            # While hooks of another change ran. Whoever writes gets a moment to finish.
+            await asyncio.sleep(_SETTLES)
+            return
+        try:
+            async for _ in watchfiles.awatch(
+                *_directories(self._paths),
+                recursive=False,
+                stop_event=self._again,
+                step=50,
+                rust_timeout=500,
+                yield_on_timeout=True,
+            ):
+                if self._again.is_set() or _marks(self._paths) != self._marks:
+                    return
+        except (OSError, RuntimeError):
+            # A directory went away at the wrong moment, or the system has no watches left: then we look.
+            await asyncio.sleep(_LOOKED_AT)
 
 
 def _marks(paths: Iterable[str]) -> dict[str, _Mark]:

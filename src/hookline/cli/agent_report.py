@@ -6,8 +6,10 @@ from typing import Any
 import msgspec
 
 from hookline.agent.modelport import Request
+from hookline.agent.outside import Listener
 from hookline.agent.recording import EventLog, Fired
 from hookline.agent.session import Agent, Told
+from hookline.cli.agent_screen import Silent
 from hookline.cli.fire_document import outcome_document, run_document
 from hookline.cli.text import json_lines
 from hookline.engine.journal import Journal
@@ -24,10 +26,16 @@ def as_document(
             "why": told.why if told is not None else "",
             "events": [_event(fired, journal) for fired in log.fired],
             "requests": [_request(request) for request in requests],
+            "notices": _notices(agent.listener),
             "usage": msgspec.to_builtins(agent.totals),
             "transcript": agent.records.path or None,
         }
     )
+
+
+def _notices(listener: Listener) -> list[dict[str, Any]]:
+    kept = listener.notices if isinstance(listener, Silent) else ()
+    return [{"kind": shown.kind, "agent": shown.agent, "text": shown.text} for shown in kept]
 
 
 def _event(fired: Fired, journal: Journal) -> dict[str, Any]:

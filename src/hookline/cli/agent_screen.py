@@ -9,11 +9,19 @@ from hookline.model.safetext import one_line, printable
 _WIDEST = 160
 
 
+#: What somebody should read that is in no event.
+_NOTICES = frozenset({"warning", "notice", "blocked"})
+
+
 class Silent:
     """For --json: everything is in the document."""
 
+    def __init__(self) -> None:
+        self.notices: list[Shown] = []
+
     def show(self, shown: Shown) -> None:
-        del shown
+        if shown.kind in _NOTICES:
+            self.notices.append(shown)
 
 
 class Transcribing:
@@ -35,8 +43,9 @@ def _line(shown: Shown) -> str | None:
             given = msgspec.json.encode(shown.tool_input).decode()
             return one_line(f"- {shown.tool} {given}", _WIDEST)
         case "result":
-            mark = "x" if shown.is_error else "="
-            return one_line(f"  {mark} {shown.text}", _WIDEST)
+            # A call that was refused was never shown as one, so its result names the tool.
+            begins = f"x {shown.tool}:" if shown.is_error else "="
+            return "  " + one_line(f"{begins} {shown.text}", _WIDEST)
         case "warning" | "notice":
             return printable(f"! {shown.text}")
         case "blocked":

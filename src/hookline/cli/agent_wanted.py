@@ -23,10 +23,6 @@ class Defined(Struct, frozen=True):
     definitions: Definitions
     root: AgentDefinition
 
-    @property
-    def native(self) -> bool:
-        return self.definitions.whose == "native"
-
 
 def defined_agent(args: argparse.Namespace) -> Defined | None:
     if args.definition is None:
@@ -38,12 +34,11 @@ def defined_agent(args: argparse.Namespace) -> Defined | None:
 
 def wanted_agent(args: argparse.Namespace, cwd: str, model: str, defined: Defined | None) -> Wanted:
     root = defined.root if defined is not None else AgentDefinition()
-    # What a definition of another agent says by flags is made into hooks by that agent's dialect.
-    flags = root if defined is not None and defined.native else AgentDefinition()
     return Wanted(
         cwd=cwd,
         model=model,
         system=root.instruction or None,
+        tools=root.tools,
         types=defined.definitions.types(root) if defined is not None else (),
         mode=args.mode,
         allow=tuple(args.allow or ()),
@@ -55,9 +50,6 @@ def wanted_agent(args: argparse.Namespace, cwd: str, model: str, defined: Define
         compact_at=args.compact_at,
         resume=args.resume,
         fork=args.fork,
-        add_date=flags.add_date,
-        add_environment_info=flags.add_environment_info,
-        add_prompt_files=flags.add_prompt_files,
     )
 
 
@@ -68,19 +60,22 @@ def load_hooks(
     chosen = chosen_dialect(engine, args.dialect, args.config)
     loaded = engine.load(cwd, args.config, None if args.dialect is None else [args.dialect])
     tell_all(loaded.diagnostics)
-    hooks = [*loaded.hooks, *_of_definition(engine, defined, {hook.where.file for hook in loaded.hooks})]
+    own = _of_definition(engine, defined)
+    # A definition that stands where its agent looks for one was read as hooks already, for another main agent.
+    files = {hook.where.file for hook in own}
+    hooks = [*(hook for hook in loaded.hooks if hook.where.file not in files), *own]
     in_force = with_flag_hooks(engine, hooks, args.hook or (), chosen)
     engine.swap(in_force)
     in_files = {id(hook) for hook in loaded.hooks}
     return tuple(hook for hook in in_force if id(hook) not in in_files)
 
 
-def _of_definition(engine: Engine, defined: Defined | None, read_already: set[str]) -> list[Hook]:
+def _of_definition(engine: Engine, defined: Defined | None) -> Sequence[Hook]:
     if defined is None:
-        return []
+        return ()
     hooks, said = definition_hooks(engine, defined.definitions, defined.root.name)
     tell_all(said)
-    return [hook for hook in hooks if hook.where.file not in read_already]
+    return hooks
 
 
 def tell_all(diagnostics: Sequence[Diagnostic]) -> None:

@@ -7,6 +7,7 @@ from hookline.config.files import read_file
 from hookline.config.loaded import Found, Loaded
 from hookline.config.sources import upward
 from hookline.dialects.dialect import Dialect, Layer, Place, Tools
+from hookline.documents.document import Document
 from hookline.model.hook import Scope
 
 
@@ -22,6 +23,19 @@ def load_dialect(dialect: Dialect, cwd: str, tools: Tools, env: Mapping[str, str
 def load_dialect_files(dialect: Dialect, files: Sequence[str], tools: Tools) -> Loaded:
     """Exactly these files, which count as trusted, combined as the agent combines layers."""
     return _read(dialect, [Place(file, _scope_of(file)) for file in files], tools, tuple(files))
+
+
+def document_of_session(
+    dialect: Dialect, document: Document, cwd: str, tools: Tools, env: Mapping[str, str]
+) -> Loaded:
+    """Hooks that a session takes in beside its settings, which may switch them off or limit them."""
+    places = [place for place in dialect.places(project_of(dialect, cwd), env) if os.path.lexists(place.file)]
+    layers = [Layer(place, read_file(place.file)) for place in places]
+    reading = dialect.read([*layers, Layer(Place(document.file, "session"), document)], tools)
+    return Loaded(
+        tuple(hook for hook in reading.hooks if hook.where.file == document.file),
+        tuple(each for each in reading.diagnostics if each.where.file == document.file),
+    )
 
 
 def _scope_of(file: str) -> Scope:

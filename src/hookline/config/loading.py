@@ -84,6 +84,15 @@ class Loader:
         reading = self._native.read(document, "flag")
         return Loaded(reading.hooks, reading.diagnostics)
 
+    def beside_settings(self, name: str, cwd: str, document: "Document") -> Loaded:
+        """The hooks of a document that is no settings file, under what the agent's settings say of hooks."""
+        # Only here: few have such documents.
+        from hookline.config.foreign import document_of_session  # noqa: PLC0415 see above
+        from hookline.dialects.dialect import Tools  # noqa: PLC0415 see above
+
+        tools = Tools(self._handlers, *self._tables())
+        return document_of_session(self.dialect(name), document, cwd, tools, self._env)
+
     def whose(self, file: str) -> str:
         """The name of the dialect a file is written in."""
         return dialect_of(file, (self.dialect(each) for each in self._listed))

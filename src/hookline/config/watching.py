@@ -13,6 +13,7 @@ from hookline.config.loaded import Loaded
 from hookline.model.diagnostics import Diagnostic, Where
 
 _Mark = tuple[int, int, int] | None
+_LOOKED_AT = 0.5
 
 
 class Reload(Struct, frozen=True):
@@ -95,17 +96,21 @@ class Watch:
         """
         watchfiles: Any = import_module("watchfiles")  # only for who asked to watch
         directories = _directories(files)
-        async for _ in watchfiles.awatch(
-            *directories,
-            recursive=False,
-            stop_event=self._stop,
-            step=50,
-            rust_timeout=500,
-            yield_on_timeout=True,
-        ):
-            self.ready.set()
-            if _marks(files) != seen or _directories(files) != directories:
-                return
+        try:
+            async for _ in watchfiles.awatch(
+                *directories,
+                recursive=False,
+                stop_event=self._stop,
+                step=50,
+                rust_timeout=500,
+                yield_on_timeout=True,
+            ):
+                self.ready.set()
+                if _marks(files) != seen or _directories(files) != directories:
+                    return
+        except (OSError, RuntimeError):
+            # A directory went away at the wrong moment, or the system has no watches left: then we look.
+            await asyncio.sleep(_LOOKED_AT)
 
 
 def _directories(files: Sequence[str]) -> list[str]:

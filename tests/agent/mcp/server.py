@@ -2,8 +2,10 @@
 
 import json
 import os
+import signal
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
@@ -28,7 +30,7 @@ def send(message: dict[str, Any]) -> None:
 
 
 def receive() -> dict[str, Any]:
-    line = sys.stdin.readline()
+    line = next(sys.stdin, "")
     if not line:
         sys.exit(0)
     return json.loads(line)
@@ -52,29 +54,31 @@ def ask(number: int) -> dict[str, Any]:
             return text("answered " + json.dumps(message.get("result", message.get("error")), sort_keys=True))
 
 
+def sleep() -> dict[str, Any]:
+    time.sleep(60)
+    return text("awake")
+
+
+def die() -> dict[str, Any]:
+    sys.stderr.write("out of\x1b[31m cheese\n")
+    sys.stderr.flush()
+    os._exit(3)
+
+
 def call(number: int, name: str, given: dict[str, Any]) -> dict[str, Any]:
-    match name:
-        case "fail":
-            return text("it went wrong", error=True)
-        case "deny":
-            return text(json.dumps({"decision": "block", "reason": f"denied: {given['text']}"}))
-        case "ask":
-            return ask(number)
-        case "env":
-            return text(json.dumps(dict(os.environ)))
-        case "pid":
-            return text(str(os.getpid()))
-        case "sleep":
-            time.sleep(60)
-            return text("awake")
-        case "die":
-            sys.stderr.write("out of\x1b[31m cheese\n")
-            sys.stderr.flush()
-            os._exit(3)
-        case "picture":
-            return {"content": [{"type": "image", "data": "AAAA", "mimeType": "image/png"}], "isError": False}
-        case _:
-            return text(f"echo {given.get('text')}")
+    said = given.get("text")
+    does: dict[str, Callable[[], dict[str, Any]]] = {
+        "fail": lambda: text("it went wrong", error=True),
+        "deny": lambda: text(json.dumps({"decision": "block", "reason": f"denied: {said}"})),
+        "ask": lambda: ask(number),
+        "env": lambda: text(json.dumps(dict(os.environ))),
+        "pid": lambda: text(str(os.getpid())),
+        "picture": lambda: {"content": [{"type": "image", "data": "AAAA", "mimeType": "image/png"}]},
+        "sleep": sleep,
+        "die": die,
+        "echo": lambda: text(f"echo {said}"),
+    }
+    return does[name]()
 
 
 def answer(message: dict[str, Any]) -> dict[str, Any] | None:
@@ -94,7 +98,7 @@ def answer(message: dict[str, Any]) -> dict[str, Any] | None:
             return None
 
 
-def main(words: list[str]) -> None:
+def begin(words: list[str]) -> None:
     if "garbage" in words:
         sys.stdout.buffer.write(b"Welcome!\x1b[2J\n\xff\xfe not json\n{}\n[1]\n")
         sys.stdout.flush()
@@ -105,17 +109,13 @@ def main(words: list[str]) -> None:
     while "silent" in words:
         receive()
     if "stubborn" in words:
-        import signal
-
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    while True:
-        if "stubborn" in words:
-            line = sys.stdin.readline()
-            if not line:
-                time.sleep(600)
-            message = json.loads(line)
-        else:
-            message = receive()
+
+
+def main(words: list[str]) -> None:
+    begin(words)
+    for line in sys.stdin:
+        message = json.loads(line)
         if "id" not in message or "method" not in message:
             continue
         result = answer(message)
@@ -123,6 +123,8 @@ def main(words: list[str]) -> None:
             send({"id": message["id"], "error": {"code": -32601, "message": "no such method"}})
         else:
             send({"id": message["id"], "result": result})
+    if "stubborn" in words:
+        time.sleep(600)
 
 
 if __name__ == "__main__":

@@ -114,7 +114,10 @@ def test_servers_that_cannot_be_used_are_named_and_the_session_goes_on(tmp_path:
             assert told is not None
             assert told.status == "completed"
             assert "There is no tool 'mcp__dies__echo'" in scene.results()[0]
-            said = {name: _about(name, scene.seen.texts("warning")) for name in ("missing", "dies", "silent", "far")}
+            said = {
+                name: _about(name, scene.seen.texts("warning"))
+                for name in ("missing", "dies", "silent", "far")
+            }
             assert "no program 'no-such-program-anywhere'" in said["missing"]
             assert ".mcp.json:1" in said["missing"]
             assert "ended with exit status 1" in said["dies"]

@@ -1,7 +1,9 @@
 """Plays a recorded case of Claude Code in the agent: its settings, its files, the calls its model made."""
 
 import asyncio
+import json
 import os
+import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from hookline.agent.recording import EventLog, Fired
 from hookline.agent.session import Told
 from hookline.handlers.process import Processes
 from hookline.handlers.registry import standard_handlers
+from tests.agent.mcp import server as mcp_server
 from tests.agent.stage import Seen
 from tests.dialects.claude_code.driver import Case, Stage
 
@@ -28,6 +31,8 @@ _PROMPTS: Mapping[str, Sequence[str]] = {
     "PostModelSwitch": (_PROMPT, _SWITCH, _PROMPT),
     "PreCompact": (_PROMPT, "/compact"),
 }
+#: A server that asks as the recorded one did.
+_SERVERS = {"mcpServers": {"hk": {"command": sys.executable, "args": [str(mcp_server.__file__)]}}}
 
 
 class Acted(Struct, kw_only=True):
@@ -49,8 +54,10 @@ class Acted(Struct, kw_only=True):
 class RecordedModel:
     """Makes the recorded calls, one a response, then answers; a sub-agent gets an answer at once."""
 
-    def __init__(self, steps: Iterable[Sequence[ToolUse]]) -> None:
+    def __init__(self, steps: Iterable[Sequence[ToolUse]], beside: str = "") -> None:
         self._steps = iter(steps)
+        #: What it says beside a call.
+        self._beside = beside
         self.requests: list[Request] = []
 
     async def stream(self, request: Request) -> AsyncIterator[Piece]:
@@ -59,7 +66,7 @@ class RecordedModel:
             yield Response(text="sub done")
             return
         uses = tuple(next(self._steps, ()))
-        yield Response(tool_calls=uses) if uses else Response(text="final answer")
+        yield Response(text=self._beside, tool_calls=uses) if uses else Response(text="final answer")
 
     async def close(self) -> None:
         """Nothing is held."""
@@ -78,6 +85,11 @@ def steps_of(case: Case) -> list[list[ToolUse]]:
     return [[use] for use in made]
 
 
+def _beside(case: Case) -> str:
+    """Only where hooks were shown it is it known."""
+    return case["payloads"][0]["delta"] if case["event"] == "MessageDisplay" else ""
+
+
 def _same(use: ToolUse) -> dict[str, Any]:
     return {"name": use.name, "input": use.input}
 
@@ -89,6 +101,8 @@ def act(case: Case, root: Path, setenv: Callable[[str, str], None]) -> Acted:
         file = Path(name)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
+    if "--mcp-config" in case.get("args", ()):
+        (stage.project / ".mcp.json").write_text(json.dumps(_SERVERS))
     surroundings = {"HOME": str(stage.home), "HKLOG": str(stage.log), **case.get("env", {})}
     for name, value in surroundings.items():
         setenv(name, value)
@@ -97,7 +111,7 @@ def act(case: Case, root: Path, setenv: Callable[[str, str], None]) -> Acted:
 
 async def _acted(case: Case, stage: Stage, surroundings: Mapping[str, str]) -> Acted:
     processes, log, seen = Processes(), EventLog(), Seen()
-    model = RecordedModel([[_here(use, stage) for use in step] for step in steps_of(case)])
+    model = RecordedModel([[_here(use, stage) for use in step] for step in steps_of(case)], _beside(case))
     engine = Engine(handlers=standard_handlers(processes=processes))
     engine.journal.subscribe(log.ran)
     engine.load(str(stage.project))
@@ -156,7 +170,7 @@ async def _until(holds: Callable[[], bool]) -> None:
 
 
 def _here(use: ToolUse, stage: Stage) -> ToolUse:
-    return ToolUse(id=use.id, name=use.name, input=stage.here(dict(use.input)))  # type: ignore[arg-type]
+    return ToolUse(id=use.id, name=use.name, input=stage.here(use.input))
 
 
 def _lines(file: Path) -> list[str]:

@@ -42,6 +42,7 @@ class Prepared(Struct, frozen=True, kw_only=True):
     command_kind: Literal["command", "skill"] | None = None
     command_arguments: str = ""
     command_source: Origin | None = None
+    command_file: str = ""
     #: Hooks in the front matter of the command or skill, as they were written.
     hooks: Mapping[str, Any] | None = None
     #: What the user should be told, each printable as it is.

@@ -60,6 +60,7 @@ def _called(text: str, slash: Slash, around: Surroundings) -> Prepared:
         command_kind=entry.kind,
         command_arguments=slash.arguments,
         command_source=entry.origin,
+        command_file=entry.file,
         hooks=definition.hooks,
         problems=problems,
     )

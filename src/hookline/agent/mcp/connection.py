@@ -69,6 +69,11 @@ class Connection:
             self._task = asyncio.create_task(self._hold(self._ready))
         return self._ready
 
+    @property
+    def asking(self) -> bool:
+        """Whether a question of it waits for an answer."""
+        return self._asking.open
+
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> CallResult:
         """Raises ServerError, at the latest when the time of one call is over."""
         if self.state in {"failed", "closed"}:
@@ -80,9 +85,8 @@ class Connection:
         except ServerError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever the package or the server made of it
-            if getattr(error, "code", None) == _CONNECTION_CLOSED and self._process is not None:
-                # The call learns of the end a moment before anybody else does.
-                await asyncio.wait({self._process.ended}, timeout=_MOMENT)
+            if getattr(error, "code", None) == _CONNECTION_CLOSED:
+                await self._surely_ended()
             if self._process is not None and self._process.ended.done():
                 raise ServerError(self._ended_words(self._process)) from None
             raise ServerError(f"{what} failed: {_leaf(error)}") from None
@@ -109,6 +113,8 @@ class Connection:
             self._failed(ready, self._closed_words())
             raise
         except BaseException as error:  # noqa: BLE001 - a group of whatever broke in the package's tasks
+            if not isinstance(error, ServerError):
+                await self._surely_ended()
             self._failed(ready, self._sentence(error))
         finally:
             if self._process is not None:
@@ -162,6 +168,11 @@ class Connection:
             raise ServerError(
                 f"{self._named} cannot be started: {problem}; {hint} ({self.spec.where})"
             ) from None
+
+    async def _surely_ended(self) -> None:
+        """Its output closes a moment before it is known to have ended."""
+        if self._process is not None:
+            await asyncio.wait({self._process.ended}, timeout=_MOMENT)
 
     async def _until_over(self) -> None:
         over = asyncio.ensure_future(self._over.wait())

@@ -96,7 +96,9 @@ class EntryReader:
                 fields[key] = msgspec.structs.asdict(msgspec.convert({key: value}, Entry, strict=False))[key]
             except msgspec.ValidationError as problem:
                 fine = False
-                self._wrong(f"the MCP server {name}: {key}: {problem}", *path, str(key))
+                self._wrong(
+                    f"the MCP server {name}: {key}: {str(problem).partition(' - at ')[0]}", *path, str(key)
+                )
         return Entry(**fields) if fine else None
 
     def _spec(self, name: str, entry: Entry, path: tuple[str, ...]) -> ServerSpec | None:

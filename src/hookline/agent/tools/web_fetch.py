@@ -108,9 +108,11 @@ class WebFetch:
 
     def _is_local(self, host: str) -> bool:
         host = host.casefold()
-        return host in self._local or any(
-            each.startswith("*.") and host.endswith(each[1:]) for each in self._local
-        )
+        if host in self._local:
+            return True
+        # A star stands for names: the end of an address says nothing about its network.
+        named = any(letter.isalpha() for letter in host.rpartition(".")[2])
+        return named and any(each.startswith("*.") and host.endswith(each[1:]) for each in self._local)
 
 
 def _target(url: str) -> Target:

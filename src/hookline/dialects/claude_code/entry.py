@@ -76,7 +76,7 @@ class EntryReader:
         spec = self._spec(kind, fields) if self._sound else None
         if not self._sound:
             return None
-        self._unread(fields)
+        once = self._once(fields)
         return Hook(
             name=self._name,
             event=self._group.row.event,
@@ -88,6 +88,7 @@ class EntryReader:
             condition=condition,
             timeout=timeout,
             waiting=waiting,
+            once=once,
             on_failure=on_failure,
             status_message=fields.get("statusMessage"),
             dialect="claude-code",
@@ -198,11 +199,14 @@ class EntryReader:
             self._say("warning" if kind in _HOSTED else "error", "cannot-run", wrong)
         return spec
 
-    def _unread(self, fields: Mapping[str, Any]) -> None:
-        if fields.get("once"):
-            self._say(
-                "warning", "unread-field", "once is read in a skill's hooks only", "once", "remove once"
-            )
+    def _once(self, fields: Mapping[str, Any]) -> bool:
+        """A skill's hooks join a session; those of settings files run each time, whatever they say."""
+        if not fields.get("once"):
+            return False
+        if self._around.scope == "session":
+            return True
+        self._say("warning", "unread-field", "once is read in a skill's hooks only", "once", "remove once")
+        return False
 
     def _refused(self, spec: Any) -> str | None:
         """Why an entry in order may not run all the same. It stays, so that its run says so each time."""

@@ -1,0 +1,43 @@
+"""Recorded cases of Claude Code that need more than an engine, played by the agent: they agree or are listed."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.agent.recorded.acting import act
+from tests.agent.recorded.choosing import chosen
+from tests.agent.recorded.comparing import disagreements
+from tests.dialects.claude_code.driver import cases
+from tests.dialects.claude_code.test_recorded import NEEDS_AGENT
+
+HERE = Path(__file__).parent
+CASES = cases()
+PLAYED = chosen(CASES)
+DIFFERENT = {row["id"]: row["reason"] for row in tomllib.loads((HERE / "different.toml").read_text())["case"]}
+
+
+def _found(name: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    return disagreements(CASES[name], act(CASES[name], place, monkeypatch.setenv))
+
+
+@pytest.mark.parametrize("name", [name for name in PLAYED if name not in DIFFERENT])
+def test_a_recorded_case_goes_the_same_way(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _found(name, tmp_path, monkeypatch) == []
+
+
+@pytest.mark.parametrize("name", list(DIFFERENT))
+def test_a_case_listed_as_different_is(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _found(name, tmp_path, monkeypatch) != []
+
+
+def test_every_case_that_waited_for_an_agent_is_played() -> None:
+    assert set(NEEDS_AGENT) <= set(PLAYED)
+    assert set(DIFFERENT) <= set(PLAYED)
+
+
+def test_enough_is_played_and_little_is_different() -> None:
+    assert len(PLAYED) >= 130
+    assert len(DIFFERENT) <= 0.2 * len(PLAYED)

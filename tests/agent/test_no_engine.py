@@ -1,0 +1,89 @@
+"""The loop runs with no engine at all: hooks are a port, and nobody need be behind it."""
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+from hookline.agent.hooksport import NoHooks
+from hookline.agent.messages import ToolResult
+from hookline.agent.scripted import Scripted, ScriptedCall, ScriptedModel
+from hookline.agent.session import Agent
+from hookline.agent.settings import AgentSettings
+from hookline.agent.subagents import GENERAL
+from hookline.agent.tooling import Workplace
+from hookline.permissions.rules import RuleReader, RuleSet
+from hookline.permissions.state import Permissions
+from tests.agent.stage import Probe, Stage, call, calls, says
+
+
+def test_an_agent_is_built_from_its_parts_and_plays_a_turn_without_an_engine(tmp_path: Path) -> None:
+    async def main() -> None:
+        hooks, probe = NoHooks(), Probe()
+        script = [
+            Scripted(tool_calls=(ScriptedCall("Probe", {"what": "this"}),)),
+            Scripted(text="done"),
+        ]
+        rules, _problems = RuleSet.parse(["Probe"], source="test", reader=RuleReader(home=""))
+        agent = Agent(
+            settings=AgentSettings(model="scripted"),
+            model=ScriptedModel(script),
+            hooks=hooks,
+            tools=[probe],
+            permissions=Permissions({"test": rules}, root=str(tmp_path), reader=RuleReader(home="")),
+            place=Workplace(hooks, str(tmp_path), env={}),
+        )
+        await agent.start()
+        told = await agent.play("go")
+        await agent.end()
+        assert (told.status, told.text) == ("completed", "done")
+        assert probe.calls == [{"what": "this"}]
+        assert [each.text for each in agent.talk.messages if isinstance(each, ToolResult)] == ["done: this"]
+
+    asyncio.run(main())
+
+
+def test_everything_around_it_works_without_an_engine_too(tmp_path: Path) -> None:
+    script = [
+        calls(call("Agent", prompt="help", subagent_type=GENERAL.name)),
+        {"agent": GENERAL.name, "tool_calls": [call("Probe", what="inside")]},
+        {"agent": GENERAL.name, "text": "helped"},
+        calls(call("Bash", command="cd /", run_in_background=False), call("Bash", command="true")),
+        says("done"),
+        says("the summary"),
+        says("on"),
+    ]
+
+    async def main() -> None:
+        stage = Stage(tmp_path, script, engine=False, tools=[Probe()], allow=("Probe", "Bash"), add_date=True)
+        async with stage:
+            told = await stage.play("go", "/compact", "/mode plan", "/clear", "go on")
+            assert told is not None
+            assert told.text == "on"
+            assert stage.engine is None
+        assert all(fired.runs == [] for fired in stage.log.fired)
+        assert stage.fired.count("SessionEnd") == 2
+
+    asyncio.run(main())
+
+
+def test_the_agents_parts_do_not_load_the_engines_configuration(tmp_path: Path) -> None:
+    """A host that has hooks of its own behind the port pays for no dialect, no YAML and no network."""
+    heavy = [
+        "yaml",
+        "httpx",
+        "httpx2",
+        "mcp",
+        "pydantic",
+        "rich",
+        "hookline.dialects",
+        "hookline.config.loading",
+    ]
+    code = (
+        "import sys, hookline.agent.session, hookline.agent.hooksport\n"
+        f"print([name for name in {heavy!r} if name in sys.modules])"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True, timeout=60
+    )
+    assert ran.stdout.strip() == "[]"
