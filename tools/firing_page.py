@@ -69,8 +69,12 @@ class _Facts:
     def __init__(self, root: Path) -> None:
         self._sites = fire_points(root)
         self._seen = seen_in(root)
-        constants = [(name, value) for name, value in vars(rows).items() if isinstance(value, EventSpec)]
-        self._names = {cast("EventSpec[Any]", value).name: name for name, value in constants}
+        constants: list[tuple[str, EventSpec[Any]]] = [
+            (name, cast("EventSpec[Any]", value))
+            for name, value in vars(rows).items()
+            if isinstance(value, EventSpec)
+        ]
+        self._names = {event.name: name for name, event in constants}
 
     def of(self, event: EventSpec[Any]) -> tuple[str, str]:
         places = self._sites.get(self._names[event.name], [])

@@ -11,6 +11,7 @@ from hookline.model.events import EVENTS, EventSpec
 from tools.cli_schemas import cli_schemas
 from tools.config_page import config_page
 from tools.events_page import events_page
+from tools.firing_page import firing_page
 from tools.markdown import json_pretty
 from tools.outcome_page import outcome_page
 from tools.recorded_page import recorded_pages
@@ -27,6 +28,7 @@ def artefacts(events: Mapping[str, EventSpec[Any]]) -> dict[str, str]:
         "schemas/hooks.json": json_pretty(config_schema(events)) + "\n",
         "docs/reference/events.md": events_page(events),
         "docs/reference/outcome.md": outcome_page(),
+        "docs/reference/firing.md": firing_page(ROOT, events),
         "docs/reference/config.md": config_page(events),
         "docs/dialects/rules.md": rules_page(load_rules(ROOT)),
         **recorded_pages(ROOT),

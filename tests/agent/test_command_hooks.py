@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from hookline import Engine
+from hookline.agent.command_hooks import CommandHooks
+from hookline.agent.intake.prepared import Prepared
 from tests.agent.foreign import ForeignStage
 from tests.agent.stage import Probe, Stage, call, calls, says
 
@@ -45,6 +48,22 @@ def test_they_are_asked_from_the_first_use_to_the_end_of_the_session(tmp_path: P
         assert scene.text("asked.txt") == "asked\n" * 3
         ran = [len(fired.runs) for fired in scene.events("PreToolUse")]
         assert ran == [0, 1, 1, 1, 0]
+
+    asyncio.run(main())
+
+
+def test_a_second_use_adds_nothing(tmp_path: Path) -> None:
+    entry = {"hooks": [{"type": "command", "command": "true"}]}
+    used = Prepared(
+        shown="/x", command_file=f"{tmp_path}/.hookline/skills/x/SKILL.md", hooks={"Stop": [entry]}
+    )
+
+    async def main() -> None:
+        async with Engine() as engine:
+            session = engine.session("s")
+            joining = CommandHooks(engine, session, str(tmp_path))
+            assert [await joining.join(used), await joining.join(used)] == [(), ()]
+            assert [hook.event.name for hook in session.hooks] == ["Stop"]
 
     asyncio.run(main())
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from hookline.agent.messages import User
 from hookline.agent.settings import SYSTEM
 from tests.agent.foreign import ForeignStage
 from tests.agent.stage import Say, call, calls, says
@@ -94,6 +95,32 @@ def test_a_turn_start_block_warns_stores_nothing_and_calls_no_model(tmp_path: Pa
     asyncio.run(main())
 
 
+def test_what_turn_start_adds_is_there_for_the_turn_also_when_the_conversation_is_compacted(
+    tmp_path: Path,
+) -> None:
+    async def main() -> None:
+        hooks: dict[str, str | list[str]] = {"TurnStart": "echo 'budget: 3 euros'"}
+        script = [
+            {**calls(call("Read", file_path=".reasonix/settings.json")), "usage": {"input_tokens": 5000}},
+            says("what there was"),
+            says("done"),
+            says("next"),
+        ]
+        async with stage(tmp_path, script, hooks, compact_at=1000) as scene:
+            await scene.play("one")
+        assert "PostCompact" in scene.fired
+        asked = [
+            [message for message in each.messages if isinstance(message, User)] for each in scene.requests
+        ]
+        added = [
+            [message.text for message in texts if message.by].count("budget: 3 euros") for texts in asked
+        ]
+        assert added == [1, 1, 1]
+        assert all("euros" not in str(message) for message in scene.agent.talk.messages)
+
+    asyncio.run(main())
+
+
 def test_no_turn_end_for_a_turn_that_was_interrupted(tmp_path: Path) -> None:
     async def main() -> None:
         hooks: dict[str, str | list[str]] = {"TurnEnd": _LOG, "Stop": "cat >>settled.jsonl"}
@@ -121,6 +148,21 @@ def test_no_turn_end_for_an_empty_answer(tmp_path: Path) -> None:
         assert told.status == "completed"
         assert "TurnEnd" not in scene.fired
         assert any("empty answer" in text for text in scene.seen.texts("warning"))
+
+    asyncio.run(main())
+
+
+def test_blocks_of_a_turn_that_ended_otherwise_are_not_counted_in_the_next(tmp_path: Path) -> None:
+    async def main() -> None:
+        hooks: dict[str, str | list[str]] = {"TurnEnd": "grep -q good || exit 2"}
+        # Two blocks, then an answer no gate sees; in the next turn two more, and then a good one.
+        script = [says("bad"), says("bad"), says(""), says("bad"), says("bad"), says("good")]
+        async with stage(tmp_path, script, hooks) as scene:
+            told = await scene.play("one", "two")
+        assert told is not None
+        assert (told.status, told.text) == ("completed", "good")
+        blocked = [fired.outcome.blocked for fired in scene.events("TurnEnd")]
+        assert blocked == [True, True, True, True, False]
 
     asyncio.run(main())
 

@@ -14,6 +14,7 @@ from hookline.agent.outside import Listener, Shown
 from hookline.agent.repeats import with_own_ids
 from hookline.agent.tooling import Tool, Workplace
 from hookline.agent.turns import Ending, Turn, means
+from hookline.agent.whole_response import whole_response
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.outcome import Outcome
@@ -145,7 +146,7 @@ class Asking:
                 response = piece
             elif live:
                 self._listener.show(Shown(kind="delta", text=piece.text, agent=self._place.agent_type))
-        return response
+        return whole_response(response)
 
     async def _display(self, turn: Turn, text: str) -> None:
         if not text:

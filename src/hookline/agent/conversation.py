@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from hookline.agent.messages import Assistant, Message, ToolResult, User
 from hookline.agent.modelport import Request, ToolOffer
+from hookline.dialects.whole_text import whole_text
 from hookline.model.outcome import ContextItem
 from hookline.model.policy import Lives
 
@@ -39,6 +40,9 @@ class Conversation:
         return "\n\n".join(parts) if len(parts) > 1 else self._base
 
     def add(self, message: Message) -> None:
+        whole = whole_text(message.text)
+        if whole != message.text:  # names of files and words of hooks may hold what no provider takes
+            message = replace(message, text=whole)
         self.messages.append(message)
         self._keep(message)
 
@@ -50,10 +54,12 @@ class Conversation:
         """Text of hooks, each where its policy puts it. What belongs into a tool's result is not for here."""
         for item in items:
             if item.placement == "system":
-                self._session_context.append(item.text)
+                self._session_context.append(whole_text(item.text))
                 continue
-            message = User(text=item.text, by=item.hook or "a hook")
-            lives = "call" if item.placement == "transient" else item.lives or "session"
+            message = User(text=whole_text(item.text), by=item.hook or "a hook")
+            lives = item.lives or "session"
+            if item.placement == "transient" and lives == "session":
+                lives = "call"
             if lives == "session":
                 self.add(message)
             else:
@@ -95,9 +101,11 @@ class Conversation:
                 self.add(ToolResult(tool_use_id=use.id, name=use.name, text=why, is_error=True))
 
     def replace_all(self, messages: Iterable[Message]) -> None:
-        """Another history in place of this one: it was compacted or cleared. The transcript has its own record."""
+        """Another history in place of this one: it was compacted or cleared. The transcript has its own record.
+
+        Text that does not stay was never part of the history: what this turn was told still counts.
+        """
         self.messages = list(messages)
-        self._passing.clear()
         self.tokens = 0
 
     def forget_session_context(self) -> None:

@@ -26,6 +26,7 @@ from hookline.agent.speaking import Speaking
 from hookline.agent.tooling import Tool, Workplace
 from hookline.agent.turns import Ending, Turn
 from hookline.agent.wiring import wired_loop
+from hookline.dialects.whole_text import whole_text
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.events import EventSpec
@@ -216,6 +217,7 @@ class Agent:
         await self.fire(e.SESSION_END, p.SessionEnded(reason=reason, cost_usd=self.totals.cost_usd))
         self.hooks.renew()
         self.talk.replace_all(())
+        self.talk.turn_over()
         self.talk.forget_session_context()
         self.records.cleared()
         await self.start(source)
@@ -263,7 +265,8 @@ class Agent:
 
     async def play(self, text: str, *, woken: bool = False) -> Told:
         """One prompt from submission to settlement. Interrupting it settles it too."""
-        self._playing = asyncio.ensure_future(self._played(text, woken=woken))
+        # Bytes that are no text come from a command line as halves of characters, which nobody can send on.
+        self._playing = asyncio.ensure_future(self._played(whole_text(text), woken=woken))
         try:
             told = await self._playing
         finally:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Iterable, Sequence
 
 from hookline.agent.outside import Shown
 from hookline.agent.session import Agent
+from hookline.agent.storms import Storms
 from hookline.agent.watching import Change, FileWatch
 from hookline.config.embedding import Engine
 from hookline.config.watching import Reload, Watch
@@ -29,7 +30,7 @@ class SessionWatch:
     ) -> None:
         self._agent = agent
         self._home = home
-        self._files = FileWatch(self._file_changed, self._warn)
+        self._files = FileWatch(self._file_changed, Storms(self._warn))
         self._engine = engine
         self._extra = tuple(extra)
         self._config: Watch | None = None

@@ -25,10 +25,10 @@ class FileWatch:
     """Run it as a task beside the agent. `changed` is awaited for each change, one after another."""
 
     def __init__(
-        self, changed: Callable[[str, Change], Awaitable[None]], report: Callable[[str], None] = _ignore
+        self, changed: Callable[[str, Change], Awaitable[None]], storms: Storms | None = None
     ) -> None:
         self._changed = changed
-        self._storms = Storms(report)
+        self._storms = storms if storms is not None else Storms(_ignore)
         self._paths: set[str] = set()
         self._marks: dict[str, _Mark] = {}
         self._held: Counter[str] = Counter()

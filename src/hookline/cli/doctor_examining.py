@@ -6,11 +6,14 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from hookline.cli.doctor_calls import calls
 from hookline.cli.doctor_document import Findings, as_document
 from hookline.cli.doctor_report import as_text
 from hookline.cli.fire_request import working_directory
 from hookline.cli.fire_settings import RequestError
+from hookline.cli.hooking_caller import caller_of
 from hookline.cli.looking import looking_engine
+from hookline.cli.main import COMMANDS
 from hookline.cli.output import FINE, PROBLEM, show, tell
 from hookline.cli.progress import Progress
 from hookline.cli.sources import looked_for
@@ -44,7 +47,7 @@ if TYPE_CHECKING:
     from hookline.config.embedding import Engine
 
 
-def checks() -> Mapping[str, Check]:
+def checks(engine: "Engine") -> Mapping[str, Check]:
     """Every check, by what somebody who waits is told; a new one is one line here."""
     return {
         "programs": startable,
@@ -59,6 +62,9 @@ def checks() -> Mapping[str, Check]:
         "secrets": secrets,
         "what hooks need": needs,
         "agents": elsewhere,
+        "calls of hookline": calls(
+            tuple(COMMANDS), lambda name: caller_of(engine.loader, name, engine.events)
+        ),
         "trust": trust,
     }
 
@@ -85,7 +91,7 @@ def examine(args: argparse.Namespace) -> Findings:
         loaded = engine.load(cwd, args.config, named)
         found = list(loaded.diagnostics)
         here = Here(cwd, dict(os.environ), ShellReader())
-        for name, check in checks().items():
+        for name, check in checks(engine).items():
             progress.say(f"looking at {name}")
             if args.config is None or check is not unread_files:
                 found += check(loaded, here)

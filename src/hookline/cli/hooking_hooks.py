@@ -67,20 +67,38 @@ def calls_us(hook: Hook, shell: "list[ShellReader]") -> bool:
     return reading.uncertain is not None and _LOOKS_SO.search(_QUOTES.sub("", command)) is not None
 
 
+def words_for_us(hook: Hook, shell: "ShellReader") -> tuple[tuple[str, ...], ...]:
+    """What a hook says behind `hookline`, once for each time it runs it; nothing where that is not certain."""
+    spec: Any = hook.spec
+    command, args = getattr(spec, "command", None), getattr(spec, "args", None)
+    if hook.kind != "command" or not isinstance(command, str):
+        return ()
+    if args is not None:
+        lines: list[tuple[str, ...]] = [(command, *args)]
+    elif _PROGRAM not in _QUOTES.sub("", command):
+        return ()
+    else:
+        reading = shell.read(command)
+        lines = [] if reading.uncertain is not None else [each.words for each in reading.commands]
+    return tuple(tuple(words) for line in lines if (words := _behind_us(line)) is not None)
+
+
 def _is_us(words: Sequence[str]) -> bool:
+    behind = _behind_us(words)
+    return behind is not None and next((word for word in behind if not word.startswith("-")), "") == "hook"
+
+
+def _behind_us(words: Sequence[str]) -> Sequence[str] | None:
+    """The words behind `hookline`, however it is started; None where something else is."""
     program = _base(words[0])
     if program == _PROGRAM:
-        return _says_hook(words[1:])
+        return words[1:]
     if _PYTHON.fullmatch(program) or program in _RUNNERS:
         for place, word in enumerate(words[1:], 1):
             if _base(word) == _PROGRAM or word.startswith((f"{_PROGRAM}.", f"-m{_PROGRAM}")):
-                return _says_hook(words[place + 1 :])
-    return False
+                return words[place + 1 :]
+    return None
 
 
 def _base(word: str) -> str:
     return re.split(r"[/\\]", word)[-1].removesuffix(".exe").casefold()
-
-
-def _says_hook(words: Sequence[str]) -> bool:
-    return next((word for word in words if not word.startswith("-")), "") == "hook"

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from hookline.documents.document import Document
 
 
+#: What one agent does with a file that another one reads as well.
+_ITS_OWN = frozenset({"not-inherited"})
+
+
 class Loader:
     """Reads configuration for one engine. Dialects are built when their files are there, once."""
 
@@ -160,8 +164,8 @@ def _unread_so_far(later: Loaded, before: Loaded) -> Loaded:
         if any(hook.where.file == found.file for hook in later.hooks)
     ]
     hooks = tuple(hook for hook in later.hooks if hook.where.file not in known)
-    # What is wrong with such a file was said by the dialect whose hooks run.
-    others = (one for one in later.diagnostics if one.where.file not in known)
+    # What is wrong with such a file was said by the dialect whose hooks run; what only this one leaves out was not.
+    others = (one for one in later.diagnostics if one.where.file not in known or one.code in _ITS_OWN)
     return Loaded(hooks, (*others, *said), later.found, later.looked_for)
 
 

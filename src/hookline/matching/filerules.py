@@ -55,6 +55,13 @@ class FileArgument(Struct, frozen=True, eq=False):
             return "in doubt it holds: the search goes outside of its path"
         return f'path "{paths[0]}" is not in {self.pattern}'
 
+    def spelled_out(self, arguments: Mapping[str, Any], cwd: str) -> Mapping[str, Any]:
+        """The same call with its paths from the root, so that it can be judged from another directory."""
+        given = {name: value for name in self.fields if isinstance(value := arguments.get(name), str) and value}
+        if not given and self.searches:
+            given = {self.fields[0]: "."}
+        return {**arguments, **{name: from_root(path, cwd) or path for name, path in given.items()}}
+
     def _paths(self, arguments: Mapping[str, Any]) -> list[str]:
         found = [value for name in self.fields if isinstance(value := arguments.get(name), str) and value]
         return found or (["."] if self.searches else [])

@@ -6,14 +6,14 @@ call matches and nothing is in doubt.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Literal, Protocol, cast
 
 from msgspec import Struct
 
 from hookline.matching.fields import knows, read
-from hookline.matching.filerules import file_argument
+from hookline.matching.filerules import FileArgument, file_argument
 from hookline.matching.globs import Glob, glob
 from hookline.matching.patterns import LONGEST_PATTERN, Patterns
 from hookline.matching.shell import ShellReader
@@ -107,6 +107,18 @@ def concerns(rule: ToolRule, tool_name: str, tool_input: Any, cwd: str) -> bool:
     return rule.argument.concerns(cast("Mapping[str, Any]", tool_input), cwd)
 
 
+def concerns_from(
+    rule: ToolRule, tool_name: str, tool_input: Any, cwd: str, places: Iterable[str]
+) -> bool:
+    """The same for a rule that may have been written from any of these places, wherever the agent is now."""
+    if concerns(rule, tool_name, tool_input, cwd):
+        return True
+    if not isinstance(rule.argument, FileArgument) or not isinstance(tool_input, Mapping):
+        return False
+    whole = rule.argument.spelled_out(cast("Mapping[str, Any]", tool_input), cwd)
+    return any(concerns(rule, tool_name, whole, place) for place in places if place and place != cwd)
+
+
 def covers(rule: ToolRule, tool_name: str, tool_input: Any, cwd: str) -> bool:
     """The strict reading: whether all of the call is what the rule is about, beyond doubt."""
     if not rule.names_tool(tool_name):
@@ -129,7 +141,9 @@ class ToolCondition(Struct, frozen=True, eq=False):
 
     def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
         tool = read(payload, "tool_name")
-        return isinstance(tool, str) and concerns(self.rule, tool, _input(payload), scene.cwd)
+        # An agent that has moved into a directory must not get around the guards of what is in it.
+        places = (scene.project_dir or "",)
+        return isinstance(tool, str) and concerns_from(self.rule, tool, _input(payload), scene.cwd, places)
 
     def problem(self, event: EventSpec[Any]) -> str | None:
         if knows(event, "tool_name"):

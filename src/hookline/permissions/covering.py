@@ -3,34 +3,45 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from hookline.matching.filerules import FileArgument
 from hookline.matching.shellrules import ShellArgument
-from hookline.matching.toolrules import concerns, covers
+from hookline.matching.toolrules import ToolRule, concerns_from, covers
 from hookline.permissions.facts import CallFacts
 from hookline.permissions.places import PATH_FIELDS
 from hookline.permissions.rules import Rule
 
 
-def first_concerned(rules: Sequence[Rule], facts: CallFacts) -> Rule | None:
-    """The wide reading, for rules that deny or ask: the first that may be about the call."""
-    inputs = tuple(_inputs(facts))
-    for rule in rules:
-        for reading in rule.readings:
-            if any(concerns(reading, facts.tool_name, one, facts.cwd) for one in inputs):
-                return rule
-    return None
+def first_concerned(rules: Sequence[Rule], facts: CallFacts, places: Sequence[str] = ()) -> Rule | None:
+    """The wide reading, for rules that deny or ask: the first that may be about the call.
 
-
-def covering(rules: Sequence[Rule], facts: CallFacts) -> tuple[Rule, ...]:
-    """The strict reading, for rules that allow: those that cover all of the call, beyond doubt.
-
-    Several rules may cover a shell line together, each a part of its commands.
+    `places` are the directories rules may have been written from: who moves gets around none of them.
     """
     inputs = tuple(_inputs(facts))
     for rule in rules:
         for reading in rule.readings:
-            if all(covers(reading, facts.tool_name, one, facts.cwd) for one in inputs):
+            if any(concerns_from(reading, facts.tool_name, one, facts.cwd, places) for one in inputs):
+                return rule
+    return None
+
+
+def covering(rules: Sequence[Rule], facts: CallFacts, places: Sequence[str] = ()) -> tuple[Rule, ...]:
+    """The strict reading, for rules that allow: those that cover all of the call, beyond doubt.
+
+    Several rules may cover a shell line together, each a part of its commands. With `places` rules count from
+    those, and not from wherever the agent has moved to.
+    """
+    inputs = tuple(_inputs(facts))
+    for rule in rules:
+        for reading in rule.readings:
+            if all(_covers(reading, one, facts, places or (facts.cwd,)) for one in inputs):
                 return (rule,)
     return _together(rules, facts)
+
+
+def _covers(reading: ToolRule, given: Any, facts: CallFacts, places: Sequence[str]) -> bool:
+    if isinstance(reading.argument, FileArgument):
+        given = reading.argument.spelled_out(given, facts.cwd)
+    return any(covers(reading, facts.tool_name, given, place) for place in places)
 
 
 def _together(rules: Sequence[Rule], facts: CallFacts) -> tuple[Rule, ...]:

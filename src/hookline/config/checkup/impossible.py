@@ -14,8 +14,8 @@ from hookline.model.hook import Condition, Hook, Matcher
 #: `Bash`, `Bash(git *)`: the tool a rule is about. Stars may be any tool.
 _RULE: Final = re.compile(r"([A-Za-z]\w*)(?:\(.*\))?", re.DOTALL)
 
-#: Tools by the names of Claude Code and gen-code, and what two other agents call the same.
-_ELSEWHERE: Final[Mapping[str, Mapping[str, str]]] = {
+#: Tools by the names of Claude Code and gen-code, and what other agents call the same.
+TOOLS_ELSEWHERE: Final[Mapping[str, Mapping[str, str]]] = {
     "reasonix": {
         "Bash": "bash",
         "Read": "read_file",
@@ -25,7 +25,7 @@ _ELSEWHERE: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "docker-agent": {"Bash": "shell", "Read": "read_file", "Write": "write_file", "Edit": "edit_file"},
 }
-_CLAUDE_TOOLS: Final = (
+CLAUDE_TOOLS: Final = (
     "Bash",
     "Edit",
     "Write",
@@ -49,7 +49,7 @@ def impossible(loaded: Loaded, here: Here) -> Iterator[Diagnostic]:
 
 def _excluded(hook: Hook) -> Iterator[Diagnostic]:
     """An `if` about a tool that the matcher keeps away, or two tools at once."""
-    wanted = list(dict.fromkeys(_tools(hook.condition)))
+    wanted = list(dict.fromkeys(rule_tools(hook.condition)))
     field = "condition" if hook.dialect == "codewhale" else "if"
     if len(wanted) > 1:
         message = f"its conditions never hold together: no tool is both {' and '.join(wanted[:2])}"
@@ -59,12 +59,13 @@ def _excluded(hook: Hook) -> Iterator[Diagnostic]:
         yield about(hook, "error", "never-runs", message, field, fix=f'matcher "{wanted[0]}"')
 
 
-def _tools(condition: Condition | None) -> Iterator[str]:
+def rule_tools(condition: Condition | None) -> Iterator[str]:
+    """The tools a condition is about, each of which the call must be."""
     if condition is None:
         return
     if isinstance(condition, AllOf):
         for each in condition.conditions:
-            yield from _tools(each)
+            yield from rule_tools(each)
     elif isinstance(condition, ToolName):
         if "*" not in condition.name:
             yield condition.name
@@ -75,14 +76,14 @@ def _tools(condition: Condition | None) -> Iterator[str]:
 def _foreign_names(hook: Hook) -> Iterator[Diagnostic]:
     """Names of tools as another agent has them: what is meant is known, and never called so here."""
     names = plain_names(hook.matcher)
-    table = _ELSEWHERE.get(hook.dialect, {})
+    table = TOOLS_ELSEWHERE.get(hook.dialect, {})
     if not names or hook.matcher is None:
         return
-    if table and all(name in _CLAUDE_TOOLS for name in names):
+    if table and all(name in CLAUDE_TOOLS for name in names):
         known = "|".join(table[name] for name in names if name in table)
         yield _dead(hook, f"{agent_of(hook)} has no tool of that name", known)
-    elif hook.dialect == "gen-code" and not any(name in _CLAUDE_TOOLS for name in names):
-        by_case = {tool.lower(): tool for tool in _CLAUDE_TOOLS}
+    elif hook.dialect == "gen-code" and not any(name in CLAUDE_TOOLS for name in names):
+        by_case = {tool.lower(): tool for tool in CLAUDE_TOOLS}
         meant = [by_case.get(name.lower(), "") for name in names]
         if all(meant):
             yield _dead(hook, "case counts", "|".join(meant))

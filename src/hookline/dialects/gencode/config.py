@@ -81,7 +81,7 @@ class _FileReader:
                     fix='[{"hooks": [...]}]',
                 )
             elif self._kind == "claude" and name in _NOT_INHERITED:
-                message = f"{name} hooks of a .claude file are not taken over"
+                message = f"gen-code does not take over the {name} hooks of a .claude file"
                 self._report.say(
                     "warning", "not-inherited", message, "hooks", name, fix="put them into .gen/settings.json"
                 )
