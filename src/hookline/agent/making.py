@@ -308,6 +308,8 @@ def _permissions(wanted: Wanted, found: SettingsFound, reader: RuleReader) -> Pe
         directories=(*found.directories, *wanted.directories),
         root=wanted.cwd,
         reader=reader,
+        # Settings files stand there too, and their rules guard what is beside them.
+        above=upward(os.path.abspath(wanted.cwd))[1:],
     )
 
 

@@ -49,7 +49,8 @@ async def run_agent(args: argparse.Namespace) -> int:
 
 
 async def _run(args: argparse.Namespace) -> int:
-    cwd, env = working_directory(args.cwd), dict(os.environ)
+    # Where it really is: tools follow links, and what they find must not seem to be elsewhere.
+    cwd, env = os.path.realpath(working_directory(args.cwd)), dict(os.environ)
     defined = defined_agent(args)
     model = args.model or (defined.root.model if defined else None) or default_model(env)
     port = RequestLog(provider_model(model, base_url=args.base_url, env=env), keep=args.json)

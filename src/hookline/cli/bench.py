@@ -50,13 +50,11 @@ def run(args: argparse.Namespace) -> int:
     import asyncio
 
     from hookline.cli.bench_running import bench
+    from hookline.cli.diagnosing import tell_problem
     from hookline.cli.fire_settings import RequestError
-    from hookline.cli.output import PROBLEM, tell
     from hookline.model.errors import HooklineError
-    from hookline.model.safetext import printable
 
     try:
         return asyncio.run(bench(args))
     except (RequestError, HooklineError) as problem:
-        tell(printable(f"hookline bench: {problem}"))
-        return PROBLEM
+        return tell_problem("bench", problem)

@@ -65,7 +65,7 @@ def _closing(document: BenchDocument) -> str:
     if document.dry_run:
         return "nothing was run"
     return (
-        f"{document.rounds} rounds after 2 to warm up. SPAWN: starting a shell ({_ms(document.spawn_ms or 0)} here),"
+        f"{document.rounds} round{'' if document.rounds == 1 else 's'} after 2 to warm up. SPAWN: starting a shell ({_ms(document.spawn_ms or 0)} here),"
         " as part of P50."
     )
 

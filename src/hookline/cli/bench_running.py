@@ -48,7 +48,7 @@ async def bench(args: argparse.Namespace) -> int:
         loaded = engine.load(cwd, args.config, None if args.dialect is None else [args.dialect])
         tell_diagnostics(loaded.diagnostics)
         if not loaded.hooks:
-            return _nothing(engine, cwd, found=bool(loaded.found))
+            return _nothing(engine, cwd, args, found=bool(loaded.found))
         if all(hook.broken is not None for hook in loaded.hooks):
             return PROBLEM  # which was told
         engine.swap(only(loaded.hooks, args.only or ()))
@@ -62,7 +62,9 @@ async def bench(args: argparse.Namespace) -> int:
         await engine.close()
 
 
-def _nothing(engine: Engine, cwd: str, *, found: bool) -> int:
+def _nothing(engine: Engine, cwd: str, args: argparse.Namespace, *, found: bool) -> int:
+    if args.json:
+        show(json_lines(BenchDocument(args.times, args.dry_run, None, ())), as_json=True)
     looked = "" if found else f"; looked for\n{looked_for(engine.loader, cwd)}"
     tell(printable(f"hookline bench: no hooks are configured{looked}"))
     return PROBLEM

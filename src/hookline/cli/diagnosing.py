@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from hookline.cli.output import tell
 from hookline.model.diagnostics import Diagnostic, Severity
-from hookline.model.errors import UnknownEventError
+from hookline.model.errors import ConfigError, UnknownEventError
 from hookline.model.safetext import one_line, printable
 
 PROBLEM = 1
@@ -40,7 +40,10 @@ def tell_problem(command: str, problem: Exception) -> int:
     """What was asked for cannot be done: one clear line, and the status that says so."""
     lost = isinstance(problem, UnknownEventError) and problem.nearest is None
     hint = "; `hookline events` lists them" if lost else ""
-    tell(printable(f"hookline {command}: {problem}{hint}"))
+    said = str(problem)
+    if isinstance(problem, ConfigError) and not any(one.where.file for one in problem.diagnostics):
+        said = "; ".join(one.message for one in problem.diagnostics)
+    tell(printable(f"hookline {command}: {said}{hint}"))
     return PROBLEM
 
 

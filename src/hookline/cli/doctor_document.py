@@ -33,7 +33,19 @@ class Findings(Struct, frozen=True, eq=False):
 
     @property
     def hooks(self) -> int:
-        return sum(1 for _ in entries(self.loaded))
+        """Without those that only stand in for a file nobody could read."""
+        unread = set(self.loaded.unreadable)
+        return sum(hook.where.file not in unread for hook in entries(self.loaded))
+
+    @property
+    def files(self) -> int:
+        """Two agents may read the same one."""
+        return len({found.file for found in self.loaded.found})
+
+    def read_before(self, found: Found) -> str | None:
+        """The dialect that reads this file as well, and whose hooks they are."""
+        first = next(each for each in self.loaded.found if each.file == found.file)
+        return None if first.dialect == found.dialect else first.dialect
 
     def events_of(self, found: Found) -> Counter[str]:
         """Hooks per event, under the names of the file's own agent."""
@@ -102,7 +114,7 @@ def as_document(findings: Findings) -> DoctorDocument:
         tuple(_problem(findings, one, whose.get(one.where.file)) for one in findings.problems),
         CountDocument(
             findings.hooks,
-            len(loaded.found),
+            findings.files,
             findings.count("error"),
             findings.count("warning"),
             findings.count("info"),

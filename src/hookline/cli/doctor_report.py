@@ -41,8 +41,7 @@ def _lines(findings: Findings, width: int) -> Iterator[str]:
 
 
 def _found(findings: Findings, width: int) -> Iterator[str]:
-    count = len(findings.loaded.found)
-    yield f"Found {_counted(count, 'file')} for {_home(findings.cwd)}"
+    yield f"Found {_counted(findings.files, 'file')} for {_home(findings.cwd)}"
     rows = [list(_row(findings, found)) for found in findings.loaded.found]
     for line in table(rows, width - 2).split("\n"):
         yield f"  {line}"
@@ -56,6 +55,8 @@ def _row(findings: Findings, found: Found) -> Iterator[str]:
     yield found.scope
     if found.unreadable:
         yield "cannot be read"
+    elif not events and (before := findings.read_before(found)) is not None:
+        yield f"as above: its hooks run as {AGENTS.get(before, before)}'s"
     elif not events:
         yield "no hooks"
     else:
@@ -93,16 +94,15 @@ def _containment(findings: Findings, width: int) -> Iterator[str]:
 
 
 def _sum(findings: Findings) -> str:
-    files = len(findings.loaded.found)
     hooks = _counted(findings.hooks, "hook")
     parts = [
         _counted(findings.count("error"), "error"),
         _counted(findings.count("warning"), "warning"),
         _counted(findings.count("info"), "note"),
     ]
-    if not files:
-        return "0 hooks: nothing is configured"
-    return f"{hooks} in {_counted(files, 'file')}: {', '.join(parts)}"
+    if not findings.files:
+        return "0 hooks: nothing is configured; `hookline init` writes a first guard"
+    return f"{hooks} in {_counted(findings.files, 'file')}: {', '.join(parts)}"
 
 
 def _counted(number: int, what: str) -> str:

@@ -21,6 +21,7 @@ FINE, PROBLEM = 0, 1
 #: A table shows which hook it is; --json has the whole of it.
 _LONGEST_NAME, _LONGEST_RUNS = 30, 48
 _HEAD = ("", "HOOK", "MATCHER", "RUNS", "MODE", "TIMEOUT", "SOURCE")
+_SOURCE = _HEAD.index("SOURCE")
 
 
 def list_hooks(args: argparse.Namespace) -> int:
@@ -65,7 +66,7 @@ def _lines(hooks: Sequence[ListedHook], width: int) -> Iterator[str]:
         (where, list(some))
         for where, some in groupby(hooks, key=lambda hook: (hook.event, hook.dialect, hook.spelled))
     ]
-    drawn = tables([[_HEAD], *([_row(hook) for hook in some] for _, some in groups)], width)
+    drawn = tables([[_HEAD], *([_row(hook) for hook in some] for _, some in groups)], width, whole=(_SOURCE,))
     yield drawn[0]
     for (where, _), lines in zip(groups, drawn[1:], strict=True):
         yield f"\n{_title(*where)}"

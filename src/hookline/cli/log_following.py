@@ -49,10 +49,13 @@ def _so_far(path: str, tail: Tail, wanted: Wanted, limit: int | None) -> tuple[S
 
 
 def _go_on(path: str, tail: Tail, wanted: Wanted, *, as_json: bool) -> int:
+    told = ""
     while not _nobody_reads():
         for item in tail.look():
             if isinstance(item, Damage):
-                tell_damage(path, [str(item)])
+                if str(item) != told:  # what cannot be read now cannot be read four times a second
+                    tell_damage(path, [str(item)])
+                told = str(item)
             elif wanted.takes(item):
                 status = _show(item, as_json=as_json)
                 if status is not None:

@@ -101,6 +101,8 @@ def _shown(document: LogDocument, *, counts: bool, as_json: bool) -> int:
     width = terminal_width()
     if not document.exists:
         return show(nothing_yet(document.journal, width))
+    if _unreadable(document) and not document.runs:
+        return PROBLEM  # which is told
     if not document.totals.runs and not document.runs:
         return show(paragraph(f"nothing in {document.journal} is like that", width))
     if counts:

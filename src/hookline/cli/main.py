@@ -17,6 +17,7 @@ commands:
 {commands}"""
 
 _EPILOG = """examples:
+  hookline doctor                                            are my hooks alive?
   hookline init                                              a first guard, shown at work
   hookline fire PreToolUse Bash command='git push --force'   what would my hooks say?
   hookline log --since 2h --decision deny                    what did they say?

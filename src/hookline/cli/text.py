@@ -1,7 +1,7 @@
 """Tables and paragraphs that fit the terminal. Plain text; everything shown passes `printable`."""
 
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, cast
 
 from hookline.cli import width
@@ -49,15 +49,22 @@ def table(rows: Sequence[Sequence[str]], width: int) -> str:
     return tables([rows], width)[0]
 
 
-def tables(groups: Sequence[Sequence[Sequence[str]]], width: int) -> list[str]:
-    """Several tables whose columns are equally wide, so that they can stand below each other."""
+def tables(
+    groups: Sequence[Sequence[Sequence[str]]], width: int, whole: Collection[int] = ()
+) -> list[str]:
+    """Several tables whose columns are equally wide, so that they can stand below each other.
+
+    In columns that are `whole` words are broken last: what stands there is to be copied.
+    """
     drawn = [[[printable(cell) for cell in row] for row in rows] for rows in groups]
     down = list(zip(*(row for rows in drawn for row in rows), strict=True))
     natural = [max(columns(cell) for cell in column) for column in down]
     # Words are broken only when there is no other way.
     longest = [max(columns(word) for cell in column for word in (cell.split() or [""])) for column in down]
     spare = width - len(GAP) * (len(natural) - 1)
-    widths = _shrunk(_shrunk(natural, longest, spare), [_LEAST] * len(natural), spare)
+    widths = _shrunk(natural, longest, spare)
+    kept = [longest[number] if number in whole else _LEAST for number in range(len(natural))]
+    widths = _shrunk(_shrunk(widths, kept, spare), [_LEAST] * len(natural), spare)
     return ["\n".join(line for row in rows for line in _row_lines(row, widths)) for rows in drawn]
 
 

@@ -39,9 +39,16 @@ def state_dir(env: Mapping[str, str]) -> str:
     base = env.get("XDG_STATE_HOME", "")
     if not os.path.isabs(base):
         home = env.get("HOME", "")
-        home = home if os.path.isabs(home) else os.path.expanduser("~")
+        home = home if os.path.isabs(home) else _own_home()
         base = os.path.join(home, ".local", "state")
     return os.path.join(base, "hookline")
+
+
+def _own_home() -> str:
+    """As the system knows it: without HOME, or with an empty one, nothing may land in / or here."""
+    import pwd  # noqa: PLC0415 - not on every system, and rarely needed
+
+    return pwd.getpwuid(os.getuid()).pw_dir
 
 
 def journal_path(env: Mapping[str, str]) -> str:

@@ -60,7 +60,9 @@ class FileArgument(Struct, frozen=True, eq=False):
         given = {name: value for name in self.fields if isinstance(value := arguments.get(name), str) and value}
         if not given and self.searches:
             given = {self.fields[0]: "."}
-        return {**arguments, **{name: from_root(path, cwd) or path for name, path in given.items()}}
+        # What is in doubt stays as it is: spelled out it would look certain.
+        whole = {name: from_root(path, cwd) for name, path in given.items() if not doubtful(path)}
+        return {**arguments, **{name: path for name, path in whole.items() if path is not None}}
 
     def _paths(self, arguments: Mapping[str, Any]) -> list[str]:
         found = [value for name in self.fields if isinstance(value := arguments.get(name), str) and value]

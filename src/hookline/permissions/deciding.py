@@ -116,7 +116,7 @@ class _Look:
         self.trail: list[str] = []
 
     def at_deny_rules(self) -> Decision | None:
-        rule = first_concerned(self._rules.deny, self._facts, self._permissions.rule_places)
+        rule = first_concerned(self._rules.deny, self._facts, self._permissions.guard_places)
         if rule is None:
             return self._silent(f"deny rules: none of {len(self._rules.deny)} concerns the call")
         return _by_rule("deny", "deny_rule", rule, f"Permission to use {self._tool} was denied by the rule")
@@ -135,7 +135,7 @@ class _Look:
         return Decision("deny", "mode", f"Mode {self._mode.name} refuses {self._tool}. {self._mode.says}")
 
     def at_ask_rules(self) -> Decision | None:
-        rule = first_concerned(self._rules.ask, self._facts, self._permissions.rule_places)
+        rule = first_concerned(self._rules.ask, self._facts, self._permissions.guard_places)
         if rule is None:
             return self._silent(f"ask rules: none of {len(self._rules.ask)} concerns the call")
         return _by_rule("ask", "ask_rule", rule, f"{self._tool} needs approval because of the rule")
@@ -165,7 +165,7 @@ class _Look:
         return Decision("allow", "hook_allow", _said(vote, "allowed"), source=_voter(vote))
 
     def at_allow_rules(self) -> Decision | None:
-        rules = covering(self._rules.allow, self._facts, self._permissions.session_places)
+        rules = self._covering(self._rules.allow)
         if not rules:
             return self._silent(f"allow rules: {len(self._rules.allow)} do not cover the call")
         return _by_rules("allow_rule", rules)
@@ -198,6 +198,9 @@ class _Look:
         if self._facts.category in {"read", "write"} and not self._in_reach():
             return Decision("ask", "default", f"{self._tool} needs approval: {self._outside()}.")
         return Decision("ask", "default", f"{self._tool} needs approval: no rule allows this call.")
+
+    def _covering(self, rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+        return covering(rules, self._facts, self._permissions.places)
 
     def _in_reach(self) -> bool:
         """Whether all files of the call are in the directories. A tool that writes has to name some."""

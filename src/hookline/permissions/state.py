@@ -33,11 +33,15 @@ class Permissions:
         reader: RuleReader | None = None,
         categories: Mapping[str, Category] = TOOL_CATEGORIES,
         parent: "Permissions | None" = None,
+        above: Sequence[str] = (),
     ) -> None:
         known = mode_of(mode)
         if known is None:
             raise ValueError(f"no permission mode is called {mode!r}; there are: {', '.join(MODES)}")
         self.root = root
+        #: Where rules about files count from: those that allow from the root, those that guard from above it too.
+        self.places = (root,) if root else ()
+        self.guard_places = (*self.places, *above)
         self.categories = categories
         self.parent = parent
         self.reader = reader if reader is not None else RuleReader()
@@ -174,6 +178,7 @@ class Permissions:
             reader=self.reader,
             categories=self.categories,
             parent=self,
+            above=self.guard_places[1:],
         )
         made.add_rules("ask", ask, source or "sub-agent")
         made.add_rules("deny", deny, source or "sub-agent")

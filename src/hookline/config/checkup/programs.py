@@ -45,7 +45,9 @@ class _Guesses:
         if key not in self._known:
             if len(self._known) >= _MOST_GUESSES or len(name) < _LONG_ENOUGH:
                 return None
-            self._known[key] = nearest(name, _programs(folders))
+            # Few people miss the first letter; without it, osascript would be script.
+            alike = (each for each in _programs(folders) if each[:1].casefold() == name[:1].casefold())
+            self._known[key] = nearest(name, alike)
         return self._known[key]
 
 
