@@ -42,7 +42,14 @@ async def play(project: str) -> None:
     # Every hook of every agent that has a config here.
     engine.load(project)
     ready = make_agent(
-        Wanted(cwd=project, model="scripted", mode="acceptEdits", allow=("Bash(python3:*)", "Bash(rm:*)")),
+        Wanted(
+            cwd=project,
+            model="scripted",
+            mode="acceptEdits",
+            allow=("Bash(python3:*)", "Bash(rm:*)"),
+            # The project is ours; the hooks of a stranger's would wait for this word.
+            trust=True,
+        ),
         Parts(
             engine=engine,
             model=scripted_model(str(HERE / "demo_script.yaml")),

@@ -159,7 +159,7 @@ class Stage:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self.agent.end()
+        await self.ready.end()
         await self.ready.close()
         if self.engine is not None:
             await self.engine.close()

@@ -1,5 +1,6 @@
 """`hookline bench`: the user's own hooks, measured."""
 
+import json
 import os
 import re
 import signal
@@ -135,6 +136,7 @@ def test_nothing_of_it_is_in_the_journal(where: Place) -> None:
     ("words", "told"),
     [
         (["PreTolUse"], "no event is called 'PreTolUse'; did you mean 'PreToolUse'?"),
+        (["Xyzzy"], "no event is called 'Xyzzy'; `hookline events` lists them"),
         (["--only", "formatt"], "no hook is called 'formatt'; did you mean 'format'?"),
         (["--times", "0"], "--times 0: say how many rounds, one at least"),
         (["--times", "x"], "invalid int value"),
@@ -156,6 +158,7 @@ def test_without_hooks_it_says_where_it_looked(where: Place) -> None:
     assert ran.status == 1
     assert "no hooks are configured; looked for" in ran.stderr
     assert ".hookline/hooks.{toml,yaml,yml,json}" in ran.stderr
+    assert json.loads(bench(where, "--json").stdout)["events"] == []
 
 
 def test_an_interrupt_kills_the_hook_and_ends_with_130(where: Place) -> None:

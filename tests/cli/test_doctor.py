@@ -275,3 +275,41 @@ def test_a_thousand_hooks_take_no_time(clinic: Clinic) -> None:
     before = time.monotonic()
     assert alarms(clinic.problems()) == []
     assert time.monotonic() - before < 20
+
+
+SHARED = '{"hooks": {"PermissionRequest": [{"hooks": [{"type": "command", "command": "true"}]}]}}'
+
+
+def test_a_file_two_agents_read_is_one_file_and_what_one_leaves_out_is_told(clinic: Clinic) -> None:
+    clinic.write(".claude/settings.json", SHARED)
+    clinic.write(
+        ".gen/settings.json", '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}'
+    )
+    document = clinic.document()
+    assert (document.counts.files, len(document.found)) == (2, 3)
+    (told,) = [one for one in document.problems if one.code == "not-inherited"]
+    assert (told.severity, told.line) == ("warning", 1)
+    assert "gen-code" in told.message
+
+
+def test_a_file_that_is_not_there_has_no_hooks(clinic: Clinic) -> None:
+    document = clinic.document(["--config", str(clinic.project / "nope.toml")])
+    assert (document.counts.hooks, document.counts.errors) == (0, 1)
+
+
+def test_a_program_of_another_system_is_not_taken_for_a_slip(clinic: Clinic) -> None:
+    clinic.write("../bin/script", "#!/bin/sh\n", mode=0o755)
+    clinic.write(
+        ".claude/settings.json",
+        '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "osascript -e beep"}]}]}}',
+    )
+    (told,) = [one for one in clinic.problems() if one.severity == "error"]
+    assert told.fix == "install osascript, or write its whole path"
+
+
+def test_a_journal_that_is_none_is_told(clinic: Clinic) -> None:
+    clinic.write(".hookline/hooks.toml", "[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = 'true'\n")
+    (clinic.home / ".local/state/hookline/journal.jsonl").mkdir(parents=True)
+    (told,) = [one for one in clinic.problems() if one.code == "no-journal"]
+    assert told.severity == "warning"
+    assert told.file.endswith("journal.jsonl")

@@ -172,3 +172,24 @@ def test_bad_input_is_one_clear_line_and_status_1(here: Inside, words: list[str]
     assert ran.status == 1
     assert said in ran.stderr
     assert len(ran.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("columns", [40, 60, 79, 80, 100])
+def test_no_line_is_wider_than_the_terminal(columns: int) -> None:
+    with place() as where:
+        where.write(
+            ".claude/settings.json",
+            json.dumps(
+                {
+                    "hooks": {
+                        "PreToolUse": [
+                            {"matcher": "Edit|Write", "hooks": [{"type": "command", "command": "x" * 70}]}
+                        ]
+                    }
+                }
+            ),
+        )
+        ran = run_cli(["list"], where.project, where.home, env={"COLUMNS": str(columns)})
+    assert max(map(len, ran.stdout.splitlines())) <= columns
+    # What is to be copied is in one piece.
+    assert ".claude/settings.json:1" in ran.stdout

@@ -230,3 +230,10 @@ def test_ten_thousand_runs_are_read_at_once(where: Place, log: Log) -> None:
         file.append(STORY[1])
     file.close()
     assert "50 of 10000 runs: 10000 held back" in log().stdout
+
+
+def test_a_journal_that_is_none_is_said_once_and_nothing_else(where: Place, log: Log) -> None:
+    (where.home / ".local/state/hookline/journal.jsonl").mkdir(parents=True)
+    ran = log()
+    assert (ran.status, ran.stdout) == (1, "")
+    assert ran.stderr.count("cannot be read") == 1

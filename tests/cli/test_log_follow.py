@@ -170,3 +170,16 @@ def test_a_line_without_end_is_given_up(where: Place, tail_of: Callable[[], Tail
     found = hooks(tail_of())
     assert found[0] == "a"
     assert "longer than" in found[1]
+
+
+def test_a_journal_that_is_none_is_said_once(where: Place) -> None:
+    journal = journal_of(where)
+    os.makedirs(journal)
+    with following(where) as process:
+        said = cast("IO[bytes]", process.stderr).readline().decode()
+        assert said.endswith("the journal cannot be read: Is a directory\n")
+        # When it can be read again, it goes on; by then it has looked at least once more.
+        os.rmdir(journal)
+        write_runs(where, a_run("new"))
+        assert " new " in line(process)
+        assert interrupted(process) == (130, "hookline: interrupted\n")

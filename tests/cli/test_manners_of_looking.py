@@ -59,7 +59,7 @@ def bad(project: Path, *words: str, stdin: str = "") -> Ran:
     [
         ("{", "cannot be read as JSON"),
         ("[1]", "is not a JSON object"),
-        ('{"hook_event_name": "PreToolUse"}', "tool_name is missing"),
+        ('{"hook_event_name": "PreToolUse"}', ": the payload of PreToolUse: tool_name is missing"),
         ('{"hook_event_name": "PreToolUze", "tool_name": "x"}', "did you mean 'PreToolUse'?"),
         ("{}", "say which event to fire"),
     ],
@@ -69,6 +69,7 @@ def test_a_payload_that_cannot_be_used_is_one_clear_line(
 ) -> None:
     ran = bad(project, command, "--payload", "-", stdin=payload)
     assert (ran.stdout, said in ran.stderr, ran.stderr.count("\n")) == ("", True, 1)
+    assert ": error: " not in ran.stderr
 
 
 @pytest.mark.parametrize("command", ["list", "fire", "explain"])

@@ -80,8 +80,32 @@ SHOWN = {
     "init": [["init"], ["init", "--cwd", EVIL]],
     "log": [["log"], ["log", "--counts"], ["log", "--since", EVIL]],
     "bench": [["bench", "--times", "1"], ["bench", "--dry-run"], ["bench", "--only", EVIL], ["bench", EVIL]],
+    "hook": [
+        ["hook", "--dialect", "claude-code", "PreToolUse"],
+        ["hook", "--dialect", EVIL],
+        ["hook", "--dialect", "claude-code", EVIL],
+        ["hook", "--print-config", EVIL],
+        ["hook", "--print-config", "claude-code", EVIL],
+        ["hook", f"--{EVIL}"],
+    ],
+    "agent": [
+        ["agent", "--print", f"run {EVIL}", "--model", "scripted:answers.yaml", "--allow", "Bash"],
+        ["agent", "--print", "hi", "--model", EVIL],
+        ["agent", "--print", "hi", "--model", f"scripted:{EVIL}"],
+        ["agent", "--print", "hi", "--mode", EVIL],
+        ["agent", "--print", "hi", "--resume", EVIL],
+    ],
     "completion": [["completion", EVIL]],
 }
+#: These start hooks or tools of their own, or read what an agent says to them.
+PROCESSES = ("fire", "bench", "hook", "agent")
+PAYLOAD = json.dumps({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": EVIL}})
+ANSWERS = json.dumps(
+    [
+        {"text": EVIL, "tool_calls": [{"name": "Bash", "input": {"command": f"cat said; : '{EVIL}'"}}]},
+        {"text": EVIL},
+    ]
+)
 WORDS = [words for command, all_words in SHOWN.items() if command in COMMANDS for words in all_words]
 
 
@@ -93,6 +117,7 @@ def evil() -> Iterator[Place]:
         where.write(".hookline/hooks.toml", NATIVE)
         where.write(".claude/settings.json", CLAUDE)
         where.write("script.sh", SCRIPT)
+        where.write("answers.yaml", ANSWERS)
         (where.project / "said").write_text(EVIL + "\n")
         runs = [
             Run(hook=EVIL, source=EVIL, status="failed", detail=EVIL, event=EVIL, spelled=EVIL, at=NOW),
@@ -116,9 +141,11 @@ def test_what_is_printed_is_text_and_nothing_else(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    if as_json and words[0] == "hook":
+        pytest.skip("what it prints is its agent's own format")
     words = [*words, "--json"] if as_json else words
-    if words[0] in ("fire", "bench"):
-        ran = run_cli(words, evil.project, evil.home)
+    if words[0] in PROCESSES:
+        ran = run_cli(words, evil.project, evil.home, stdin=PAYLOAD)
     else:
         ran = run_here(words, evil, capsys, monkeypatch)
     assert ran.status in (0, 1, 2)

@@ -1,5 +1,6 @@
 import fcntl
 import os
+import pwd
 import socket
 import stat
 from collections.abc import Callable
@@ -101,8 +102,11 @@ def test_state_belongs_where_the_specification_says(env: dict[str, str], expecte
     assert journal_path(env) == expected + "/journal.jsonl"
 
 
-def test_without_a_home_the_account_tells_it() -> None:
-    assert state_dir({}) == os.path.expanduser("~/.local/state/hookline")
+def test_without_a_home_the_account_tells_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = pwd.getpwuid(os.getuid()).pw_dir
+    assert state_dir({}) == os.path.join(own, ".local/state/hookline")
+    monkeypatch.setenv("HOME", "")
+    assert state_dir({"HOME": ""}) == os.path.join(own, ".local/state/hookline")
 
 
 def _fixed(path: str) -> Callable[[Path], str]:

@@ -82,6 +82,8 @@ class Admitting:
         if submitted.blocked or submitted.stop:
             return self._rejected(text, submitted)
         final = text if submitted.updated_prompt is None else str(submitted.updated_prompt)
+        if not final.strip():
+            return self._nothing(final)
         prepared = await self._intake.prepare(final, cwd)
         for problem in prepared.problems:
             self._listener.show(Shown(kind="warning", text=problem))
@@ -127,6 +129,11 @@ class Admitting:
         for problem in problems:
             self._listener.show(Shown(kind="warning", text=f"/{prepared.command}: allowed-tools: {problem}"))
         return rules
+
+    def _nothing(self, text: str) -> Rejected:
+        why = "the prompt is empty: there is nothing to send"
+        self._listener.show(Shown(kind="blocked", text=why))
+        return Rejected(why=why, text=text)
 
     def _rejected(self, text: str, outcome: Outcome) -> Rejected:
         why = outcome.reason or outcome.stop_reason or _BLOCKED

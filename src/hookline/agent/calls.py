@@ -49,9 +49,13 @@ class Calls:
         """All calls at once; what they settle to, in their order."""
         tasks = [asyncio.ensure_future(self._one(use, rules)) for use in uses]
         try:
+            # Not by gather alone: interrupted, it would wait for calls that take their time to end.
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
             settled = await asyncio.gather(*tasks)
             await self._follow(settled)
         except asyncio.CancelledError:
+            for task in tasks:
+                task.cancel()
             raise CallsInterrupted(await _what_is_left(uses, tasks)) from None
         finally:
             for task in tasks:  # where one broke, the others must not go on behind everybody's back

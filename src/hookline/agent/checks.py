@@ -44,6 +44,8 @@ class Rules(Struct, frozen=True, eq=False):
     cwd: str
     budget: "Budget"
     caller: str = MAIN
+    #: The top of the worktree the agent is in, if it is in one.
+    worktree: str = ""
     #: `allowed-tools` of the active command, skill or agent definition.
     allowed: RuleSet | None = None
 
@@ -142,7 +144,12 @@ def mcp_server_of(use: ToolUse, rules: Rules) -> Mapping[str, Any] | None:
 def facts_of(use: ToolUse, rules: Rules) -> CallFacts:
     arguments = arguments_of(use)
     return CallFacts(
-        use.name, arguments, category_of(use, rules), rules.cwd, _real_path(arguments, rules.cwd)
+        use.name,
+        arguments,
+        category_of(use, rules),
+        rules.cwd,
+        _real_path(arguments, rules.cwd),
+        rules.worktree,
     )
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Mapping
+from functools import partial
 
 from hookline.agent.intake.project import ProjectIntake
 from hookline.agent.outside import Shown
@@ -114,7 +115,9 @@ def resume_command(store: SessionsStore) -> Command:
     async def resume(agent: Agent, argument: str) -> Told:
         """The session ends here; whoever runs the agent goes on with the other one."""
         try:
-            stored = await asyncio.to_thread(store.find, argument)
+            this = agent.hooks.scene.session_id
+            find = partial(store.last, this) if argument == "last" else partial(store.find, argument)
+            stored = await asyncio.to_thread(find)
         except TranscriptError as problem:
             return _say(agent, str(problem), failed=True)
         agent.leaving, agent.goes_on_with = "resume", stored.id

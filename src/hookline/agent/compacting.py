@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from hookline.agent.conversation import Conversation
 from hookline.agent.hooksport import Hooks
 from hookline.agent.messages import User
-from hookline.agent.modelport import ModelError, ModelPort, Response
+from hookline.agent.modelport import ModelError, ModelPort, Response, Usage
 from hookline.agent.outside import Listener, Shown
 from hookline.agent.records import Records
 from hookline.model import events as e
@@ -34,6 +34,7 @@ class Compacting:
         listener: Listener,
         limit: int,
         restart: Callable[[], Awaitable[None]],
+        spend: Callable[[Usage], None],
     ) -> None:
         self._model = model
         self._hooks = hooks
@@ -42,16 +43,19 @@ class Compacting:
         self._listener = listener
         self._limit = limit
         self._restart = restart
+        self._spend = spend
         #: How long the conversation was when it was last refused: it is not tried again at once.
         self._refused_at = 0
 
-    async def if_needed(self, model: str, tokens: int, going_on: str) -> None:
+    async def if_needed(self, model: str, tokens: int, going_on: str) -> bool:
         """Compact by itself once a request grew to the limit; `going_on` is what the turn is about."""
         length = len(self._talk.messages)
         if not self._limit or tokens < self._limit or length <= self._refused_at + 2:
-            return
-        if await self.compact(model, "auto", tokens=tokens, going_on=going_on) is not None:
-            self._refused_at = length
+            return False
+        if await self.compact(model, "auto", tokens=tokens, going_on=going_on) is None:
+            return True
+        self._refused_at = length
+        return False
 
     async def compact(
         self,
@@ -104,6 +108,7 @@ class Compacting:
         async for piece in self._model.stream(replace(request, messages=(*request.messages, question))):
             if isinstance(piece, Response):
                 response = piece
+        self._spend(response.usage)
         if not response.text.strip():
             raise ModelError("unknown", "the model gave an empty summary")
         return response.text

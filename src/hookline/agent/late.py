@@ -60,6 +60,13 @@ class LateWords:
         while not self._wakes:
             self._put(await self._inbox.get())
 
+    def hand_over(self, inbox: Inbox) -> None:
+        """This conversation is over; wakes, and words that come later, are for another one."""
+        for late in self._wakes:
+            inbox.put(late)
+        self._wakes.clear()
+        self._inbox.hand_over(inbox)
+
 
 def notice(late: Late) -> str:
     """What the model is told when a hook wakes it."""

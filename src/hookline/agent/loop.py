@@ -58,6 +58,7 @@ class Loop:
         begun = await self._begun(turn)
         if begun.blocked or begun.stop:
             return self._blocked(begun, "a TurnStart hook ended the turn")
+        self._place.allowed = turn.allowed
         self._talk.add(User(text=turn.text))
         self._talk.place((*turn.context, *begun.context_items))
         budget, repeats = Budget(self._settings.max_tool_calls), Repeats(self._settings.most_repeats)
@@ -126,6 +127,7 @@ class Loop:
             permissions=self._permissions,
             cwd=self._place.cwd,
             caller=self._place.caller,
+            worktree=self._place.worktree,
             budget=budget,
             allowed=turn.allowed,
         )

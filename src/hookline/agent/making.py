@@ -40,10 +40,12 @@ from hookline.agent.tools.web_fetch import WebFetch
 from hookline.agent.transcript import Transcript
 from hookline.agent.transcript_reading import Past
 from hookline.agent.transcript_records import SessionFacts
+from hookline.agent.trusting import ProjectTrust, is_trusted
 from hookline.agent.worktrees import Worktrees, WorktreeTools
 from hookline.background.inbox import Late
 from hookline.config.embedding import Engine
 from hookline.config.sources import upward
+from hookline.engine.admission import admit_all
 from hookline.engine.journal_file import state_dir
 from hookline.handlers.process import Processes
 from hookline.matching.nearest import nearest
@@ -78,6 +80,8 @@ class Wanted(Struct, frozen=True, kw_only=True):
     #: Only these tools; None: all there are.
     tools: tuple[str, ...] | None = None
     types: tuple[AgentType, ...] = ()
+    #: The user vouches for the hooks of this project, for this run.
+    trust: bool = False
     add_date: bool = False
     add_environment_info: bool = False
     add_prompt_files: tuple[str, ...] = ()
@@ -104,6 +108,8 @@ class Parts(Struct, frozen=True, kw_only=True, eq=False):
     extra_hooks: tuple[Hook, ...] = ()
     #: False: the files were named one by one, so others are not looked for.
     live: bool = True
+    #: Somebody sits at a terminal.
+    terminal: bool = False
 
 
 class Ready(Struct, frozen=True, kw_only=True, eq=False):
@@ -130,6 +136,14 @@ class Ready(Struct, frozen=True, kw_only=True, eq=False):
         await self.servers.settle()
         self.watch.start(self.watched)
 
+    async def end(self, reason: str = "other") -> None:
+        """Nothing of the session is told after SessionEnd: what goes on in the background ends before it."""
+        await self.watch.close()
+        try:
+            await self.tasks.close()
+        finally:
+            await self.agent.end(reason)
+
     async def close(self) -> None:
         await self.watch.close()
         try:
@@ -149,6 +163,7 @@ def make_agent(wanted: Wanted, parts: Parts) -> Ready:
     settings = _settings(wanted, found)
     permissions = _permissions(wanted, found, reader)
     records, source, session_id, past = _records(wanted, parts)
+    _trust(wanted, parts, found)
     own, joined = _hooks(wanted, parts, found, session_id)
     hooks = Recorded(own, parts.log)
     place = Workplace(hooks, wanted.cwd, env=parts.env)
@@ -279,6 +294,20 @@ def _tell_unknown_tools(wanted: Wanted, tools: Mapping[str, Tool], listener: Lis
                 close = nearest(name, tools)
                 hint = f"did you mean {close}?" if close else f"there are {', '.join(tools)}"
                 listener.show(Shown(kind="warning", text=f"there is no tool {name!r} to offer; {hint}"))
+
+
+def _trust(wanted: Wanted, parts: Parts, found: SettingsFound) -> None:
+    """Hooks of a project that their own agent would hold back are held back here too, and the user is told."""
+    if parts.engine is None or parts.engine.admit is not admit_all:
+        # A host with a way of its own to vouch for hooks keeps it.
+        return
+    root = _root(wanted.cwd)
+    trusted = wanted.trust or is_trusted(root, found.table.trusted)
+    trust = ProjectTrust(root, trusted=trusted, terminal=parts.terminal)
+    parts.engine.admit = trust.admit
+    notice = trust.notice(parts.engine.hooks)
+    if notice is not None:
+        parts.listener.show(Shown(kind="warning", text=notice))
 
 
 def _settings(wanted: Wanted, found: SettingsFound) -> AgentSettings:

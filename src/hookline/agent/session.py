@@ -14,6 +14,8 @@ from hookline.agent.conversation import Conversation
 from hookline.agent.gates import Gates
 from hookline.agent.hooksport import SessionHooks
 from hookline.agent.instructions import Instructions
+from hookline.agent.intake.local_commands import LOCAL_COMMANDS, not_typed, slash_of
+from hookline.agent.intake.prepared import LocalCommand
 from hookline.agent.late import LateWords, notice
 from hookline.agent.messages import Message
 from hookline.agent.modelport import ModelError, ModelPort, Usage
@@ -131,6 +133,7 @@ class Agent:
             listener=self.listener,
             limit=settings.compact_at,
             restart=self._compacted,
+            spend=place.spend,
         )
         self.instructions = Instructions(
             root=hooks.scene.project_dir or place.cwd,
@@ -142,6 +145,7 @@ class Agent:
         self._wakes = 0
         self._playing: asyncio.Future[Told] | None = None
         self._farewell: asyncio.Future[Outcome] | None = None
+        self._end_told = False
         self._ended: asyncio.Future[None] | None = None
         self._began = time.monotonic()
         hooks.update(
@@ -166,6 +170,7 @@ class Agent:
 
     async def start(self, source: str = "startup", *, setup: str | None = None) -> None:
         """Setup, where it is asked for, then SessionStart: before the first prompt, and once."""
+        self._end_told = False
         if setup is not None:
             ready = await self.fire(e.SETUP, p.SetupRun(trigger=setup))
             self.talk.place(ready.context_items)
@@ -179,7 +184,12 @@ class Agent:
         seed = begun.initial_user_message
         if seed is None:
             return
-        if self.queue or self.talk.messages:
+        slash = slash_of(seed)
+        if slash is not None and slash.name in LOCAL_COMMANDS:
+            self._show(
+                "warning", f"a hook's first message was not used: /{slash.name} is for the user to type"
+            )
+        elif self.queue or self.talk.messages:
             self._show("notice", "a hook's first message was not used: there is a prompt already")
         else:
             self.queue.append(seed)
@@ -194,17 +204,24 @@ class Agent:
         await asyncio.shield(self._ended)
 
     async def _end(self, reason: str) -> None:
-        took = int((time.monotonic() - self._began) * 1000)
-        over = p.SessionEnded(reason=reason, duration_ms=took, cost_usd=self.totals.cost_usd)
-        self._farewell = asyncio.ensure_future(self.fire(e.SESSION_END, over))
-        await self._said_farewell(self._farewell)
+        # A new beginning that was interrupted has told the end already.
+        if not self._end_told:
+            await self._say_farewell(reason)
         self.hooks.clear()
         self.records.close()
 
-    async def _said_farewell(self, farewell: "asyncio.Future[Outcome]") -> None:
+    async def _say_farewell(self, reason: str) -> None:
         """Until the hooks of SessionEnd are done, were interrupted, or took too long."""
+        took = int((time.monotonic() - self._began) * 1000)
+        over = p.SessionEnded(reason=reason, duration_ms=took, cost_usd=self.totals.cost_usd)
+        self._end_told = True
+        self._farewell = farewell = asyncio.ensure_future(self.fire(e.SESSION_END, over))
         longest = self.settings.longest_end
-        done, _late = await asyncio.wait({farewell}, timeout=longest)
+        try:
+            done, _late = await asyncio.wait({farewell}, timeout=longest)
+        except asyncio.CancelledError:
+            farewell.cancel()
+            raise
         if not done:
             self._show("warning", f"SessionEnd: its hooks took longer than {longest:g} s and were stopped")
             farewell.cancel()
@@ -214,12 +231,13 @@ class Agent:
 
     async def begin_anew(self, source: str, reason: str) -> None:
         """The conversation ends here and another one begins in its place."""
-        await self.fire(e.SESSION_END, p.SessionEnded(reason=reason, cost_usd=self.totals.cost_usd))
+        await self._say_farewell(reason)
         self.hooks.renew()
         self.talk.replace_all(())
         self.talk.turn_over()
         self.talk.forget_session_context()
         self.records.cleared()
+        self._last_prompt = None
         await self.start(source)
 
     # -- prompts ----------------------------------------------------------------------------------------
@@ -313,14 +331,22 @@ class Agent:
         if isinstance(found, Admitted):
             self._last_prompt = found
             return self._turn(found)
-        if found.name == "retry" and self._last_prompt is not None:
+        if not_typed(found, text):
+            why = f"a hook made the prompt /{found.name}, which only the user may type"
+            self._show("blocked", why)
+            return Told(status="blocked", why=why, given_back=text)
+        return await self._done(found)
+
+    async def _done(self, local: LocalCommand) -> Turn | Told:
+        if local.name == "retry" and self._last_prompt is not None:
             # It passed the hooks when it was submitted; this is the same prompt.
             return self._turn(self._last_prompt)
-        command = self._commands.get(found.name)
-        if command is None:
-            self._show("warning", f"/{found.name} cannot be used here")
-            return Told(status="failed", why=f"/{found.name} cannot be used here")
-        return await command(self, found.argument)
+        command = self._commands.get(local.name)
+        if command is not None:
+            return await command(self, local.argument)
+        why = "there is no prompt yet to send again" if local.name == "retry" else "it cannot be used here"
+        self._show("warning", f"/{local.name}: {why}")
+        return Told(status="failed", why=f"/{local.name}: {why}")
 
     def _named(self, prompt_id: str) -> None:
         self.hooks.update(prompt_id=prompt_id)
@@ -343,13 +369,16 @@ class Agent:
             return await self._settling.failed(turn, error)
 
     async def _before_request(self, turn: Turn) -> None:
+        if await self.compacting.if_needed(turn.model, self.talk.tokens, turn.text):
+            # What hooks said of the prompt holds for the whole turn, so it must not be lost in the summary.
+            self.talk.place(turn.context)
         self._late.take()
         await self.instructions.touched(self.place.take_touched())
-        await self.compacting.if_needed(turn.model, self.talk.tokens, turn.text)
 
     async def _settle(self, turn: Turn | None, ending: Ending, started: float) -> Told:
         if turn is None:
             return Told(status=ending.status, why=ending.why)
+        turn.usage += self.place.take_spent()
         await self._settling.settle(
             turn, ending, started=started, session_id=self.hooks.scene.session_id, queued=len(self.queue)
         )

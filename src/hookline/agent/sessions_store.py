@@ -60,10 +60,10 @@ class SessionsStore:
         """The newest first."""
         return _stored(self.folder)
 
-    def last(self) -> Stored:
-        """The newest in which somebody said something. Raises TranscriptError when the project has none."""
+    def last(self, but: str = "") -> Stored:
+        """The newest but that one in which somebody said something. Raises TranscriptError when there is none."""
         for each in self.sessions():
-            if _was_spoken_in(each.path):
+            if each.id != but and _was_spoken_in(each.path):
                 return each
         raise TranscriptError("there is no earlier session in this project")
 

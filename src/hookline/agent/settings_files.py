@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from hookline.config.files import read_file
 from hookline.config.sources import SUFFIXES, upward, user_directory
@@ -16,6 +16,10 @@ from hookline.permissions.settings import permission_settings
 
 #: Whose `agent` table is ours: those of other agents mean something else by it.
 _OWN_FOLDERS = frozenset({".hookline", "hookline"})
+
+
+_Count = Annotated[int, Meta(ge=0)]
+_Some = Annotated[int, Meta(ge=1)]
 
 
 class RouteSetting(Struct, frozen=True, forbid_unknown_fields=True):
@@ -30,16 +34,18 @@ class AgentTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     model: str | None = None
     system: str | None = None
-    max_iterations: int | None = None
-    max_tool_calls: int | None = None
-    most_repeats: int | None = None
-    most_wakes: int | None = None
-    compact_at: int | None = None
+    max_iterations: _Some | None = None
+    max_tool_calls: _Count | None = None
+    most_repeats: _Some | None = None
+    most_wakes: _Count | None = None
+    compact_at: _Count | None = None
     routes: tuple[RouteSetting, ...] = ()
     add_date: bool = False
     add_environment_info: bool = False
     add_prompt_files: tuple[str, ...] = ()
     watch: tuple[str, ...] = ()
+    #: Projects whose own hooks may run. Only the user's settings can say so.
+    trusted: tuple[str, ...] = ()
     #: Hosts of this machine and of private networks that WebFetch may talk to.
     local_hosts: tuple[str, ...] = ()
 
@@ -79,13 +85,14 @@ def settings_places(cwd: str, env: Mapping[str, str]) -> Iterator[str]:
 def read_settings(cwd: str, env: Mapping[str, str], reader: RuleReader) -> SettingsFound:
     """A file that cannot be read, and a rule that makes no sense, are said; everything else holds."""
     found = SettingsFound()
+    own = user_directory(env)
     for file in settings_places(cwd, env):
         if os.path.lexists(file):
-            found = _with_file(found, file, reader)
+            found = _with_file(found, file, reader, of_user=os.path.dirname(file) == own)
     return found
 
 
-def _with_file(found: SettingsFound, file: str, reader: RuleReader) -> SettingsFound:
+def _with_file(found: SettingsFound, file: str, reader: RuleReader, *, of_user: bool) -> SettingsFound:
     document = read_file(file)
     said = list(document.diagnostics)
     if document.value is None:
@@ -103,6 +110,10 @@ def _with_file(found: SettingsFound, file: str, reader: RuleReader) -> SettingsF
     table, wrong = found.table, None
     if os.path.basename(os.path.dirname(file)) in _OWN_FOLDERS:
         table, wrong = _table(found.table, document)
+        if table.trusted != found.table.trusted and not of_user:
+            message = "a project cannot trust itself; say it in your own settings"
+            wrong = Diagnostic("error", "self-trust", message, document.where("agent", "trusted"))
+            table = _changed_table(table, found.table.trusted)
     said.extend([wrong] if wrong is not None else [])
     return _changed(
         found,
@@ -129,6 +140,10 @@ def _table(before: AgentTable, document: Document) -> tuple[AgentTable, Diagnost
         return msgspec.convert(merged, AgentTable), None
     except msgspec.ValidationError as problem:
         return before, Diagnostic("error", "bad-setting", f"agent: {problem}", document.where("agent"))
+
+
+def _changed_table(table: AgentTable, trusted: tuple[str, ...]) -> AgentTable:
+    return msgspec.structs.replace(table, trusted=trusted)
 
 
 def _changed(found: SettingsFound, **changes: Any) -> SettingsFound:

@@ -12,6 +12,7 @@ from msgspec.structs import asdict, replace
 from hookline.agent.conversation import Conversation
 from hookline.agent.gates import Gates
 from hookline.agent.hooksport import SessionHooks
+from hookline.agent.late import LateWords
 from hookline.agent.modelport import ModelError, ModelPort
 from hookline.agent.outside import Asker, Listener
 from hookline.agent.permitting import Permitting
@@ -159,6 +160,7 @@ class _Subagent:
         self._talk = Conversation(kind.instruction or crew.settings.system, self._records.message)
         self._talk.instructions = crew.instructions
         self._place = Workplace(self._spoken, cwd, env=place.env, agent_id=self.id, agent_type=kind.name)
+        self._place.worktree = cwd if cwd != place.cwd else place.worktree
         self._place.on_move, self._place.on_watch = self._moved, place.on_watch
         self._place.on_wrote, self._place.on_told = place.on_wrote, place.on_told
         self._permissions = crew.permissions.child(source=kind.name)
@@ -174,8 +176,10 @@ class _Subagent:
             place=self._place,
             settings=settings,
             listener=crew.listener,
-            gates=Gates(self._last_gate, own_turn=False),
+            gates=Gates(self._last_gate, self._before_request, own_turn=False),
         )
+        self._late = LateWords(self._hooks.inbox, self._talk, crew.listener, place.on_watch)
+        self._caller = place
 
     async def play(self, prompt: str, description: str) -> tuple[Ending, Turn]:
         begun = await self._spoken.dispatch(
@@ -189,17 +193,32 @@ class _Subagent:
             text=prompt,
             model=self._kind.model or self._crew.settings.model,
             context=begun.context_items,
+            allowed=self._caller.allowed,
         )
         try:
-            return await self._loop.play(turn), turn
-        except ModelError as error:
-            await self._over("failed", turn)
-            return Ending(status="failed", why=f"{error.kind}: {error}"), turn
+            return await self._ending(turn), turn
         except asyncio.CancelledError:
             self._talk.close_open_calls()
+            await self._over("interrupted", turn)
             raise
         finally:
+            self._caller.spend(turn.usage + self._place.take_spent())
+            # Hooks that still run in the background have nobody but the caller to tell.
+            self._late.hand_over(self._crew.hooks.inbox)
             self._records.close()
+
+    async def _ending(self, turn: Turn) -> Ending:
+        try:
+            ending = await self._loop.play(turn)
+        except ModelError as error:
+            ending = Ending(status="failed", why=f"{error.kind}: {error}")
+        if ending.status != "completed":
+            await self._over(ending.status, turn)
+        return ending
+
+    async def _before_request(self, turn: Turn) -> None:
+        del turn
+        self._late.take()
 
     async def _over(self, status: str, turn: Turn) -> None:
         """It ended without an answer: hooks hear of it, and cannot keep it going."""

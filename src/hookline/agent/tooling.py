@@ -7,8 +7,10 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct
 
 from hookline.agent.hooksport import Hooks
+from hookline.agent.modelport import Usage
 from hookline.model import events as e
 from hookline.model import payloads as p
+from hookline.permissions.rules import RuleSet
 
 #: What a call does to the world; permission modes speak of these.
 Category = Literal["read", "write", "run", "web", "mcp", "agent", "other"]
@@ -58,6 +60,8 @@ class Workplace:
         self.cwd = os.path.abspath(cwd)
         #: A snapshot: what changes later in this process is not the session's.
         self.env: dict[str, str] = dict(os.environ if env is None else env)
+        #: The top of the git worktree it works in, if it is in one of its own.
+        self.worktree = ""
         self.agent_id = agent_id
         self.agent_type = agent_type
         #: Set by the owner of the session: where the agent works now, and what hooks want watched.
@@ -68,6 +72,9 @@ class Workplace:
         self.on_told: Callable[[str], None] = _ignore
         #: Files the model has read, and their time of change then: an edit of anything else is a guess.
         self.read_files: dict[str, float] = {}
+        #: `allowed-tools` of the turn that is being played; they hold for sub-agents it starts, too.
+        self.allowed: RuleSet | None = None
+        self._spent = Usage()
         self._touched: list[str] = []
 
     @property
@@ -77,6 +84,14 @@ class Workplace:
     def path(self, given: str) -> str:
         """An absolute path for what the model wrote."""
         return os.path.normpath(os.path.join(self.cwd, os.path.expanduser(given)))
+
+    def spend(self, usage: Usage) -> None:
+        """Something beside the turn's own requests asked a model."""
+        self._spent += usage
+
+    def take_spent(self) -> Usage:
+        taken, self._spent = self._spent, Usage()
+        return taken
 
     def touch(self, arguments: Mapping[str, Any]) -> None:
         """A call that ran named these files."""

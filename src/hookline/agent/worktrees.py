@@ -63,6 +63,7 @@ class Worktrees:
             raise ToolError(f"the session is in the worktree {self.entered.path} already: leave it first")
         path, by_hook = await self.create(name, place)
         self.entered = Entered(path=path, came_from=place.cwd, by_hook=by_hook)
+        place.worktree = path
         return path
 
     async def leave(self, place: Workplace, *, remove: bool, discard: bool = False) -> Entered:
@@ -71,7 +72,7 @@ class Worktrees:
             raise ToolError("the session is in no worktree")
         if remove:
             await self.remove(here.path, place, by_hook=here.by_hook, discard=discard)
-        self.entered = None
+        self.entered, place.worktree = None, ""
         return here
 
 

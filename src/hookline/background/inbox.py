@@ -38,6 +38,7 @@ class Inbox:
         self.lost = 0
         #: How many hooks are still at work that may wake the agent.
         self.awaited = 0
+        self._heir: Inbox | None = None
 
     def __len__(self) -> int:
         return len(self._items)
@@ -45,13 +46,28 @@ class Inbox:
     def await_wake(self) -> None:
         """A hook that may wake the agent has been started."""
         self.awaited += 1
+        if self._heir is not None:
+            self._heir.await_wake()
 
     def wake_settled(self) -> None:
         """It ended; what it had to say is here by now."""
         self.awaited -= 1
         self._wake_next()
+        if self._heir is not None:
+            self._heir.wake_settled()
+
+    def hand_over(self, heir: "Inbox") -> None:
+        """Nobody reads here any more: what is here and what is still to come is for the other."""
+        self._heir = heir
+        for item in self.take_all():
+            heir.put(item)
+        for _ in range(self.awaited):
+            heir.await_wake()
 
     def put(self, item: Late) -> None:
+        if self._heir is not None:
+            self._heir.put(item)
+            return
         if len(self._items) >= self._limit:
             self._make_room()
         self._items.append(item)

@@ -39,6 +39,9 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--hook", action="append", metavar="EVENT=COMMAND", help="one more command hook (repeatable)"
     )
+    parser.add_argument(
+        "--trust", action="store_true", help="run this project's own hooks, whosever they are"
+    )
     parser.add_argument("--no-hooks", action="store_true", help="run without an engine: no hook runs at all")
     parser.add_argument("--mode", metavar="MODE", help="default, plan, acceptEdits, dontAsk or bypass")
     for name, what in (("allow", "runs"), ("ask", "is asked about"), ("deny", "never runs")):
@@ -53,12 +56,24 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--resume", metavar="ID", help="go on with a session; `last` is the newest")
     parser.add_argument("--fork", action="store_true", help="with --resume: under an id of its own")
     parser.add_argument("--setup", choices=("init", "maintenance"), help="fire Setup first")
-    parser.add_argument("--max-iterations", type=int, metavar="N", help="requests to the model per turn")
-    parser.add_argument("--max-tool-calls", type=int, metavar="N", help="calls of tools per turn")
+    parser.add_argument("--max-iterations", type=_some, metavar="N", help="requests to the model per turn")
+    parser.add_argument("--max-tool-calls", type=_count, metavar="N", help="calls of tools per turn")
     parser.add_argument(
-        "--compact-at", type=int, metavar="TOKENS", help="compact the conversation from here on"
+        "--compact-at", type=_count, metavar="TOKENS", help="compact the conversation from here on"
     )
     parser.set_defaults(run=run)
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is no number from 0 on")
+    return int(text)
+
+
+def _some(text: str) -> int:
+    if (number := _count(text)) == 0:
+        raise argparse.ArgumentTypeError("at least 1 is needed")
+    return number
 
 
 def run(args: argparse.Namespace) -> int:

@@ -66,12 +66,16 @@ class Conversing:
         """Until the input ends or a command leaves. The last thing a prompt came to."""
         pump = asyncio.ensure_future(self._pump()) if self._eager else None
         last: Told | None = None
+        idle = False
         try:
             while True:
                 told = await self._agent.run(wait=False, tell=self._shown)
                 last = told if told is not None and told.is_an_answer else last
                 if self._agent.leaving is not None:
                     return last
+                if told is not None or not idle:
+                    await self._wait_begins()
+                idle = True
                 if not await self._next():
                     # Whoever closes a terminal wants to be gone; a pipe that ends is only out of prompts.
                     more = None if self._eager else await self._agent.run(tell=self._shown)
@@ -81,18 +85,22 @@ class Conversing:
             if pump is not None:
                 pump.cancel()
 
-    async def _next(self) -> bool:
-        """Wait for the user or for a hook that wakes the agent. False when the input is over."""
+    async def _wait_begins(self) -> None:
+        """Told once for each wait: a hook of these events that wakes the agent in vain must not run for ever."""
         await self._agent.fire(
             e.NOTIFICATION, p.Notice(message="waiting for your input", notification_type="idle_prompt")
         )
         await self._agent.fire(e.USER_INPUT_WAITING, p.InputAwaited(reason="idle"))
+
+    async def _next(self) -> bool:
+        """Wait for the user or for a hook that wakes the agent. False when the input is over."""
         typing = asyncio.ensure_future(self._typed.get() if self._eager else self._lines.line())
         waking = asyncio.ensure_future(self._agent.woken())
         done, left = await asyncio.wait({typing, waking}, return_when=asyncio.FIRST_COMPLETED)
         for one in left:
             one.cancel()
-        await asyncio.wait(left)
+        if left:
+            await asyncio.wait(left)
         if typing not in done:
             return True
         line = typing.result()
@@ -101,13 +109,20 @@ class Conversing:
         return line is not None
 
     async def _pump(self) -> None:
-        while True:
-            line = await self._lines.line()
-            if self._asker.waiting is not None and not self._asker.waiting.done():
-                self._asker.waiting.set_result(line)
-            elif line is None or not self._agent.busy:
-                self._typed.put_nowait(line)
-            elif line.strip():
-                self._agent.submit(line)
-            if line is None:
-                return
+        while (line := await self._lines.line()) is not None:
+            if not self._answered(line):
+                if not self._agent.busy:
+                    self._typed.put_nowait(line)
+                elif line.strip():
+                    self._agent.submit(line)
+        # Whoever is gone answers no question any more, neither the one that waits nor those that follow.
+        self._asker.eager = False
+        self._answered(None)
+        self._typed.put_nowait(None)
+
+    def _answered(self, line: str | None) -> bool:
+        waiting = self._asker.waiting
+        if waiting is None or waiting.done():
+            return False
+        waiting.set_result(line)
+        return True

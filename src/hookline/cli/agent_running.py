@@ -3,7 +3,6 @@
 import argparse
 import asyncio
 import os
-import signal
 import sys
 from collections.abc import Sequence
 
@@ -23,6 +22,7 @@ from hookline.cli.agent_answers import LineAnswers
 from hookline.cli.agent_conversation import Conversing, LineAsker
 from hookline.cli.agent_report import as_document
 from hookline.cli.agent_screen import Silent, Transcribing
+from hookline.cli.agent_stopping import Stopping
 from hookline.cli.agent_wanted import defined_agent, load_hooks, tell_all, wanted_agent
 from hookline.cli.fire_request import working_directory
 from hookline.cli.fire_settings import RequestError
@@ -49,8 +49,7 @@ async def run_agent(args: argparse.Namespace) -> int:
 
 
 async def _run(args: argparse.Namespace) -> int:
-    # Where it really is: tools follow links, and what they find must not seem to be elsewhere.
-    cwd, env = os.path.realpath(working_directory(args.cwd)), dict(os.environ)
+    cwd, env = _real(working_directory(args.cwd)), dict(os.environ)
     defined = defined_agent(args)
     model = args.model or (defined.root.model if defined else None) or default_model(env)
     port = RequestLog(provider_model(model, base_url=args.base_url, env=env), keep=args.json)
@@ -75,6 +74,7 @@ async def _run(args: argparse.Namespace) -> int:
             servers=servers,
             extra_hooks=extra,
             live=args.config is None and args.dialect is None,
+            terminal=lines is not None and sys.stdin.isatty(),
         )
         ready, told = await _sessions(wanted_agent(args, cwd, model, defined), parts, args, lines)
     finally:
@@ -85,62 +85,57 @@ async def _run(args: argparse.Namespace) -> int:
         show(as_document(ready.agent, told, log, port.requests, engine.journal), as_json=True)
     elif told is not None and lines is None:
         _answer(told)
-    return PROBLEM if told is None else _STATUS.get(told.status, PROBLEM)
+    if told is None:
+        return _nothing_played(args)
+    return _STATUS.get(told.status, PROBLEM)
+
+
+def _real(directory: str) -> str:
+    """Tools follow links, and what they find must not seem to be elsewhere."""
+    return os.path.realpath(directory)
 
 
 async def _sessions(
     wanted: Wanted, parts: Parts, args: argparse.Namespace, lines: LineInput | None
 ) -> tuple[Ready, Told | None]:
     """One session, and those that are taken up from it."""
-    prompts = list(args.words)
+    prompts, setup = list(args.words), args.setup
     while True:
         ready = make_agent(wanted, parts)
         tell_all(ready.settings.diagnostics)
-        told = await _session(ready, prompts, args, lines)
+        told = await _session(ready, prompts, args, lines, setup)
         if ready.agent.goes_on_with is None:
             return ready, told
         wanted = replace(wanted, resume=ready.agent.goes_on_with, fork=False)
-        prompts = list(ready.agent.queue)
+        prompts, setup = list(ready.agent.queue), None
 
 
 async def _session(
-    ready: Ready, prompts: list[str], args: argparse.Namespace, lines: LineInput | None
+    ready: Ready, prompts: list[str], args: argparse.Namespace, lines: LineInput | None, setup: str | None
 ) -> Told | None:
     """Start, every prompt, the end. Ctrl-C stops what is being done; the session still ends as it should."""
     agent = ready.agent
     for prompt in prompts:
         agent.submit(prompt)
-    playing = asyncio.ensure_future(_played(ready, args, lines))
-    interrupted = False
-
-    def stop() -> None:
-        nonlocal interrupted
-        interrupted = True
-        agent.queue.clear()
-        agent.leaving = agent.leaving or "other"
-        # A turn settles itself. What is no turn, such as hooks of the start or waiting for a wake, just ends.
-        if not agent.interrupt():
+    playing = asyncio.ensure_future(_played(ready, args, lines, setup))
+    stopping = Stopping(agent, playing, talks=lines is not None and sys.stdin.isatty(), say=tell)
+    with stopping.heard():
+        try:
+            await asyncio.wait({playing})
+        finally:
             playing.cancel()
-
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop)
-    try:
-        await asyncio.wait({playing})
-    finally:
-        playing.cancel()
-        await agent.end(agent.leaving or "other")
-        await ready.close()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
-    if not interrupted:
+            await ready.end(agent.leaving or "other")
+            await ready.close()
+    if not stopping.left:
         return playing.result()
     told = None if playing.cancelled() else playing.result()
     return Told(status="interrupted", why="interrupted", text=told.text if told is not None else "")
 
 
-async def _played(ready: Ready, args: argparse.Namespace, lines: LineInput | None) -> Told | None:
-    await ready.begin(args.setup)
+async def _played(
+    ready: Ready, args: argparse.Namespace, lines: LineInput | None, setup: str | None
+) -> Told | None:
+    await ready.begin(setup)
     if lines is None or not isinstance(ready.asker, LineAsker):
         return await ready.agent.run()
     tell_answer = _quiet if args.json else _answer
@@ -167,6 +162,14 @@ def _engine(
         processes=processes,
         mcp=servers,
     )
+
+
+def _nothing_played(args: argparse.Namespace) -> int:
+    """Fine for a conversation; whoever wanted an answer printed forgot the prompt."""
+    if not args.print:
+        return FINE
+    tell("hookline agent: no prompt was given: name one, or write prompts to standard input, one a line")
+    return PROBLEM
 
 
 def _answer(told: Told) -> None:

@@ -9,6 +9,7 @@ from msgspec import Struct
 from hookline.agent.definition_hooks import definition_hooks
 from hookline.agent.definitions import AgentDefinition, Definitions, read_definitions
 from hookline.agent.making import Wanted
+from hookline.cli.fire_settings import RequestError
 from hookline.cli.output import tell
 from hookline.cli.sources import chosen_dialect, with_flag_hooks
 from hookline.config.embedding import Engine
@@ -33,6 +34,8 @@ def defined_agent(args: argparse.Namespace) -> Defined | None:
 
 
 def wanted_agent(args: argparse.Namespace, cwd: str, model: str, defined: Defined | None) -> Wanted:
+    if args.fork and args.resume is None:
+        raise RequestError("--fork goes with --resume: say which session is to be gone on with")
     root = defined.root if defined is not None else AgentDefinition()
     return Wanted(
         cwd=cwd,
@@ -40,6 +43,7 @@ def wanted_agent(args: argparse.Namespace, cwd: str, model: str, defined: Define
         system=root.instruction or None,
         tools=root.tools,
         types=defined.definitions.types(root) if defined is not None else (),
+        trust=args.trust,
         mode=args.mode,
         allow=tuple(args.allow or ()),
         ask=tuple(args.ask or ()),

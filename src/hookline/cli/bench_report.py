@@ -64,10 +64,9 @@ def _left_out(document: BenchDocument, width: int) -> Iterator[str]:
 def _closing(document: BenchDocument) -> str:
     if document.dry_run:
         return "nothing was run"
-    return (
-        f"{document.rounds} round{'' if document.rounds == 1 else 's'} after 2 to warm up. SPAWN: starting a shell ({_ms(document.spawn_ms or 0)} here),"
-        " as part of P50."
-    )
+    rounds = "1 round" if document.rounds == 1 else f"{document.rounds} rounds"
+    spawn = _ms(document.spawn_ms or 0)
+    return f"{rounds} after 2 to warm up. SPAWN: starting a shell ({spawn} here), as part of P50."
 
 
 def _name(hook: HookBench) -> str:

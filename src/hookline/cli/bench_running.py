@@ -19,6 +19,7 @@ from hookline.cli.fire_settings import RequestError
 from hookline.cli.output import FINE, PROBLEM, show, tell
 from hookline.cli.progress import Progress
 from hookline.cli.sources import command_handlers, looked_for
+from hookline.cli.text import json_lines
 from hookline.config.embedding import Engine
 from hookline.dialects.native.schema_examples import SCENE
 from hookline.engine.journal import Journal
@@ -188,7 +189,6 @@ def _unrun(hook: Hook, clean: _Names, verdict: Verdict, why: str) -> HookBench:
 
 def _report(document: BenchDocument, *, as_json: bool) -> int:
     from hookline.cli.bench_report import as_text
-    from hookline.cli.text import json_lines
 
     shown = show(json_lines(document) if as_json else as_text(document), as_json=as_json)
     bad = any(hook.verdict in ("failing", "too slow") for event in document.events for hook in event.hooks)

@@ -22,7 +22,7 @@ from hookline.config.checkup.agents import elsewhere
 from hookline.config.checkup.answers import answers
 from hookline.config.checkup.here import Check, Here
 from hookline.config.checkup.impossible import impossible
-from hookline.config.checkup.journal_facts import recent
+from hookline.config.checkup.journal_facts import recent, writable
 from hookline.config.checkup.needs import needs
 from hookline.config.checkup.neighbours import misspelled, unread_files
 from hookline.config.checkup.openness import fails_open
@@ -106,8 +106,10 @@ def examine(args: argparse.Namespace) -> Findings:
 def _journal(args: argparse.Namespace) -> Iterator[Diagnostic]:
     """Only for a look at everything: who names files asks about those."""
     path = journal_path(os.environ)
-    if args.config is None and os.path.exists(path):
-        yield from recent(path, time.time())
+    if args.config is None:
+        yield from writable(path)
+        if os.path.exists(path):
+            yield from recent(path, time.time())
 
 
 def _names(engine: "Engine") -> Mapping[str, Names]:

@@ -12,7 +12,7 @@ from hookline.cli.hook_words import cleaner, homely
 from hookline.cli.listing import ListDocument, ListedHook, found_files, listed
 from hookline.cli.looking import looking_engine
 from hookline.cli.output import show
-from hookline.cli.text import json_lines, tables, terminal_width
+from hookline.cli.text import json_lines, paragraph, tables, terminal_width
 from hookline.config.embedding import Engine
 from hookline.model.hook import Hook
 from hookline.model.safetext import one_line, printable
@@ -21,7 +21,12 @@ FINE, PROBLEM = 0, 1
 #: A table shows which hook it is; --json has the whole of it.
 _LONGEST_NAME, _LONGEST_RUNS = 30, 48
 _HEAD = ("", "HOOK", "MATCHER", "RUNS", "MODE", "TIMEOUT", "SOURCE")
+#: Below this the columns would be too thin to read.
+_NARROW = 80
 _SOURCE = _HEAD.index("SOURCE")
+
+#: Hooks by event, dialect and what that calls the event.
+_Groups = Sequence[tuple[tuple[str, str, str], Sequence[ListedHook]]]
 
 
 def list_hooks(args: argparse.Namespace) -> int:
@@ -66,13 +71,27 @@ def _lines(hooks: Sequence[ListedHook], width: int) -> Iterator[str]:
         (where, list(some))
         for where, some in groupby(hooks, key=lambda hook: (hook.event, hook.dialect, hook.spelled))
     ]
+    yield from _narrow(groups, width) if width < _NARROW else _wide(groups, width)
+    events = len({hook.event for hook in hooks})
+    yield f"\n{_counted(len(hooks), 'hook')} on {_counted(events, 'event')}"
+
+
+def _wide(groups: _Groups, width: int) -> Iterator[str]:
     drawn = tables([[_HEAD], *([_row(hook) for hook in some] for _, some in groups)], width, whole=(_SOURCE,))
     yield drawn[0]
     for (where, _), lines in zip(groups, drawn[1:], strict=True):
         yield f"\n{_title(*where)}"
         yield lines
-    events = len({hook.event for hook in hooks})
-    yield f"\n{_counted(len(hooks), 'hook')} on {_counted(events, 'event')}"
+
+
+def _narrow(groups: _Groups, width: int) -> Iterator[str]:
+    """Seven columns do not fit: a few lines for each hook."""
+    for number, (where, some) in enumerate(groups):
+        yield ("\n" if number else "") + _title(*where)
+        for order, name, matcher, runs, modes, timeout, source in map(_row, some):
+            yield paragraph(f"{order}  {name}", width)
+            for line in (f"matcher {matcher}", runs, f"{modes}, {timeout}", source):
+                yield paragraph(line, width, "   ")
 
 
 def _title(event: str, dialect: str, spelled: str) -> str:

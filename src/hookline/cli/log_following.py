@@ -25,14 +25,14 @@ def follow(path: str, wanted: Wanted, limit: int | None, *, as_json: bool) -> in
     tail = Tail(path)  # first: what is moved aside from now on is still read by it
     try:
         newest, damage = _so_far(path, tail, wanted, limit)
-        if not tail.there:
+        if not tail.there and not damage:
             tell(nothing_yet(path, terminal_width()))
         tell_damage(path, damage)
         for run in newest:
             status = _show(run, as_json=as_json)
             if status is not None:
                 return status
-        return _go_on(path, tail, wanted, as_json=as_json)
+        return _go_on(path, tail, wanted, damage[-1] if damage else "", as_json=as_json)
     finally:
         tail.close()
 
@@ -42,14 +42,13 @@ def _so_far(path: str, tail: Tail, wanted: Wanted, limit: int | None) -> tuple[S
     damage: list[str] = []
     for item in chain(items(moved_aside(path), wanted.since), tail.look()):
         if isinstance(item, Damage):
-            damage.append(str(item))
+            damage += [str(item)] if str(item) not in damage[-1:] else []
         elif wanted.takes(item):
             newest.append(item)
     return newest, damage
 
 
-def _go_on(path: str, tail: Tail, wanted: Wanted, *, as_json: bool) -> int:
-    told = ""
+def _go_on(path: str, tail: Tail, wanted: Wanted, told: str, *, as_json: bool) -> int:
     while not _nobody_reads():
         for item in tail.look():
             if isinstance(item, Damage):

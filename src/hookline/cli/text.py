@@ -49,9 +49,7 @@ def table(rows: Sequence[Sequence[str]], width: int) -> str:
     return tables([rows], width)[0]
 
 
-def tables(
-    groups: Sequence[Sequence[Sequence[str]]], width: int, whole: Collection[int] = ()
-) -> list[str]:
+def tables(groups: Sequence[Sequence[Sequence[str]]], width: int, whole: Collection[int] = ()) -> list[str]:
     """Several tables whose columns are equally wide, so that they can stand below each other.
 
     In columns that are `whole` words are broken last: what stands there is to be copied.

@@ -52,7 +52,7 @@ def _explained(text: str, problem: str) -> SyntaxProblem:
         problem = problem[: place.start()]
         line = int(place[1]) if place[1] else line
     code = "duplicate-key" if problem.startswith(_TWICE) else "syntax"
-    return SyntaxProblem(problem, line, code=code)
+    return SyntaxProblem(problem if code != "syntax" else f"it is not valid TOML: {problem}", line, code=code)
 
 
 class _Scan:

@@ -46,9 +46,16 @@ def state_dir(env: Mapping[str, str]) -> str:
 
 def _own_home() -> str:
     """As the system knows it: without HOME, or with an empty one, nothing may land in / or here."""
-    import pwd  # noqa: PLC0415 - not on every system, and rarely needed
+    try:
+        import pwd  # noqa: PLC0415 - not on every system, and rarely needed
 
-    return pwd.getpwuid(os.getuid()).pw_dir
+        return pwd.getpwuid(os.getuid()).pw_dir
+    except ImportError:
+        return os.path.expanduser("~")
+    except KeyError:
+        return (
+            os.sep
+        )  # a user nobody has entered: where only root may write, so the journal is off, and says so
 
 
 def journal_path(env: Mapping[str, str]) -> str:

@@ -57,7 +57,9 @@ class FileArgument(Struct, frozen=True, eq=False):
 
     def spelled_out(self, arguments: Mapping[str, Any], cwd: str) -> Mapping[str, Any]:
         """The same call with its paths from the root, so that it can be judged from another directory."""
-        given = {name: value for name in self.fields if isinstance(value := arguments.get(name), str) and value}
+        given = {
+            name: value for name in self.fields if isinstance(value := arguments.get(name), str) and value
+        }
         if not given and self.searches:
             given = {self.fields[0]: "."}
         # What is in doubt stays as it is: spelled out it would look certain.

@@ -107,9 +107,7 @@ def concerns(rule: ToolRule, tool_name: str, tool_input: Any, cwd: str) -> bool:
     return rule.argument.concerns(cast("Mapping[str, Any]", tool_input), cwd)
 
 
-def concerns_from(
-    rule: ToolRule, tool_name: str, tool_input: Any, cwd: str, places: Iterable[str]
-) -> bool:
+def concerns_from(rule: ToolRule, tool_name: str, tool_input: Any, cwd: str, places: Iterable[str]) -> bool:
     """The same for a rule that may have been written from any of these places, wherever the agent is now."""
     if concerns(rule, tool_name, tool_input, cwd):
         return True

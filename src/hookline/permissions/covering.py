@@ -17,6 +17,7 @@ def first_concerned(rules: Sequence[Rule], facts: CallFacts, places: Sequence[st
     `places` are the directories rules may have been written from: who moves gets around none of them.
     """
     inputs = tuple(_inputs(facts))
+    places = (*places, facts.worktree)
     for rule in rules:
         for reading in rule.readings:
             if any(concerns_from(reading, facts.tool_name, one, facts.cwd, places) for one in inputs):
@@ -31,9 +32,10 @@ def covering(rules: Sequence[Rule], facts: CallFacts, places: Sequence[str] = ()
     those, and not from wherever the agent has moved to.
     """
     inputs = tuple(_inputs(facts))
+    places = (*(places or (facts.cwd,)), *((facts.worktree,) if facts.worktree else ()))
     for rule in rules:
         for reading in rule.readings:
-            if all(_covers(reading, one, facts, places or (facts.cwd,)) for one in inputs):
+            if all(_covers(reading, one, facts, places) for one in inputs):
                 return (rule,)
     return _together(rules, facts)
 

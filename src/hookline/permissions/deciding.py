@@ -9,7 +9,7 @@ from hookline.model.outcome import Vote
 from hookline.model.safetext import one_line, printable
 from hookline.permissions.covering import covering, first_concerned
 from hookline.permissions.facts import CallFacts
-from hookline.permissions.places import PROTECTED, all_inside, paths_of, protected_part
+from hookline.permissions.places import PROTECTED, all_inside, below_worktree, paths_of, protected_part
 from hookline.permissions.rules import Rule
 from hookline.permissions.state import Permissions
 
@@ -116,7 +116,7 @@ class _Look:
         self.trail: list[str] = []
 
     def at_deny_rules(self) -> Decision | None:
-        rule = first_concerned(self._rules.deny, self._facts, self._permissions.guard_places)
+        rule = self._first_concerned(self._rules.deny)
         if rule is None:
             return self._silent(f"deny rules: none of {len(self._rules.deny)} concerns the call")
         return _by_rule("deny", "deny_rule", rule, f"Permission to use {self._tool} was denied by the rule")
@@ -135,7 +135,7 @@ class _Look:
         return Decision("deny", "mode", f"Mode {self._mode.name} refuses {self._tool}. {self._mode.says}")
 
     def at_ask_rules(self) -> Decision | None:
-        rule = first_concerned(self._rules.ask, self._facts, self._permissions.guard_places)
+        rule = self._first_concerned(self._rules.ask)
         if rule is None:
             return self._silent(f"ask rules: none of {len(self._rules.ask)} concerns the call")
         return _by_rule("ask", "ask_rule", rule, f"{self._tool} needs approval because of the rule")
@@ -150,7 +150,7 @@ class _Look:
         if self._facts.category != "write" or self._mode.anywhere:
             return self._silent("protected places: not a question here")
         for path in paths_of(self._facts) or ():
-            part = protected_part(path)
+            part = protected_part(below_worktree(path, self._facts))
             if part is not None:
                 shown = one_line(path, 120)
                 return Decision("ask", "protected", f"Writing to {shown} is always asked: {PROTECTED[part]}.")
@@ -198,6 +198,9 @@ class _Look:
         if self._facts.category in {"read", "write"} and not self._in_reach():
             return Decision("ask", "default", f"{self._tool} needs approval: {self._outside()}.")
         return Decision("ask", "default", f"{self._tool} needs approval: no rule allows this call.")
+
+    def _first_concerned(self, rules: tuple[Rule, ...]) -> Rule | None:
+        return first_concerned(rules, self._facts, self._permissions.guard_places)
 
     def _covering(self, rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
         return covering(rules, self._facts, self._permissions.places)

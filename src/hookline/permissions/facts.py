@@ -32,6 +32,8 @@ class CallFacts(Struct, frozen=True):
     cwd: str = ""
     #: Where the file of the call really is, when the host has followed the links. Both paths are judged then.
     real_path: str | None = None
+    #: The top of the worktree the call is made in: a copy of the project, so rules count from there too.
+    worktree: str = ""
 
 
 def category_of(tool_name: str, categories: Mapping[str, Category] = TOOL_CATEGORIES) -> Category:

@@ -78,6 +78,14 @@ def _below(path: str, directory: str) -> bool:
     return path == directory or path.startswith(directory.rstrip("/") + "/")
 
 
+def below_worktree(path: str, facts: CallFacts) -> str:
+    """A worktree of ours lies in a protected place, but its files are those of the project."""
+    whole = from_root(path, facts.cwd)
+    if not facts.worktree or doubtful(path) or whole is None or not _below(whole, facts.worktree):
+        return path
+    return whole[len(facts.worktree) :]
+
+
 def protected_part(path: str) -> str | None:
     """The part of the path that is protected, as the table spells it."""
     for text in (path, posixpath.normpath(path)):

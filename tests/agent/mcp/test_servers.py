@@ -103,7 +103,11 @@ def test_servers_that_cannot_be_used_are_named_and_the_session_goes_on(tmp_path:
         tmp_path,
         missing={"command": "no-such-program-anywhere"},
         dies=entry("dies"),
-        silent=entry("garbage", "silent", startup_timeout=300),
+        silent={
+            "command": "sh",
+            "args": ["-c", r"printf 'Welcome!\033[2J\n'; exec sleep 600"],
+            "startup_timeout": 1500,
+        },
         far={"type": "http", "url": "http://127.0.0.1:9/mcp"},
     )
 
@@ -122,7 +126,7 @@ def test_servers_that_cannot_be_used_are_named_and_the_session_goes_on(tmp_path:
             assert ".mcp.json:1" in said["missing"]
             assert "ended with exit status 1" in said["dies"]
             assert "no cheese today" in said["dies"]
-            assert "did not answer within 0.3 s" in said["silent"]
+            assert "did not answer within 1.5 s" in said["silent"]
             assert "Welcome!" in said["silent"]
             assert "\x1b" not in said["silent"]
             assert "cannot be reached" in said["far"]
@@ -261,5 +265,41 @@ def test_without_servers_nothing_is_started_or_loaded(tmp_path: Path):
         async with stage(tmp_path, says("done")) as scene:
             await scene.play("go")
             assert scene.servers.connections == ()
+
+    asyncio.run(main())
+
+
+def test_a_server_that_prints_without_end_is_ended_and_the_session_has_its_turn(tmp_path: Path):
+    configure(
+        tmp_path,
+        lines={"command": "yes"},
+        line={"command": "cat", "args": ["/dev/zero"]},
+        mirror={"command": "cat"},
+        hk=entry(),
+    )
+
+    async def main() -> None:
+        async with stage(tmp_path, calls(call("mcp__hk__echo", text="x")), says("done")) as scene:
+            scene.ready.servers.first_wait = 30
+            await scene.play("go")
+            assert scene.results() == ["echo x"]
+            warnings = scene.seen.texts("warning")
+            lines, line, mirror = (_about(name, warnings) for name in ("lines", "line", "mirror"))
+            assert "was ended by signal 9; the last it said: 'y'; it printed more than 4 MB" in lines
+            assert "it printed a line of more than 16 MB" in line
+            assert "cannot be used" in mirror
+
+    asyncio.run(main())
+
+
+def test_what_a_server_started_ends_with_it(tmp_path: Path):
+    configure(tmp_path, hk={"command": "sh", "args": ["-c", "sleep 600 & echo $! > child; exit 4"]})
+
+    async def main() -> None:
+        async with stage(tmp_path, says("done")) as scene:
+            await scene.play("go")
+            child = int((scene.project / "child").read_text())
+            await until(lambda: not alive(child))
+            assert "ended with exit status 4" in _about("hk", scene.seen.texts("warning"))
 
     asyncio.run(main())

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 #: The engine's own: handlers, processes, matchers, files. They are played there.
 _OF_THE_ENGINE = (
     "http-", "prompt-", "agent-", "mcptool-", "onfailure-http", "proc-", "matchers-", "if-", "dedup-", "merge-",
-    "many-", "parallel-", "cfg-", "two-", "pre-timeout", "onfailure-timeout",
+    "many-", "parallel-", "cfg-", "two-", "pre-timeout", "onfailure-timeout", "ups-timeout",
 )  # fmt: skip
 #: Those that take long, or whose words are too long to be known again, and that show nothing new in an agent.
 _NOTHING_NEW = frozenset({"sessionend-slow-timeout10", "async-by-stdout-first-line", "ups-huge-context-1mb"})

@@ -38,7 +38,8 @@ def disagreements(case: Case, acted: Acted) -> list[str]:
 
 def _compared(case: Case, acted: Acted) -> Compared:
     observed = case["observed"]
-    yield "requests", observed["model_requests"], len(acted.main_requests)
+    if not _race(case):
+        yield "requests", observed["model_requests"], len(acted.main_requests)
     wanted_inside = observed.get("other_model_requests", {}).get("sub", 0)
     yield "requests of sub-agents", wanted_inside, len(acted.requests) - len(acted.main_requests)
     yield "ran", observed["tool_ran_with"] or [], [_RAN.get(line, line) for line in acted.effects]

@@ -34,7 +34,7 @@ LOCAL_COMMANDS: Mapping[str, LocalRow] = MappingProxyType(
         "clear": LocalRow("none", "", "begin a new conversation"),
         "compact": LocalRow("optional", "INSTRUCTIONS", "replace the conversation so far by a summary"),
         "retry": LocalRow("none", "", "send the last prompt again"),
-        "resume": LocalRow("required", "ID", "go on with an earlier session"),
+        "resume": LocalRow("required", "ID", "go on with an earlier session; last is the newest"),
         "model": LocalRow("required", "NAME", "use another model"),
         "mode": LocalRow("required", "NAME", "change the permission mode"),
         "add-dir": LocalRow("required", "DIR", "let the tools work in another directory too"),
@@ -45,6 +45,16 @@ LOCAL_COMMANDS: Mapping[str, LocalRow] = MappingProxyType(
         "exit": LocalRow("none", "", "end the session"),
     }
 )
+
+
+#: What these widen no hook may widen, so one that puts them into a prompt changes nothing.
+ONLY_TYPED = frozenset({"mode", "add-dir"})
+
+
+def not_typed(command: LocalCommand, typed: str) -> bool:
+    """Whether only the user may do this, and the user did not type it."""
+    slash = slash_of(typed)
+    return command.name in ONLY_TYPED and (slash is None or local_command(slash) != command)
 
 
 def slash_of(text: str) -> Slash | None:

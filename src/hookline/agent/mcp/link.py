@@ -16,6 +16,7 @@ from hookline.agent.mcp.server_process import ServerEndedError, ServerProcess
 from hookline.handlers.failures import shortened
 
 _LONGEST_SHOWN = 120
+_MOST_GARBAGE = 4 << 20
 
 Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
 
@@ -24,7 +25,20 @@ class Heard:
     """What a server printed that was no message: often a greeting, sometimes the reason why nothing works."""
 
     def __init__(self) -> None:
+        #: The first of it.
         self.garbage = ""
+        self._bytes = 0
+
+    def understood(self) -> None:
+        """Between messages a server may print what it likes, for as long as the session lasts."""
+        self._bytes = 0
+
+    def garbled(self, line: bytes) -> None:
+        """Raises ServerEndedError when it was too much."""
+        self.garbage = self.garbage or shortened(line.decode("utf-8", "replace"), _LONGEST_SHOWN)
+        self._bytes += len(line) + 1
+        if self._bytes > _MOST_GARBAGE:
+            raise ServerEndedError(f"it printed more than {_MOST_GARBAGE >> 20} MB that are no message")
 
 
 @asynccontextmanager
@@ -41,7 +55,7 @@ async def linked(process: ServerProcess, heard: Heard) -> AsyncGenerator[Streams
                     if message is not None:
                         await arrived.send(message)
             except ServerEndedError as problem:
-                heard.garbage = str(problem)
+                heard.garbage = f"{heard.garbage!r}; {problem}" if heard.garbage else str(problem)
                 process.kill()
             except (anyio.ClosedResourceError, anyio.BrokenResourceError):
                 return
@@ -70,8 +84,13 @@ async def linked(process: ServerProcess, heard: Heard) -> AsyncGenerator[Streams
 def _message(line: bytes, heard: Heard) -> SessionMessage | None:
     if not line.strip():
         return None
-    try:
-        return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
-    except ValueError:
-        heard.garbage = heard.garbage or shortened(line.decode("utf-8", "replace"), _LONGEST_SHOWN)
+    if not line.lstrip().startswith(b"{"):
+        heard.garbled(line)
         return None
+    try:
+        message = SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+    except ValueError:
+        heard.garbled(line)
+        return None
+    heard.understood()
+    return message

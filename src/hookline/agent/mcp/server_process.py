@@ -13,7 +13,8 @@ from hookline.handlers.spawn import Started, start
 from hookline.handlers.watchdog import Watchdog
 from hookline.model.raw import Broke
 
-_CHUNK = 65536
+#: Small: all lines of one are looked at in one go.
+_CHUNK = 16384
 #: A server that sends more than this in one line is not speaking the protocol.
 _LONGEST_LINE = 16 << 20
 _LONGEST_WORDS = 4096
@@ -58,13 +59,17 @@ class ServerProcess:
 
     async def lines(self) -> AsyncGenerator[bytes]:
         """What it prints, line by line, until it has ended or closed its output."""
-        rest = b""
+        begun: list[bytes] = []
         while chunk := await self._read():
-            *whole, rest = (rest + chunk).split(b"\n")
-            for line in whole:
-                yield line
-            if len(rest) > _LONGEST_LINE:
+            *ends, rest = chunk.split(b"\n")
+            for end in ends:
+                yield b"".join((*begun, end))
+                begun.clear()
+            begun.append(rest)
+            if len(begun) * _CHUNK > _LONGEST_LINE and sum(map(len, begun)) > _LONGEST_LINE:
                 raise ServerEndedError(f"it printed a line of more than {_LONGEST_LINE >> 20} MB")
+            # One that never stops printing must not keep everybody else from their turn.
+            await asyncio.sleep(0)
 
     async def write(self, line: bytes) -> None:
         """Raises ServerEndedError when nobody reads any more."""

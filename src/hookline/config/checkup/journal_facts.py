@@ -1,5 +1,6 @@
 """What the user's journal says about the last days."""
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from typing import Final
@@ -7,7 +8,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from hookline.config.checkup.here import AGENTS
-from hookline.engine.journal_reading import scan_journal
+from hookline.engine.journal_reading import Damage, scan_journal
 from hookline.model.diagnostics import Diagnostic, Where
 from hookline.model.run import Run
 
@@ -17,6 +18,8 @@ _DAY: Final = 86_400.0
 _AS_A_HOOK: Final = "hookline hook"
 _FIX: Final = "`hookline log` shows them"
 _MOST_NAMED: Final = 5
+_OFF: Final = "; no run of a hook is on record"
+_MOVE: Final = "move it away: the next run begins a new one"
 
 
 class _Seen(Struct):
@@ -32,11 +35,25 @@ class _Seen(Struct):
             self.passed[run.hook, run.source] += 1
 
 
+def writable(path: str) -> Iterator[Diagnostic]:
+    """Whether the next run can be recorded, at what is there of the way to the journal."""
+    place = path
+    while not os.path.exists(place) and os.path.dirname(place) != place:
+        place = os.path.dirname(place)
+    if not os.access(place, os.W_OK):
+        message = f"the journal cannot be written: {place} is not yours to write{_OFF}"
+        yield Diagnostic("warning", "no-journal", message, Where(path), fix="set XDG_STATE_HOME")
+
+
 def recent(path: str, now: float) -> Iterator[Diagnostic]:
     """Answers an agent could not be told, and guards that let something pass without having answered."""
     seen = _Seen()
     for run in scan_journal(path):
-        if isinstance(run, Run) and run.at >= now - DAYS * _DAY:
+        if isinstance(run, Damage):
+            # A record that is torn is `log`'s business; a journal that is none is everybody's.
+            if run.line == 0:
+                yield Diagnostic("warning", "no-journal", f"{run.problem}{_OFF}", Where(path), fix=_MOVE)
+        elif run.at >= now - DAYS * _DAY:
             seen.add(run)
     for dialect, count in seen.answers.items():
         what = ", ".join(name for name, _ in seen.lost[dialect].most_common(_MOST_NAMED))

@@ -34,6 +34,10 @@ _LONG_ENOUGH: Final = 4
 _SHELLS: Final = re.compile(r"(?:ba|da|z|k)?sh")
 
 
+#: Among a thousand programs something is always a little like a name that is merely not installed.
+_ALIKE: Final = 0.8
+
+
 class _Guesses:
     """What a name was meant to be. Only for the first few: comparing with every program of a system takes time."""
 
@@ -45,9 +49,8 @@ class _Guesses:
         if key not in self._known:
             if len(self._known) >= _MOST_GUESSES or len(name) < _LONG_ENOUGH:
                 return None
-            # Few people miss the first letter; without it, osascript would be script.
-            alike = (each for each in _programs(folders) if each[:1].casefold() == name[:1].casefold())
-            self._known[key] = nearest(name, alike)
+            same = (each for each in _programs(folders) if each[:1].casefold() == name[:1].casefold())
+            self._known[key] = nearest(name, same, _ALIKE)
         return self._known[key]
 
 

@@ -114,6 +114,7 @@ FIELDS: Mapping[str, str] = MappingProxyType(
         "trigger_file_path": "The file whose use brought it in.",
         "turn": "The number of the user turn, counted from 1.",
         "turn_id": "Names the turn.",
+        "url": "The page the user is asked to open, in mode url.",
         "usage": "Tokens that were used, by kind.",
         "worktree_path": "The worktree, as an absolute path.",
         "Compaction.trigger": "Whether the user asked for it or the context was full.",

@@ -1,0 +1,112 @@
+"""Entries that run `hookline` in another agent's configuration, and who answers there."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hookline.cli.hooking_caller import caller_of
+from hookline.cli.hooking_entry import entries_text
+from hookline.config.embedding import Engine
+from tests.cli.doctoring import Clinic, alarms
+
+FILES = {
+    "claude-code": ".claude/settings.json",
+    "gen-code": ".gen/settings.json",
+    "codewhale": ".codewhale/hooks.toml",
+    "reasonix": ".reasonix/settings.json",
+    "docker-agent": "agent.yaml",
+}
+PROGRAM = "python3 -m hookline.app"
+
+
+@pytest.fixture
+def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Clinic:
+    return Clinic(tmp_path, monkeypatch)
+
+
+def _claude(command: str) -> str:
+    entry = {"type": "command", "command": command, "onFailure": "block"}
+    return json.dumps({"hooks": {"PreToolUse": [{"hooks": [entry]}]}})
+
+
+@pytest.mark.parametrize("dialect", FILES)
+def test_printed_entries_are_right_for_every_event(dialect: str, clinic: Clinic) -> None:
+    engine = Engine()
+    caller = caller_of(engine.loader, dialect, engine.events)
+    clinic.write(FILES[dialect], entries_text(caller, list(caller.events), PROGRAM))
+    assert "wrong-call" not in [one.code for one in clinic.problems()]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("hok --dialect claude-code", "no command 'hok'"),
+        ("hook", "which agent calls"),
+        ("hook PreToolUse", "which agent calls"),
+        ("hook --dialect claud PreToolUse", "no dialect is called 'claud'"),
+        ("hook --dialect reasonix PreToolUse", "Claude Code calls, and it says reasonix"),
+        ("hook --dialect claude-code PreToolUes", "no event 'PreToolUes'"),
+        ("hook --dialect claude-code Stop", "stands at PreToolUse and says Stop"),
+        ("hook --dialect claude-code PreToolUse Stop", "stands at PreToolUse and says PreToolUse Stop"),
+        ("hook --dialekt claude-code PreToolUse", "no option '--dialekt'"),
+    ],
+)
+def test_a_wrong_call_is_an_error_that_says_the_right_one(words: str, said: str, clinic: Clinic) -> None:
+    clinic.write(".claude/settings.json", _claude(f"{PROGRAM} {words}"))
+    (problem,) = [one for one in clinic.problems() if one.severity == "error"]
+    assert (problem.code, problem.line) == ("wrong-call", 1)
+    assert said in problem.message
+    assert problem.fix == "hookline hook --dialect claude-code PreToolUse"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "hook --dialect claude-code",
+        "hook PreToolUse --dialect=claude-code",
+        "hook --dial claude-code --config other.toml PreToolUse",
+        'hook --dialect "$AGENT" PreToolUse',
+        "log --since 1h > /dev/null",
+        "--version > /dev/null",
+    ],
+)
+def test_a_right_call_alarms_nobody(words: str, clinic: Clinic) -> None:
+    clinic.write(".claude/settings.json", _claude(f"{PROGRAM} {words}"))
+    assert alarms(clinic.problems()) == []
+
+
+@pytest.mark.parametrize("hook", ['matcher = "Bash"', 'if = "Bash(git push *)"'])
+@pytest.mark.parametrize(
+    ("dialect", "event", "called"),
+    [
+        ("reasonix", "PreToolUse", "bash"),
+        ("docker-agent", "pre_tool_use", "shell"),
+        ("codewhale", "tool_call_before", "exec_shell"),
+    ],
+)
+def test_a_guard_whose_tool_the_caller_names_otherwise_is_told(
+    hook: str, dialect: str, event: str, called: str, clinic: Clinic
+) -> None:
+    group, entry = (hook, "") if hook.startswith("matcher") else ("", hook)
+    clinic.write(
+        ".hookline/hooks.toml",
+        f"[[hooks.PreToolUse]]\n{group}\n[[hooks.PreToolUse.hooks]]\ncommand = 'exit 2'\n{entry}\n",
+    )
+    engine = Engine()
+    caller = caller_of(engine.loader, dialect, engine.events)
+    clinic.write(FILES[dialect], entries_text(caller, [event], PROGRAM))
+    (told,) = [one for one in clinic.problems() if one.code == "other-tool-name"]
+    assert (told.severity, told.line) == ("warning", 3)
+    assert f"Bash is called {called}" in told.message
+
+
+def test_a_guard_that_knows_both_names_is_not(clinic: Clinic) -> None:
+    clinic.write(
+        ".hookline/hooks.toml",
+        "[[hooks.PreToolUse]]\nmatcher = 'Bash|bash'\n[[hooks.PreToolUse.hooks]]\ncommand = 'exit 2'\n",
+    )
+    engine = Engine()
+    caller = caller_of(engine.loader, "reasonix", engine.events)
+    clinic.write(FILES["reasonix"], entries_text(caller, ["PreToolUse"], PROGRAM))
+    assert alarms(clinic.problems()) == []
