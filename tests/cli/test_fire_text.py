@@ -179,3 +179,24 @@ def test_every_event_has_a_sentence_for_both_ways() -> None:
         blocked = meaning(event, Outcome(votes=(Vote("block", means=means),)), means)
         assert blocked != meaning(event, Outcome(), means)
         assert "of a host" not in blocked
+
+
+@pytest.mark.parametrize(
+    ("words", "answer", "said", "unsaid"),
+    [
+        (["Stop"], {"continue": False, "stopReason": "x"}, "outcome  stop", "go on"),
+        (
+            ["PreToolUse", "Bash", "command=x"],
+            {"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask"}},
+            "outcome  ask",
+            "reason:",
+        ),
+    ],
+)
+def test_the_outcome_contradicts_nothing_and_says_nothing_empty(
+    words: list[str], answer: dict[str, object], said: str, unsaid: str
+) -> None:
+    with place() as where:
+        where.write("answer.json", json.dumps(answer))
+        ran = run_cli(["fire", *words, "--hook", f"{words[0]}=cat answer.json"], where.project, where.home)
+    assert (ran.status, said in ran.stdout, unsaid in ran.stdout) == (0, True, False)

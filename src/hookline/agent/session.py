@@ -39,6 +39,7 @@ P = TypeVar("P")
 
 #: Seconds for hooks that were cancelled to be gone.
 _LONGEST_STOP = 5.0
+_BY_THE_USER = "interrupted by the user"
 
 
 class Told(Struct, frozen=True, kw_only=True):
@@ -284,16 +285,18 @@ class Agent:
     async def play(self, text: str, *, woken: bool = False) -> Told:
         """One prompt from submission to settlement. Interrupting it settles it too."""
         # Bytes that are no text come from a command line as halves of characters, which nobody can send on.
-        self._playing = asyncio.ensure_future(self._played(whole_text(text), woken=woken))
+        self._playing = playing = asyncio.ensure_future(self._played(whole_text(text), woken=woken))
         try:
-            told = await self._playing
+            await asyncio.wait({playing})
+        except asyncio.CancelledError:
+            # Whoever cancels us cancels the turn with us; it is settled, and then it is our turn.
+            playing.cancel()
+            await asyncio.wait({playing})
+            raise
         finally:
             self._playing = None
-        task = asyncio.current_task()
-        if task is not None and task.cancelling():
-            # Whoever cancelled us cancelled the turn with us; it is settled, and now it is our turn.
-            raise asyncio.CancelledError
-        return told
+        # Interrupted once more, while it was being settled.
+        return Told(status="interrupted", why=_BY_THE_USER) if playing.cancelled() else playing.result()
 
     def interrupt(self) -> bool:
         """Stop what is being played, its hooks and its calls, or the hooks of its end; False when nothing is."""
@@ -312,7 +315,7 @@ class Agent:
         except asyncio.CancelledError:
             self.talk.close_open_calls()
             self._show("warning", "interrupted")
-            ending = Ending(status="interrupted", why="interrupted by the user")
+            ending = Ending(status="interrupted", why=_BY_THE_USER)
             if turn is None:
                 return Told(status=ending.status, why=ending.why)
         except Exception as error:

@@ -22,7 +22,7 @@ from hookline.cli.agent_answers import LineAnswers
 from hookline.cli.agent_conversation import Conversing, LineAsker
 from hookline.cli.agent_report import as_document
 from hookline.cli.agent_screen import Silent, Transcribing
-from hookline.cli.agent_stopping import Stopping
+from hookline.cli.agent_stopping import Stopping, close_engine
 from hookline.cli.agent_wanted import defined_agent, load_hooks, tell_all, wanted_agent
 from hookline.cli.fire_request import working_directory
 from hookline.cli.fire_settings import RequestError
@@ -77,14 +77,14 @@ async def _run(args: argparse.Namespace) -> int:
             terminal=lines is not None and sys.stdin.isatty(),
         )
         ready, told = await _sessions(wanted_agent(args, cwd, model, defined), parts, args, lines)
+        if told is not None and lines is None and not args.json:
+            _answer(told)
     finally:
-        await engine.close(_HURRY if told is not None and told.status == "interrupted" else None)
+        await close_engine(engine, _HURRY if told is not None and told.status == "interrupted" else None)
         await processes.close()
         await port.close()
     if args.json:
         show(as_document(ready.agent, told, log, port.requests, engine.journal), as_json=True)
-    elif told is not None and lines is None:
-        _answer(told)
     if told is None:
         return _nothing_played(args)
     return _STATUS.get(told.status, PROBLEM)

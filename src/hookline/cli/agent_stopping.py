@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from hookline.agent.session import Agent
+from hookline.config.embedding import Engine
 
 _STAYS = "stopped; Ctrl-C once more, or /exit, leaves"
 
@@ -47,12 +48,29 @@ class Stopping:
     @contextmanager
     def heard(self) -> Iterator[None]:
         """While signals come here. A terminal that is closed is one of them."""
-        loop = asyncio.get_running_loop()
-        signals = {signal.SIGINT: self.stop, signal.SIGTERM: self.leave, signal.SIGHUP: self.leave}
-        for number, react in signals.items():
-            loop.add_signal_handler(number, react)
-        try:
+        with _on_signals(self.stop, self.leave):
             yield
-        finally:
-            for number in signals:
-                loop.remove_signal_handler(number)
+
+
+async def close_engine(engine: Engine, limit: float | None) -> None:
+    """Hooks in the background get their time, unless the user has none."""
+    closing = asyncio.ensure_future(engine.close(limit))
+    with _on_signals(closing.cancel, closing.cancel):
+        await asyncio.wait({closing})
+    if closing.cancelled():
+        await engine.close(0.0)
+    else:
+        closing.result()
+
+
+@contextmanager
+def _on_signals(stop: Callable[[], object], leave: Callable[[], object]) -> Iterator[None]:
+    loop = asyncio.get_running_loop()
+    signals = {signal.SIGINT: stop, signal.SIGTERM: leave, signal.SIGHUP: leave}
+    for number, react in signals.items():
+        loop.add_signal_handler(number, react)
+    try:
+        yield
+    finally:
+        for number in signals:
+            loop.remove_signal_handler(number)

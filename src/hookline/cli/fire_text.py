@@ -137,11 +137,11 @@ def _outcome_lines(firing: Firing) -> list[str]:
     outcome = firing.outcome
     vote = outcome.deciding_vote
     by = f" ({printable(firing.named(vote.by))})" if vote is not None else ""
-    word = outcome.permission or "go on"
+    word = outcome.permission or ("stop" if outcome.stop else "go on")
     colour = _COLOURS.get(word)
     lines = [f"outcome  {paint(word, colour) if colour else word}{by}"]
     facts: dict[str, Any] = {
-        "reason": outcome.reason,
+        "reason": outcome.reason or None,
         "means": meaning(firing.event, outcome, firing.block_means),
         "stop": (outcome.stop_reason or "yes") if outcome.stop else None,
         "input": _json(outcome.updated_input),
