@@ -109,6 +109,7 @@ class Stage:
         tools: Sequence[Tool] = (),
         asker: Asker | None = None,
         answers: questions.Answers | None = None,
+        start: str | None = None,
         **wanted: Any,
     ) -> None:
         self.home, self.project = place / "home", place / "home" / "project"
@@ -127,6 +128,8 @@ class Stage:
         if self.engine is not None:
             self._load(self.engine, hooks)
         self._wanted: dict[str, Any] = {"allow": ("Probe",), **wanted}
+        #: Where the session begins; in the project, when nothing else is said.
+        self._start = start or str(self.project)
         self._tools = tuple(tools)
         self._asker = asker
         self._answers = answers
@@ -142,7 +145,7 @@ class Stage:
 
     async def __aenter__(self) -> Self:
         self._ready = make_agent(
-            Wanted(cwd=str(self.project), model="scripted", **self._wanted),
+            Wanted(cwd=self._start, model="scripted", **self._wanted),
             Parts(
                 engine=self.engine,
                 model=self.model,

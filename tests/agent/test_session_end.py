@@ -11,7 +11,7 @@ from hookline.agent.recording import Recorded
 from hookline.engine.sessions import Session
 from hookline.model import events as e
 from hookline.model.payloads import SessionEnded
-from tests.agent.stage import Stage, says
+from tests.agent.stage import Stage, call, calls, says
 
 
 def _command(command: str, **more: Any) -> list[dict[str, Any]]:
@@ -124,5 +124,47 @@ def test_seed001_clear_ends_the_session_and_begins_one_in_which_once_counts_anew
             last = stage.requests[-1]
             assert "two" not in str(last.messages)
             assert "Today's date" in str(last.messages), "the agent's own settings hold for every session"
+
+    asyncio.run(main())
+
+
+def test_what_runs_in_the_background_ends_before_the_session_does(tmp_path: Path) -> None:
+    async def main() -> None:
+        background = call("Bash", command="sleep 600", run_in_background=True)
+        async with Stage(tmp_path, [calls(background), says("x")], allow=("Bash",)) as stage:
+            await stage.play("go")
+        assert stage.fired[-2:] == ["TaskCompleted", "SessionEnd"]
+        assert stage.events("TaskCompleted")[0].payload.status == "killed"
+
+    asyncio.run(main())
+
+
+def test_an_end_that_was_told_by_clear_is_not_told_again_when_clear_is_interrupted(tmp_path: Path) -> None:
+    hooks = {"SessionEnd": _command("echo here > here; exec sleep 600")}
+
+    async def main() -> None:
+        async with Stage(tmp_path, [], hooks=hooks) as stage:
+            playing = asyncio.ensure_future(stage.play("/clear"))
+            while not (stage.project / "here").exists():
+                await asyncio.sleep(0.02)
+            stage.agent.interrupt()
+            await playing
+        assert stage.fired.count("SessionEnd") == 1
+
+    asyncio.run(main())
+
+
+def test_a_turn_interrupted_once_more_while_it_is_settled_is_an_interrupted_one(tmp_path: Path) -> None:
+    hooks = {"TurnSettled": _command("echo here > here; exec sleep 600")}
+
+    async def main() -> None:
+        async with Stage(tmp_path, [says("x")], hooks=hooks) as stage:
+            playing = asyncio.ensure_future(stage.play("go"))
+            while not (stage.project / "here").exists():
+                await asyncio.sleep(0.02)
+            stage.agent.interrupt()
+            told = await asyncio.wait_for(playing, 60)
+            assert told is not None
+            assert told.status == "interrupted"
 
     asyncio.run(main())

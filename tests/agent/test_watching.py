@@ -155,7 +155,7 @@ def test_a_hook_that_edits_the_file_it_watches_runs_once(tmp_path: Path):
 def test_a_write_of_the_agent_and_the_hook_that_formats_it_are_one_change(tmp_path: Path):
     async def main() -> None:
         script = (calls(call("Write", file_path="watched.txt", content="x\n")), says("done"))
-        hooks = _watched_by_hook("echo formatted >> watched.txt")
+        hooks = _watched_by_hook("sleep 0.3; echo formatted >> watched.txt; sleep 0.6")
         async with Stage(tmp_path, script, hooks=hooks, mode="bypass") as scene:
             await scene.play("go")
             await asyncio.sleep(1)

@@ -119,9 +119,9 @@ class SubagentTool:
     async def run(self, arguments: Mapping[str, Any], place: Workplace) -> ToolReply:
         kind = self._crew.types[arguments.get("subagent_type", _default(self._crew.types))]
         agent_id = "a" + uuid.uuid4().hex[:16]
-        cwd = place.cwd
-        if arguments.get("isolation") == "worktree":
-            cwd, _by_hook = await self._crew.worktrees.create(f"agent-{agent_id}", place)
+        cwd, apart, by_hook = place.cwd, arguments.get("isolation") == "worktree", False
+        if apart:
+            cwd, by_hook = await self._crew.worktrees.create(f"agent-{agent_id}", place)
         child = _Subagent(self._crew, kind, place, agent_id, cwd)
         started = time.monotonic()
         ending, turn = await child.play(str(arguments["prompt"]), str(arguments.get("description", "")))

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from hookline.agent.outside import Shown
 from hookline.agent.session import Agent
@@ -33,6 +33,7 @@ class SessionWatch:
         self._files = FileWatch(self._file_changed, Storms(self._warn))
         self._engine = engine
         self._extra = tuple(extra)
+        self._count = len(engine.hooks) if engine is not None else 0
         self._config: Watch | None = None
         if engine is not None and live:
             self._config = Watch(engine, cwd, self._reloaded, agree=self._config_changed)
@@ -42,14 +43,14 @@ class SessionWatch:
 
     def start(self, paths: Iterable[str] = ()) -> None:
         self._files.add([*paths, *self._agent.watched])
-        self._tasks.append(asyncio.ensure_future(self._kept(self._files.run(), "files")))
+        self._tasks.append(asyncio.ensure_future(self._kept(self._files.run, "files")))
         if self._config is not None:
-            self._tasks.append(asyncio.ensure_future(self._kept(self._config.run(), "the configuration")))
+            self._tasks.append(asyncio.ensure_future(self._kept(self._config.run, "the configuration")))
 
-    async def _kept(self, watching: Awaitable[None], what: str) -> None:
+    async def _kept(self, watching: Callable[[], Awaitable[None]], what: str) -> None:
         """The session goes on without what cannot be watched, and says so."""
         try:
-            await watching
+            await watching()
         except Exception as problem:  # noqa: BLE001 - whatever it is, it must not go unseen
             self._warn(f"{what} cannot be watched any more: {type(problem).__name__}: {problem}")
 
@@ -94,6 +95,12 @@ class SessionWatch:
             self._engine.swap((*loaded, *self._extra))
         for diagnostic in reload.diagnostics:
             self._warn(str(diagnostic))
+        if self._engine is not None and reload.in_force:
+            # A guard that is gone, by whoever's hand, must not be gone silently.
+            before, self._count = self._count, len(self._engine.hooks)
+            files = ", ".join(reload.changed)
+            told = f"{files} changed: {self._count} hooks are in force now, {before} were before"
+            self._agent.listener.show(Shown(kind="notice", text=told))
 
     def _warn(self, text: str) -> None:
         self._agent.listener.show(Shown(kind="warning", text=text))

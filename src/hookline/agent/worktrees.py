@@ -58,6 +58,16 @@ class Worktrees:
             force = ("--force",) if discard else ()
             await _git(self._root, "worktree", "remove", *force, path)
 
+    async def tidied(self, path: str, place: Workplace) -> bool:
+        """Remove a worktree of ours in which nothing was left behind; False where something was."""
+        if await _git(path, "status", "--porcelain") or await _git(
+            path, "log", "--oneline", "HEAD", "--not", "--exclude=hookline/*", "--branches"
+        ):
+            return False
+        await self.remove(path, place, by_hook=False, discard=False)
+        await _git(self._root, "branch", "-D", f"hookline/{os.path.basename(path)}")
+        return True
+
     async def enter(self, name: str, place: Workplace) -> str:
         if self.entered is not None:
             raise ToolError(f"the session is in the worktree {self.entered.path} already: leave it first")
@@ -132,8 +142,8 @@ class WorktreeTools:
         )
 
 
-async def _git(root: str, *words: str) -> None:
-    """Raises ToolError with git's own words."""
+async def _git(root: str, *words: str) -> str:
+    """What git prints. Raises ToolError with git's own words."""
 
     def run() -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -152,3 +162,4 @@ async def _git(root: str, *words: str) -> None:
         raise ToolError(f"git did not run: {error}") from None
     if done.returncode:
         raise ToolError(f"git {words[0]} {words[1]}: {done.stderr.strip() or done.stdout.strip()}")
+    return done.stdout.strip()

@@ -1,0 +1,36 @@
+"""What must outlive the summary of a conversation."""
+
+import asyncio
+from pathlib import Path
+
+from hookline.background.inbox import Late
+from tests.agent.stage import Stage, call, calls, says
+
+_GUIDES = {"UserPromptSubmit": [{"hooks": [{"type": "command", "command": "echo never touch the vault"}]}]}
+
+
+def test_what_hooks_said_of_a_prompt_is_still_said_when_its_turn_is_compacted(tmp_path: Path) -> None:
+    long = {**calls(call("Read", file_path="a.txt")), "usage": {"input_tokens": 1000}}
+
+    async def main() -> None:
+        script = [long, says("summary"), says("done")]
+        async with Stage(tmp_path, script, hooks=_GUIDES, compact_at=500) as stage:
+            (stage.project / "a.txt").write_text("a")
+            await stage.play("go")
+            assert stage.events("PostCompact")
+            assert "never touch the vault" in str(stage.requests[-1].messages)
+
+    asyncio.run(main())
+
+
+def test_late_words_that_wait_for_a_request_are_not_lost_in_the_summary_before_it(tmp_path: Path) -> None:
+    long = {**says("one"), "usage": {"input_tokens": 1000}}
+
+    async def main() -> None:
+        async with Stage(tmp_path, [long, says("summary"), says("done")], compact_at=500) as stage:
+            await stage.play("go")
+            stage.agent.hooks.inbox.put(Late(kind="context", text="the scan is clean", placement="transient"))
+            await stage.play("on")
+            assert "the scan is clean" in str(stage.requests[-1].messages)
+
+    asyncio.run(main())

@@ -1,0 +1,124 @@
+"""Conversations by lines, also such as end at the wrong moment."""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from hookline.agent.outside import Question, Reply
+from hookline.agent.session import Told
+from hookline.background.inbox import Late
+from hookline.cli.agent_conversation import Conversing, LineAsker
+from hookline.cli.line_input import LineInput
+from tests.agent.stage import Say, Stage, call, calls, says
+
+
+class Typing:
+    """Somebody at the other end of a pipe, and what the agent asks there."""
+
+    def __init__(self) -> None:
+        reads, self._writes = os.pipe()
+        self._reads = reads
+        self.lines = LineInput(reads)
+        self.asker = LineAsker(self.lines, self._heard)
+        self.asked = asyncio.Event()
+
+    def _heard(self, text: str) -> None:
+        del text
+        self.asked.set()
+
+    async def ask(self, question: Question) -> Reply:
+        return await self.asker.ask(question)
+
+    def types(self, text: str) -> None:
+        os.write(self._writes, text.encode())
+
+    def leaves(self) -> None:
+        os.close(self._writes)
+
+    def over(self) -> None:
+        os.close(self._reads)
+
+
+def _ignore(told: Told) -> None:
+    del told
+
+
+def _conversing(stage: Stage, typing: Typing, *, eager: bool) -> "asyncio.Future[Told | None]":
+    talk = Conversing(stage.agent, typing.lines, typing.asker, _ignore, eager=eager)
+    return asyncio.ensure_future(asyncio.wait_for(talk.run(), 60))
+
+
+def _asked(place: Path, script: Sequence[Say], leave_first: bool) -> Stage:
+    async def main() -> Stage:
+        typing = Typing()
+        async with Stage(place, script, asker=typing) as stage:
+            typing.types("go\n")
+            if leave_first:
+                typing.leaves()
+            conversing = _conversing(stage, typing, eager=True)
+            if not leave_first:
+                await typing.asked.wait()
+                typing.leaves()
+            told = await conversing
+            assert told is not None
+            assert told.status == "blocked"
+            assert "nobody answered" in told.why
+        typing.over()
+        return stage
+
+    return asyncio.run(main())
+
+
+def test_who_leaves_a_terminal_while_a_question_waits_says_no_and_is_gone(tmp_path: Path) -> None:
+    _asked(tmp_path, [calls(call("Bash", command="ls"))], leave_first=False)
+
+
+def test_who_left_a_terminal_is_not_waited_for_when_a_question_comes(tmp_path: Path) -> None:
+    _asked(tmp_path, [calls(call("Bash", command="ls"))], leave_first=True)
+
+
+def test_a_wake_and_a_line_may_come_at_the_same_moment(tmp_path: Path) -> None:
+    async def main() -> None:
+        typing = Typing()
+        async with Stage(tmp_path, [says("one"), says("two"), says("three")], asker=typing) as stage:
+            typing.types("first\nsecond\n")
+            typing.leaves()
+
+            def wakes(told: Told) -> None:
+                del told
+                if stage.agent.turns == 1:
+                    # Too many in a row by now: they stay where they are, and so does the line.
+                    stage.agent.hooks.inbox.put(Late(kind="wake", text="again"))
+                    stage.agent.hooks.inbox.put(Late(kind="wake", text="and again"))
+
+            stage.agent.settings = stage.agent.settings.__class__(model="scripted", most_wakes=0)
+            talk = Conversing(stage.agent, typing.lines, typing.asker, wakes, eager=False)
+            told = await asyncio.wait_for(talk.run(), 60)
+            assert told is not None
+            assert told.text == "two"
+        typing.over()
+
+    asyncio.run(main())
+
+
+def test_waiting_is_told_once_even_if_its_hooks_wake_the_agent_in_vain(tmp_path: Path) -> None:
+    wakes: dict[str, Any] = {"type": "command", "asyncRewake": True, "command": "echo up >&2; exit 2"}
+    hooks = {"Notification": [{"hooks": [wakes]}]}
+
+    async def main() -> None:
+        typing = Typing()
+        script = [says(str(number)) for number in range(20)]
+        async with Stage(tmp_path, script, hooks=hooks, asker=typing) as stage:
+            conversing = _conversing(stage, typing, eager=True)
+            while not any("sleeps on" in text for text in stage.seen.texts("warning")):
+                await asyncio.sleep(0.02)
+            before = len(stage.events("Notification"))
+            await asyncio.sleep(0.5)
+            assert len(stage.events("Notification")) == before
+            typing.leaves()
+            await conversing
+        typing.over()
+
+    asyncio.run(main())

@@ -1,0 +1,191 @@
+"""How a run of the agent ends for whoever started it: its status, its answer, Ctrl-C at a terminal."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.run_cli import clean_env, command_line
+
+_LONG = 60.0
+
+
+def _project(place: Path, script: list[Any], hooks: dict[str, Any] | None = None) -> Path:
+    project = place / "home" / "project"
+    project.mkdir(parents=True)
+    (project / "script.json").write_text(json.dumps(script))
+    (project / "hooks.json").write_text(json.dumps({"hooks": hooks or {}}))
+    return project
+
+
+def _words(*more: str) -> list[str]:
+    return command_line(["agent", "--model", "scripted:script.json", "--config", "hooks.json", *more])
+
+
+def _run(project: Path, *words: str, stdin: str = "") -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        _words(*words),
+        cwd=project,
+        env=clean_env(project.parent),
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=_LONG,
+        check=False,
+    )
+
+
+def _command(command: str, **more: Any) -> list[dict[str, Any]]:
+    return [{"hooks": [{"type": "command", "command": command, **more}]}]
+
+
+def _when(file: Path) -> None:
+    until = time.monotonic() + _LONG
+    while not file.exists():
+        assert time.monotonic() < until, f"nobody made {file}"
+        time.sleep(0.02)
+
+
+def test_a_conversation_in_which_nothing_went_wrong_ends_well(tmp_path: Path) -> None:
+    project = _project(tmp_path, [{"text": "hi"}])
+    ran = _run(project, "--json", stdin="/exit\n")
+    assert (ran.returncode, json.loads(ran.stdout)["status"]) == (0, "completed")
+
+
+def test_who_wants_an_answer_printed_and_forgets_the_prompt_is_told(tmp_path: Path) -> None:
+    ran = _run(_project(tmp_path, []), "--print")
+    assert ran.returncode == 1
+    assert "no prompt was given" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--max-iterations", "0"], "at least 1"),
+        (["--max-tool-calls", "-1"], "no number from 0 on"),
+        (["--fork"], "--fork goes with --resume"),
+    ],
+)
+def test_a_flag_that_makes_no_sense_is_refused(words: list[str], says: str, tmp_path: Path) -> None:
+    ran = _run(_project(tmp_path, [{"text": "hi"}]), "--print", "go", *words)
+    assert ran.returncode != 0
+    assert says in ran.stderr
+
+
+def test_setup_is_not_run_again_for_a_session_that_is_taken_up(tmp_path: Path) -> None:
+    project = _project(tmp_path, [{"text": "one"}, {"text": "two"}, {"text": "three"}])
+    _run(project, "--print", "first")
+    ran = _run(project, "--json", "--setup", "init", stdin="second\n/resume last\nthird\n")
+    fired = [event["event"] for event in json.loads(ran.stdout)["events"]]
+    assert fired.count("Setup") == 1
+    assert fired.count("SessionStart") == 2
+    said = str(json.loads(ran.stdout)["requests"][-1]["messages"])
+    assert "first" in said
+    assert "second" not in said
+
+
+def test_ctrl_c_while_hooks_in_the_background_have_their_time_loses_no_answer(tmp_path: Path) -> None:
+    hooks = {"Stop": _command("touch here; exec sleep 600", **{"async": True})}
+    project = _project(tmp_path, [{"text": "the answer"}], hooks)
+    process = subprocess.Popen(
+        _words("--print", "go"),
+        cwd=project,
+        env=clean_env(project.parent),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        _when(project / "here")
+        assert process.stdout is not None
+        assert process.stdout.readline() == "the answer\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(_LONG) == 0
+    finally:
+        process.kill()
+        process.communicate()
+
+
+class Terminal:
+    """The agent at a terminal of its own."""
+
+    def __init__(self, project: Path, *words: str) -> None:
+        self.pid, self._fd = pty.fork()
+        if not self.pid:
+            os.chdir(project)
+            line = _words(*words)
+            os.execve(line[0], line, clean_env(project.parent))
+        self._seen = b""
+
+    def types(self, text: str) -> None:
+        os.write(self._fd, text.encode())
+
+    def until(self, text: str) -> None:
+        """Read until this is shown, from where the last wait ended."""
+        until = time.monotonic() + _LONG
+        while text.encode() not in self._seen:
+            assert time.monotonic() < until, f"{text!r} was never shown: {self._seen!r}"
+            try:
+                self._seen += os.read(self._fd, 65536)
+            except OSError:
+                raise AssertionError(f"it ended before {text!r} was shown: {self._seen!r}") from None
+        self._seen = self._seen.partition(text.encode())[2]
+
+    def hangs_up(self) -> None:
+        os.close(self._fd)
+        self._fd = -1
+
+    def status(self) -> int:
+        until = time.monotonic() + _LONG
+        while time.monotonic() < until:
+            if self._fd >= 0:
+                self._drain()
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                return os.waitstatus_to_exitcode(status)
+            time.sleep(0.02)
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+        raise AssertionError("it does not end")
+
+    def _drain(self) -> None:
+        os.set_blocking(self._fd, False)
+        try:
+            os.read(self._fd, 65536)
+        except OSError:
+            pass
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # pty.fork where other tests left threads
+def test_ctrl_c_at_a_terminal_stops_the_turn_and_the_next_one_leaves(tmp_path: Path) -> None:
+    calls = {"tool_calls": [{"name": "Bash", "input": {"command": "touch here; exec sleep 600"}}]}
+    hooks = {"SessionEnd": _command("echo over >> ends")}
+    project = _project(tmp_path, [calls, {"text": "I am still here"}], hooks)
+    terminal = Terminal(project, "--allow", "Bash")
+    terminal.types("go\n")
+    _when(project / "here")
+    terminal.types("\x03")
+    terminal.until("interrupted by the user")
+    assert not (project / "ends").exists()
+    terminal.types("on\n")
+    terminal.until("I am still here")
+    terminal.types("\x03")
+    assert terminal.status() == 130
+    assert (project / "ends").read_text() == "over\n"
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # as above
+def test_a_terminal_that_is_closed_ends_the_session_as_it_should(tmp_path: Path) -> None:
+    project = _project(tmp_path, [{"text": "hello"}], {"SessionEnd": _command("echo over >> ends")})
+    terminal = Terminal(project)
+    terminal.types("go\n")
+    terminal.until("hello")
+    terminal.hangs_up()
+    assert terminal.status() == 130
+    assert (project / "ends").read_text() == "over\n"

@@ -1,0 +1,154 @@
+"""However a sub-agent ends, hooks hear of it, its cost is counted, and late words find somebody."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookline.agent.outside import Reply
+from hookline.background.inbox import Inbox, Late
+from tests.agent.stage import Answers, Probe, Say, Stage, call, calls, says
+
+_DOES = calls(call("Agent", prompt="do it"))
+_SAME = calls(call("Read", file_path="missing"))
+_MANY: list[Say] = [calls(call("Read", file_path=f"missing{number}")) for number in range(4)]
+
+
+def _played(place: Path, script: list[Say], **more: Any) -> Stage:
+    async def main() -> Stage:
+        async with Stage(place, script, **more) as stage:
+            (stage.project / "a.txt").write_text("a")
+            await stage.play("go")
+        return stage
+
+    return asyncio.run(main())
+
+
+_ENDINGS: dict[str, tuple[list[Say], dict[str, Any]]] = {
+    "completed": ([says("done")], {}),
+    "failed": ([{"error": "server"}], {}),
+    "max_iterations": ([*_MANY[:3]], {"max_iterations": 3}),
+    "blocked": ([calls(call("Bash", command="ls"))], {"asker": Answers(Reply(allow=False))}),
+}
+
+
+@pytest.mark.parametrize("status", _ENDINGS)
+def test_every_end_of_a_sub_agent_is_told_once_and_says_how_it_ended(status: str, tmp_path: Path) -> None:
+    script, more = _ENDINGS[status]
+    stage = _played(tmp_path, [_DOES, *script, says("main")], **more)
+    assert [fired.payload.status for fired in stage.events("SubagentStop")] == [status]
+    assert stage.fired.index("SubagentStop") < stage.fired.index("TurnEnd")
+
+
+def test_a_sub_agent_that_goes_round_in_circles_has_an_end_too(tmp_path: Path) -> None:
+    stage = _played(tmp_path, [_DOES, *[_SAME] * 6, says("main")])
+    assert [fired.payload.status for fired in stage.events("SubagentStop")] == ["failed"]
+
+
+def test_a_sub_agent_that_is_interrupted_has_an_end_too(tmp_path: Path) -> None:
+    async def main() -> Stage:
+        at_work = asyncio.Event()
+
+        async def stays(_: object) -> None:
+            at_work.set()
+            await asyncio.sleep(60)
+
+        probe = Probe(does=stays)
+        async with Stage(tmp_path, [_DOES, calls(call("Probe", what="x"))], tools=[probe]) as stage:
+            playing = asyncio.ensure_future(stage.play("go"))
+            await at_work.wait()
+            assert stage.agent.interrupt()
+            told = await playing
+            assert told is not None
+            assert told.status == "interrupted"
+        return stage
+
+    stage = asyncio.run(main())
+    assert [fired.payload.status for fired in stage.events("SubagentStop")] == ["interrupted"]
+    assert stage.fired.index("SubagentStop") < stage.fired.index("TurnSettled")
+
+
+def _costs(text: str, cost: float, **more: Any) -> Say:
+    return {"text": text, "usage": {"input_tokens": 1, "cost_usd": cost}, **more}
+
+
+def test_what_sub_agents_and_summaries_cost_is_part_of_the_turn(tmp_path: Path) -> None:
+    first = _costs("", 1.0, **_DOES)
+    script = [first, _costs("sub", 10.0), _costs("main", 100.0), _costs("summary", 1000.0), _costs("on", 1.0)]
+
+    async def main() -> Stage:
+        async with Stage(tmp_path, script) as stage:
+            await stage.play("go", "/compact", "on")
+        return stage
+
+    stage = asyncio.run(main())
+    assert [fired.payload.usage["cost_usd"] for fired in stage.events("TurnSettled")] == [111.0, 1001.0]
+    assert stage.agent.totals.cost_usd == 1112.0
+
+
+def _background(command: str, **more: Any) -> dict[str, Any]:
+    return {"PostToolUse": [{"matcher": "Read", "hooks": [{"type": "command", "command": command, **more}]}]}
+
+
+_LATE = json.dumps(
+    {"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": "LATE WORDS"}}
+)
+_READS = calls(call("Read", file_path="a.txt"))
+
+
+def _when_there(file: Path) -> Probe:
+    async def waits(_: object) -> None:
+        while not file.exists():
+            await asyncio.sleep(0.02)
+        # The hook's word comes a moment after the file it made.
+        await asyncio.sleep(0.3)
+
+    return Probe(does=waits)
+
+
+def test_late_text_of_a_sub_agents_hook_reaches_the_sub_agent(tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    probe = _when_there(there)
+    script = [_DOES, _READS, calls(call("Probe", what="x")), says("sub"), says("main")]
+    hooks = _background(f"touch {there}; echo '{_LATE}'", **{"async": True})
+    stage = _played(tmp_path, script, hooks=hooks, tools=[probe])
+    told = ["LATE WORDS" in str(request.messages) for request in stage.requests]
+    assert told == [False, False, False, True, False]
+
+
+def test_late_text_that_comes_after_a_sub_agent_is_gone_reaches_its_caller(tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    probe = _when_there(there)
+    script = [_DOES, _READS, says("sub"), calls(call("Probe", what="x")), says("main")]
+    hooks = _background(f"sleep 0.5; touch {there}; echo '{_LATE}'", **{"async": True})
+    stage = _played(tmp_path, script, hooks=hooks, tools=[probe])
+    assert "LATE WORDS" in str(stage.requests[-1].messages)
+
+
+def test_a_hook_of_a_sub_agent_that_wakes_the_agent_is_waited_for(tmp_path: Path) -> None:
+    hooks = _background("sleep 0.5; echo look again >&2; exit 2", asyncRewake=True)
+    stage = _played(tmp_path, [_DOES, _READS, says("sub"), says("main"), says("woken")], hooks=hooks)
+    assert len(stage.events("TurnSettled")) == 2
+    assert "look again" in str(stage.requests[-1].messages)
+
+
+def test_who_inherits_an_inbox_has_all_of_it() -> None:
+    async def main() -> None:
+        gone, heir = Inbox(), Inbox()
+        gone.put(Late(kind="context", text="before"))
+        gone.await_wake()
+        gone.hand_over(heir)
+        gone.await_wake()
+        gone.put(Late(kind="wake", text="after"))
+        assert [late.text for late in heir.take_all()] == ["before", "after"]
+        assert heir.awaited == 2
+        gone.wake_settled()
+        waits = asyncio.ensure_future(heir.next_wake())
+        await asyncio.sleep(0)
+        gone.wake_settled()
+        assert await asyncio.wait_for(waits, 10) is None
+        assert heir.awaited == 0
+
+    asyncio.run(main())
