@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 from hookline.background.inbox import Late
+from hookline.model.outcome import ContextItem
 from tests.agent.stage import Stage, call, calls, says
 
 _GUIDES = {"UserPromptSubmit": [{"hooks": [{"type": "command", "command": "echo never touch the vault"}]}]}
@@ -29,8 +30,25 @@ def test_late_words_that_wait_for_a_request_are_not_lost_in_the_summary_before_i
     async def main() -> None:
         async with Stage(tmp_path, [long, says("summary"), says("done")], compact_at=500) as stage:
             await stage.play("go")
-            stage.agent.hooks.inbox.put(Late(kind="context", text="the scan is clean", placement="transient"))
+            stage.agent.hooks.inbox.put(
+                Late(kind="context", text="the scan is clean", placement="conversation")
+            )
             await stage.play("on")
             assert "the scan is clean" in str(stage.requests[-1].messages)
+
+    asyncio.run(main())
+
+
+def test_what_was_said_for_the_turn_alone_is_said_once_after_compaction(tmp_path: Path) -> None:
+    long = {**calls(call("Read", file_path="a.txt")), "usage": {"input_tokens": 1000}}
+
+    async def main() -> None:
+        async with Stage(tmp_path, [long, says("summary"), says("done")], compact_at=500) as stage:
+            (stage.project / "a.txt").write_text("a")
+            kept = ContextItem("for this turn", "conversation", "turn", "x")
+            stage.agent.talk.place([kept])
+            stage.agent.talk.place_again([kept])
+            await stage.play("go")
+            assert str(stage.requests[-1].messages).count("for this turn") == 1
 
     asyncio.run(main())

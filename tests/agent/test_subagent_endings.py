@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -152,3 +153,50 @@ def test_who_inherits_an_inbox_has_all_of_it() -> None:
         assert heir.awaited == 0
 
     asyncio.run(main())
+
+
+def _apart(place: Path, *script: Say) -> Stage:
+    async def main() -> Stage:
+        does = calls(call("Agent", prompt="do it", isolation="worktree"))
+        async with Stage(place, [does, *script, says("main")], mode="acceptEdits") as stage:
+            who = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+            for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
+                subprocess.run(["git", *who, *words], cwd=stage.project, check=True)
+            await stage.play("go")
+        return stage
+
+    return asyncio.run(main())
+
+
+def _worktrees(stage: Stage) -> list[Path]:
+    folder = stage.project / ".hookline" / "worktrees"
+    return list(folder.iterdir()) if folder.is_dir() else []
+
+
+def test_a_worktree_in_which_a_sub_agent_did_nothing_is_gone_afterwards(tmp_path: Path) -> None:
+    stage = _apart(tmp_path, says("nothing to do"))
+    assert _worktrees(stage) == []
+    assert len(stage.events("WorktreeRemove")) == 1
+    branches = subprocess.run(
+        ["git", "branch"], cwd=stage.project, capture_output=True, text=True, check=True
+    )
+    assert "hookline/" not in branches.stdout
+
+
+def test_a_worktree_in_which_a_sub_agent_left_something_stays_and_its_caller_knows_where(
+    tmp_path: Path,
+) -> None:
+    stage = _apart(tmp_path, calls(call("Write", file_path="new.txt", content="x")), says("done"))
+    (kept,) = _worktrees(stage)
+    assert (kept / "new.txt").read_text() == "x"
+    assert str(kept) in stage.results()[0]
+    assert stage.events("WorktreeRemove") == []
+
+
+def test_sub_agents_use_the_model_the_user_has_chosen(tmp_path: Path) -> None:
+    async def main() -> Stage:
+        async with Stage(tmp_path, [_DOES, says("sub"), says("main")]) as stage:
+            await stage.play("/model other", "go")
+        return stage
+
+    assert [request.model for request in asyncio.run(main()).requests] == ["other"] * 3

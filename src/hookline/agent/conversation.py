@@ -57,13 +57,15 @@ class Conversation:
                 self._session_context.append(whole_text(item.text))
                 continue
             message = User(text=whole_text(item.text), by=item.hook or "a hook")
-            lives = item.lives or "session"
-            if item.placement == "transient" and lives == "session":
-                lives = "call"
+            lives = _lives(item)
             if lives == "session":
                 self.add(message)
             else:
                 self._passing.append((lives, message))
+
+    def place_again(self, items: Sequence[ContextItem]) -> None:
+        """What of it went with the history that was replaced; the rest is still there."""
+        self.place([item for item in items if item.placement == "system" or _lives(item) == "session"])
 
     def request(self, model: str, tools: tuple[ToolOffer, ...], agent_type: str | None = None) -> Request:
         """The next request. The last text that does not stay marks how far the provider may cache."""
@@ -111,3 +113,8 @@ class Conversation:
     def forget_session_context(self) -> None:
         """A session that starts anew is given its context anew."""
         self._session_context.clear()
+
+
+def _lives(item: ContextItem) -> Lives:
+    lives = item.lives or "session"
+    return "call" if item.placement == "transient" and lives == "session" else lives

@@ -374,7 +374,7 @@ class Agent:
     async def _before_request(self, turn: Turn) -> None:
         if await self.compacting.if_needed(turn.model, self.talk.tokens, turn.text):
             # What hooks said of the prompt holds for the whole turn, so it must not be lost in the summary.
-            self.talk.place(turn.context)
+            self.talk.place_again(turn.context)
         self._late.take()
         await self.instructions.touched(self.place.take_touched())
 

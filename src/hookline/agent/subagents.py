@@ -125,11 +125,13 @@ class SubagentTool:
         child = _Subagent(self._crew, kind, place, agent_id, cwd)
         started = time.monotonic()
         ending, turn = await child.play(str(arguments["prompt"]), str(arguments.get("description", "")))
+        kept = apart and not await self._tidied(cwd, place, by_hook=by_hook)
+        where = f"\n\n(It worked in the worktree {cwd}, which is still there.)" if kept else ""
         if ending.status == "failed":
-            raise ToolError(f"the {kind.name} agent failed: {ending.why}")
+            raise ToolError(f"the {kind.name} agent failed: {ending.why}{where}")
         text = (
             turn.last_text[:_LONGEST_ANSWER] or f"(the agent gave no answer: {ending.why or ending.status})"
-        )
+        ) + where
         return ToolReply(
             text=text,
             response={
@@ -144,6 +146,13 @@ class SubagentTool:
             },
         )
 
+    async def _tidied(self, path: str, place: Workplace, *, by_hook: bool) -> bool:
+        """What a hook made is the hook's to remove, and what git cannot tell is kept."""
+        try:
+            return not by_hook and await self._crew.worktrees.tidied(path, place)
+        except ToolError:
+            return False
+
 
 class _Subagent:
     """One sub-agent at work."""
@@ -152,9 +161,9 @@ class _Subagent:
         self.id = agent_id
         self._kind = kind
         self._crew = crew
-        self._hooks = crew.hooks.child(
-            agent_id=self.id, agent_type=kind.name, cwd=cwd, model=kind.model or crew.settings.model
-        )
+        # The user may have chosen another one since the session began.
+        self._model = kind.model or crew.hooks.scene.model or crew.settings.model
+        self._hooks = crew.hooks.child(agent_id=self.id, agent_type=kind.name, cwd=cwd, model=self._model)
         self._spoken = Speaking(self._hooks, crew.listener)
         self._records = crew.records(self.id)
         self._talk = Conversation(kind.instruction or crew.settings.system, self._records.message)
@@ -191,7 +200,7 @@ class _Subagent:
         turn = Turn(
             number=1,
             text=prompt,
-            model=self._kind.model or self._crew.settings.model,
+            model=self._model,
             context=begun.context_items,
             allowed=self._caller.allowed,
         )

@@ -59,13 +59,13 @@ class Worktrees:
             await _git(self._root, "worktree", "remove", *force, path)
 
     async def tidied(self, path: str, place: Workplace) -> bool:
-        """Remove a worktree of ours in which nothing was left behind; False where something was."""
-        if await _git(path, "status", "--porcelain") or await _git(
-            path, "log", "--oneline", "HEAD", "--not", "--exclude=hookline/*", "--branches"
-        ):
+        """Remove a worktree of ours in which nothing was done; False where something would be lost."""
+        branch = f"hookline/{os.path.basename(path)}"
+        commits = ("rev-list", "HEAD", "--not", f"--exclude={branch}", "--branches")
+        if await _git(path, "status", "--porcelain") or await _git(path, *commits):
             return False
         await self.remove(path, place, by_hook=False, discard=False)
-        await _git(self._root, "branch", "-D", f"hookline/{os.path.basename(path)}")
+        await _git(self._root, "branch", "-D", branch)
         return True
 
     async def enter(self, name: str, place: Workplace) -> str:

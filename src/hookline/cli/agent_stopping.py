@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -46,7 +46,7 @@ class Stopping:
             self._playing.cancel()
 
     @contextmanager
-    def heard(self) -> Iterator[None]:
+    def heard(self) -> Generator[None]:
         """While signals come here. A terminal that is closed is one of them."""
         with _on_signals(self.stop, self.leave):
             yield
@@ -64,7 +64,7 @@ async def close_engine(engine: Engine, limit: float | None) -> None:
 
 
 @contextmanager
-def _on_signals(stop: Callable[[], object], leave: Callable[[], object]) -> Iterator[None]:
+def _on_signals(stop: Callable[[], object], leave: Callable[[], object]) -> Generator[None]:
     loop = asyncio.get_running_loop()
     signals = {signal.SIGINT: stop, signal.SIGTERM: leave, signal.SIGHUP: leave}
     for number, react in signals.items():

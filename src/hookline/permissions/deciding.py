@@ -216,7 +216,9 @@ class _Look:
         paths = paths_of(self._facts)
         if not paths:
             return "it cannot be told which files it is about"
-        return f"{one_line(', '.join(paths), 160)} is or may be outside of the directories of this session"
+        # Where no link leads elsewhere, the real path is the one that was given.
+        named = one_line(", ".join(dict.fromkeys(paths)), 160)
+        return f"{named} is or may be outside of the directories of this session"
 
     def _silent(self, line: str) -> None:
         self.trail.append(line)
