@@ -426,5 +426,5 @@ def test_four_hundred_mixed_hooks_leak_nothing() -> None:
     assert seen.after.fds == seen.before.fds
     assert seen.after.zombies == 0
     assert seen.after.threads <= seen.before.threads  # idle threads of other tests may end meanwhile
-    assert seen.after.tasks == seen.before.tasks
+    assert seen.after.tasks <= seen.before.tasks  # what other tests left to end may end meanwhile
     assert seen.after.memory - seen.before.memory < 50 << 20
