@@ -116,7 +116,8 @@ def test_late_text_of_a_sub_agents_hook_reaches_the_sub_agent(tmp_path: Path) ->
     hooks = _background(f"touch {there}; echo '{_LATE}'", **{"async": True})
     stage = _played(tmp_path, script, hooks=hooks, tools=[probe])
     told = ["LATE WORDS" in str(request.messages) for request in stage.requests]
-    assert told == [False, False, False, True, False]
+    # It may be there a request earlier; what counts is that the sub-agent reads it, and its caller does not.
+    assert (told[:2], told[3:]) == ([False, False], [True, False])
 
 
 def test_late_text_that_comes_after_a_sub_agent_is_gone_reaches_its_caller(tmp_path: Path) -> None:
