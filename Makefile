@@ -26,7 +26,7 @@ demo: $(READY)  ## an agent at work under the hooks of five agents
 
 test: $(READY)  ## all tests, in under five minutes on two cores
 	@$(RUN)python -m pytest -n 2 $(LAYERS) $(COVERED)
-	@$(RUN)python -m pytest -n 2 $(addprefix --ignore=,$(LAYERS))
+	@$(RUN)python -m pytest -n 2 --dist worksteal $(addprefix --ignore=,$(LAYERS))
 
 lint: $(READY)  ## format, lint, types, layers
 	@$(RUN)ruff format --check .
