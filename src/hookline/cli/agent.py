@@ -3,8 +3,7 @@
 import argparse
 from typing import Any
 
-from hookline.cli.options import add_source_options
-from hookline.cli.width import help_format
+from hookline.cli.options import add_source_options, command_parser
 
 _DESCRIPTION = """A coding agent for the terminal: it reads, edits and runs commands in a project, and every
 moment of its life is an event your hooks can see, change or stop.
@@ -23,13 +22,7 @@ exit status: 0 completed, 1 blocked, failed or a usage error, 130 interrupted"""
 
 
 def add_parser(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
-        "agent",
-        help="a coding agent that fires every event",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=help_format,
-    )
+    parser = command_parser(subparsers, "agent", _DESCRIPTION, _EPILOG)
     parser.add_argument("words", nargs="*", metavar="PROMPT")
     parser.add_argument("--model", metavar="NAME", help="provider:name, or scripted:FILE (HOOKLINE_MODEL)")
     parser.add_argument("--base-url", metavar="URL", help="a server that speaks the provider's protocol")

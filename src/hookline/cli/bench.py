@@ -3,8 +3,7 @@
 import argparse
 from typing import Any
 
-from hookline.cli.options import add_source_options
-from hookline.cli.width import help_format
+from hookline.cli.options import add_source_options, command_parser
 
 _DESCRIPTION = """Run your hooks again and again on sample payloads and say how long they take: each hook, and
 each event as a whole. The hooks really run, with all they do: --dry-run lists them, --only picks
@@ -22,13 +21,7 @@ exit status: 0 fine, 1 a hook failed or ran into its timeout, or a usage or conf
 
 
 def add_parser(commands: Any) -> None:
-    parser = commands.add_parser(
-        "bench",
-        help="how long your hooks take",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=help_format,
-    )
+    parser = command_parser(commands, "bench", _DESCRIPTION, _EPILOG)
     parser.add_argument("words", nargs="*", metavar="EVENT", help="these events only, by any agent's name")
     add_source_options(parser)
     parser.add_argument(

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from hookline.cli.width import help_format
+from hookline.cli.options import command_parser
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -19,13 +19,7 @@ exit status: 0 fine, 1 a usage error"""
 
 
 def add_parser(commands: Any) -> None:
-    parser = commands.add_parser(
-        "completion",
-        help="print a completion script for your shell",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=help_format,
-    )
+    parser = command_parser(commands, "completion", _DESCRIPTION, _EPILOG)
     parser.add_argument("shell", choices=SHELLS, metavar="SHELL", help=", ".join(SHELLS))
     parser.set_defaults(run=run)
 

@@ -3,8 +3,7 @@
 import argparse
 from typing import Any
 
-from hookline.cli.options import add_source_options
-from hookline.cli.width import help_format
+from hookline.cli.options import add_source_options, command_parser
 
 _DESCRIPTION = """Find every configuration of every agent for this directory and user, and say what is wrong with it:
 hooks that never run, that cannot start, that fail open. No hook is run and no file is changed."""
@@ -18,13 +17,7 @@ exit status: 0 no errors (there may be warnings), 1 an error was found or nothin
 
 
 def add_parser(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
-        "doctor",
-        help="find every hook, and what is wrong with it",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=help_format,
-    )
+    parser = command_parser(subparsers, "doctor", _DESCRIPTION, _EPILOG)
     add_source_options(parser)
     parser.add_argument("--strict-warnings", action="store_true", help="exit 1 for warnings as well")
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")

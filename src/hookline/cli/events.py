@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from hookline.cli.width import help_format
+from hookline.cli.options import command_parser
 
 _DESCRIPTION = """The events hooks can react to, when each one fires and what hooks may do there.
 With EVENT: what the agents call it, its payload, its answers and how it behaves, with examples.
@@ -20,13 +20,7 @@ exit status: 0 fine, 1 no event is called that"""
 
 
 def add_parser(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
-        "events",
-        help="list the events, or show all about one",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=help_format,
-    )
+    parser = command_parser(subparsers, "events", _DESCRIPTION, _EPILOG)
     parser.add_argument("event", nargs="?", metavar="EVENT", help="show everything about this one")
     parser.add_argument("--json", action="store_true", help="the same facts as JSON")
     parser.set_defaults(run=run)

@@ -3,8 +3,7 @@
 import argparse
 from typing import Any
 
-from hookline.cli.options import add_source_options
-from hookline.cli.width import help_format
+from hookline.cli.options import add_source_options, command_parser
 
 _DESCRIPTION = """Why each hook would run on one event or would not, in full: which files were read and which of them
 decide, what each matcher is compared with, conditions, once, duplicates, and the rules each hook is
@@ -22,13 +21,7 @@ exit status: 0 fine, 1 nothing is configured, a usage or configuration error"""
 
 
 def add_parser(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
-        "explain",
-        help="why each hook would run, or would not",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=help_format,
-    )
+    parser = command_parser(subparsers, "explain", _DESCRIPTION, _EPILOG)
     parser.add_argument("words", nargs="*", metavar="EVENT [TOOL] [key=value | key:=JSON ...]")
     parser.add_argument("--payload", metavar="FILE", help="the event as JSON; - reads standard input")
     add_source_options(parser)

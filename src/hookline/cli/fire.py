@@ -3,8 +3,7 @@
 import argparse
 from typing import Any
 
-from hookline.cli.options import add_source_options
-from hookline.cli.width import help_format
+from hookline.cli.options import add_source_options, command_parser
 
 _DESCRIPTION = """Run the real hooks on one event and show each hook, why it ran or did not, and the outcome.
 
@@ -24,13 +23,7 @@ exit status: 0 fine, 2 blocked or denied, 1 a usage or configuration error"""
 
 
 def add_parser(commands: Any) -> None:
-    parser = commands.add_parser(
-        "fire",
-        help="run the hooks on one event",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=help_format,
-    )
+    parser = command_parser(commands, "fire", _DESCRIPTION, _EPILOG)
     parser.add_argument("words", nargs="*", metavar="EVENT [TOOL] [key=value | key:=JSON ...]")
     parser.add_argument("--payload", metavar="FILE", help="the event as JSON; - reads standard input")
     add_source_options(parser)

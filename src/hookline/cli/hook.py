@@ -3,8 +3,8 @@
 import argparse
 from typing import Any, NoReturn
 
+from hookline.cli.options import command_parser
 from hookline.cli.output import tell
-from hookline.cli.width import help_format
 
 #: In every agent's terms: exit 2 stops what a guard is asked about.
 CLOSED = 2
@@ -26,13 +26,7 @@ exit status: what the agent expects of a hook; 2 as well when Hookline cannot te
 
 
 def add_parser(commands: Any) -> None:
-    parser = commands.add_parser(
-        "hook",
-        help="be one hook inside another agent",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=help_format,
-    )
+    parser = command_parser(commands, "hook", _DESCRIPTION, _EPILOG)
     parser.add_argument("words", nargs="*", metavar="EVENT", help="the agent's own name of the event")
     parser.add_argument("--dialect", metavar="NAME", help="the agent that calls")
     parser.add_argument(

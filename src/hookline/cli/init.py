@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from hookline.cli.width import help_format
+from hookline.cli.options import command_parser
 
 _DESCRIPTION = """Write a first guard into .hookline/hooks.toml and show what it says to two commands.
 A file that is there is left as it is."""
@@ -17,13 +17,7 @@ exit status: 0 written, and the guard works; 1 there is a file already, or it ca
 
 
 def add_parser(commands: Any) -> None:
-    parser = commands.add_parser(
-        "init",
-        help="write a first guard and show it at work",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=help_format,
-    )
+    parser = command_parser(commands, "init", _DESCRIPTION, _EPILOG)
     parser.add_argument("--cwd", metavar="DIR", help="the project (default: here)")
     parser.add_argument("--user", action="store_true", help="write it for you, not for this project")
     parser.add_argument("--json", action="store_true", help="print what was done as JSON")

@@ -3,8 +3,7 @@
 import argparse
 from typing import Any
 
-from hookline.cli.options import add_source_options
-from hookline.cli.width import help_format
+from hookline.cli.options import add_source_options, command_parser
 
 _DESCRIPTION = """The hooks that are configured for this directory and user, by event, in the order they would run:
 what each one matches, what it runs, its mode, its timeout and where it stands. Nothing is run.
@@ -21,13 +20,7 @@ exit status: 0 fine, 1 nothing is configured, or something in it is wrong"""
 
 
 def add_parser(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
-        "list",
-        help="the hooks in force here, in the order they run",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=help_format,
-    )
+    parser = command_parser(subparsers, "list", _DESCRIPTION, _EPILOG)
     parser.add_argument("event", nargs="?", metavar="EVENT", help="only the hooks of this one")
     add_source_options(parser)
     parser.add_argument("--json", action="store_true", help="the same facts as JSON")

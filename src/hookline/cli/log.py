@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from hookline.cli.width import help_format
+from hookline.cli.options import command_parser
 
 DECISIONS = ("block", "deny", "ask", "defer", "allow", "pass")
 STATUSES = (
@@ -26,13 +26,7 @@ exit status: 0 fine (also when there is no journal yet), 1 it cannot be read, or
 
 
 def add_parser(commands: Any) -> None:
-    parser = commands.add_parser(
-        "log",
-        help="what the hooks did, from the journal",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=help_format,
-    )
+    parser = command_parser(commands, "log", _DESCRIPTION, _EPILOG)
     parser.add_argument("-f", "--follow", action="store_true", help="go on with what happens from now on")
     parser.add_argument(
         "--hook",

@@ -1,6 +1,13 @@
-"""Options that mean the same in every command. Nothing here may be slow to import."""
+"""What the parsers of all commands have in common. Nothing here may be slow to import."""
 
 from typing import Any
+
+from hookline.cli.width import help_format
+
+
+def command_parser(subparsers: Any, name: str, description: str, epilog: str) -> Any:
+    """The parser of one command; the line that `hookline --help` shows of it stands in `main.COMMANDS`."""
+    return subparsers.add_parser(name, description=description, epilog=epilog, formatter_class=help_format)
 
 
 def add_source_options(parser: Any) -> None:

@@ -3,8 +3,8 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from hookline.cli.options import command_parser
 from hookline.cli.output import show, tell
-from hookline.cli.width import help_format
 
 if TYPE_CHECKING:
     from hookline.model.events import EventSpec
@@ -32,13 +32,7 @@ KINDS = {
 
 
 def add_parser(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
-        "schema",
-        help="the JSON Schemas of payloads, answers and config",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=help_format,
-    )
+    parser = command_parser(subparsers, "schema", _DESCRIPTION, _EPILOG)
     parser.add_argument("kind", nargs="?", metavar="payload|answer|config", help="which kind of schema")
     parser.add_argument("event", nargs="?", metavar="EVENT", help="of which event; config needs none")
     parser.add_argument("--json", action="store_true", help="the list of schemas as JSON")
