@@ -14,6 +14,7 @@ from hookline.agent.outside import Listener, Shown
 from hookline.agent.repeats import with_own_ids
 from hookline.agent.tooling import Tool, Workplace
 from hookline.agent.turns import Ending, Turn, means
+from hookline.agent.warning import Warner
 from hookline.agent.whole_response import whole_response
 from hookline.model import events as e
 from hookline.model import payloads as p
@@ -43,6 +44,7 @@ class Asking:
         self._tools = tools
         self._place = place
         self._listener = listener
+        self._warner = Warner(listener, place.agent_type)
         self._gates = gates
 
     async def prepared(self, turn: Turn) -> Request | Ending:
@@ -54,9 +56,9 @@ class Asking:
             request = self._talk.request(turn.model, offers, self._place.agent_type)
             before = await self._hooks.dispatch(e.PRE_MODEL_CALL, self._asked(turn, request))
             if before.stop or (before.blocked and means(before) == "end_turn"):
-                return self._blocked(before, "a PreModelCall hook ended the turn")
+                return self._warner.blocked(before, "a PreModelCall hook ended the turn")
             if before.blocked:
-                self._warn(f"the request was held back: {before.reason or 'a hook blocked it'}")
+                self._warner.warn(f"the request was held back: {before.reason or 'a hook blocked it'}")
                 continue
             return self._changed(turn, request, before)
         return Ending(status="blocked", why=f"hooks held the request back {_MOST_HELD_BACK} times")
@@ -85,7 +87,7 @@ class Asking:
             # Who rewrote the messages had not seen the text that was added beside.
             return replace(request, messages=(*from_json(rewritten), *request.messages[known:]))
         except ValueError as problem:
-            self._warn(f"a hook's messages were not used: {problem}")
+            self._warner.warn(f"a hook's messages were not used: {problem}")
             return request
 
     async def _offers(self, turn: Turn) -> tuple[ToolOffer, ...]:
@@ -127,14 +129,16 @@ class Asking:
         text = after.updated("response")
         uses, doubled = with_own_ids(response.tool_calls)
         if doubled:
-            self._warn(f"the model gave two calls one id ({doubled}); the later ones were given their own")
+            self._warner.warn(
+                f"the model gave two calls one id ({doubled}); the later ones were given their own"
+            )
         response = replace(response, text=response.text if text is None else str(text), tool_calls=uses)
         self._talk.add(Assistant(text=response.text, tool_calls=uses, reasoning=response.reasoning))
         turn.last_text = response.text or turn.last_text
         await self._display(turn, response.text)
         if after.stop:
             self._talk.close_open_calls("The turn was stopped before the call ran.")
-            return self._blocked(after, "a PostModelCall hook stopped the turn")
+            return self._warner.blocked(after, "a PostModelCall hook stopped the turn")
         return response
 
     async def _streamed(self, request: Request) -> Response:
@@ -158,11 +162,3 @@ class Asking:
         answer: Any = shown.answer
         turn.last_shown = answer if isinstance(answer, str) else text
         self._listener.show(Shown(kind="answer", text=turn.last_shown, agent=self._place.agent_type))
-
-    def _blocked(self, outcome: Outcome, default: str) -> Ending:
-        why = outcome.stop_reason or outcome.reason or default
-        self._warn(why)
-        return Ending(status="blocked", why=why)
-
-    def _warn(self, text: str) -> None:
-        self._listener.show(Shown(kind="warning", text=text, agent=self._place.agent_type))

@@ -2,7 +2,6 @@
 
 import os
 import re
-import stat
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.agent.intake.front_matter import read_front_matter
+from hookline.agent.intake.reading import UnreadableError, chunks, opened
 from hookline.config.sources import user_directory
 from hookline.matching.globs import glob
 
@@ -159,14 +159,10 @@ class _Reading:
 
     def _text(self, real: str, shown: str) -> str | None:
         try:
-            descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-            with os.fdopen(descriptor, "rb") as stream:
-                if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                    self.problems.append(f"{shown} was not read: it is no file")
-                    return None
-                raw = stream.read(_LONGEST * 4)
-        except OSError as error:
-            self.problems.append(f"{shown} was not read: {error.strerror or error}")
+            with opened(real) as descriptor:
+                raw = b"".join(chunks(descriptor, _LONGEST * 4))
+        except UnreadableError as problem:
+            self.problems.append(f"{shown} was not read: it {problem}")
             return None
         text = raw.decode("utf-8", "replace")
         if len(text) > _LONGEST:

@@ -11,11 +11,12 @@ from hookline.agent.gates import Gates
 from hookline.agent.hooksport import Hooks
 from hookline.agent.messages import ToolUse, User
 from hookline.agent.modelport import Response
-from hookline.agent.outside import Listener, Shown
+from hookline.agent.outside import Listener
 from hookline.agent.repeats import Repeats
 from hookline.agent.settings import AgentSettings
 from hookline.agent.tooling import Tool, Workplace
 from hookline.agent.turns import Ending, Turn, means
+from hookline.agent.warning import Warner
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.outcome import GO_ON, Outcome
@@ -50,14 +51,14 @@ class Loop:
         self._permissions = permissions
         self._place = place
         self._settings = settings
-        self._listener = listener
+        self._warner = Warner(listener, place.agent_type)
         self._gates = gates if gates is not None else Gates()
 
     async def play(self, turn: Turn) -> Ending:
         """The whole turn. Raises ModelError when the model gives no answer."""
         begun = await self._begun(turn)
         if begun.blocked or begun.stop:
-            return self._blocked(begun, "a TurnStart hook ended the turn")
+            return self._warner.blocked(begun, "a TurnStart hook ended the turn")
         self._place.allowed = turn.allowed
         self._talk.add(User(text=turn.text))
         self._talk.place((*turn.context, *begun.context_items))
@@ -111,10 +112,10 @@ class Loop:
         self._talk.place(batch.context_items)
         ends = next((one.ends for one in settled if one.ends is not None), None)
         if ends is not None:
-            self._warn(ends)
+            self._warner.warn(ends)
             return Ending(status="blocked", why=ends)
         if batch.stop or (batch.blocked and means(batch) == "end_turn"):
-            return self._blocked(batch, "a PostToolBatch hook ended the turn")
+            return self._warner.blocked(batch, "a PostToolBatch hook ended the turn")
         if batch.blocked and batch.reason:
             self._talk.add(User(text=batch.reason, by="PostToolBatch hook"))
         if budget.missed:
@@ -138,7 +139,7 @@ class Loop:
             last_assistant_message=response.text, turn=turn.number, stop_hook_active=turn.held
         )
         if not response.text.strip():
-            self._warn("the model gave an empty answer; the turn ends")
+            self._warner.warn("the model gave an empty answer; the turn ends")
         elif self._gates.own_turn:
             gate = await self._hooks.dispatch(e.TURN_END, answer)
             if self._sent_back(gate, "TurnEnd hook", NOT_YET):
@@ -158,7 +159,7 @@ class Loop:
         self._talk.place(gate.context_items)
         if gate.stop or not gate.blocked:
             return False
-        self._warn(f"{by}: {gate.reason or 'sent back'}")
+        self._warner.warn(f"{by}: {gate.reason or 'sent back'}")
         if not any(item.placement == "user" for item in gate.context_items):
             self._talk.add(User(text=gate.reason or default, by=by))
         return True
@@ -170,28 +171,20 @@ class Loop:
             e.MAX_ITERATIONS,
             p.IterationLimit(message=message, max_iterations=self._settings.max_iterations),
         )
-        self._warn(message)
+        self._warner.warn(message)
         return Ending(status="max_iterations", why=message)
 
     async def _loops(self, what: str) -> Ending:
         message = f"The turn ends: the model made the same call again and again: {what}"
         await self._notify(message, "error", "error")
         await self._hooks.dispatch(e.ERROR, p.RunError(message=message, error_type="loop_detected"))
-        self._warn(message)
+        self._warner.warn(message)
         return Ending(status="failed", why=message)
 
     async def _notify(self, message: str, kind: str, level: str) -> None:
         await self._hooks.dispatch(
             e.NOTIFICATION, p.Notice(message=message, notification_type=kind, level=level)
         )
-
-    def _blocked(self, outcome: Outcome, default: str) -> Ending:
-        why = outcome.stop_reason or outcome.reason or default
-        self._warn(why)
-        return Ending(status="blocked", why=why)
-
-    def _warn(self, text: str) -> None:
-        self._listener.show(Shown(kind="warning", text=text, agent=self._place.agent_type))
 
 
 def _told(settled: list[Settled]) -> tuple[dict[str, Any], ...]:

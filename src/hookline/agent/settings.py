@@ -15,7 +15,7 @@ class AgentSettings(Struct, frozen=True, kw_only=True):
     #: The most requests to the model, and calls of tools, that one turn may make.
     max_iterations: int = 50
     max_tool_calls: int = 200
-    #: So many times the same call, one after another, is a loop.
+    #: The same call may be made so many times, one after another; once more is a loop.
     most_repeats: int = 5
     #: So many turns in a row may begin because a background hook woke the agent.
     most_wakes: int = 5

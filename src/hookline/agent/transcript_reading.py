@@ -1,7 +1,5 @@
 """A transcript read back: every whole record, a word about the rest, and the conversation they tell."""
 
-import os
-import stat
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from io import BufferedReader
@@ -22,6 +20,7 @@ from hookline.agent.transcript_records import (
     TurnRecord,
     decoded,
 )
+from hookline.engine.journal_reading import regular_file
 from hookline.model.safetext import one_line
 
 _LONGEST_LINE = 32 * 1024 * 1024
@@ -55,7 +54,7 @@ class Past(Struct, frozen=True, kw_only=True):
 def read_transcript(path: str) -> Read:
     """Never raises: a file that cannot be read is a problem like any other."""
     try:
-        with _opened(path) as file:
+        with regular_file(path) as file:
             return _read(file)
     except (OSError, ValueError) as error:
         return Read(problems=(one_line(f"the transcript cannot be read: {error}", 500),))
@@ -80,15 +79,6 @@ def _read(file: BufferedReader) -> Read:
     if more > 0:
         problems = [*problems[:_PROBLEMS_KEPT], f"and {more} more"]
     return Read(tuple(records), tuple(problems), torn_at, unended)
-
-
-def _opened(path: str) -> BufferedReader:
-    # Not blocking: a pipe in place of the file would otherwise be waited for.
-    fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0))
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
-        os.close(fd)
-        raise ValueError(f"{path} is not a regular file")
-    return os.fdopen(fd, "rb")
 
 
 def _lines(file: BufferedReader) -> Iterator[tuple[int, bytes, bool]]:

@@ -4,16 +4,14 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
-from importlib import import_module
-from typing import Any, Literal
+from typing import Literal
 
 from hookline.agent.storms import Storms
+from hookline.config.file_changes import Mark, mark, standing_directories, until_different
 
-_Mark = tuple[int, int, int]
 Change = Literal["add", "change", "unlink"]
 #: A directory that is watched stands for its files, up to so many.
 _MOST_FILES = 1000
-_LOOKED_AT = 0.5
 _SETTLES = 0.05
 
 
@@ -30,7 +28,7 @@ class FileWatch:
         self._changed = changed
         self._storms = storms if storms is not None else Storms(_ignore)
         self._paths: set[str] = set()
-        self._marks: dict[str, _Mark] = {}
+        self._marks: dict[str, Mark] = {}
         self._held: Counter[str] = Counter()
         self._again = asyncio.Event()
         self._over = False
@@ -74,7 +72,7 @@ class FileWatch:
 
     def _forget(self, files: Iterable[str]) -> None:
         for file in files:
-            now = _mark(file)
+            now = mark(file)
             if now is None:
                 self._marks.pop(file, None)
             elif self._watches(file):
@@ -88,43 +86,32 @@ class FileWatch:
     def _differences(self) -> list[tuple[str, Change]]:
         before, self._marks = self._marks, _marks(self._paths)
         found: list[tuple[str, Change]] = []
-        for file, mark in self._marks.items():
+        for file, now in self._marks.items():
             if file not in before:
                 found.append((file, "add"))
-            elif before[file] != mark:
+            elif before[file] != now:
                 found.append((file, "change"))
         found.extend((file, "unlink") for file in before if file not in self._marks)
         return sorted(each for each in found if each[0] not in self._held)
 
     async def _something_happens(self) -> None:
-        watchfiles: Any = import_module("watchfiles")  # only for who has something to watch
         if _marks(self._paths) != self._marks:
             # While hooks of another change ran. Whoever writes gets a moment to finish.
             await asyncio.sleep(_SETTLES)
             return
-        try:
-            async for _ in watchfiles.awatch(
-                *_directories(self._paths),
-                recursive=False,
-                stop_event=self._again,
-                step=50,
-                rust_timeout=500,
-                yield_on_timeout=True,
-            ):
-                if self._again.is_set() or _marks(self._paths) != self._marks:
-                    return
-        except (OSError, RuntimeError):
-            # A directory went away at the wrong moment, or the system has no watches left: then we look.
-            await asyncio.sleep(_LOOKED_AT)
+        await until_different(standing_directories(self._paths), self._again, self._different)
+
+    def _different(self) -> bool:
+        return self._again.is_set() or _marks(self._paths) != self._marks
 
 
-def _marks(paths: Iterable[str]) -> dict[str, _Mark]:
-    found: dict[str, _Mark] = {}
+def _marks(paths: Iterable[str]) -> dict[str, Mark]:
+    found: dict[str, Mark] = {}
     for path in paths:
         for file in _files(path):
-            mark = _mark(file)
-            if mark is not None:
-                found[file] = mark
+            now = mark(file)
+            if now is not None:
+                found[file] = now
     return found
 
 
@@ -135,22 +122,3 @@ def _files(path: str) -> list[str]:
     except OSError:
         return [path]
     return [file for file in inside if not os.path.isdir(file)]
-
-
-def _mark(file: str) -> _Mark | None:
-    try:
-        status = os.stat(file)
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size, status.st_ino
-
-
-def _directories(paths: Iterable[str]) -> list[str]:
-    """The nearest directory of each that exists: one that comes back is seen by its parent."""
-    found: set[str] = set()
-    for path in paths:
-        directory = path
-        while not os.path.isdir(directory) and directory != os.path.dirname(directory):
-            directory = os.path.dirname(directory)
-        found.add(directory)
-    return sorted(found)

@@ -1,19 +1,14 @@
 """Live reload: files are watched, a good edit is put in force, a bad one leaves the last good set and says so."""
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable, Sequence
-from importlib import import_module
-from typing import Any
 
 from msgspec import Struct
 
 from hookline.config.embedding import Engine
+from hookline.config.file_changes import Mark, mark, standing_directories, until_different
 from hookline.config.loaded import Loaded
 from hookline.model.diagnostics import Diagnostic, Where
-
-_Mark = tuple[int, int, int] | None
-_LOOKED_AT = 0.5
 
 
 class Reload(Struct, frozen=True):
@@ -89,48 +84,16 @@ class Watch:
         loaded = self._engine.loader.directory(self._cwd, self._dialects)
         self._on_reload(Reload(loaded, self._engine.use(loaded), changed))
 
-    async def _something_happens(self, files: Sequence[str], seen: dict[str, _Mark]) -> None:
-        """Wait until a file is not as it was, or a directory where one may come to be is made or removed.
+    async def _something_happens(self, files: Sequence[str], seen: dict[str, Mark | None]) -> None:
+        """Wait until a file is not as it was, or a directory where one may come to be is made or removed."""
+        directories = standing_directories(files)
 
-        What happened while the watch was being set up is told by nobody, so files are looked at twice a second.
-        """
-        watchfiles: Any = import_module("watchfiles")  # only for who asked to watch
-        directories = _directories(files)
-        try:
-            async for _ in watchfiles.awatch(
-                *directories,
-                recursive=False,
-                stop_event=self._stop,
-                step=50,
-                rust_timeout=500,
-                yield_on_timeout=True,
-            ):
-                self.ready.set()
-                if _marks(files) != seen or _directories(files) != directories:
-                    return
-        except (OSError, RuntimeError):
-            # A directory went away at the wrong moment, or the system has no watches left: then we look.
-            await asyncio.sleep(_LOOKED_AT)
+        def different() -> bool:
+            self.ready.set()
+            return _marks(files) != seen or standing_directories(files) != directories
+
+        await until_different(directories, self._stop, different)
 
 
-def _directories(files: Sequence[str]) -> list[str]:
-    """The nearest directory of each file that exists: one that is made later is seen by its parent."""
-    found: set[str] = set()
-    for file in files:
-        directory = os.path.dirname(file)
-        while not os.path.isdir(directory) and directory != os.path.dirname(directory):
-            directory = os.path.dirname(directory)
-        found.add(directory)
-    return sorted(found)
-
-
-def _marks(files: Sequence[str]) -> dict[str, _Mark]:
-    return {file: _mark(file) for file in files}
-
-
-def _mark(file: str) -> _Mark:
-    try:
-        status = os.stat(file)
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size, status.st_ino
+def _marks(files: Sequence[str]) -> dict[str, Mark | None]:
+    return {file: mark(file) for file in files}

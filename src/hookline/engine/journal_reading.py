@@ -67,7 +67,7 @@ def read_journal(path: str) -> JournalReading:
 def scan_journal(path: str) -> Iterator[Run | Damage]:
     """The records in the order of the file, one at a time, however big it is."""
     try:
-        file = _opened(path)
+        file = regular_file(path)
     except (OSError, ValueError) as error:
         yield Damage(0, one_line(f"the journal cannot be read: {error}", 500))
         return
@@ -90,7 +90,8 @@ def records_in(line: bytes, number: int) -> Iterator[Run | Damage]:
     return _records(line, number)
 
 
-def _opened(path: str) -> BufferedReader:
+def regular_file(path: str) -> BufferedReader:
+    """Open it for reading. Raises OSError, or ValueError for what is no file with content."""
     # Not blocking: a pipe in place of the file would otherwise be waited for.
     fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0))
     if not stat.S_ISREG(os.fstat(fd).st_mode):
