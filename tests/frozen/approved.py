@@ -1,0 +1,16 @@
+"""Approved texts of what must not change. HOOKLINE_GOLDEN=write approves what the code gives now."""
+
+import os
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "approved"
+
+
+def check_approved(name: str, text: str) -> None:
+    """The text equals tests/frozen/approved/NAME."""
+    file = FOLDER / name
+    if os.environ.get("HOOKLINE_GOLDEN") == "write":
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    assert file.exists(), f"{file} is missing; HOOKLINE_GOLDEN=write creates it"
+    assert text == file.read_text()

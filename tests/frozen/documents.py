@@ -1,0 +1,47 @@
+"""The JSON documents of the commands: scripts read their keys."""
+
+import json
+from collections.abc import Sequence
+
+from tests.cli.run_cli import Place, Ran
+from tests.frozen.commands import Command, command
+from tests.frozen.shapes import shape
+
+#: In this order: `log` reads what those before it did.
+DOCUMENTS = {
+    "fire, blocked": "fire PreToolUse Bash command='git push' --json",
+    "fire, rewritten": "fire PreToolUse Bash command=make --json",
+    "fire, asked": "fire PreToolUse Write file_path=a content=b --json",
+    "fire, context": "fire UserPromptSubmit prompt=hello --json",
+    "fire, failed": "fire PostToolUse Bash command=ls --json",
+    "fire, stopped": "fire Stop --dialect native --json",
+    "fire, dry run": "fire PreToolUse Bash command=ls --dry-run --json",
+    "list": "list --json",
+    "explain": "explain PreToolUse Bash command=make --json",
+    "doctor": "doctor --json",
+    "doctor, mistakes": "doctor --config mistakes.toml --json",
+    "doctor, a file that cannot be read": "doctor --config unreadable.toml --json",
+    "events": "events --json",
+    "events, one": "events PreToolUse --json",
+    "events, the name of another agent": "events before_llm_call --json",
+    "schema": "schema --json",
+    "log": "log --json",
+    "bench": "bench UserPromptSubmit --times 3 --json",
+    "bench, dry run": "bench --dry-run --json",
+    "init": "init --cwd new --json",
+    "init, refused": "init --cwd new --json",
+    "agent": "agent --print 'push it' --model scripted:script.yaml --no-hooks --json",
+    "agent, denied": "agent --print 'push it' --model scripted:script.yaml --trust --json",
+}
+
+
+def document_commands(where: Place) -> list[Command]:
+    return [command(where, line) for line in DOCUMENTS.values()]
+
+
+def approved_documents(done: Sequence[Ran]) -> str:
+    blocks: list[str] = []
+    for name, ran in zip(DOCUMENTS, done, strict=True):
+        assert ran.stdout, f"{name}: {ran.stderr}"
+        blocks.append("\n    ".join([name, *shape(json.loads(ran.stdout))]))
+    return "\n".join(blocks) + "\n"
