@@ -9,7 +9,7 @@ LAYERS := tests/model tests/matching tests/engine
 COVERED := --cov=hookline.model --cov=hookline.matching --cov=hookline.engine --cov-branch --cov-fail-under=97 --cov-report=term:skip-covered
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench soak generate clean
+.PHONY: help demo test lint house format bench soak generate clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -33,6 +33,9 @@ lint: $(READY)  ## format, lint, types, layers
 	@$(RUN)ruff check .
 	@$(RUN)lint-imports
 	@$(RUN)pyright
+
+house: $(READY)  ## figures of the layout: folders, names, imports, dialects; fails when a bound is missed
+	@$(RUN)python -m tools.house
 
 format: $(READY)  ## put the code into its form
 	@$(RUN)ruff format .

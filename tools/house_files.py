@@ -1,0 +1,192 @@
+"""What `make house` reads from the source text: folders, imports, names, and code that two dialects share.
+
+- A module is a .py file; a folder's `__init__` counts as one of its modules. Lines are counted as `wc -l` does.
+- Imported by exactly one other: one other module of the package has an import of it, at its top, in a function
+  or for types only. `from package import module` counts for the module. Packages themselves are not counted.
+- A line names a dialect when its code does: identifiers and strings, but not comments and docstrings.
+- Two functions share a body by text when their statements are the same, and by shape when they are the same once
+  every name, attribute and constant is replaced by a placeholder. Docstrings do not count.
+"""
+
+import ast
+import io
+import re
+import tokenize
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatch
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+from typing import NamedTuple
+
+PACKAGE = Path(__file__).resolve().parent.parent / "src" / "hookline"
+
+#: Names that end in -ing and are what a reader would look for.
+NOUNS = ("extending", "matching", "testing")
+
+#: A dialect's folder, and how code names the agent.
+AGENTS: Mapping[str, str] = {
+    "claude_code": r"claude",
+    "gencode": r"gen-?code|\.gen\b|\bGEN_",
+    "codewhale": r"codewhale",
+    "reasonix": r"reasonix",
+    "docker_agent": r"docker[-_ ]?agent|cagent",
+}
+
+#: Where the name of an agent may be used outside its folder: files, what is allowed in a line, why.
+ALLOWED = (
+    ("dialects/registry.py", r".*", "the registry has one entry per dialect"),
+    ("adapters/*", r".*", "an adapter is named after the product it adapts"),
+    ("cli/*", r"^ +hookline \S.*", "an example in a help text"),
+    ("*", r"CLAUDE(\.local)?\.md", "an instruction file that several agents read"),
+    ("agent/models/*", r"claude", "a family of models, not the agent"),
+    ("cli/*", r"anthropic:claude\S*", "the name of a model"),
+)
+
+
+#: A shorter body is nothing to share.
+_LEAST = 6
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """Every module by its dotted name; a package by the name of its folder."""
+    found: dict[str, Path] = {}
+    for file in sorted(PACKAGE.rglob("*.py")):
+        parts = file.relative_to(PACKAGE.parent).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
+    return found
+
+
+def line_count(file: Path) -> int:
+    return file.read_text(encoding="utf-8").count("\n")
+
+
+def folders() -> dict[str, int]:
+    """How many modules each folder has, the fullest first."""
+    counts: dict[str, int] = defaultdict(int)
+    for file in modules().values():
+        counts[_short(file.parent)] += 1
+    return dict(sorted(counts.items(), key=lambda item: -item[1]))
+
+
+def imported_once() -> dict[str, str]:
+    """The modules with exactly one importer, and that importer."""
+    importers: dict[str, set[str]] = defaultdict(set)
+    for name, file in modules().items():
+        for imported in _imports(name, file):
+            importers[imported].add(name)
+    return {
+        name: next(iter(importers[name]))
+        for name, file in modules().items()
+        if len(importers[name]) == 1 and file.name != "__init__.py"
+    }
+
+
+def _imports(name: str, file: Path) -> set[str]:
+    wanted: set[str] = set()
+    for node in ast.walk(_tree(file)):
+        if isinstance(node, ast.Import):
+            wanted |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            within = {f"{node.module}.{alias.name}" for alias in node.names} & modules().keys()
+            wanted |= within or {node.module}
+    return (wanted & modules().keys()) - {name}
+
+
+def named_ing() -> list[str]:
+    return [name for name, file in modules().items() if name.endswith("ing") and file.name != "__init__.py"]
+
+
+def naming_lines() -> list[str]:
+    """Lines that name a dialect outside its folder, as file:line."""
+    homes = tuple(f"dialects/{folder}/" for folder in (*AGENTS, "native"))
+    return [
+        f"{_short(file)}:{number}: {line.strip()}"
+        for file in modules().values()
+        if not _short(file).startswith(homes)  # a dialect may say what it has in common with another
+        for number, line in _code(file)
+        if _names_an_agent(_short(file), line)
+    ]
+
+
+def _names_an_agent(file: str, line: str) -> bool:
+    for pattern, allowed, _why in ALLOWED:
+        if fnmatch(file, pattern):
+            line = re.sub(allowed, "", line)
+    return any(re.search(named, line, re.IGNORECASE) for named in AGENTS.values())
+
+
+def _code(file: Path) -> Iterator[tuple[int, str]]:
+    text = file.read_text(encoding="utf-8")
+    lines = text.split("\n")
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            row, column = token.start
+            lines[row - 1] = lines[row - 1][:column]
+    described = {
+        row
+        for node in ast.walk(_tree(file))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        for row in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
+    return ((row, line) for row, line in enumerate(lines, 1) if row not in described)
+
+
+def dialect_lines() -> dict[str, int]:
+    """How many lines each dialect's folder has, and the family's."""
+    return {
+        folder.name: sum(line_count(file) for file in folder.glob("*.py"))
+        for folder in sorted((PACKAGE / "dialects").iterdir())
+        if (folder / "__init__.py").exists()
+    }
+
+
+def shared_bodies() -> list[str]:
+    """Functions of two dialects with one body of six lines or more."""
+    alike: dict[str, list[_Body]] = defaultdict(list)
+    for name in dialect_lines():
+        for body in _bodies(name):
+            alike[body.shape].append(body)
+    return [
+        f"{one.where} and {other.where}: the same {'text' if one.text == other.text else 'shape'}"
+        for group in alike.values()
+        for one, other in combinations(group, 2)
+        if one.dialect != other.dialect
+    ]
+
+
+class _Body(NamedTuple):
+    dialect: str
+    where: str
+    text: str
+    shape: str
+
+
+def _bodies(dialect: str) -> Iterator[_Body]:
+    for file in sorted((PACKAGE / "dialects" / dialect).glob("*.py")):
+        for node in ast.walk(_tree(file)):
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+            if body and (body[-1].end_lineno or 0) - body[0].lineno + 1 >= _LEAST:
+                text = "\n".join(ast.unparse(statement) for statement in body)
+                where = f"{dialect}/{file.name}:{node.lineno} {node.name}"
+                yield _Body(dialect, where, text, "\n".join(_shape(statement) for statement in body))
+
+
+def _shape(node: ast.AST) -> str:
+    """The kinds of the nodes in their order, without any name or constant."""
+    if isinstance(node, ast.Constant):
+        return "Constant"
+    return f"{type(node).__name__}({' '.join(_shape(child) for child in ast.iter_child_nodes(node))})"
+
+
+@cache
+def _tree(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+def _short(path: Path) -> str:
+    return path.relative_to(PACKAGE).as_posix()
