@@ -54,7 +54,11 @@ def _name(name: str, value: Any) -> Iterator[str]:
 def _instance(name: str, value: Any) -> Iterator[str]:
     yield name
     if type(value).__name__ not in hookline.__all__:
-        yield from (f"    {line}" for line in _members(type(value)) if not line.startswith("__init__"))
+        yield from (
+            f"    {line}"
+            for line in _members(cast("type[Any]", type(value)))
+            if not line.startswith("__init__")
+        )
     attributes = (*getattr(value, "__dict__", ()), *getattr(value, "__struct_fields__", ()))
     yield from (f"    .{each}" for each in sorted(attributes) if not each.startswith("_"))
 

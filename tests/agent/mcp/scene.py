@@ -25,9 +25,11 @@ def configure(place: Path, **servers: Mapping[str, Any]) -> None:
 
 
 def stage(place: Path, *script: Mapping[str, Any], **more: Any) -> Stage:
-    """A session whose calls of servers need no permission."""
+    """A session whose calls of servers need no permission, and that waits for servers as long as it takes."""
     more.setdefault("allow", ("mcp__*",))
-    return Stage(place, script, **more)
+    made = Stage(place, script, **more)
+    made.servers.first_wait = 60
+    return made
 
 
 def alive(pid: int) -> bool:
@@ -39,7 +41,7 @@ def alive(pid: int) -> bool:
     return status.rpartition(")")[2].split()[0] != "Z"
 
 
-async def until(holds: Callable[[], bool], seconds: float = 20.0) -> None:
+async def until(holds: Callable[[], bool], seconds: float = 60.0) -> None:
     end = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > end:

@@ -133,10 +133,10 @@ def test_while_a_person_thinks_the_time_of_the_call_stands_still(tmp_path: Path)
     person = Person(ServerAnswer(action="accept", content={"username": "late"}), wait)
 
     async def main() -> None:
-        async with _asking(tmp_path, answers=person, timeout=200) as scene:
+        async with _asking(tmp_path, answers=person, timeout=1000) as scene:
             playing = asyncio.ensure_future(scene.play("go"))
             await until(lambda: bool(person.asked))
-            await asyncio.sleep(0.8)
+            await asyncio.sleep(1.2)
             assert not scene.events("PostToolUseFailure")
             wait.set()
             await playing

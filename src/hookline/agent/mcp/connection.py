@@ -56,6 +56,8 @@ class Connection:
         self._asking = PendingQuestions(answers)
         self._task: asyncio.Task[None] | None = None
         self._ready: asyncio.Future[Talk] | None = None
+        #: Set when the client package is loaded, or is not needed any more.
+        self.client_loaded = asyncio.Event()
         self._over = asyncio.Event()
         self._process: ServerProcess | None = None
         self._heard = ""
@@ -117,6 +119,7 @@ class Connection:
                 await self._surely_ended()
             self._failed(ready, self._sentence(error))
         finally:
+            self.client_loaded.set()
             if self._process is not None:
                 try:
                     await self._process.end()
@@ -128,6 +131,7 @@ class Connection:
             self._process = self._started()
         # In a thread, while the server starts: the packages take a second to load.
         client: Any = await asyncio.to_thread(_client_module)
+        self.client_loaded.set()
         heard = client.Heard()
         try:
             limit = asyncio.timeout(self.spec.startup_timeout)

@@ -55,6 +55,8 @@ class McpServers:
         """Wait until every server is there or has failed, but not for ever."""
         if not self._following:
             return
+        # Servers are not to blame for how long our own packages take to load, which on a busy machine is seconds.
+        await asyncio.gather(*(each.client_loaded.wait() for each in self._connections.values()))
         await asyncio.wait(self._following, timeout=self.first_wait)
         late = [each.spec.name for each in self._connections.values() if each.state == "connecting"]
         if late:
