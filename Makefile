@@ -9,7 +9,7 @@ LAYERS := tests/model tests/matching tests/engine
 COVERED := --cov=hookline.model --cov=hookline.matching --cov=hookline.engine --cov-branch --cov-fail-under=97 --cov-report=term:skip-covered
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint house format bench soak generate clean
+.PHONY: help demo test lint house format bench soak generate package clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -50,5 +50,8 @@ bench: $(READY)  ## what things cost, as ratios; fails when a goal is missed
 soak: $(READY)  ## the long runs, at full counts; fails when a goal is missed
 	@$(RUN)python -m bench.soak
 
+package: $(READY)  ## a wheel and an sdist in dist/, each installed in a clean environment and tried out
+	@$(RUN)python -m tools.package
+
 clean:
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .coverage*
+	rm -rf $(VENV) dist .pytest_cache .ruff_cache .hypothesis .coverage*

@@ -15,6 +15,14 @@ def test_every_public_name_is_there_and_documented() -> None:
     assert dir(hookline) == hookline.__all__
 
 
+def test_the_command_and_the_module_say_the_version_of_the_package() -> None:
+    for words in (["-m", "hookline"], ["-m", "hookline.app"]):
+        said = subprocess.run(
+            [sys.executable, *words, "--version"], check=True, capture_output=True, text=True
+        )
+        assert said.stdout == f"hookline {hookline.__version__}\n"
+
+
 def test_an_unknown_name_is_an_attribute_error() -> None:
     assert not hasattr(hookline, "Enigne")
 

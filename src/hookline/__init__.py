@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from hookline.model.errors import ConfigError, HooklineError, PatternError
     from hookline.model.outcome import Outcome
 
+#: The one place the version is written: the build, `hookline --version` and hosts read it here.
+__version__ = "0.1.0"
+
 __all__ = [
     "Blocking",
     "ConfigError",

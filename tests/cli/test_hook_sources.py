@@ -28,6 +28,7 @@ def of(spec: Any, kind: str = "command") -> Hook:
         "/opt/tools/bin/hookline hook --dialect gen-code",
         "  'hookline'   hook --dialect native",
         '"$HOME"/.venv/bin/hookline hook --dialect reasonix',
+        "python -m hookline hook --dialect claude-code",
         "python -m hookline.app hook --dialect claude-code",
         "/usr/bin/python3.12 -I -m hookline.app hook --dialect claude-code",
         "python3 /opt/bin/hookline hook",

@@ -103,9 +103,9 @@ def _run(words: Sequence[str]) -> int:
     parser = build_parser(words[0] if words and words[0] in COMMANDS else None)
     args = _parsed(parser, words)
     if args.version:
-        from importlib.metadata import version
+        from hookline import __version__
 
-        return show(f"hookline {version('hookline')}")
+        return show(f"hookline {__version__}")
     if not hasattr(args, "run"):
         parser.print_help()
         return PROBLEM
