@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import hookline
 from hookline import Engine
 
 ROOT = Path(__file__).parents[2]
@@ -39,14 +40,19 @@ def test_the_first_example_is_the_file_in_examples_and_prints_what_is_shown() ->
 def test_the_config_of_the_readme_gives_the_output_of_the_readme(tmp_path: Path) -> None:
     (tmp_path / ".hookline").mkdir()
     (tmp_path / ".hookline" / "hooks.toml").write_text(blocks(README, "toml")[0])
-    command, _, expected = blocks(README, "console")[1].partition("\n")
-    assert command == "$ hookline fire PreToolUse Bash command='cd app && git push --force'"
+    asked = "$ hookline fire PreToolUse Bash command='cd app && git push --force'\n"
+    [expected] = [block.removeprefix(asked) for block in blocks(README, "console") if block.startswith(asked)]
     fired = run(
         "-m", "hookline.app", "fire", "PreToolUse", "Bash", "command=cd app && git push --force",
         cwd=tmp_path, home=tmp_path,
     )  # fmt: skip
     assert fired.returncode == 2
     assert re.sub(r"\d+ ms", "N ms", fired.stdout) == re.sub(r"\d+ ms", "N ms", expected)
+
+
+def test_the_version_of_the_readme_is_that_of_the_package() -> None:
+    assert f"$ hookline --version\nhookline {hookline.__version__}\n" in blocks(README, "console")
+    assert f"dist/hookline-{hookline.__version__}-py3-none-any.whl" in README
 
 
 @pytest.mark.parametrize("name", ["first", "sync_host"])
@@ -87,7 +93,21 @@ def test_the_page_about_blocking_blocks(tmp_path: Path) -> None:
     assert fired.returncode == 2
 
 
+def links(page: Path) -> list[Path]:
+    """The files a page links to."""
+    return [
+        (page.parent / target).resolve()
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text())
+    ]
+
+
 def test_links_between_pages_lead_somewhere() -> None:
     for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")):
-        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
-            assert (page.parent / target).exists(), f"{page}: {target}"
+        for target in links(page):
+            assert target.exists(), f"{page}: {target}"
+
+
+def test_the_index_leads_to_every_page() -> None:
+    index = ROOT / "docs" / "index.md"
+    assert index in links(ROOT / "README.md")
+    assert set((ROOT / "docs").rglob("*.md")) - {index} - set(links(index)) == set()
