@@ -14,8 +14,8 @@ from msgspec import Struct
 
 from bench.findings import Finding
 from hookline.agent.messages import from_json
-from hookline.agent.sessions_store import SessionsStore
-from hookline.agent.transcript_reading import past_of, read_transcript
+from hookline.agent.transcript.reader import past_of, read_transcript
+from hookline.agent.transcript.store import SessionsStore
 from tests.cli.run_cli import clean_env, command_line
 
 _LONG = 60.0

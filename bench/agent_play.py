@@ -9,13 +9,13 @@ import msgspec
 from msgspec import Struct
 
 from hookline import Engine
-from hookline.agent.making import Parts, Ready, Wanted, make_agent
-from hookline.agent.modelport import ModelPort
-from hookline.agent.outside import Listener, Nobody
-from hookline.agent.recording import EventLog
-from hookline.agent.scripted import Scripted
-from hookline.agent.session import Agent
-from hookline.handlers.process import Processes
+from hookline.agent.build import Parts, Ready, Wanted, make_agent
+from hookline.agent.hooks import EventLog
+from hookline.agent.models.port import ModelPort
+from hookline.agent.models.scripted import Scripted
+from hookline.agent.ports import Listener, Nobody
+from hookline.agent.session.session import Agent
+from hookline.handlers.process.pool import Processes
 from hookline.handlers.registry import standard_handlers
 from tests.cli.run_cli import clean_env
 

@@ -16,10 +16,10 @@ from msgspec import Struct
 
 from bench.agent_play import Playing, calls, command_hooks, playing, script
 from bench.findings import Finding
-from hookline.agent.modelport import Piece, Request, Response, TextPiece
-from hookline.agent.outside import Shown
-from hookline.agent.recording import EventLog
-from hookline.agent.scripted import ScriptedModel
+from hookline.agent.hooks import EventLog
+from hookline.agent.models.port import Piece, Request, Response, TextPiece
+from hookline.agent.models.scripted import ScriptedModel
+from hookline.agent.ports import Shown
 
 GOAL_MS = 50.0
 _BEAT = 0.002

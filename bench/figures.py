@@ -114,7 +114,7 @@ async def http_hook() -> float:
     import httpx2
     from msgspec.structs import replace
 
-    from hookline.handlers.http import HttpSpec
+    from hookline.handlers.http.handler import HttpSpec
 
     server = await asyncio.start_server(_answers, "127.0.0.1", 0)
     url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/hook"

@@ -21,11 +21,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from hookline.handlers import procfs
-from hookline.handlers.orphans import become_subreaper
-from hookline.handlers.process import Processes
-from hookline.handlers.running import Bounds
-from hookline.handlers.slots import Slots
+from hookline.handlers.process import procfs
+from hookline.handlers.process.containment import become_subreaper
+from hookline.handlers.process.pool import Processes, Slots
+from hookline.handlers.process.run import Bounds
 from hookline.model.raw import Broke, Exited, RawResult
 
 ROOT = Path(__file__).resolve().parents[1]

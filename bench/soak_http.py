@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from statistics import median
 
 from bench.findings import Finding
-from hookline.handlers.http import HttpSpec
+from hookline.handlers.http.handler import HttpSpec
 from tests.handlers import http_attacks as attacks
 from tests.handlers.calls import BASH, call_with
 from tests.handlers.http_attacks import handling

@@ -10,13 +10,12 @@ from pathlib import Path
 from types import MappingProxyType
 
 from bench.findings import Finding
-from hookline.engine.journal import Journal
-from hookline.engine.journal_file import JournalFile
-from hookline.engine.journal_reading import read_journal
-from hookline.engine.redaction import Redactor
-from hookline.engine.trace import Trace
+from hookline.journal.file import JournalFile
+from hookline.journal.journal import Journal, Trace
+from hookline.journal.reader import read_journal
+from hookline.journal.redaction import Redactor
 from hookline.model.run import Run
-from hookline.model.safetext import one_line, printable
+from hookline.model.safe_text import one_line, printable
 from tests.engine.hostile_texts import ENV, PLANTED, terminal_tricks, unsafe_characters
 from tests.engine.journal_damage import (
     LIMITED,

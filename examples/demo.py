@@ -14,10 +14,10 @@ from tempfile import TemporaryDirectory
 from demo_timeline import Timeline
 
 from hookline import Engine
-from hookline.agent.making import Parts, Wanted, make_agent
-from hookline.agent.recording import EventLog
-from hookline.agent.scripted import scripted_model
-from hookline.handlers.process import Processes
+from hookline.agent.build import Parts, Wanted, make_agent
+from hookline.agent.hooks import EventLog
+from hookline.agent.models.scripted import scripted_model
+from hookline.handlers.process.pool import Processes
 from hookline.handlers.registry import standard_handlers
 
 HERE = Path(__file__).parent

@@ -9,10 +9,10 @@ from textwrap import fill
 from time import monotonic
 from typing import Any
 
-from hookline.agent.outside import Shown
-from hookline.agent.recording import Fired
+from hookline.agent.hooks import Fired
+from hookline.agent.ports import Shown
 from hookline.model.run import Run
-from hookline.model.safetext import one_line
+from hookline.model.safe_text import one_line
 
 AGENTS = {
     "claude-code": "Claude Code",

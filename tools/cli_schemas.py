@@ -12,19 +12,19 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 #: By command: the module and the record of its document, or several where it has several.
 DOCUMENTS: Mapping[str, tuple[str, ...]] = {
-    "doctor": ("hookline.cli.doctor_document.DoctorDocument",),
+    "doctor": ("hookline.cli.commands.doctor.report.DoctorDocument",),
     "events": (
-        "hookline.cli.event_table.EventTable",
-        "hookline.cli.event_page.EventDocument",
-        "hookline.cli.event_page.MeantDocument",
+        "hookline.cli.commands.events.report.EventTable",
+        "hookline.cli.commands.events.report.EventDocument",
+        "hookline.cli.commands.events.report.MeantDocument",
     ),
-    "explain": ("hookline.cli.explaining.ExplainDocument",),
-    "fire": ("hookline.cli.fire_document.FireDocument",),
-    "list": ("hookline.cli.listing.ListDocument",),
-    "schema": ("hookline.cli.schema_list.SchemaList",),
-    "init": ("hookline.cli.init_document.InitDocument",),
-    "log": ("hookline.cli.log_document.LogDocument",),
-    "bench": ("hookline.cli.bench_document.BenchDocument",),
+    "explain": ("hookline.cli.commands.explain.run.ExplainDocument",),
+    "fire": ("hookline.cli.commands.fire.report.FireDocument",),
+    "list": ("hookline.cli.commands.list.run.ListDocument",),
+    "schema": ("hookline.cli.commands.schema.run.SchemaList",),
+    "init": ("hookline.cli.commands.init.run.InitDocument",),
+    "log": ("hookline.cli.commands.log.report.LogDocument",),
+    "bench": ("hookline.cli.commands.bench.report.BenchDocument",),
 }
 
 

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from hookline.config.sources import SUFFIXES
-from hookline.dialects.native.fields import BY_KIND, COMMON, NEEDED
-from hookline.dialects.native.schema_config import KIND_WORDS, config_schema, entry_schema
-from hookline.dialects.native.schema_facts import type_words
-from hookline.dialects.native.schema_payload import Schema
+from hookline.config.files import SUFFIXES
+from hookline.dialects.native.entries import BY_KIND, COMMON, NEEDED
 from hookline.handlers.builtins import standard_builtins
 from hookline.model.events import EventSpec
+from hookline.schemas.config import KIND_WORDS, config_schema, entry_schema
+from hookline.schemas.event_facts import type_words
+from hookline.schemas.payload import Schema
 from tools.markdown import GENERATED, code, page, table, words
 
 #: Read by the real reader, and validated, in the tests of this page.

@@ -3,9 +3,12 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from hookline.dialects.native.answer import read_answer
-from hookline.dialects.native.schema_examples import SCENE
-from hookline.dialects.native.schema_facts import (
+from hookline.dialects.native.answers import read_answer
+from hookline.dialects.native.events import NativePolicies
+from hookline.dialects.native.payload import environment
+from hookline.dialects.native.truncation import SHORTENED
+from hookline.model.events import EventSpec
+from hookline.schemas.event_facts import (
     MAY_WORDS,
     EventFacts,
     block_words,
@@ -16,11 +19,8 @@ from hookline.dialects.native.schema_facts import (
     limit_words,
     told_words,
 )
-from hookline.dialects.native.schema_words import COMMON, WHEN_KNOWN
-from hookline.dialects.native.shortening import SHORTENED
-from hookline.dialects.native.telling import environment
-from hookline.dialects.native.vocabulary import NativePolicies
-from hookline.model.events import EventSpec
+from hookline.schemas.examples import SCENE
+from hookline.schemas.payload import COMMON, WHEN_KNOWN
 from tools.markdown import GENERATED, code, json_block, page, sentence, table, words
 
 _INTRO = """\

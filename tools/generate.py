@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hookline.dialects.native.schema import answer_schema, config_schema, payload_schema
 from hookline.model.events import EVENTS, EventSpec
+from hookline.schemas.documents import answer_schema, config_schema, payload_schema
 from tools.cli_schemas import cli_schemas
 from tools.config_page import config_page
 from tools.events_page import events_page

@@ -6,11 +6,11 @@ from typing import Any, get_type_hints
 import msgspec
 from msgspec import Struct
 
-from hookline.dialects.native.schema_facts import json_text, type_words
-from hookline.dialects.native.schema_payload import Schema, without_null
 from hookline.model.outcome import Answer, ContextItem, Edit, Halt, Message, Outcome, PermissionUpdate, Vote
 from hookline.model.policy import CAUSES
 from hookline.model.run import Run
+from hookline.schemas.event_facts import json_text, type_words
+from hookline.schemas.payload import Schema, without_null
 from tools.markdown import GENERATED, code, page, table
 
 _INTRO = """\

@@ -15,14 +15,13 @@ The events and their payloads are in `hookline.events`.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hookline.config.embedding import Engine
-    from hookline.config.installing import load
-    from hookline.config.watching import Watch
+    from hookline.config.engine import Engine
+    from hookline.config.load import load
+    from hookline.config.watch import Watch
     from hookline.engine.bridge import Blocking
-    from hookline.engine.sessions import Session
-    from hookline.model.answers import allow, ask, context, deny, rewrite
+    from hookline.engine.session import Session
     from hookline.model.errors import ConfigError, HooklineError, PatternError
-    from hookline.model.outcome import Outcome
+    from hookline.model.outcome import Outcome, allow, ask, context, deny, rewrite
 
 #: The one place the version is written: the build, `hookline --version` and hosts read it here.
 __version__ = "0.1.0"
@@ -46,14 +45,13 @@ __all__ = [
 
 # Names are loaded when first used: a command line that only prints its help must not pay for the engine.
 _HOMES = {
-    "hookline.config.embedding": ("Engine",),
-    "hookline.config.installing": ("load",),
-    "hookline.config.watching": ("Watch",),
+    "hookline.config.engine": ("Engine",),
+    "hookline.config.load": ("load",),
+    "hookline.config.watch": ("Watch",),
     "hookline.engine.bridge": ("Blocking",),
-    "hookline.engine.sessions": ("Session",),
-    "hookline.model.answers": ("allow", "ask", "context", "deny", "rewrite"),
+    "hookline.engine.session": ("Session",),
     "hookline.model.errors": ("ConfigError", "HooklineError", "PatternError"),
-    "hookline.model.outcome": ("Outcome",),
+    "hookline.model.outcome": ("Outcome", "allow", "ask", "context", "deny", "rewrite"),
 }
 
 

@@ -7,17 +7,17 @@ from typing import Any, Self
 import msgspec
 
 from hookline import Engine
-from hookline.agent.making import Parts, Ready, Wanted, make_agent
-from hookline.agent.mcp import questions
+from hookline.agent.build import Parts, Ready, Wanted, make_agent
+from hookline.agent.hooks import EventLog, Fired
+from hookline.agent.mcp import elicitation as questions
 from hookline.agent.mcp.servers import McpServers
 from hookline.agent.messages import ToolResult
-from hookline.agent.modelport import Request
-from hookline.agent.outside import Asker, Question, Reply, Shown
-from hookline.agent.recording import EventLog, Fired
-from hookline.agent.scripted import Scripted, ScriptedModel
-from hookline.agent.session import Agent, Told
-from hookline.agent.tooling import Category, Tool, ToolReply, Workplace
-from hookline.handlers.process import Processes
+from hookline.agent.models.port import Request
+from hookline.agent.models.scripted import Scripted, ScriptedModel
+from hookline.agent.ports import Asker, Question, Reply, Shown
+from hookline.agent.session.session import Agent, Told
+from hookline.agent.tools.base import Category, Tool, ToolReply, Workplace
+from hookline.handlers.process.pool import Processes
 from hookline.handlers.registry import standard_handlers
 from tests.cli.run_cli import clean_env
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from hookline import Engine
-from hookline.agent.command_hooks import CommandHooks
-from hookline.agent.intake.prepared import Prepared
+from hookline.agent.prompts.prompt import Prepared
+from hookline.agent.session_hooks import CommandHooks
 from tests.agent.foreign import ForeignStage
 from tests.agent.stage import Probe, Stage, call, calls, says
 

@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from hookline.background.inbox import Late
+from hookline.engine.inbox import Late
 from hookline.model.outcome import ContextItem
 from tests.agent.stage import Stage, call, calls, says
 

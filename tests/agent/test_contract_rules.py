@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from hookline.agent.messages import User
-from hookline.agent.outside import Reply
-from hookline.agent.tooling import ToolReply, Workplace
+from hookline.agent.ports import Reply
+from hookline.agent.tools.base import ToolReply, Workplace
 from tests.agent.foreign import ForeignStage
 from tests.agent.stage import Answers, Probe, Say, call, calls, says
 

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hookline.agent.outside import Question, Reply
-from hookline.agent.session import Told
-from hookline.background.inbox import Late
-from hookline.cli.agent_conversation import Conversing, LineAsker
-from hookline.cli.line_input import LineInput
+from hookline.agent.ports import Question, Reply
+from hookline.agent.session.session import Told
+from hookline.cli.commands.agent.conversation import Conversing, LineAsker, LineInput
+from hookline.engine.inbox import Late
 from tests.agent.stage import Say, Stage, call, calls, says
 
 

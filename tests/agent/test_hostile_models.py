@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from hookline.agent.messages import ToolUse
-from hookline.agent.modelport import Response
-from hookline.agent.transcript_reading import past_of, read_transcript
-from hookline.agent.whole_response import whole_response
+from hookline.agent.models.port import Response
+from hookline.agent.transcript.reader import past_of, read_transcript
+from hookline.agent.turn.request import whole_response
 from tests.agent.answering import command, on
 from tests.agent.stage import Probe, Stage, call, calls, says
 

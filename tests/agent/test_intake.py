@@ -7,12 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from hookline.agent.intake.history import InputHistory
-from hookline.agent.intake.local_commands import LOCAL_COMMANDS
-from hookline.agent.intake.prepared import LocalCommand, Prepared, Surroundings
-from hookline.agent.intake.preparing import help_text, prepare
-from hookline.agent.intake.project import ProjectIntake
-from hookline.agent.intake.routing import LONGEST_ROUTED, Route, Router
+from hookline.agent.prompts.history import InputHistory
+from hookline.agent.prompts.local_commands import LOCAL_COMMANDS
+from hookline.agent.prompts.prepare import ProjectIntake, help_text, prepare
+from hookline.agent.prompts.prompt import LONGEST_ROUTED, LocalCommand, Prepared, Route, Router, Surroundings
 
 
 class Project:

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from hookline.agent.intake.history import InputHistory
+from hookline.agent.prompts.history import InputHistory
 
 
 @pytest.fixture

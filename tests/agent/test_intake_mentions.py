@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from hookline.agent.intake.mentioned_files import MOST_BYTES, MOST_LINES, MOST_MENTIONS
-from hookline.agent.intake.objecting import denied_reads
-from hookline.agent.intake.prepared import Prepared, Surroundings
-from hookline.agent.intake.preparing import prepare
+from hookline.agent.prompts.mentions import MOST_BYTES, MOST_LINES, MOST_MENTIONS
+from hookline.agent.prompts.prepare import denied_reads, prepare
+from hookline.agent.prompts.prompt import Prepared, Surroundings
 from hookline.permissions.rules import RuleSet
 from hookline.permissions.state import Permissions
 

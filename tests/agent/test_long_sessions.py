@@ -7,8 +7,8 @@ from bench.agent_kills import killed
 from bench.agent_play import playing
 from bench.agent_stall import EVENTS, slow_hooks
 from bench.agent_turns import HOOKS_PER_TURN, Endless, many_turns
-from hookline.agent.recording import EventLog
-from hookline.agent.requests import RequestLog
+from hookline.agent.hooks import EventLog
+from hookline.agent.models.port import RequestLog
 
 #: Far more than a good run needs, and far less than one hook takes.
 _SLOW = 1.0

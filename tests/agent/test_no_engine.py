@@ -5,13 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hookline.agent.hooksport import NoHooks
+from hookline.agent.hooks import NoHooks
 from hookline.agent.messages import ToolResult
-from hookline.agent.scripted import Scripted, ScriptedCall, ScriptedModel
-from hookline.agent.session import Agent
+from hookline.agent.models.scripted import Scripted, ScriptedCall, ScriptedModel
+from hookline.agent.session.session import Agent
 from hookline.agent.settings import AgentSettings
-from hookline.agent.subagents import GENERAL
-from hookline.agent.tooling import Workplace
+from hookline.agent.subagents.subagent import GENERAL
+from hookline.agent.tools.base import Workplace
 from hookline.permissions.rules import RuleReader, RuleSet
 from hookline.permissions.state import Permissions
 from tests.agent.stage import Probe, Stage, call, calls, says
@@ -77,10 +77,10 @@ def test_the_agents_parts_do_not_load_the_engines_configuration(tmp_path: Path) 
         "pydantic",
         "rich",
         "hookline.dialects.registry",
-        "hookline.config.loading",
+        "hookline.config.load",
     ]
     code = (
-        "import sys, hookline.agent.session, hookline.agent.hooksport\n"
+        "import sys, hookline.agent.session.session, hookline.agent.hooks\n"
         f"print([name for name in {heavy!r} if name in sys.modules])"
     )
     ran = subprocess.run(

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from hookline.agent.outside import Reply
-from hookline.agent.session import Told
+from hookline.agent.ports import Reply
+from hookline.agent.session.session import Told
 from tests.agent.answering import answers, command, denies, on
 from tests.agent.stage import Answers, Probe, Say, Stage, call, calls, says
 

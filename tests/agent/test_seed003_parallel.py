@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hookline.agent.outside import Question, Reply
+from hookline.agent.ports import Question, Reply
 from hookline.model import events as e
 from hookline.model.payloads import PermissionAsked, ToolCall
 from tests.agent.answering import command, on

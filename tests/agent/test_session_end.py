@@ -6,9 +6,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from hookline.agent.hooksport import EngineHooks
-from hookline.agent.recording import Recorded
-from hookline.engine.sessions import Session
+from hookline.agent.hooks import EngineHooks, Recorded
+from hookline.engine.session import Session
 from hookline.model import events as e
 from hookline.model.payloads import SessionEnded
 from tests.agent.stage import Stage, call, calls, says

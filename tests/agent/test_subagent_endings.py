@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from hookline.agent.outside import Reply
-from hookline.background.inbox import Inbox, Late
+from hookline.agent.ports import Reply
+from hookline.engine.inbox import Inbox, Late
 from tests.agent.stage import Answers, Probe, Say, Stage, call, calls, says
 
 _DOES = calls(call("Agent", prompt="do it"))

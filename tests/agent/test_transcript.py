@@ -14,10 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline.agent.messages import Assistant, Message, ToolResult, ToolUse, User
-from hookline.agent.modelport import Usage
-from hookline.agent.transcript import Transcript, TranscriptError
-from hookline.agent.transcript_reading import COMPACTION, answered, past_of, read_transcript
-from hookline.agent.transcript_records import (
+from hookline.agent.models.port import Usage
+from hookline.agent.transcript.reader import COMPACTION, answered, past_of, read_transcript
+from hookline.agent.transcript.records import (
     ClearRecord,
     CompactionRecord,
     GrantsRecord,
@@ -30,6 +29,7 @@ from hookline.agent.transcript_records import (
     decoded,
     encoded,
 )
+from hookline.agent.transcript.writer import Transcript, TranscriptError
 
 FACTS = SessionFacts(cwd="/project", model="m", parent="p")
 CALL = ToolUse(id="c1", name="Bash", input={"command": "ls", "deep": [{"n": 1.5}]})

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from hookline.agent.messages import User
-from hookline.agent.sessions_store import SessionsStore, new_session_id, opening, project_slug
-from hookline.agent.transcript import Transcript, TranscriptError
-from hookline.agent.transcript_records import NoteRecord, SessionFacts
+from hookline.agent.transcript.records import NoteRecord, SessionFacts
+from hookline.agent.transcript.store import SessionsStore, new_session_id, opening, project_slug
+from hookline.agent.transcript.writer import Transcript, TranscriptError
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.agent.trusting import is_trusted
+from hookline.agent.session_hooks import is_trusted
 from tests.cli.run_cli import Ran, run_cli
 
 _SCRIPT = '[{"text": "done"}]'

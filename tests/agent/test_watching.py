@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from hookline.agent.storms import Storms
-from hookline.agent.watching import Change, FileWatch
+from hookline.agent.session.watch import Change, FileWatch, Storms
 from tests.agent.mcp.scene import until
 from tests.agent.stage import Stage, call, calls, says
 

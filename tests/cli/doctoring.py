@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hookline.cli.doctor_document import DoctorDocument, ProblemDocument, as_document
-from hookline.cli.doctor_examining import examine
+from hookline.cli.commands.doctor.report import DoctorDocument, ProblemDocument, as_document
+from hookline.cli.commands.doctor.run import examine
 from hookline.cli.main import build_parser
 
 HOME = Path(__file__).parent / "doctor_home"

@@ -3,7 +3,7 @@
 import time
 from typing import Any
 
-from hookline.engine.journal_file import JournalFile
+from hookline.journal.file import JournalFile
 from hookline.model.run import Run
 from tests.cli.run_cli import Place
 

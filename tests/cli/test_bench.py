@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from hookline import Engine
-from hookline.cli.bench_figures import hook_figures, percent, times
-from hookline.cli.bench_plan import plan
-from hookline.cli.bench_samples import samples
+from hookline.cli.commands.bench.plan import plan, samples
+from hookline.cli.commands.bench.report import hook_figures, percent, times
 from hookline.events import PRE_TOOL_USE, SESSION_START, STOP
 from hookline.model.events import EVENTS
 from hookline.model.run import Run

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from hookline.config.checkup.tiers import KNOWN_GAP, containment_tier
-from hookline.engine.journal_file import encoded
+from hookline.checks.containment import KNOWN_GAP, containment_tier
+from hookline.journal.file import encoded
 from hookline.model.run import Run
 from tests.cli.doctoring import Clinic, alarms, parsed
 from tests.cli.golden import check_golden
@@ -245,8 +245,8 @@ def test_guards_that_let_something_pass_lately_are_a_note(clinic: Clinic) -> Non
 def test_the_tier_of_containment_is_told_and_its_gap_where_there_is_one(
     clinic: Clinic, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from hookline.cli import doctor_examining
-    from hookline.cli.doctor_report import as_text
+    from hookline.cli.commands.doctor import run as doctor_examining
+    from hookline.cli.commands.doctor.report import as_text
 
     clinic.write(".hookline/hooks.toml", '[[hooks.Stop]]\nhooks = [{ command = "true" }]\n')
     assert (containment_tier("linux"), containment_tier("darwin")) == ("subreaper", "process group")

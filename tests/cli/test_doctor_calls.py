@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from hookline.cli.hooking_caller import caller_of
-from hookline.cli.hooking_entry import entries_text
-from hookline.config.embedding import Engine
+from hookline.cli.commands.hook.caller import caller_of
+from hookline.cli.commands.hook.entries import entries_text
+from hookline.config.engine import Engine
 from tests.cli.doctoring import Clinic, alarms
 
 FILES = {

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hookline.cli import events
-from hookline.cli.event_names import all_names, every_dialect
+from hookline.cli.commands import events
+from hookline.cli.requests import all_names, every_dialect
 from hookline.cli.text import columns, paragraph, table, tables, terminal_width, wrapped
 from hookline.model.events import EVENTS
 from tests.cli.golden import check_golden

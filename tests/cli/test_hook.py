@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from hookline.engine.journal_reading import read_journal
+from hookline.journal.reader import read_journal
 from hookline.model.run import Run
 from tests.cli.run_cli import Ran, clean_env, command_line, run_cli
 
@@ -279,7 +279,7 @@ def test_nothing_heavy_is_loaded_that_no_hook_needs(project: Path) -> None:
         "import sys, hookline.cli.main as main\n"
         "status = main.run(['hook', '--dialect', 'claude-code', 'PreToolUse'])\n"
         "heavy = {'yaml', 're2', 'tree_sitter', 'httpx2', 'httpx', 'rich', 'pydantic', 'mcp', 'anyio', 'json'}\n"
-        "heavy |= {'hookline.dialects.claude_code.config', 'hookline.dialects.gencode'}\n"
+        "heavy |= {'hookline.dialects.claude_code.settings', 'hookline.dialects.gencode'}\n"
         "open('loaded', 'w').write(' '.join(sorted(heavy & set(sys.modules))))\n"
     )
     words = [command_line([])[0], "-c", code]

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from hookline import Engine
-from hookline.cli.hooking_caller import Caller, CallError, caller_of
-from hookline.cli.hooking_entry import entries_text, hookline_command
-from hookline.cli.hooking_hooks import calls_us
+from hookline.cli.commands.hook.caller import Caller, CallError, caller_of
+from hookline.cli.commands.hook.entries import entries_text, hookline_command
+from hookline.cli.commands.hook.hooks import calls_us
 from hookline.dialects.registry import standard_dialects
 from hookline.model.hook import Hook
 from tests.cli.golden import check_golden

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from hookline import Engine, deny
-from hookline.cli.hooking_answer import Answering
-from hookline.cli.hooking_caller import caller_of
-from hookline.cli.hooking_payload import document_of
+from hookline.cli.commands.hook.caller import caller_of, document_of
+from hookline.cli.commands.hook.run import Answering
 from hookline.dialects.registry import standard_dialects
 from hookline.model.events import EVENTS
 from hookline.model.outcome import Outcome

@@ -7,8 +7,8 @@ import pytest
 from msgspec.structs import replace
 
 from hookline import Engine
-from hookline.cli.hooking_answer import DEEPEST, DEPTH, Answering
-from hookline.cli.hooking_hooks import calls_us
+from hookline.cli.commands.hook.hooks import calls_us
+from hookline.cli.commands.hook.run import DEEPEST, DEPTH, Answering
 from hookline.events import PRE_TOOL_USE
 from hookline.handlers.command import CommandSpec
 from hookline.model.hook import Hook

@@ -8,7 +8,7 @@ import tomllib
 import pytest
 
 from hookline import Engine
-from hookline.cli.init_writing import GUARD, write_new
+from hookline.cli.commands.init.run import GUARD, write_new
 from tests.cli.golden import check_golden
 from tests.cli.run_cli import Place, run_cli, run_here
 from tests.cli.schemas import checked

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from hookline.cli.fire_settings import RequestError
-from hookline.cli.log_filter import Wanted, since_of
-from hookline.cli.log_lines import clock
-from hookline.engine.journal_file import JournalFile
+from hookline.cli.commands.log.report import Wanted, clock, since_of
+from hookline.cli.requests import RequestError
+from hookline.journal.file import JournalFile
 from tests.cli.golden import check_golden
 from tests.cli.journals import STORY, a_run, journal_of, write_runs
 from tests.cli.run_cli import Place, Ran, run_cli, run_here
@@ -218,7 +217,7 @@ def test_without_filters_everything_is_wanted() -> None:
 @pytest.mark.parametrize("columns", [40, 72, 100, 160])
 def test_lines_fit_the_width(where: Place, log: Log, monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
     write_runs(where, *STORY, a_run("a very long command that nobody gave a name " * 5, reason="long " * 80))
-    monkeypatch.setattr("hookline.cli.log_reading.terminal_width", lambda: columns)
+    monkeypatch.setattr("hookline.cli.commands.log.run.terminal_width", lambda: columns)
     for words in ([], ["--counts"]):
         shown = log(*words).stdout
         assert max(len(line) for line in shown.splitlines()[:-1]) <= (max(columns, 72) if words else columns)

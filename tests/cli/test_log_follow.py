@@ -10,9 +10,9 @@ from typing import IO, cast
 
 import pytest
 
-from hookline.cli.log_tail import Tail
-from hookline.engine.journal_file import encoded, rotate
-from hookline.engine.journal_reading import Damage
+from hookline.cli.commands.log.follow import Tail
+from hookline.journal.file import encoded, rotate
+from hookline.journal.reader import Damage
 from hookline.model.run import Run
 from tests.cli.journals import a_run, journal_of, write_runs
 from tests.cli.run_cli import Place, clean_env, command_line

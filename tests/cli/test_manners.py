@@ -13,8 +13,7 @@ import pytest
 
 from hookline.cli.main import COMMANDS
 from hookline.cli.output import keep_showing
-from hookline.cli.paint import paint
-from hookline.cli.progress import Progress
+from hookline.cli.terminal import Progress, paint
 from tests.cli.golden import check_golden
 from tests.cli.run_cli import Place, clean_env, command_line, run_cli, run_here
 
@@ -245,7 +244,7 @@ def test_whatever_breaks_is_one_line_and_a_status(
     def breaks(_args: object) -> int:
         raise ValueError("ouch \x1b[31m")
 
-    monkeypatch.setattr("hookline.cli.events.run", breaks)
+    monkeypatch.setattr("hookline.cli.commands.events.run", breaks)
     ran = run_here(["events"], where, capsys, monkeypatch)
     assert (ran.status, ran.stdout) == (1, "")
     assert re.fullmatch(

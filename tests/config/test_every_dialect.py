@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from hookline import load
-from hookline.config.loading import Loader
-from hookline.config.recognising import dialect_of
+from hookline.config.load import Loader, dialect_of
 from hookline.dialects.native.home import NativeHome
 from hookline.dialects.registry import standard_dialects
 from hookline.events import EVENTS, PRE_TOOL_USE, ToolCall

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from hookline.config.files import read_file
-from hookline.config.loaded import Loaded
-from hookline.config.native import load_native, load_native_file
+from hookline.config.load import Loaded, load_native, load_native_file
 from tests.dialects.native.handlers import reader
 
 HOOK = '[[hooks.{event}]]\nhooks = [{{ command = "{command}" }}]\n'

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.config.sources import Source, native_sources, user_directory
+from hookline.config.files import Source, native_sources, user_directory
 
 
 def files(sources: tuple[Source, ...]) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hookline import Engine, Watch, load
-from hookline.config.watching import Reload
+from hookline.config.watch import Reload
 
 GOOD = '[[hooks.Stop]]\nhooks = [{{ command = "{command}" }}]\n'
 

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hookline import Engine
-from hookline.background.inbox import Late
 from hookline.dialects.dialect import Dialect, Layer, Place, Reading, Tools
 from hookline.documents.document import format_of, read_document
-from hookline.engine.sessions import Session
+from hookline.engine.inbox import Late
+from hookline.engine.session import Session
 from hookline.handlers.registry import Handler, standard_handlers
 from hookline.matching.patterns import Patterns
 from hookline.matching.shell import ShellReader

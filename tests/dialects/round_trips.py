@@ -8,13 +8,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline import Engine
-from hookline.cli.hooking_answer import Answering
-from hookline.config.recognising import NATIVE
-from hookline.dialects.native.schema_examples import example_payload
-from hookline.dialects.native.vocabulary import NativePolicies
+from hookline.cli.commands.hook.run import Answering
+from hookline.config.load import NATIVE
+from hookline.dialects.native.events import NativePolicies
 from hookline.dialects.native.wire import NativeWire
 from hookline.dialects.registry import standard_dialects
-from hookline.engine.folding import with_wholes
+from hookline.engine.moment import with_wholes
 from hookline.handlers.command import CommandSpec
 from hookline.model.events import EVENTS, EventSpec, May
 from hookline.model.hook import Hook
@@ -32,6 +31,7 @@ from hookline.model.policy import Policy
 from hookline.model.raw import Exited
 from hookline.model.scene import Scene
 from hookline.model.wire import Call, Decoded, Told, Wire
+from hookline.schemas.examples import example_payload
 
 SCENE = Scene(
     session_id="s-1", transcript_path="/t.jsonl", cwd="/", permission_mode="default", project_dir="/"

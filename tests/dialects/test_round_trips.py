@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hookline.dialects.claude_code.vocabulary import ROWS as CLAUDE
+from hookline.dialects.claude_code.events import ROWS as CLAUDE
 from hookline.model.events import May
 from hookline.model.outcome import GO_ON, Outcome, Vote, merged
 from tests.dialects.round_trips import SAYINGS, Moment, Trip, moments, travel

@@ -6,10 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hookline.engine.journal import Journal
-from hookline.engine.journal_file import JournalFile, encoded
-from hookline.engine.journal_reading import read_journal
-from hookline.engine.redaction import Redactor
+from hookline.journal.file import JournalFile, encoded
+from hookline.journal.journal import Journal
+from hookline.journal.reader import read_journal
+from hookline.journal.redaction import Redactor
 from hookline.model.run import Run
 
 RUNS = tuple(

@@ -8,9 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from hookline import Engine, Outcome, context, deny, rewrite
-from hookline.background.detached import Background
-from hookline.background.inbox import Inbox, Late
 from hookline.dialects.native.home import NativeHome
+from hookline.engine.background import Background
+from hookline.engine.inbox import Inbox, Late
 from hookline.events import CWD_CHANGED, EVENTS, PRE_TOOL_USE, STOP, CwdMove, ToolCall, TurnAnswer
 from hookline.model.raw import Broke, Returned
 from hookline.model.run import Run

@@ -29,9 +29,8 @@ def alive(pids: list[int]) -> list[int]:
 
 
 def stubborn_engine(file: str) -> Engine:
-    from hookline.handlers.process import Processes
+    from hookline.handlers.process.pool import Processes, Slots
     from hookline.handlers.registry import standard_handlers
-    from hookline.handlers.slots import Slots
 
     engine = Engine(handlers=standard_handlers(processes=Processes(Slots(HOOKS))))
     for number in range(HOOKS):

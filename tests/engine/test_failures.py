@@ -8,9 +8,8 @@ from msgspec.structs import replace
 
 from hookline import Engine, deny, rewrite
 from hookline.dialects.native.home import NativeHome
-from hookline.engine.admission import ADMITTED, Admission
-from hookline.engine.judging import effective_reaction
 from hookline.engine.lanes import Armed
+from hookline.engine.run_hook import ADMITTED, Admission, effective_reaction
 from hookline.events import (
     EVENTS,
     NOTIFICATION,

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from hookline.engine.journal import Journal, Sink
-from hookline.engine.journal_file import JournalFile
-from hookline.engine.redaction import Redactor
-from hookline.engine.trace import Trace, trace_line, trace_wanted
+from hookline.journal.file import JournalFile
+from hookline.journal.journal import Journal, Sink, Trace, trace_line, trace_wanted
+from hookline.journal.redaction import Redactor
 from hookline.model.run import Run
 from tests.engine.hostile_texts import ENV, GITHUB, PLANTED, Planted, terminal_tricks, unsafe_characters
 
@@ -249,6 +248,6 @@ def test_the_trace_is_asked_for_by_a_variable(value: str, wanted: bool) -> None:
 def test_importing_the_journal_compiles_no_pattern() -> None:
     import subprocess
 
-    code = "import sys, hookline.engine.journal; print('hookline.engine.secret_shapes' in sys.modules)"
+    code = "import sys, hookline.journal.journal; print('hookline.journal.secret_shapes' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "False"

@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from hookline.engine.journal_file import JournalFile, encoded, journal_path, rotate, state_dir
-from hookline.engine.journal_reading import read_journal
+from hookline.journal.file import JournalFile, encoded, journal_path, rotate, state_dir
+from hookline.journal.reader import read_journal
 from hookline.model.run import Run
 from tests.engine.journal_damage import LIMITED, full_disk, write_concurrently, write_in_child
 

@@ -4,8 +4,8 @@ from zlib import crc32
 
 import pytest
 
-from hookline.engine.journal_file import encoded
-from hookline.engine.journal_reading import Damage, read_journal, scan_journal
+from hookline.journal.file import encoded
+from hookline.journal.reader import Damage, read_journal, scan_journal
 from hookline.model.run import Run
 from tests.engine.hostile_texts import unsafe_characters
 from tests.engine.journal_damage import damaged_and_read

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from hookline import Engine, Session, allow, ask, context, deny, rewrite
 from hookline.dialects.native.home import NativeHome
-from hookline.engine.folding import field_of
+from hookline.engine.moment import field_of
 from hookline.events import (
     EVENTS,
     PERMISSION_REQUEST,

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookline.engine.redaction import MARK, Redactor
-from hookline.engine.secret_values import holds_a_secret
+from hookline.journal.redaction import MARK, Redactor, holds_a_secret
 from tests.engine.hostile_texts import ENV, GITHUB, JWT, MODEL, PEM, PLANTED, Planted
 
 _REDACTOR = Redactor(ENV)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookline.model.safetext import head_and_tail, one_line, printable
+from hookline.model.safe_text import head_and_tail, one_line, printable
 from tests.engine.hostile_texts import terminal_tricks, unsafe_characters
 
 _TRICKY = st.sampled_from(

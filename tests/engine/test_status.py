@@ -1,7 +1,7 @@
 import asyncio
 from typing import Any, cast
 
-from hookline.engine.status import Running
+from hookline.engine.engine import Running
 from hookline.model.events import PRE_TOOL_USE, May
 from hookline.model.hook import Hook
 from hookline.model.policy import Policy

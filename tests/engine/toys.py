@@ -7,8 +7,8 @@ from typing import Any
 from msgspec import Struct
 
 from hookline import Engine
-from hookline.engine.admission import Admit, admit_all
-from hookline.engine.sessions import Session
+from hookline.engine.run_hook import Admit, admit_all
+from hookline.engine.session import Session
 from hookline.model.events import EventSpec
 from hookline.model.hook import Hook
 from hookline.model.outcome import Outcome

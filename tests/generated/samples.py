@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import msgspec
 from jsonschema import Draft202012Validator
 
-from hookline.dialects.native.vocabulary import NativePolicies
+from hookline.dialects.native.events import NativePolicies
 from hookline.dialects.native.wire import NativeWire
 from hookline.model.events import EVENTS, EventSpec, May, event_table
 from hookline.model.hook import Hook

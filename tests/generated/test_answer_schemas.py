@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookline.dialects.native import answer
-from hookline.dialects.native.answer import UnreadableError, read_answer
-from hookline.dialects.native.schema import answer_schema
-from hookline.dialects.native.schema_examples import example_answers
+from hookline.dialects.native import answers as answer
+from hookline.dialects.native.answers import UnreadableError, read_answer
 from hookline.model.events import EVENTS, PRE_TOOL_USE, USER_PROMPT_SUBMIT, EventSpec
 from hookline.model.outcome import GO_ON
+from hookline.schemas.documents import answer_schema
+from hookline.schemas.examples import example_answers
 from tests.generated.samples import DEPLOYING, HOSTS, POLICIES, Checker
 
 ALL = {**EVENTS, **HOSTS}

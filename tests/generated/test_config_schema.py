@@ -7,12 +7,10 @@ from typing import Any
 
 import pytest
 
-from hookline.dialects.native.config import NativeReader
-from hookline.dialects.native.fields import ALL as ALL_FIELDS
-from hookline.dialects.native.fields import BY_KIND
-from hookline.dialects.native.schema import config_schema
-from hookline.dialects.native.schema_config import ENTRY_WORDS, REACTIONS
-from hookline.dialects.native.vocabulary import NativePolicies
+from hookline.dialects.native.entries import ALL as ALL_FIELDS
+from hookline.dialects.native.entries import BY_KIND
+from hookline.dialects.native.events import NativePolicies
+from hookline.dialects.native.settings import NativeReader
 from hookline.dialects.native.wire import NativeWire
 from hookline.documents.document import read_document
 from hookline.handlers.agent import AgentRun, AgentTool
@@ -22,6 +20,8 @@ from hookline.matching.patterns import Patterns
 from hookline.matching.shell import ShellReader
 from hookline.model.events import EVENTS
 from hookline.model.policy import CAUSES
+from hookline.schemas.config import ENTRY_WORDS, REACTIONS
+from hookline.schemas.documents import config_schema
 from tests.generated.samples import HOSTS, Checker
 from tools.config_page import EXAMPLE
 

@@ -5,13 +5,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from hookline.dialects.native.schema import payload_schema
-from hookline.dialects.native.schema_examples import example_payload
-from hookline.dialects.native.schema_words import FIELDS, described
 from hookline.dialects.native.wire import NativeWire
 from hookline.model.events import EVENTS, EventSpec
 from hookline.model.payloads import Prompt
 from hookline.model.scene import Scene
+from hookline.schemas.documents import payload_schema
+from hookline.schemas.examples import example_payload
+from hookline.schemas.payload import FIELDS, described
 from tests.generated.samples import (
     BARE,
     BUSY,

@@ -7,8 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from hookline.dialects.native.schema import answer_schema, payload_schema
-from hookline.dialects.native.schema_facts import (
+from hookline.model.events import EVENTS, May
+from hookline.model.outcome import Outcome
+from hookline.model.run import Run
+from hookline.schemas.documents import answer_schema, payload_schema
+from hookline.schemas.event_facts import (
     BLOCK_WORDS,
     LIVES_WORDS,
     MAY_WORDS,
@@ -16,9 +19,6 @@ from hookline.dialects.native.schema_facts import (
     block_words,
     event_facts,
 )
-from hookline.model.events import EVENTS, May
-from hookline.model.outcome import Outcome
-from hookline.model.run import Run
 from tests.generated.samples import DEPLOYING, HOSTS, ODD, POLICIES, Checker
 from tools.events_page import ExampleError, prove_examples
 from tools.generate import artefacts
@@ -92,7 +92,7 @@ def test_nothing_on_a_page_depends_on_when_or_where_it_was_written():
 
 
 def test_an_example_that_nobody_would_obey_is_not_printed():
-    from hookline.dialects.native.schema_examples import ExampleAnswer
+    from hookline.schemas.examples import ExampleAnswer
 
     event = EVENTS["Stop"]
     facts = event_facts(event, POLICIES.of(event))

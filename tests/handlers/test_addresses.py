@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookline.handlers.addresses import RefusedAddressError, checked, refusal, unmapped
+from hookline.handlers.http.addresses import RefusedAddressError, checked, refusal, unmapped
 
 V4 = st.ip_addresses(v=4)
 V6 = st.ip_addresses(v=6)

@@ -7,8 +7,7 @@ import pytest
 
 from hookline.handlers.builtin import Builtin, BuiltinHandler, BuiltinSpec
 from hookline.handlers.builtins import standard_builtins
-from hookline.model.answers import allow, ask, context, deny
-from hookline.model.outcome import GO_ON, Outcome
+from hookline.model.outcome import GO_ON, Outcome, allow, ask, context, deny
 from hookline.model.raw import Broke, RawResult, Returned
 from hookline.model.scene import Scene
 from tests.handlers.calls import call_with, finished

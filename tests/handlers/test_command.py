@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from hookline.handlers.command import CommandHandler, CommandSpec
-from hookline.handlers.process import Processes
+from hookline.handlers.process.pool import Processes
 from hookline.model.hook import Hook
 from hookline.model.policy import Policy
 from hookline.model.raw import Broke, Detached, Exited, RawResult

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from hookline.handlers.deadline import bounded
-from hookline.handlers.function import FunctionHandler, FunctionSpec
-from hookline.handlers.workers import Workers
-from hookline.model.answers import deny
+from hookline.handlers.function import FunctionHandler, FunctionSpec, Workers
+from hookline.model.outcome import deny
 from hookline.model.raw import Broke, RawResult, Returned
 from hookline.model.scene import Scene
 from tests.handlers.calls import BASH, call_with, finished

@@ -15,7 +15,7 @@ import anyio
 import pytest
 
 from hookline.handlers.deadline import bounded
-from hookline.handlers.http import HttpHandler, HttpSpec
+from hookline.handlers.http.handler import HttpHandler, HttpSpec
 from hookline.model.raw import Broke, RawResult, Replied
 from tests.handlers.calls import call_with, finished
 from tests.handlers.http_attacks import handling, posted
@@ -473,7 +473,7 @@ def test_the_environment_decides_neither_proxy_nor_certificates(monkeypatch: pyt
 
 def test_the_http_packages_are_loaded_by_the_first_hook_that_fires() -> None:
     program = (
-        "import sys; import hookline.handlers.http as h; handler = h.HttpHandler();"
+        "import sys; import hookline.handlers.http.handler as h; handler = h.HttpHandler();"
         "handler.problem(h.HttpSpec('https://x/'));"
         "print([name for name in ('httpcore2', 'httpx2', 'anyio', 'h11', 'ssl') if name in sys.modules])"
     )

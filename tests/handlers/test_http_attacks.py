@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from hookline.handlers.http import HttpHandler, HttpRules, HttpSpec
+from hookline.handlers.http.handler import HttpHandler, HttpRules, HttpSpec
 from hookline.model.raw import Broke, Replied
 from tests.handlers import http_attacks as attacks
 from tests.handlers.calls import finished

@@ -25,11 +25,10 @@ from bench.process_scenes import (
     shell,
     with_mark,
 )
-from hookline.handlers import procfs
-from hookline.handlers.exit_watch import PidfdWatch, WaiterThread
-from hookline.handlers.process import Processes
-from hookline.handlers.running import Bounds, Running
-from hookline.handlers.slots import Slots
+from hookline.handlers.process import procfs
+from hookline.handlers.process.exit_watch import PidfdWatch, WaiterThread
+from hookline.handlers.process.pool import Processes, Slots
+from hookline.handlers.process.run import Bounds, Running
 from hookline.model.raw import Broke, Exited
 
 

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from hookline.handlers.process import Processes
-from hookline.handlers.running import Bounds, Listeners
+from hookline.handlers.process.pool import Processes
+from hookline.handlers.process.run import Bounds, Listeners
 from hookline.model.raw import Exited, RawResult
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from bench.process_scenes import ROOT, floods, held_pipes, living, said, shell, unread_stdin, with_mark
-from hookline.handlers.process import Processes
-from hookline.handlers.running import Bounds
+from hookline.handlers.process.pool import Processes
+from hookline.handlers.process.run import Bounds
 from hookline.model.raw import Broke, Detached, Exited, RawResult
 
 

@@ -5,8 +5,7 @@ import asyncio
 import pytest
 
 from bench.process_scenes import said, shell
-from hookline.handlers.process import Processes
-from hookline.handlers.slots import Slots
+from hookline.handlers.process.pool import Processes, Slots
 from hookline.model.raw import Broke, Exited
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from bench.process_scenes import ROOT
-from hookline.handlers.process import Processes
-from hookline.handlers.programs import find_program
+from hookline.handlers.process.pool import Processes
+from hookline.handlers.process.spawn import find_program
 from hookline.model.raw import Broke, Exited, RawResult
 
 PATH = {"PATH": "/usr/bin:/bin"}

@@ -3,7 +3,7 @@ import sys
 from collections.abc import Mapping
 
 from hookline.handlers.agent import AgentSpec
-from hookline.handlers.http import HttpRules, HttpSpec
+from hookline.handlers.http.handler import HttpRules, HttpSpec
 from hookline.handlers.mcp_tool import McpToolSpec
 from hookline.handlers.prompt import PromptSpec
 from hookline.handlers.registry import Handler, standard_handlers

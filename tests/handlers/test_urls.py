@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookline.handlers.urls import Target, UrlError, parse_url, url_allowed
+from hookline.handlers.http.urls import Target, UrlError, parse_url, url_allowed
 
 
 def test_a_url_is_shown_without_its_query_and_sent_with_it() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from hookline.matching.patterns import Patterns
 from hookline.matching.shell import ShellReader
-from hookline.matching.toolrules import ToolRule, concerns, covers, parse_tool_rule
+from hookline.matching.tool_rules import ToolRule, concerns, covers, parse_tool_rule
 from hookline.model import payloads as p
 
 #: One reader for all: readings are pure, and the parser takes a moment to load.

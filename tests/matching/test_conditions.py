@@ -17,10 +17,9 @@ from hookline.matching.conditions import (
     tool_name,
     why,
 )
-from hookline.matching.fields import subject_of
 from hookline.model import events
 from hookline.model import payloads as p
-from hookline.model.events import EventSpec
+from hookline.model.events import EventSpec, subject_of
 from hookline.model.hook import Condition
 from hookline.model.scene import Scene
 from tests.matching.helpers import call

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookline.matching.filerules import doubtful, from_here, from_root
+from hookline.matching.file_rules import doubtful, from_here, from_root
 from tests.matching.helpers import allows, fires
 
 

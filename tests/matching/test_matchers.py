@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookline.matching.globs import glob
 from hookline.matching.matchers import (
     NameList,
     OneName,
@@ -15,7 +14,7 @@ from hookline.matching.matchers import (
     regex_or_names,
 )
 from hookline.matching.nearest import nearest
-from hookline.matching.patterns import LONGEST_PATTERN, Patterns
+from hookline.matching.patterns import LONGEST_PATTERN, Patterns, glob
 from hookline.model import events
 from hookline.model.errors import PatternError
 from hookline.model.hook import Condition, Matcher

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline.matching.patterns import LONGEST_PATTERN, Patterns
-from hookline.matching.toolrules import ToolCondition, concerns, covers, parse_tool_rule, tool_condition
+from hookline.matching.tool_rules import ToolCondition, concerns, covers, parse_tool_rule, tool_condition
 from hookline.model import events
 from hookline.model import payloads as p
 from hookline.model.errors import PatternError

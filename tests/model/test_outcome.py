@@ -5,7 +5,6 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookline.model.answers import allow, ask, context, deny, rewrite
 from hookline.model.events import May
 from hookline.model.outcome import (
     GO_ON,
@@ -17,8 +16,13 @@ from hookline.model.outcome import (
     Outcome,
     PermissionUpdate,
     Vote,
+    allow,
+    ask,
+    context,
+    deny,
     edited,
     merged,
+    rewrite,
 )
 
 words = st.text(max_size=5)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.permissions.deciding import decide
+from hookline.permissions.decide import decide
 from tests.matching.test_bypasses import jumbled_line, made_up_line
 from tests.permissions.helpers import bash, corpus, having
 

@@ -3,10 +3,10 @@ from typing import Any, get_args
 import pytest
 
 from hookline.model.outcome import Vote
-from hookline.permissions.deciding import Decision, answered, decide
+from hookline.permissions.decide import Decision, answered, decide
 from hookline.permissions.facts import CallFacts, Category
 from hookline.permissions.modes import MODES
-from hookline.permissions.places import PROTECTED
+from hookline.permissions.paths import PROTECTED
 from hookline.permissions.state import Permissions
 from tests.permissions.helpers import PROJECT, bash, call, having, some_call, vote
 

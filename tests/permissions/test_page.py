@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from hookline.model.outcome import PermissionUpdate, Vote, VoteKind
-from hookline.permissions.deciding import decide
+from hookline.permissions.decide import decide
 from hookline.permissions.facts import CallFacts, Category
 from hookline.permissions.modes import MODES
 from hookline.permissions.settings import permission_settings

@@ -4,11 +4,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookline.model.outcome import Vote
-from hookline.permissions.covering import first_concerned
-from hookline.permissions.deciding import answered, decide
+from hookline.permissions.decide import answered, decide
 from hookline.permissions.facts import CallFacts, category_of
 from hookline.permissions.modes import MODES
-from hookline.permissions.rules import RuleSet
+from hookline.permissions.rules import RuleSet, first_concerned
 from hookline.permissions.settings import permission_settings
 from hookline.permissions.state import Permissions
 from tests.permissions.helpers import PROJECT, bash, call, having, reader

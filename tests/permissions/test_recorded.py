@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from hookline.model.outcome import Outcome, Vote, VoteKind
-from hookline.permissions.deciding import Decision, answered, decide
+from hookline.permissions.decide import Decision, answered, decide
 from hookline.permissions.facts import call_facts
 from hookline.permissions.settings import permission_settings
 from hookline.permissions.state import Permissions

@@ -1,7 +1,7 @@
 import pytest
 
 from hookline.model.errors import PatternError
-from hookline.permissions.deciding import decide
+from hookline.permissions.decide import decide
 from hookline.permissions.facts import CallFacts
 from hookline.permissions.rules import Behavior, RuleSet
 from tests.permissions.helpers import bash, call, having, reader, rules

@@ -7,11 +7,11 @@ import msgspec
 import pytest
 
 from hookline.model.outcome import PermissionUpdate
-from hookline.permissions.deciding import decide
+from hookline.permissions.decide import decide
 from hookline.permissions.facts import CallFacts, call_facts
 from hookline.permissions.modes import MODES, mode_of, narrowed
 from hookline.permissions.state import Permissions
-from hookline.permissions.suggesting import suggestions
+from hookline.permissions.suggest import suggestions
 from tests.permissions.helpers import HERE, PROJECT, SHELL, bash, call, having, rules, vote
 
 #: what the user granted with "always", the rules that became of it, a call it covers, one it does not

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from hookline.documents.document import Format, read_document
-from hookline.permissions.deciding import decide
+from hookline.permissions.decide import decide
 from hookline.permissions.settings import PermissionSettings, permission_settings
 from hookline.permissions.state import Permissions
 from tests.permissions.helpers import bash, reader

@@ -4,9 +4,9 @@ import pytest
 
 from hookline.model.events import EVENTS
 from hookline.model.outcome import PermissionUpdate
-from hookline.permissions.deciding import decide
+from hookline.permissions.decide import decide
 from hookline.permissions.state import Permissions
-from hookline.permissions.updating import MOST_FROM_HOOKS, Applied
+from hookline.permissions.updates import MOST_FROM_HOOKS, Applied
 from tests.permissions.helpers import bash, call, having, reader
 
 

@@ -1,6 +1,17 @@
 """What is settled before a session begins. Values; nothing here is read from anywhere."""
 
-from msgspec import Struct
+import os
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, cast
+
+import msgspec
+from msgspec import Meta, Struct
+
+from hookline.config.files import SUFFIXES, read_file, upward, user_directory
+from hookline.documents.document import Document
+from hookline.model.diagnostics import Diagnostic
+from hookline.permissions.rules import RuleReader, RuleSet
+from hookline.permissions.settings import permission_settings
 
 SYSTEM = (
     "You are a coding agent in a terminal. Use the tools to look before you change, keep changes small, "
@@ -26,3 +37,139 @@ class AgentSettings(Struct, frozen=True, kw_only=True):
     #: Rules a call must fit beside the permission rules; None: no such list.
     allowed_tools: tuple[str, ...] | None = None
     denied_tools: tuple[str, ...] = ()
+
+
+#: Whose `agent` table is ours: those of other agents mean something else by it.
+_OWN_FOLDERS = frozenset({".hookline", "hookline"})
+
+
+_Count = Annotated[int, Meta(ge=0)]
+_Some = Annotated[int, Meta(ge=1)]
+
+
+class RouteSetting(Struct, frozen=True, forbid_unknown_fields=True):
+    """Prompts that match the pattern go to this model."""
+
+    pattern: str
+    model: str
+
+
+class AgentTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The `agent` table of a settings file. What is left out is as it was."""
+
+    model: str | None = None
+    system: str | None = None
+    max_iterations: _Some | None = None
+    max_tool_calls: _Count | None = None
+    most_repeats: _Some | None = None
+    most_wakes: _Count | None = None
+    compact_at: _Count | None = None
+    routes: tuple[RouteSetting, ...] = ()
+    add_date: bool = False
+    add_environment_info: bool = False
+    add_prompt_files: tuple[str, ...] = ()
+    watch: tuple[str, ...] = ()
+    #: Projects whose own hooks may run. Only the user's settings can say so.
+    trusted: tuple[str, ...] = ()
+    #: Hosts of this machine and of private networks that WebFetch may talk to.
+    local_hosts: tuple[str, ...] = ()
+
+
+class SettingsFound(Struct, frozen=True, kw_only=True):
+    """Everything found; the later file wins where only one value can hold, and rules add up."""
+
+    layers: Mapping[str, RuleSet] = {}
+    mode: str | None = None
+    directories: tuple[str, ...] = ()
+    table: AgentTable = AgentTable()
+    files: tuple[str, ...] = ()
+    #: The documents read, for who looks for more in them.
+    documents: tuple[Document, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    #: What is wrong with files of which nothing is known: their rules are missing.
+    unreadable: tuple[Diagnostic, ...] = ()
+
+
+def settings_places(cwd: str, env: Mapping[str, str]) -> Iterator[str]:
+    """Every file that may be there, from the weakest to the strongest."""
+    home = env.get("HOME", "")
+    user = user_directory(env)
+    if os.path.isabs(home):
+        yield os.path.join(home, ".claude", "settings.json")
+        yield os.path.join(home, ".gen", "settings.json")
+    if user is not None:
+        yield from (os.path.join(user, f"settings.{suffix}") for suffix in SUFFIXES)
+    for directory in reversed(upward(os.path.abspath(cwd))):
+        for folder in (".claude", ".gen"):
+            yield os.path.join(directory, folder, "settings.json")
+            yield os.path.join(directory, folder, "settings.local.json")
+        for name in ("settings", "settings.local"):
+            yield from (os.path.join(directory, ".hookline", f"{name}.{suffix}") for suffix in SUFFIXES)
+
+
+def read_settings(cwd: str, env: Mapping[str, str], reader: RuleReader) -> SettingsFound:
+    """A file that cannot be read, and a rule that makes no sense, are said; everything else holds."""
+    found = SettingsFound()
+    own = user_directory(env)
+    for file in settings_places(cwd, env):
+        if os.path.lexists(file):
+            found = _with_file(found, file, reader, of_user=os.path.dirname(file) == own)
+    return found
+
+
+def _with_file(found: SettingsFound, file: str, reader: RuleReader, *, of_user: bool) -> SettingsFound:
+    document = read_file(file)
+    said = list(document.diagnostics)
+    if document.value is None:
+        return _changed(
+            found,
+            files=(*found.files, file),
+            diagnostics=(*found.diagnostics, *said),
+            unreadable=(*found.unreadable, *said),
+        )
+    rules, mode, directories, problems = permission_settings(document.value, file, reader=reader)
+    said.extend(
+        Diagnostic("error", "bad-permission", problem.message, document.where(*problem.path))
+        for problem in problems
+    )
+    table, wrong = found.table, None
+    if os.path.basename(os.path.dirname(file)) in _OWN_FOLDERS:
+        table, wrong = _table(found.table, document)
+        if table.trusted != found.table.trusted and not of_user:
+            message = "a project cannot trust itself; say it in your own settings"
+            wrong = Diagnostic("error", "self-trust", message, document.where("agent", "trusted"))
+            table = _changed_table(table, found.table.trusted)
+    said.extend([wrong] if wrong is not None else [])
+    return _changed(
+        found,
+        layers={**found.layers, file: rules},
+        mode=mode or found.mode,
+        directories=(*found.directories, *directories),
+        table=table,
+        files=(*found.files, file),
+        documents=(*found.documents, document),
+        diagnostics=(*found.diagnostics, *said),
+    )
+
+
+def _table(before: AgentTable, document: Document) -> tuple[AgentTable, Diagnostic | None]:
+    value: Any = document.value
+    given: Any = cast("Mapping[str, Any]", value).get("agent") if isinstance(value, Mapping) else None
+    if given is None:
+        return before, None
+    if not isinstance(given, Mapping):
+        return before, Diagnostic("error", "bad-setting", "agent is not a table", document.where("agent"))
+    try:
+        msgspec.convert(given, AgentTable)
+        merged = {**msgspec.to_builtins(before), **cast("Mapping[str, Any]", given)}
+        return msgspec.convert(merged, AgentTable), None
+    except msgspec.ValidationError as problem:
+        return before, Diagnostic("error", "bad-setting", f"agent: {problem}", document.where("agent"))
+
+
+def _changed_table(table: AgentTable, trusted: tuple[str, ...]) -> AgentTable:
+    return msgspec.structs.replace(table, trusted=trusted)
+
+
+def _changed(found: SettingsFound, **changes: Any) -> SettingsFound:
+    return msgspec.structs.replace(found, **changes)

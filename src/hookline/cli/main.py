@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from hookline.cli.output import settle_streams, show, tell
-from hookline.cli.width import help_format
+from hookline.cli.terminal import help_format
 
 #: 0 fine; 1 a problem found, or a usage or configuration error; 2 `fire` was blocked; 130 interrupted.
 FINE, PROBLEM, BLOCKED, INTERRUPTED = 0, 1, 2, 130
@@ -28,7 +28,7 @@ exit status: 0 fine, 1 a problem or a usage error, 2 `fire` was blocked, 130 int
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] argparse says NoReturn; so do we, with our own status
-        from hookline.model.safetext import printable
+        from hookline.model.safe_text import printable
 
         tell(printable(f"{self.format_usage()}{self.prog}: {message}"))
         self.exit(PROBLEM)
@@ -71,7 +71,7 @@ def build_parser(command: str | None = None) -> argparse.ArgumentParser:
     if command is not None:
         # With prog said, argparse need not format a usage line (and load shutil for it) to find it out.
         subparsers = parser.add_subparsers(metavar="COMMAND", prog="hookline")
-        import_module(f"hookline.cli.{command}").add_parser(subparsers)
+        import_module(f"hookline.cli.commands.{command}").add_parser(subparsers)
     return parser
 
 
@@ -114,7 +114,7 @@ def _run(words: Sequence[str]) -> int:
 
 def _no_such_command(word: str) -> int:
     from hookline.matching.nearest import nearest
-    from hookline.model.safetext import one_line
+    from hookline.model.safe_text import one_line
 
     meant = nearest(word[:100], COMMANDS)
     hint = f"did you mean {meant!r}?" if meant else "`hookline --help` lists them"
@@ -126,7 +126,7 @@ def _broke(problem: Exception) -> int:
     import os
     import traceback
 
-    from hookline.model.safetext import one_line, printable
+    from hookline.model.safe_text import one_line, printable
 
     if os.environ.get("HOOKLINE_TRACEBACK"):
         tell(printable("".join(traceback.format_exception(problem)).rstrip()))

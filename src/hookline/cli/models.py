@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
-from hookline.agent.modelport import ModelPort
-from hookline.agent.providers.choosing import SCRIPTED, check_model, provider_model
-from hookline.agent.providers.for_hooks import BriefPort, ModelAgentRunner, ModelCompleter
+from hookline.agent.models.choose import SCRIPTED, check_model, provider_model
+from hookline.agent.models.hook_models import BriefPort, ModelAgentRunner, ModelCompleter
+from hookline.agent.models.port import ModelPort
+from hookline.cli.requests import RequestError
+from hookline.documents.document import read_document
 
 if TYPE_CHECKING:
     from hookline.handlers.agent import AgentRun, AgentTool
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
 def completer_for(model: str, env: Mapping[str, str]) -> "Completer":
     """Answers prompt hooks. Raises HooklineError when the model cannot be used as things are set up."""
     if _is_script(model):
-        from hookline.cli.scripted import scripted_completer
-
         return scripted_completer(model)
     check_model(model, env=env)
     return ModelCompleter(BriefPort(lambda: provider_model(model, env=env)), model)
@@ -36,7 +36,7 @@ class CommandRunner:
 
     @cached_property
     def tools(self) -> "Sequence[AgentTool]":
-        from hookline.agent.providers.looking import looking_tools
+        from hookline.agent.models.hook_tools import looking_tools
 
         return looking_tools(self._cwd, self._env)
 
@@ -55,3 +55,39 @@ class CommandRunner:
 
 def _is_script(model: str) -> bool:
     return model.partition(":")[0] == SCRIPTED
+
+
+class ScriptedCompleter:
+    """Gives the answers of a list, one per completion; an empty list is an error that says so."""
+
+    def __init__(self, file: str, answers: Sequence[Any]) -> None:
+        self._file = file
+        self._answers = list(answers)
+
+    async def complete(self, prompt: str, *, system: str, model: str | None) -> str:
+        del prompt, system, model  # it plays its part whatever it is asked
+        if not self._answers:
+            raise RuntimeError(f"the scripted model {self._file} has no answer left")
+        answer = self._answers.pop(0)
+        if not isinstance(answer, Mapping):
+            return str(answer)
+        said = cast("Mapping[str, Any]", answer)
+        if said.get("error"):
+            raise RuntimeError(f"model error: {said['error']}")
+        return str(said.get("text", ""))
+
+
+def scripted_completer(model: str) -> ScriptedCompleter:
+    kind, _, file = model.partition(":")
+    if kind != "scripted" or not file:
+        raise RequestError(f"--model {model!r}: say scripted:FILE, a YAML or JSON list of answers")
+    try:
+        with open(file, encoding="utf-8") as stream:
+            text = stream.read()
+    except (OSError, UnicodeDecodeError) as problem:
+        raise RequestError(f"cannot read the scripted model {file}: {problem}") from None
+    document = read_document(text, "json" if file.endswith(".json") else "yaml", file)
+    answers: Any = document.value
+    if not isinstance(answers, list):
+        raise RequestError(f"the scripted model {file} is not a list of answers")
+    return ScriptedCompleter(file, cast("list[Any]", answers))

@@ -56,7 +56,7 @@ def _escaped(document: str) -> str:
     """JSON in which what a terminal obeys or hides is spelled out; JSON reads the same from it."""
     if document.isascii() and "\x7f" not in document:
         return document
-    from hookline.model.safetext import printable
+    from hookline.model.safe_text import printable
 
     steering = {
         ord(each): _json_escape(each)

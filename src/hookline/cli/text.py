@@ -4,8 +4,8 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, cast
 
-from hookline.cli import width
-from hookline.model.safetext import printable
+from hookline.cli import terminal as width
+from hookline.model.safe_text import printable
 
 GAP = "  "
 _NARROWEST, _WIDEST = 40, 160

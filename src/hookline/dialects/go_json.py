@@ -7,7 +7,7 @@ import json
 from math import inf
 from typing import Any, NoReturn
 
-from hookline.documents.reading import SyntaxProblem, refuse_excess
+from hookline.documents.document import SyntaxProblem, refuse_excess
 from hookline.model.errors import HooklineError
 
 LIMIT = 10 << 20

@@ -1,14 +1,73 @@
 """One text, read: its value, what is wrong with it, and on which line everything stands."""
 
-from collections.abc import Callable, Mapping
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from msgspec import Struct
 
-from hookline.documents.reading import Duplicate, Reading, SyntaxProblem
 from hookline.model.diagnostics import Diagnostic, Path, Where
+from hookline.model.errors import HooklineError
+
+DEPTH = 64
+NODES = 200_000
+
+
+class Duplicate(Struct, frozen=True):
+    """A key that stands a second time in one object."""
+
+    path: Path
+    line: int
+
+
+class Reading(Struct, frozen=True):
+    value: Any
+    duplicates: tuple[Duplicate, ...]
+    #: Finds the line of every path of the value; costs a second pass over the text.
+    scan: Callable[[], Mapping[Path, int]]
+
+
+class SyntaxProblem(HooklineError):  # noqa: N818 - a problem of the text, not of Hookline
+    def __init__(
+        self, message: str, line: int | None, *, code: str = "syntax", fix: str | None = None
+    ) -> None:
+        self.line = line
+        self.code = code
+        self.fix = fix
+        super().__init__(message)
+
+
+def too_deep(line: int | None) -> SyntaxProblem:
+    return SyntaxProblem(f"nested more than {DEPTH} levels deep", line, code="too-deep")
+
+
+def too_many(line: int | None) -> SyntaxProblem:
+    return SyntaxProblem(f"more than {NODES:,} values", line, code="too-big")
+
+
+def refuse_excess(value: Any) -> None:
+    """Level by level, because a recursive walk could not survive what it is to refuse."""
+    level: list[Any] = [value]
+    count = 1
+    for _ in range(DEPTH):
+        level = [inner for each in level for inner in _inside(each)]
+        count += len(level)
+        if count > NODES:
+            raise too_many(None)
+        if not level:
+            return
+    if any(isinstance(each, dict | list) for each in level):
+        raise too_deep(None)
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return cast("dict[str, Any]", value).values()
+    return cast("list[Any]", value) if isinstance(value, list) else ()
+
 
 Format = Literal["json", "toml", "yaml"]
 
@@ -96,3 +155,11 @@ class _Lines:
                 return self._known[path]
             path = path[:-1]
         return 1
+
+
+class Newlines:
+    def __init__(self, text: str) -> None:
+        self._at = [match.start() for match in re.finditer("\n", text)]
+
+    def line(self, position: int) -> int:
+        return bisect_left(self._at, position) + 1

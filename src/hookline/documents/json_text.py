@@ -5,8 +5,15 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from hookline.documents.newlines import Newlines
-from hookline.documents.reading import Duplicate, Reading, SyntaxProblem, refuse_excess, too_deep, too_many
+from hookline.documents.document import (
+    Duplicate,
+    Newlines,
+    Reading,
+    SyntaxProblem,
+    refuse_excess,
+    too_deep,
+    too_many,
+)
 from hookline.model.diagnostics import Path
 
 _TOKEN = re.compile(

@@ -3,8 +3,15 @@
 import re
 from collections.abc import Mapping
 
-from hookline.documents.newlines import Newlines
-from hookline.documents.reading import DEPTH, Reading, SyntaxProblem, refuse_excess, too_deep, too_many
+from hookline.documents.document import (
+    DEPTH,
+    Newlines,
+    Reading,
+    SyntaxProblem,
+    refuse_excess,
+    too_deep,
+    too_many,
+)
 from hookline.model.diagnostics import Path
 
 _PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")

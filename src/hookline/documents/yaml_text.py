@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from hookline.documents.reading import DEPTH, NODES, Duplicate, Reading, SyntaxProblem, too_deep, too_many
+from hookline.documents.document import DEPTH, NODES, Duplicate, Reading, SyntaxProblem, too_deep, too_many
 from hookline.model.diagnostics import Path
 
 _NUMBER_START = frozenset("-+.0123456789")

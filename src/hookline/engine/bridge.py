@@ -6,8 +6,8 @@ from collections.abc import Coroutine
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from hookline.engine.core import Engine
-from hookline.engine.sessions import Session
+from hookline.engine.engine import Engine
+from hookline.engine.session import Session
 from hookline.model.errors import EngineClosedError
 from hookline.model.events import EventSpec
 from hookline.model.outcome import Outcome

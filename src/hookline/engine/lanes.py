@@ -1,15 +1,21 @@
 """Lanes: neighbouring hooks that one policy rules, armed with what they need to run."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.handlers.registry import Handler
-from hookline.model.events import May
+from hookline.model.diagnostics import Diagnostic
+from hookline.model.errors import ConfigError
+from hookline.model.events import EventSpec, May
 from hookline.model.hook import Hook
 from hookline.model.policy import Policy
+
+if TYPE_CHECKING:
+    from hookline.engine.session import Session
+
 
 #: Subjects remembered per lane. Tool names are few; a hostile host could invent them without end.
 _REMEMBERED = 1024
@@ -159,3 +165,145 @@ def _staged(neighbours: Sequence[Armed]) -> Iterable[Lane]:
 
 def arm(hooks: Iterable[Hook], handlers: Mapping[str, Handler]) -> list[Armed]:
     return [Armed(hook, handlers.get(hook.kind)) for hook in hooks]
+
+
+def select(lane: Lane, event: EventSpec[Any], payload: Any, session: "Session") -> Sequence[Armed]:
+    """The hooks to run now, in config order. A `once` hook is used up by being selected."""
+    matching = lane.matching(payload)
+    if matching.plain:
+        return matching.hooks
+    chosen: list[Armed] = []
+    for armed in matching.hooks:
+        holding = held(armed, event, payload, session)
+        if holding is None:
+            continue
+        if armed.hook.once:
+            if armed.key in session.once_marks:
+                continue
+            session.once_marks.add(armed.key)
+        chosen.append(holding)
+    return chosen
+
+
+def held(armed: Armed, event: EventSpec[Any], payload: Any, session: "Session") -> Armed | None:
+    """The hook when its condition holds; a condition that breaks is a failure of the hook, never a no."""
+    condition = armed.hook.condition
+    if condition is None:
+        return armed
+    try:
+        return armed if condition.holds(event, payload, session.scene) else None
+    except Exception as problem:  # noqa: BLE001 a condition may be anybody's code
+        return armed.broken(f"its condition {condition.text!r} failed: {type(problem).__name__}: {problem}")
+
+
+class Verdict(Struct, frozen=True):
+    """Whether a hook would run on a payload, and the reason in words."""
+
+    armed: Armed
+    selected: bool
+    why: str
+
+
+def explain(
+    lanes: Sequence[Lane], event: EventSpec[Any], payload: Any, session: "Session"
+) -> Iterator[Verdict]:
+    """Every hook of the event with its reason, without running or using up anything."""
+    for lane in lanes:
+        seen: dict[object, str] = {}
+        for armed in lane.hooks:
+            selected, reason = _reason(armed, lane, seen, event, payload, session)
+            yield Verdict(armed, selected, reason)
+
+
+def _reason(
+    armed: Armed,
+    lane: Lane,
+    seen: dict[object, str],
+    event: EventSpec[Any],
+    payload: Any,
+    session: "Session",
+) -> tuple[bool, str]:
+    # Only for who asks: a dispatch never needs the words.
+    from hookline.matching.conditions import why  # noqa: PLC0415 see above
+    from hookline.matching.explain import explain_match, explain_matcher  # noqa: PLC0415 see above
+
+    hook = armed.hook
+    if hook.mode == "off":
+        return False, "switched off: mode is off"
+    if hook.matcher is not None and matched(armed, lane.subject_of(payload)) is None:
+        return False, f"not matched: {explain_matcher(hook.matcher, lane.subject_of(payload))}"
+    if hook.identity is not None:
+        if hook.identity in seen:
+            return False, f"the same as {seen[hook.identity]}, which runs once"
+        seen[hook.identity] = armed.source or hook.name
+    if hook.condition is not None and held(armed, event, payload, session) is None:
+        return False, f"not matched: {why(hook.condition, event, payload, session.scene)}"
+    if hook.once and armed.key in session.once_marks:
+        return False, "ran already: once per session"
+    return True, f"matched: {explain_match(hook.matcher, hook.condition, event, payload, session.scene).why}"
+
+
+class Store:
+    """One immutable set of lanes at a time; swapping it is one assignment, so no dispatch sees half of it."""
+
+    def __init__(self, handlers: Mapping[str, Handler], events: Mapping[str, EventSpec[Any]]) -> None:
+        self._handlers = handlers
+        self._events = events
+        self._configured: Sequence[Armed] = ()
+        self._added: list[Armed] = []
+        self.lanes: Mapping[str, Lanes] = {}
+        #: Grows with every change, so that sessions know when their own view is old.
+        self.version = 0
+
+    @property
+    def hooks(self) -> tuple[Hook, ...]:
+        return tuple(armed.hook for armed in (*self._configured, *self._added))
+
+    def swap(self, hooks: Sequence[Hook]) -> None:
+        """Put another configuration in force. One that cannot be used changes nothing."""
+        problems = [problem for hook in hooks for problem in self._problems(hook)]
+        if problems:
+            raise ConfigError(problems)
+        self._configured = arm(hooks, self._handlers)
+        self._install(build_lanes(self._configured), build_lanes(self._added))
+
+    def add(self, hook: Hook) -> None:
+        problems = self._problems(hook)
+        if problems:
+            raise ConfigError(problems)
+        self._added += arm((hook,), self._handlers)
+        self._renew(hook.event.name)
+
+    def remove(self, hook: Hook) -> bool:
+        """Take back a hook that was added; False when it was not."""
+        kept = [armed for armed in self._added if armed.hook is not hook]
+        found = len(kept) != len(self._added)
+        self._added = kept
+        if found:
+            self._renew(hook.event.name)
+        return found
+
+    def _renew(self, event: str) -> None:
+        """Build the lanes of one event anew; the others stay as they are, with what they remember."""
+        configured = build_lanes(armed for armed in self._configured if armed.hook.event.name == event)
+        added = build_lanes(armed for armed in self._added if armed.hook.event.name == event)
+        others = {name: some for name, some in self.lanes.items() if name != event}
+        self._install(others | configured, added)
+
+    def _install(self, lanes: dict[str, Lanes], more: Mapping[str, Lanes]) -> None:
+        for name, some in more.items():
+            lanes[name] = (*lanes.get(name, ()), *some)
+        self.lanes = lanes
+        self.version += 1
+
+    def _problems(self, hook: Hook) -> list[Diagnostic]:
+        problems: list[Diagnostic] = []
+        if self._events.get(hook.event.name) is not hook.event:
+            message = f"event {hook.event.name!r} is not in this engine's table"
+            fix = "pass its row to the engine"
+            problems.append(Diagnostic("error", "unknown-event", message, hook.where, hook.name, fix))
+        if hook.broken is None and hook.kind not in self._handlers:
+            message = f"there is no handler for type {hook.kind!r}"
+            fix = f"one of: {', '.join(sorted(self._handlers))}"
+            problems.append(Diagnostic("error", "unknown-type", message, hook.where, hook.name, fix))
+        return problems

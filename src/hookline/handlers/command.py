@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from hookline.handlers.environment import by_dialect
 from hookline.handlers.failures import described
-from hookline.handlers.process import Processes
-from hookline.handlers.scripts import SCRIPT
+from hookline.handlers.process.pool import Processes
+from hookline.handlers.process.spawn import SCRIPT
 from hookline.model.hook import Hook
 from hookline.model.raw import Broke, Exited, RawResult
 from hookline.model.wire import Call, Encoded

@@ -14,9 +14,9 @@ from hookline.model.wire import Call
 if TYPE_CHECKING:
     from hookline.handlers.agent import AgentRunner
     from hookline.handlers.builtin import Builtin
-    from hookline.handlers.http import HttpRules
+    from hookline.handlers.http.handler import HttpRules
     from hookline.handlers.mcp_tool import McpCaller
-    from hookline.handlers.process import Processes
+    from hookline.handlers.process.pool import Processes
     from hookline.handlers.prompt import Completer
 
 
@@ -97,8 +97,8 @@ def standard_handlers(
 
     return Handlers(
         {
-            "command": lambda: _made("command.CommandHandler", own(processes, "process.Processes")),
-            "http": lambda: _made("http.HttpHandler", http),
+            "command": lambda: _made("command.CommandHandler", own(processes, "process.pool.Processes")),
+            "http": lambda: _made("http.handler.HttpHandler", http),
             "prompt": lambda: _made("prompt.PromptHandler", completer),
             "agent": lambda: _made("agent.AgentHandler", agent_runner),
             "mcp_tool": lambda: _made("mcp_tool.McpToolHandler", mcp),
@@ -109,5 +109,5 @@ def standard_handlers(
 
 
 def _made(name: str, *arguments: Any) -> Any:
-    module, _, maker = name.partition(".")
+    module, _, maker = name.rpartition(".")
     return getattr(import_module(f"hookline.handlers.{module}"), maker)(*arguments)

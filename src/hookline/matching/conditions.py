@@ -10,9 +10,8 @@ from typing import Any, Protocol, cast
 
 from msgspec import Struct
 
-from hookline.matching.fields import knows, read
-from hookline.matching.globs import Glob, glob
-from hookline.model.events import EventSpec
+from hookline.matching.patterns import Glob, glob
+from hookline.model.events import EventSpec, knows, read
 from hookline.model.hook import Condition
 from hookline.model.scene import Scene
 

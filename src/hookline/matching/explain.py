@@ -5,8 +5,7 @@ from typing import Any, cast
 from msgspec import Struct
 
 from hookline.matching.conditions import why
-from hookline.matching.fields import subject_of
-from hookline.model.events import EventSpec
+from hookline.model.events import EventSpec, subject_of
 from hookline.model.hook import Condition, Matcher
 from hookline.model.scene import Scene
 

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from hookline.matching.conditions import AnyOf
-from hookline.matching.globs import Glob, glob
 from hookline.matching.nearest import nearest
-from hookline.matching.patterns import LONGEST_PATTERN, Expression, Patterns
+from hookline.matching.patterns import LONGEST_PATTERN, Expression, Glob, Patterns, glob
 from hookline.matching.shell import ShellReader
 from hookline.model.errors import PatternError
 from hookline.model.hook import Condition, Matcher
@@ -106,7 +105,7 @@ def _tools_and_arguments(
 ) -> tuple[Matcher | None, Condition] | None:
     """Tool patterns and names, if there is one tool pattern among them."""
     # Most matchers are names: they do not pay for loading the rules.
-    from hookline.matching.toolrules import looks_like_tool_pattern, tool_condition  # noqa: PLC0415 - as said
+    from hookline.matching.tool_rules import looks_like_tool_pattern, tool_condition  # noqa: PLC0415 - as said
 
     parts = _parts(text)
     if not any(looks_like_tool_pattern(part) for part in parts):

@@ -1,18 +1,22 @@
 """Rules in three lists, allow, ask and deny, each with its text and where it came from."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hookline.matching.file_rules import FileArgument
 from hookline.matching.patterns import Patterns
 from hookline.matching.shell import ShellReader
-from hookline.matching.toolrules import ToolRule, parse_tool_rule
+from hookline.matching.shell_rules import ShellArgument
+from hookline.matching.tool_rules import ToolRule, concerns_from, covers, parse_tool_rule
 from hookline.model.errors import PatternError
-from hookline.model.safetext import one_line
+from hookline.model.safe_text import one_line
+from hookline.permissions.facts import CallFacts
+from hookline.permissions.paths import PATH_FIELDS
 
 Behavior = Literal["allow", "ask", "deny"]
 BEHAVIORS: tuple[Behavior, ...] = ("allow", "ask", "deny")
@@ -170,3 +174,64 @@ class RuleSet(Struct, frozen=True, eq=False):
 
     def __len__(self) -> int:
         return len(self.allow) + len(self.ask) + len(self.deny)
+
+
+def first_concerned(rules: Sequence[Rule], facts: CallFacts, places: Sequence[str] = ()) -> Rule | None:
+    """The wide reading, for rules that deny or ask: the first that may be about the call.
+
+    `places` are the directories rules may have been written from: who moves gets around none of them.
+    """
+    inputs = tuple(_inputs(facts))
+    places = (*places, facts.worktree)
+    for rule in rules:
+        for reading in rule.readings:
+            if any(concerns_from(reading, facts.tool_name, one, facts.cwd, places) for one in inputs):
+                return rule
+    return None
+
+
+def covering(rules: Sequence[Rule], facts: CallFacts, places: Sequence[str] = ()) -> tuple[Rule, ...]:
+    """The strict reading, for rules that allow: those that cover all of the call, beyond doubt.
+
+    Several rules may cover a shell line together, each a part of its commands. With `places` rules count from
+    those, and not from wherever the agent has moved to.
+    """
+    inputs = tuple(_inputs(facts))
+    places = (*(places or (facts.cwd,)), *((facts.worktree,) if facts.worktree else ()))
+    for rule in rules:
+        for reading in rule.readings:
+            if all(_covers(reading, one, facts, places) for one in inputs):
+                return (rule,)
+    return _together(rules, facts)
+
+
+def _covers(reading: ToolRule, given: Any, facts: CallFacts, places: Sequence[str]) -> bool:
+    if isinstance(reading.argument, FileArgument):
+        given = reading.argument.spelled_out(given, facts.cwd)
+    return any(covers(reading, facts.tool_name, given, place) for place in places)
+
+
+def _together(rules: Sequence[Rule], facts: CallFacts) -> tuple[Rule, ...]:
+    about = [
+        (rule, reading.argument)
+        for rule in rules
+        for reading in rule.readings
+        if isinstance(reading.argument, ShellArgument) and reading.names_tool(facts.tool_name)
+    ]
+    if len(about) < 2:
+        return ()
+    used: dict[int, Rule] = {}
+    for command in about[0][1].literal_commands(facts.tool_input):
+        rule = next((rule for rule, argument in about if argument.covers_command(command)), None)
+        if rule is None:
+            return ()
+        used[id(rule)] = rule
+    return tuple(used.values())
+
+
+def _inputs(facts: CallFacts) -> Iterator[Any]:
+    """The arguments as given and, where links were followed, with the real path in their place."""
+    yield facts.tool_input
+    if facts.real_path is not None:
+        named = next((name for name in PATH_FIELDS if facts.tool_input.get(name)), "path")
+        yield {**facts.tool_input, named: facts.real_path}

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Path
-from hookline.model.safetext import one_line
+from hookline.model.safe_text import one_line
 from hookline.permissions.modes import MODES, ModeName, mode_of
 from hookline.permissions.rules import BEHAVIORS, Behavior, RuleReader, RuleSet
 

@@ -5,14 +5,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from hookline.matching.filerules import doubtful, from_root
+from hookline.matching.file_rules import doubtful, from_root
 from hookline.model.outcome import PermissionUpdate
-from hookline.model.safetext import one_line
+from hookline.model.safe_text import one_line
 from hookline.permissions.facts import TOOL_CATEGORIES, CallFacts, Category, category_of
 from hookline.permissions.modes import MODES, Mode, ModeName, mode_of, narrowed
 from hookline.permissions.rules import Behavior, Rule, RuleReader, RuleSet
-from hookline.permissions.suggesting import rule_texts
-from hookline.permissions.updating import Applied, apply_update
+from hookline.permissions.suggest import rule_texts
+from hookline.permissions.updates import Applied, apply_update
 
 GRANTED = "granted by the user"
 

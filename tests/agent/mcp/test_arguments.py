@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hookline.agent.mcp.arguments import arguments_problem
+from hookline.agent.mcp.schema import arguments_problem
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hookline.agent.mcp.questions import ServerAnswer, ServerQuestion
+from hookline.agent.mcp.elicitation import ServerAnswer, ServerQuestion
 from tests.agent.mcp.scene import configure, entry, stage, until
 from tests.agent.stage import Stage, call, calls, says
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from hookline.agent.mcp.finding import ServersFound, find_servers
-from hookline.agent.mcp.specs import CALL_SECONDS
-from hookline.agent.settings_files import read_settings
+from hookline.agent.mcp.config import CALL_SECONDS, ServersFound, find_servers
+from hookline.agent.settings import read_settings
 from hookline.permissions.rules import RuleReader
 
 

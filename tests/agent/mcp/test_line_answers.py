@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from hookline.agent.mcp.questions import ServerAnswer, ServerQuestion
-from hookline.cli.agent_answers import LineAnswers
-from hookline.cli.agent_conversation import LineAsker
-from hookline.cli.line_input import LineInput
+from hookline.agent.mcp.elicitation import ServerAnswer, ServerQuestion
+from hookline.cli.commands.agent.conversation import LineAnswers, LineAsker, LineInput
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

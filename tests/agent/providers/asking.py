@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from hookline.agent.messages import Message, User
-from hookline.agent.modelport import ModelError, ModelPort, Piece, Request, Response, TextPiece, ToolOffer
-from hookline.agent.providers.choosing import provider_model
+from hookline.agent.models.choose import provider_model
+from hookline.agent.models.port import ModelError, ModelPort, Piece, Request, Response, TextPiece, ToolOffer
 from tests.agent.providers.loopback import Asked, Loopback, Reply
 
 KEY = "sk-0123456789-secret"

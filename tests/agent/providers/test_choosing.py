@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from hookline.agent.providers.choosing import (
+from hookline.agent.models.choose import (
+    PROVIDERS,
     ModelSetupError,
     check_model,
     default_model,
     provider_model,
     target_of,
 )
-from hookline.agent.providers.table import PROVIDERS
-from hookline.agent.scripted import ScriptedModel
+from hookline.agent.models.scripted import ScriptedModel
 from hookline.model.errors import ConfigError
 
 

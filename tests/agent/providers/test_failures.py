@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from pydantic_ai import exceptions as x
 
-from hookline.agent.modelport import ModelError, Response
-from hookline.agent.providers.choosing import provider_model, target_of
-from hookline.agent.providers.connection import TooLongError, connect
-from hookline.agent.providers.failures import model_error
+from hookline.agent.models.choose import provider_model, target_of
+from hookline.agent.models.port import ModelError, Response
+from hookline.agent.models.provider import model_error
+from hookline.agent.models.provider_client import TooLongError, connect
 from tests.agent.providers import speech
 from tests.agent.providers.asking import (
     ALL,

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from hookline.agent.messages import User
-from hookline.agent.modelport import ModelError, Piece, Request
-from hookline.agent.providers.for_hooks import ModelAgentRunner, ModelCompleter, whole_answer
-from hookline.agent.providers.looking import looking_tools
-from hookline.agent.scripted import Scripted, ScriptedCall, ScriptedModel
+from hookline.agent.models.hook_models import ModelAgentRunner, ModelCompleter, whole_answer
+from hookline.agent.models.hook_tools import looking_tools
+from hookline.agent.models.port import ModelError, Piece, Request
+from hookline.agent.models.scripted import Scripted, ScriptedCall, ScriptedModel
 from hookline.handlers.agent import AgentHandler, AgentSpec, ToolOutput
 from hookline.handlers.prompt import PromptHandler, PromptSpec
 from hookline.model.raw import Broke, RawResult, Replied

@@ -6,8 +6,8 @@ from typing import Any, cast
 import pytest
 
 from hookline.agent.messages import Assistant, Message, ToolResult, ToolUse, User
-from hookline.agent.providers.building import settings
-from hookline.agent.providers.choosing import target_of
+from hookline.agent.models.choose import target_of
+from hookline.agent.models.provider_client import settings
 from tests.agent.providers import speech
 from tests.agent.providers.asking import ALL, ANTHROPIC, BASH, CHAT, ENV, GOOGLE, KEY, OLLAMA, RESPONSES, ask
 

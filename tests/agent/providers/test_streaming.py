@@ -7,8 +7,8 @@ from typing import cast
 import pytest
 
 from hookline.agent.messages import ToolUse
-from hookline.agent.modelport import ModelError, Piece, Response, TextPiece
-from hookline.agent.providers.choosing import provider_model
+from hookline.agent.models.choose import provider_model
+from hookline.agent.models.port import ModelError, Piece, Response, TextPiece
 from tests.agent.providers import speech
 from tests.agent.providers.asking import (
     ALL,

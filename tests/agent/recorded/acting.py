@@ -11,13 +11,13 @@ from typing import Any
 from msgspec import Struct
 
 from hookline import Engine
-from hookline.agent.making import Parts, Ready, Wanted, make_agent
+from hookline.agent.build import Parts, Ready, Wanted, make_agent
+from hookline.agent.hooks import EventLog, Fired
 from hookline.agent.messages import ToolUse
-from hookline.agent.modelport import Piece, Request, Response
-from hookline.agent.outside import Shown
-from hookline.agent.recording import EventLog, Fired
-from hookline.agent.session import Told
-from hookline.handlers.process import Processes
+from hookline.agent.models.port import Piece, Request, Response
+from hookline.agent.ports import Shown
+from hookline.agent.session.session import Told
+from hookline.handlers.process.pool import Processes
 from hookline.handlers.registry import standard_handlers
 from tests.agent.mcp import server as mcp_server
 from tests.agent.stage import Seen

@@ -6,7 +6,7 @@ from typing import Any
 
 from hookline.agent.messages import Assistant, Message
 from hookline.agent.messages import ToolResult as ResultMessage
-from hookline.agent.modelport import Request
+from hookline.agent.models.port import Request
 from tests.agent.recorded.acting import Acted
 from tests.dialects.claude_code.agreement import bare
 from tests.dialects.claude_code.driver import Case, without_times

@@ -13,11 +13,11 @@ import msgspec
 from msgspec import Struct
 
 from hookline import Engine
-from hookline.agent.making import Parts, Ready, Wanted, make_agent
-from hookline.agent.recording import EventLog, Fired
-from hookline.agent.scripted import Scripted, ScriptedModel
-from hookline.dialects.claude_code.vocabulary import ROWS
-from hookline.handlers.process import Processes
+from hookline.agent.build import Parts, Ready, Wanted, make_agent
+from hookline.agent.hooks import EventLog, Fired
+from hookline.agent.models.scripted import Scripted, ScriptedModel
+from hookline.dialects.claude_code.events import ROWS
+from hookline.handlers.process.pool import Processes
 from hookline.handlers.registry import standard_handlers
 from hookline.model.events import EVENTS
 from tests.agent.mcp import server as mcp_server

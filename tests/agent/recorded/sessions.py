@@ -5,9 +5,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from hookline.agent.commands import add_dir
-from hookline.agent.outside import Reply
-from hookline.agent.session import Agent
+from hookline.agent.ports import Reply
+from hookline.agent.session.commands import add_dir
+from hookline.agent.session.session import Agent
 from tests.agent.stage import Say, call, calls, says
 
 _GO = "MAIN-TASK go"

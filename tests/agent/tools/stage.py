@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from hookline import Engine
-from hookline.agent.hooksport import EngineHooks, Hooks, NoHooks
-from hookline.agent.tooling import Tool, ToolError, ToolReply, Workplace
-from hookline.agent.tools import core_tools
+from hookline.agent.hooks import EngineHooks, Hooks, NoHooks
+from hookline.agent.tools.base import Tool, ToolError, ToolReply, Workplace
+from hookline.agent.tools.core import core_tools
 from hookline.agent.tools.tasks import TaskDone, Tasks
-from hookline.handlers.process import Processes
+from hookline.handlers.process.pool import Processes
 
 T = TypeVar("T")
 

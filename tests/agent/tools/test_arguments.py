@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from hookline.agent.tools.shaped import problem_of, schema_of
+from hookline.agent.tools.base import problem_of, schema_of
 from tests.agent.tools.stage import Stage, play
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.agent.tooling import ToolReply
+from hookline.agent.tools.base import ToolReply
 from tests.agent.tools.stage import Stage, play
 
 

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from hookline.agent.tooling import ToolReply
-from hookline.agent.tools.globbing import path_pattern, split_base
+from hookline.agent.tools.base import ToolReply
 from hookline.agent.tools.off_loop import Patience
-from hookline.agent.tools.walking import Walk
+from hookline.agent.tools.walk import Walk, path_pattern, split_base
 from hookline.model.errors import PatternError
 from tests.agent.tools.stage import Stage, play
 

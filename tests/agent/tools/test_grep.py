@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from hookline.agent.tooling import ToolReply
+from hookline.agent.tools.base import ToolReply
+from hookline.agent.tools.grep import Haystack, Needle
 from hookline.agent.tools.off_loop import Patience
-from hookline.agent.tools.searching import Haystack, Needle
 from tests.agent.tools.stage import Stage, play
 
 

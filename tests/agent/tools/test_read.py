@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from hookline.agent.tooling import ToolReply
+from hookline.agent.tools.base import ToolReply
 from hookline.agent.tools.off_loop import Patience
-from hookline.agent.tools.reading import MOST_CHARACTERS
+from hookline.agent.tools.read import MOST_CHARACTERS
 from tests.agent.tools.stage import Stage, play
 
 

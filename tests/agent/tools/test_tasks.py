@@ -6,13 +6,12 @@ from pathlib import Path
 import pytest
 
 from hookline import Engine, deny
-from hookline.agent.hooksport import NoHooks
-from hookline.agent.tooling import ToolError
-from hookline.agent.tools.kept_text import Streams
+from hookline.agent.hooks import NoHooks
+from hookline.agent.tools.base import ToolError
+from hookline.agent.tools.shell import Streams
 from hookline.agent.tools.tasks import TaskEnd, Tasks
-from hookline.model.answers import context
 from hookline.model.events import SHELL_ENV, TASK_COMPLETED, TASK_CREATED
-from hookline.model.outcome import Outcome
+from hookline.model.outcome import Outcome, context
 from hookline.model.payloads import ShellStart, TaskNote
 from tests.agent.tools.stage import Stage, alive, play, soon
 

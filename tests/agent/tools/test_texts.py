@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookline.agent.tools.kept_text import KeptText, both
-from hookline.agent.tools.patching import structured_patch
+from hookline.agent.tools.edit import structured_patch
+from hookline.agent.tools.shell import KeptText, both
 
 
 def kept(pieces: Sequence[bytes], most: int) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from hookline.agent.hooksport import NoHooks
-from hookline.agent.tooling import ToolError, ToolReply, Workplace
+from hookline.agent.hooks import NoHooks
+from hookline.agent.tools.base import ToolError, ToolReply, Workplace
 from hookline.agent.tools.off_loop import Patience
 from hookline.agent.tools.page_text import page_text
 from hookline.agent.tools.web_fetch import WebFetch

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hookline import Engine
-from hookline.agent.tooling import ToolReply
+from hookline.agent.tools.base import ToolReply
 from hookline.model.events import FILE_CHANGED
 from hookline.model.payloads import FileEdit
 from tests.agent.tools.stage import Stage, play

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hookline.config.checkup.here import Here
-from hookline.config.embedding import Engine
-from hookline.config.loaded import Loaded
+from hookline.checks.context import Here
+from hookline.config.engine import Engine
+from hookline.config.load import Loaded
 from hookline.handlers.registry import standard_handlers
 from hookline.matching.shell import ShellReader
 

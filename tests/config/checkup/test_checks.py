@@ -5,12 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from hookline.config.checkup.answers import answers
-from hookline.config.checkup.openness import fails_open, open_cases
-from hookline.config.checkup.probing import decides, heard
-from hookline.config.checkup.programs import startable
-from hookline.config.checkup.ranking import ranked
-from hookline.config.checkup.secrets import secrets
+from hookline.checks.answers import answers, decides, heard
+from hookline.checks.programs import startable
+from hookline.checks.registry import ranked
+from hookline.checks.settings import fails_open, open_cases, secrets
 from hookline.model.diagnostics import Diagnostic, Where
 from hookline.model.events import EVENTS
 from tests.config.checkup.hooks import claude, here, looking, native

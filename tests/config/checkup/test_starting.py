@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.config.checkup.starting import started
+from hookline.checks.programs import started
 from tests.config.checkup.hooks import claude, here
 
 

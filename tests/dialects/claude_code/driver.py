@@ -12,14 +12,14 @@ import msgspec
 from msgspec import Struct
 
 from hookline import Engine
-from hookline.background.inbox import Late
 from hookline.dialects.claude_code import dialect
-from hookline.engine.sessions import Session
+from hookline.engine.inbox import Late
+from hookline.engine.session import Session
 from hookline.handlers.agent import AgentHandler
 from hookline.handlers.command import CommandHandler
-from hookline.handlers.http import HttpHandler
+from hookline.handlers.http.handler import HttpHandler
 from hookline.handlers.mcp_tool import McpToolHandler
-from hookline.handlers.process import Processes
+from hookline.handlers.process.pool import Processes
 from hookline.handlers.prompt import PromptHandler
 from hookline.handlers.registry import Handler
 from hookline.model.diagnostics import Diagnostic

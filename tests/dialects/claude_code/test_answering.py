@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hookline.dialects.claude_code.vocabulary import ROWS
+from hookline.dialects.claude_code.events import ROWS
 from hookline.model.events import May
 from hookline.model.outcome import (
     GO_ON,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookline.dialects.claude_code.vocabulary import ROWS
+from hookline.dialects.claude_code.events import ROWS
 from hookline.model.outcome import GO_ON
 from hookline.model.raw import Broke, Exited, Replied, Returned
 from tests.dialects.claude_code.calls import call, exited, sample, specific, understood, verdict

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookline.dialects.claude_code.payload import OWN, WITH_ENV_FILE
-from hookline.dialects.claude_code.schema import SPECIFIC, TOP
-from hookline.dialects.claude_code.telling import environment
-from hookline.dialects.claude_code.vocabulary import ROWS
+from hookline.dialects.claude_code.answers import SPECIFIC, TOP
+from hookline.dialects.claude_code.events import ROWS
+from hookline.dialects.claude_code.payload import OWN, WITH_ENV_FILE, environment
 from hookline.model.errors import ConfigError
 from hookline.model.outcome import ContextItem, Halt, Outcome, Vote
 from hookline.model.raw import Exited, Returned

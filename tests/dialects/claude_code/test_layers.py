@@ -8,7 +8,7 @@ import pytest
 
 from hookline.dialects.claude_code import dialect
 from hookline.dialects.dialect import Dialect, Reading
-from hookline.handlers.http import HttpSpec
+from hookline.handlers.http.handler import HttpSpec
 from hookline.model.hook import Scope
 from hookline.model.payloads import SessionEnded, ToolCall
 from tests.dialects.play import File, Play, read

@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from hookline.dialects.claude_code import dialect
-from hookline.dialects.claude_code.config import settings_of
-from hookline.dialects.claude_code.fields import SHAPES, SPECS
-from hookline.dialects.claude_code.vocabulary import ROWS
+from hookline.dialects.claude_code.events import ROWS
+from hookline.dialects.claude_code.settings import SHAPES, SPECS, settings_of
 from hookline.dialects.dialect import Layer, Place, Reading
 from hookline.documents.document import read_document
 from hookline.handlers.registry import standard_handlers

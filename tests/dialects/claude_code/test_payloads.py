@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from hookline.dialects.claude_code import dialect
+from hookline.dialects.claude_code.events import ROWS
 from hookline.dialects.claude_code.payload import OWN
-from hookline.dialects.claude_code.vocabulary import ROWS
 from hookline.model.errors import ConfigError, UnknownEventError
 from hookline.model.events import EventSpec
 from hookline.model.payloads import ModelMove, ShownMessage, ToolCall, TurnAnswer, TurnFailure

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from hookline.dialects.codewhale import dialect
-from hookline.dialects.codewhale.vocabulary import ROWS
+from hookline.dialects.codewhale.events import ROWS
 from hookline.model.errors import ConfigError, UnknownEventError
 from hookline.model.outcome import (
     Answer,

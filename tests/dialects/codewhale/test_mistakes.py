@@ -7,8 +7,8 @@ import pytest
 
 from hookline.dialects.codewhale import dialect
 from hookline.dialects.codewhale.conditions import _KINDS  # pyright: ignore[reportPrivateUsage] the table itself
-from hookline.dialects.codewhale.entry import FIELDS, SETTINGS
-from hookline.dialects.codewhale.vocabulary import ROWS
+from hookline.dialects.codewhale.events import ROWS
+from hookline.dialects.codewhale.settings import FIELDS, SETTINGS
 from tests.dialects.codewhale.stage import reading
 from tests.dialects.play import lines, read
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from hookline import Engine
-from hookline.background.detached import Background
-from hookline.dialects.codewhale.vocabulary import ROWS
+from hookline.dialects.codewhale.events import ROWS
+from hookline.engine.background import Background
 from hookline.handlers.registry import standard_handlers
 from hookline.model.events import May
 from hookline.model.outcome import Outcome

@@ -167,7 +167,7 @@ def test_a_rewrite_of_another_lane_is_judged_again() -> None:
     whale = play(gate('case "$DEEPSEEK_TOOL_ARGS" in *evil*) exit 2;; esac', name="guard"))
 
     def rewrite(payload: Any) -> Any:
-        from hookline.model.answers import rewrite as rewritten
+        from hookline.model.outcome import rewrite as rewritten
 
         return rewritten({"command": "evil"})
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from hookline.dialects.docker_agent import dialect
-from hookline.dialects.docker_agent.fields import GROUP, READ_BY, SHAPES
-from hookline.dialects.docker_agent.payloads import FIELDS
+from hookline.dialects.docker_agent.payload import FIELDS
+from hookline.dialects.docker_agent.settings import GROUP, READ_BY, SHAPES
 from hookline.documents.document import read_document
 from hookline.model.payloads import PermissionAsked, ToolCall
 from tests.dialects.docker_agent.stage import EXTRA, PAYLOADS, handlers

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookline.dialects.docker_agent import dialect
-from hookline.dialects.docker_agent.payloads import KEYS
+from hookline.dialects.docker_agent.payload import KEYS
 from hookline.model.errors import ConfigError
 from hookline.model.events import May
 from hookline.model.outcome import Outcome, Vote

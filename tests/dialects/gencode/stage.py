@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hookline.dialects.gencode import dialect
-from hookline.dialects.gencode.vocabulary import ROWS
+from hookline.dialects.gencode.events import ROWS
 from hookline.handlers.registry import Handler
 from hookline.model import payloads as p
 from tests.dialects.play import File, Play

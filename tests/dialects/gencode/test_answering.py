@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from hookline.dialects.gencode import dialect
-from hookline.dialects.gencode.vocabulary import ROWS, may_at
+from hookline.dialects.gencode.events import ROWS, may_at
 from hookline.model.events import May
 from hookline.model.outcome import (
     Answer,

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from hookline.dialects.gencode import dialect
-from hookline.dialects.gencode.fields import ALL, SPECS
-from hookline.dialects.gencode.vocabulary import ROWS
+from hookline.dialects.gencode.events import ROWS
+from hookline.dialects.gencode.settings import ALL, SPECS
 from hookline.handlers.registry import standard_handlers
 from tests.dialects.gencode.stage import HERE, own, play
 from tests.dialects.gencode.test_handlers import Model, Runner

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from hookline.dialects.gencode import dialect
-from hookline.dialects.gencode.vocabulary import ROWS
+from hookline.dialects.gencode.events import ROWS
 from hookline.model import payloads as p
 from hookline.model.errors import ConfigError, UnknownEventError
 from hookline.model.scene import Scene

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from hookline.dialects.native.vocabulary import NativePolicies
+from hookline.dialects.native.events import NativePolicies
 from hookline.dialects.native.wire import NativeWire
 from hookline.model import payloads as p
 from hookline.model.events import EVENTS, EventSpec

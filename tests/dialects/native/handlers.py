@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from hookline.dialects.native.config import NativeReader
+from hookline.dialects.native.settings import NativeReader
 from hookline.handlers.agent import AgentHandler
 from hookline.handlers.builtin import BuiltinHandler
 from hookline.handlers.builtins import standard_builtins
-from hookline.handlers.http import HttpHandler
+from hookline.handlers.http.handler import HttpHandler
 from hookline.handlers.mcp_tool import McpToolHandler
 from hookline.handlers.prompt import PromptHandler
 from hookline.handlers.registry import Handler

@@ -3,7 +3,6 @@ from typing import Any
 
 import pytest
 
-from hookline.model.answers import deny
 from hookline.model.events import (
     CWD_CHANGED,
     ELICITATION,
@@ -24,7 +23,7 @@ from hookline.model.events import (
     EventSpec,
     May,
 )
-from hookline.model.outcome import GO_ON, Halt, Message, Outcome, PermissionUpdate, Vote
+from hookline.model.outcome import GO_ON, Halt, Message, Outcome, PermissionUpdate, Vote, deny
 from hookline.model.payloads import Payload
 from hookline.model.raw import Exited, Replied, Returned
 from hookline.model.wire import NOTHING_SAID, Decoded

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from hookline.dialects.native.config import NativeReading
+from hookline.dialects.native.settings import NativeReading
 from hookline.documents.document import Format, read_document
 from hookline.handlers.agent import AgentSpec
 from hookline.handlers.builtin import BuiltinSpec
 from hookline.handlers.command import CommandSpec
-from hookline.handlers.http import HttpSpec
+from hookline.handlers.http.handler import HttpSpec
 from hookline.model.events import EVENTS, EventSpec, May
 from hookline.model.hook import Hook
 from hookline.model.payloads import ToolCall
@@ -509,6 +509,6 @@ def test_conditions_nested_without_end_are_refused():
 
 
 def test_an_agent_hook_takes_its_steps_from_the_entry():
-    from hookline.dialects.native.specs import SPECS
+    from hookline.dialects.native.entries import SPECS
 
     assert SPECS["agent"]({"prompt": "p", "model": "m", "max_steps": 3}) == AgentSpec("p", "m", 3)

@@ -1,6 +1,6 @@
 import pytest
 
-from hookline.dialects.native.vocabulary import NativePolicies
+from hookline.dialects.native.events import NativePolicies
 from hookline.model.events import EVENTS, EventSpec, May
 from hookline.model.payloads import Payload
 from hookline.model.policy import CAUSES, Limit, Policy

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from hookline.config.embedding import Engine
-from hookline.config.native import load_native
-from hookline.dialects.native.config import NativeReader
+from hookline.config.engine import Engine
+from hookline.config.load import load_native
+from hookline.dialects.native.settings import NativeReader
 from hookline.handlers.registry import standard_handlers
 from hookline.matching.patterns import Patterns
 from hookline.matching.shell import ShellReader

@@ -7,10 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from hookline.dialects.native.telling import PayloadError
+from hookline.dialects.native.payload import PayloadError
 from hookline.dialects.native.wire import NativeWire
 from hookline.model import payloads as p
-from hookline.model.answers import rewrite
 from hookline.model.errors import ConfigError, UnknownEventError
 from hookline.model.events import (
     EVENTS,
@@ -22,7 +21,7 @@ from hookline.model.events import (
     EventSpec,
     May,
 )
-from hookline.model.outcome import Edit, Outcome
+from hookline.model.outcome import Edit, Outcome, rewrite
 from hookline.model.scene import Scene
 from tests.dialects.native.calls import WIRE, call, payload_for
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hookline.dialects.native.config import NativeReading
+from hookline.dialects.native.settings import NativeReading
 from hookline.documents.document import Format, read_document
 from hookline.model.events import EVENTS
 from hookline.model.hook import Hook

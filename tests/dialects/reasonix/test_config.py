@@ -6,7 +6,7 @@ import pytest
 
 from hookline import Engine
 from hookline.dialects.reasonix import dialect
-from hookline.engine.admission import Admission
+from hookline.engine.run_hook import Admission
 from hookline.handlers.command import CommandSpec
 from hookline.model.hook import Hook
 from hookline.model.run import Run

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from hookline.dialects.reasonix import dialect
-from hookline.dialects.reasonix.entry import FIELDS
+from hookline.dialects.reasonix.settings import FIELDS
 from tests.dialects.play import Play
 from tests.dialects.reasonix.stage import PAYLOADS, PROJECT, settings
 

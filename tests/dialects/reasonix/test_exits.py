@@ -8,7 +8,7 @@ import pytest
 
 from hookline.dialects.reasonix import dialect
 from hookline.handlers.command import CommandHandler
-from hookline.handlers.process import Processes
+from hookline.handlers.process.pool import Processes
 from hookline.handlers.registry import standard_handlers
 from hookline.model.raw import Broke, Exited
 from tests.dialects.play import Play

@@ -10,8 +10,8 @@ from hypothesis import settings as fuzz
 from hypothesis import strategies as st
 
 from hookline.dialects.reasonix import dialect
-from hookline.dialects.reasonix.entry import FIELDS
-from hookline.dialects.reasonix.telling import KEYS
+from hookline.dialects.reasonix.payload import KEYS
+from hookline.dialects.reasonix.settings import FIELDS
 from hookline.model.errors import HooklineError
 from hookline.model.outcome import ContextItem, Outcome, Vote
 from hookline.model.raw import Exited

@@ -6,21 +6,111 @@ A client lives in one task from beginning to end; calls come from any.
 import contextlib
 import logging
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from typing import Any
 
+import anyio
 import httpx2
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.client.client import Client
 from mcp.client.session import ClientRequestContext
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
-from mcp_types import ElicitRequestParams, ElicitRequestURLParams, ElicitResult, Implementation
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    ElicitRequestParams,
+    ElicitRequestURLParams,
+    ElicitResult,
+    Implementation,
+    jsonrpc_message_adapter,
+)
 
-from hookline.agent.mcp.link import Heard, linked
-from hookline.agent.mcp.questions import Answers, ServerAnswer, ServerQuestion
-from hookline.agent.mcp.results import CallResult, call_result
-from hookline.agent.mcp.server_process import ServerProcess
-from hookline.agent.mcp.specs import ServerSpec
+from hookline.agent.mcp.config import ServerSpec
+from hookline.agent.mcp.connection import CallResult, call_result
+from hookline.agent.mcp.elicitation import Answers, ServerAnswer, ServerQuestion
+from hookline.agent.mcp.server_process import ServerEndedError, ServerProcess
+from hookline.handlers.failures import shortened
+
+_LONGEST_SHOWN = 120
+_MOST_GARBAGE = 4 << 20
+
+Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
+
+
+class Heard:
+    """What a server printed that was no message: often a greeting, sometimes the reason why nothing works."""
+
+    def __init__(self) -> None:
+        #: The first of it.
+        self.garbage = ""
+        self._bytes = 0
+
+    def understood(self) -> None:
+        """Between messages a server may print what it likes, for as long as the session lasts."""
+        self._bytes = 0
+
+    def garbled(self, line: bytes) -> None:
+        """Raises ServerEndedError when it was too much."""
+        self.garbage = self.garbage or shortened(line.decode("utf-8", "replace"), _LONGEST_SHOWN)
+        self._bytes += len(line) + 1
+        if self._bytes > _MOST_GARBAGE:
+            raise ServerEndedError(f"it printed more than {_MOST_GARBAGE >> 20} MB that are no message")
+
+
+@asynccontextmanager
+async def linked(process: ServerProcess, heard: Heard) -> AsyncGenerator[Streams]:
+    """Streams for a client. They close when the process ends, so that nobody waits for an answer any more."""
+    arrived, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    outgoing, leaving = anyio.create_memory_object_stream[SessionMessage](0)
+
+    async def read() -> None:
+        async with arrived, aclosing(process.lines()) as lines:
+            try:
+                async for line in lines:
+                    message = _message(line, heard)
+                    if message is not None:
+                        await arrived.send(message)
+            except ServerEndedError as problem:
+                heard.garbage = f"{heard.garbage!r}; {problem}" if heard.garbage else str(problem)
+                process.kill()
+            except (anyio.ClosedResourceError, anyio.BrokenResourceError):
+                return
+
+    async def write() -> None:
+        async with leaving:
+            async for message in leaving:
+                text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
+                try:
+                    await process.write(text.encode() + b"\n")
+                except ServerEndedError:
+                    await arrived.aclose()
+                    return
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(read)
+        group.start_soon(write)
+        try:
+            yield incoming, outgoing
+        finally:
+            group.cancel_scope.cancel()
+            for stream in (arrived, incoming, outgoing, leaving):
+                stream.close()
+
+
+def _message(line: bytes, heard: Heard) -> SessionMessage | None:
+    if not line.strip():
+        return None
+    if not line.lstrip().startswith(b"{"):
+        heard.garbled(line)
+        return None
+    try:
+        message = SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+    except ValueError:
+        heard.garbled(line)
+        return None
+    heard.understood()
+    return message
+
 
 _MOST_PAGES = 50
 

@@ -7,10 +7,9 @@ import signal
 import subprocess
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 
-from hookline.handlers.exit_watch import exit_watch
-from hookline.handlers.groups import signal_group
-from hookline.handlers.spawn import Started, start
-from hookline.handlers.watchdog import Watchdog
+from hookline.handlers.process.exit_watch import exit_watch
+from hookline.handlers.process.spawn import Started, signal_group, start
+from hookline.handlers.process.watchdog import Watchdog
 from hookline.model.raw import Broke
 
 #: Small: all lines of one are looked at in one go.

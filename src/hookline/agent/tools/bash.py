@@ -1,20 +1,19 @@
 """Bash: run a command line, wait for it or not."""
 
+import asyncio
 import os
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct
 
-from hookline.agent.tooling import ToolError, ToolReply, Workplace
+from hookline.agent.tools.base import ShapedTool, ToolError, ToolReply, Workplace
 from hookline.agent.tools.files import shown
-from hookline.agent.tools.kept_text import Streams, both
-from hookline.agent.tools.shaped import ShapedTool
-from hookline.agent.tools.shell import ShellEnd, run_in_shell
+from hookline.agent.tools.shell import ShellEnd, Streams, both, run_in_shell
 from hookline.agent.tools.tasks import TaskEnd, Tasks
-from hookline.handlers.process import Processes
+from hookline.handlers.process.pool import Processes
 from hookline.model.raw import Broke
-from hookline.model.safetext import one_line
+from hookline.model.safe_text import one_line
 
 NAME = "Bash"
 _DEFAULT_MS = 120_000
@@ -161,3 +160,74 @@ def _task_end(end: ShellEnd) -> TaskEnd:
     if isinstance(raw, Broke):
         return TaskEnd("failed", detail=_how_it_broke(raw).removesuffix("."))
     return TaskEnd("failed" if raw.code else "completed", raw.code)
+
+
+class BashOutputArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    task_id: Annotated[str, Meta(description="The id that Bash gave.")]
+    wait: Annotated[
+        int, Meta(ge=0, le=_MOST_MS, description="Milliseconds to wait for its end first; 0 when not given.")
+    ] = 0
+
+
+class BashOutput:
+    def __init__(self, tasks: Tasks) -> None:
+        self._tasks = tasks
+
+    def tool(self) -> ShapedTool[BashOutputArguments]:
+        return ShapedTool(
+            "BashOutput",
+            "Returns what a background task has printed since it was last asked, and how it stands.",
+            "read",
+            BashOutputArguments,
+            self._run,
+        )
+
+    async def _run(self, arguments: BashOutputArguments, place: Workplace) -> ToolReply:
+        del place
+        task = self._tasks.find(arguments.task_id)
+        if arguments.wait:
+            await _ended(task.ended, arguments.wait / 1000)
+        stdout, stderr = task.streams.stdout.take(), task.streams.stderr.take()
+        said = both(stdout, stderr) or "(nothing new)"
+        return ToolReply(
+            text=f"{task.summary}\n{said}",
+            response={
+                "taskId": task.id,
+                "status": task.status,
+                "exitCode": task.end.exit_code,
+                "stdout": stdout,
+                "stderr": stderr,
+            },
+        )
+
+
+async def _ended(event: asyncio.Event, seconds: float) -> None:
+    try:
+        await asyncio.wait_for(event.wait(), seconds)
+    except TimeoutError:
+        pass
+
+
+class KillTaskArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    task_id: Annotated[str, Meta(description="The id that Bash gave.")]
+
+
+class KillTask:
+    def __init__(self, tasks: Tasks) -> None:
+        self._tasks = tasks
+
+    def tool(self) -> ShapedTool[KillTaskArguments]:
+        return ShapedTool(
+            "KillTask",
+            "Ends a background task and everything it started.",
+            # It ends only what the model itself was allowed to start: nothing to ask a user about.
+            "read",
+            KillTaskArguments,
+            self._run,
+        )
+
+    async def _run(self, arguments: KillTaskArguments, place: Workplace) -> ToolReply:
+        del place
+        task = self._tasks.find(arguments.task_id)
+        await self._tasks.kill(task)
+        return ToolReply(text=task.summary, response={"taskId": task.id, "status": task.status})

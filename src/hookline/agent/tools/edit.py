@@ -1,17 +1,244 @@
 """Edit: replace a stretch of a file by another."""
 
-from typing import Annotated, Any
+import os
+import threading
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct
 
-from hookline.agent.tooling import ToolError, ToolReply, Workplace
-from hookline.agent.tools.changing import Changed, Changes
-from hookline.agent.tools.files import missing
-from hookline.agent.tools.reading import no_text
-from hookline.agent.tools.shaped import ShapedTool
-from hookline.agent.tools.write import encoded
+from hookline.agent.tools.base import ShapedTool, ToolError, ToolReply, Workplace
+from hookline.agent.tools.files import (
+    LARGEST_EDITED,
+    FileContent,
+    TooLargeError,
+    missing,
+    read_regular,
+    refusal,
+    replace_file,
+    shown,
+)
+from hookline.agent.tools.off_loop import Patience, off_loop
+from hookline.agent.tools.read import no_text
+
+_CONTEXT: Final = 3
+#: More changed lines than this are told as one hunk: finding the smallest change costs more than it is worth.
+_MOST_COMPARED: Final = 2000
+
+Hunk = dict[str, Any]
+#: Places in the old and the new lines that differ: from, to, from, to.
+Change = tuple[int, int, int, int]
+
+
+def structured_patch(old: str, new: str) -> list[Hunk]:
+    """Hunks with three lines around each change; empty when nothing changed."""
+    before, after = _lines(old), _lines(new)
+    return [_hunk(before, after, group) for group in _grouped(_changes(before, after))]
+
+
+def _lines(text: str) -> list[str]:
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def _changes(before: Sequence[str], after: Sequence[str]) -> list[Change]:
+    """Where they differ. What is the same at both ends is set aside first, which is nearly everything."""
+    same = 0
+    shortest = min(len(before), len(after))
+    while same < shortest and before[same] == after[same]:
+        same += 1
+    same_end = 0
+    while same_end < shortest - same and before[-1 - same_end] == after[-1 - same_end]:
+        same_end += 1
+    end_before, end_after = len(before) - same_end, len(after) - same_end
+    if same == end_before and same == end_after:
+        return []
+    whole = (same, end_before, same, end_after)
+    if same in (end_before, end_after) or end_before + end_after - 2 * same > _MOST_COMPARED:
+        return [whole]
+    # Only for a change in several places: 4 ms to load.
+    from difflib import SequenceMatcher  # noqa: PLC0415 see above
+
+    matcher = SequenceMatcher(None, before[same:end_before], after[same:end_after])
+    return [
+        (same + a, same + b, same + c, same + d)
+        for tag, a, b, c, d in matcher.get_opcodes()
+        if tag != "equal"
+    ]
+
+
+def _grouped(changes: Sequence[Change]) -> list[list[Change]]:
+    """Changes whose surroundings touch belong to one hunk."""
+    groups: list[list[Change]] = []
+    for change in changes:
+        if groups and change[0] - groups[-1][-1][1] <= 2 * _CONTEXT:
+            groups[-1].append(change)
+        else:
+            groups.append([change])
+    return groups
+
+
+def _hunk(before: Sequence[str], after: Sequence[str], group: Sequence[Change]) -> Hunk:
+    start = max(group[0][0] - _CONTEXT, 0)
+    end = min(group[-1][1] + _CONTEXT, len(before))
+    lines: list[str] = []
+    at = start
+    for a, b, c, d in group:
+        lines += [f" {line}" for line in before[at:a]]
+        lines += [f"-{line}" for line in before[a:b]]
+        lines += [f"+{line}" for line in after[c:d]]
+        at = b
+    lines += [f" {line}" for line in before[at:end]]
+    new_start = group[0][2] - (group[0][0] - start)
+    new_end = group[-1][3] + (end - group[-1][1])
+    return {
+        "oldStart": start + 1,
+        "oldLines": end - start,
+        "newStart": new_start + 1,
+        "newLines": new_end - new_start,
+        "lines": lines,
+    }
+
+
+#: Hooks are told the old text and the patch of a file up to this size.
+_MOST_TOLD: Final = 1 << 20
+
+
+class Changed(Struct, frozen=True):
+    """A change that was made. `path` is the file itself, also when it was reached by a link."""
+
+    path: str
+    created: bool
+    #: The old text, where there was one and it is not too long to be told.
+    before: str | None = None
+    patch: list[Hunk] = []
+
+
+#: Given what is there (None: nothing), the new bytes. Raises ToolError when they cannot be made.
+Make = Callable[[bytes | None, str], bytes]
+
+
+class Changes:
+    """Makes changes one after another: two edits of one file at the same time must not lose each other."""
+
+    def __init__(self) -> None:
+        self._one_at_a_time = threading.Lock()
+
+    async def make(self, given: str, place: Workplace, make: Make) -> Changed:
+        """Change the file and tell hooks. Raises ToolError; cancelled, the file is whole, old or new."""
+        path = place.path(given)
+        changed = await off_loop(lambda patience: self._make(path, place, make, patience))
+        await place.wrote(changed.path, "add" if changed.created else "change")
+        return changed
+
+    def _make(self, path: str, place: Workplace, make: Make, patience: Patience) -> Changed:
+        try:
+            real = os.path.realpath(path)
+            with self._one_at_a_time:
+                old = _old(real)
+                if old is not None:
+                    _refuse_unknown(real, old, place)
+                content = make(None if old is None else old.content, shown(real))
+                self._put(real, content, old, place, patience)
+        except (OSError, ValueError) as problem:
+            raise _cannot_write(path, problem) from None
+        if old is None or max(len(old.content), len(content)) > _MOST_TOLD:
+            return Changed(shown(real), created=old is None)
+        before = _text(old.content)
+        return Changed(
+            shown(real), created=False, before=before, patch=structured_patch(before, _text(content))
+        )
+
+    def _put(
+        self, real: str, content: bytes, old: FileContent | None, place: Workplace, patience: Patience
+    ) -> None:
+        if len(content) > LARGEST_EDITED:
+            raise ToolError(f"That would be {len(content)} bytes; at most {LARGEST_EDITED} are written.")
+        if old is None:
+            os.makedirs(os.path.dirname(real), exist_ok=True)
+        if patience.given_up:
+            raise ToolError("Nobody waits for the change any more, so it was not made.", interrupted=True)
+        facts = replace_file(real, content, None if old is None else old.facts)
+        # Here, and not when the loop hears of it: the next change of the file may be in line already.
+        place.read_files[real] = facts.st_mtime
+
+
+def _old(real: str) -> FileContent | None:
+    try:
+        return read_regular(real, LARGEST_EDITED)
+    except FileNotFoundError:
+        return None
+    except (OSError, TooLargeError) as problem:
+        raise refusal(real, problem) from None
+
+
+def _refuse_unknown(real: str, old: FileContent, place: Workplace) -> None:
+    seen = place.read_files.get(real)
+    if seen is None:
+        raise ToolError(f"{shown(real)} has not been read yet. Read it first, then change it.")
+    if seen != old.facts.st_mtime:
+        raise ToolError(f"{shown(real)} has changed since it was read. Read it again, then change it.")
+
+
+def _text(content: bytes) -> str:
+    return content.decode("utf-8", "replace")
+
+
+def _cannot_write(path: str, problem: OSError | ValueError) -> ToolError:
+    reason = problem.strerror if isinstance(problem, OSError) else None
+    return ToolError(f"{shown(path)} cannot be written: {reason or problem}.")
+
 
 _DESCRIPTION = """\
+Writes a whole file, with the folders it needs. A file that exists must have been read before; to change a part of \
+one, use Edit."""
+
+
+class WriteArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    file_path: Annotated[
+        str, Meta(min_length=1, description="The file; absolute, or from the working directory.")
+    ]
+    content: Annotated[str, Meta(description="All that is to be in it.")]
+
+
+class Write:
+    def __init__(self, changes: Changes) -> None:
+        self._changes = changes
+
+    def tool(self) -> ShapedTool[WriteArguments]:
+        return ShapedTool("Write", _DESCRIPTION, "write", WriteArguments, self._run)
+
+    async def _run(self, arguments: WriteArguments, place: Workplace) -> ToolReply:
+        content = encoded(arguments.content)
+        changed = await self._changes.make(arguments.file_path, place, lambda _old, _path: content)
+        if changed.created:
+            text = f"File created successfully at: {changed.path}"
+        else:
+            text = f"The file {changed.path} has been updated successfully."
+        return ToolReply(text=text, response=_response(changed, arguments.content))
+
+
+def encoded(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as problem:
+        raise ToolError(f"The text cannot be written as UTF-8: {problem.reason}.") from None
+
+
+def _response(changed: Changed, content: str) -> dict[str, Any]:
+    return {
+        "type": "create" if changed.created else "update",
+        "filePath": changed.path,
+        "content": content,
+        "structuredPatch": changed.patch,
+        "originalFile": changed.before,
+        "userModified": False,
+    }
+
+
+_DESCRIPTION_edit = """\
 Replaces old_string by new_string in a file that has been read. old_string must be exactly as in the file, without \
 the line numbers of Read, and stand there once, unless replace_all is set."""
 
@@ -32,7 +259,7 @@ class Edit:
         self._changes = changes
 
     def tool(self) -> ShapedTool[EditArguments]:
-        return ShapedTool("Edit", _DESCRIPTION, "write", EditArguments, self._run)
+        return ShapedTool("Edit", _DESCRIPTION_edit, "write", EditArguments, self._run)
 
     async def _run(self, arguments: EditArguments, place: Workplace) -> ToolReply:
         if arguments.old_string == arguments.new_string:
@@ -42,7 +269,7 @@ class Edit:
         )
         return ToolReply(
             text=f"The file {changed.path} has been updated successfully.",
-            response=_response(changed, arguments),
+            response=_response_edit(changed, arguments),
         )
 
 
@@ -69,7 +296,7 @@ def _edited(content: bytes | None, path: str, arguments: EditArguments) -> bytes
     return content.replace(old, new)
 
 
-def _response(changed: Changed, arguments: EditArguments) -> dict[str, Any]:
+def _response_edit(changed: Changed, arguments: EditArguments) -> dict[str, Any]:
     return {
         "filePath": changed.path,
         "oldString": arguments.old_string,

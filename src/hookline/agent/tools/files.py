@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from hookline.agent.tooling import ToolError
+from hookline.agent.tools.base import ToolError
 from hookline.matching.nearest import nearest
 
 #: Files larger than this are neither edited nor replaced.

@@ -7,12 +7,10 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from hookline.agent.tooling import ToolError, ToolReply, Workplace
+from hookline.agent.tools.base import ShapedTool, ToolError, ToolReply, Workplace
 from hookline.agent.tools.files import missing, shown
-from hookline.agent.tools.globbing import path_pattern, split_base
 from hookline.agent.tools.off_loop import Patience, off_loop
-from hookline.agent.tools.shaped import ShapedTool
-from hookline.agent.tools.walking import Walk
+from hookline.agent.tools.walk import Walk, path_pattern, split_base
 from hookline.model.errors import PatternError
 
 _MOST = 100

@@ -1,15 +1,99 @@
 """Read: a text file with its lines numbered."""
 
 import os
-from typing import Annotated, Any
+from collections.abc import Iterator
+from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct
 
-from hookline.agent.tooling import ToolError, ToolReply, Workplace
+from hookline.agent.tools.base import ShapedTool, ToolError, ToolReply, Workplace
 from hookline.agent.tools.files import open_regular, refusal, shown
 from hookline.agent.tools.off_loop import Patience, off_loop
-from hookline.agent.tools.reading import LONGEST_LINE, Lines, read_lines
-from hookline.agent.tools.shaped import ShapedTool
+
+#: Characters shown of one line, and of all lines together.
+LONGEST_LINE: Final = 2000
+MOST_CHARACTERS: Final = 100_000
+
+_CHUNK: Final = 1 << 18
+_LOOKED_AT: Final = 8192
+#: Of a line no more is kept while it is read: enough for any characters that are shown.
+_BYTES_OF_A_LINE: Final = LONGEST_LINE * 4 + 4
+
+_PICTURES: Final = (
+    (b"\x89PNG\r\n\x1a\n", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"BM", "a BMP image"),
+    (b"II*\x00", "a TIFF image"),
+    (b"MM\x00*", "a TIFF image"),
+    (b"%PDF-", "a PDF document"),
+)
+
+
+class Lines(Struct, frozen=True):
+    """A stretch of a file: its lines, without line ends, and how many there are in all."""
+
+    lines: tuple[str, ...]
+    total: int
+
+
+def no_text(start: bytes) -> str | None:
+    """What a file that starts so is, when it is no text."""
+    for magic, name in _PICTURES:
+        # Two letters start many a text, so a bitmap is one only if it is binary besides.
+        if start.startswith(magic) and (len(magic) > 2 or b"\0" in start):
+            return name
+    if start[:4] == b"RIFF" and start[8:12] == b"WEBP":
+        return "a WebP image"
+    return "a binary file" if b"\0" in start[:_LOOKED_AT] else None
+
+
+def read_lines(fd: int, first: int, most: int, patience: Patience) -> Lines | str:
+    """The lines from `first` (counted from 1) on; or what the file is, when it is no text."""
+    lines: list[str] = []
+    total, characters, cut = 0, 0, False
+    for line in _raw_lines(fd, patience):
+        if isinstance(line, str):
+            return line
+        total += 1
+        if total < first or len(lines) >= most or cut:
+            continue
+        text = _shortened(line.removesuffix(b"\r"), with_mark=total == 1)
+        characters += len(text) + 1
+        if characters > MOST_CHARACTERS and lines:
+            cut = True
+            continue
+        lines.append(text)
+    return Lines(tuple(lines), total)
+
+
+def _shortened(line: bytes, *, with_mark: bool) -> str:
+    text = line.decode("utf-8-sig" if with_mark else "utf-8", "replace")
+    if len(text) <= LONGEST_LINE:
+        return text
+    return f"{text[:LONGEST_LINE]}[... line cut at {LONGEST_LINE} characters]"
+
+
+def _raw_lines(fd: int, patience: Patience) -> Iterator[bytes | str]:
+    """Each line without its newline; what follows the last newline is a line too, also when it is empty."""
+    begun = b""
+    at_start = True
+    while not patience.over and (chunk := os.read(fd, _CHUNK)):
+        if at_start:
+            at_start = False
+            other = no_text(chunk)
+            if other is not None:
+                yield other
+                return
+        *whole, rest = chunk.split(b"\n")
+        if whole:
+            yield begun + whole[0]
+            yield from whole[1:]
+            begun = rest
+        else:
+            begun = (begun + rest)[:_BYTES_OF_A_LINE]
+    yield begun
+
 
 _MOST_LINES = 2000
 _LARGEST = 256 << 20

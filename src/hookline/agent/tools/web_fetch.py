@@ -9,17 +9,16 @@ from urllib.parse import urljoin
 
 from msgspec import Meta, Struct
 
-from hookline.agent.tooling import ToolError, ToolReply, Workplace
+from hookline.agent.tools.base import ShapedTool, ToolError, ToolReply, Workplace
 from hookline.agent.tools.off_loop import off_loop
-from hookline.agent.tools.shaped import ShapedTool
-from hookline.handlers.addresses import RefusedAddressError, Resolver
 from hookline.handlers.failures import described, shortened
-from hookline.handlers.urls import Target, UrlError, parse_url
+from hookline.handlers.http.addresses import RefusedAddressError, Resolver
+from hookline.handlers.http.urls import Target, UrlError, parse_url
 
 if TYPE_CHECKING:
     import ssl
 
-    from hookline.agent.tools.fetching import Page
+    from hookline.agent.tools.http_get import Page
 
 _SECONDS = 30.0
 _READING_SECONDS = 10.0
@@ -86,7 +85,7 @@ class WebFetch:
         raise ToolError(f"{target.shown} redirects more than {_MOST_REDIRECTS} times.")
 
     async def _got(self, target: Target) -> "Page":
-        from hookline.agent.tools.fetching import get  # noqa: PLC0415 - the http packages are heavy
+        from hookline.agent.tools.http_get import get  # noqa: PLC0415 - the http packages are heavy
 
         try:
             return await get(

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from hookline.dialects.claude_code.vocabulary import default_timeout, session_end_budget, spellings
+from hookline.dialects.claude_code.events import default_timeout, session_end_budget, spellings
 from hookline.dialects.claude_code.wire import ClaudeCodeWire
 from hookline.dialects.dialect import Dialect, Layer, Place, Reading, ReversibleWire, Spelled, Tools
 from hookline.dialects.labels import command_label
@@ -12,7 +12,7 @@ from hookline.handlers.command import CommandSpec
 from hookline.model.hook import Hook
 
 if TYPE_CHECKING:
-    from hookline.dialects.claude_code.config import SettingsReader
+    from hookline.dialects.claude_code.settings import SettingsReader
 
 _PROJECT: Final = ".claude/settings.json"
 _LOCAL: Final = ".claude/settings.local.json"
@@ -79,7 +79,7 @@ class ClaudeCode:
     def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
         if self._reader is None:
             # Only here: who answers Claude Code as one of its hooks reads none of its files.
-            from hookline.dialects.claude_code.config import SettingsReader  # noqa: PLC0415 see above
+            from hookline.dialects.claude_code.settings import SettingsReader  # noqa: PLC0415 see above
 
             self._reader = SettingsReader(self._spellings, self._wire, self._home, self._session_end)
         return self._reader.read(layers, tools)

@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from hookline.dialects.claude_code.vocabulary import OLD_TOOL_NAMES, ROWS, WORDS
+from hookline.dialects.claude_code.events import OLD_TOOL_NAMES, ROWS, WORDS
 from hookline.matching.explain import explain_matcher
 from hookline.matching.matchers import OneName, RegexMatcher, can_match, regex_or_names
 from hookline.matching.nearest import nearest

@@ -1,10 +1,23 @@
 """Which keys Claude Code sends at each of its events, in its order."""
 
+import os
+import posixpath
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, cast
 
+import msgspec
 from msgspec import UNSET, Struct
+
+from hookline.dialects.claude_code.events import ROWS, WORDS
+from hookline.dialects.json_text import written
+from hookline.dialects.surrogates import converted
+from hookline.matching.nearest import nearest
+from hookline.model.diagnostics import Diagnostic
+from hookline.model.errors import ConfigError, HooklineError, UnknownEventError
+from hookline.model.events import EventSpec, read
+from hookline.model.scene import Scene
+from hookline.model.wire import Call, Encoded, Parsed
 
 #: Sent only when it is known.
 KNOWN: Final = UNSET
@@ -113,3 +126,161 @@ PATH_ARGUMENTS: Final[Mapping[str, str]] = MappingProxyType(
         **dict.fromkeys(("NotebookEdit", "NotebookRead"), "notebook_path"),
     }
 )
+
+
+_NOT_SAID: Final = (None, "", ())
+#: What tells a program that it runs under Claude Code, and the habits of the client's own commands.
+_SIGNS: Final = {
+    "CLAUDECODE": "1",
+    "CLAUDE_CODE_CHILD_SESSION": "1",
+    "COREPACK_ENABLE_AUTO_PIN": "0",
+    "NoDefaultCurrentDirectoryInExePath": "1",
+}
+
+
+class PayloadError(HooklineError):
+    """A payload that cannot be told to external code."""
+
+
+def tell(call: Call) -> Encoded:
+    """One line of JSON, as the client writes it."""
+    spelled = call.hook.policy.spelled
+    try:
+        text = written(payload_document(spelled, call.payload, call.scene))
+    except (TypeError, ValueError) as error:
+        raise PayloadError(f"the payload cannot be written as JSON: {error}") from None
+    return Encoded(text + b"\n", environment(spelled, call.payload, call.scene))
+
+
+def payload_document(spelled: str, payload: Any, scene: Scene) -> dict[str, Any]:
+    """Where and who first, then what this event is about."""
+    document = _surroundings(spelled, payload, scene)
+    extra = scene.extra or {}
+    for key in OWN[spelled]:
+        value = read(payload, key.name)
+        if value in _NOT_SAID:
+            value = extra.get(key.name, value)
+        if value not in _NOT_SAID:
+            document[key.name] = value
+        elif key.default is not KNOWN:
+            document[key.name] = key.default
+    if spelled in WORDS:
+        document["error"] = WORDS[spelled].get(document["error"], document["error"])
+    return _with_whole_path(document, scene.cwd)
+
+
+def _surroundings(spelled: str, payload: Any, scene: Scene) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "session_id": scene.session_id,
+        "transcript_path": scene.transcript_path,
+        "cwd": scene.cwd,
+    }
+    if scene.prompt_id is not None:
+        document["prompt_id"] = scene.prompt_id
+    if spelled in WITH_MODE:
+        document["permission_mode"] = scene.permission_mode
+    for name in ("agent_id", "agent_type"):
+        value = read(payload, name) or getattr(scene, name)
+        if value:
+            document[name] = value
+    effort = _effort(spelled, payload, scene)
+    if effort:
+        document["effort"] = {"level": effort}
+    document["hook_event_name"] = spelled
+    return document
+
+
+def environment(spelled: str, payload: Any, scene: Scene) -> dict[str, str]:
+    """What a hook finds beside the variables of the parent, which it inherits."""
+    told = {
+        **_SIGNS,
+        "CLAUDE_PROJECT_DIR": scene.project_dir or scene.cwd,
+        "CLAUDE_CODE_SESSION_ID": scene.session_id,
+        "CLAUDE_CODE_ENTRYPOINT": "cli" if scene.attended else "sdk-cli",
+    }
+    effort = _effort(spelled, payload, scene)
+    if effort:
+        told["CLAUDE_EFFORT"] = effort
+    if spelled in WITH_ENV_FILE:
+        env_file = (scene.extra or {}).get("env_file")
+        # A hook that writes there must not fail because this host reads no such file.
+        told["CLAUDE_ENV_FILE"] = env_file if isinstance(env_file, str) and env_file else os.devnull
+    return told
+
+
+def _effort(spelled: str, payload: Any, scene: Scene) -> str | None:
+    in_turn = spelled in WITH_EFFORT or (
+        spelled == "InstructionsLoaded" and read(payload, "load_reason") in LOADED_IN_TURN
+    )
+    effort = (scene.extra or {}).get("effort")
+    return effort if in_turn and isinstance(effort, str) and effort else None
+
+
+def _with_whole_path(document: dict[str, Any], cwd: str) -> dict[str, Any]:
+    """File tools are told with an absolute path, whatever the model wrote."""
+    argument = PATH_ARGUMENTS.get(document.get("tool_name", ""))
+    given = document.get("tool_input")
+    if argument is None or not isinstance(given, Mapping):
+        return document
+    arguments = cast("Mapping[str, Any]", given)
+    path = arguments.get(argument)
+    if isinstance(path, str) and path and not path.startswith(("/", "~")) and cwd.startswith("/"):
+        whole = posixpath.normpath(posixpath.join(cwd, path))
+        document["tool_input"] = {**arguments, argument: whole}
+    return document
+
+
+_SCENE_TEXTS: Final = (
+    "session_id", "transcript_path", "cwd", "permission_mode", "prompt_id", "agent_id", "agent_type", "model",
+)  # fmt: skip
+
+
+def parse_payload(document: Mapping[str, Any]) -> Parsed:
+    """Raises `UnknownEventError`, or `ConfigError` with a message that names the field."""
+    name = document.get("hook_event_name")
+    if not isinstance(name, str):
+        raise _wrong("hook_event_name is missing" if name is None else "hook_event_name is not text")
+    row = ROWS.get(name)
+    if row is None:
+        raise UnknownEventError(name, nearest(name, ROWS))
+    return Parsed(row.event, _payload(name, row.event, document), _scene(name, row.event, document))
+
+
+def _payload(name: str, event: EventSpec[Any], document: Mapping[str, Any]) -> Any:
+    words = {claude: ours for ours, claude in WORDS.get(name, {}).items()}
+    told = dict(document)
+    if words and isinstance(told.get("error"), str):
+        told["error"] = words.get(told["error"], told["error"])
+    try:
+        return converted(told, event.payload)
+    except msgspec.ValidationError as error:
+        raise _wrong(f"the payload of {name}: {str(error).replace('`', '')}") from None
+    except RecursionError:
+        raise _wrong(f"the payload of {name} is nested too deeply") from None
+
+
+def _scene(name: str, event: EventSpec[Any], document: Mapping[str, Any]) -> Scene:
+    known: dict[str, Any] = {}
+    for field in _SCENE_TEXTS:
+        value = document.get(field)
+        if value is None:
+            continue
+        if not isinstance(value, str):
+            raise _wrong(f"{field} is not text")
+        known[field] = value
+    fields: tuple[str, ...] = getattr(event.payload, "__struct_fields__", ())
+    extra = {
+        key.name: document[key.name]
+        for key in OWN[name]
+        if key.name not in fields and document.get(key.name) is not None
+    }
+    effort = document.get("effort")
+    if isinstance(effort, Mapping):
+        level = cast("Mapping[str, Any]", effort).get("level")
+        if isinstance(level, str):
+            extra["effort"] = level
+    return Scene(**known, extra=extra or None)
+
+
+def _wrong(message: str) -> ConfigError:
+    return ConfigError([Diagnostic("error", "bad-payload", message)])

@@ -11,14 +11,12 @@ from typing import Any, Final, cast
 from msgspec import Struct
 
 from hookline.dialects.claude_code.commands import CommandLine, read_line
-from hookline.dialects.claude_code.vocabulary import OLD_TOOL_NAMES
-from hookline.matching.fields import knows, read
-from hookline.matching.globs import Glob, glob
-from hookline.matching.patterns import Patterns
+from hookline.dialects.claude_code.events import OLD_TOOL_NAMES
+from hookline.matching.patterns import Glob, Patterns, glob
 from hookline.matching.shell import ShellReader
-from hookline.matching.toolrules import ToolRule, concerns, parse_tool_rule
+from hookline.matching.tool_rules import ToolRule, concerns, parse_tool_rule
 from hookline.model.errors import PatternError
-from hookline.model.events import EventSpec
+from hookline.model.events import EventSpec, knows, read
 from hookline.model.hook import Condition
 from hookline.model.scene import Scene
 

@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from hookline.dialects.advancing import with_edits
-from hookline.dialects.claude_code.answering import answer
-from hookline.dialects.claude_code.parsing import parse_payload
-from hookline.dialects.claude_code.reading import REPLIES, read_broken, read_exit, read_http, read_returned
-from hookline.dialects.claude_code.telling import tell
+from hookline.dialects.claude_code.answers import answer
+from hookline.dialects.claude_code.payload import parse_payload, tell
+from hookline.dialects.claude_code.results import REPLIES, read_broken, read_exit, read_http, read_returned
+from hookline.dialects.edits import with_edits
 from hookline.model.events import EventSpec
 from hookline.model.outcome import Outcome
 from hookline.model.raw import Broke, Exited, RawResult, Replied, Returned

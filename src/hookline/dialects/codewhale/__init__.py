@@ -4,9 +4,8 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from hookline.dialects.codewhale.config import read_layers
-from hookline.dialects.codewhale.entry import label, make_hook
-from hookline.dialects.codewhale.vocabulary import BY_NAME, NAME, spellings
+from hookline.dialects.codewhale.events import BY_NAME, NAME, spellings
+from hookline.dialects.codewhale.settings import label, make_hook, read_layers
 from hookline.dialects.codewhale.wire import CodeWhaleWire
 from hookline.dialects.dialect import Dialect, Layer, Place, Reading, Spelled, Tools
 from hookline.handlers.command import CommandSpec

@@ -6,12 +6,11 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from hookline.dialects.codewhale.vocabulary import MODES, Row, mode_of
+from hookline.dialects.codewhale.events import MODES, Row, mode_of
 from hookline.documents.shapes import misshaped
 from hookline.matching.conditions import AllOf, Always, AnyOf, ExitCode, ToolCategory, tool_name
-from hookline.matching.fields import read
 from hookline.matching.nearest import nearest
-from hookline.model.events import EventSpec
+from hookline.model.events import EventSpec, read
 from hookline.model.hook import Condition
 from hookline.model.scene import Scene
 

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from hookline.dialects.advancing import with_edits
-from hookline.dialects.codewhale.answering import tell_outcome
-from hookline.dialects.codewhale.parsing import parse_payload
-from hookline.dialects.codewhale.reading import read_result
-from hookline.dialects.codewhale.telling import Now, document, environment
+from hookline.dialects.codewhale.answers import tell_outcome
+from hookline.dialects.codewhale.payload import Now, document, environment, parse_payload
+from hookline.dialects.codewhale.results import read_result
+from hookline.dialects.edits import with_edits
 from hookline.model.events import EventSpec
 from hookline.model.outcome import Outcome
 from hookline.model.raw import RawResult

@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from hookline.dialects.dialect import Layer, Place, Reading, Spelled, Tools
-from hookline.dialects.docker_agent.config import AgentFiles
-from hookline.dialects.docker_agent.entry import PUBLIC_NAME, identity_of, label
+from hookline.dialects.docker_agent.events import Vocabulary
+from hookline.dialects.docker_agent.settings import PUBLIC_NAME, AgentFiles, identity_of, label
 from hookline.dialects.docker_agent.specs import ShellSpec
-from hookline.dialects.docker_agent.vocabulary import Vocabulary
 from hookline.dialects.docker_agent.wire import DockerWire
 from hookline.model.hook import Hook
 

@@ -4,8 +4,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from hookline.matching.fields import read
-from hookline.model.events import EventSpec
+from hookline.model.events import EventSpec, read
 from hookline.model.scene import Scene
 
 #: Where a prompt may come from beside the user's own hand.

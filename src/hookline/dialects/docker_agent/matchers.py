@@ -2,7 +2,7 @@
 
 import string
 
-from hookline.dialects.reporting import Report
+from hookline.dialects.report import Report
 from hookline.matching.matchers import regex_or_names
 from hookline.matching.patterns import Patterns
 from hookline.model.diagnostics import Path

@@ -13,7 +13,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
-from hookline.dialects.docker_agent.payloads import KEYS
+from hookline.dialects.docker_agent.payload import KEYS
 from hookline.model.errors import HooklineError
 
 _LONGEST = 64 * 1024

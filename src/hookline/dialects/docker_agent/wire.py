@@ -7,13 +7,18 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.dialects.advancing import with_edits
 from hookline.dialects.dialect import Spelled
-from hookline.dialects.docker_agent.answering import answer_to
-from hookline.dialects.docker_agent.parsing import parse_payload
-from hookline.dialects.docker_agent.reading import read_completion, read_exit, read_returned
+from hookline.dialects.docker_agent.answers import answer_to
+from hookline.dialects.docker_agent.payload import (
+    PayloadError,
+    encoded,
+    parse_payload,
+    payload_document,
+    trace,
+)
+from hookline.dialects.docker_agent.results import read_completion, read_exit, read_returned
 from hookline.dialects.docker_agent.specs import ModelSpec, ShellSpec, expanded
-from hookline.dialects.docker_agent.telling import PayloadError, encoded, payload_document, trace
+from hookline.dialects.edits import with_edits
 from hookline.model.events import PRE_MODEL_CALL, EventSpec, May
 from hookline.model.outcome import Outcome, Vote
 from hookline.model.raw import Broke, Exited, RawResult, Replied, Returned

@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hookline.dialects.dialect import Dialect, Layer, Place, Reading, Spelled, Tools
-from hookline.dialects.gencode.config import read_layers
-from hookline.dialects.gencode.fields import SPECS
-from hookline.dialects.gencode.vocabulary import NAME, spellings
+from hookline.dialects.gencode.events import NAME, spellings
+from hookline.dialects.gencode.settings import SPECS, read_layers
 from hookline.dialects.gencode.wire import GenCodeWire
 from hookline.dialects.labels import command_label
 from hookline.model.hook import Hook, Scope

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from hookline.dialects.advancing import with_edits
-from hookline.dialects.gencode.answering import answer
-from hookline.dialects.gencode.reading import understand
-from hookline.dialects.gencode.telling import parse, tell
+from hookline.dialects.edits import with_edits
+from hookline.dialects.gencode.answers import answer
+from hookline.dialects.gencode.payload import parse, tell
+from hookline.dialects.gencode.results import understand
 from hookline.model.events import EventSpec
 from hookline.model.outcome import Outcome
 from hookline.model.raw import RawResult

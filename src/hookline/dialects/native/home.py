@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from hookline.dialects.native.vocabulary import NativePolicies
+from hookline.dialects.native.events import NativePolicies
 from hookline.dialects.native.wire import NativeWire
 from hookline.handlers.registry import Handler
 from hookline.model.events import EventSpec
@@ -11,7 +11,7 @@ from hookline.model.hook import Condition, Matcher
 from hookline.model.policy import Policy
 
 if TYPE_CHECKING:
-    from hookline.dialects.native.config import NativeReader
+    from hookline.dialects.native.settings import NativeReader
     from hookline.matching.patterns import Patterns
     from hookline.matching.shell import ShellReader
 
@@ -43,7 +43,7 @@ class NativeHome:
 
     def reader(self, handlers: Mapping[str, Handler]) -> "NativeReader":
         """Reads native configuration into hooks of the same lanes as those made in Python."""
-        from hookline.dialects.native.config import NativeReader  # noqa: PLC0415 see the class
+        from hookline.dialects.native.settings import NativeReader  # noqa: PLC0415 see the class
 
         patterns, shell = self.tables()
         return NativeReader(
@@ -63,7 +63,7 @@ class NativeHome:
             return None, None
         from hookline.matching.conditions import joined, problem  # noqa: PLC0415 see the class
         from hookline.matching.matchers import native_matcher  # noqa: PLC0415 see the class
-        from hookline.matching.toolrules import tool_condition  # noqa: PLC0415 see the class
+        from hookline.matching.tool_rules import tool_condition  # noqa: PLC0415 see the class
         from hookline.model.errors import PatternError  # noqa: PLC0415 see the class
 
         matches, holds = native_matcher(matcher, *self.tables())

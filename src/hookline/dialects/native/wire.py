@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from hookline.dialects.advancing import with_edits
-from hookline.dialects.native.parsing import parse_payload
-from hookline.dialects.native.reading import REPLIES, read_exit, read_returned
-from hookline.dialects.native.telling import STDIN_LIMIT, tell
+from hookline.dialects.edits import with_edits
+from hookline.dialects.native.payload import STDIN_LIMIT, parse_payload, tell
+from hookline.dialects.native.results import REPLIES, read_exit, read_returned
 from hookline.model.events import EventSpec
 from hookline.model.outcome import Outcome
 from hookline.model.raw import Broke, Exited, RawResult, Replied, Returned
@@ -46,6 +45,6 @@ class NativeWire:
 
     def answer(self, event: EventSpec[Any], outcome: Outcome) -> Told:
         """The outcome as the answer of a native hook, and what of it has no place at this event."""
-        from hookline.dialects.native.answering import answer  # noqa: PLC0415 only where Hookline is the hook
+        from hookline.dialects.native.answers import answer  # noqa: PLC0415 only where Hookline is the hook
 
         return answer(event, outcome)

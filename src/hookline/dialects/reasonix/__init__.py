@@ -10,9 +10,9 @@ from typing import Any
 
 from hookline.dialects.dialect import Dialect, Layer, Place, Reading, Spelled, Tools
 from hookline.dialects.labels import command_label
-from hookline.dialects.reasonix import config
-from hookline.dialects.reasonix.entry import Wires
-from hookline.dialects.reasonix.vocabulary import NAME, events_of, spellings
+from hookline.dialects.reasonix import settings as config
+from hookline.dialects.reasonix.events import NAME, events_of, spellings
+from hookline.dialects.reasonix.settings import Wires
 from hookline.dialects.reasonix.wire import ClaudeFormatWire, ReasonixWire
 from hookline.handlers.command import CommandSpec
 from hookline.model.hook import Hook

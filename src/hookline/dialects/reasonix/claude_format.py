@@ -10,10 +10,10 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from hookline.dialects.lenient_json import LenientJsonError, read_lenient
-from hookline.dialects.reasonix.exits import message_line
-from hookline.dialects.reasonix.telling import field
-from hookline.dialects.reasonix.vocabulary import LONGEST_TEXT
+from hookline.dialects.json_text import LenientJsonError, read_lenient
+from hookline.dialects.reasonix.events import LONGEST_TEXT
+from hookline.dialects.reasonix.payload import field
+from hookline.dialects.reasonix.results import message_line
 from hookline.matching.explain import explain_matcher
 from hookline.model.hook import Matcher
 from hookline.model.outcome import ContextItem, Message, Outcome, Vote

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from hookline.dialects.dialect import Spelled
-from hookline.dialects.payload_json import written
-from hookline.dialects.reasonix import answering, parsing
+from hookline.dialects.json_text import written
+from hookline.dialects.reasonix import answers as answering
+from hookline.dialects.reasonix import payload as parsing
 from hookline.dialects.reasonix.claude_format import claude_document, read_json
-from hookline.dialects.reasonix.exits import read_exit, read_failure
-from hookline.dialects.reasonix.telling import document
-from hookline.dialects.reasonix.vocabulary import CLAUDE_GATES, gates
+from hookline.dialects.reasonix.events import CLAUDE_GATES, gates
+from hookline.dialects.reasonix.payload import document
+from hookline.dialects.reasonix.results import read_exit, read_failure
 from hookline.matching.nearest import nearest
 from hookline.model.errors import UnknownEventError
 from hookline.model.events import EventSpec

@@ -4,10 +4,15 @@ from collections.abc import Callable
 from datetime import date
 
 from hookline.handlers.builtin import Builtin
-from hookline.handlers.builtins.answers import add_context, allow_it, ask_about_it, deny_it
-from hookline.handlers.builtins.dates import DateTeller
-from hookline.handlers.builtins.environment import add_environment_info
-from hookline.handlers.builtins.prompt_files import PromptFiles
+from hookline.handlers.standard_builtins import (
+    DateTeller,
+    PromptFiles,
+    add_context,
+    add_environment_info,
+    allow_it,
+    ask_about_it,
+    deny_it,
+)
 
 
 def standard_builtins(

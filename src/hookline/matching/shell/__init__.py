@@ -6,8 +6,6 @@ The line is never run and nothing is looked up: what only the shell knows is a h
 itself is a hole the whole reading is uncertain.
 """
 
-from hookline.matching.shell.names import HOLE, base_name
-from hookline.matching.shell.reader import ShellReader
-from hookline.matching.shell.reading import ShellCommand, ShellReading
+from hookline.matching.shell.reader import HOLE, ShellCommand, ShellReader, ShellReading, base_name
 
 __all__ = ["HOLE", "ShellCommand", "ShellReader", "ShellReading", "base_name"]

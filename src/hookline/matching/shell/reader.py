@@ -1,9 +1,53 @@
 """Reads shell lines and remembers the last of them."""
 
+import re
 from importlib import import_module
 from typing import Any
 
-from hookline.matching.shell.reading import ShellReading
+from msgspec import Struct
+
+#: Stands for text that only the shell knows. A line that holds this character itself is never read.
+HOLE = "\0"
+
+Words = tuple[str, ...]
+
+
+def base_name(word: str) -> str:
+    """`/bin/rm` is rm, and so is zsh's `=rm`."""
+    return word.rsplit("/", 1)[-1].removeprefix("=") or word
+
+
+class ShellCommand(Struct, frozen=True):
+    """One simple command. `HOLE` in a word stands for what only the shell knows."""
+
+    words: Words
+    base_name: str
+    #: The command as one folded text in the ways a rule may have it: as written, by base name, without the
+    #: options before its first operand.
+    forms: tuple[str, ...]
+    #: It runs or writes more than its program's name says: only a rule that spells it out permits it.
+    opens: bool = False
+    #: The words of the command that runs this one, where they name it plainly: `uv run pytest`.
+    outer: Words = ()
+
+    @property
+    def pin(self) -> Words:
+        """The words around it that name it: whoever permits these permits it, too."""
+        return self.outer[: len(self.outer) - len(self.words) + 1] if self.outer else ()
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.words).replace(HOLE, "…")
+
+
+class ShellReading(Struct, frozen=True):
+    commands: tuple[ShellCommand, ...] = ()
+    #: Code of other languages, here-documents and values that may become code: text to search, not to parse.
+    foreign: tuple[str, ...] = ()
+    #: Why the list of commands must not be trusted to be whole.
+    uncertain: str | None = None
+    #: Nothing but literal words, lists and pipes: what a permission may be granted on.
+    literal: bool = False
 
 
 class ShellReader:
@@ -20,7 +64,7 @@ class ShellReader:
         known = readings.pop(line, None)
         if known is None:
             # Loaded with the first shell line that somebody has a rule about, as the parser is.
-            from hookline.matching.shell.walk import read_line  # noqa: PLC0415 - 5 ms that most never need
+            from hookline.matching.shell.parse import read_line  # noqa: PLC0415 - 5 ms that most never need
 
             known = read_line(line, self._parse)
             if len(readings) >= self._remembered:
@@ -34,3 +78,55 @@ class ShellReader:
             grammar: Any = import_module("tree_sitter_bash")
             self._parser = tree_sitter.Parser(tree_sitter.Language(grammar.language()))
         return self._parser.parse(line.encode()).root_node
+
+
+LONGEST_LINE = 16 * 1024
+DEEPEST_NESTING = 32
+MOST_HERE_DOCUMENTS = 32
+#: The parser takes quadratic time to recover from mistakes: 8,000 pipes that lead nowhere cost seconds.
+MOST_PUNCTUATION = 1000
+MOST_KEYWORDS = 400
+
+#: Controls but newline and tab, blanks that are no blanks to a shell, and what a reader cannot see.
+UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180e\u2000-\u200f"
+    "\u2028-\u202f\u205f-\u206f\u3000\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
+_PUNCTUATION = re.compile(r"[()|<>`&;{}\[\]?@]")
+_KEYWORD = re.compile(r"==|=~|\b(?:for|case|select|if|while|until|function)\b")
+_BRACKET = re.compile(r"[({\[)}\]]")
+#: The shell joins what this tears apart for the parser, and parts what the parser joins.
+_JOINED_LINE = re.compile(r"[^\s\\]\\\n\S|(?:^|\n)[ \t]*\\\n")
+
+
+def unreadable(line: str) -> str | None:
+    """Why nobody should trust a reading of this line; None when it may be read."""
+    if len(line) > LONGEST_LINE:
+        return f"the line is longer than {LONGEST_LINE} characters"
+    unseen = UNSEEN.search(line)
+    if unseen:
+        return f"the line holds the unseen character U+{ord(unseen[0]):04X}"
+    if _JOINED_LINE.search(line):
+        return "a word goes on over the end of a line"
+    return _too_costly(line) or _too_nested(line)
+
+
+def _too_costly(line: str) -> str | None:
+    if line.count("<<") > MOST_HERE_DOCUMENTS:
+        return "the line has too many here-documents"
+    if len(_PUNCTUATION.findall(line)) > MOST_PUNCTUATION:
+        return "the line has too much punctuation"
+    return "the line has too many keywords" if len(_KEYWORD.findall(line)) > MOST_KEYWORDS else None
+
+
+def _too_nested(line: str) -> str | None:
+    # Closers inside quotes hide nesting from this count; the limit on punctuation bounds that, too.
+    depth = 0
+    for bracket in _BRACKET.findall(line):
+        if bracket in ")}]":
+            depth = max(0, depth - 1)
+            continue
+        depth += 1
+        if depth > DEEPEST_NESTING:
+            return f"the line nests deeper than {DEEPEST_NESTING} brackets"
+    return None

@@ -1,0 +1,262 @@
+"""What configuration says of one MCP server, read entry by entry: a bad one never hides the others."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, cast
+
+import msgspec
+from msgspec import Struct
+
+from hookline.config.files import read_file, upward, user_directory
+from hookline.documents.document import Document
+from hookline.matching.nearest import nearest
+from hookline.model.diagnostics import Diagnostic, Where
+
+Source = Literal["user", "project", "local"]
+Kind = Literal["stdio", "http", "sse"]
+
+#: Seconds one call may take, and seconds a server may take until it can be called.
+CALL_SECONDS = 60.0
+START_SECONDS = 30.0
+_LONGEST_WAIT = 24 * 3600.0
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}")
+#: Other names for the way to a server.
+_KINDS: Mapping[str, Kind] = {"stdio": "stdio", "http": "http", "streamable-http": "http", "sse": "sse"}
+
+
+class Entry(Struct, frozen=True, kw_only=True):
+    """The fields of an entry."""
+
+    type: str | None = None
+    command: str | None = None
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = {}
+    cwd: str | None = None
+    url: str | None = None
+    headers: Mapping[str, str] = {}
+    timeout: float | None = None
+    startup_timeout: float | None = None
+    disabled: bool = False
+
+
+class ServerSpec(Struct, frozen=True, kw_only=True):
+    """A server as it is started or reached."""
+
+    name: str
+    source: Source
+    where: Where
+    kind: Kind
+    command: tuple[str, ...] = ()
+    env: Mapping[str, str] = {}
+    cwd: str | None = None
+    url: str = ""
+    headers: Mapping[str, str] = {}
+    timeout: float = CALL_SECONDS
+    startup_timeout: float = START_SECONDS
+
+    @property
+    def reached(self) -> str:
+        """How it is reached, for messages; headers and variables may hold secrets and are left out."""
+        return " ".join(self.command) if self.kind == "stdio" else self.url.partition("?")[0]
+
+
+class EntryReader:
+    """Reads entries of one document. `scale` is what its times are divided by to be seconds."""
+
+    def __init__(self, document: Document, source: Source, env: Mapping[str, str], scale: float) -> None:
+        self._document = document
+        self._source: Source = source
+        self._env = env
+        self._scale = scale
+        self.said: list[Diagnostic] = []
+
+    def read(self, name: str, given: Any, *path: str) -> ServerSpec | None:
+        """None when it is switched off or cannot be used; the latter is said."""
+        found = len(self.said)
+        if not isinstance(given, Mapping):
+            self._wrong(f"the MCP server {name} is not a table", *path)
+            return None
+        entry = self._entry(name, cast("Mapping[str, Any]", given), path)
+        if entry is None or entry.disabled:
+            return None
+        spec = self._spec(name, entry, path)
+        return spec if len(self.said) == found or not self._errors(found) else None
+
+    def _errors(self, since: int) -> bool:
+        return any(diagnostic.severity == "error" for diagnostic in self.said[since:])
+
+    def _entry(self, name: str, given: Mapping[str, Any], path: tuple[str, ...]) -> Entry | None:
+        fields: dict[str, Any] = {}
+        fine = True
+        for key, value in given.items():
+            if key not in Entry.__struct_fields__:
+                self._unknown(name, str(key), path)
+                continue
+            try:
+                fields[key] = msgspec.structs.asdict(msgspec.convert({key: value}, Entry, strict=False))[key]
+            except msgspec.ValidationError as problem:
+                fine = False
+                self._wrong(
+                    f"the MCP server {name}: {key}: {str(problem).partition(' - at ')[0]}", *path, str(key)
+                )
+        return Entry(**fields) if fine else None
+
+    def _spec(self, name: str, entry: Entry, path: tuple[str, ...]) -> ServerSpec | None:
+        kind = self._kind(name, entry, path)
+        if kind is None:
+            return None
+        filled = _Filling(self._env)
+        spec = ServerSpec(
+            name=name,
+            source=self._source,
+            where=self._document.where(*path),
+            kind=kind,
+            command=tuple(filled.text(word) for word in (entry.command or "", *entry.args))
+            if kind == "stdio"
+            else (),
+            env=filled.texts(entry.env),
+            cwd=filled.text(entry.cwd) if entry.cwd else None,
+            url=filled.text(entry.url or ""),
+            headers=filled.texts(entry.headers),
+            timeout=self._seconds(entry.timeout, CALL_SECONDS),
+            startup_timeout=self._seconds(entry.startup_timeout, START_SECONDS),
+        )
+        if filled.missing:
+            names = ", ".join(dict.fromkeys(filled.missing))
+            self._wrong(
+                f"the MCP server {name} is not started: {names} is not set; "
+                "set it, or write ${NAME:-default} in its place",
+                *path,
+            )
+        return spec
+
+    def _kind(self, name: str, entry: Entry, path: tuple[str, ...]) -> Kind | None:
+        if entry.type is None:
+            kind: Kind | None = "http" if entry.url and not entry.command else "stdio"
+        else:
+            kind = _KINDS.get(entry.type)
+        if kind is None:
+            known = ", ".join(_KINDS)
+            self._wrong(
+                f"the MCP server {name}: there is no type {entry.type!r}; there are {known}", *path, "type"
+            )
+        elif kind == "stdio" and not entry.command:
+            self._wrong(f"the MCP server {name} needs a command (or a url)", *path)
+            return None
+        elif kind != "stdio" and not (entry.url or "").startswith(("http://", "https://", "${")):
+            self._wrong(f"the MCP server {name} needs a url that begins with http:// or https://", *path)
+            return None
+        return kind
+
+    def _seconds(self, given: float | None, default: float) -> float:
+        if given is None or not given > 0:
+            return default
+        return min(given / self._scale, _LONGEST_WAIT)
+
+    def _unknown(self, name: str, key: str, path: tuple[str, ...]) -> None:
+        close = nearest(key, Entry.__struct_fields__)
+        hint = f"; did you mean {close!r}?" if close else " and is left aside"
+        message = f"the MCP server {name}: {key!r} means nothing here{hint}"
+        where = self._document.where(*path, key)
+        self.said.append(Diagnostic("warning" if close else "info", "unused-field", message, where))
+
+    def _wrong(self, message: str, *path: str) -> None:
+        self.said.append(Diagnostic("error", "bad-mcp-server", message, self._document.where(*path)))
+
+
+class _Filling:
+    """Puts variables of the environment in the place of `${NAME}` and `${NAME:-default}`."""
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        self._env = env
+        self.missing: list[str] = []
+
+    def text(self, given: str) -> str:
+        return _VARIABLE.sub(self._value, given)
+
+    def texts(self, given: Mapping[str, str]) -> Mapping[str, str]:
+        return {name: self.text(value) for name, value in given.items()}
+
+    def _value(self, found: re.Match[str]) -> str:
+        value = self._env.get(found[1])
+        if value:
+            return value
+        if found[2] is None:
+            self.missing.append(found[1])
+        return found[3] or ""
+
+
+_OWN_FOLDERS = frozenset({".hookline", "hookline"})
+_TABLES = ("mcp_servers", "mcpServers")
+#: `.mcp.json` is other agents' file too, and they count in milliseconds.
+_MILLISECONDS, _SECONDS = 1000.0, 1.0
+
+
+class ServersFound(Struct, frozen=True):
+    """Servers by name, and what is wrong with those that are not among them."""
+
+    specs: tuple[ServerSpec, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def mcp_files(cwd: str, env: Mapping[str, str]) -> Iterator[tuple[Source, str]]:
+    """Every `.mcp.json` that may be there, from the weakest to the strongest."""
+    user = user_directory(env)
+    if user is not None:
+        yield "user", os.path.join(user, "mcp.json")
+        yield "user", os.path.join(user, ".mcp.json")
+    for directory in reversed(upward(os.path.abspath(cwd))):
+        yield "project", os.path.join(directory, ".mcp.json")
+
+
+def find_servers(cwd: str, env: Mapping[str, str], settings: Sequence[Document]) -> ServersFound:
+    """All of them; where a name stands twice, the file that is nearer to the project wins."""
+    found: dict[str, ServerSpec | None] = {}
+    said: list[Diagnostic] = []
+    for source in ("user", "project", "local"):
+        for document, scale in (*_mcp_documents(cwd, env, source, said), *_settings(settings, source, env)):
+            reader = EntryReader(document, source, env, scale)
+            for table in _TABLES:
+                found.update(_table(reader, document, table))
+            said.extend(reader.said)
+    return ServersFound(tuple(spec for spec in found.values() if spec is not None), tuple(said))
+
+
+def _mcp_documents(
+    cwd: str, env: Mapping[str, str], source: Source, said: list[Diagnostic]
+) -> Iterator[tuple[Document, float]]:
+    for whose, file in mcp_files(cwd, env):
+        if whose == source and os.path.lexists(file):
+            document = read_file(file)
+            said.extend(document.diagnostics)
+            yield document, _MILLISECONDS
+
+
+def _settings(
+    documents: Sequence[Document], source: Source, env: Mapping[str, str]
+) -> Iterator[tuple[Document, float]]:
+    """Those of Hookline's own settings files, which were read already."""
+    user = user_directory(env)
+    for document in documents:
+        folder = os.path.dirname(document.file)
+        if os.path.basename(folder) not in _OWN_FOLDERS:
+            continue
+        local = ".local." in os.path.basename(document.file)
+        whose: Source = "user" if folder == user else "local" if local else "project"
+        if whose == source:
+            yield document, _SECONDS
+
+
+def _table(reader: EntryReader, document: Document, table: str) -> Mapping[str, ServerSpec | None]:
+    value: Any = document.value
+    given: Any = cast("Mapping[str, Any]", value).get(table) if isinstance(value, Mapping) else None
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        wrong = Diagnostic("error", "bad-mcp-server", f"{table} is not a table", document.where(table))
+        reader.said.append(wrong)
+        return {}
+    entries = cast("Mapping[str, Any]", given)
+    return {str(name): reader.read(str(name), entry, table, str(name)) for name, entry in entries.items()}

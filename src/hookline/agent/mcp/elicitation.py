@@ -1,0 +1,167 @@
+"""What a server asks the user, and what comes back, in words of our own."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Literal, Protocol, cast
+
+from msgspec import Struct
+
+from hookline.agent.hooks import Hooks
+from hookline.agent.mcp.schema import arguments_problem
+from hookline.agent.ports import Listener, Shown
+from hookline.model import events as e
+from hookline.model import payloads as p
+from hookline.model.outcome import Outcome
+
+Action = Literal["accept", "decline", "cancel"]
+
+
+class ServerQuestion(Struct, frozen=True, kw_only=True):
+    server: str
+    message: str
+    mode: Literal["form", "url"] = "form"
+    #: What the answer must look like: an object whose fields are plain values.
+    schema: Mapping[str, Any] = {}
+    url: str | None = None
+    elicitation_id: str | None = None
+
+
+class ServerAnswer(Struct, frozen=True, kw_only=True):
+    action: Action
+    content: Mapping[str, Any] | None = None
+
+
+class Answers(Protocol):
+    """Whoever answers servers."""
+
+    async def ask(self, question: ServerQuestion) -> ServerAnswer: ...
+
+
+class NobodyAnswers:
+    """Nobody is there: the question is dismissed, which is not the same as a no."""
+
+    async def ask(self, question: ServerQuestion) -> ServerAnswer:
+        del question
+        return ServerAnswer(action="cancel")
+
+
+class PendingQuestions:
+    """The questions of a server that wait for an answer."""
+
+    def __init__(self, answers: Answers) -> None:
+        self._answers = answers
+        self._tasks: set[asyncio.Future[ServerAnswer]] = set()
+
+    @property
+    def open(self) -> bool:
+        return bool(self._tasks)
+
+    def answered(self) -> "asyncio.Future[Any]":
+        return asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def forget(self) -> None:
+        """Nobody waits for the call any more, so nobody is asked for it."""
+        for task in self._tasks:
+            task.cancel()
+
+    async def ask(self, question: ServerQuestion) -> ServerAnswer:
+        task = asyncio.ensure_future(self._answers.ask(question))
+        self._tasks.add(task)
+        try:
+            await asyncio.wait({task})
+        finally:
+            self._tasks.discard(task)
+            task.cancel()
+        if task.cancelled() or task.exception() is not None:
+            return ServerAnswer(action="cancel")
+        return task.result()
+
+
+_ACTIONS: Mapping[str, Action] = {"accept": "accept", "decline": "decline", "cancel": "cancel"}
+
+
+class Eliciting:
+    """Answers for one session. `person` is None where nobody can be asked."""
+
+    def __init__(
+        self, hooks: Hooks, person: Answers | None, listener: Listener, dialog: asyncio.Lock
+    ) -> None:
+        self._hooks = hooks
+        self._person = person
+        self._listener = listener
+        #: Shared with the questions of permission: there is one user.
+        self._dialog = dialog
+
+    async def ask(self, question: ServerQuestion) -> ServerAnswer:
+        asked = await self._hooks.dispatch(
+            e.ELICITATION,
+            p.Question(
+                mcp_server_name=question.server,
+                message=question.message,
+                mode=question.mode,
+                url=question.url,
+                elicitation_id=question.elicitation_id,
+                requested_schema=question.schema if question.mode == "form" else None,
+            ),
+        )
+        answer = self._of_hooks(asked, question)
+        if answer is None:
+            answer = await self._of_person(question)
+        return await self._before_it_leaves(question, answer)
+
+    async def _of_person(self, question: ServerQuestion) -> ServerAnswer:
+        if self._person is None:
+            return ServerAnswer(action="cancel")
+        async with self._dialog:
+            kind = "elicitation_url_dialog" if question.mode == "url" else "elicitation_dialog"
+            message = f"The MCP server {question.server} asks: {question.message}"
+            await self._hooks.dispatch(e.NOTIFICATION, p.Notice(message=message, notification_type=kind))
+            await self._hooks.dispatch(
+                e.USER_INPUT_WAITING, p.InputAwaited(reason="question", message=message)
+            )
+            return await self._person.ask(question)
+
+    async def _before_it_leaves(self, question: ServerQuestion, answer: ServerAnswer) -> ServerAnswer:
+        seen = await self._hooks.dispatch(
+            e.ELICITATION_RESULT,
+            p.QuestionAnswer(
+                mcp_server_name=question.server,
+                action=answer.action,
+                mode=question.mode,
+                content=answer.content,
+                elicitation_id=question.elicitation_id,
+            ),
+        )
+        final = self._of_hooks(seen, question) or answer
+        said = f'Elicitation response for server "{question.server}": {final.action}'
+        await self._hooks.dispatch(
+            e.NOTIFICATION, p.Notice(message=said, notification_type="elicitation_response")
+        )
+        return final
+
+    def _of_hooks(self, outcome: Outcome, question: ServerQuestion) -> ServerAnswer | None:
+        """What hooks answered; a block is a no. None when they leave it to others."""
+        if outcome.blocked:
+            return ServerAnswer(action="decline")
+        given: Any = outcome.answer
+        if not isinstance(given, Mapping):
+            return None
+        fields = cast("Mapping[str, Any]", given)
+        action = _ACTIONS.get(str(fields.get("action", "accept")))
+        content: Any = fields.get("content")
+        problem = _misfit(action, content, question)
+        if problem is not None or action is None:
+            text = f"a hook's answer to the MCP server {question.server} is not used: {problem}"
+            self._listener.show(Shown(kind="warning", text=text))
+            return None
+        return ServerAnswer(action=action, content=content if action == "accept" else None)
+
+
+def _misfit(action: Action | None, content: Any, question: ServerQuestion) -> str | None:
+    if action is None:
+        return f"its action is none of {', '.join(_ACTIONS)}"
+    if action != "accept" or question.mode == "url":
+        return None
+    if content is not None and not isinstance(content, Mapping):
+        return "its content is no object"
+    return arguments_problem(question.schema, cast("Mapping[str, Any]", content or {}))

@@ -1,0 +1,222 @@
+"""From the name somebody typed to a way to reach that model, or to a sentence that says what to set."""
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import Final, Literal
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from hookline.agent.models.port import ModelPort
+from hookline.agent.models.scripted import scripted_model
+from hookline.matching.nearest import nearest
+from hookline.model.errors import HooklineError
+
+#: How a provider is spoken to. `openai` is whichever of the two OpenAI APIs fits the place.
+Speech = Literal["openai", "chat", "responses", "anthropic", "google"]
+
+
+class Provider(Struct, frozen=True, kw_only=True):
+    speech: Speech
+    #: Where it is unless a base URL says otherwise.
+    home: str
+    url_variable: str
+    #: The first one that is set counts.
+    key_variables: tuple[str, ...]
+    #: False: it answers without a key, as servers on one's own machine do.
+    needs_key: bool = True
+    #: How its models are called, for the hint when somebody leaves the provider out.
+    families: tuple[str, ...] = ()
+
+
+def _openai(speech: Speech, *families: str) -> Provider:
+    return Provider(
+        speech=speech,
+        home="https://api.openai.com/v1",
+        url_variable="OPENAI_BASE_URL",
+        key_variables=("OPENAI_API_KEY",),
+        families=families,
+    )
+
+
+PROVIDERS: Final[Mapping[str, Provider]] = {
+    "openai": _openai("openai", "gpt", "o1", "o3", "o4", "chatgpt"),
+    "openai-chat": _openai("chat"),
+    "openai-responses": _openai("responses"),
+    "anthropic": Provider(
+        speech="anthropic",
+        home="https://api.anthropic.com",
+        url_variable="ANTHROPIC_BASE_URL",
+        key_variables=("ANTHROPIC_API_KEY",),
+        families=("claude", "opus", "sonnet", "haiku"),
+    ),
+    "google": Provider(
+        speech="google",
+        home="https://generativelanguage.googleapis.com",
+        url_variable="GOOGLE_BASE_URL",
+        key_variables=("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+        families=("gemini",),
+    ),
+    "ollama": Provider(
+        speech="chat",
+        home="http://localhost:11434/v1",
+        url_variable="OLLAMA_BASE_URL",
+        key_variables=("OLLAMA_API_KEY",),
+        needs_key=False,
+        families=("llama", "qwen", "mistral", "gemma"),
+    ),
+}
+
+
+SCRIPTED: Final = "scripted"
+MODEL_VARIABLE: Final = "HOOKLINE_MODEL"
+INSTALL: Final = "pip install 'hookline[agent]'"
+
+_NAMES: Final = ", ".join(f"{name}:NAME" for name in PROVIDERS)
+#: What servers that want no key are sent in its place: the clients insist on one.
+_NO_KEY: Final = "no-key-set"
+
+
+class ModelSetupError(HooklineError):
+    """A model cannot be reached as things are set up; the message says what to set. Nothing was sent."""
+
+
+class Target(Struct, frozen=True, kw_only=True):
+    """One model at one place."""
+
+    provider: str
+    model: str
+    base_url: str
+    api_key: str
+    #: False: somebody gave another place than the provider's own.
+    at_home: bool
+
+    @property
+    def row(self) -> Provider:
+        return PROVIDERS[self.provider]
+
+    @property
+    def key_variable(self) -> str:
+        return self.row.key_variables[0]
+
+
+def default_model(env: Mapping[str, str]) -> str:
+    """The model when none was named. Raises ModelSetupError that says how to name one."""
+    name = env.get(MODEL_VARIABLE, "").strip()
+    if name:
+        return name
+    ready = [
+        f"{variable} is set, so {provider}:NAME can be used."
+        for provider, row in PROVIDERS.items()
+        if row.speech not in {"chat", "responses"}
+        for variable in row.key_variables
+        if env.get(variable)
+    ]
+    raise ModelSetupError(
+        "\n".join(
+            [
+                f"no model is chosen: say --model NAME or set {MODEL_VARIABLE}. Names are {_NAMES}.",
+                *ready,
+                "To try it without an account: --model scripted:FILE, a YAML or JSON list of answers.",
+            ]
+        )
+    )
+
+
+def provider_model(name: str, *, base_url: str | None = None, env: Mapping[str, str]) -> ModelPort:
+    """A port to the named model. Raises ModelSetupError, or ConfigError for a script, before anything is sent."""
+    kind, _, file = name.strip().partition(":")
+    if kind == SCRIPTED:
+        if not file:
+            raise ModelSetupError("scripted: wants a file: scripted:FILE, a YAML or JSON list of answers")
+        return scripted_model(file)
+    target = target_of(name, base_url=base_url, env=env)
+    try:
+        # Two to three seconds of loading, and an extra that need not be installed.
+        from hookline.agent.models.provider import ProviderPort  # noqa: PLC0415 see above
+    except ImportError as problem:
+        raise ModelSetupError(missing(target.provider, problem)) from problem
+    port = ProviderPort(target, env)
+    port.prepare()
+    return port
+
+
+def check_model(name: str, *, base_url: str | None = None, env: Mapping[str, str]) -> None:
+    """Raise ModelSetupError where `provider_model` would, without loading anything. Scripts are not read."""
+    if name.strip().partition(":")[0] == SCRIPTED:
+        return
+    target = target_of(name, base_url=base_url, env=env)
+    # A question to the finder, not an import.
+    if find_spec("pydantic_ai") is None:
+        raise ModelSetupError(missing(target.provider, ImportError(name="pydantic_ai")))
+
+
+def missing(provider: str, problem: ImportError) -> str:
+    what = f" ({problem.name})" if problem.name else ""
+    return f"models of {provider} need packages that are not installed{what}: {INSTALL}"
+
+
+def target_of(name: str, *, base_url: str | None = None, env: Mapping[str, str]) -> Target:
+    """What the name means, checked as far as that goes without asking anybody. Raises ModelSetupError."""
+    name = name.strip()
+    provider, model = _split(name, elsewhere=bool(base_url or env.get(PROVIDERS["openai"].url_variable)))
+    if not model:
+        raise ModelSetupError(f"{name!r} names no model: say {provider}:NAME")
+    row = PROVIDERS[provider]
+    place = (base_url or env.get(row.url_variable) or row.home).strip()
+    at_home = place.rstrip("/") == row.home
+    _refuse_url(place, "--base-url" if base_url else row.url_variable)
+    return Target(
+        provider=provider,
+        model=model,
+        base_url=place,
+        api_key=_key(name, row, env, needed=row.needs_key and at_home),
+        at_home=at_home,
+    )
+
+
+def _split(name: str, *, elsewhere: bool) -> tuple[str, str]:
+    """Provider and model. At a place of one's own, a name without a provider is that server's."""
+    head, colon, tail = name.partition(":")
+    if colon and head in PROVIDERS:
+        return head, tail.strip()
+    meant = nearest(head, (*PROVIDERS, SCRIPTED)) if colon else None
+    if elsewhere and meant is None and name:
+        return "openai", name
+    if meant is not None:
+        raise ModelSetupError(f"no provider is called {head!r}; did you mean {meant}:{tail}?")
+    family = next((p for p, row in PROVIDERS.items() if name.lower().startswith(row.families or "\0")), None)
+    if family is not None:
+        raise ModelSetupError(
+            f"{name!r} names no provider; did you mean {family}:{name}? Or say scripted:FILE to play a list."
+        )
+    what = f"no provider is called {head!r}" if colon else f"{name!r} names no provider"
+    raise ModelSetupError(
+        f"{what}: names are {_NAMES}, or say scripted:FILE to play a list. "
+        "--base-url reaches any server that speaks OpenAI's API."
+    )
+
+
+def _refuse_url(place: str, said_by: str) -> None:
+    try:
+        parts = urlsplit(place)
+        fine = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        fine = False
+    if not fine or not place.isascii() or not place.isprintable() or " " in place:
+        raise ModelSetupError(f"{said_by} is {place!r}, not a URL such as http://localhost:8000/v1")
+
+
+def _key(name: str, row: Provider, env: Mapping[str, str], *, needed: bool) -> str:
+    for variable in row.key_variables:
+        key = env.get(variable, "").strip()
+        if key and not (key.isascii() and key.isprintable()):
+            raise ModelSetupError(f"{variable} holds characters that no key has; was it copied whole?")
+        if key:
+            return key
+    if needed:
+        raise ModelSetupError(
+            f"{name} needs a key: set {' or '.join(row.key_variables)}. "
+            "To try it without an account: --model scripted:FILE."
+        )
+    return _NO_KEY

@@ -1,0 +1,139 @@
+"""The agent's models for `prompt` and `agent` hooks: one answer, or a conversation with read-only tools."""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from typing import Any, Final, Protocol, runtime_checkable
+
+from hookline.agent.messages import Assistant, Message, ToolResult, User
+from hookline.agent.models.port import ModelError, ModelPort, Piece, Request, Response, ToolOffer
+from hookline.agent.tools.base import Tool, Workplace
+from hookline.handlers.agent import AgentRun, AgentTool, Step, ToolOutput, ToolUse
+
+#: Where arguments go that are no JSON object: no tool has a field of that name, so the tool refuses them.
+_BROKEN: Final = "arguments that are no JSON object"
+_ANYTHING: Final[Mapping[str, Any]] = {"type": "object"}
+
+
+class ModelCompleter:
+    """Answers `prompt` hooks. `model` is asked where a hook names none."""
+
+    def __init__(self, port: ModelPort, model: str) -> None:
+        self._port = port
+        self._model = model
+
+    async def complete(self, prompt: str, *, system: str, model: str | None) -> str:
+        request = Request(model=model or self._model, system=system, messages=(User(text=prompt),))
+        return (await whole_answer(self._port, request)).text
+
+
+class ModelAgentRunner:
+    """Runs `agent` hooks; the tools are offered with what they say about themselves."""
+
+    def __init__(self, port: ModelPort, model: str, tools: Sequence[AgentTool] = ()) -> None:
+        self._port = port
+        self._model = model
+        self.tools = tuple(tools)
+
+    async def begin(
+        self, task: str, *, system: str, model: str | None, tools: Sequence[AgentTool]
+    ) -> AgentRun:
+        offers = tuple(_offer(tool) for tool in tools)
+        return _Run(self._port, model or self._model, system, task, offers)
+
+
+class _Run:
+    """One conversation of a hook with a model."""
+
+    def __init__(
+        self, port: ModelPort, model: str, system: str, task: str, tools: tuple[ToolOffer, ...]
+    ) -> None:
+        self._port = port
+        self._request = Request(model=model, system=system, messages=(), tools=tools)
+        self._messages: list[Message] = [User(text=task)]
+        self._names: dict[str, str] = {}
+
+    async def step(self, outputs: Sequence[ToolOutput]) -> Step:
+        self._messages += [
+            ToolResult(
+                tool_use_id=output.id,
+                name=self._names.get(output.id, ""),
+                text=output.text,
+                is_error=output.is_error,
+            )
+            for output in outputs
+        ]
+        asked = self._request
+        answer = await whole_answer(
+            self._port,
+            Request(
+                model=asked.model, system=asked.system, messages=tuple(self._messages), tools=asked.tools
+            ),
+        )
+        self._messages.append(Assistant(text=answer.text, tool_calls=answer.tool_calls))
+        self._names = {call.id: call.name for call in answer.tool_calls}
+        uses = tuple(
+            ToolUse(call.name, {_BROKEN: call.input} if isinstance(call.input, str) else call.input, call.id)
+            for call in answer.tool_calls
+        )
+        return Step(text=answer.text, tool_uses=uses)
+
+
+class HookTool:
+    """A tool of the agent, as hooks may call it: in one workplace, and only to look."""
+
+    def __init__(self, tool: Tool, place: Workplace) -> None:
+        self._tool = tool
+        self._place = place
+        self.name = tool.name
+        self.description = tool.description
+        self.schema = tool.schema
+        self.read_only = tool.category == "read"
+
+    async def call(self, arguments: Mapping[str, Any]) -> str:
+        problem = self._tool.problem(arguments)
+        if problem is not None:
+            raise ValueError(problem)
+        return (await self._tool.run(arguments, self._place)).text
+
+
+class BriefPort:
+    """A port that is made for one answer and closed after it: for commands that may never need it."""
+
+    def __init__(self, make: Callable[[], ModelPort]) -> None:
+        self._make = make
+
+    async def stream(self, request: Request) -> AsyncIterator[Piece]:
+        port = self._make()
+        try:
+            async for piece in port.stream(request):
+                yield piece
+        finally:
+            await port.close()
+
+    async def close(self) -> None:
+        """Nothing is held between two answers."""
+
+
+async def whole_answer(port: ModelPort, request: Request) -> Response:
+    """The answer of a request whose pieces nobody watches. Raises ModelError."""
+    answer: Response | None = None
+    async for piece in port.stream(request):
+        if isinstance(piece, Response):
+            answer = piece
+    if answer is None:
+        raise ModelError("server", "the model ended without an answer")
+    return answer
+
+
+@runtime_checkable
+class _Described(Protocol):
+    @property
+    def description(self) -> str: ...
+
+    @property
+    def schema(self) -> Mapping[str, Any]: ...
+
+
+def _offer(tool: AgentTool) -> ToolOffer:
+    if isinstance(tool, _Described):
+        return ToolOffer(name=tool.name, description=tool.description, schema=tool.schema)
+    return ToolOffer(name=tool.name, description="", schema=_ANYTHING)

@@ -1,0 +1,215 @@
+"""A request in pydantic-ai's words, in an order every provider accepts."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, cast
+
+import msgspec
+from pydantic_ai.messages import (
+    CachePoint,
+    InstructionPart,
+    ModelMessage,
+    ModelRequest,
+    ModelRequestPart,
+    ModelResponse,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.models import ModelRequestParameters
+from pydantic_ai.tools import ToolDefinition
+from pydantic_ai.usage import RequestUsage
+
+from hookline.agent.messages import Assistant, Message, ToolResult, ToolUse, User
+from hookline.agent.models.port import ModelError, Request, Response, Usage
+
+
+def sendable(text: str) -> str:
+    """The text as UTF-8 can carry it; half a character becomes a question mark."""
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def jsonable(value: Any) -> Any:
+    """The JSON value with every text in it made sendable."""
+    if isinstance(value, str):
+        return sendable(value)
+    if isinstance(value, dict):
+        fields = cast("dict[Any, Any]", value)
+        return {sendable(str(key)): jsonable(each) for key, each in fields.items()}
+    if isinstance(value, list | tuple):
+        return [jsonable(each) for each in cast("list[Any]", value)]
+    return value
+
+
+#: Providers refuse blank text.
+_BLANK_MESSAGE: Final = "(empty)"
+_BLANK_RESULT: Final = "(no output)"
+_NO_RESULT: Final = "There is no result of this call: it was interrupted."
+
+
+def parameters(request: Request) -> ModelRequestParameters:
+    system = sendable(request.system)
+    return ModelRequestParameters(
+        function_tools=[
+            ToolDefinition(
+                name=tool.name,
+                description=sendable(tool.description),
+                parameters_json_schema=jsonable(dict(tool.schema)),
+                # Strict would rewrite the schema; what does not fit is told to the model by the agent.
+                strict=False,
+            )
+            for tool in request.tools
+        ],
+        instruction_parts=[InstructionPart(content=system)] if system.strip() else [],
+    )
+
+
+def model_messages(messages: Sequence[Message], *, marks: bool) -> list[ModelMessage]:
+    """The conversation. `marks`: the provider takes cache marks."""
+    found: list[ModelMessage] = []
+    said: list[User | ToolResult] = []
+    open_calls: Sequence[ToolUse] = ()
+    for message in messages:
+        if not isinstance(message, Assistant):
+            said.append(message)
+            continue
+        _add_turn(found, open_calls, said, marks=marks)
+        said, open_calls = [], message.tool_calls
+        spoken = _spoken(message)
+        if spoken:
+            found.append(ModelResponse(parts=spoken))
+    _add_turn(found, open_calls, said, marks=marks)
+    return found
+
+
+def _add_turn(
+    found: list[ModelMessage], calls: Sequence[ToolUse], said: Sequence[User | ToolResult], *, marks: bool
+) -> None:
+    """What came between two answers. Every call gets its one result, first: providers refuse anything else."""
+    results = {each.tool_use_id: each for each in said if isinstance(each, ToolResult)}
+    called = {call.id for call in calls}
+    parts: list[ModelRequestPart] = [_result(call, results.get(call.id)) for call in calls]
+    parts += [_told(each, marks=marks) for each in said if isinstance(each, User)]
+    parts += [_orphan(each) for each in _unasked(said, called)]
+    if parts:
+        found.append(ModelRequest(parts=parts))
+
+
+def _unasked(said: Iterable[User | ToolResult], called: set[str]) -> Iterable[ToolResult]:
+    return (each for each in said if isinstance(each, ToolResult) and each.tool_use_id not in called)
+
+
+def _spoken(message: Assistant) -> list[TextPart | ToolCallPart]:
+    parts: list[TextPart | ToolCallPart] = []
+    if message.text.strip():
+        parts.append(TextPart(content=sendable(message.text)))
+    for call in message.tool_calls:
+        given = call.input
+        arguments = sendable(given) if isinstance(given, str) else _arguments(given)
+        parts.append(ToolCallPart(tool_name=call.name, args=arguments, tool_call_id=call.id))
+    return parts
+
+
+def _arguments(given: Mapping[str, Any]) -> dict[str, Any]:
+    return cast("dict[str, Any]", jsonable(dict(given)))
+
+
+def _result(call: ToolUse, result: ToolResult | None) -> ToolReturnPart:
+    text = _NO_RESULT if result is None else sendable(result.text)
+    failed = result is None or result.is_error
+    return ToolReturnPart(
+        tool_name=call.name,
+        content=text if text.strip() else _BLANK_RESULT,
+        tool_call_id=call.id,
+        outcome="failed" if failed else "success",
+    )
+
+
+def _told(message: User, *, marks: bool) -> UserPromptPart:
+    text = sendable(message.text) if message.text.strip() else _BLANK_MESSAGE
+    return UserPromptPart(content=[text, CachePoint()] if message.cache and marks else text)
+
+
+def _orphan(result: ToolResult) -> UserPromptPart:
+    """A result whose call is no longer in the conversation: a hook or a summary took it out."""
+    return UserPromptPart(content=f"[result of {result.name}]\n{sendable(result.text)}")
+
+
+_CUT: Final = "the model's answer was cut off at its limit of tokens"
+
+
+def response_of(answer: ModelResponse) -> Response:
+    """The whole answer. Raises ModelError when it is none, or only the beginning of one."""
+    text = "".join(sendable(part.content) for part in answer.parts if isinstance(part, TextPart))
+    thoughts = "".join(sendable(part.content) for part in answer.parts if isinstance(part, ThinkingPart))
+    calls = _calls([part for part in answer.parts if isinstance(part, ToolCallPart)])
+    _refuse_half(answer, text, calls)
+    return Response(text=text, tool_calls=calls, reasoning=thoughts or None, usage=_usage(answer))
+
+
+def _refuse_half(answer: ModelResponse, text: str, calls: Sequence[ToolUse]) -> None:
+    usable = bool(text.strip() or calls)
+    details = answer.provider_details or {}
+    # Not `answer.finish_reason`: that one is guessed where a server closed without giving any.
+    if not details.get("finish_reason") or answer.state != "complete":
+        raise ModelError("server", "the stream ended before the answer did")
+    if answer.finish_reason == "length" and (not usable or any(isinstance(c.input, str) for c in calls)):
+        raise ModelError("max_tokens", _CUT)
+    if answer.finish_reason == "content_filter" and not usable:
+        said = sendable(str(details.get("refusal") or ""))
+        raise ModelError("unknown", "the provider's content filter refused" + (f": {said}" if said else ""))
+    if answer.finish_reason == "error" and not usable:
+        raise ModelError("server", "the provider broke the answer off with an error")
+
+
+def _calls(parts: Sequence[ToolCallPart]) -> tuple[ToolUse, ...]:
+    taken: set[str] = set()
+    calls: list[ToolUse] = []
+    for place, part in enumerate(parts, 1):
+        one = sendable(part.tool_call_id)
+        # Results are matched by id: two calls must never share one.
+        while not one or one in taken:
+            one = f"{one or 'call'}_{place}"
+        taken.add(one)
+        calls.append(ToolUse(id=one, name=sendable(part.tool_name), input=_input(part.args)))
+    return tuple(calls)
+
+
+def _input(arguments: str | dict[str, Any] | None) -> Mapping[str, Any] | str:
+    """A JSON object, or the text as it came: the agent tells the model what is wrong with it."""
+    if isinstance(arguments, dict):
+        return arguments
+    if not arguments or not arguments.strip():
+        return {}
+    try:
+        read = msgspec.json.decode(arguments.encode())
+    except (ValueError, RecursionError):
+        return sendable(arguments)
+    return cast("Mapping[str, Any]", read) if isinstance(read, dict) else sendable(arguments)
+
+
+def _usage(answer: ModelResponse) -> Usage:
+    used: RequestUsage = answer.usage
+    return Usage(
+        input_tokens=used.input_tokens,
+        output_tokens=used.output_tokens,
+        cache_read_tokens=used.cache_read_tokens,
+        cache_write_tokens=used.cache_write_tokens,
+        reasoning_tokens=used.output_reasoning_tokens,
+        cost_usd=_cost(answer),
+    )
+
+
+def _cost(answer: ModelResponse) -> float | None:
+    """None where the price list knows nothing of the model or of the place."""
+    if answer.usage.cost is not None:
+        return float(answer.usage.cost)
+    if not answer.usage.has_values():
+        return None
+    try:
+        return float(answer.cost().total_price)
+    except Exception:  # noqa: BLE001 - a price that cannot be told must not lose an answer
+        return None

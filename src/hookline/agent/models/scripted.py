@@ -1,0 +1,127 @@
+"""A model that plays a list: the agent's tests, demos and dry runs need no provider."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, cast
+
+import msgspec
+from msgspec import Struct
+
+from hookline.agent.messages import ToolUse
+from hookline.agent.models.port import ModelError, Piece, Request, Response, TextPiece, Usage
+from hookline.documents.document import format_of, read_document
+from hookline.model.diagnostics import Diagnostic, Where
+from hookline.model.errors import ConfigError
+from hookline.model.events import ERROR_TYPES
+
+
+class ScriptedCall(Struct, frozen=True, forbid_unknown_fields=True):
+    name: str
+    #: Text stands for arguments that are no JSON object: models send such things.
+    input: Mapping[str, Any] | str = {}
+    id: str = ""
+
+
+class Scripted(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One response of the script, or the error that comes in its place."""
+
+    text: str = ""
+    tool_calls: tuple[ScriptedCall, ...] = ()
+    reasoning: str | None = None
+    error: str | None = None
+    message: str = ""
+    usage: Usage | None = None
+    #: Seconds before it answers.
+    delay: float = 0.0
+    #: Only the agent of this type is given it: scripts for sub-agents that run side by side.
+    agent: str | None = None
+
+
+class ScriptedModel:
+    """Plays its script in order, whoever asks, and says so when it is used up."""
+
+    def __init__(self, script: Sequence[Scripted], name: str = "the script") -> None:
+        self._script = list(script)
+        self._name = name
+        self._played = 0
+        self._calls = 0
+        self.requests: list[Request] = []
+
+    async def stream(self, request: Request) -> AsyncIterator[Piece]:
+        self.requests.append(request)
+        entry = self._next(request)
+        if entry.delay:
+            await asyncio.sleep(entry.delay)
+        if entry.error is not None:
+            raise ModelError(entry.error, entry.message or f"the script says {entry.error}")
+        for word in entry.text.splitlines(keepends=True):
+            yield TextPiece(word)
+            # Others get their turn between two pieces, as they do while a real stream is read.
+            await asyncio.sleep(0)
+        yield Response(
+            text=entry.text,
+            tool_calls=tuple(self._call(each) for each in entry.tool_calls),
+            reasoning=entry.reasoning,
+            usage=entry.usage or _estimate(request, entry),
+        )
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+    @property
+    def left(self) -> int:
+        return len(self._script)
+
+    def _next(self, request: Request) -> Scripted:
+        for place, entry in enumerate(self._script):
+            if entry.agent is None or entry.agent == request.agent_type:
+                self._played += 1
+                return self._script.pop(place)
+        raise ModelError("unknown", f"{self._name} is used up: it has no response after its {self._played}.")
+
+    def _call(self, call: ScriptedCall) -> ToolUse:
+        self._calls += 1
+        return ToolUse(id=call.id or f"call_{self._calls}", name=call.name, input=call.input)
+
+
+def _estimate(request: Request, entry: Scripted) -> Usage:
+    """Four characters a token: enough to see counters move and compaction begin."""
+    said = len(request.system) + sum(len(msgspec.json.encode(each)) for each in request.messages)
+    return Usage(input_tokens=said // 4, output_tokens=len(entry.text) // 4 + 8 * len(entry.tool_calls))
+
+
+def scripted_model(file: str) -> ScriptedModel:
+    """The script in a YAML or JSON file. Raises ConfigError that names the entry and what is wrong with it."""
+    return ScriptedModel(read_script(file), file)
+
+
+def read_script(file: str) -> list[Scripted]:
+    try:
+        with open(file, encoding="utf-8") as stream:
+            text = stream.read()
+    except (OSError, UnicodeDecodeError) as problem:
+        raise ConfigError([_wrong(Where(file), f"the script cannot be read: {problem}")]) from None
+    document = read_document(text, format_of(file) or "yaml", file)
+    value: Any = document.value
+    if value is None:
+        raise ConfigError(document.diagnostics)
+    if not isinstance(value, list):
+        raise ConfigError(
+            [_wrong(document.where(), "a script is a list, one entry per response of the model")]
+        )
+    entries = cast("list[Any]", value)
+    return [_entry(entry, document.where(place)) for place, entry in enumerate(entries)]
+
+
+def _entry(entry: Any, where: Where) -> Scripted:
+    try:
+        one = msgspec.convert(entry, Scripted)
+    except msgspec.ValidationError as problem:
+        raise ConfigError([_wrong(where, str(problem))]) from problem
+    if one.error is not None and one.error not in ERROR_TYPES:
+        raise ConfigError([_wrong(where, f"error {one.error!r} is none of {', '.join(ERROR_TYPES)}")])
+    return one
+
+
+def _wrong(where: Where, message: str) -> Diagnostic:
+    return Diagnostic("error", "bad-script", message, where)

@@ -1,0 +1,123 @@
+"""What the user sent before: one JSON text per line, so that a torn line costs itself and no other."""
+
+import os
+from collections.abc import Callable
+
+import msgspec
+
+from hookline.agent.prompts.local_commands import LOCAL_COMMANDS, slash_of
+from hookline.agent.safe_files import UnreadableError, opened, reason
+
+_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | sum(
+    getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY")
+)  # fmt: skip
+_MOST_READ = 8 * 1024 * 1024
+
+
+def _say_nothing(problem: str) -> None:
+    del problem
+
+
+class InputHistory:
+    """Final texts only: whoever adds one does so after the hooks. Nothing here raises.
+
+    A file that cannot be read or written is told once; the session goes on with what it knows.
+    """
+
+    def __init__(
+        self,
+        file: str,
+        *,
+        most: int = 1000,
+        longest: int = 64 * 1024,
+        report: Callable[[str], None] = _say_nothing,
+    ) -> None:
+        self._file = file
+        self._most = most
+        self._longest = longest
+        self._report = report
+        self._reported = False
+        self._texts: list[str] | None = None
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The newest last."""
+        return tuple(self._known())
+
+    def add(self, text: str) -> None:
+        known = self._known()
+        if not text.strip() or (known and known[-1] == text):
+            return
+        known.append(text)
+        del known[: -self._most]
+        if len(text) <= self._longest:
+            self._append(_line(text))
+
+    def retry(self) -> str | None:
+        """The last text that went to a model."""
+        return next((text for text in reversed(self._known()) if not _is_local(text)), None)
+
+    def _known(self) -> list[str]:
+        if self._texts is None:
+            self._texts = self._read()
+        return self._texts
+
+    def _read(self) -> list[str]:
+        try:
+            with opened(self._file) as descriptor:
+                size = os.fstat(descriptor).st_size
+                raw = os.pread(descriptor, _MOST_READ, max(size - _MOST_READ, 0))
+        except UnreadableError as problem:
+            if os.path.lexists(self._file):
+                self._say(str(problem))
+            return []
+        texts = [text for line in raw.split(b"\n") if (text := _text(line)) is not None]
+        if len(texts) > 2 * self._most or size > _MOST_READ:
+            self._shorten(texts[-self._most :])
+        return texts[-self._most :]
+
+    def _append(self, line: bytes) -> None:
+        try:
+            os.makedirs(os.path.dirname(self._file), mode=0o700, exist_ok=True)
+            descriptor = os.open(self._file, _FLAGS, 0o600)
+            try:
+                size = os.fstat(descriptor).st_size
+                torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+                os.write(descriptor, b"\n" + line if torn else line)
+            finally:
+                os.close(descriptor)
+        except (OSError, ValueError) as error:
+            self._say(f"cannot be written: {reason(error)}")
+
+    def _shorten(self, texts: list[str]) -> None:
+        try:
+            beside = f"{self._file}.{os.getpid()}"
+            with os.fdopen(os.open(beside, _FLAGS | os.O_TRUNC, 0o600), "wb") as stream:
+                stream.writelines(_line(text) for text in texts)
+            os.replace(beside, self._file)
+        except OSError as error:
+            self._say(f"cannot be shortened: {reason(error)}")
+
+    def _say(self, problem: str) -> None:
+        if not self._reported:
+            self._reported = True
+            self._report(f"the input history {self._file} {problem}")
+
+
+def _line(text: str) -> bytes:
+    try:
+        return msgspec.json.encode(text) + b"\n"
+    except UnicodeEncodeError:
+        return msgspec.json.encode(text.encode("utf-8", "backslashreplace").decode()) + b"\n"
+
+
+def _text(line: bytes) -> str | None:
+    try:
+        return msgspec.json.decode(line, type=str) if line.strip() else None
+    except (msgspec.DecodeError, ValueError):
+        return None
+
+
+def _is_local(text: str) -> bool:
+    slash = slash_of(text)
+    return slash is not None and slash.name in LOCAL_COMMANDS

@@ -1,0 +1,219 @@
+"""The commands and skills that people wrote, and where they are looked for."""
+
+import os
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, cast
+
+from msgspec import Struct
+
+from hookline.agent.prompts.front_matter import read_front_matter
+from hookline.agent.prompts.prompt import Origin
+from hookline.agent.safe_files import UnreadableError, read_text
+from hookline.config.files import upward, user_directory
+from hookline.model.safe_text import one_line
+
+Kind = Literal["command", "skill"]
+
+#: In one folder and those below it; a folder with more holds something else.
+_MOST_FILES = 1000
+_DEEPEST = 3
+_PROJECT_COMMANDS = (".hookline/commands", ".claude/commands", ".gen/commands")
+_PROJECT_SKILLS = (".hookline/skills", ".claude/skills")
+
+
+class Entry(Struct, frozen=True):
+    """A file that is there. What stands in it is read when it is used."""
+
+    name: str
+    kind: Kind
+    file: str
+    origin: Origin
+
+
+class Place(Struct, frozen=True):
+    kind: Kind
+    folder: str
+    origin: Origin
+
+
+def places(cwd: str, env: Mapping[str, str]) -> tuple[Place, ...]:
+    """Every folder that is looked in. Commands win over skills, then the project over the user."""
+    directories = upward(os.path.abspath(cwd))
+    kinds: tuple[tuple[Kind, tuple[str, ...], str], ...] = (
+        ("command", _PROJECT_COMMANDS, "commands"),
+        ("skill", _PROJECT_SKILLS, "skills"),
+    )
+    found: list[Place] = []
+    for kind, relative, name in kinds:
+        found += [
+            Place(kind, os.path.join(directory, each), "projectSettings")
+            for directory in directories
+            for each in relative
+        ]
+        found += [Place(kind, os.path.join(folder, name), "userSettings") for folder in _user_folders(env)]
+    return tuple(found)
+
+
+def entries(cwd: str, env: Mapping[str, str]) -> Mapping[str, Entry]:
+    """Every command and skill by the name it is called with. Blocking: it looks into folders."""
+    found: dict[str, Entry] = {}
+    for place in places(cwd, env):
+        for entry in _commands(place) if place.kind == "command" else _skills(place):
+            found.setdefault(entry.name, entry)
+    return found
+
+
+def _user_folders(env: Mapping[str, str]) -> list[str]:
+    native = user_directory(env)
+    home = env.get("HOME", "")
+    claude = env.get("CLAUDE_CONFIG_DIR") or (os.path.join(home, ".claude") if os.path.isabs(home) else "")
+    return [folder for folder in (native, claude) if folder]
+
+
+def _commands(place: Place) -> Iterator[Entry]:
+    """`ui/button.md` is /ui:button, and /button where no other has that name."""
+    nested: list[Entry] = []
+    for relative in _markdown(place.folder):
+        parts = relative.removesuffix(".md").split(os.sep)
+        file = os.path.join(place.folder, relative)
+        yield Entry(":".join(parts), "command", file, place.origin)
+        if len(parts) > 1:
+            nested.append(Entry(parts[-1], "command", file, place.origin))
+    yield from nested
+
+
+def _markdown(folder: str) -> list[str]:
+    found: list[str] = []
+    for directory, below, files in os.walk(folder):
+        inside = os.path.relpath(directory, folder)
+        depth = 0 if inside == "." else inside.count(os.sep) + 1
+        below[:] = sorted(each for each in below if not each.startswith(".")) if depth < _DEEPEST else []
+        wanted = [name for name in sorted(files) if name.endswith(".md") and not name.startswith(".")]
+        found += [os.path.normpath(os.path.join(inside, name)) for name in wanted]
+        if len(found) >= _MOST_FILES:
+            break
+    return found[:_MOST_FILES]
+
+
+def _skills(place: Place) -> Iterator[Entry]:
+    try:
+        names = sorted(os.listdir(place.folder))[:_MOST_FILES]
+    except OSError:
+        return
+    for name in names:
+        file = os.path.join(place.folder, name, "SKILL.md")
+        if not name.startswith(".") and os.path.isfile(file):
+            yield Entry(name, "skill", file, place.origin)
+
+
+_PLACE = re.compile(r"\$(ARGUMENTS\b|[1-9](?!\d))")
+
+
+def with_arguments(body: str, arguments: str) -> str:
+    """In one pass: what an argument brings in is never read as a place for another."""
+    words = _words(arguments)
+
+    def filled(place: re.Match[str]) -> str:
+        if place[1] == "ARGUMENTS":
+            return arguments
+        number = int(place[1])
+        return words[number - 1] if number <= len(words) else ""
+
+    text, places = _PLACE.subn(filled, body)
+    # A text with no place for them still has to learn them.
+    return text if places or not arguments else f"{text.rstrip()}\n\nARGUMENTS: {arguments}"
+
+
+def _words(arguments: str) -> list[str]:
+    try:
+        return shlex.split(arguments)
+    except ValueError:
+        # An apostrophe, most likely: it's no shell line.
+        return arguments.split()
+
+
+_MOST_BYTES = 256 * 1024
+_WIDEST_DESCRIPTION = 200
+
+
+class Definition(Struct, frozen=True, kw_only=True):
+    entry: Entry
+    body: str
+    description: str = ""
+    argument_hint: str = ""
+    model: str | None = None
+    allowed_tools: tuple[str, ...] | None = None
+    hooks: Mapping[str, Any] | None = None
+
+    def wrap(self, arguments: str) -> str:
+        """The prompt it makes of what was typed after its name."""
+        text = with_arguments(self.body.strip(), arguments)
+        if self.entry.kind == "command":
+            return text
+        folder = one_line(os.path.dirname(self.entry.file), 500)
+        return f"Follow the skill {self.entry.name!r}. Files it names are in {folder}.\n\n{text}"
+
+
+def read_definition(entry: Entry) -> Definition:
+    """Raises UnreadableError: a file whose limits cannot be known is not used at all."""
+    matter = read_front_matter(read_text(entry.file, _MOST_BYTES))
+    if matter.problem is not None:
+        raise UnreadableError(f"cannot be used: {matter.problem}")
+    fields = matter.fields
+    return Definition(
+        entry=entry,
+        body=matter.body,
+        description=one_line(_line(fields.get("description")), _WIDEST_DESCRIPTION),
+        argument_hint=one_line(_line(fields.get("argument-hint")), _WIDEST_DESCRIPTION),
+        model=_model(fields.get("model")),
+        allowed_tools=_rules(fields.get("allowed-tools")),
+        hooks=_hooks(fields.get("hooks")),
+    )
+
+
+def _line(value: Any) -> str:
+    """Hints in square brackets are lists to YAML."""
+    if isinstance(value, list):
+        return " ".join(f"[{each}]" for each in cast("list[Any]", value))
+    return "" if value is None else str(value)
+
+
+def _model(value: Any) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise UnreadableError("cannot be used: model is no text")
+    return value if value and value != "inherit" else None
+
+
+def _hooks(value: Any) -> Mapping[str, Any] | None:
+    if value is not None and not isinstance(value, dict):
+        raise UnreadableError("cannot be used: hooks is no object of events")
+    return cast("dict[str, Any] | None", value)
+
+
+def _rules(value: Any) -> tuple[str, ...] | None:
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return tuple(split_rules(value.removeprefix("[").removesuffix("]")))
+    listed = cast("list[Any]", value)
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in listed):
+        raise UnreadableError("cannot be used: allowed-tools is neither text nor a list of texts")
+    return tuple(each.strip() for each in listed if each.strip())
+
+
+def split_rules(text: str) -> Iterator[str]:
+    """`Bash(git add:*), Read Edit`: apart at commas and blanks, but not within brackets."""
+    rule = ""
+    depth = 0
+    for character in text:
+        if depth == 0 and (character == "," or character.isspace()):
+            if rule:
+                yield rule
+            rule = ""
+            continue
+        depth = max(depth + (character == "(") - (character == ")"), 0)
+        rule += character
+    if rule.strip():
+        yield rule.strip()

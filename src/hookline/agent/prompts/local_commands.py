@@ -1,0 +1,81 @@
+"""The commands the agent carries out itself."""
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Literal
+
+from msgspec import Struct
+
+from hookline.agent.prompts.prompt import LocalCommand
+
+#: A name, then its arguments. `/etc/hosts` is a path and a blank before the slash makes it plain text.
+_SLASH = re.compile(r"/([A-Za-z][\w.:-]*)(?=\s|$)")
+
+
+class Slash(Struct, frozen=True):
+    """What was typed as a command: its name, and the rest of the text."""
+
+    name: str
+    arguments: str
+
+
+class LocalRow(Struct, frozen=True):
+    argument: Literal["none", "optional", "required"]
+    #: How the argument is called in help and messages.
+    called: str
+    says: str
+
+
+#: In the order /help lists them.
+LOCAL_COMMANDS: Mapping[str, LocalRow] = MappingProxyType(
+    {
+        "help": LocalRow("none", "", "list the commands"),
+        "clear": LocalRow("none", "", "begin a new conversation"),
+        "compact": LocalRow("optional", "INSTRUCTIONS", "replace the conversation so far by a summary"),
+        "retry": LocalRow("none", "", "send the last prompt again"),
+        "resume": LocalRow("required", "ID", "go on with an earlier session; last is the newest"),
+        "model": LocalRow("required", "NAME", "use another model"),
+        "mode": LocalRow("required", "NAME", "change the permission mode"),
+        "add-dir": LocalRow("required", "DIR", "let the tools work in another directory too"),
+        "worktree": LocalRow("required", "NAME", "work in a git worktree of that name"),
+        "hooks": LocalRow("none", "", "show the hooks in force"),
+        "cost": LocalRow("none", "", "show what the session used"),
+        "logout": LocalRow("none", "", "end the session and forget the account"),
+        "exit": LocalRow("none", "", "end the session"),
+    }
+)
+
+
+#: What these widen no hook may widen, so one that puts them into a prompt changes nothing.
+ONLY_TYPED = frozenset({"mode", "add-dir"})
+
+
+def not_typed(command: LocalCommand, typed: str) -> bool:
+    """Whether only the user may do this, and the user did not type it."""
+    slash = slash_of(typed)
+    return command.name in ONLY_TYPED and (slash is None or local_command(slash) != command)
+
+
+def slash_of(text: str) -> Slash | None:
+    """The command a text is, or None when it is plain text."""
+    found = _SLASH.match(text)
+    return Slash(found[1], text[found.end() :].strip()) if found else None
+
+
+def local_command(slash: Slash) -> LocalCommand | str | None:
+    """The command, or what is wrong with it; None when its name is none of the agent's own."""
+    row = LOCAL_COMMANDS.get(slash.name)
+    if row is None:
+        return None
+    if row.argument == "required" and not slash.arguments:
+        return f"/{slash.name} needs an argument: /{slash.name} {row.called}"
+    if row.argument == "none" and slash.arguments:
+        return f"/{slash.name} takes no argument; nothing was done"
+    return LocalCommand(slash.name, slash.arguments)
+
+
+def usage(name: str) -> str:
+    row = LOCAL_COMMANDS[name]
+    called = f"[{row.called}]" if row.argument == "optional" else row.called
+    return f"/{name} {called}".rstrip()

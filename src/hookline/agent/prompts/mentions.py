@@ -1,0 +1,276 @@
+"""`@file` in a prompt: what could be meant. Pure; whether a file is there is another's question."""
+
+import codecs
+import os
+import re
+import stat
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from hookline.agent.prompts.prompt import Surroundings
+from hookline.agent.safe_files import UnreadableError, chunks, opened, reason
+from hookline.model.safe_text import one_line
+
+#: After these a sign is part of an address, a package or an escape, and mentions nothing.
+_MENTION = re.compile(r'(?<![\w@.+/\\-])@(?:"([^"\n]+)"|([^\s"\'`<>|]+))(#L\d+(?:-L?\d+)?(?!\w))?')
+_RANGE = re.compile(r"(.+)#L(\d{1,9})(?:-L?(\d{1,9}))?", re.DOTALL)
+_SENTENCE_MARKS = ".,;:!?)]}*。，、；：！？）"
+#: More words with an @ than this are no mentions but pasted text.
+MOST_WORDS = 300
+_LONGEST = 4096
+
+#: Endings that make a word look like a file even where no such file is. `@app.route` and `@example.com` are none.
+_LISTED = (
+    "c cc cfg conf cpp cs css csv dart env ex exs go gradle h hpp htm html ini ipynb java jpeg jpg js json jsonc "
+    "jsonl jsx kt less lock log lua md mdx mjs pdf php pl png proto ps1 py pyi r rb rs rst sass scala scss sh sql "
+    "svelte svg swift tf toml ts tsv tsx txt vue xml yaml yml zig"
+)
+_ENDINGS = frozenset(_LISTED.split())
+
+
+class Reading(Struct, frozen=True):
+    """One way to read a mention: a path, and the lines of it."""
+
+    path: str
+    first: int = 1
+    #: None: to the end.
+    last: int | None = None
+    #: The lines were asked for.
+    ranged: bool = False
+
+
+class Mention(Struct, frozen=True):
+    """A word with an @, as typed without the sign, and the ways to read it: the likeliest first."""
+
+    word: str
+    readings: tuple[Reading, ...]
+    quoted: bool = False
+
+    @property
+    def name(self) -> str:
+        """What a message about it says: the path without the sentence around it."""
+        return self.readings[-1].path
+
+    def looks_like_a_path(self) -> bool:
+        """Whether somebody would wonder why it was not read."""
+        path = self.name
+        if self.readings[-1].ranged or path.startswith(("./", "../", "~/", "/")):
+            return True
+        last = path.rstrip("/").rsplit("/", 1)[-1]
+        _stem, dot, ending = last.rpartition(".")
+        # A scoped package is `@scope/name`: a slash alone says nothing, unless somebody took care to quote it.
+        return ("/" in path and (self.quoted or bool(dot))) or (bool(dot) and ending.lower() in _ENDINGS)
+
+
+def mentions(text: str) -> list[Mention]:
+    """Every word that could mention a file, in order, each once."""
+    found: dict[str, Mention] = {}
+    for match in _MENTION.finditer(text):
+        quoted, plain, lines = match[1], match[2], match[3] or ""
+        word = (quoted or plain) + lines
+        if len(word) <= _LONGEST:
+            found.setdefault(word, Mention(word, _readings(word, trim=quoted is None), quoted is not None))
+        if len(found) > MOST_WORDS:
+            break
+    return list(found.values())
+
+
+def _readings(word: str, *, trim: bool) -> tuple[Reading, ...]:
+    """As it stands; without the marks that end a sentence; and each with its ending taken for lines."""
+    texts = [word]
+    shorter = word.rstrip(_SENTENCE_MARKS)
+    if trim and shorter and shorter != word:
+        texts.append(shorter)
+    found: list[Reading] = []
+    for text in texts:
+        found.append(Reading(text))
+        lines = _RANGE.fullmatch(text)
+        if lines is not None:
+            first = max(int(lines[2]), 1)
+            last = int(lines[3]) if lines[3] else first
+            found.append(Reading(lines[1], first, last, ranged=True))
+    return tuple(found)
+
+
+MOST_MENTIONS = 20
+MOST_LINES = 2000
+MOST_BYTES = 100_000
+#: How far into a file lines are looked for.
+_FARTHEST = 64 * 1024 * 1024
+_MOST_LISTED = 500
+_MOST_SCANNED = 20_000
+_WIDEST_PATH = 500
+
+
+class Expanded(Struct, frozen=True):
+    blocks: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+class _Contents(Struct, frozen=True):
+    text: str
+    #: What the label says about it beside the path.
+    says: str = ""
+
+
+def with_mentions(text: str, sought: str, around: Surroundings) -> tuple[str, tuple[str, ...]]:
+    """The text, followed by the files that `sought` (it, or a part of it) mentions; and what could not be read."""
+    if "@" not in sought:
+        return text, ()
+    expanded = expand(mentions(sought), around)
+    return "\n\n".join((text, *expanded.blocks)), expanded.problems
+
+
+def expand(found: Sequence[Mention], around: Surroundings) -> Expanded:
+    blocks: dict[tuple[str, int, int | None], str] = {}
+    problems: list[str] = []
+    for mention in found[:MOST_WORDS]:
+        there = _there(mention, around)
+        if there is None:
+            if _is_missed(mention, around):
+                problems.append(f"@{one_line(mention.name, 200)}: there is no such file")
+            continue
+        path, reading = there
+        key = (path, reading.first, reading.last)
+        if key in blocks:
+            continue
+        if len(blocks) >= MOST_MENTIONS:
+            problems.append(f"only the first {MOST_MENTIONS} mentioned files were read")
+            break
+        try:
+            blocks[key] = _block(path, reading, around)
+        except UnreadableError as problem:
+            problems.append(f"@{one_line(mention.name, 200)} {problem}")
+    if len(found) > MOST_WORDS:
+        problems.append(f"only the first {MOST_WORDS} words with an @ were looked at")
+    return Expanded(tuple(blocks.values()), tuple(problems))
+
+
+def _there(mention: Mention, around: Surroundings) -> tuple[str, Reading] | None:
+    for reading in mention.readings:
+        path = _absolute(reading.path, around)
+        try:
+            os.lstat(path)
+        except (OSError, ValueError):
+            continue
+        return path, reading
+    return None
+
+
+def _absolute(path: str, around: Surroundings) -> str:
+    home = around.env.get("HOME", "")
+    if path.startswith("~/") and os.path.isabs(home):
+        path = os.path.join(home, path[2:])
+    return os.path.normpath(os.path.join(around.cwd, path))
+
+
+def _is_missed(mention: Mention, around: Surroundings) -> bool:
+    """Also when it stands below a directory that is there: `@src/nothing`."""
+    if mention.looks_like_a_path():
+        return True
+    above, slash, _rest = mention.name.partition("/")
+    return bool(slash) and _is_directory(_absolute(above, around))
+
+
+def _is_directory(path: str) -> bool:
+    try:
+        return stat.S_ISDIR(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def _block(path: str, reading: Reading, around: Surroundings) -> str:
+    _refuse_forbidden(path, around)
+    if _is_directory(path):
+        contents, kind = _listing(path), "Directory"
+    else:
+        contents, kind = _lines(path, reading), "File"
+    label = f"{kind} {one_line(_label(path, around.cwd), _WIDEST_PATH)}"
+    label += f" ({contents.says}):" if contents.says else ":"
+    fence = _fence(contents.text)
+    return f"{label}\n{fence}\n{contents.text}\n{fence}"
+
+
+def _refuse_forbidden(path: str, around: Surroundings) -> None:
+    if around.objection is None:
+        return
+    for name in dict.fromkeys((path, os.path.realpath(path))):
+        why = around.objection(name)
+        if why is not None:
+            raise UnreadableError(f"was not read: {one_line(why, 300)}")
+
+
+def _label(path: str, cwd: str) -> str:
+    inside = os.path.relpath(path, cwd)
+    return path if inside.startswith("..") else inside
+
+
+def _fence(text: str) -> str:
+    """Longer than any in the text, so that a file cannot end its own block."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    return "`" * max(3, longest + 1)
+
+
+def _listing(path: str) -> _Contents:
+    names: list[str] = []
+    try:
+        with os.scandir(path) as scan:
+            for entry in scan:
+                names.append(one_line(entry.name, 300) + ("/" if entry.is_dir(follow_symlinks=False) else ""))
+                if len(names) >= _MOST_SCANNED:
+                    break
+    except OSError as error:
+        raise UnreadableError(f"cannot be listed: {reason(error)}") from None
+    names.sort()
+    cut = len(names) > _MOST_LISTED
+    says = f"the first {_MOST_LISTED} of at least {len(names):,} names" if cut else ""
+    return _Contents("\n".join(names[:_MOST_LISTED]), says)
+
+
+def _lines(path: str, reading: Reading) -> _Contents:
+    if reading.last is not None and reading.last < reading.first:
+        raise UnreadableError(f"asks for lines {reading.first} to {reading.last}, which runs backwards")
+    wanted = MOST_LINES if reading.last is None else min(reading.last - reading.first + 1, MOST_LINES)
+    raw, more = _window(path, reading.first, wanted)
+    if b"\0" in raw:
+        raise UnreadableError("is not text")
+    text = codecs.getincrementaldecoder("utf-8")("replace").decode(raw[:MOST_BYTES])
+    shown = text.count("\n") + (not text.endswith("\n"))
+    complete = not more or (reading.last is not None and wanted == reading.last - reading.first + 1)
+    cut = len(raw) > MOST_BYTES or not complete
+    return _Contents(text.removesuffix("\n"), _says(reading, shown, cut=cut))
+
+
+def _says(reading: Reading, shown: int, *, cut: bool) -> str:
+    if not reading.ranged and not cut:
+        return ""
+    said = f"lines {reading.first}-{reading.first + max(shown, 1) - 1}"
+    return f"{said}; the rest was cut" if cut else said
+
+
+def _window(path: str, first: int, count: int) -> tuple[bytes, bool]:
+    """So many lines from that one on, a few bytes more than may be shown; and whether the file goes on."""
+    skip = first - 1
+    kept = b""
+    with opened(path) as descriptor:
+        for chunk in chunks(descriptor, _FARTHEST):
+            skip, rest = _skipped(chunk, skip)
+            kept += rest
+            lines = kept.split(b"\n", count)
+            if len(lines) > count:
+                goes_on = bool(lines[count]) or bool(os.read(descriptor, 1))
+                return kept[: len(kept) - len(lines[count])], goes_on
+            if len(kept) > MOST_BYTES:
+                return kept, True
+    if skip or (first > 1 and not kept):
+        raise UnreadableError(f"has no line {first}")
+    return kept, False
+
+
+def _skipped(chunk: bytes, skip: int) -> tuple[int, bytes]:
+    """How many lines are still to be left out after this piece, and what of it is wanted."""
+    breaks = chunk.count(b"\n") if skip else 0
+    if breaks < skip:
+        return skip - breaks, b""
+    return 0, chunk.split(b"\n", skip)[skip] if skip else chunk

@@ -1,0 +1,114 @@
+"""Files that nobody vouches for, read with bounds: no device is opened, no pipe is waited for."""
+
+import os
+import stat
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+
+_CHUNK = 64 * 1024
+_FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NONBLOCK", "O_NOCTTY"))
+
+
+class UnreadableError(Exception):
+    """The file cannot be used; the message completes "it ..."."""
+
+
+def reason(error: OSError | ValueError) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+@contextmanager
+def opened(path: str) -> Generator[int]:
+    """A descriptor of a regular file. It is looked at first: merely opening some devices does something."""
+    try:
+        _refuse_special(os.stat(path))
+        descriptor = os.open(path, _FLAGS)
+    except (OSError, ValueError) as error:
+        raise UnreadableError(f"cannot be read: {reason(error)}") from None
+    try:
+        _refuse_special(os.fstat(descriptor))
+        yield descriptor
+    except OSError as error:
+        raise UnreadableError(f"cannot be read: {reason(error)}") from None
+    finally:
+        os.close(descriptor)
+
+
+def read_text(path: str, most: int) -> str:
+    """A whole small text file."""
+    with opened(path) as descriptor:
+        raw = b"".join(chunks(descriptor, most + 1))
+    if len(raw) > most:
+        raise UnreadableError(f"has more than {most:,} bytes")
+    if b"\0" in raw:
+        raise UnreadableError("is not text")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UnreadableError("is not UTF-8 text") from None
+
+
+def chunks(descriptor: int, most: int) -> Iterator[bytes]:
+    while most > 0 and (chunk := os.read(descriptor, min(most, _CHUNK))):
+        yield chunk
+        most -= len(chunk)
+
+
+def _refuse_special(found: os.stat_result) -> None:
+    if stat.S_ISDIR(found.st_mode):
+        raise UnreadableError("is a directory")
+    if not stat.S_ISREG(found.st_mode):
+        raise UnreadableError("is a device or a pipe, not a file")
+
+
+_FLAGS_private_files = os.O_RDWR | os.O_APPEND | sum(
+    getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY")
+)  # fmt: skip
+
+
+class NotOursError(Exception):
+    """Something is in the file's place, or somebody works with it; the message says which."""
+
+
+def private_folder(folder: str) -> None:
+    """Make it and what is missing above it, for this user alone."""
+    if os.path.isdir(folder):
+        return
+    above = os.path.dirname(folder)
+    if above != folder:
+        private_folder(above)
+    try:
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        pass
+
+
+def opened_for_appending(path: str, create: int) -> int:
+    """A descriptor, locked. `create` is O_CREAT, O_EXCL or 0. Raises NotOursError, OSError or ValueError."""
+    if create:
+        private_folder(os.path.dirname(path))
+    fd = os.open(path, _FLAGS_private_files | create, 0o600)
+    problem = _unusable(fd)
+    if problem is not None:
+        os.close(fd)
+        raise NotOursError(f"{problem}: {path}")
+    return fd
+
+
+def _unusable(fd: int) -> str | None:
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        return "this is not a regular file"
+    return None if _locked(fd) else "another process works with this session"
+
+
+def _locked(fd: int) -> bool:
+    import fcntl  # noqa: PLC0415 - not on Windows
+
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        # A file system without locks: two at once are then the user's own doing.
+        return True
+    return True

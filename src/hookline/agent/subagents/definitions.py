@@ -1,0 +1,284 @@
+"""Agents described in a file: Docker Agent's YAML, or the same in Hookline's own format with native hooks."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, cast
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hookline.agent.session_hooks import builtin_hooks
+from hookline.agent.subagents.subagent import AgentType
+from hookline.config.engine import Engine
+from hookline.config.files import read_file
+from hookline.documents.document import Document
+from hookline.matching.nearest import nearest
+from hookline.model import events as e
+from hookline.model.diagnostics import Diagnostic, Path
+from hookline.model.errors import ConfigError
+from hookline.model.events import EVENTS, EventSpec
+from hookline.model.hook import Condition, Hook
+from hookline.model.scene import Scene
+
+ROOT = "root"
+Whose = Literal["docker-agent", "native"]
+
+
+class AgentDefinition(Struct, frozen=True, kw_only=True):
+    """One agent of a file. What is not there is as it would be without a definition."""
+
+    name: str = ""
+    model: str | None = None
+    description: str = ""
+    instruction: str = ""
+    sub_agents: tuple[str, ...] = ()
+    tools: tuple[str, ...] | None = None
+    max_iterations: int | None = None
+    add_date: bool = False
+    add_environment_info: bool = False
+    add_prompt_files: tuple[str, ...] = ()
+
+
+class Definitions(Struct, frozen=True, kw_only=True):
+    file: str
+    whose: Whose
+    agents: Mapping[str, AgentDefinition]
+    document: Document
+    #: What is there and means nothing here: told, and no reason to stop.
+    notices: tuple[Diagnostic, ...] = ()
+
+    def root(self, name: str | None) -> AgentDefinition:
+        """The agent that was asked for, else `root`, else the first. Raises ConfigError."""
+        wanted = name or (ROOT if ROOT in self.agents else next(iter(self.agents)))
+        found = self.agents.get(wanted)
+        if found is None:
+            close = nearest(wanted, self.agents)
+            hint = f"did you mean {close!r}?" if close else f"there are {', '.join(self.agents)}"
+            raise ConfigError([_wrong(self.document, f"there is no agent {wanted!r}; {hint}", ("agents",))])
+        return found
+
+    def types(self, root: AgentDefinition) -> tuple[AgentType, ...]:
+        """The sub-agents of an agent, as kinds of sub-agents."""
+        return tuple(
+            AgentType(
+                name=each.name,
+                description=each.description or each.instruction[:200],
+                instruction=each.instruction,
+                tools=each.tools,
+                model=each.model,
+                max_iterations=each.max_iterations,
+            )
+            for each in (self.agents[name] for name in root.sub_agents)
+        )
+
+
+_TOP = ("agents", "models")
+_FIELDS = tuple(name for name in AgentDefinition.__struct_fields__ if name != "name")
+#: Fields of Docker Agent that change nothing here; its hooks are read by its dialect.
+_ELSEWHERE = frozenset({"hooks", "redact_secrets"})
+_UNUSED = frozenset(
+    {"toolsets", "commands", "handoffs", "welcome_message", "skills", "code_mode_tools", "num_history_items",
+     "add_description_parameter", "rag", "structured_output", "fallback", "cache", "use_default_tools"}
+)  # fmt: skip
+
+
+def read_definitions(file: str) -> Definitions:
+    """Raises ConfigError with everything that is wrong, each with its line."""
+    document = read_file(file)
+    value: Any = document.value
+    if value is None and document.diagnostics:
+        raise ConfigError(document.diagnostics)
+    top: Mapping[str, Any] = cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+    agents: Any = top.get("agents")
+    if not isinstance(agents, Mapping) or not agents:
+        raise ConfigError(
+            [_wrong(document, "an agent definition has a table `agents` with a name for each", ())]
+        )
+    tables = {str(name): agent for name, agent in cast("Mapping[Any, Any]", agents).items()}
+    reading = _Reading(document, tables, _whose(file, tables))
+    reading.top(top)
+    found = {name: reading.agent(name) for name in tables}
+    reading.check_sub_agents(found)
+    if reading.errors:
+        raise ConfigError(sorted(reading.errors, key=lambda said: said.where.line or 0))
+    return Definitions(
+        file=file, whose=reading.whose, agents=found, document=document, notices=tuple(reading.notices)
+    )
+
+
+def _whose(file: str, agents: Mapping[str, Any]) -> Whose:
+    """A definition in TOML, or with hooks under Hookline's own names, is Hookline's."""
+    if file.endswith(".toml"):
+        return "native"
+    named = {event for agent in agents.values() for event in _events_of(agent)}
+    return "native" if named & EVENTS.keys() else "docker-agent"
+
+
+def _events_of(agent: Any) -> Iterator[str]:
+    hooks: Any = cast("Mapping[str, Any]", agent).get("hooks") if isinstance(agent, Mapping) else None
+    if isinstance(hooks, Mapping):
+        yield from (str(event) for event in cast("Mapping[str, Any]", hooks))
+
+
+class _Reading:
+    def __init__(self, document: Document, agents: Mapping[str, Any], whose: Whose) -> None:
+        self._document = document
+        self._agents = agents
+        self._models: dict[str, str] = {}
+        self.whose: Whose = whose
+        self.errors: list[Diagnostic] = []
+        self.notices: list[Diagnostic] = []
+
+    def top(self, top: Mapping[str, Any]) -> None:
+        """What stands beside the agents: models with names, and in a native file nothing else."""
+        if self.whose == "native":
+            for key in map(str, top):
+                if key not in _TOP:
+                    self._wrong(f"there is no field {key!r}; there are {', '.join(_TOP)}", (key,))
+        models: Any = top.get("models")
+        if models is not None and not isinstance(models, Mapping):
+            self._wrong("models is not a table", ("models",))
+        elif models is not None:
+            for name, entry in cast("Mapping[Any, Any]", models).items():
+                self._named_model(str(name), entry)
+
+    def _named_model(self, name: str, entry: Any) -> None:
+        path: Path = ("models", name)
+        if not isinstance(entry, Mapping):
+            self._wrong(f"the model {name} is not a table with provider and model", path)
+            return
+        given = cast("Mapping[str, Any]", entry)
+        parts = [given.get("provider", "openai"), given.get("model", name)]
+        for key, value in zip(("provider", "model"), parts, strict=True):
+            if not isinstance(value, str) or not value:
+                self._wrong(f"the model {name}: {key} is no text", (*path, key))
+        self._models[name] = ":".join(map(str, parts))
+
+    def agent(self, name: str) -> AgentDefinition:
+        given: Any = self._agents[name]
+        if not isinstance(given, Mapping):
+            self._wrong(f"agent {name} is not a table", ("agents", name))
+            return AgentDefinition(name=name)
+        fields = {
+            str(key): value
+            for key, value in cast("Mapping[Any, Any]", given).items()
+            if self._takes(str(key), value, ("agents", name, str(key)))
+        }
+        if isinstance(fields.get("model"), str):
+            fields["model"] = self._model(fields["model"])
+        return msgspec.convert({**fields, "name": name}, AgentDefinition)
+
+    def _takes(self, key: str, value: Any, path: Path) -> bool:
+        """Whether a field is one of ours with a value that fits; what else it is, is said."""
+        if key in _FIELDS:
+            try:
+                msgspec.convert({key: value}, AgentDefinition)
+            except msgspec.ValidationError as problem:
+                self._wrong(f"{key}: {str(problem).partition(' - at ')[0]}", path)
+                return False
+            return True
+        if key in _ELSEWHERE:
+            return False
+        close = nearest(key, (*_FIELDS, *_ELSEWHERE))
+        if self.whose == "docker-agent" and (key in _UNUSED or close is None):
+            message = f"{key} means nothing to this agent and is left aside"
+            self.notices.append(Diagnostic("info", "unused-field", message, self._document.where(*path)))
+            return False
+        hint = f"did you mean {close!r}?" if close else f"there are {', '.join(_FIELDS)}"
+        self._wrong(f"there is no field {key!r}; {hint}", path)
+        return False
+
+    def _model(self, given: str) -> str:
+        if given in self._models:
+            return self._models[given]
+        # Docker Agent writes openai/gpt-5 where everybody here writes openai:gpt-5.
+        return given.replace("/", ":", 1) if self.whose == "docker-agent" and ":" not in given else given
+
+    def check_sub_agents(self, found: Mapping[str, AgentDefinition]) -> None:
+        for name, agent in found.items():
+            for place, wanted in enumerate(agent.sub_agents):
+                if wanted not in found:
+                    close = nearest(wanted, found)
+                    hint = f"; did you mean {close!r}?" if close else ""
+                    path: Path = ("agents", name, "sub_agents", place)
+                    self._wrong(f"there is no agent {wanted!r} in this file{hint}", path)
+
+    def _wrong(self, message: str, path: Path) -> None:
+        self.errors.append(_wrong(self._document, message, path))
+
+
+def _wrong(document: Document, message: str, path: Path) -> Diagnostic:
+    return Diagnostic("error", "bad-definition", message, document.where(*path))
+
+
+class _OfAgent(Struct, frozen=True):
+    """Holds for one agent of the file.
+
+    The session's own agent, and any sub-agent the file does not define, counts as the agent that was chosen: a
+    guard is never lost because it has another name.
+    """
+
+    chosen: str
+    known: frozenset[str]
+    #: None: the condition knows by itself which agent it is for.
+    name: str | None
+    further: Condition | None = None
+
+    @property
+    def text(self) -> str:
+        mine = [] if self.name is None else [f"the agent is {self.name}"]
+        return "; ".join([*mine, *([self.further.text] if self.further is not None else [])])
+
+    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:
+        agent = scene.agent_type if scene.agent_type in self.known else self.chosen
+        if self.name is not None and agent != self.name:
+            return False
+        if self.name is None:
+            scene = replace(scene, agent_type=agent)
+        return self.further is None or self.further.holds(event, payload, scene)
+
+
+def definition_hooks(
+    engine: Engine, definitions: Definitions, chosen: str
+) -> tuple[Sequence[Hook], Sequence[Diagnostic]]:
+    """`chosen` is the agent that runs the session."""
+    known = frozenset(definitions.agents)
+    if definitions.whose == "docker-agent":
+        # By the name under which the loader may find the same file itself.
+        loaded = engine.loader.files([os.path.abspath(definitions.file)], "docker-agent")
+        return [_chosen(hook, chosen, known) for hook in loaded.hooks], loaded.diagnostics
+    hooks: list[Hook] = []
+    said: list[Diagnostic] = []
+    for name, agent in definitions.agents.items():
+        reading = engine.loader.native_document(_part(definitions.document, ("agents", name)))
+        said.extend(reading.diagnostics)
+        flags = builtin_hooks(
+            engine.make_hook,
+            date=agent.add_date,
+            environment=agent.add_environment_info,
+            files=agent.add_prompt_files,
+            begins=e.SESSION_START if name == chosen else e.SUBAGENT_START,
+        )
+        hooks.extend(
+            replace(hook, condition=_OfAgent(chosen, known, name, hook.condition))
+            for hook in (*reading.hooks, *flags)
+        )
+    return hooks, said
+
+
+def _chosen(hook: Hook, chosen: str, known: frozenset[str]) -> Hook:
+    """That dialect takes `root` for the session's own agent."""
+    if hook.condition is None:
+        return hook
+    return replace(hook, condition=_OfAgent(chosen, known, None, hook.condition))
+
+
+def _part(document: Document, path: Path) -> Document:
+    """A table of a document as a document of its own; lines are still those of the file."""
+    value: Any = document.value
+    for step in path:
+        value = cast("Mapping[Any, Any]", value)[step]
+    hooks = cast("Mapping[str, Any]", value).get("hooks")
+    part = {"hooks": hooks} if hooks is not None else {}
+    return Document(document.file, part, (), (), lambda below: document.locate((*path, *below)))

@@ -1,0 +1,164 @@
+"""Git worktrees the agent enters and leaves. A hook may make one in its own way and say where it is."""
+
+import asyncio
+import os
+import re
+import subprocess
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from hookline.agent.tools.base import MAIN, ShapedTool, ToolError, ToolReply, Workplace
+from hookline.model import events as e
+from hookline.model import payloads as p
+from hookline.model.safe_text import one_line
+
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,63}", re.ASCII)
+_FOLDER = os.path.join(".hookline", "worktrees")
+_GIT_SECONDS = 60.0
+
+
+class Entered(Struct, frozen=True, kw_only=True):
+    path: str
+    came_from: str
+    #: A hook made it, so git is not asked to remove it.
+    by_hook: bool
+
+
+class Worktrees:
+    """The worktree of a session: at most one at a time."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self.entered: Entered | None = None
+
+    async def create(self, name: str, place: Workplace) -> tuple[str, bool]:
+        """A worktree and whether a hook made it. Raises ToolError that says why there is none."""
+        if _NAME.fullmatch(name) is None:
+            raise ToolError(
+                f"{one_line(name, 80)!r} cannot be the name of a worktree: letters, digits, . _ -"
+            )
+        wanted = await place.hooks.dispatch(e.WORKTREE_CREATE, p.WorktreeWanted(name=name))
+        if wanted.blocked:
+            raise ToolError(f"no worktree was made: {wanted.reason or 'a hook objects'}")
+        if isinstance(wanted.answer, str) and wanted.answer:
+            path = place.path(wanted.answer)
+            if not await asyncio.to_thread(os.path.isdir, path):
+                raise ToolError(f"a hook said the worktree is at {path}, but there is no directory")
+            return path, True
+        path = os.path.join(self._root, _FOLDER, name)
+        if not await asyncio.to_thread(os.path.isdir, path):
+            await _git(self._root, "worktree", "add", "-B", f"hookline/{name}", path)
+        return path, False
+
+    async def remove(self, path: str, place: Workplace, *, by_hook: bool, discard: bool) -> None:
+        await place.hooks.dispatch(e.WORKTREE_REMOVE, p.WorktreeGone(worktree_path=path))
+        if not by_hook:
+            force = ("--force",) if discard else ()
+            await _git(self._root, "worktree", "remove", *force, path)
+
+    async def tidied(self, path: str, place: Workplace) -> bool:
+        """Remove a worktree of ours in which nothing was done; False where something would be lost."""
+        branch = f"hookline/{os.path.basename(path)}"
+        commits = ("rev-list", "HEAD", "--not", f"--exclude={branch}", "--branches")
+        if await _git(path, "status", "--porcelain") or await _git(path, *commits):
+            return False
+        await self.remove(path, place, by_hook=False, discard=False)
+        await _git(self._root, "branch", "-D", branch)
+        return True
+
+    async def enter(self, name: str, place: Workplace) -> str:
+        if self.entered is not None:
+            raise ToolError(f"the session is in the worktree {self.entered.path} already: leave it first")
+        path, by_hook = await self.create(name, place)
+        self.entered = Entered(path=path, came_from=place.cwd, by_hook=by_hook)
+        place.worktree = path
+        return path
+
+    async def leave(self, place: Workplace, *, remove: bool, discard: bool = False) -> Entered:
+        here = self.entered
+        if here is None:
+            raise ToolError("the session is in no worktree")
+        if remove:
+            await self.remove(here.path, place, by_hook=here.by_hook, discard=discard)
+        self.entered, place.worktree = None, ""
+        return here
+
+
+class EnterArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    name: Annotated[str, Meta(description="A name for the worktree and its branch.")]
+
+
+class ExitArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    action: Annotated[Literal["keep", "remove"], Meta(description="What becomes of the worktree.")] = "keep"
+    discard_changes: Annotated[bool, Meta(description="Remove it even if something would be lost.")] = False
+
+
+class WorktreeTools:
+    def __init__(self, worktrees: Worktrees) -> None:
+        self._worktrees = worktrees
+
+    def tools(self) -> tuple[ShapedTool[EnterArguments], ShapedTool[ExitArguments]]:
+        only_main = frozenset({MAIN})
+        return (
+            ShapedTool(
+                "EnterWorktree",
+                "Makes a git worktree and works there from now on.",
+                "run",
+                EnterArguments,
+                self._enter,
+                only_main,
+            ),
+            ShapedTool(
+                "ExitWorktree",
+                "Goes back to where the session was before it entered the worktree.",
+                "run",
+                ExitArguments,
+                self._exit,
+                only_main,
+            ),
+        )
+
+    async def _enter(self, arguments: EnterArguments, place: Workplace) -> ToolReply:
+        path = await self._worktrees.enter(arguments.name, place)
+        message = f"Created worktree at {path}. The session works there now; ExitWorktree leaves it."
+        return ToolReply(text=message, response={"worktreePath": path, "message": message}, moved_to=path)
+
+    async def _exit(self, arguments: ExitArguments, place: Workplace) -> ToolReply:
+        remove = arguments.action == "remove"
+        left = await self._worktrees.leave(place, remove=remove, discard=arguments.discard_changes)
+        done = "Left and removed" if remove else "Left"
+        message = f"{done} the worktree at {left.path}. The session is back in {left.came_from}."
+        return ToolReply(
+            text=message,
+            response={
+                "action": arguments.action,
+                "originalCwd": left.came_from,
+                "worktreePath": left.path,
+                "message": message,
+            },
+            moved_to=left.came_from,
+        )
+
+
+async def _git(root: str, *words: str) -> str:
+    """What git prints. Raises ToolError with git's own words."""
+
+    def run() -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["git", "-C", root, *words],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_GIT_SECONDS,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+
+    try:
+        done = await asyncio.to_thread(run)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ToolError(f"git did not run: {error}") from None
+    if done.returncode:
+        raise ToolError(f"git {words[0]} {words[1]}: {done.stderr.strip() or done.stdout.strip()}")
+    return done.stdout.strip()

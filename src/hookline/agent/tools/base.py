@@ -1,0 +1,251 @@
+"""What a tool is, and what it finds around it when it runs."""
+
+import os
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Generic, Literal, Protocol, TypeVar, cast
+
+import msgspec
+from msgspec import Struct
+
+from hookline.agent.hooks import Hooks
+from hookline.agent.models.port import Usage
+from hookline.matching.nearest import nearest
+from hookline.model import events as e
+from hookline.model import payloads as p
+from hookline.permissions.rules import RuleSet
+
+#: What a call does to the world; permission modes speak of these.
+Category = Literal["read", "write", "run", "web", "mcp", "agent", "other"]
+
+#: The caller that is nobody's sub-agent.
+MAIN = "main"
+
+
+class ToolReply(Struct, frozen=True, kw_only=True):
+    """What came of a call: the text the model reads, and the facts hooks read."""
+
+    text: str
+    #: `tool_response` of PostToolUse; the text when there is nothing more to say.
+    response: Any = None
+    #: The working directory after the call, when it moved. The agent moves, and says so, after the call.
+    moved_to: str | None = None
+
+
+class ToolError(Exception):
+    """The call was started and failed; the model reads the message."""
+
+    def __init__(self, message: str, *, exit_code: int | None = None, interrupted: bool = False) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+        self.interrupted = interrupted
+        #: Where a shell stood when its command failed.
+        self.moved_to: str | None = None
+
+
+def _ignore(_told: object) -> None:
+    pass
+
+
+class Workplace:
+    """The surroundings of one agent's tools. A sub-agent has one of its own."""
+
+    def __init__(
+        self,
+        hooks: Hooks,
+        cwd: str,
+        *,
+        env: Mapping[str, str] | None = None,
+        agent_id: str | None = None,
+        agent_type: str | None = None,
+    ) -> None:
+        self.hooks = hooks
+        self.cwd = os.path.abspath(cwd)
+        #: A snapshot: what changes later in this process is not the session's.
+        self.env: dict[str, str] = dict(os.environ if env is None else env)
+        #: The top of the git worktree it works in, if it is in one of its own.
+        self.worktree = ""
+        self.agent_id = agent_id
+        self.agent_type = agent_type
+        #: Set by the owner of the session: where the agent works now, and what hooks want watched.
+        self.on_move: Callable[[str], None] = _ignore
+        self.on_watch: Callable[[tuple[str, ...]], None] = _ignore
+        #: A tool changed a file; and hooks have been told of it.
+        self.on_wrote: Callable[[str], None] = _ignore
+        self.on_told: Callable[[str], None] = _ignore
+        #: Files the model has read, and their time of change then: an edit of anything else is a guess.
+        self.read_files: dict[str, float] = {}
+        #: `allowed-tools` of the turn that is being played; they hold for sub-agents it starts, too.
+        self.allowed: RuleSet | None = None
+        self._spent = Usage()
+        self._touched: list[str] = []
+
+    @property
+    def caller(self) -> str:
+        return self.agent_type or MAIN
+
+    def path(self, given: str) -> str:
+        """An absolute path for what the model wrote."""
+        return os.path.normpath(os.path.join(self.cwd, os.path.expanduser(given)))
+
+    def spend(self, usage: Usage) -> None:
+        """Something beside the turn's own requests asked a model."""
+        self._spent += usage
+
+    def take_spent(self) -> Usage:
+        taken, self._spent = self._spent, Usage()
+        return taken
+
+    def touch(self, arguments: Mapping[str, Any]) -> None:
+        """A call that ran named these files."""
+        for field in ("file_path", "notebook_path", "path"):
+            given = arguments.get(field)
+            if isinstance(given, str) and given:
+                self._touched.append(self.path(given))
+
+    def take_touched(self) -> tuple[str, ...]:
+        """The files named since the last time, each once."""
+        taken, self._touched = tuple(dict.fromkeys(self._touched)), []
+        return taken
+
+    async def shell_env(self, tool_name: str, command: str, tool_input: Mapping[str, Any]) -> dict[str, str]:
+        """The environment of a command, with what ShellEnv hooks add."""
+        outcome = await self.hooks.dispatch(
+            e.SHELL_ENV, p.ShellStart(tool_name=tool_name, command=command, tool_input=tool_input)
+        )
+        return {**self.env, **outcome.env}
+
+    async def move(self, where: str) -> None:
+        """Work from another directory from now on, and tell hooks."""
+        old, self.cwd = self.cwd, where
+        self.on_move(where)
+        outcome = await self.hooks.dispatch(e.CWD_CHANGED, p.CwdMove(old_cwd=old, new_cwd=where))
+        self.on_watch(outcome.watch_paths)
+
+    async def wrote(self, file: str, event: Literal["add", "change", "unlink"]) -> None:
+        """Tell hooks that a tool of this agent changed a file."""
+        self.on_wrote(file)
+        try:
+            outcome = await self.hooks.dispatch(e.FILE_CHANGED, p.FileEdit(file_path=file, event=event))
+        finally:
+            self.on_told(file)
+        self.on_watch(outcome.watch_paths)
+
+
+class Tool(Protocol):
+    """Something the model can call. Tools hold no state of a conversation: that is the workplace's."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def description(self) -> str: ...
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """JSON Schema of its arguments."""
+        ...
+
+    @property
+    def category(self) -> Category: ...
+
+    @property
+    def callers(self) -> frozenset[str] | None:
+        """Who may call it: "main" or types of sub-agents; None for everybody."""
+        ...
+
+    def problem(self, arguments: Mapping[str, Any]) -> str | None:
+        """Why these arguments do not fit, or None. Asked again when a hook changed them."""
+        ...
+
+    async def run(self, arguments: Mapping[str, Any], place: Workplace) -> ToolReply:
+        """Do it. Raises ToolError; cancelling ends whatever it started."""
+        ...
+
+
+def named(name: str, names: Sequence[str] | None) -> bool:
+    """Whether a list of tools holds this one: `mcp__server__*` stands for many, no list for all."""
+    if names is None or name in names:
+        return True
+    return any(each.endswith("*") and name.startswith(each[:-1]) for each in names)
+
+
+A = TypeVar("A", bound=Struct)
+
+_LONGEST_NAME = 80
+
+
+class ShapedTool(Generic[A]):
+    """A tool made of a record of arguments and a function that takes one."""
+
+    def __init__(
+        self,
+        name: str,
+        description: str,
+        category: Category,
+        shape: type[A],
+        work: Callable[[A, Workplace], Awaitable[ToolReply]],
+        callers: frozenset[str] | None = None,
+    ) -> None:
+        self.name = name
+        self.description = description
+        self.category: Category = category
+        self.callers = callers
+        self._shape = shape
+        self._work = work
+        self._schema: Mapping[str, Any] | None = None
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        if self._schema is None:
+            self._schema = schema_of(self._shape)
+        return self._schema
+
+    def problem(self, arguments: Mapping[str, Any]) -> str | None:
+        return problem_of(self._shape, arguments)
+
+    async def run(self, arguments: Mapping[str, Any], place: Workplace) -> ToolReply:
+        return await self._work(msgspec.convert(_whole_numbers(arguments), self._shape), place)
+
+
+def schema_of(shape: type[Struct]) -> Mapping[str, Any]:
+    """JSON Schema with nothing to look up elsewhere: not every provider follows references."""
+    (reference,), components = msgspec.json.schema_components([shape], ref_template="{name}")
+    found: Any = components[reference["$ref"]]
+    return {key: value for key, value in found.items() if key != "title"}
+
+
+def problem_of(shape: type[Struct], arguments: Mapping[str, Any]) -> str | None:
+    """Everything that is wrong with the arguments in one sentence, or None."""
+    fields = {field.encode_name: field for field in msgspec.structs.fields(shape)}
+    given = _whole_numbers(arguments)
+    found = [f"{name} is missing" for name, field in fields.items() if field.required and name not in given]
+    for name, value in given.items():
+        field = fields.get(name)
+        if field is None:
+            found.append(_unknown(name, fields))
+        elif (wrong := _misfit(value, field.type)) is not None:
+            found.append(f"{name}: {wrong}")
+    return "; ".join(found) + "." if found else None
+
+
+def _misfit(value: Any, kind: Any) -> str | None:
+    try:
+        msgspec.convert(value, kind)
+    except msgspec.ValidationError as problem:
+        said = str(problem)
+        return said[:1].lower() + said[1:]
+    return None
+
+
+def _unknown(name: Any, fields: Mapping[str, Any]) -> str:
+    shown = str(name)[:_LONGEST_NAME]
+    close = nearest(shown, fields)
+    return f"there is no argument {shown!r}" + (f" (did you mean {close!r}?)" if close else "")
+
+
+def _whole_numbers(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Some providers send every number as a float."""
+    return {
+        name: int(value) if isinstance(value, float) and value.is_integer() else cast("Any", value)
+        for name, value in arguments.items()
+    }

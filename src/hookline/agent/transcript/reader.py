@@ -1,0 +1,165 @@
+"""A transcript read back: every whole record, a word about the rest, and the conversation they tell."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from io import BufferedReader
+
+from msgspec import Struct
+
+from hookline.agent.conversation import INTERRUPTED
+from hookline.agent.messages import Assistant, Message, ToolResult, User
+from hookline.agent.models.port import Usage
+from hookline.agent.tools.base import MAIN
+from hookline.agent.transcript.records import (
+    ClearRecord,
+    CompactionRecord,
+    GrantsRecord,
+    MessageRecord,
+    Record,
+    SessionRecord,
+    TurnRecord,
+    decoded,
+)
+from hookline.journal.reader import regular_file
+from hookline.model.safe_text import one_line
+
+_LONGEST_LINE = 32 * 1024 * 1024
+_PROBLEMS_KEPT = 50
+
+#: Who speaks when a summary stands for what was said before.
+COMPACTION = "compaction"
+
+
+class Read(Struct, frozen=True):
+    """What a file holds. `torn_at` is where a last line that never ended begins; None when the file ends well."""
+
+    records: tuple[Record, ...] = ()
+    problems: tuple[str, ...] = ()
+    torn_at: int | None = None
+    #: The last record is whole, but nothing ends its line.
+    unended: bool = False
+
+
+class Past(Struct, frozen=True, kw_only=True):
+    """An earlier session, as far as it is needed to go on with it."""
+
+    session: SessionRecord | None = None
+    messages: tuple[Message, ...] = ()
+    turns: int = 0
+    totals: Usage = Usage()
+    grants: GrantsRecord = GrantsRecord()
+    problems: tuple[str, ...] = ()
+
+
+def read_transcript(path: str) -> Read:
+    """Never raises: a file that cannot be read is a problem like any other."""
+    try:
+        with regular_file(path) as file:
+            return _read(file)
+    except (OSError, ValueError) as error:
+        return Read(problems=(one_line(f"the transcript cannot be read: {error}", 500),))
+
+
+def _read(file: BufferedReader) -> Read:
+    records: list[Record] = []
+    problems: list[str] = []
+    torn_at: int | None = None
+    unended = False
+    for number, (start, line, ends) in enumerate(_lines(file), 1):
+        if not line.strip():
+            continue
+        try:
+            records.append(decoded(line))
+            unended = not ends
+        except ValueError as error:
+            torn_at = None if ends else start
+            what = "is not a record" if ends else "was torn and is left out"
+            problems.append(one_line(f"line {number} {what}: {error}", 300))
+    more = len(problems) - _PROBLEMS_KEPT
+    if more > 0:
+        problems = [*problems[:_PROBLEMS_KEPT], f"and {more} more"]
+    return Read(tuple(records), tuple(problems), torn_at, unended)
+
+
+def _lines(file: BufferedReader) -> Iterator[tuple[int, bytes, bool]]:
+    """Where a line begins, the line, and whether it ends. One without end is cut, and no record any more."""
+    start = 0
+    while line := file.readline(_LONGEST_LINE):
+        ends = line.endswith(b"\n")
+        length = len(line)
+        while not ends and (rest := file.readline(_LONGEST_LINE)):
+            length += len(rest)
+            ends = rest.endswith(b"\n")
+            line = line[:100]
+        yield start, line, ends
+        start += length
+
+
+def past_of(read: Read, who: str = MAIN) -> Past:
+    """What the records tell of one agent's conversation, with every call answered."""
+    session: SessionRecord | None = None
+    grants = GrantsRecord()
+    last = TurnRecord(turn=0, status="")
+    for record in read.records:
+        if isinstance(record, SessionRecord):
+            session = record
+        elif isinstance(record, GrantsRecord):
+            grants = record
+        elif isinstance(record, TurnRecord):
+            last = record
+    return Past(
+        session=session,
+        messages=answered(_messages(read.records, who)),
+        turns=last.turn,
+        totals=last.totals,
+        grants=grants,
+        problems=read.problems,
+    )
+
+
+def _messages(records: Iterable[Record], who: str) -> list[Message]:
+    messages: list[Message] = []
+    for record in records:
+        if isinstance(record, MessageRecord) and record.who == who:
+            messages.append(record.message)
+        elif isinstance(record, CompactionRecord) and record.who == who:
+            messages = list(record.kept) or [User(text=record.summary, by=COMPACTION)]
+        elif isinstance(record, ClearRecord):
+            messages.clear()
+    return messages
+
+
+def answered(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Each call followed by its result, made up where it is missing; a result without its call is left out.
+
+    A killed agent leaves calls unanswered, a damaged line takes calls or results away, and no provider takes
+    a conversation with such gaps.
+    """
+    found: list[Message] = []
+    rest = deque(messages)
+    while rest:
+        message = rest.popleft()
+        if isinstance(message, ToolResult):
+            continue
+        found.append(message)
+        if isinstance(message, Assistant) and message.tool_calls:
+            found += _results(message, rest)
+    return tuple(found)
+
+
+def _results(asked: Assistant, rest: "deque[Message]") -> list[ToolResult]:
+    given: dict[str, deque[ToolResult]] = {}
+    # Words of hooks may stand between the results of one batch; an answer of the model ends it.
+    batch: list[Message] = []
+    while rest and not isinstance(rest[0], Assistant):
+        batch.append(rest.popleft())
+    for each in batch:
+        if isinstance(each, ToolResult):
+            given.setdefault(each.tool_use_id, deque()).append(each)
+    rest.extendleft(reversed([each for each in batch if not isinstance(each, ToolResult)]))
+    return [
+        given[use.id].popleft()
+        if given.get(use.id)
+        else ToolResult(tool_use_id=use.id, name=use.name, text=INTERRUPTED, is_error=True)
+        for use in asked.tool_calls
+    ]

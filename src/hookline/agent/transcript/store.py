@@ -1,0 +1,175 @@
+"""Where transcripts live: a folder per project in the user's state, and a file per session in it."""
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from zlib import crc32
+
+from msgspec import Struct
+
+from hookline.agent.messages import User
+from hookline.agent.transcript.records import MessageRecord, SessionRecord, decoded
+from hookline.agent.transcript.writer import TranscriptError
+from hookline.config.files import upward
+from hookline.journal.file import state_dir
+from hookline.matching.nearest import nearest
+from hookline.model.safe_text import one_line
+
+_ENDING = ".jsonl"
+_WIDEST_SLUG = 80
+_NEWEST_SHOWN = 3
+#: How much of a file is looked at to say what it is about.
+_OPENING = 64 * 1024
+#: How the line of a message begins; what is in it does not matter here.
+_MESSAGE = b'{"type":"message"'
+#: Shorter beginnings of an id are typed by mistake.
+_SHORTEST_PREFIX = 4
+
+
+class Stored(Struct, frozen=True):
+    """A session that can be resumed."""
+
+    id: str
+    path: str
+    #: When its file was last written, in seconds since 1970.
+    changed: float
+
+
+class Opening(Struct, frozen=True):
+    """How a session began: for lists."""
+
+    cwd: str = ""
+    model: str | None = None
+    started: float = 0.0
+    #: The first thing the user said.
+    prompt: str = ""
+
+
+class SessionsStore:
+    """The sessions of one project. Reads folders when asked; nothing is remembered."""
+
+    def __init__(self, env: Mapping[str, str], cwd: str) -> None:
+        self._all = os.path.join(state_dir(env), "sessions")
+        #: Give it to Transcript.create.
+        self.folder = os.path.join(self._all, project_slug(cwd))
+
+    def path(self, session_id: str) -> str:
+        return os.path.join(self.folder, session_id + _ENDING)
+
+    def sessions(self) -> tuple[Stored, ...]:
+        """The newest first."""
+        return _stored(self.folder)
+
+    def last(self, but: str = "") -> Stored:
+        """The newest but that one in which somebody said something. Raises TranscriptError when there is none."""
+        for each in self.sessions():
+            if each.id != but and _was_spoken_in(each.path):
+                return each
+        raise TranscriptError("there is no earlier session in this project")
+
+    def find(self, wanted: str) -> Stored:
+        """By its id or the beginning of it. Raises TranscriptError that says what there is instead."""
+        here = self.sessions()
+        found = _matching(here, wanted)
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise TranscriptError(f"several sessions begin so: {', '.join(_ids(found))}")
+        elsewhere = _matching(self._elsewhere(), wanted)
+        if elsewhere:
+            where = one_line(opening(elsewhere[0].path).cwd, 300) or "another project"
+            raise TranscriptError(f"session {elsewhere[0].id} belongs to {where}: resume it there")
+        raise TranscriptError(_not_found(wanted, here))
+
+    def _elsewhere(self) -> list[Stored]:
+        try:
+            folders = sorted(os.listdir(self._all))
+        except OSError:
+            return []
+        paths = [os.path.join(self._all, folder) for folder in folders]
+        return [each for path in paths if path != self.folder for each in _stored(path)]
+
+
+def new_session_id() -> str:
+    """A random UUID: hooks of other agents expect one."""
+    raw = bytearray(os.urandom(16))
+    raw[6] = raw[6] & 0x0F | 0x40
+    raw[8] = raw[8] & 0x3F | 0x80
+    text = raw.hex()
+    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
+
+
+def project_slug(cwd: str) -> str:
+    """A name for a project's folder that people can read and no two projects share."""
+    project = upward(os.path.realpath(cwd))[-1]
+    readable = re.sub(r"[^A-Za-z0-9]+", "-", project).strip("-")[-_WIDEST_SLUG:]
+    return f"{readable or 'root'}-{crc32(os.fsencode(project)):08x}"
+
+
+def opening(path: str) -> Opening:
+    """What is known from the first lines; nothing when they cannot be read."""
+    session: SessionRecord | None = None
+    prompt = ""
+    for line in _first_lines(path):
+        try:
+            record = decoded(line)
+        except ValueError:
+            continue
+        if isinstance(record, SessionRecord):
+            session = session or record
+        elif isinstance(record, MessageRecord) and isinstance(record.message, User) and not record.message.by:
+            prompt = record.message.text
+            break
+    if session is None:
+        return Opening(prompt=prompt)
+    return Opening(session.cwd, session.model, session.started, prompt)
+
+
+def _was_spoken_in(path: str) -> bool:
+    """Or may have been: a first message may be longer than what is looked at."""
+    lines = _first_lines(path)
+    return sum(map(len, lines)) + len(lines) > _OPENING or any(line.startswith(_MESSAGE) for line in lines)
+
+
+def _first_lines(path: str) -> list[bytes]:
+    from hookline.handlers.standard_builtins import read_start  # noqa: PLC0415 - only for lists
+
+    try:
+        return read_start(path, _OPENING).split(b"\n")
+    except (OSError, ValueError):
+        return []
+
+
+def _stored(folder: str) -> tuple[Stored, ...]:
+    found: list[Stored] = []
+    try:
+        with os.scandir(folder) as scan:
+            for entry in scan:
+                if entry.name.endswith(_ENDING) and entry.is_file(follow_symlinks=False):
+                    changed = entry.stat(follow_symlinks=False).st_mtime
+                    found.append(Stored(entry.name.removesuffix(_ENDING), entry.path, changed))
+    except OSError:
+        # Not there, or gone while it was read.
+        pass
+    return tuple(sorted(found, key=lambda each: (-each.changed, each.id)))
+
+
+def _matching(sessions: Sequence[Stored], wanted: str) -> list[Stored]:
+    exact = [each for each in sessions if each.id == wanted]
+    if exact or len(wanted) < _SHORTEST_PREFIX:
+        return exact
+    return [each for each in sessions if each.id.startswith(wanted)]
+
+
+def _not_found(wanted: str, here: Sequence[Stored]) -> str:
+    said = f"there is no session {one_line(wanted, 80)!r}"
+    if not here:
+        return f"{said}; this project has none"
+    close = nearest(wanted, [each.id for each in here])
+    if close is not None:
+        return f"{said}; did you mean {close}?"
+    return f"{said}; the newest are {', '.join(_ids(here[:_NEWEST_SHOWN]))}"
+
+
+def _ids(sessions: Sequence[Stored]) -> list[str]:
+    return [one_line(each.id, 80) for each in sessions]

@@ -1,0 +1,205 @@
+"""The conversation on disk, written as it happens: a killed agent loses at most the line it was writing."""
+
+import errno
+import os
+import re
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import asdict, replace
+
+from hookline.agent.messages import Message
+from hookline.agent.models.port import Usage
+from hookline.agent.safe_files import NotOursError, opened_for_appending
+from hookline.agent.tools.base import MAIN
+from hookline.agent.transcript.reader import Past, past_of, read_transcript
+from hookline.agent.transcript.records import (
+    ClearRecord,
+    CompactionRecord,
+    MessageRecord,
+    Record,
+    SessionFacts,
+    SessionRecord,
+    TurnRecord,
+    encoded,
+)
+from hookline.model.errors import HooklineError
+from hookline.model.safe_text import one_line
+
+#: What waits for a disk that is full. Beyond it the oldest go.
+_MOST_WAITING = 32 * 1024 * 1024
+_PROBLEMS_KEPT = 20
+_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,127}", re.ASCII)
+
+
+class TranscriptError(HooklineError):
+    """A session cannot be begun or resumed under this name; the message says why."""
+
+
+def _say_nothing(problem: str) -> None:
+    del problem
+
+
+class Transcript:
+    """Appends records to one file. A write that fails is told once; the records wait and the session goes on."""
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        past: Past | None = None,
+        report: Callable[[str], None] = _say_nothing,
+        clock: Callable[[], float] = time.time,
+        most_waiting: int = _MOST_WAITING,
+    ) -> None:
+        self.path = path
+        #: What was there before, when this is a session that is resumed.
+        self.past = past if past is not None else Past()
+        self._report = report
+        self._clock = clock
+        self._most_waiting = most_waiting
+        self._fd: int | None = None
+        self._waiting: deque[bytes] = deque()
+        self._waiting_bytes = 0
+        #: Bytes of the first waiting line that are in the file already.
+        self._begun = 0
+        self._problems: list[str] = []
+
+    @classmethod
+    def create(
+        cls,
+        folder: str,
+        session_id: str,
+        facts: SessionFacts,
+        *,
+        report: Callable[[str], None] = _say_nothing,
+        clock: Callable[[], float] = time.time,
+    ) -> "Transcript":
+        """A new file. Raises TranscriptError for an id that cannot be one, or is taken; a bad disk raises nothing."""
+        if _ID.fullmatch(session_id) is None:
+            raise TranscriptError(f"{one_line(session_id, 80)!r} cannot be the id of a session")
+        transcript = cls(os.path.join(folder, f"{session_id}.jsonl"), report=report, clock=clock)
+        transcript._begin()
+        known = replace(facts, started=facts.started or clock())
+        transcript.append(SessionRecord(id=session_id, **asdict(known)))
+        return transcript
+
+    @classmethod
+    def resume(
+        cls,
+        path: str,
+        *,
+        report: Callable[[str], None] = _say_nothing,
+        clock: Callable[[], float] = time.time,
+    ) -> "Transcript":
+        """Go on with a file; `past` tells what it holds. Raises TranscriptError when it is not there or in use."""
+        transcript = cls(path, report=report, clock=clock)
+        try:
+            transcript._fd = opened_for_appending(path, 0)
+        except (OSError, ValueError, NotOursError) as error:
+            raise TranscriptError(one_line(f"the session cannot be resumed: {error}", 500)) from None
+        read = read_transcript(path)
+        if not read.records:
+            # Whatever it is, it is not ours to mend.
+            transcript.close()
+            why = "; ".join(read.problems) or "it is empty"
+            raise TranscriptError(one_line(f"{path} is not a transcript: {why}", 500))
+        transcript._mend(read.torn_at, unended=read.unended)
+        transcript.past = past_of(read)
+        for problem in read.problems:
+            transcript._say(problem)
+        return transcript
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        return tuple(self._problems)
+
+    def append(self, record: Record) -> None:
+        """In the file when this returns, unless the disk says no."""
+        if not isinstance(record, SessionRecord) and not record.at:
+            record = replace(record, at=self._clock())
+        try:
+            line = encoded(record)
+        except ValueError as error:
+            self._say(f"a record cannot be written: {error}")
+            return
+        self._waiting.append(line)
+        self._waiting_bytes += len(line)
+        try:
+            self._write()
+        except (OSError, ValueError, NotOursError) as error:
+            self._say(_unwritable(error, self.path))
+            self._drop_oldest()
+
+    def message(self, message: Message, who: str = MAIN) -> None:
+        self.append(MessageRecord(message=message, who=who))
+
+    def turn(self, number: int, status: str, usage: Usage, totals: Usage) -> None:
+        self.append(TurnRecord(turn=number, status=status, usage=usage, totals=totals))
+
+    def cleared(self) -> None:
+        self.append(ClearRecord())
+
+    def compacted(self, summary: str, kept: Sequence[Message]) -> None:
+        """`kept` is the whole conversation as it is from now on."""
+        self.append(CompactionRecord(summary=summary, kept=tuple(kept)))
+
+    def close(self) -> None:
+        if self._fd is not None:
+            fd, self._fd = self._fd, None
+            os.close(fd)
+
+    def _begin(self) -> None:
+        try:
+            self._fd = opened_for_appending(self.path, os.O_CREAT | os.O_EXCL)
+        except FileExistsError:
+            said = one_line(f"there is a session with this id already: {self.path}", 500)
+            raise TranscriptError(said) from None
+        except (OSError, ValueError, NotOursError) as error:
+            self._say(_unwritable(error, self.path))
+
+    def _mend(self, torn_at: int | None, *, unended: bool) -> None:
+        """Let the next record stand on a line of its own."""
+        if self._fd is None:
+            return
+        try:
+            if torn_at is not None:
+                os.ftruncate(self._fd, torn_at)
+            elif unended:
+                os.write(self._fd, b"\n")
+        except OSError as error:
+            self._say(_unwritable(error, self.path))
+
+    def _write(self) -> None:
+        if self._fd is None:
+            self._fd = opened_for_appending(self.path, os.O_CREAT)
+        while self._waiting:
+            line = self._waiting[0]
+            # A disk that fills up takes a part of the line; the rest follows when it has room again.
+            written = os.write(self._fd, memoryview(line)[self._begun :])
+            if written == 0:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            self._begun += written
+            if self._begun == len(line):
+                self._waiting.popleft()
+                self._waiting_bytes -= len(line)
+                self._begun = 0
+
+    def _drop_oldest(self) -> None:
+        # The first may be in the file by half, and its rest has to follow.
+        while self._waiting_bytes > self._most_waiting and len(self._waiting) > 1:
+            self._waiting_bytes -= len(self._waiting[1])
+            del self._waiting[1]
+            self._say(f"records of the transcript are lost: too many wait to be written ({self.path})")
+
+    def _say(self, problem: str) -> None:
+        said = one_line(problem, 500)
+        if said not in self._problems and len(self._problems) < _PROBLEMS_KEPT:
+            self._problems.append(said)
+            self._report(said)
+
+
+def _unwritable(error: Exception, path: str) -> str:
+    why = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return f"the transcript cannot be written: {why} ({path})"

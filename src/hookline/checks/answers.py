@@ -1,0 +1,259 @@
+"""What an agent would make of an answer, asked of its wire: nothing is run for it."""
+
+import os
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from hookline.checks.context import Here, about, agent_of, entries
+from hookline.checks.programs import first_bytes, started
+from hookline.config.load import Loaded
+from hookline.handlers.command import CommandSpec
+from hookline.model.diagnostics import Diagnostic
+from hookline.model.events import PRE_TOOL_USE, USER_PROMPT_SUBMIT, May
+from hookline.model.hook import Hook
+from hookline.model.outcome import Outcome
+from hookline.model.raw import Exited, RawResult, Replied
+from hookline.model.scene import Scene
+from hookline.model.wire import Call, Decoded
+
+_SCENE = Scene(session_id="s-1", cwd="/", project_dir="/")
+
+
+def understood(hook: Hook, raw: RawResult) -> Decoded | None:
+    """What the hook's wire reads from it, within what may be done there; None when it cannot be asked."""
+    from hookline.schemas.examples import example_payload  # noqa: PLC0415 only few hooks are asked about
+
+    try:
+        payload: Any = example_payload(hook.event)
+        call = Call(hook=hook, event=hook.event, payload=payload, scene=_SCENE, timeout=hook.timeout)
+        decoded = hook.wire.decode(call, raw)
+    except Exception:  # noqa: BLE001 - a wire that cannot read it says nothing, and in doubt neither do we
+        return None
+    outcome, _dropped = decoded.outcome.clipped(hook.policy.may & hook.event.may)
+    return msgspec.structs.replace(decoded, outcome=outcome)
+
+
+def heard(hook: Hook, text: str) -> bool:
+    """Whether plain text on stdout reaches anybody, however the command ends; true in doubt."""
+    for code in (0, 1, 2):
+        decoded = understood(hook, Exited(code, stdout=text.encode()))
+        if decoded is None or text.strip() in _said(decoded.outcome):
+            return True
+        if decoded.outcome.answers or decoded.outcome.env_items or decoded.outcome.seeds:
+            return True
+    return False
+
+
+def decides(hook: Hook, answer: object) -> bool:
+    """Whether a JSON answer decides or stops anything; true in doubt."""
+    decoded = understood(hook, Exited(0, stdout=msgspec.json.encode(answer)))
+    return decoded is None or bool(decoded.outcome.votes or decoded.outcome.halts)
+
+
+def _said(outcome: Outcome) -> str:
+    parts = [vote.reason or "" for vote in outcome.votes]
+    parts += [item.text for item in outcome.context_items]
+    parts += [message.text for message in outcome.messages]
+    return "\n".join(parts)
+
+
+_LONGEST: Final = 64 * 1024
+
+_SHELL_LINE: Final = re.compile(r"#!.*\b(?:ba|da|z|k)?sh\b")
+_PYTHON_LINE: Final = re.compile(r"#!.*\bpython")
+#: Output that goes elsewhere, or words whose meaning a line does not show.
+_UNCLEAR: Final = re.compile(
+    r"\(\)\s{0,9}\{|^[ \t]*function\s|^[ \t]*exec\s|<<|\$\(\s{0,9}$|`|\{[^}\n]{0,300}\}\s{0,9}>"
+    r"|^[ \t]*[})][ \t]{0,9}[>|]|\b(?:done|fi|esac)[ \t]{0,9}[>|]",
+    re.MULTILINE,
+)
+#: `echo words` up to the end of the command: literal words that are no JSON, and go to stdout.
+_ECHO: Final = re.compile(
+    r"""(?:^|;|&&|\|\||\bthen\b|\bdo\b|\{)[ \t]{0,99}echo[ \t]{1,9}(?:-e[ \t]{1,9})?"""
+    r"""(?:"([A-Za-z][^"\n]*)"|'([A-Za-z][^'\n]*)'|([A-Za-z][\w .,:!-]{0,300}?))[ \t]{0,9}(?=$|;|&&|\|\||\})""",
+    re.MULTILINE,
+)
+_PRINT: Final = re.compile(
+    r"""^[ \t]*print\([ \t]{0,9}f?(?:"([A-Za-z][^"\n]*)"|'([A-Za-z][^'\n]*)')[ \t]{0,9}\)[ \t]{0,9}$""",
+    re.MULTILINE,
+)
+_EXITS: Final = re.compile(r"\b(?:sys\.)?exit(?:[ \t]{1,9}|\()(\d{1,3})\b")
+
+
+class ScriptText(Struct, frozen=True):
+    #: Where it is, or empty for the line in the configuration itself.
+    file: str
+    text: str
+    language: str
+
+
+def script_text(hook: Hook, here: Here) -> ScriptText | None:
+    """The script a command hook runs, if it is a small shell or Python file; else a line that is all there is."""
+    spec = hook.spec
+    if not isinstance(spec, CommandSpec) or spec.shell in ("powershell", "pwsh"):
+        return None
+    for start in reversed(started(hook, here)):
+        place = next((each for each in start.places if os.path.isfile(each)), None)
+        if place is not None:
+            language = _language(place, start.interpreter)
+            text = _small(place) if language else None
+            return ScriptText(place, text, language) if text is not None else None
+    line = spec.command if spec.args is None and len(spec.command) <= _LONGEST else None
+    return ScriptText("", line, "shell") if line is not None else None
+
+
+def _language(place: str, interpreter: str) -> str:
+    first = first_bytes(place).split(b"\n", 1)[0].decode("utf-8", "replace")
+    if interpreter.startswith("python") or _PYTHON_LINE.match(first):
+        return "python"
+    return "shell" if interpreter.endswith("sh") or _SHELL_LINE.match(first) else ""
+
+
+def _small(place: str) -> str | None:
+    try:
+        with open(place, encoding="utf-8") as file:
+            text = file.read(_LONGEST + 1)
+    except (OSError, UnicodeDecodeError):
+        return None
+    return text if len(text) <= _LONGEST else None
+
+
+def printed_words(script: ScriptText) -> str | None:
+    """Plain words it evidently prints to stdout; None where that is not evident."""
+    code = without_comments(script.text)
+    if script.language == "python":
+        found = None if "redirect_stdout" in code or "sys.stdout" in code else _PRINT.search(code)
+    else:
+        found = None if _UNCLEAR.search(code) or _quotes_over_lines(code) else _ECHO.search(code)
+    return next((group for group in found.groups() if group), None) if found is not None else None
+
+
+def _quotes_over_lines(code: str) -> bool:
+    """Whether a text may begin on one line and end on another, so that lines are not commands."""
+    return any(line.count(quote) % 2 for line in code.split("\n") for quote in "'\"")
+
+
+def exit_codes(script: ScriptText) -> frozenset[int]:
+    """The codes it evidently ends with."""
+    return frozenset(int(found) for found in _EXITS.findall(without_comments(script.text)))
+
+
+def without_comments(text: str) -> str:
+    return re.sub(r"^[ \t]*#.*$", "", text, flags=re.MULTILINE)
+
+
+_CONTINUE: Final = re.compile(r"""["']continue\\?["']\s*:\s*(?:false|False)""")
+
+
+class _Answer(Struct, frozen=True):
+    """A way to decide, how it looks in a script, and what the agent is given to see whether it counts."""
+
+    code: str
+    says: str
+    looks: re.Pattern[str]
+    sample: dict[str, Any]
+
+
+_ANSWERS: Final = (
+    _Answer(
+        "unread-answer", '"decision": "block"', re.compile(r"""["']decision\\?["']\s*:\s*\\?["']block"""),
+        {"decision": "block", "reason": "x"},
+    ),
+    _Answer(
+        "unread-answer", '"permissionDecision": "deny"',
+        re.compile(r"""["']permissionDecision\\?["']\s*:\s*\\?["']deny"""),
+        {"hookSpecificOutput": {"hookEventName": "EVENT", "permissionDecision": "deny"}},
+    ),
+    _Answer("continue-false", '"continue": false', _CONTINUE, {"continue": False, "stopReason": "x"}),
+)  # fmt: skip
+
+
+def answers(loaded: Loaded, here: Here) -> Iterator[Diagnostic]:
+    for hook in entries(loaded):
+        if hook.broken is not None or hook.mode != "enforce":
+            continue
+        if hook.kind in ("prompt", "agent"):
+            yield from _unheard_model(hook)
+            continue
+        script = script_text(hook, here) if hook.kind == "command" else None
+        if script is not None:
+            yield from _of_script(hook, script)
+
+
+def _of_script(hook: Hook, script: ScriptText) -> Iterator[Diagnostic]:
+    for answer in _ANSWERS:
+        if answer.looks.search(without_comments(script.text)):
+            yield from _dead_answer(hook, answer, script)
+    yield from _ends_the_turn(hook, script)
+    yield from _no_block(hook, script)
+    words = printed_words(script)
+    if words is not None and hook.waiting == "wait" and not heard(hook, words):
+        message = f"{_named(script)} prints text, and at {hook.policy.spelled} {agent_of(hook)} reads none"
+        fix = (
+            "print it to stderr (>&2), or answer in JSON"
+            if script.language == "shell"
+            else "print it to sys.stderr"
+        )
+        yield about(hook, "warning", "unread-output", message, "command", fix=fix)
+
+
+def _dead_answer(hook: Hook, answer: _Answer, script: ScriptText) -> Iterator[Diagnostic]:
+    sample: dict[str, Any] = {
+        key: {**value, "hookEventName": hook.policy.spelled} if key == "hookSpecificOutput" else value
+        for key, value in answer.sample.items()
+    }
+    if not decides(hook, sample):
+        unread = f"which {agent_of(hook)} does not read at {hook.policy.spelled}"
+        message = f"{_named(script)} answers {answer.says}, {unread}"
+        yield about(hook, "warning", answer.code, message, "command", fix=_instead(hook))
+
+
+def _instead(hook: Hook) -> str:
+    if not hook.policy.may & hook.event.may & May.BLOCK:
+        return f"nothing can be stopped at {hook.policy.spelled}"
+    return "exit 2, with the reason on stderr"
+
+
+def _ends_the_turn(hook: Hook, script: ScriptText) -> Iterator[Diagnostic]:
+    """At a tool call `continue: false` is more than a denial."""
+    if hook.event is not PRE_TOOL_USE or not _CONTINUE.search(without_comments(script.text)):
+        return
+    decoded = understood(hook, Exited(0, stdout=b'{"continue": false, "stopReason": "x"}'))
+    if decoded is not None and decoded.outcome.halts:
+        message = f'{_named(script)} answers "continue": false, which ends the whole turn, not only this call'
+        fix = 'permissionDecision "deny" refuses the call alone'
+        yield about(hook, "warning", "continue-false", message, "command", fix=fix)
+
+
+def _no_block(hook: Hook, script: ScriptText) -> Iterator[Diagnostic]:
+    """A guard that means to refuse by exit 1, where that is an error and everything goes ahead."""
+    guards = hook.event in (PRE_TOOL_USE, USER_PROMPT_SUBMIT) and hook.policy.may & May.BLOCK
+    codes = exit_codes(script)
+    says_more = any(answer.looks.search(script.text) for answer in _ANSWERS) or '"deny"' in script.text
+    if not guards or hook.waiting != "wait" or codes & {2} or 1 not in codes or says_more:
+        return
+    decoded = understood(hook, Exited(1))
+    if decoded is None or decoded.outcome.votes or hook.reaction("crashed") == "block":
+        return
+    message = f"{_named(script)} ends with exit 1, which does not block: {agent_of(hook)} goes ahead"
+    yield about(hook, "warning", "exit-1", message, "command", fix="exit 2")
+
+
+def _unheard_model(hook: Hook) -> Iterator[Diagnostic]:
+    no = understood(hook, Replied(b'{"ok": false, "reason": "x"}'))
+    if no is None or not hook.policy.may & May.BLOCK or hook.dialect not in ("claude-code", "native"):
+        return
+    if not no.outcome.votes and not no.outcome.halts and hook.waiting == "wait":
+        where = hook.policy.spelled
+        message = f"a {hook.kind} hook decides nothing at {where}: {agent_of(hook)} does not read its answer"
+        yield about(
+            hook, "warning", "unread-answer", message, "type", fix="a command or http hook can decide here"
+        )
+
+
+def _named(script: ScriptText) -> str:
+    return "it" if not script.file else script.file.rsplit("/", 1)[-1]

@@ -1,0 +1,69 @@
+"""What the user's journal says about the last days."""
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from msgspec import Struct, field
+
+from hookline.checks.context import AGENTS
+from hookline.journal.reader import Damage, scan_journal
+from hookline.model.diagnostics import Diagnostic, Where
+from hookline.model.run import Run
+
+DAYS: Final = 7
+_DAY: Final = 86_400.0
+#: What runs are called that stand for Hookline itself as one hook inside another agent.
+_AS_A_HOOK: Final = "hookline hook"
+_FIX: Final = "`hookline log` shows them"
+_MOST_NAMED: Final = 5
+_OFF: Final = "; no run of a hook is on record"
+_MOVE: Final = "move it away: the next run begins a new one"
+
+
+class _Seen(Struct):
+    answers: Counter[str] = field(default_factory=Counter[str])
+    lost: dict[str, Counter[str]] = {}
+    passed: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
+
+    def add(self, run: Run) -> None:
+        if run.dropped and run.hook == _AS_A_HOOK:
+            self.answers[run.dialect] += 1
+            self.lost.setdefault(run.dialect, Counter()).update(run.dropped)
+        if run.passed_without_answer:
+            self.passed[run.hook, run.source] += 1
+
+
+def writable(path: str) -> Iterator[Diagnostic]:
+    """Whether the next run can be recorded, at what is there of the way to the journal."""
+    place = path
+    while not os.path.exists(place) and os.path.dirname(place) != place:
+        place = os.path.dirname(place)
+    if not os.access(place, os.W_OK):
+        message = f"the journal cannot be written: {place} is not yours to write{_OFF}"
+        yield Diagnostic("warning", "no-journal", message, Where(path), fix="set XDG_STATE_HOME")
+
+
+def recent(path: str, now: float) -> Iterator[Diagnostic]:
+    """Answers an agent could not be told, and guards that let something pass without having answered."""
+    seen = _Seen()
+    for run in scan_journal(path):
+        if isinstance(run, Damage):
+            # A record that is torn is `log`'s business; a journal that is none is everybody's.
+            if run.line == 0:
+                yield Diagnostic("warning", "no-journal", f"{run.problem}{_OFF}", Where(path), fix=_MOVE)
+        elif run.at >= now - DAYS * _DAY:
+            seen.add(run)
+    for dialect, count in seen.answers.items():
+        what = ", ".join(name for name, _ in seen.lost[dialect].most_common(_MOST_NAMED))
+        counted = "1 answer" if count == 1 else f"{count} answers"
+        agent = AGENTS.get(dialect, dialect)
+        message = f"in the last {DAYS} days {counted} could not be expressed to {agent} ({what})"
+        yield Diagnostic("warning", "not-expressed", message, Where(path), fix=_FIX)
+    for (hook, source), count in seen.passed.most_common(_MOST_NAMED):
+        times = "once" if count == 1 else f"{count} times"
+        at = f" ({source})" if source else ""
+        message = f"in the last {DAYS} days it failed {times}{at}, and what it was to judge went ahead"
+        # History, perhaps of a hook that was mended since: a fact, not an alarm.
+        yield Diagnostic("info", "passed-without-answer", message, Where(path), hook, _FIX)

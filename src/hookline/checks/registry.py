@@ -1,0 +1,58 @@
+"""What readers and checks found as one list: nothing twice, and as grave as it is for who asks "are they alive?"."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from msgspec.structs import replace
+
+from hookline.config.load import Loaded
+from hookline.model.diagnostics import Diagnostic, Path, Severity
+
+#: A reader that still makes a hook calls these milder than they are: the hook never does what it is there for.
+_GRAVER: Final[Mapping[str, Severity]] = {
+    "dead-matcher": "error",
+    "star-matcher": "error",
+    "dead-condition": "error",
+    "never-runs": "error",
+    "bad-pattern": "error",
+    "timeout-unit": "error",
+    "url-not-allowed": "error",
+    "unread-matcher": "warning",
+    "disabled": "warning",
+    "off-in-codewhale": "warning",
+    "not-in-force": "warning",
+}
+#: Seconds: a whole number of thousands from here on is milliseconds that somebody brought along.
+_MILLISECONDS_MEANT: Final = 5000
+_ORDER: Final[Mapping[Severity, int]] = {"error": 0, "warning": 1, "info": 2}
+
+
+def ranked(loaded: Loaded, found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Errors, then warnings, then facts; each in the order of the files and their lines."""
+    patience = {(hook.where.file, hook.where.path): hook.timeout for hook in loaded.hooks}
+    files = {each.file: number for number, each in enumerate(loaded.found)}
+    kept: dict[object, Diagnostic] = {}
+    for one in found:
+        graver = _as_grave_as_it_is(one, patience)
+        same = (graver.where.file, graver.where.line, graver.code, graver.message)
+        kept.setdefault(same, graver)
+
+    def key(one: Diagnostic) -> tuple[int, int, str, int]:
+        return (
+            _ORDER[one.severity],
+            files.get(one.where.file, len(files)),
+            one.where.file,
+            one.where.line or 0,
+        )
+
+    return tuple(sorted(kept.values(), key=key))
+
+
+def _as_grave_as_it_is(one: Diagnostic, patience: Mapping[tuple[str, Path], float]) -> Diagnostic:
+    if one.code == "long-timeout":
+        seconds = patience.get((one.where.file, one.where.path[:-1]), 0.0)
+        meant = seconds >= _MILLISECONDS_MEANT and seconds % 1000 == 0
+        return replace(one, severity="error", code="timeout-unit") if meant else one
+    graver = _GRAVER.get(one.code)
+    severity: Severity = one.severity if graver is None else graver
+    return replace(one, severity=severity) if _ORDER[severity] < _ORDER[one.severity] else one

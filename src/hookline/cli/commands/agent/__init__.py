@@ -1,0 +1,77 @@
+"""`hookline agent`: a coding agent that fires every event."""
+
+import argparse
+from typing import Any
+
+from hookline.cli.parsers import add_source_options, command_parser
+
+_DESCRIPTION = """A coding agent for the terminal: it reads, edits and runs commands in a project, and every
+moment of its life is an event your hooks can see, change or stop.
+
+PROMPT is what it is to do; further prompts are queued and follow. With --print it runs without a screen
+and prints the answer; what would have to be asked is then denied, and says so. Lines that begin with / are
+commands: /help lists them."""
+
+_EPILOG = """examples:
+  hookline agent --print 'what does this project do?' --model anthropic:claude-sonnet-5
+  hookline agent --print 'fix the failing test' --allow 'Bash(pytest:*)' --mode acceptEdits
+  hookline agent --json 'hello' --model scripted:answers.yaml
+  hookline agent --print 'go on' --resume last
+
+exit status: 0 completed, 1 blocked, failed or a usage error, 130 interrupted"""
+
+
+def add_parser(subparsers: Any) -> None:
+    parser = command_parser(subparsers, "agent", _DESCRIPTION, _EPILOG)
+    parser.add_argument("words", nargs="*", metavar="PROMPT")
+    parser.add_argument("--model", metavar="NAME", help="provider:name, or scripted:FILE (HOOKLINE_MODEL)")
+    parser.add_argument("--base-url", metavar="URL", help="a server that speaks the provider's protocol")
+    parser.add_argument("--print", action="store_true", help="no screen: print the answer")
+    parser.add_argument("--json", action="store_true", help="print all that happened as one document")
+    add_source_options(parser)
+    parser.add_argument(
+        "--hook", action="append", metavar="EVENT=COMMAND", help="one more command hook (repeatable)"
+    )
+    parser.add_argument(
+        "--trust", action="store_true", help="run this project's own hooks, whosever they are"
+    )
+    parser.add_argument("--no-hooks", action="store_true", help="run without an engine: no hook runs at all")
+    parser.add_argument("--mode", metavar="MODE", help="default, plan, acceptEdits, dontAsk or bypass")
+    for name, what in (("allow", "runs"), ("ask", "is asked about"), ("deny", "never runs")):
+        parser.add_argument(
+            f"--{name}", action="append", metavar="RULE", help=f"what it covers {what}: 'Bash(git:*)'"
+        )
+    parser.add_argument("--add-dir", action="append", metavar="DIR", help="tools may work there too")
+    parser.add_argument(
+        "--definition", metavar="FILE", help="an agent definition: Docker Agent's YAML, or native"
+    )
+    parser.add_argument("--agent", metavar="NAME", help="which agent of the definition (default: root)")
+    parser.add_argument("--resume", metavar="ID", help="go on with a session; `last` is the newest")
+    parser.add_argument("--fork", action="store_true", help="with --resume: under an id of its own")
+    parser.add_argument("--setup", choices=("init", "maintenance"), help="fire Setup first")
+    parser.add_argument("--max-iterations", type=_some, metavar="N", help="requests to the model per turn")
+    parser.add_argument("--max-tool-calls", type=_count, metavar="N", help="calls of tools per turn")
+    parser.add_argument(
+        "--compact-at", type=_count, metavar="TOKENS", help="compact the conversation from here on"
+    )
+    parser.set_defaults(run=run)
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is no number from 0 on")
+    return int(text)
+
+
+def _some(text: str) -> int:
+    if (number := _count(text)) == 0:
+        raise argparse.ArgumentTypeError("at least 1 is needed")
+    return number
+
+
+def run(args: argparse.Namespace) -> int:
+    import asyncio
+
+    from hookline.cli.commands.agent.run import run_agent
+
+    return asyncio.run(run_agent(args))

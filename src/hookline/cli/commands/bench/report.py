@@ -1,0 +1,208 @@
+"""What `hookline bench --json` prints."""
+
+import math
+import statistics
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from hookline.cli.describe import seen_from_here
+from hookline.cli.text import paragraph, table, terminal_width
+from hookline.model.hook import Hook
+from hookline.model.run import Run
+from hookline.model.safe_text import one_line
+
+Verdict = Literal["fine", "slow", "too slow", "failing", "would run", "not run"]
+
+
+class Times(Struct, frozen=True, forbid_unknown_fields=True):
+    """Milliseconds."""
+
+    count: int
+    p50_ms: float
+    p95_ms: float
+    worst_ms: float
+
+
+class HookBench(Struct, frozen=True, forbid_unknown_fields=True):
+    """One hook on one sample payload."""
+
+    hook: str
+    source: str
+    dialect: str
+    type: str
+    timeout_s: float
+    #: How its runs ended, by status; `skipped` when it was not run.
+    statuses: dict[str, int]
+    times: Times | None = None
+    #: Which part of its time the start of a shell alone takes; None for hooks that start no process.
+    spawn_share: float | None = None
+    #: Its p95 as part of its timeout.
+    timeout_share: float | None = None
+    verdict: Verdict = "not run"
+    why: str = ""
+
+
+class EventBench(Struct, frozen=True, forbid_unknown_fields=True):
+    """All that happens at one event; `times` are those of the whole dispatch."""
+
+    event: str
+    #: The sample payload that was used, as a tool or other subject.
+    subject: str | None
+    hooks: tuple[HookBench, ...]
+    times: Times | None = None
+
+
+class BenchDocument(Struct, frozen=True, forbid_unknown_fields=True):
+    rounds: int
+    #: Nothing was run: this is what would.
+    dry_run: bool
+    #: Milliseconds that `sh -c :` takes here; None when nothing was run.
+    spawn_ms: float | None
+    events: tuple[EventBench, ...]
+    diagnostics: tuple[str, ...] = ()
+
+
+#: Whoever waits this long for a hook notices it.
+_NOTICED_MS = 1000.0
+_FAILED = ("failed", "not_started", "cancelled", "untrusted")
+
+
+def times(durations: Sequence[float]) -> Times | None:
+    """Milliseconds in, figures out; none for nothing."""
+    if not durations:
+        return None
+    ordered = sorted(durations)
+    rank = math.ceil(0.95 * len(ordered)) - 1
+    return Times(
+        count=len(ordered),
+        p50_ms=round(statistics.median(ordered), 3),
+        p95_ms=round(ordered[rank], 3),
+        worst_ms=round(ordered[-1], 3),
+    )
+
+
+def hook_figures(
+    hook: Hook, name: str, source: str, runs: Sequence[Run], spawn_ms: float | None
+) -> HookBench:
+    took = times([run.duration_ms for run in runs if run.status not in ("skipped", "detached")])
+    share = None
+    if took is not None and spawn_ms is not None and hook.kind == "command" and took.p50_ms > 0:
+        share = round(min(spawn_ms / took.p50_ms, 1.0), 3)
+    verdict, why = _verdict(hook, runs, took)
+    return HookBench(
+        hook=name,
+        source=source,
+        dialect=hook.dialect,
+        type=hook.kind,
+        timeout_s=hook.timeout,
+        statuses=dict(Counter(run.status for run in runs)),
+        times=took,
+        spawn_share=share,
+        timeout_share=None if took is None else round(took.p95_ms / 1e3 / hook.timeout, 4),
+        verdict=verdict,
+        why=why,
+    )
+
+
+def _verdict(hook: Hook, runs: Sequence[Run], took: Times | None) -> tuple[Verdict, str]:
+    if took is None:
+        return "not run", "an earlier hook ended its lane"
+    late = [run for run in runs if run.status == "timed_out"]
+    if late:
+        return "too slow", f"{len(late)} of {took.count} ran into its timeout of {seconds(hook.timeout)}"
+    failed = [run for run in runs if run.status in _FAILED]
+    if failed:
+        return (
+            "failing",
+            f"{len(failed)} of {took.count} gave no answer: {failed[-1].detail or failed[-1].status}",
+        )
+    share = took.p95_ms / 1e3 / hook.timeout
+    if share > 0.5:
+        return "slow", f"p95 is over half its timeout of {seconds(hook.timeout)}"
+    if took.p95_ms > _NOTICED_MS and hook.waiting == "wait" and hook.policy.waits:
+        return "slow", f"every {hook.policy.spelled} waits {took.p95_ms / 1e3:.1f} s for it"
+    return "fine", f"p95 is {percent(share)} of its {seconds(hook.timeout)}"
+
+
+def percent(share: float) -> str:
+    return "under 1 %" if 0 < share < 0.01 else f"{share * 100:.0f} %"
+
+
+def seconds(value: float) -> str:
+    return f"{value:g} s" if value >= 1 else f"{value * 1e3:g} ms"
+
+
+_NAME = 40
+
+
+def as_text(document: BenchDocument) -> str:
+    return "\n".join(_lines(document, terminal_width()))
+
+
+def _lines(document: BenchDocument, width: int) -> Iterator[str]:
+    for event in document.events:
+        if all(hook.verdict == "not run" for hook in event.hooks) and event.times is None:
+            continue
+        yield _head(event, width)
+        rows = list(_listed(event) if document.dry_run else _measured(event))
+        yield "\n".join(f"  {line}" for line in table(rows, width - 2).split("\n"))
+        yield ""
+    yield from _left_out(document, width)
+    yield paragraph(_closing(document), width)
+
+
+def _head(event: EventBench, width: int) -> str:
+    sample = f"  (sample: {event.subject})" if event.subject else ""
+    return one_line(f"{event.event}{sample}", width)
+
+
+def _measured(event: EventBench) -> Iterator[list[str]]:
+    yield ["HOOK", "P50", "P95", "SPAWN", "VERDICT"]
+    for hook in event.hooks:
+        share = "-" if hook.spawn_share is None else percent(hook.spawn_share)
+        yield [_name(hook), *_took(hook.times), share, f"{hook.verdict}: {one_line(hook.why, 200)}"]
+    if event.times is not None:
+        yield ["the whole event", *_took(event.times), "", ""]
+
+
+def _listed(event: EventBench) -> Iterator[list[str]]:
+    yield ["HOOK", "TYPE", "DIALECT", "SOURCE"]
+    for hook in event.hooks:
+        yield [_name(hook), hook.type, hook.dialect, seen_from_here(hook.source) or "-"]
+
+
+def _left_out(document: BenchDocument, width: int) -> Iterator[str]:
+    left = [
+        hook
+        for event in document.events
+        if event.times is None
+        for hook in event.hooks
+        if hook.verdict == "not run"
+    ]
+    if left:
+        yield "not run, because no sample payload concerns them:"
+        yield from (f"  {one_line(f'{_name(hook)}: {hook.why}', width - 2)}" for hook in left)
+        yield ""
+
+
+def _closing(document: BenchDocument) -> str:
+    if document.dry_run:
+        return "nothing was run"
+    rounds = "1 round" if document.rounds == 1 else f"{document.rounds} rounds"
+    spawn = _ms(document.spawn_ms or 0)
+    return f"{rounds} after 2 to warm up. SPAWN: starting a shell ({spawn} here), as part of P50."
+
+
+def _name(hook: HookBench) -> str:
+    return one_line(hook.hook, _NAME)
+
+
+def _took(took: Times | None) -> tuple[str, str]:
+    return ("-", "-") if took is None else (_ms(took.p50_ms), _ms(took.p95_ms))
+
+
+def _ms(value: float) -> str:
+    return f"{value:.0f} ms" if value >= 100 else f"{value:.1f} ms" if value >= 1 else f"{value:.2f} ms"

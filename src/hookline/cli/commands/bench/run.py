@@ -1,0 +1,208 @@
+"""Running what is planned, round after round, and keeping how long it took."""
+
+import argparse
+import os
+from collections import defaultdict
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Any
+
+from msgspec.structs import replace
+
+from hookline.cli.commands.bench.plan import (
+    HookKey,
+    LeftOut,
+    Plan,
+    Planned,
+    chosen_events,
+    only,
+    plan,
+    sample_text,
+)
+from hookline.cli.commands.bench.report import (
+    BenchDocument,
+    EventBench,
+    HookBench,
+    Verdict,
+    hook_figures,
+    times,
+)
+from hookline.cli.engines import command_handlers, looked_for
+from hookline.cli.output import FINE, PROBLEM, show, tell
+from hookline.cli.problems import any_error, tell_diagnostics
+from hookline.cli.requests import RequestError, working_directory
+from hookline.cli.terminal import Progress
+from hookline.cli.text import json_lines
+from hookline.config.engine import Engine
+from hookline.journal.journal import Journal
+from hookline.journal.redaction import Redactor
+from hookline.model.diagnostics import Diagnostic
+from hookline.model.events import NOTIFICATION
+from hookline.model.hook import Hook
+from hookline.model.payloads import Notice
+from hookline.model.run import Run
+from hookline.model.safe_text import one_line, printable
+from hookline.model.scene import Scene
+from hookline.schemas.examples import SCENE
+
+_WARM_UPS = 2
+#: Seconds that one event may take; a hook that needs a minute is not run twenty times.
+_ENOUGH_SECONDS, _LEAST_ROUNDS = 30.0, 3
+#: A hook in the background that is not done by then is measured as far as it came.
+_BACKGROUND_SECONDS = 60.0
+
+
+async def bench(args: argparse.Namespace) -> int:
+    """The exit status: 1 when a hook fails, is cut off, or something could not be read."""
+    if args.times < 1:
+        raise RequestError(f"--times {args.times}: say how many rounds, one at least")
+    cwd = working_directory(args.cwd)
+    engine = Engine(handlers=command_handlers(args.model), journal=Journal(Redactor(os.environ), memory=1))
+    try:
+        loaded = engine.load(cwd, args.config, None if args.dialect is None else [args.dialect])
+        tell_diagnostics(loaded.diagnostics)
+        if not loaded.hooks:
+            return _nothing(engine, cwd, args, found=bool(loaded.found))
+        if all(hook.broken is not None for hook in loaded.hooks):
+            return PROBLEM  # which was told
+        engine.swap(only(loaded.hooks, args.only or ()))
+        scene = replace(
+            SCENE, session_id="bench", cwd=cwd, project_dir=cwd, transcript_path="", attended=False
+        )
+        todo = plan(engine, scene, chosen_events(engine, args.words, args.dialect))
+        document = await _document(engine, scene, todo, loaded.diagnostics, args)
+        return _report(document, as_json=args.json) or (PROBLEM if any_error(loaded.diagnostics) else FINE)
+    finally:
+        await engine.close()
+
+
+def _nothing(engine: Engine, cwd: str, args: argparse.Namespace, *, found: bool) -> int:
+    if args.json:
+        show(json_lines(BenchDocument(args.times, args.dry_run, None, ())), as_json=True)
+    looked = "" if found else f"; looked for\n{looked_for(engine.loader, cwd)}"
+    tell(printable(f"hookline bench: no hooks are configured{looked}"))
+    return PROBLEM
+
+
+async def _document(
+    engine: Engine, scene: Scene, todo: Plan, diagnostics: Sequence[Diagnostic], args: argparse.Namespace
+) -> BenchDocument:
+    clean = _Names(engine.journal)
+    told = tuple(one_line(str(one), 1000) for one in diagnostics)
+    left = _left_out(todo.left_out, clean)
+    if args.dry_run or not todo.planned:
+        events = [_listed(each, clean) for each in todo.planned]
+        return BenchDocument(args.times, True, None, (*events, *left), told)
+    _warn(todo, args.times)
+    with Progress(after=0.0) as progress:
+        spawn_ms = await _spawn_ms(args.times)
+        events = [
+            await _measured(engine, scene, each, args.times, spawn_ms, clean, progress)
+            for each in todo.planned
+        ]
+    return BenchDocument(args.times, False, spawn_ms, (*events, *left), told)
+
+
+def _warn(todo: Plan, rounds: int) -> None:
+    hooks = {id(hook) for planned in todo.planned for hook in planned.hooks}
+    some = "1 hook" if len(hooks) == 1 else f"{len(hooks)} hooks"
+    tell(
+        f"hookline bench: running {some}, up to {rounds + _WARM_UPS} times each, for real: what they do is done"
+        " (--dry-run only lists them)"
+    )
+
+
+class _Names:
+    """A hook as its runs call it: a command without a name may hold a secret, which the journal takes out."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    def key(self, hook: Hook) -> HookKey:
+        run = self._journal.cleaned(Run(hook=hook.name, source=str(hook.where)))
+        return run.hook, run.source
+
+
+async def _measured(
+    engine: Engine,
+    scene: Scene,
+    planned: Planned,
+    rounds: int,
+    spawn_ms: float,
+    clean: _Names,
+    progress: Progress,
+) -> EventBench:
+    walls: list[float] = []
+    runs: defaultdict[HookKey, list[Run]] = defaultdict(list)
+    began = perf_counter()
+    for number in range(-_WARM_UPS, rounds):
+        if number >= _LEAST_ROUNDS and perf_counter() - began > _ENOUGH_SECONDS:
+            break
+        progress.say(f"{planned.event.name}: {max(number, 0)} of {rounds} rounds")
+        wall, ran = await _round(engine, scene, planned.event, planned.payload)
+        if number >= 0:
+            walls.append(wall)
+            for run in ran:
+                runs[run.hook, run.source].append(run)
+    hooks = [
+        hook_figures(hook, *clean.key(hook), runs.get(clean.key(hook), ()), spawn_ms)
+        for hook in planned.hooks
+    ]
+    return EventBench(
+        planned.event.name, sample_text(planned.event, planned.payload), tuple(hooks), times(walls)
+    )
+
+
+async def _round(engine: Engine, scene: Scene, event: Any, payload: Any) -> tuple[float, list[Run]]:
+    """A session of its own: `once` and counted blocks begin anew."""
+    session = engine.session(scene.session_id)
+    session.scene = scene
+    runs: list[Run] = []
+    stop = engine.journal.subscribe(runs.append)
+    try:
+        began = perf_counter()
+        await session.dispatch(event, payload)
+        wall = (perf_counter() - began) * 1e3
+        await engine.drain(_BACKGROUND_SECONDS)
+    finally:
+        stop()
+    return wall, runs
+
+
+async def _spawn_ms(rounds: int) -> float:
+    """What it costs to start a shell that does nothing, the way every command hook is started."""
+    async with Engine(handlers=command_handlers(None)) as engine:
+        engine.add(NOTIFICATION, ":")
+        session = engine.session("bench")
+        for _ in range(_WARM_UPS + min(rounds, 20)):
+            await session.dispatch(NOTIFICATION, Notice(message=""))
+        took = times([run.duration_ms for run in engine.journal.recent()[_WARM_UPS:]])
+    return took.p50_ms if took is not None else 0.0
+
+
+def _listed(planned: Planned, clean: _Names) -> EventBench:
+    hooks = [_unrun(hook, clean, "would run", "") for hook in planned.hooks]
+    return EventBench(planned.event.name, sample_text(planned.event, planned.payload), tuple(hooks))
+
+
+def _left_out(left: Sequence[LeftOut], clean: _Names) -> list[EventBench]:
+    by_event: defaultdict[str, list[HookBench]] = defaultdict(list)
+    for each in left:
+        by_event[each.hook.event.name].append(_unrun(each.hook, clean, "not run", each.why))
+    return [EventBench(event, None, tuple(hooks)) for event, hooks in by_event.items()]
+
+
+def _unrun(hook: Hook, clean: _Names, verdict: Verdict, why: str) -> HookBench:
+    name, source = clean.key(hook)
+    return HookBench(
+        hook=name, source=source, dialect=hook.dialect, type=hook.kind, timeout_s=hook.timeout, statuses={},
+        verdict=verdict, why=why,
+    )  # fmt: skip
+
+
+def _report(document: BenchDocument, *, as_json: bool) -> int:
+    from hookline.cli.commands.bench.report import as_text
+
+    shown = show(json_lines(document) if as_json else as_text(document), as_json=as_json)
+    bad = any(hook.verdict in ("failing", "too slow") for event in document.events for hook in event.hooks)
+    return PROBLEM if bad else shown

@@ -1,0 +1,239 @@
+"""What can be typed: asked of the commands themselves, by having them fill a parser that is read."""
+
+import argparse
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
+from typing import Any, Literal
+
+from msgspec import Struct
+
+Kind = Literal["flag", "file", "directory", "words", "anything"]
+
+
+class Option(Struct, frozen=True):
+    """An option, or (without strings) the words that may stand alone."""
+
+    strings: tuple[str, ...]
+    kind: Kind
+    words: tuple[str, ...] = ()
+    help: str = ""
+
+
+class CommandWords(Struct, frozen=True):
+    name: str
+    help: str
+    options: tuple[Option, ...] = ()
+    positional: Option = Option((), "anything")
+
+    @property
+    def option_strings(self) -> tuple[str, ...]:
+        return tuple(string for option in self.options for string in option.strings)
+
+
+def all_commands() -> tuple[CommandWords, ...]:
+    """Every command, in the order of the table."""
+    from hookline.cli.main import COMMANDS
+    from hookline.dialects.registry import standard_dialects
+    from hookline.model.events import EVENTS
+
+    lists = {"events": tuple(EVENTS), "dialects": (*standard_dialects(), "native")}
+    found: list[CommandWords] = []
+    for name in COMMANDS:
+        parser = _Parser()
+        import_module(f"hookline.cli.commands.{name}").add_parser(parser)
+        found.append(parser.heard(name, COMMANDS[name], lists))
+    return tuple(found)
+
+
+#: What a value is, where its metavar or its name says so.
+_BY_METAVAR: Mapping[str, Kind] = {"FILE": "file", "DIR": "directory"}
+_BY_NAME: Mapping[str, str] = {"--dialect": "dialects", "--print-config": "dialects", "--event": "events"}
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that tells what it takes."""
+
+    def add_parser(self, name: str, **said: Any) -> "_Parser":
+        """Stands in for the place that a command puts its parser into."""
+        del name, said  # the table's name and line are the ones that count
+        return self
+
+    def heard(self, name: str, line: str, lists: Mapping[str, tuple[str, ...]]) -> CommandWords:
+        options: list[Option] = []
+        alone = Option((), "anything")
+        for action in self._actions:
+            if action.option_strings:
+                kind, words = _value(action, lists)
+                options.append(Option(tuple(action.option_strings), kind, words, action.help or ""))
+            elif not alone.words:
+                alone = _alone(action, lists)
+        return CommandWords(name, line, tuple(options), alone)
+
+
+def _value(action: argparse.Action, lists: Mapping[str, tuple[str, ...]]) -> tuple[Kind, tuple[str, ...]]:
+    if action.nargs == 0:
+        return "flag", ()
+    if action.choices:
+        return "words", tuple(map(str, action.choices))
+    for string in action.option_strings:
+        if string in _BY_NAME:
+            return "words", lists[_BY_NAME[string]]
+    return _BY_METAVAR.get(str(action.metavar), "anything"), ()
+
+
+def _alone(action: argparse.Action, lists: Mapping[str, tuple[str, ...]]) -> Option:
+    if action.choices:
+        return Option((), "words", tuple(map(str, action.choices)))
+    return Option((), "words", lists["events"]) if "EVENT" in str(action.metavar) else Option((), "anything")
+
+
+_OWN_OPTIONS = ("--help", "--version")
+
+
+def bash(commands: Sequence[CommandWords]) -> str:
+    return _BASH.format(
+        commands=" ".join([*(command.name for command in commands), *_OWN_OPTIONS]),
+        cases="\n".join(line for command in commands for line in _bash_command(command)),
+    )
+
+
+#: No mapfile: the bash of macOS is from 2007.
+_BASH = """\
+# Completion of hookline for bash: source <(hookline completion bash)
+_hookline() {{
+    local current="${{COMP_WORDS[COMP_CWORD]}}" previous="${{COMP_WORDS[COMP_CWORD-1]}}"
+    local words="" command="" index
+    for ((index = 1; index < COMP_CWORD; index++)); do
+        case "${{COMP_WORDS[index]}}" in
+            -*) ;;
+            *) command="${{COMP_WORDS[index]}}"; break ;;
+        esac
+    done
+    COMPREPLY=()
+    case "$command" in
+        "") words="{commands}" ;;
+{cases}
+    esac
+    COMPREPLY=($(compgen -W "$words" -- "$current"))
+}}
+complete -o default -F _hookline hookline
+"""
+
+
+def _bash_command(command: CommandWords) -> Iterator[str]:
+    yield f"        {command.name})"
+    yield '            case "$previous" in'
+    for option in command.options:
+        if option.kind != "flag":
+            yield f"                {'|'.join(option.strings)}) {_bash_value(option)} ;;"
+    yield "            esac"
+    yield '            case "$current" in'
+    yield f'                -*) words="{" ".join(command.option_strings)}" ;;'
+    yield f'                *) words="{" ".join(command.positional.words)}" ;;'
+    yield "            esac ;;"
+
+
+def _bash_value(option: Option) -> str:
+    if option.kind == "words":
+        return f'COMPREPLY=($(compgen -W "{" ".join(option.words)}" -- "$current")); return'
+    if option.kind == "directory":
+        return "local IFS=$'\\n'; COMPREPLY=($(compgen -d -- \"$current\")); return"
+    return "return"  # -o default: bash offers files
+
+
+def zsh(commands: Sequence[CommandWords]) -> str:
+    return _ZSH.format(
+        commands="\n".join(f"        {_quoted(_zsh_pair(each.name, each.help))}" for each in commands),
+        cases="\n".join(line for command in commands for line in _zsh_command(command)),
+    )
+
+
+_ZSH = """\
+#compdef hookline
+# Completion of hookline for zsh: hookline completion zsh > "${{fpath[1]}}/_hookline"
+_hookline() {{
+    local -a commands
+    commands=(
+{commands}
+    )
+    if (( CURRENT == 2 )); then
+        _describe command commands
+        return
+    fi
+    case "$words[2]" in
+{cases}
+    esac
+}}
+if [[ "$funcstack[1]" == "_hookline" ]]; then
+    _hookline "$@"
+else
+    compdef _hookline hookline
+fi
+"""
+
+
+def _zsh_pair(name: str, told: str) -> str:
+    return f"{name}:{told.replace(':', chr(92) + ':')}"
+
+
+def _zsh_command(command: CommandWords) -> Iterator[str]:
+    yield f"        {command.name})"
+    yield '            case "$words[CURRENT-1]" in'
+    for option in command.options:
+        if option.kind != "flag":
+            yield f"                {'|'.join(option.strings)}) {_zsh_value(option)}; return ;;"
+    yield "            esac"
+    yield '            case "$PREFIX" in'
+    yield f"                -*) compadd -- {' '.join(command.option_strings)} ;;"
+    alone = " ".join(command.positional.words)
+    yield f"                *) {f'compadd -- {alone}' if alone else '_files'} ;;"
+    yield "            esac ;;"
+
+
+def _zsh_value(option: Option) -> str:
+    if option.kind == "words":
+        return f"compadd -- {' '.join(option.words)}"
+    return {"file": "_files", "directory": "_files -/"}.get(option.kind, "true")
+
+
+def fish(commands: Sequence[CommandWords]) -> str:
+    lines = [
+        "# Completion of hookline for fish: hookline completion fish > ~/.config/fish/completions/hookline.fish",
+        "complete -c hookline -f",
+        "complete -c hookline -n __fish_use_subcommand -l help -d 'show help'",
+        "complete -c hookline -n __fish_use_subcommand -l version -d 'print the version and exit'",
+    ]
+    for command in commands:
+        lines.append(
+            f"complete -c hookline -n __fish_use_subcommand -a {command.name} -d {_fish_quoted(command.help)}"
+        )
+        lines += _fish_command(command)
+    return "\n".join(lines) + "\n"
+
+
+def _fish_command(command: CommandWords) -> Iterator[str]:
+    head = f"complete -c hookline -n '__fish_seen_subcommand_from {command.name}'"
+    for option in command.options:
+        yield f"{head} {_fish_names(option.strings)}{_fish_value(option)} -d {_fish_quoted(option.help)}"
+    if command.positional.words:
+        yield f"{head} -a {_fish_quoted(' '.join(command.positional.words))}"
+
+
+def _fish_names(strings: Iterable[str]) -> str:
+    return " ".join(f"-l {each[2:]}" if each.startswith("--") else f"-s {each[1:]}" for each in strings)
+
+
+def _fish_value(option: Option) -> str:
+    if option.kind == "words":
+        return f" -x -a {_fish_quoted(' '.join(option.words))}"
+    return {"flag": "", "file": " -r -F", "directory": " -x -a '(__fish_complete_directories)'"}.get(
+        option.kind, " -x"
+    )
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def _fish_quoted(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

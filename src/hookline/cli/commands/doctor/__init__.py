@@ -1,0 +1,30 @@
+"""`hookline doctor`: are my hooks alive? Looks at every configuration there is, runs nothing, changes nothing."""
+
+import argparse
+from typing import Any
+
+from hookline.cli.parsers import add_source_options, command_parser
+
+_DESCRIPTION = """Find every configuration of every agent for this directory and user, and say what is wrong with it:
+hooks that never run, that cannot start, that fail open. No hook is run and no file is changed."""
+
+_EPILOG = """examples:
+  hookline doctor
+  hookline doctor --dialect claude-code
+  hookline doctor --config .claude/settings.json --json
+
+exit status: 0 no errors (there may be warnings), 1 an error was found or nothing is configured"""
+
+
+def add_parser(subparsers: Any) -> None:
+    parser = command_parser(subparsers, "doctor", _DESCRIPTION, _EPILOG)
+    add_source_options(parser)
+    parser.add_argument("--strict-warnings", action="store_true", help="exit 1 for warnings as well")
+    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    from hookline.cli.commands.doctor.run import doctor
+
+    return doctor(args)

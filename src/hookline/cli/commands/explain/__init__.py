@@ -1,0 +1,40 @@
+"""`hookline explain`: why each hook of an event would run or would not, in full."""
+
+import argparse
+from typing import Any
+
+from hookline.cli.parsers import add_source_options, command_parser
+
+_DESCRIPTION = """Why each hook would run on one event or would not, in full: which files were read and which of them
+decide, what each matcher is compared with, conditions, once, duplicates, and the rules each hook is
+run by (its lane and policy). Nothing is run.
+
+The words are those of `hookline fire`: EVENT, for tool events TOOL, then key=value or key:=JSON."""
+
+_EPILOG = """examples:
+  hookline explain PreToolUse Bash command='git push --force'
+  hookline explain Stop
+  hookline explain turn_start
+  hookline explain --payload event.json --json
+
+exit status: 0 fine, 1 nothing is configured, a usage or configuration error"""
+
+
+def add_parser(subparsers: Any) -> None:
+    parser = command_parser(subparsers, "explain", _DESCRIPTION, _EPILOG)
+    parser.add_argument("words", nargs="*", metavar="EVENT [TOOL] [key=value | key:=JSON ...]")
+    parser.add_argument("--payload", metavar="FILE", help="the event as JSON; - reads standard input")
+    add_source_options(parser)
+    parser.add_argument(
+        "--hook", action="append", metavar="EVENT=COMMAND", help="one more command hook (repeatable)"
+    )
+    parser.add_argument("--strict", action="store_true", help="as if every hook that can block failed closed")
+    parser.add_argument("--json", action="store_true", help="the same facts as JSON")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    from hookline.cli.commands.explain.run import explain
+    from hookline.cli.engines import looked
+
+    return looked("explain", lambda: explain(args))

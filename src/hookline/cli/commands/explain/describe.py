@@ -1,0 +1,167 @@
+"""What a matcher and a condition are, and what they say of one payload."""
+
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from msgspec import Struct
+
+from hookline.engine.lanes import Lane
+from hookline.matching.conditions import why
+from hookline.matching.explain import explain_matcher
+from hookline.matching.matchers import GlobMatcher, NameList, OneName, RegexMatcher
+from hookline.model.events import EventSpec, May
+from hookline.model.hook import Condition, Matcher
+from hookline.model.policy import CAUSES, Cause, Limit, Policy, Reaction
+from hookline.model.scene import Scene
+from hookline.schemas.event_facts import BLOCK_WORDS, LIVES_WORDS, PLACEMENT_WORDS
+
+_KINDS: Mapping[type, str] = MappingProxyType(
+    {
+        OneName: "exact name",
+        NameList: "list of exact names",
+        GlobMatcher: "name with *",
+        RegexMatcher: "regular expression",
+    }
+)
+_RULE = "rule of its agent"
+
+
+class MatcherFacts(Struct, frozen=True):
+    text: str
+    #: exact name, list of exact names, name with *, regular expression, rule of its agent
+    kind: str
+    #: The field of the payload it is compared with, and the value there.
+    field: str | None
+    value: str
+    matches: bool
+    why: str
+
+
+class ConditionFacts(Struct, frozen=True):
+    text: str
+    holds: bool
+    why: str
+
+
+def matcher_facts(
+    matcher: Matcher | None, field: str | None, value: str, clean: Callable[[str], str]
+) -> MatcherFacts | None:
+    if matcher is None:
+        return None
+    kind = _KINDS.get(type(_innermost(matcher)), _RULE)
+    try:
+        matches, reason = matcher.matches(value), explain_matcher(matcher, value)
+    except Exception as problem:  # noqa: BLE001 a matcher may be anybody's code
+        matches, reason = (
+            True,
+            f"it breaks, which is a failure of the hook: {type(problem).__name__}: {problem}",
+        )
+    return MatcherFacts(clean(matcher.text), kind, field, clean(value), matches, clean(reason))
+
+
+def _innermost(matcher: Matcher) -> Matcher:
+    """Some agents know tools under several names: what is compared with each of them stands inside."""
+    inner: Matcher | None = getattr(matcher, "inner", None) or getattr(matcher, "own", None)
+    return matcher if inner is None else _innermost(inner)
+
+
+def condition_facts(
+    condition: Condition | None,
+    event: EventSpec[Any],
+    payload: Any,
+    scene: Scene,
+    clean: Callable[[str], str],
+) -> ConditionFacts | None:
+    if condition is None:
+        return None
+    try:
+        holds, reason = condition.holds(event, payload, scene), why(condition, event, payload, scene)
+    except Exception as problem:  # noqa: BLE001 a condition may be anybody's code
+        holds, reason = (
+            True,
+            f"it breaks, which is a failure of the hook: {type(problem).__name__}: {problem}",
+        )
+    return ConditionFacts(clean(condition.text), holds, clean(reason))
+
+
+_STOP_ON: Mapping[str, str] = MappingProxyType(
+    {
+        "never": "the others run all the same",
+        "block": "the hooks after it do not run",
+        "closed": "the hooks after it do not run where it is one that fails closed",
+    }
+)
+_KEEP: Mapping[str, str] = MappingProxyType(
+    {
+        "all": "",
+        "block_only": "and only what the first one that blocked said counts",
+        "decision_only": "and no rewrite and no text for the model counts",
+    }
+)
+_REACTIONS: Mapping[Reaction, str] = MappingProxyType(
+    {
+        "pass": "goes on without a word",
+        "warn": "goes on and tells the user",
+        "ask": "asks the user",
+        "block": "blocks",
+    }
+)
+
+
+def lane_words(lane: Lane) -> Iterator[tuple[str, str]]:
+    """What and how, a row each."""
+    policy = lane.policy
+    yield "run", _run(lane)
+    yield (
+        "see",
+        "what the last one left" if lane.sees_current and lane.in_order else "what the lanes before left",
+    )
+    if lane.guards:
+        ends = ", ".join(part for part in (_STOP_ON[policy.stop_on], _KEEP[policy.keep]) if part)
+        yield "a block", f"{BLOCK_WORDS.get(policy.block_means, policy.block_means)}; {ends}"
+    if policy.limit is not None:
+        yield "limit", limit_words(policy.limit)
+    if policy.budget is not None:
+        yield "budget", f"{policy.budget:g} seconds for all of them together"
+    if policy.may & May.CONTEXT:
+        yield "text", _text(policy)
+    if lane.rechecks_own:
+        yield "asked again", "guards that saw an older value, when a neighbour rewrote it"
+
+
+def _run(lane: Lane) -> str:
+    policy = lane.policy
+    if not policy.waits:
+        return "in the background: the agent waits for none of them"
+    if lane.in_order:
+        return "one after another"
+    if policy.settle == "first_answer":
+        return "all at once; the first one to decide decides alone"
+    if policy.run == "serial_if_asked":
+        return "all at once, or one after another where one of them asks for it"
+    return "all at once"
+
+
+def _text(policy: Policy) -> str:
+    lives = "" if policy.placement == "transient" else f", {LIVES_WORDS[policy.lives]}"
+    return f"for the model lands {PLACEMENT_WORDS[policy.placement]}{lives}"
+
+
+def limit_words(limit: Limit) -> str:
+    then = "the turn ends" if limit.then == "end_turn" else "the next one is not obeyed"
+    resets = "a new turn" if limit.resets == "turn" else "a new turn or a tool call"
+    return f"{limit.obeyed} blocks in a row are obeyed, then {then}; {resets} starts the count anew"
+
+
+def failure_words(reactions: Mapping[Cause, Reaction]) -> str:
+    """Grouped by what is done: `blocks on crashed, timed_out; goes on and tells the user on the rest`."""
+    causes: dict[Reaction, list[str]] = {}
+    for cause in CAUSES:
+        causes.setdefault(reactions[cause], []).append(cause)
+    if len(causes) == 1:
+        return f"{_REACTIONS[next(iter(causes))]}, whatever goes wrong"
+    ordered = sorted(causes.items(), key=lambda item: len(item[1]))
+    *some, (last, _) = ordered
+    told = [f"{_REACTIONS[reaction]} when {' or '.join(named)}" for reaction, named in some]
+    return "; ".join([*told, f"else {_REACTIONS[last]}"])

@@ -1,0 +1,45 @@
+"""`hookline fire`: run the real hooks on one event and show what they did."""
+
+import argparse
+from typing import Any
+
+from hookline.cli.parsers import add_source_options, command_parser
+
+_DESCRIPTION = """Run the real hooks on one event and show each hook, why it ran or did not, and the outcome.
+
+EVENT is a name of the event table; with --payload it may be left out. After TOOL, key=value sets
+tool_input.key, otherwise a field of the payload. Text stays the text as typed, unless the field
+takes none (turn=3); key:=JSON sets a number, a list, an object, true, false or null anywhere."""
+
+_EPILOG = """examples:
+  hookline fire PreToolUse Bash command='git push --force'
+  hookline fire PreToolUse Read file_path=notes.md limit:=20
+  hookline fire UserPromptSubmit prompt='hello'
+  hookline fire --payload event.json --config hooks.toml --json
+  hookline fire Stop --hook Stop='notify-send done'
+  hookline fire PreToolUse Bash command='rm -rf /' --dry-run
+
+exit status: 0 fine, 2 blocked or denied, 1 a usage or configuration error"""
+
+
+def add_parser(commands: Any) -> None:
+    parser = command_parser(commands, "fire", _DESCRIPTION, _EPILOG)
+    parser.add_argument("words", nargs="*", metavar="EVENT [TOOL] [key=value | key:=JSON ...]")
+    parser.add_argument("--payload", metavar="FILE", help="the event as JSON; - reads standard input")
+    add_source_options(parser)
+    parser.add_argument("--model", metavar="NAME", help="answers prompt hooks; scripted:FILE plays a list")
+    parser.add_argument(
+        "--hook", action="append", metavar="EVENT=COMMAND", help="one more command hook (repeatable)"
+    )
+    parser.add_argument("--strict", action="store_true", help="every hook that can block fails closed")
+    parser.add_argument("--dry-run", action="store_true", help="say what would run, and run nothing")
+    parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    import asyncio
+
+    from hookline.cli.commands.fire.run import fire
+
+    return asyncio.run(fire(args))

@@ -1,0 +1,215 @@
+"""The account `fire` gives: every hook of the event in config order, run or not, with its reason."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import asdict, replace
+
+from hookline.cli.describe import why_seen_from
+from hookline.cli.problems import DiagnosticDocument, diagnostic_documents
+from hookline.cli.text import json_lines
+from hookline.engine.inbox import Late
+from hookline.engine.lanes import Verdict
+from hookline.model.diagnostics import Diagnostic
+from hookline.model.events import EventSpec
+from hookline.model.hook import Hook
+from hookline.model.outcome import ContextItem, Outcome, Permission
+from hookline.model.policy import Cause
+from hookline.model.run import Decision, Mode, Run, Status
+
+#: How the reason of a hook begins that a dry run would have run.
+WOULD_RUN = "dry run: would run"
+
+
+class Firing(Struct, frozen=True):
+    """One event that was fired, or (dry) would be; `named` is how hooks are called where secrets must not stand."""
+
+    event: EventSpec[Any]
+    #: How a dialect calls the event, where it was fired under that name.
+    under: str
+    outcome: Outcome
+    entries: Sequence[Run]
+    late: Sequence[Late]
+    block_means: str
+    named: Callable[[str], str]
+    dry: bool = False
+
+
+def account(
+    verdicts: Sequence[Verdict], runs: Sequence[Run], cwd: str, cleaned: Callable[[Run], Run]
+) -> list[Run]:
+    """One entry per hook in config order, run or not, then what was asked again; files as seen from cwd.
+
+    `cleaned` is what the journal did to the runs, so that a hook is found under the name it has there.
+    """
+    return _seen_from(cwd, _entries(verdicts, runs, cleaned))
+
+
+def planned(verdicts: Sequence[Verdict], cwd: str, cleaned: Callable[[Run], Run]) -> list[Run]:
+    """The same before anything has run: which hooks would, and why the others would not."""
+    entries = [cleaned(_skipped(one.armed.hook, one.armed.source, _plan(one))) for one in verdicts]
+    return _seen_from(cwd, entries)
+
+
+def _plan(verdict: Verdict) -> str:
+    if not verdict.selected:
+        return verdict.why
+    broken = verdict.armed.hook.broken
+    return f"{WOULD_RUN}{f', and fail: {broken}' if broken else ''}; {verdict.why}"
+
+
+def _seen_from(cwd: str, entries: Sequence[Run]) -> list[Run]:
+    below = cwd.rstrip("/") + "/"
+    return [
+        replace(run, source=run.source.removeprefix(below), why=why_seen_from(cwd, run.why))
+        for run in entries
+    ]
+
+
+def _entries(verdicts: Sequence[Verdict], runs: Sequence[Run], cleaned: Callable[[Run], Run]) -> list[Run]:
+    left = _settled(runs)
+    entries: list[Run] = []
+    for verdict in verdicts:
+        skipped = cleaned(_skipped(verdict.armed.hook, verdict.armed.source, verdict.why))
+        name = (skipped.hook, skipped.source)
+        run = next((one for one in left if (one.hook, one.source) == name and not one.recheck), None)
+        if run is not None:
+            left.remove(run)
+            why = skipped.why if verdict.selected else "matched: on what another hook rewrote"
+            entries.append(replace(run, why=why))
+        elif verdict.selected:
+            entries.append(replace(skipped, why="not reached: an earlier hook of its lane ended it"))
+        else:
+            entries.append(skipped)
+    return [
+        *entries,
+        *(replace(run, why="asked again: another hook rewrote what it had seen") for run in left),
+    ]
+
+
+def _skipped(hook: Hook, source: str, why: str) -> Run:
+    return Run(
+        hook=hook.name, source=source, dialect=hook.dialect, type=hook.kind, mode=hook.mode,
+        status="skipped", why=why, event=hook.event.name, spelled=hook.policy.spelled,
+    )  # fmt: skip
+
+
+def _settled(runs: Sequence[Run]) -> list[Run]:
+    """A detached hook has two records with one id; the later one knows how it ended."""
+    detached = {run.run_id for run in runs if run.status == "detached"}
+    ends = {run.run_id: run for run in runs if run.status != "detached"}
+    return [
+        run if run.run_id not in detached else _ended(run, ends.get(run.run_id))
+        for run in runs
+        if run.status == "detached" or run.run_id not in detached
+    ]
+
+
+def _ended(start: Run, end: Run | None) -> Run:
+    if end is None:
+        return start
+    return replace(end, status="detached") if end.status in ("ok", "blocked") else end
+
+
+class OutcomeDocument(Struct, frozen=True, kw_only=True):
+    """What the hooks together said."""
+
+    blocked: bool
+    reason: str | None
+    permission: Permission | None
+    stop: bool
+    stop_reason: str | None
+    context: tuple[str, ...]
+    context_items: tuple[ContextItem, ...]
+    updated_input: Any
+    updated_prompt: Any
+    updated_output: Any
+    updated_messages: Any
+    permission_updates: tuple[Mapping[str, Any], ...]
+    watch_paths: tuple[str, ...]
+    initial_user_message: str | None
+    retry: bool
+    env: Mapping[str, str]
+    answer: Any
+    limit_reached: bool
+    messages: tuple[str, ...]
+
+
+class RunDocument(Struct, frozen=True, kw_only=True):
+    """One hook of the event, run or not."""
+
+    hook: str
+    source: str
+    dialect: str
+    type: str
+    status: Status
+    cause: Cause | None
+    why: str
+    detail: str
+    decision: Decision | None
+    reason: str | None
+    dropped: tuple[str, ...]
+    passed_without_answer: bool
+    mode: Mode
+    recheck: bool
+    exit_code: int | None
+    signal: int | None
+    queue_ms: float
+    duration_ms: float
+    stdout: str
+    stderr: str
+    truncated: bool
+
+
+class FireDocument(Struct, frozen=True, kw_only=True):
+    """One event fired by hand: what each hook did, and what they said together."""
+
+    event: str
+    outcome: OutcomeDocument
+    runs: tuple[RunDocument, ...]
+    late: tuple[Late, ...]
+    diagnostics: tuple[DiagnosticDocument, ...]
+
+
+def as_json(firing: Firing, diagnostics: Sequence[Diagnostic]) -> str:
+    named = firing.named
+    document = FireDocument(
+        event=firing.event.name,
+        outcome=outcome_document(firing.outcome, named),
+        runs=tuple(run_document(entry) for entry in firing.entries),
+        late=tuple(replace(item, hook=named(item.hook)) for item in firing.late),
+        diagnostics=diagnostic_documents(diagnostics, named),
+    )
+    return json_lines(document, odd=str)
+
+
+def outcome_document(outcome: Outcome, named: Callable[[str], str]) -> OutcomeDocument:
+    items = tuple(replace(item, hook=named(item.hook)) for item in outcome.context_items)
+    return OutcomeDocument(
+        blocked=outcome.blocked,
+        reason=outcome.reason,
+        permission=outcome.permission,
+        stop=outcome.stop,
+        stop_reason=outcome.stop_reason,
+        context=outcome.context,
+        context_items=items,
+        updated_input=outcome.updated_input,
+        updated_prompt=outcome.updated_prompt,
+        updated_output=outcome.updated_output,
+        updated_messages=outcome.updated_messages,
+        permission_updates=tuple(msgspec.to_builtins(update) for update in outcome.permission_updates),
+        watch_paths=outcome.watch_paths,
+        initial_user_message=outcome.initial_user_message,
+        retry=outcome.retry,
+        env=outcome.env,
+        answer=outcome.answer,
+        limit_reached=outcome.limit_reached,
+        messages=tuple(message.text for message in outcome.messages),
+    )
+
+
+def run_document(run: Run) -> RunDocument:
+    said = asdict(run)
+    return RunDocument(**{name: said[name] for name in RunDocument.__struct_fields__})

@@ -1,0 +1,227 @@
+"""What `hookline init --json` prints."""
+
+import errno
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from hookline.cli.requests import RequestError, working_directory
+from hookline.cli.terminal import paint
+from hookline.cli.text import columns, paragraph, terminal_width
+from hookline.config.engine import Engine
+from hookline.config.files import SUFFIXES, user_directory
+from hookline.config.load import NATIVE
+from hookline.model.events import PRE_TOOL_USE
+from hookline.model.hook import Hook
+from hookline.model.payloads import ToolCall
+from hookline.model.safe_text import one_line, printable
+
+
+class ShownCommand(Struct, frozen=True, forbid_unknown_fields=True):
+    """One command the new guard was asked about."""
+
+    command: str
+    blocked: bool
+    hook: str | None = None
+    reason: str | None = None
+
+
+class InitDocument(Struct, frozen=True, forbid_unknown_fields=True):
+    #: The file that was written, or the one that is there already.
+    file: str
+    written: bool
+    #: What the file says now.
+    text: str
+    #: What the guard said when it was tried; empty when nothing was written.
+    shown: tuple[ShownCommand, ...] = ()
+    #: Whether it runs in this directory: for an event the project has hooks for, the user's own do not.
+    in_force: bool = False
+    #: Hooks that no longer run here, because the new file stands before theirs.
+    replaced: tuple[str, ...] = ()
+    #: Why nothing was written, or what the guard did not do.
+    problem: str | None = None
+
+
+GUARD = """\
+# `hookline events` lists the moments a hook can react to.
+
+[[hooks.PreToolUse]]                 # before a tool runs ...
+matcher = "Bash"                     # ... when that tool is Bash
+
+[[hooks.PreToolUse.hooks]]
+name = "no force push"
+if = "Bash(git push *--force*)"      # any command of the line, also behind && and in $(...)
+type = "builtin"
+command = "deny"
+args = ["force pushes rewrite history; push to a branch of your own"]
+"""
+
+#: One it must stop, one it must leave alone.
+_STOPPED, _LEFT = "cd app && git push --force", "git push"
+
+
+async def first_guard(cwd: str | None, *, user: bool) -> InitDocument:
+    """What was done. A problem is part of it: the file was there, or does not do what it should."""
+    project = working_directory(cwd)
+    folder = _folder(project, user=user)
+    there = _first_that_is_there(folder)
+    if there is not None:
+        return InitDocument(there, written=False, text=_text(there), problem=_already(there))
+    file = os.path.join(folder, "hooks.toml")
+    before = _in_force(project)
+    try:
+        write_new(file, GUARD)
+    except FileExistsError:
+        return InitDocument(file, written=False, text=_text(file), problem=_already(file))
+    except OSError as problem:
+        raise RequestError(f"cannot write {file}: {problem.strerror}") from None
+    shown, after = await _tried(file), _in_force(project)
+    return InitDocument(
+        file,
+        written=True,
+        text=GUARD,
+        shown=shown,
+        in_force=any(hook.where.file == file for hook in after),
+        replaced=_gone(before, after),
+        problem=_fault(shown),
+    )
+
+
+def _folder(project: str, *, user: bool) -> str:
+    if not user:
+        return os.path.join(project, ".hookline")
+    folder = user_directory(os.environ)
+    if folder is None:
+        raise RequestError("you have no home directory: set HOME or XDG_CONFIG_HOME")
+    return folder
+
+
+def _first_that_is_there(folder: str) -> str | None:
+    files = (os.path.join(folder, f"hooks.{suffix}") for suffix in SUFFIXES)
+    return next((file for file in files if os.path.lexists(file)), None)
+
+
+def write_new(file: str, text: str) -> None:
+    """All of it or nothing, and never over a file that is there, whoever made it a moment ago."""
+    folder = os.path.dirname(file)
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except FileExistsError:
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)) from None
+    half = os.path.join(folder, f".{os.path.basename(file)}.{secrets.token_hex(4)}")
+    fd = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o644)
+    try:
+        with os.fdopen(fd, "w", encoding="utf-8") as stream:
+            os.fchmod(fd, 0o644)
+            stream.write(text)
+            stream.flush()
+            os.fsync(fd)
+        _put(half, file)
+    finally:
+        os.unlink(half)
+
+
+def _put(half: str, file: str) -> None:
+    """Unlike a rename, a link fails where a file is; some file systems have none, there a copy must do."""
+    try:
+        os.link(half, file)
+    except FileExistsError:
+        raise
+    except OSError:
+        with open(half, "rb") as stream, open(file, "xb") as target:
+            target.write(stream.read())
+        os.chmod(file, 0o644)
+
+
+def _text(file: str) -> str:
+    """What stands in a file nobody promised anything about."""
+    try:
+        fd = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        with os.fdopen(fd, "rb") as stream:
+            return stream.read(64 * 1024).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _already(file: str) -> str:
+    return f"{file} is there already; add to it, or move it away and say `hookline init` again"
+
+
+def _in_force(project: str) -> tuple[Hook, ...]:
+    return Engine().loader.directory(project, [NATIVE]).hooks
+
+
+def _gone(before: Sequence[Hook], after: Sequence[Hook]) -> tuple[str, ...]:
+    still = {(hook.name, str(hook.where)) for hook in after}
+    return tuple(
+        f"{hook.name} ({hook.where})" for hook in before if (hook.name, str(hook.where)) not in still
+    )
+
+
+async def _tried(file: str) -> tuple[ShownCommand, ...]:
+    """Not in the user's journal: nobody wanted to run these commands."""
+    async with Engine() as engine:
+        engine.load(os.path.dirname(file), [file], [NATIVE])
+        session = engine.session("init", cwd=os.path.dirname(file))
+        shown: list[ShownCommand] = []
+        for command in (_STOPPED, _LEFT):
+            call = ToolCall(tool_name="Bash", tool_input={"command": command})
+            outcome = await session.dispatch(PRE_TOOL_USE, call)
+            vote = outcome.deciding_vote
+            shown.append(ShownCommand(command, outcome.blocked, vote.by if vote else None, outcome.reason))
+    return tuple(shown)
+
+
+def _fault(shown: Sequence[ShownCommand]) -> str | None:
+    if [each.blocked for each in shown] == [True, False]:
+        return None
+    return "the guard does not do what it should; `hookline doctor` may say why"
+
+
+_NEXT = (
+    ("hookline fire PreToolUse Bash command='git push --force'", "ask it yourself"),
+    ("hookline doctor", "are all your hooks alive?"),
+    ("hookline hook --print-config claude-code", "let your agent ask it too"),
+)
+
+
+def as_text(document: InitDocument) -> str:
+    width = terminal_width()
+    head = "wrote" if document.written else "there is"
+    lines = [f"{head} {printable(document.file)}", "", *_indented(document.text)]
+    if document.shown:
+        lines += ["", "Asked about two commands, it says:", ""]
+        lines += [_said(each, width) for each in document.shown]
+    if document.written:
+        lines += _notes(document, width)
+        wide = max(len(command) for command, _ in _NEXT)
+        lines += ["", "What to do next:", ""]
+        lines += [f"  {command:{wide}}  {why}".rstrip() for command, why in _NEXT]
+    return "\n".join(lines)
+
+
+def _indented(text: str) -> list[str]:
+    return [f"  {line}".rstrip() for line in printable(text).rstrip("\n").split("\n")]
+
+
+def _said(shown: ShownCommand, width: int) -> str:
+    verdict = paint("denied", "red") if shown.blocked else paint("goes on", "green")
+    reason = f": {shown.reason}" if shown.reason else ""
+    command = f"  {shown.command:28}"
+    taken = columns(command) + len("goes on ")
+    return f"{command}  {verdict}{one_line(reason, max(width - taken - 2, 20))}"
+
+
+def _notes(document: InitDocument, width: int) -> Iterator[str]:
+    if not document.in_force:
+        yield ""
+        yield paragraph(
+            "Note: it does not run here: this project has hooks of its own for PreToolUse.", width
+        )
+    if document.replaced:
+        yield ""
+        yield paragraph("Note: these hooks no longer run here, the new file stands before theirs:", width)
+        yield from (f"  {one_line(each, width - 2)}" for each in document.replaced)
+        yield paragraph("To run both, rename the new file to hooks.local.toml.", width)

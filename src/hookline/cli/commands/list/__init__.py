@@ -1,0 +1,34 @@
+"""`hookline list`: the hooks in force here, in the order they would run."""
+
+import argparse
+from typing import Any
+
+from hookline.cli.parsers import add_source_options, command_parser
+
+_DESCRIPTION = """The hooks that are configured for this directory and user, by event, in the order they would run:
+what each one matches, what it runs, its mode, its timeout and where it stands. Nothing is run.
+
+EVENT is a name of the event table (`hookline events`) or an agent's own name for it."""
+
+_EPILOG = """examples:
+  hookline list
+  hookline list PreToolUse
+  hookline list --dialect reasonix
+  hookline list --config hooks.toml --json
+
+exit status: 0 fine, 1 nothing is configured, or something in it is wrong"""
+
+
+def add_parser(subparsers: Any) -> None:
+    parser = command_parser(subparsers, "list", _DESCRIPTION, _EPILOG)
+    parser.add_argument("event", nargs="?", metavar="EVENT", help="only the hooks of this one")
+    add_source_options(parser)
+    parser.add_argument("--json", action="store_true", help="the same facts as JSON")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    from hookline.cli.commands.list.run import list_hooks
+    from hookline.cli.engines import looked
+
+    return looked("list", lambda: list_hooks(args))

@@ -1,0 +1,66 @@
+"""`hookline log`: what the hooks did, from the user's journal."""
+
+import argparse
+from typing import Any
+
+from hookline.cli.parsers import command_parser
+
+DECISIONS = ("block", "deny", "ask", "defer", "allow", "pass")
+STATUSES = (
+    "ok", "blocked", "failed", "timed_out", "not_started", "cancelled", "untrusted", "skipped", "detached",
+    "unanswered",
+)  # fmt: skip
+
+_DESCRIPTION = """What the hooks did, newest last. Every run that Hookline makes is in the journal.
+Filters can be repeated; one of each kind must fit. The last line counts what went through
+although the hook that should judge it gave no answer."""
+
+_EPILOG = """examples:
+  hookline log --since 2h --decision deny
+  hookline log --follow --hook 'force push'
+  hookline log --status unanswered --since 2026-01-02
+  hookline log --counts --since 7d
+  hookline log --limit 0 --json
+
+exit status: 0 fine (also when there is no journal yet), 1 it cannot be read, or a usage error, 130 interrupted"""
+
+
+def add_parser(commands: Any) -> None:
+    parser = command_parser(commands, "log", _DESCRIPTION, _EPILOG)
+    parser.add_argument("-f", "--follow", action="store_true", help="go on with what happens from now on")
+    parser.add_argument(
+        "--hook",
+        action="append",
+        metavar="TEXT",
+        help="hooks with this in their name; with / or : also in file:line",
+    )
+    parser.add_argument(
+        "--event", action="append", metavar="NAME", help="this event, by any agent's name for it"
+    )
+    parser.add_argument(
+        "--decision", action="append", choices=DECISIONS, metavar="WORD", help=", ".join(DECISIONS)
+    )
+    parser.add_argument(
+        "--status", action="append", choices=STATUSES, metavar="WORD", help=", ".join(STATUSES)
+    )
+    parser.add_argument("--session", action="append", metavar="ID", help="sessions whose id begins so")
+    parser.add_argument("--since", metavar="WHEN", help="90s, 30m, 2h, 7d, 2026-01-02 or 2026-01-02T15:04")
+    parser.add_argument(
+        "--limit", type=int, metavar="N", help="show the newest N (default 50, 10 with --follow; 0: all)"
+    )
+    parser.add_argument("--counts", action="store_true", help="a table of the hooks instead of their runs")
+    parser.add_argument("--json", action="store_true", help="as JSON; with --follow, one run per line")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    from hookline.cli.commands.log.run import log
+    from hookline.cli.output import PROBLEM, tell
+    from hookline.cli.requests import RequestError
+    from hookline.model.safe_text import printable
+
+    try:
+        return log(args)
+    except RequestError as problem:
+        tell(printable(f"hookline log: {problem}"))
+        return PROBLEM

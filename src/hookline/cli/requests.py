@@ -1,0 +1,316 @@
+"""What the agents call an event, and which event somebody means by a name."""
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TextIO, cast
+
+import msgspec
+from msgspec import Struct
+
+from hookline.dialects.native.payload import SCENE_TEXTS, parse_payload, payload_of
+from hookline.matching.nearest import nearest
+from hookline.model.errors import UnknownEventError
+from hookline.model.events import EventSpec
+from hookline.model.scene import Scene
+from hookline.model.wire import Parsed
+
+if TYPE_CHECKING:
+    from hookline.dialects.dialect import Dialect
+
+
+#: Longer than any name of an event: what is told back to whoever typed it.
+_LONGEST = 200
+
+
+class EventName(Struct, frozen=True):
+    """A dialect's own name, and the event that it is."""
+
+    dialect: str
+    name: str
+    event: str
+
+
+def every_dialect() -> "Iterator[Dialect]":
+    """All but native, built one after another."""
+    from hookline.dialects.registry import standard_dialects
+
+    for listed in standard_dialects().values():
+        yield listed.build()
+
+
+def all_names(dialects: "Iterable[Dialect]") -> Iterator[EventName]:
+    """One name may stand for several events: after a tool, whether it failed or not."""
+    for dialect in dialects:
+        for name in dialect.spellings:
+            yield from (EventName(dialect.name, name, each.event.name) for each in dialect.moments(name))
+
+
+def meant(name: str, events: Mapping[str, EventSpec[Any]], dialects: "Iterable[Dialect]") -> list[EventName]:
+    """The events a name may mean in some dialect; raises `UnknownEventError` where nobody has it."""
+    names = list(all_names(dialects))
+    found = [each for each in names if each.name == name]
+    if not found and name not in events:
+        raise unknown_event(name, events, (each.name for each in names))
+    return found
+
+
+def unknown_event(name: str, events: Iterable[str], spelled: Iterable[str] = ()) -> UnknownEventError:
+    """With the nearest of the names there are; among equals the table's own."""
+    return UnknownEventError(name[:_LONGEST], nearest(name, (*spelled, *events)))
+
+
+#: What every payload document may say beside the event's own fields.
+_SCENE_TYPES: Mapping[str, Any] = {**dict.fromkeys(SCENE_TEXTS, str), "turn": int}
+_DEEPEST = 32
+
+
+class RequestError(Exception):
+    """What was asked for cannot be fired; the message says why and what to do."""
+
+
+class Setting(Struct, frozen=True):
+    path: tuple[str, ...]
+    text: str
+    is_json: bool
+
+    @property
+    def key(self) -> str:
+        return ".".join(self.path)
+
+
+def read_setting(word: str) -> Setting:
+    key, _, text = word.partition("=")
+    is_json = key.endswith(":")
+    path = tuple(key.removesuffix(":").split("."))
+    if not all(path):
+        raise RequestError(f"{word!r} has no key: settings are written key=value")
+    if len(path) > _DEEPEST:
+        raise RequestError(f"a key goes {len(path)} levels deep; {_DEEPEST} are read")
+    return Setting(path, text, is_json)
+
+
+def set_input(document: dict[str, Any], settings: Sequence[Setting]) -> None:
+    """With a tool, keys are those of its input, and text stays text: nobody knows better what the tool takes."""
+    for setting in settings:
+        value = _json(setting) if setting.is_json else setting.text
+        _set(document, ("tool_input", *setting.path), value)
+
+
+def set_fields(
+    document: dict[str, Any], event: EventSpec[Any], settings: Sequence[Setting]
+) -> dict[str, Any]:
+    """Without one, keys are fields of the payload or the scene. Returned is what was said of the scene."""
+    fields = _field_types(event)
+    scene: dict[str, Any] = {}
+    for setting in settings:
+        name = setting.path[0]
+        if fields is not None and name not in fields and name not in _SCENE_TYPES:
+            raise RequestError(_no_such_field(event, name, fields))
+        in_scene = name in _SCENE_TYPES and len(setting.path) == 1
+        types = fields if fields is not None and name in fields else _SCENE_TYPES
+        value = _value(setting, types.get(name, Any))
+        if in_scene and value is not None:
+            scene[name] = _checked(setting, value)
+        _set(document, setting.path, value)
+    return scene
+
+
+def _field_types(event: EventSpec[Any]) -> Mapping[str, Any] | None:
+    """None where the payload takes any key."""
+    if not issubclass(event.payload, msgspec.Struct):
+        return None
+    return {field.encode_name: field.type for field in msgspec.structs.fields(event.payload)}
+
+
+def _no_such_field(event: EventSpec[Any], name: str, fields: Mapping[str, Any]) -> str:
+    meant = nearest(name, (*_SCENE_TYPES, *fields))
+    hint = f"did you mean {meant!r}?" if meant else f"`hookline events {event.name}` lists them"
+    return f"{event.name} has no field {name!r}; {hint}"
+
+
+def _value(setting: Setting, declared: Any) -> Any:
+    """A field that takes text gets the text as it was typed; any other one gets what the text is as JSON."""
+    if setting.is_json:
+        return _json(setting)
+    if len(setting.path) > 1:
+        return setting.text
+    try:
+        msgspec.convert(setting.text, declared)
+    except msgspec.ValidationError:
+        with suppress(RequestError):  # the check of the payload says better what the field takes
+            return _json(setting)
+    return setting.text
+
+
+def _checked(setting: Setting, value: Any) -> Any:
+    declared = _SCENE_TYPES[setting.key]
+    if not isinstance(value, declared) or isinstance(value, bool):
+        wanted = "text" if declared is str else "a whole number"
+        raise RequestError(f"{setting.key}: {setting.text!r} is not {wanted}")
+    return value
+
+
+def _json(setting: Setting) -> Any:
+    # Only what is not plain text needs it.
+    from hookline.documents.strict_json import StrictJsonError, read_strict
+
+    try:
+        return read_strict(setting.text.encode("utf-8", "surrogateescape"))
+    except StrictJsonError as problem:
+        raise RequestError(f"{setting.key}:= takes JSON: {problem}") from None
+
+
+def _set(target: dict[str, Any], path: Sequence[str], value: Any) -> None:
+    for depth, key in enumerate(path[:-1], 1):
+        inner = target.setdefault(key, {})
+        if not isinstance(inner, dict):
+            whole, part = ".".join(path), ".".join(path[:depth])
+            raise RequestError(f"{whole} cannot be set: {part} of the payload is not an object")
+        target = cast("dict[str, Any]", inner)
+    target[path[-1]] = value
+
+
+class Request(Struct, frozen=True):
+    """One event to fire; `spelled` when it was named as a dialect names it, so that only those hooks run."""
+
+    event: EventSpec[Any]
+    payload: Any
+    scene: Scene
+    dialect: str | None = None
+    spelled: str | None = None
+
+
+class _Words(Struct, frozen=True):
+    event: str | None
+    tool: str | None
+    settings: tuple[Setting, ...]
+
+
+def read_request(
+    words: Sequence[str],
+    payload_file: str | None,
+    cwd: str,
+    events: Mapping[str, EventSpec[Any]],
+    dialect: "Dialect | None" = None,
+    others: "Iterable[Dialect]" = (),
+) -> Request:
+    """The event to fire. Words win over what the payload file says.
+
+    A dialect that was named knows its own events and payloads; others are asked for a name nobody else has.
+    """
+    said = _words(words)
+    document = _document(payload_file) if payload_file is not None else {}
+    named = said.event or document.get("hook_event_name")
+    if dialect is not None and (said.event in dialect.spellings or (said.event is None and document)):
+        return _foreign(document, said, cwd, dialect)
+    if isinstance(named, str) and named in events:
+        return _native(document, named, said, cwd, events)
+    if not named:
+        raise RequestError(
+            "say which event to fire: EVENT [TOOL] [key=value ...]; `hookline events` lists them"
+        )
+    spelled: list[str] = []
+    for other in others if said.event is not None else ():
+        if said.event in other.spellings:
+            return _foreign(document, said, cwd, other)
+        spelled += other.spellings
+    raise unknown_event(str(named), events, spelled if dialect is None else dialect.spellings)
+
+
+def _words(words: Sequence[str]) -> _Words:
+    names = [word for word in words if "=" not in word]
+    if len(names) > 2:
+        raise RequestError(f"do not know what to do with {names[2]!r}: settings are written key=value")
+    settings = tuple(read_setting(word) for word in words if "=" in word)
+    return _Words(names[0] if names else None, names[1] if len(names) > 1 else None, settings)
+
+
+def _native(
+    document: dict[str, Any], name: str, said: _Words, cwd: str, events: Mapping[str, EventSpec[Any]]
+) -> Request:
+    event = events[name]
+    document["hook_event_name"] = name
+    _lay_over(document, event, said)
+    parsed = parse_payload(document, events)
+    return Request(parsed.event, parsed.payload, _placed(parsed.scene, cwd))
+
+
+def _foreign(document: dict[str, Any], said: _Words, cwd: str, dialect: "Dialect") -> Request:
+    """A payload in the agent's own shape, or made of words under the agent's own event name."""
+    spelled = dialect.spellings.get(said.event) if said.event is not None else None
+    if document:
+        parsed = dialect.wire.parse(document)
+        if said.tool is not None or said.settings:
+            fields: dict[str, Any] = msgspec.to_builtins(parsed.payload)
+            scene = msgspec.structs.replace(parsed.scene, **_lay_over(fields, parsed.event, said))
+            parsed = Parsed(parsed.event, payload_of(parsed.event, fields), scene)
+        name = spelled.name if spelled is not None else _own_name(document, dialect)
+        return Request(parsed.event, parsed.payload, _placed(parsed.scene, cwd), dialect.name, name)
+    if spelled is None:
+        raise RequestError(f"say which event to fire; {dialect.name} has {', '.join(dialect.spellings)}")
+    fields = {}
+    scene = Scene(**_lay_over(fields, spelled.event, said))
+    payload = payload_of(spelled.event, fields)
+    return Request(spelled.event, payload, _placed(scene, cwd), dialect.name, spelled.name)
+
+
+def _own_name(document: Mapping[str, Any], dialect: "Dialect") -> str | None:
+    """The name the payload gives its event, under the key that agents have for it."""
+    named = (document.get(key) for key in ("hook_event_name", "event"))
+    return next((name for name in named if isinstance(name, str) and name in dialect.spellings), None)
+
+
+def _document(file: str) -> dict[str, Any]:
+    from hookline.documents.strict_json import StrictJsonError, read_strict
+
+    try:
+        if file == "-":
+            raw = _standard_input()
+        else:
+            with open(file, "rb") as stream:
+                raw = stream.read()
+        value = read_strict(raw)
+    except OSError as problem:
+        raise RequestError(f"cannot read the payload {file}: {problem.strerror}") from None
+    except StrictJsonError as problem:
+        raise RequestError(f"the payload {file} cannot be read as JSON: {problem}") from None
+    if not isinstance(value, dict):
+        raise RequestError(f"the payload {file} is not a JSON object")
+    return cast("dict[str, Any]", value)
+
+
+def _standard_input() -> bytes:
+    stream: TextIO | None = sys.stdin
+    if stream is None:
+        raise RequestError("cannot read the payload: standard input is closed")
+    return stream.buffer.read()
+
+
+def _lay_over(document: dict[str, Any], event: EventSpec[Any], said: _Words) -> dict[str, Any]:
+    """Put the words into the document. Returned is what they say of the scene."""
+    if said.tool is None:
+        return set_fields(document, event, said.settings)
+    if not hasattr(event.payload, "tool_name"):
+        raise RequestError(f"{event.name} has no tool, so {said.tool!r} is one word too many")
+    document["tool_name"] = said.tool
+    set_input(document, said.settings)
+    return {}
+
+
+def _placed(scene: Scene, cwd: str) -> Scene:
+    return msgspec.structs.replace(
+        scene,
+        session_id=scene.session_id or "fire",
+        cwd=scene.cwd or cwd,
+        project_dir=scene.project_dir or cwd,
+        attended=False,
+    )
+
+
+def working_directory(cwd: str | None) -> str:
+    where = os.path.abspath(cwd or os.curdir)
+    if not os.path.isdir(where):
+        raise RequestError(f"there is no directory {where}")
+    return where

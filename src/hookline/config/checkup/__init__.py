@@ -1,1 +1,0 @@
-"""What can be known about hooks without running one: each module finds one kind of mistake."""

@@ -1,0 +1,95 @@
+"""The engine a host builds in one line: every handler, every dialect, a journal in memory."""
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from hookline.dialects.native.home import NativeHome
+from hookline.engine import engine as core
+from hookline.engine.background import Background
+from hookline.engine.run_hook import Admit, admit_all
+from hookline.handlers.registry import Handler, standard_handlers
+from hookline.journal.journal import Journal, Trace, trace_wanted
+from hookline.journal.redaction import Redactor
+from hookline.model.events import EVENTS, EventSpec, event_table
+from hookline.model.hook import Hook
+from hookline.model.run import Run
+
+if TYPE_CHECKING:
+    from hookline.config.load import Loaded, Loader
+
+
+class Engine(core.Engine):
+    """Runs hooks. Give it what you have; what is left out is what most hosts want.
+
+    `rows` adds events of your own to the table; `handlers` replaces the registry of handler kinds.
+    """
+
+    def __init__(
+        self,
+        hooks: Sequence[Hook] = (),
+        *,
+        handlers: Mapping[str, Handler] | None = None,
+        rows: Sequence[EventSpec[Any]] = (),
+        journal: Journal | None = None,
+        admit: Admit = admit_all,
+        background: Background | None = None,
+        drain_seconds: float = 5.0,
+    ) -> None:
+        events = event_table((*EVENTS.values(), *rows)) if rows else EVENTS
+        self._native = NativeHome(events)
+        self._loader: Loader | None = None
+        self._loaded = False
+        super().__init__(
+            hooks,
+            handlers=handlers if handlers is not None else standard_handlers(),
+            home=self._native,
+            journal=journal if journal is not None else memory_journal(),
+            events=events,
+            admit=admit,
+            background=background,
+            drain_seconds=drain_seconds,
+        )
+
+    @property
+    def loader(self) -> "Loader":
+        """Reads configuration for this engine."""
+        if self._loader is None:
+            # Only here: an engine whose hooks are made in code reads no files.
+            from hookline.config.load import Loader  # noqa: PLC0415 see above
+
+            self._loader = Loader(self._native, self.handlers)
+        return self._loader
+
+    def load(
+        self, cwd: str, files: Sequence[str] | None = None, dialects: Sequence[str] | None = None
+    ) -> "Loaded":
+        """Put the configuration of a directory in force: every dialect's, or those named; or exactly these files.
+
+        A bad entry is reported and its neighbours run. A file that cannot be read at all leaves the set that
+        was in force as it is; what came back says so.
+        """
+        if files is None:
+            loaded = self.loader.directory(cwd, dialects)
+        else:
+            loaded = self.loader.files(files, dialects[0] if dialects else None)
+        self.use(loaded)
+        return loaded
+
+    def use(self, loaded: "Loaded") -> bool:
+        """Put what was loaded in force, unless that would lose a set that is known to be good."""
+        if loaded.unreadable and self._loaded:
+            return False
+        self.swap(loaded.hooks)
+        self._loaded = True
+        return True
+
+
+def memory_journal() -> Journal:
+    """A journal that keeps the newest runs, and prints them as they happen when HOOKLINE_TRACE is set."""
+    return Journal(Redactor(dict(os.environ)), subscribers=tracers())
+
+
+def tracers() -> tuple[Callable[[Run], None], ...]:
+    return (Trace(sys.stderr).record,) if trace_wanted(os.environ) else ()

@@ -1,0 +1,213 @@
+"""The engine: what all sessions share. It owns everything that outlives one dispatch."""
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from time import monotonic
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
+
+from msgspec import Struct
+
+from hookline.engine.background import Background
+from hookline.engine.lanes import Store
+from hookline.engine.run_hook import Admit, admit_all
+from hookline.engine.session import Session
+from hookline.handlers.registry import Handler, close_all
+from hookline.journal.journal import Journal, Subscribers
+from hookline.model.errors import EngineClosedError
+from hookline.model.events import EVENTS, EventSpec
+from hookline.model.hook import Condition, Hook, Matcher
+from hookline.model.policy import Policy
+from hookline.model.safe_text import one_line
+from hookline.model.scene import Scene
+from hookline.model.wire import Wire
+
+if TYPE_CHECKING:
+    from hookline.engine.make_hook import Action
+
+
+_MESSAGE_COLUMNS = 200
+
+
+class Active(Struct, frozen=True):
+    """One hook that is running. `since` is a reading of `time.monotonic()`."""
+
+    hook: str
+    event: str
+    since: float
+    message: str | None = None
+    run_id: str = ""
+
+
+class Running:
+    """The hooks that have started and not ended, oldest first."""
+
+    def __init__(self) -> None:
+        self._active: dict[int, tuple[Hook, str, float]] = {}
+        self._last = 0
+        self._subscribers = Subscribers["Running"]("status")
+
+    def started(self, run_id: str, hook: Hook) -> int:
+        """A hook runs from now on; give the token to `ended`."""
+        self._last = token = self._last + 1
+        self._active[token] = (hook, run_id, monotonic())
+        if self._subscribers.callbacks:
+            self._subscribers.tell(self)
+        return token
+
+    def ended(self, token: int) -> None:
+        """Safe to call twice: whoever cleans up need not know who was first."""
+        if self._active.pop(token, None) is not None and self._subscribers.callbacks:
+            self._subscribers.tell(self)
+
+    def now(self) -> tuple[Active, ...]:
+        return tuple(
+            Active(hook.name, hook.event.name, since, _message_of(hook), run_id)
+            for hook, run_id, since in tuple(self._active.values())
+        )
+
+    @property
+    def message(self) -> str | None:
+        """What to show: the message of the newest running hook that has one."""
+        for hook, _run_id, _since in reversed(tuple(self._active.values())):
+            if hook.status_message:
+                return _message_of(hook)
+        return None
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        return self._subscribers.problems
+
+    def subscribe(self, callback: Callable[["Running"], None]) -> Callable[[], None]:
+        """Be called at each start and end; what is returned ends it."""
+        return self._subscribers.add(callback)
+
+
+def _message_of(hook: Hook) -> str | None:
+    return one_line(hook.status_message, _MESSAGE_COLUMNS) if hook.status_message else None
+
+
+P = TypeVar("P")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Home(Protocol):
+    """The dialect of hooks made in Python."""
+
+    @property
+    def wire(self) -> Wire: ...
+
+    def policy(self, event: EventSpec[Any]) -> Policy: ...
+
+    def match(
+        self, event: EventSpec[Any], matcher: str | None, condition: str | None
+    ) -> tuple[Matcher | None, Condition | None]: ...
+
+
+class Engine:
+    """Hooks, handlers, journal and background work. Everything it needs comes through the constructor."""
+
+    def __init__(
+        self,
+        hooks: Sequence[Hook] = (),
+        *,
+        handlers: Mapping[str, Handler],
+        home: Home,
+        journal: Journal,
+        events: Mapping[str, EventSpec[Any]] = EVENTS,
+        admit: Admit = admit_all,
+        background: Background | None = None,
+        drain_seconds: float = 5.0,
+    ) -> None:
+        self.handlers = handlers
+        self.home = home
+        self.journal = journal
+        self.events = events
+        self.admit = admit
+        self.background = background if background is not None else Background()
+        self.status = Running()
+        self.store = Store(self.handlers, self.events)
+        self.closed = False
+        self._drain_seconds = drain_seconds
+        self._ids = itertools.count(1)
+        self.store.swap(hooks)
+
+    def session(self, session_id: str = "", parent: Session | None = None, **scene: Any) -> Session:
+        """One agent conversation. A sub-agent gets its own, with its parent's."""
+        if self.closed:
+            raise EngineClosedError
+        if parent is not None:
+            scene = {
+                "cwd": parent.scene.cwd,
+                "project_dir": parent.scene.project_dir,
+                "permission_mode": parent.scene.permission_mode,
+                "attended": parent.scene.attended,
+                "parent_agent_id": parent.scene.agent_id,
+                "depth": parent.scene.depth + 1,
+            } | scene
+        return Session(self, Scene(session_id=session_id, **scene), parent)
+
+    def swap(self, hooks: Sequence[Hook]) -> None:
+        """Put another configuration in force, or raise ConfigError and leave the old one as it is."""
+        self.store.swap(hooks)
+
+    def make_hook(
+        self, event: EventSpec[P], action: "Action[P]", matcher: str | None = None, **options: Any
+    ) -> Hook:
+        """A hook that is not in force yet; see `add` for what it takes."""
+        from hookline.engine.make_hook import make_hook  # noqa: PLC0415 only for hosts that make hooks in code
+
+        return make_hook(self.home, event, action, matcher, **options)
+
+    def add(
+        self, event: EventSpec[P], action: "Action[P]", matcher: str | None = None, **options: Any
+    ) -> Hook:
+        """Add a hook for all sessions: a function, or a shell command. It stays when the config is swapped."""
+        hook = self.make_hook(event, action, matcher, **options)
+        self.store.add(hook)
+        return hook
+
+    def remove(self, hook: Hook) -> bool:
+        """Take back a hook that was added in code; False when there is none."""
+        return self.store.remove(hook)
+
+    @property
+    def hooks(self) -> tuple[Hook, ...]:
+        """Every hook in force for all sessions, in order."""
+        return self.store.hooks
+
+    def on(self, event: EventSpec[P], matcher: str | None = None, **options: Any) -> Callable[[F], F]:
+        """Decorate a function to make it a hook of this event."""
+
+        def register(function: F) -> F:
+            self.add(event, function, matcher, **options)
+            return function
+
+        return register
+
+    def has(self, event: EventSpec[Any]) -> bool:
+        return event.name in self.store.lanes
+
+    def next_run_id(self) -> str:
+        return str(next(self._ids))
+
+    async def drain(self, limit: float | None = None) -> bool:
+        """Wait for hooks that run in the background; False when the limit came first."""
+        return await self.background.drain(limit)
+
+    async def close(self, limit: float | None = None) -> None:
+        """End everything: drain background hooks within the limit, kill what is left, close the handlers."""
+        if self.closed:
+            return
+        await self.background.close(self._drain_seconds if limit is None else limit)
+        self.closed = True
+        await close_all(self.handlers)
+        self.journal.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()

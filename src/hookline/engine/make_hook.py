@@ -1,0 +1,109 @@
+"""A hook out of a Python function or a command line, for hosts that configure in code."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+
+from hookline.model.events import EventSpec
+from hookline.model.hook import Hook, Scope, Waiting
+from hookline.model.policy import CAUSES, Cause, Reaction
+from hookline.model.run import Mode
+from hookline.model.scene import Scene
+
+if TYPE_CHECKING:
+    from hookline.engine.engine import Home
+
+P = TypeVar("P")
+
+#: What a hook made in code does: a function of the payload (and the scene), sync or async, or a shell command.
+Action = Callable[[P], Any] | Callable[[P, Scene], Any] | str
+
+#: What a failure may mean, in the words of the configuration or those of the engine.
+OnFailure = Literal["open", "closed", "ask", "pass", "warn", "block"]
+_REACTIONS: Mapping[str, Reaction] = {
+    "open": "warn", "closed": "block", "ask": "ask", "pass": "pass", "warn": "warn", "block": "block",
+}  # fmt: skip
+
+
+def make_hook(
+    home: "Home",
+    event: EventSpec[P],
+    action: Action[P],
+    matcher: str | None = None,
+    *,
+    condition: str | None = None,
+    name: str | None = None,
+    timeout: float = 600.0,
+    waiting: Waiting = "wait",
+    once: bool = False,
+    mode: Mode = "enforce",
+    on_failure: OnFailure | Mapping[Cause, OnFailure] | None = None,
+    rewrites: bool = False,
+    required: bool = False,
+    status_message: str | None = None,
+    scope: Scope = "user",
+) -> Hook:
+    """One hook. A matcher or condition that cannot be understood raises PatternError here, not later."""
+    _refuse_unknown(waiting=(waiting, get_args(Waiting)), mode=(mode, get_args(Mode)))
+    _refuse_timeout(timeout)
+    matches, holds = home.match(event, matcher, condition)
+    kind, spec, label = _shell(action) if isinstance(action, str) else _function(action)
+    return Hook(
+        name=name or label,
+        event=event,
+        policy=home.policy(event),
+        wire=home.wire,
+        kind=kind,
+        spec=spec,
+        matcher=matches,
+        condition=holds,
+        timeout=timeout,
+        waiting=waiting,
+        once=once,
+        mode=mode,
+        on_failure=_reactions(on_failure),
+        rewrites=rewrites,
+        required=required,
+        status_message=status_message,
+        scope=scope,
+    )
+
+
+def _refuse_timeout(timeout: Any) -> None:
+    number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
+    if not number or not 0 < timeout < float("inf"):
+        raise ValueError(f"timeout is {timeout!r}, not seconds above 0")
+
+
+def _refuse_unknown(**options: tuple[str, tuple[str, ...]]) -> None:
+    """A word nobody knows would switch a guard off without a sound."""
+    for name, (word, known) in options.items():
+        if word not in known:
+            raise ValueError(f"{name} is {word!r}, not one of {', '.join(known)}")
+
+
+def _reactions(
+    said: OnFailure | Mapping[Cause, OnFailure] | None,
+) -> Reaction | Mapping[Cause, Reaction] | None:
+    if said is None:
+        return None
+    words = (
+        {"on_failure": said} if isinstance(said, str) else {f"on_failure for {c}": w for c, w in said.items()}
+    )
+    _refuse_unknown(**{name: (word, tuple(_REACTIONS)) for name, word in words.items()})
+    if isinstance(said, str):
+        return _REACTIONS[said]
+    for cause in said:
+        _refuse_unknown(cause=(cause, CAUSES))
+    return {cause: _REACTIONS[word] for cause, word in said.items()}
+
+
+def _shell(command: str) -> tuple[str, Any, str]:
+    from hookline.handlers.command import CommandSpec  # noqa: PLC0415 a host of functions runs no processes
+
+    return "command", CommandSpec(command=command), command
+
+
+def _function(function: Callable[..., Any]) -> tuple[str, Any, str]:
+    from hookline.handlers.function import FunctionSpec  # noqa: PLC0415 a host of commands calls no functions
+
+    return "function", FunctionSpec(function), getattr(function, "__qualname__", repr(function))

@@ -1,0 +1,139 @@
+"""One POST and its answer, over connections that are kept.
+
+Imported with the first http hook that fires: the http packages are heavy. The connection pool of httpx2 is
+used without its client: a client keeps cookies from one hook to the next, and it leaves no room for the
+network part that pins a connection to the address that was checked.
+"""
+
+import ssl
+import zlib
+from collections.abc import AsyncIterable, Sequence
+from contextlib import aclosing
+from typing import Final
+
+import httpcore2
+
+from hookline.handlers.failures import described
+from hookline.handlers.http.addresses import RefusedAddressError, Resolver, resolve
+from hookline.handlers.http.network import Pools
+from hookline.handlers.http.urls import Target
+from hookline.model.raw import Broke, RawResult, Replied
+
+#: Accepts both gzip and zlib wrappings.
+_ANY_WRAPPING: Final = 32 + zlib.MAX_WBITS
+_ENCODINGS: Final = frozenset({"gzip", "x-gzip", "deflate"})
+
+
+class BodyError(Exception):
+    """The body cannot be unpacked."""
+
+
+class Body:
+    """Keeps at most `most` bytes of the unpacked body."""
+
+    def __init__(self, encoding: str, most: int) -> None:
+        encoding = encoding.strip().lower()
+        if encoding not in _ENCODINGS and encoding not in {"", "identity"}:
+            raise BodyError(f"the answer is encoded as {encoding[:40]!r}, which was not asked for")
+        self._unpacker = zlib.decompressobj(_ANY_WRAPPING) if encoding in _ENCODINGS else None
+        self._most = most
+        self._kept = bytearray()
+        self._fed = False
+        self.truncated = False
+
+    async def read(self, parts: AsyncIterable[bytes]) -> bytes:
+        """Everything up to the limit; past it nothing more is read."""
+        async for part in parts:
+            self._add(part)
+            if self.truncated:
+                return bytes(self._kept[: self._most])
+        if self._fed and self._unpacker is not None and not self._unpacker.eof:
+            raise BodyError("the packed answer ends early")
+        return bytes(self._kept)
+
+    def _add(self, part: bytes) -> None:
+        self._kept += self._unpacked(part)
+        self.truncated = len(self._kept) > self._most
+
+    def _unpacked(self, part: bytes) -> bytes:
+        if self._unpacker is None:
+            return part
+        self._fed = True
+        try:
+            # One byte over the limit is enough to know: a bomb is never unpacked further than that.
+            unpacked = self._unpacker.decompress(part, self._most + 1 - len(self._kept))
+        except zlib.error as error:
+            raise BodyError("the packed answer cannot be unpacked") from error
+        if self._unpacker.unused_data:
+            raise BodyError("something follows the packed answer")
+        return unpacked
+
+
+Headers = Sequence[tuple[bytes, bytes]]
+
+_CONNECT_SECONDS: Final = 5.0
+
+#: What is sent unless the hook sets it otherwise.
+_DEFAULTS: Final = (
+    (b"Content-Type", b"application/json"),
+    (b"Accept", b"application/json"),
+    (b"User-Agent", b"hookline"),
+)
+
+
+class Exchange:
+    """Everything http that belongs to one event loop."""
+
+    def __init__(
+        self, *, resolver: Resolver | None, plain_http: bool, tls: ssl.SSLContext | None, most_kept: int
+    ) -> None:
+        self._pools = Pools(resolver or resolve, plain_http=plain_http, tls=tls)
+        self._most_kept = most_kept
+
+    async def post(self, target: Target, headers: Headers, document: bytes, seconds: float) -> RawResult:
+        """Send the document. The whole time is bounded by the caller, only connecting is bounded here."""
+        request = httpcore2.Request(
+            "POST",
+            httpcore2.URL(scheme=target.scheme, host=target.host, port=target.port, target=target.resource),
+            headers=_complete(headers, target, len(document)),
+            content=document,
+            extensions={"timeout": {"connect": min(_CONNECT_SECONDS, seconds)}},
+        )
+        try:
+            response = await self._pools.for_scheme(target.scheme).handle_async_request(request)
+            try:
+                return await self._understood(response, target)
+            finally:
+                await response.aclose()
+        except RefusedAddressError as refused:
+            return Broke("not_started", f"{target.shown} is refused: {refused}")
+        except Exception as error:  # noqa: BLE001 - whatever breaks below, there is no answer
+            return Broke("transport", f"{target.shown}: {described(error)}")
+
+    async def close(self) -> None:
+        await self._pools.close()
+
+    async def _understood(self, response: httpcore2.Response, target: Target) -> RawResult:
+        status = response.status
+        if status < 200 or 300 <= status < 400:
+            why = "is no answer" if status < 200 else "is a redirect, and those are not followed"
+            return Broke("transport", f"{target.shown}: status {status} {why}")
+        body = Body(_encoding(response.headers), self._most_kept)
+        async with aclosing(response.aiter_stream()) as parts:
+            kept = await body.read(parts)
+        return Replied(kept, status, truncated=body.truncated)
+
+
+def _complete(headers: Headers, target: Target, length: int) -> list[tuple[bytes, bytes]]:
+    given = {name.lower() for name, _ in headers}
+    return [
+        (b"Host", target.authority.encode()),
+        *((name, value) for name, value in _DEFAULTS if name.lower() not in given),
+        *headers,
+        (b"Accept-Encoding", b"identity"),
+        (b"Content-Length", str(length).encode()),
+    ]
+
+
+def _encoding(headers: Headers) -> str:
+    return ",".join(value.decode("latin-1") for name, value in headers if name.lower() == b"content-encoding")

@@ -1,0 +1,182 @@
+"""Hooks behind a URL: what they may be, checked before anything is sent."""
+
+import asyncio
+import os
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
+
+from msgspec import Struct
+
+from hookline.handlers.failures import told
+from hookline.model.raw import Broke, RawResult
+from hookline.model.wire import Call
+
+if TYPE_CHECKING:
+    import ssl
+
+    from hookline.handlers.http.addresses import Resolver
+    from hookline.handlers.http.client import Exchange
+    from hookline.handlers.http.urls import Target
+
+
+_VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
+_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}")
+_LONGEST: Final = 16 * 1024
+
+#: Framing, routing and identity of the request are ours; a hook that could set them could smuggle requests.
+NOT_SETTABLE: Final = frozenset(
+    {
+        "accept-encoding",
+        "connection",
+        "content-encoding",
+        "content-length",
+        "expect",
+        "host",
+        "http2-settings",
+        "idempotency-key",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
+
+
+class HeaderError(ValueError):
+    """Why a header cannot be sent. The text names the header, never its value."""
+
+
+def check_names(headers: Mapping[str, str]) -> None:
+    """Refuse names that are no header names, that are ours, or that stand twice in different case."""
+    seen: set[str] = set()
+    for name in headers:
+        lowered = name.lower()
+        if _NAME.fullmatch(name) is None:
+            raise HeaderError(f"{name[:80]!r} is not a header name")
+        if lowered in NOT_SETTABLE:
+            raise HeaderError(f"the header {name} cannot be set by a hook")
+        if lowered in seen:
+            raise HeaderError(f"the header {name} is set twice")
+        seen.add(lowered)
+
+
+def filled_values(headers: Mapping[str, str], variable: Callable[[str], str]) -> list[tuple[bytes, bytes]]:
+    """The headers as they are sent: variables replaced in one pass, then every value checked."""
+    filled: list[tuple[bytes, bytes]] = []
+    for name, template in headers.items():
+        value = _VARIABLE.sub(lambda found: variable(found[1] or found[2]), template).strip(" ")
+        if len(value) > _LONGEST or not value.isascii() or not value.isprintable():
+            raise HeaderError(f"the value of the header {name} has characters that cannot be sent")
+        filled.append((name.encode(), value.encode()))
+    return filled
+
+
+class HttpSpec(Struct, frozen=True):
+    url: str
+    headers: Mapping[str, str] = {}
+    #: The only environment variables that may stand in header values; all others are empty.
+    allowed_env_vars: tuple[str, ...] = ()
+
+
+class HttpRules(Struct, frozen=True):
+    """What http hooks may do at all, whatever their entries say."""
+
+    #: Patterns such as `https://hooks.example.com/*` or `http://localhost:*`; None allows every URL.
+    allowed_urls: tuple[str, ...] | None = None
+    #: Variables that headers may use; an entry must list them as well. None leaves it to the entry.
+    allowed_env: frozenset[str] | None = None
+    #: Whether http:// may leave this machine.
+    plain_http: bool = False
+
+
+class HttpHandler:
+    """Posts the payload. Connections are kept per event loop; one handler may serve several loops."""
+
+    kind = "http"
+    own_clock = False
+
+    def __init__(
+        self,
+        rules: HttpRules | None = None,
+        *,
+        environ: Mapping[str, str] | None = None,
+        resolver: "Resolver | None" = None,
+        tls: "ssl.SSLContext | None" = None,
+        most_kept: int = 1 << 20,
+    ) -> None:
+        self._rules = rules if rules is not None else HttpRules()
+        self._environ = environ if environ is not None else dict(os.environ)
+        self._resolver = resolver
+        self._tls = tls
+        self._most_kept = most_kept
+        self._exchanges: WeakKeyDictionary[asyncio.AbstractEventLoop, Exchange] = WeakKeyDictionary()
+
+    async def run(self, call: Call) -> RawResult:
+        spec: HttpSpec = call.hook.spec
+        try:
+            target = self._target(spec)
+            headers = self._headers(spec)
+        except ValueError as refused:
+            return Broke("not_started", str(refused))
+        document = told(call)
+        if isinstance(document, Broke):
+            return document
+        if call.run_id:
+            headers.append((b"Idempotency-Key", call.run_id.encode()))
+        return await self._exchange().post(target, headers, document, call.timeout)
+
+    def problem(self, spec: Any) -> str | None:
+        from hookline.handlers.http.addresses import literal_refusal  # noqa: PLC0415 - only http hooks need it
+
+        try:
+            target = self._target(spec)
+            check_names(spec.headers)
+            filled_values(spec.headers, lambda _name: "")
+        except ValueError as refused:
+            return str(refused)
+        reason = literal_refusal(target.host)
+        return f"{target.shown} is refused: {reason}" if reason is not None else None
+
+    async def close(self) -> None:
+        """Close the connections of this loop; those of a loop that has ended went with it."""
+        exchange = self._exchanges.pop(asyncio.get_running_loop(), None)
+        if exchange is not None:
+            await exchange.close()
+
+    def _target(self, spec: HttpSpec) -> "Target":
+        from hookline.handlers.http.urls import parse_url, url_allowed  # noqa: PLC0415 - only http hooks need it
+
+        target = parse_url(spec.url)
+        allowed = self._rules.allowed_urls
+        if allowed is not None and not url_allowed(target, allowed):
+            raise ValueError(f"{target.shown} is refused: it is not among the allowed URLs")
+        return target
+
+    def _headers(self, spec: HttpSpec) -> list[tuple[bytes, bytes]]:
+        if not spec.headers:
+            return []
+        check_names(spec.headers)
+        usable = frozenset(spec.allowed_env_vars)
+        if self._rules.allowed_env is not None:
+            usable &= self._rules.allowed_env
+        return filled_values(spec.headers, lambda name: self._environ.get(name, "") if name in usable else "")
+
+    def _exchange(self) -> "Exchange":
+        loop = asyncio.get_running_loop()
+        exchange = self._exchanges.get(loop)
+        if exchange is None:
+            from hookline.handlers.http.client import Exchange  # noqa: PLC0415 - the http packages are heavy
+
+            exchange = self._exchanges[loop] = Exchange(
+                resolver=self._resolver,
+                plain_http=self._rules.plain_http,
+                tls=self._tls,
+                most_kept=self._most_kept,
+            )
+        return exchange

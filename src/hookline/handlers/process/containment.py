@@ -1,0 +1,256 @@
+"""Which processes belong to a run.
+
+Every hook leads a session of its own and carries `HOOKLINE_RUN_ID=<engine>.<run>` in its environment, which
+its descendants inherit. A process belongs to a run if it is in its session or group, carries its tag, or
+descends from one that does. With a subreaper, strays (see `orphans`) are found too: a stray is killed once
+every run that was under way when it was born has ended, and is left if one of these may leave processes.
+
+Known gap without a subreaper: a process that left the session, emptied its environment *and* lost its parent.
+"""
+
+import os
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping
+from contextlib import contextmanager
+from time import sleep
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from hookline.handlers.process import procfs
+from hookline.handlers.process.procfs import Seen
+
+_PR_SET_CHILD_SUBREAPER: Final = 36
+_NO_PRIORITY: Final = 0
+
+
+class Orphans:
+    """Recognises adopted processes that carry the mark but no tag: strays."""
+
+    def __init__(self) -> None:
+        self._me = os.getpid()
+        self._session = os.getsid(0)
+        self._marks = True
+        self._left: set[tuple[int, int]] = set()
+
+    @contextmanager
+    def marked(self) -> Generator[None]:
+        """What this thread starts in here carries the mark."""
+        # Where the host is not scheduled in the ordinary way (it may itself run in a hook), its own children
+        # could look like ours: then only sessions and tags count.
+        self._marks = self._marks and os.sched_getscheduler(0) == os.SCHED_OTHER
+        if not self._marks:
+            yield
+            return
+        ordinary = os.sched_param(_NO_PRIORITY)
+        try:
+            os.sched_setscheduler(0, os.SCHED_BATCH, ordinary)
+        except OSError:
+            self._marks = False
+        try:
+            yield
+        finally:
+            if self._marks:
+                os.sched_setscheduler(0, os.SCHED_OTHER, ordinary)
+
+    def is_adopted(self, process: Seen) -> bool:
+        """Our child, and a hook's descendant by its mark."""
+        return (
+            self._marks
+            and process.parent == self._me
+            and process.policy == os.SCHED_BATCH
+            and process.session != self._session
+        )
+
+    def is_stray(self, process: Seen) -> bool:
+        """Adopted, and not left behind by a hook that may do so."""
+        return (process.pid, process.started) not in self._left and self.is_adopted(process)
+
+    def leave(self, process: Seen) -> None:
+        """A hook that may leave processes behind has left this one: it is never touched again."""
+        self._left.add((process.pid, process.started))
+
+
+def become_subreaper() -> bool:
+    """Ask the kernel for the orphans of all our descendants. False where that does not exist."""
+    import ctypes  # noqa: PLC0415 - only those who ask for it pay for the import
+
+    try:
+        libc = ctypes.CDLL(None, use_errno=True)
+        return libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+    except (OSError, AttributeError):
+        return False
+
+
+RUN_ID: Final = "HOOKLINE_RUN_ID"
+
+_KERNEL_THREADS: Final = 2  # their common parent; they have no environment at all
+
+
+class Tree(Struct, frozen=True):
+    """A run as a set of processes: its leader, which must not be reaped yet, and its tag."""
+
+    leader: int
+    tag: str
+    leftovers: Literal["kill", "leave"] = "kill"
+
+
+class Containment:
+    """Looks for the processes of runs.
+
+    `under_way` is read at each look: every tree with an unreaped leader. `bystander` is the one child of ours
+    that is no hook's and would be looked at each time.
+    """
+
+    def __init__(
+        self,
+        engine: str,
+        under_way: Collection[Tree],
+        bystander: Callable[[], int | None],
+        orphans: Orphans | None = None,
+    ) -> None:
+        self._bystander = bystander
+        self._me = os.getpid()
+        self._prefix = f"{RUN_ID}={engine}".encode()
+        self._engine = engine
+        self._under_way = under_way
+        self._orphans = orphans
+
+    def members(self, trees: Iterable[Tree]) -> dict[int, list[Seen]]:
+        """Living processes of these trees, by leader, found in one look at all processes."""
+        wanted = {tree.leader: tree for tree in trees}
+        everyone, owners = self._look(wanted)
+        found: dict[int, list[Seen]] = {leader: [] for leader in wanted}
+        for pid, leader in _with_descendants(owners, everyone).items():
+            if everyone[pid].alive:
+                found[leader].append(everyone[pid])
+            elif everyone[pid].parent == self._me and pid != leader:
+                reap(everyone[pid])
+        strays = self._strays(wanted, everyone)
+        for leader in found if strays else ():
+            found[leader] += strays
+        return found
+
+    def anything_left(self, tree: Tree) -> bool:
+        """A cheap look at the adopted processes only, when the leader has ended but is not reaped."""
+        if self._orphans is None:
+            return False
+        adopted = self._adopted()
+        leader = procfs.seen(tree.leader) if adopted else None
+        left = False
+        for pid in adopted:
+            process = procfs.seen(pid)
+            if process is None or leader is None or not self._may_be_of(tree, process):
+                continue
+            if not process.alive:
+                reap(process)
+            elif tree.leftovers == "kill":
+                left = True
+            elif process.started >= leader.started:
+                self._orphans.leave(process)
+        return left
+
+    def reap_strays(self) -> None:
+        """Take in the exit status of everything that was left behind and has ended since."""
+        if self._orphans is None:
+            return
+        for pid in self._adopted():
+            process = procfs.seen(pid)
+            if process is not None and not process.alive and self._orphans.is_adopted(process):
+                reap(process)
+
+    def _adopted(self) -> set[int]:
+        """Our children but for those we started ourselves; the host's own are still among them."""
+        return procfs.children() - {tree.leader for tree in self._under_way} - {self._bystander()}
+
+    def _may_be_of(self, tree: Tree, process: Seen) -> bool:
+        if process.session == tree.leader:
+            return True
+        tag = self._settled_tag(process.pid) if process.alive else None
+        return tag == tree.tag or (not tag and self._orphans is not None and self._orphans.is_stray(process))
+
+    def _look(self, wanted: Mapping[int, Tree]) -> tuple[dict[int, Seen], dict[int, int]]:
+        """Everyone, and which leader each process belongs to by session, group or tag."""
+        leaders = [leader for leader in map(procfs.seen, wanted) if leader is not None]
+        earliest = min((leader.started for leader in leaders), default=0)
+        by_tag = {tree.tag: tree.leader for tree in wanted.values()}
+        everyone: dict[int, Seen] = {}
+        owners: dict[int, int] = {}
+        unsure: list[int] = []
+        for process in procfs.everyone():
+            if process.pid == self._me:
+                continue
+            everyone[process.pid] = process
+            if process.session in wanted:
+                owners[process.pid] = process.session
+            elif process.group in wanted:
+                owners[process.pid] = process.group
+            elif process.alive and process.started >= earliest:
+                tag = self._tag(process.pid)
+                if tag in by_tag:
+                    owners[process.pid] = by_tag[tag]
+                elif tag is None and process.parent != _KERNEL_THREADS:
+                    unsure.append(process.pid)
+        for pid in unsure:
+            tag = self._settled_tag(pid)
+            if tag in by_tag:
+                owners[pid] = by_tag[tag]
+        return everyone, owners
+
+    def _settled_tag(self, pid: int) -> str | None:
+        """The tag, asked a few times over: a process without environment may just be changing its program."""
+        for _ in range(3):
+            tag = self._tag(pid)
+            if tag is not None:
+                return tag
+            sleep(0.0005)
+        return None
+
+    def _tag(self, pid: int) -> str | None:
+        """The tag a process carries if it is one of ours, else empty; None when it shows no environment."""
+        block = procfs.environment(pid)
+        if not block:
+            return None
+        rest = procfs.entry(block, self._prefix)
+        return "" if rest is None else self._engine + rest.decode("ascii", "replace")
+
+    def _strays(self, wanted: Mapping[int, Tree], everyone: Mapping[int, Seen]) -> list[Seen]:
+        """Living strays that no run outside `wanted` can have started, and what descends from them."""
+        if self._orphans is None:
+            return []
+        leaders = {tree.leader for tree in self._under_way}
+        others = [everyone[pid].started for pid in leaders - wanted.keys() if pid in everyone]
+        roots: dict[int, int] = {}
+        for process in everyone.values():
+            known = process.pid in leaders or process.session in leaders
+            if known or not self._orphans.is_stray(process):
+                continue
+            if not process.alive:
+                reap(process)
+            elif not self._settled_tag(process.pid) and all(started > process.started for started in others):
+                roots[process.pid] = process.pid
+        return [everyone[pid] for pid in _with_descendants(roots, everyone) if everyone[pid].alive]
+
+
+def reap(process: Seen) -> None:
+    """Take the exit status of a dead process that we adopted, so that it does not stay a zombie."""
+    try:
+        os.waitpid(process.pid, os.WNOHANG)
+    except ChildProcessError:
+        pass
+
+
+def _with_descendants(owners: dict[int, int], everyone: Mapping[int, Seen]) -> dict[int, int]:
+    """Ownership handed down from parents to children that have no other owner."""
+    if not owners:
+        return owners
+    children: dict[int, list[int]] = {}
+    for process in everyone.values():
+        children.setdefault(process.parent, []).append(process.pid)
+    open_ends = list(owners)
+    while open_ends:
+        parent = open_ends.pop()
+        for child in children.get(parent, ()):
+            if child not in owners:
+                owners[child] = owners[parent]
+                open_ends.append(child)
+    return owners

@@ -1,0 +1,270 @@
+"""The owner of all processes that hooks run in: who may start, what is under way, and that all of it ends."""
+
+import asyncio
+import os
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from time import perf_counter
+from typing import Final, Literal
+
+import msgspec
+
+from hookline.handlers.process.containment import RUN_ID, Containment, Orphans, Tree, become_subreaper
+from hookline.handlers.process.exit_watch import WatchesExit, exit_watch
+from hookline.handlers.process.kill import Sweeper
+from hookline.handlers.process.run import CLOSED, Bounds, Listeners, Order, Owner, Running
+from hookline.handlers.process.spawn import SCRIPT, Started, sealed, start
+from hookline.handlers.process.watchdog import Watchdog
+from hookline.model.raw import Broke, RawResult
+
+
+class Slots:
+    """First come, first served. Bound to no event loop, so one object outlives any number of them."""
+
+    def __init__(self, limit: int = 32, queue: int = 10_000) -> None:
+        if limit < 1 or queue < 0:
+            raise ValueError("at least one slot, and no queue shorter than none")
+        self.limit = limit
+        self.queue = queue
+        self._free = limit
+        self._line: OrderedDict[asyncio.Future[None], None] = OrderedDict()
+
+    @property
+    def taken(self) -> int:
+        return self.limit - self._free
+
+    @property
+    def waiting(self) -> int:
+        return len(self._line)
+
+    async def take(self) -> float | None:
+        """Milliseconds waited for the slot; None when even the line is full."""
+        if self._free and not self._line:
+            self._free -= 1
+            return 0.0
+        if len(self._line) >= self.queue:
+            return None
+        came = perf_counter()
+        turn = asyncio.get_running_loop().create_future()
+        self._line[turn] = None
+        try:
+            await turn
+        except asyncio.CancelledError:
+            self._leave(turn)
+            raise
+        return (perf_counter() - came) * 1000
+
+    def give_back(self) -> None:
+        self._free += 1
+        self._call_next()
+
+    def _leave(self, turn: asyncio.Future[None]) -> None:
+        was_called = turn not in self._line
+        self._line.pop(turn, None)
+        if was_called and not turn.cancelled():
+            # It was called up and cancelled in the same breath: the slot goes to the next in line.
+            self.give_back()
+
+    def _call_next(self) -> None:
+        while self._free and self._line:
+            turn, _ = self._line.popitem(last=False)
+            # A loop that was closed with somebody in line will never come back for the slot.
+            if turn.done() or turn.get_loop().is_closed():
+                continue
+            self._free -= 1
+            turn.set_result(None)
+
+
+_UNSAFE_IN_A_TAG: Final = re.compile(r"[^A-Za-z0-9_-]")
+
+
+class Processes:
+    """Runs processes, at most as many at once as there are slots, and never loses one.
+
+    Bound to no event loop: it may serve one loop after another. What a loop left behind when it was closed is
+    ended when the next one comes, or by `close`, or by the watchdog.
+    """
+
+    def __init__(
+        self,
+        slots: Slots | None = None,
+        *,
+        containment: Literal["group", "subreaper"] = "group",
+        bounds: Bounds | None = None,
+        detached: int = 64,
+        exit_watch: WatchesExit = exit_watch,
+        watchdog_shell: str = "/bin/sh",
+    ) -> None:
+        engine = os.urandom(6).hex()
+        self.slots = slots if slots is not None else Slots()
+        self.bounds = bounds if bounds is not None else Bounds()
+        self.watchdog = Watchdog(engine, watchdog_shell)
+        self._engine = engine
+        self._runs: dict[Tree, Running] = {}
+        self._slotless: set[Tree] = set()
+        self._most_slotless = detached
+        self._orphans = _orphans(containment)
+        look = Containment(engine, self._runs.keys(), lambda: self.watchdog.pid, self._orphans)
+        self._owner = Owner(Sweeper(look), look, exit_watch, self._detached, self._ending)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._closing = 0
+        self._closers: list[asyncio.Future[None]] = []
+
+    @property
+    def alive(self) -> int:
+        """Processes that were started and are not reaped yet."""
+        return len(self._runs)
+
+    @property
+    def containment(self) -> Literal["group", "subreaper"]:
+        """What holds hooks together here: what was asked for, or what this system has of it."""
+        return "group" if self._orphans is None else "subreaper"
+
+    async def run(
+        self,
+        argv: Sequence[str],
+        *,
+        stdin: bytes = b"",
+        env: Mapping[str, str],
+        cwd: str,
+        timeout: float,
+        run_id: str,
+        leftovers: Literal["kill", "leave"] = "kill",
+        on_line: Callable[[bytes], None] | None = None,
+        may_detach: bool = False,
+        script: bytes | None = None,
+        listeners: Listeners | None = None,
+    ) -> RawResult:
+        """Run a program and wait for its whole tree. Where `script` is given, SCRIPT in argv is its path.
+
+        With `may_detach`, a first line `{"async": true}` ends the waiting: the result is then `Detached`, whose
+        `rest` gives the real one when awaited; the process goes on, under the same deadline and owned by us.
+        """
+        if not timeout > 0:
+            return Broke("timed_out", "after 0 s: no time was left to start it")
+        loop = asyncio.get_running_loop()
+        self._take_over(loop)
+        waited = await self.slots.take()
+        if waited is None:
+            return Broke("not_started", f"too many hooks at once: {self.slots.queue} wait for a slot already")
+        try:
+            tag = self._tag(run_id, leftovers)
+            begun = self._start(argv, {**env, RUN_ID: tag}, cwd, script)
+            if isinstance(begun, Started):
+                tree = Tree(begun.pid, tag, leftovers)
+                order = Order(tree, stdin, timeout, self.bounds, waited, on_line, may_detach, listeners)
+                begun = self._watch_over(loop, begun, order)
+        except BaseException:
+            self.slots.give_back()
+            raise
+        if isinstance(begun, Broke):
+            self.slots.give_back()
+            return msgspec.structs.replace(begun, queue_ms=waited)
+        return await begun.wait()
+
+    async def close(self, limit: float = 1.5) -> None:
+        """Give what runs until `limit` seconds to end, the last of them after TERM, then kill. Leaves nothing.
+
+        Hooks in line are refused meanwhile. Afterwards it can be used again.
+        """
+        self._take_over(asyncio.get_running_loop())
+        self._closing += 1
+        try:
+            await self._close_within(limit)
+        finally:
+            self._closing -= 1
+            # Only after a cancellation is there anything to kill: then the ladders go on alone.
+            for running in list(self._runs.values()):
+                running.kill()
+        self._owner.containment.reap_strays()
+        self.watchdog.close()
+
+    async def _close_within(self, limit: float) -> None:
+        after_term = min(self.bounds.grace, limit)
+        await self._all_ended(limit - after_term)
+        if limit > after_term:
+            for running in list(self._runs.values()):
+                running.end("cancelled", CLOSED)
+            await self._all_ended(after_term)
+        for running in list(self._runs.values()):
+            running.kill()
+        await self._all_ended(self.bounds.patience + 0.5)
+        for running in list(self._runs.values()):
+            running.abandon(0)
+
+    async def _all_ended(self, within: float) -> None:
+        if self._runs and within > 0:
+            ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._closers.append(ended)
+            await asyncio.wait((ended,), timeout=within)
+
+    def _take_over(self, loop: asyncio.AbstractEventLoop) -> None:
+        """End what an earlier loop was closed over: its callbacks will never be called again."""
+        if loop is self._loop:
+            return
+        self._loop = loop
+        for running in list(self._runs.values()):
+            if running.loop is not loop and not running.loop.is_running():
+                running.abandon(self.bounds.patience)
+
+    def _tag(self, run_id: str, leftovers: Literal["kill", "leave"]) -> str:
+        # What a run may leave behind must not look like something the watchdog kills when we end.
+        engine = self._engine if leftovers == "kill" else f"{self._engine}-left"
+        return f"{engine}.{_UNSAFE_IN_A_TAG.sub('_', run_id)[:64]}"
+
+    def _start(
+        self, argv: Sequence[str], env: Mapping[str, str], cwd: str, script: bytes | None
+    ) -> Started | Broke:
+        if self._closing:
+            return Broke("cancelled", CLOSED)
+        marked = nullcontext() if self._orphans is None else self._orphans.marked()
+        if script is None:
+            with marked:
+                return start(argv, env=env, cwd=cwd)
+        fd = sealed(script)
+        if isinstance(fd, Broke):
+            return fd
+        try:
+            words = [f"/proc/self/fd/{fd}" if word == SCRIPT else word for word in argv]
+            with marked:
+                return start(words, env=env, cwd=cwd, script=fd)
+        finally:
+            os.close(fd)
+
+    def _watch_over(self, loop: asyncio.AbstractEventLoop, started: Started, order: Order) -> Running | Broke:
+        try:
+            running = Running(loop, started, order, self._owner)
+        except (OSError, RuntimeError) as error:
+            started.undo()
+            return Broke("not_started", f"it cannot be watched: {error}")
+        self._runs[order.tree] = running
+        self.watchdog.began(loop, order.tree.leader, "" if order.tree.leftovers == "kill" else order.tree.tag)
+        return running
+
+    def _detached(self, tree: Tree) -> None:
+        # A hook that goes on for minutes must not keep a guard waiting; so many of them, and they do.
+        if len(self._slotless) < self._most_slotless:
+            self._slotless.add(tree)
+            self.slots.give_back()
+
+    def _ending(self, tree: Tree) -> None:
+        del self._runs[tree]
+        self.watchdog.ended(tree.leader)
+        if tree in self._slotless:
+            self._slotless.remove(tree)
+        else:
+            self.slots.give_back()
+        if not self._runs:
+            for closer in self._closers:
+                if not closer.done():
+                    closer.set_result(None)
+            self._closers.clear()
+
+
+def _orphans(containment: Literal["group", "subreaper"]) -> Orphans | None:
+    # As process 1 of a container we get all orphans anyway, asked or not.
+    if os.getpid() == 1 or (containment == "subreaper" and become_subreaper()):
+        return Orphans()
+    return None

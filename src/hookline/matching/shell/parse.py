@@ -1,0 +1,205 @@
+"""One shell line on the way to becoming a reading."""
+
+from collections import deque
+from itertools import pairwise
+from typing import Any
+
+from hookline.matching.shell import tables
+from hookline.matching.shell.commands import command_of
+from hookline.matching.shell.reader import HOLE, ShellCommand, ShellReading, Words, unreadable
+from hookline.matching.shell.words import (
+    REDIRECTS,
+    after_target,
+    apart,
+    hides_code,
+    keyword_words,
+    last_command,
+    lost,
+    quoted_here,
+    source,
+    value,
+    word_text,
+)
+from hookline.matching.shell.wrappers import (
+    Doubt,
+    Foreign,
+    Inner,
+    Line,
+    look_through,
+    program_of,
+    starts_programs,
+)
+
+#: How often a line found inside a line is read again.
+DEEPEST_EVALUATION = 4
+MOST_COMMANDS = 1000
+#: What all commands of one reading may hold together.
+MOST_TEXT = 1 << 16
+
+#: What a command may be made of and still be literal.
+_LITERAL_NODES = frozenset(
+    (
+        "program", "list", "pipeline", "command", "command_name", "word", "number", "string",
+        "string_content", "raw_string", "concatenation", "comment", "&&", "||", ";", "|", '"', "\n",
+    )
+)  # fmt: skip
+#: Text that may become code.
+_TEXT_NODES = frozenset(("heredoc_body", "herestring_redirect", "variable_assignment", "expansion"))
+_KEYWORD_COMMANDS = frozenset(("declaration_command", "unset_command", "test_command"))
+
+
+def read_line(line: str, parse: Any) -> ShellReading:
+    problem = unreadable(line)
+    return ShellReading(uncertain=problem) if problem else Walk(parse).reading(line)
+
+
+class Walk:
+    """One reading in the making. No recursion: a hostile line can be a very deep tree."""
+
+    def __init__(self, parse: Any) -> None:
+        self._parse = parse
+        self._commands: list[ShellCommand] = []
+        self._foreign: list[str] = []
+        self._doubt: str | None = None
+        self._literal = True
+        self._text = 0
+        self._waiting: deque[tuple[Line | Inner, int]] = deque()
+        self._code = b""
+        #: Words that follow a redirection are arguments, though the grammar hangs them on it.
+        self._late_words: dict[int, list[Any]] = {}
+        self._fed: set[int] = set()
+        #: Here-documents, and whether one of them is a program.
+        self._here: list[str] = []
+        self._here_is_code = False
+
+    def reading(self, line: str) -> ShellReading:
+        self._waiting.append((Line(line), 0))
+        while self._waiting and not self._full():
+            found, depth = self._waiting.popleft()
+            if isinstance(found, Line):
+                self._line(found.code, depth)
+            else:
+                self._command(found.words, depth, fed=False, outer=found.outer)
+        if self._here_is_code and any(map(starts_programs, self._here)):
+            self._doubted("a program in another language starts programs")
+        literal = self._literal and self._doubt is None and not self._foreign
+        return ShellReading(tuple(self._commands), tuple(self._foreign), self._doubt, literal)
+
+    def _full(self) -> bool:
+        if len(self._commands) < MOST_COMMANDS and self._text < MOST_TEXT:
+            return False
+        self._doubted("the line holds too many commands")
+        return True
+
+    def _doubted(self, reason: str) -> None:
+        self._doubt = self._doubt or reason
+
+    def _line(self, code: str, depth: int) -> None:
+        problem = unreadable(code) if depth else None
+        if depth > DEEPEST_EVALUATION:
+            problem = f"shell lines stand in each other more than {DEEPEST_EVALUATION} deep"
+        if problem:
+            self._doubted(problem)
+            return
+        self._late_words.clear()
+        self._fed.clear()
+        self._code = code.encode()
+        root = self._parse(code)
+        if root.has_error:
+            self._doubted("the line cannot be parsed")
+        self._nodes(root, depth)
+
+    def _nodes(self, root: Any, depth: int) -> None:
+        stack = [root]
+        while stack and not self._full():
+            node = stack.pop()
+            kind = node.type
+            if kind not in _LITERAL_NODES:
+                self._literal = self._literal and self._harmless(node)
+            if kind == "command":
+                words = self._words_of(node)
+                if words and words[0] in tables.RESERVED:
+                    self._doubted("the line cannot be parsed")
+                self._command(words, depth, node.id in self._fed)
+            elif kind in _KEYWORD_COMMANDS:
+                self._command(keyword_words(node), depth, fed=False)
+            elif kind == "redirected_statement":
+                self._redirected(node, depth)
+            elif kind in _TEXT_NODES:
+                self._text_node(node)
+            elif lost(node):
+                self._doubted("the line cannot be parsed")
+            stack.extend(reversed(node.children))
+
+    def _text_node(self, node: Any) -> None:
+        """Text that may become code. The grammar does not see every substitution in it."""
+        self._foreign.append(value(node))
+        if node.type == "heredoc_body":
+            self._here.append(source(node))
+        if node.type in {"heredoc_body", "expansion"} and not quoted_here(node) and hides_code(node):
+            self._doubted("a substitution cannot be read")
+
+    def _harmless(self, node: Any) -> bool:
+        """Redirections that change nothing: to nowhere, and between the standard streams."""
+        if node.type in {"redirected_statement", "file_descriptor", ">", ">&", "&>", "2>", "<"}:
+            return True
+        if node.type != "file_redirect":
+            return False
+        target = source(node.children[-1])
+        return target == "/dev/null" or (target in {"1", "2"} and any(c.type == ">&" for c in node.children))
+
+    def _redirected(self, node: Any, depth: int) -> None:
+        command = last_command(node.children[0])
+        redirects = [child for child in node.children if child.type in REDIRECTS]
+        late = [word for redirect in redirects for word in after_target(redirect)]
+        if command is None:
+            if late:
+                self._doubted("words follow a redirection of no command")
+            return
+        self._late_words[command.id] = late
+        if b"&>" in node.text:
+            # To bash a redirection, to other shells the end of one command and the beginning of the next.
+            words = tuple(map(word_text, late))
+            all(self._queued(Inner(words[at:]), depth) for at in range(len(words)))
+        if any(redirect.type != "file_redirect" for redirect in redirects):
+            self._fed.add(command.id)
+
+    def _words_of(self, command: Any) -> Words:
+        nodes: list[Any] = []
+        for child in command.children:
+            if child.type == "command_name":
+                nodes.extend(child.children)
+            elif child.type in REDIRECTS:
+                nodes.extend(after_target(child))
+                if child.type != "file_redirect":
+                    self._fed.add(command.id)
+            elif child.type != "variable_assignment":
+                nodes.append(child)
+        nodes.extend(self._late_words.get(command.id, ()))
+        if not all(apart(self._code, left, right) for left, right in pairwise(nodes)):
+            self._doubted("the line cannot be parsed")
+        return tuple(word_text(node) for node in nodes)
+
+    def _command(self, words: Words, depth: int, fed: bool, outer: Words = ()) -> None:
+        if not words:
+            return
+        command = command_of(words, outer)
+        self._commands.append(command)
+        self._text += sum(map(len, command.forms))
+        self._foreign.extend(word for word in words if "$(" in word or "`" in word)
+        if any(HOLE in word for word in words) or " " in words[0]:
+            self._literal = False
+        self._here_is_code |= fed and program_of(words[0]) in tables.STDIN_INTERPRETERS
+        for found in look_through(words, fed):
+            if isinstance(found, Doubt):
+                self._doubted(found.reason)
+            elif isinstance(found, Foreign):
+                self._foreign.append(found.text)
+            elif not self._queued(found, depth):
+                return
+
+    def _queued(self, found: Line | Inner, depth: int) -> bool:
+        """Nested wrappers multiply: what waits is bounded, too."""
+        self._text += len(found.words) if isinstance(found, Inner) else len(found.code)
+        self._waiting.append((found, depth + isinstance(found, Line)))
+        return not self._full()

@@ -1,0 +1,119 @@
+"""The argument of a rule about a shell: `git:*`, `git *`, `npm run test`."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from msgspec import Struct
+
+from hookline.matching.patterns import Glob, glob
+from hookline.matching.shell import HOLE, ShellCommand, ShellReader, ShellReading, base_name
+
+_QUOTES = re.compile(r"[\"'\\]")
+
+
+class ShellArgument(Struct, frozen=True, eq=False):
+    """Tests the commands of a line. `wide` is folded to lower case: some systems run RM as rm."""
+
+    pattern: str
+    strict: tuple[Glob, ...]
+    wide: tuple[Glob, ...]
+    #: Finds the program in code of another language.
+    mention: re.Pattern[str] | None
+    reader: ShellReader
+
+    def concerns(self, arguments: Mapping[str, Any], cwd: str) -> bool:  # noqa: ARG002 - the protocol
+        reading = self._reading(arguments)
+        return (
+            reading is None
+            or reading.uncertain is not None
+            or any(self._may_be(command) for command in reading.commands)
+            or any(self._mentioned(text) for text in reading.foreign)
+        )
+
+    def covers(self, arguments: Mapping[str, Any], cwd: str) -> bool:  # noqa: ARG002 - the protocol
+        commands = self.literal_commands(arguments)
+        return bool(commands) and all(map(self.covers_command, commands))
+
+    def literal_commands(self, arguments: Mapping[str, Any]) -> tuple[ShellCommand, ...]:
+        """The commands of a line; none where no permission may be granted on it."""
+        reading = self._reading(arguments)
+        return reading.commands if reading is not None and reading.literal else ()
+
+    def covers_command(self, command: ShellCommand) -> bool:
+        text = " ".join(command.words)
+        if any(one.matches(text) and (one.exact or not command.opens) for one in self.strict):
+            return True
+        if not command.outer or command.opens:
+            return False
+        around, pin = " ".join(command.outer), " ".join(command.pin)
+        return any(one.matches(around) and one.pieces[0].startswith(pin) for one in self.strict)
+
+    def why(self, arguments: Mapping[str, Any], cwd: str) -> str:  # noqa: ARG002 - the protocol
+        reading = self._reading(arguments)
+        if reading is None:
+            return "in doubt it holds: the call names no command"
+        if reading.uncertain:
+            return f"in doubt it holds: {reading.uncertain}"
+        for command in reading.commands:
+            if self._may_be(command):
+                return f'command "{command.text}" is {self.pattern}'
+        if any(self._mentioned(text) for text in reading.foreign):
+            return f"in doubt it holds: {self.pattern} is mentioned in text that may be run"
+        return f"no command of the line is {self.pattern}"
+
+    def _reading(self, arguments: Mapping[str, Any]) -> ShellReading | None:
+        command: Any = arguments.get("command")
+        if isinstance(command, Sequence) and not isinstance(command, str | bytes):
+            words = cast("Sequence[Any]", command)
+            command = " ".join(_quoted(word) for word in words if isinstance(word, str))
+        return self.reader.read(command) if isinstance(command, str) and command.strip() else None
+
+    def _may_be(self, command: ShellCommand) -> bool:
+        for form in command.forms:
+            known, hole, _rest = form.partition(HOLE)
+            for one in self.wide:
+                if one.matches(known) or (hole and (one.may_match(known) or one.matches(known.rstrip()))):
+                    return True
+        return False
+
+    def _mentioned(self, text: str) -> bool:
+        folded = text.casefold()
+        if self.mention is not None:
+            return self.mention.search(folded) is not None
+        return any(Glob(("", *one.pieces, "")).matches(folded) for one in self.wide)
+
+
+def shell_argument(pattern: str, reader: ShellReader) -> ShellArgument:
+    text = " ".join(pattern.split())
+    wide = {glob(one.casefold()): None for variant in _variants(text) for one in _readings(variant)}
+    return ShellArgument(
+        text, tuple(map(glob, _readings(text))), tuple(wide), _mention(text.casefold()), reader
+    )
+
+
+def _readings(text: str) -> Iterator[str]:
+    """`git:*` and `git *` are git alone, and git with anything after a blank."""
+    if text.endswith((":*", " *")):
+        yield text[:-2]
+        yield text[:-2] + " *"
+    else:
+        yield text
+
+
+def _variants(text: str) -> Iterator[str]:
+    """Commands are compared without quotes and by base name, so the pattern is, too."""
+    unquoted = _QUOTES.sub("", text)
+    first, blank, rest = unquoted.partition(" ")
+    yield from dict.fromkeys((text, unquoted, base_name(first) + blank + rest))
+
+
+def _mention(text: str) -> re.Pattern[str] | None:
+    first = base_name(_QUOTES.sub("", text).removesuffix(":*").partition(" ")[0])
+    if not first or "*" in first:
+        return None
+    return re.compile(rf"(?<![\w-]){re.escape(first)}(?![\w-]|\.\w)")
+
+
+def _quoted(word: str) -> str:
+    return "'" + word.replace("'", "'\\''") + "'"

@@ -1,0 +1,191 @@
+"""Rules about tool calls: `Bash`, `Bash(git *)`, `Edit(src/**)`, `WebFetch(domain:x.org)`, `mcp__server`.
+
+A rule can be asked in two ways. `concerns` is the wide one, for guards and `if`: true when anything in the
+call matches, and true in doubt. `covers` is the strict one, for permissions: true only when everything in the
+call matches and nothing is in doubt.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, Literal, Protocol, cast
+
+from msgspec import Struct
+
+from hookline.matching.file_rules import FileArgument, file_argument
+from hookline.matching.patterns import LONGEST_PATTERN, Glob, Patterns, glob
+from hookline.matching.shell import ShellReader
+from hookline.matching.shell_rules import shell_argument
+from hookline.matching.value_rules import domain_argument, value_argument
+from hookline.model.errors import PatternError
+from hookline.model.events import EventSpec, knows, read
+from hookline.model.scene import Scene
+
+_NAME = re.compile(r"[\w*.:/-]+")
+#: `Name(...)`, but not a group of alternatives as in `Notebook(Edit|Read)`: that is a regular expression.
+_TOOL_PATTERN = re.compile(r"(?!mcp__)[A-Za-z]\w*\((?!\?)(?![\w\s]*\|[\w\s|]*\)).*\)", re.DOTALL)
+
+
+class Argument(Protocol):
+    """The part of a rule in brackets."""
+
+    @property
+    def pattern(self) -> str: ...
+
+    def concerns(self, arguments: Mapping[str, Any], cwd: str) -> bool: ...
+
+    def covers(self, arguments: Mapping[str, Any], cwd: str) -> bool: ...
+
+    def why(self, arguments: Mapping[str, Any], cwd: str) -> str: ...
+
+
+class ToolShape(Struct, frozen=True):
+    """How the argument of a rule about this tool is read, and from which fields."""
+
+    kind: Literal["shell", "file", "search", "web", "other"] = "other"
+    fields: tuple[str, ...] = ()
+
+
+_SHELL = ToolShape("shell", ("command",))
+_FILE = ToolShape("file", ("file_path", "notebook_path", "path"))
+_SEARCH = ToolShape("search", ("path",))
+_OTHER = ToolShape()
+
+#: The tools whose arguments mean more than text. A dialect with other names passes its own table.
+TOOL_SHAPES: Mapping[str, ToolShape] = MappingProxyType(
+    {
+        **dict.fromkeys(("Bash", "bash", "exec_shell", "shell", "run_shell_command"), _SHELL),
+        **dict.fromkeys(("Edit", "Write", "Read", "MultiEdit", "NotebookEdit", "NotebookRead"), _FILE),
+        **dict.fromkeys(("Glob", "Grep", "LS"), _SEARCH),
+        "WebFetch": ToolShape("web", ("url",)),
+    }
+)
+
+
+class ToolRule(Struct, frozen=True, eq=False):
+    text: str
+    #: The tool as the rule names it.
+    tool: str
+    #: One of these is the whole name.
+    names: tuple[Glob, ...]
+    argument: Argument | None = None
+
+    def names_tool(self, tool: str) -> bool:
+        return any(name.matches(tool) for name in self.names)
+
+
+def looks_like_tool_pattern(text: str) -> bool:
+    return _TOOL_PATTERN.fullmatch(text) is not None
+
+
+def parse_tool_rule(
+    text: str, patterns: Patterns, shell: ShellReader, shapes: Mapping[str, ToolShape] = TOOL_SHAPES
+) -> ToolRule:
+    """Raises PatternError with what is wrong."""
+    whole = text.strip()
+    if len(whole) > LONGEST_PATTERN:
+        raise PatternError(whole[:40] + "...", f"at most {LONGEST_PATTERN} characters are accepted")
+    tool, bracket, inside = whole.partition("(")
+    tool = tool.rstrip()
+    if not _NAME.fullmatch(tool):
+        raise PatternError(text, "a rule begins with the name of a tool: Tool or Tool(pattern)")
+    if bracket and not inside.endswith(")"):
+        raise PatternError(text, "the ( after the tool is never closed")
+    pattern = inside[:-1].strip()
+    argument = None if pattern in {"", "*"} else _argument(pattern, shapes.get(tool, _OTHER), patterns, shell)
+    return ToolRule(whole, tool, _names(tool), argument)
+
+
+def concerns(rule: ToolRule, tool_name: str, tool_input: Any, cwd: str) -> bool:
+    """The wide reading: whether the call may be what the rule is about."""
+    if not rule.names_tool(tool_name):
+        return False
+    if rule.argument is None or not isinstance(tool_input, Mapping):
+        return True
+    return rule.argument.concerns(cast("Mapping[str, Any]", tool_input), cwd)
+
+
+def concerns_from(rule: ToolRule, tool_name: str, tool_input: Any, cwd: str, places: Iterable[str]) -> bool:
+    """The same for a rule that may have been written from any of these places, wherever the agent is now."""
+    if concerns(rule, tool_name, tool_input, cwd):
+        return True
+    if not isinstance(rule.argument, FileArgument) or not isinstance(tool_input, Mapping):
+        return False
+    whole = rule.argument.spelled_out(cast("Mapping[str, Any]", tool_input), cwd)
+    return any(concerns(rule, tool_name, whole, place) for place in places if place and place != cwd)
+
+
+def covers(rule: ToolRule, tool_name: str, tool_input: Any, cwd: str) -> bool:
+    """The strict reading: whether all of the call is what the rule is about, beyond doubt."""
+    if not rule.names_tool(tool_name):
+        return False
+    if rule.argument is None:
+        return True
+    return isinstance(tool_input, Mapping) and rule.argument.covers(
+        cast("Mapping[str, Any]", tool_input), cwd
+    )
+
+
+class ToolCondition(Struct, frozen=True, eq=False):
+    """An `if`. On an event without a tool it never holds."""
+
+    rule: ToolRule
+
+    @property
+    def text(self) -> str:
+        return self.rule.text
+
+    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
+        tool = read(payload, "tool_name")
+        # An agent that has moved into a directory must not get around the guards of what is in it.
+        places = (scene.project_dir or "",)
+        return isinstance(tool, str) and concerns_from(self.rule, tool, _input(payload), scene.cwd, places)
+
+    def problem(self, event: EventSpec[Any]) -> str | None:
+        if knows(event, "tool_name"):
+            return None
+        return f'if "{self.text}" can never hold: {event.name} is not about a tool'
+
+    def why(self, event: EventSpec[Any], payload: Any, scene: Scene) -> str:
+        return f'if "{self.text}": {self._reason(event, payload, scene)}'
+
+    def _reason(self, event: EventSpec[Any], payload: Any, scene: Scene) -> str:
+        tool = read(payload, "tool_name")
+        if not isinstance(tool, str):
+            return f"{event.name} is not about a tool"
+        if not self.rule.names_tool(tool):
+            return f"the tool is {tool}, not {self.rule.tool}"
+        if self.rule.argument is None:
+            return f"the tool is {tool}"
+        arguments = _input(payload)
+        if not isinstance(arguments, Mapping):
+            return "in doubt it holds: the call has no arguments"
+        return self.rule.argument.why(cast("Mapping[str, Any]", arguments), scene.cwd)
+
+
+def tool_condition(text: str, patterns: Patterns, shell: ShellReader) -> ToolCondition:
+    return ToolCondition(parse_tool_rule(text, patterns, shell))
+
+
+def _input(payload: Any) -> Any:
+    """The arguments of the call; where only the shell line is known, that."""
+    arguments = read(payload, "tool_input")
+    command = read(payload, "command")
+    return {"command": command} if not arguments and isinstance(command, str) else arguments
+
+
+def _names(tool: str) -> tuple[Glob, ...]:
+    """`mcp__server` is every tool of that server."""
+    if tool.startswith("mcp__") and tool.count("__") == 1:
+        return glob(tool), glob(tool + "__*")
+    return (glob(tool),)
+
+
+def _argument(pattern: str, shape: ToolShape, patterns: Patterns, shell: ShellReader) -> Argument:
+    if shape.kind == "shell":
+        return shell_argument(pattern, shell)
+    if shape.kind in {"file", "search"}:
+        return file_argument(pattern, shape.fields, shape.kind == "search", patterns)
+    if shape.kind == "web" and pattern.startswith("domain:"):
+        return domain_argument(pattern)
+    return value_argument(pattern)

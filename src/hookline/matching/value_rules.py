@@ -1,0 +1,101 @@
+"""The argument of a rule about any other tool: a glob over its values, or the host of a URL."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+import msgspec
+from msgspec import Struct
+
+from hookline.matching.patterns import Glob, glob
+
+_MOST_VALUES = 10_000
+_LONGEST_JSON = 1 << 20
+#: A URL that every parser understands alike. Any other is in doubt.
+_PLAIN_URL = re.compile(r"[a-z][a-z0-9+.-]*://([a-z0-9.-]+)(?::\d{0,5})?(?:[/?#][!-\[\]-~]*)?", re.IGNORECASE)
+
+
+class ValueArgument(Struct, frozen=True):
+    """Any text in the arguments, at any depth, or the arguments as one JSON text."""
+
+    pattern: str
+    glob: Glob
+
+    def concerns(self, arguments: Mapping[str, Any], cwd: str) -> bool:  # noqa: ARG002 - the protocol
+        for count, text in enumerate(texts(arguments)):
+            if count >= _MOST_VALUES or self.glob.matches(text):
+                return True
+        whole = _json(arguments)
+        return whole is None or self.glob.matches(whole)
+
+    def covers(self, arguments: Mapping[str, Any], cwd: str) -> bool:  # noqa: ARG002 - the protocol
+        found = list(_first(texts(arguments)))
+        return 0 < len(found) <= _MOST_VALUES and all(self.glob.matches(text) for text in found)
+
+    def why(self, arguments: Mapping[str, Any], cwd: str) -> str:
+        verdict = "a value is" if self.concerns(arguments, cwd) else "no value is"
+        return f"{verdict} {self.pattern}"
+
+
+class DomainArgument(Struct, frozen=True):
+    """The very host; `*.example.com` for those below it."""
+
+    pattern: str
+    host: Glob
+
+    def concerns(self, arguments: Mapping[str, Any], cwd: str) -> bool:  # noqa: ARG002 - the protocol
+        host = host_of(arguments)
+        return host is None or self.host.matches(host)
+
+    def covers(self, arguments: Mapping[str, Any], cwd: str) -> bool:  # noqa: ARG002 - the protocol
+        host = host_of(arguments)
+        return host is not None and self.host.matches(host)
+
+    def why(self, arguments: Mapping[str, Any], cwd: str) -> str:  # noqa: ARG002 - the protocol
+        host = host_of(arguments)
+        if host is None:
+            return "in doubt it holds: the URL is not a plain one"
+        return f'host "{host}" {"is" if self.host.matches(host) else "is not"} {self.pattern}'
+
+
+def value_argument(pattern: str) -> ValueArgument:
+    return ValueArgument(pattern, glob(pattern))
+
+
+def domain_argument(pattern: str) -> DomainArgument:
+    host = pattern.removeprefix("domain:").strip().casefold().rstrip(".")
+    return DomainArgument(host, glob(host))
+
+
+def host_of(arguments: Mapping[str, Any]) -> str | None:
+    """None where it is missing or where parsers could disagree about it."""
+    url = arguments.get("url")
+    found = _PLAIN_URL.fullmatch(url.strip()) if isinstance(url, str) else None
+    return found[1].casefold().rstrip(".") if found else None
+
+
+def texts(value: Any) -> Iterator[str]:
+    """Every text at any depth, without recursion: the input may be hostile."""
+    waiting: list[Any] = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, Mapping):
+            waiting.extend(cast("Mapping[Any, Any]", one).values())
+        elif isinstance(one, list | tuple):
+            waiting.extend(cast("list[Any]", one))
+
+
+def _first(found: Iterator[str]) -> Iterator[str]:
+    for _count, text in zip(range(_MOST_VALUES + 1), found, strict=False):
+        yield text
+
+
+def _json(arguments: Mapping[str, Any]) -> str | None:
+    """None when it cannot be written or is too long to search."""
+    try:
+        written = msgspec.json.encode(arguments)
+    except (TypeError, ValueError, RecursionError, OverflowError, UnicodeError):
+        return None
+    return written.decode() if len(written) <= _LONGEST_JSON else None

@@ -1,0 +1,262 @@
+"""Whether a tool call may run: the order in which rules, hooks, grants and the mode are asked."""
+
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hookline.model.outcome import Vote
+from hookline.model.safe_text import one_line, printable
+from hookline.permissions.facts import CallFacts
+from hookline.permissions.paths import PROTECTED, all_inside, below_worktree, paths_of, protected_part
+from hookline.permissions.rules import Rule, covering, first_concerned
+from hookline.permissions.state import Permissions
+
+__all__ = ["CallFacts", "Decision", "Step", "Verdict", "answered", "decide", "unanswered"]
+
+Verdict = Literal["allow", "ask", "deny"]
+Step = Literal[
+    "deny_rule", "hook_deny", "mode", "ask_rule", "hook_ask", "protected", "hook_allow", "allow_rule",
+    "session_grant", "read_only", "default", "unattended", "request_deny", "request_allow", "user_deny",
+    "user_allow",
+]  # fmt: skip
+
+
+class Decision(Struct, frozen=True):
+    """What was decided, by which step, and why in words for the model and the user."""
+
+    verdict: Verdict
+    step: Step
+    reason: str = ""
+    #: The rule that decided, as it was written, and where it came from.
+    rule: str | None = None
+    source: str | None = None
+    #: One line for each step that was considered, the deciding one last.
+    trail: tuple[str, ...] = ()
+    #: PermissionRequest hooks may answer: an ask, or a denial only because nobody can or may be asked.
+    question: bool = False
+
+
+def decide(
+    facts: CallFacts, permissions: Permissions, hook_vote: Vote | None = None, attended: bool = True
+) -> Decision:
+    """The first step that has a say decides. Nothing below a step can soften it.
+
+    Ask again after every rewrite: a decision is about the arguments it was made on.
+    """
+    look = _Look(facts, permissions, hook_vote)
+    found = (
+        look.at_deny_rules()
+        or look.at_a_hook_that_denies()
+        or look.at_what_the_mode_refuses()
+        or look.at_ask_rules()
+        or look.at_a_hook_that_asks()
+        or look.at_protected_places()
+        or look.at_a_hook_that_allows()
+        or look.at_allow_rules()
+        or look.at_grants()
+        or look.at_what_the_mode_runs()
+        or look.at_nothing_more()
+    )
+    decision = replace(found, trail=(*look.trail, _line(found)), question=found.verdict == "ask")
+    return unanswered(decision, permissions, attended)
+
+
+def unanswered(decision: Decision, permissions: Permissions, attended: bool) -> Decision:
+    """What a question becomes that no hook has answered: a denial where nobody can or may be asked."""
+    if decision.verdict != "ask":
+        return decision
+    if permissions.mode_row.unanswered == "deny":
+        denied = _denied_question(
+            decision, "mode", f"mode {permissions.mode} denies what it would have to ask"
+        )
+    elif not attended:
+        denied = _denied_question(decision, "unattended", "nobody is here to be asked")
+    else:
+        return decision
+    return denied
+
+
+def answered(
+    asked: Decision,
+    before: CallFacts,
+    after: CallFacts,
+    permissions: Permissions,
+    vote: Vote | None,
+    attended: bool = True,
+) -> Decision:
+    """What a question became when PermissionRequest hooks were asked; `after` is the call as they left it.
+
+    Their allow is the user's for the call that was asked about. For a call they rewrote it is a hook's allow,
+    and all else is judged anew.
+    """
+    if not asked.question:
+        return asked
+    if vote is not None and vote.kind == "block":
+        return _with(asked, Decision("deny", "request_deny", _said(vote, "denied")))
+    if after != before:
+        return decide(after, permissions, vote, attended)
+    if vote is None or vote.kind != "allow" or vote.means == "no_objection":
+        return unanswered(asked, permissions, attended)
+    denied = _Look(after, permissions, None).at_deny_rules()
+    return _with(asked, denied or Decision("allow", "request_allow", _said(vote, "allowed")))
+
+
+class _Look:
+    """One call in front of each step. A step that has no say leaves a line in the trail."""
+
+    def __init__(self, facts: CallFacts, permissions: Permissions, vote: Vote | None) -> None:
+        self._facts = facts
+        self._permissions = permissions
+        self._rules = permissions.rules
+        self._mode = permissions.mode_row
+        self._vote = vote
+        self._tool = one_line(facts.tool_name, 80)
+        self.trail: list[str] = []
+
+    def at_deny_rules(self) -> Decision | None:
+        rule = self._first_concerned(self._rules.deny)
+        if rule is None:
+            return self._silent(f"deny rules: none of {len(self._rules.deny)} concerns the call")
+        return _by_rule("deny", "deny_rule", rule, f"Permission to use {self._tool} was denied by the rule")
+
+    def at_a_hook_that_denies(self) -> Decision | None:
+        vote = self._vote
+        if vote is None:
+            return self._silent("hooks: no vote")
+        if vote.kind != "block":
+            return self._silent(f"hooks: {vote.kind}, no denial")
+        return Decision("deny", "hook_deny", _said(vote, "denied"), source=_voter(vote))
+
+    def at_what_the_mode_refuses(self) -> Decision | None:
+        if self._facts.category not in self._mode.refuses:
+            return self._silent(f"mode {self._mode.name}: refuses no tool that does {self._facts.category}")
+        return Decision("deny", "mode", f"Mode {self._mode.name} refuses {self._tool}. {self._mode.says}")
+
+    def at_ask_rules(self) -> Decision | None:
+        rule = self._first_concerned(self._rules.ask)
+        if rule is None:
+            return self._silent(f"ask rules: none of {len(self._rules.ask)} concerns the call")
+        return _by_rule("ask", "ask_rule", rule, f"{self._tool} needs approval because of the rule")
+
+    def at_a_hook_that_asks(self) -> Decision | None:
+        vote = self._vote
+        if vote is None or vote.kind not in {"ask", "defer"}:
+            return self._silent("hooks: none asks")
+        return Decision("ask", "hook_ask", _said(vote, "wants it asked"), source=_voter(vote))
+
+    def at_protected_places(self) -> Decision | None:
+        if self._facts.category != "write" or self._mode.anywhere:
+            return self._silent("protected places: not a question here")
+        for path in paths_of(self._facts) or ():
+            part = protected_part(below_worktree(path, self._facts))
+            if part is not None:
+                shown = one_line(path, 120)
+                return Decision("ask", "protected", f"Writing to {shown} is always asked: {PROTECTED[part]}.")
+        return self._silent("protected places: none is written to")
+
+    def at_a_hook_that_allows(self) -> Decision | None:
+        vote = self._vote
+        if vote is None or vote.kind != "allow":
+            return self._silent("hooks: none allows")
+        if vote.means == "no_objection":
+            return self._silent("hooks: no objection, which is no permission")
+        return Decision("allow", "hook_allow", _said(vote, "allowed"), source=_voter(vote))
+
+    def at_allow_rules(self) -> Decision | None:
+        rules = self._covering(self._rules.allow)
+        if not rules:
+            return self._silent(f"allow rules: {len(self._rules.allow)} do not cover the call")
+        return _by_rules("allow_rule", rules)
+
+    def at_grants(self) -> Decision | None:
+        grants = self._permissions.grants.allow
+        # A grant and a rule may cover the two halves of one line.
+        rules = self._covering((*self._rules.allow, *grants)) if grants else ()
+        if rules:
+            return _by_rules("session_grant", rules)
+        if self._permissions.granted_call(self._facts):
+            return Decision("allow", "session_grant", "The user allowed this very call for the session.")
+        return self._silent("grants of this session: none covers the call")
+
+    def at_what_the_mode_runs(self) -> Decision | None:
+        mode, category = self._mode, self._facts.category
+        if category not in mode.runs:
+            return self._silent(f"mode {mode.name}: {category} does not run without a question")
+        if mode.anywhere:
+            return Decision("allow", "mode", f"Mode {mode.name}: {mode.says}")
+        if category == "agent":
+            return Decision("allow", "default", "What a sub-agent does is decided call by call.")
+        if not self._in_reach():
+            return self._silent(f"mode {mode.name}: runs {category} inside the directories only")
+        if category == "read":
+            return Decision("allow", "read_only", "It reads inside the directories.")
+        return Decision("allow", "mode", f"Mode {mode.name}: {mode.says}")
+
+    def at_nothing_more(self) -> Decision:
+        if self._facts.category in {"read", "write"} and not self._in_reach():
+            return Decision("ask", "default", f"{self._tool} needs approval: {self._outside()}.")
+        return Decision("ask", "default", f"{self._tool} needs approval: no rule allows this call.")
+
+    def _first_concerned(self, rules: tuple[Rule, ...]) -> Rule | None:
+        return first_concerned(rules, self._facts, self._permissions.guard_places)
+
+    def _covering(self, rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+        return covering(rules, self._facts, self._permissions.places)
+
+    def _in_reach(self) -> bool:
+        """Whether all files of the call are in the directories. A tool that writes has to name some."""
+        paths = paths_of(self._facts)
+        if paths is None or (not paths and self._facts.category == "write"):
+            return False
+        return all_inside(paths, self._facts.cwd, self._permissions.reach(self._facts.cwd))
+
+    def _outside(self) -> str:
+        paths = paths_of(self._facts)
+        if not paths:
+            return "it cannot be told which files it is about"
+        # Where no link leads elsewhere, the real path is the one that was given.
+        named = one_line(", ".join(dict.fromkeys(paths)), 160)
+        return f"{named} is or may be outside of the directories of this session"
+
+    def _silent(self, line: str) -> None:
+        self.trail.append(line)
+
+
+def _by_rule(verdict: Verdict, step: Step, rule: Rule, said: str) -> Decision:
+    wide = ", which cannot be read and so counts for the whole tool" if rule.widened else ""
+    reason = f"{said} {rule.shown}{_from(rule)}{wide}."
+    return Decision(verdict, step, reason, rule.shown, rule.origin or None)
+
+
+def _by_rules(step: Step, rules: tuple[Rule, ...]) -> Decision:
+    shown = ", ".join(rule.shown for rule in rules)
+    origins = ", ".join(dict.fromkeys(rule.origin for rule in rules if rule.source))
+    reason = f"Allowed by {', '.join(rule.shown + _from(rule) for rule in rules)}."
+    return Decision("allow", step, reason, shown, origins or None)
+
+
+def _from(rule: Rule) -> str:
+    return f" ({rule.origin})" if rule.source else ""
+
+
+def _said(vote: Vote, default: str) -> str:
+    return printable(vote.reason) if vote.reason else f"A hook ({_voter(vote)}) {default} it."
+
+
+def _voter(vote: Vote) -> str:
+    return f"hook {one_line(vote.by, 100)}" if vote.by else "hook"
+
+
+def _denied_question(asked: Decision, step: Step, why: str) -> Decision:
+    return _with(asked, replace(asked, verdict="deny", step=step, reason=f"{asked.reason} Denied: {why}."))
+
+
+def _with(asked: Decision, found: Decision) -> Decision:
+    """What was found, after the steps that led to the question."""
+    open_still = found.verdict == "ask" or found.step in {"mode", "unattended"}
+    return replace(found, trail=(*asked.trail, _line(found)), question=open_still)
+
+
+def _line(found: Decision) -> str:
+    return f"{found.step}: {found.verdict}. {one_line(found.reason, 300)}"

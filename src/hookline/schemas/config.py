@@ -1,0 +1,223 @@
+"""The JSON Schema of the native configuration file, derived from the tables its reader uses.
+
+It is as strict as the reader is talkative: what the reader would warn about, such as a field that nobody
+knows, does not validate.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, get_args
+
+from hookline.dialects.native.entries import BY_KIND, COMMON, NEEDED
+from hookline.handlers.command import SHELLS
+from hookline.model.events import EventSpec
+from hookline.model.policy import CAUSES
+from hookline.model.run import Mode
+from hookline.schemas.payload import DRAFT, Schema
+
+_TEXT: Schema = {"type": "string"}
+_FLAG: Schema = {"type": "boolean"}
+#: A text that must say something.
+_SAID: Schema = {"type": "string", "pattern": r"\S"}
+
+#: The words the reader names shapes with.
+_SHAPES: Mapping[str, Schema] = {
+    "anything": {},
+    "true or false": _FLAG,
+    "a number": {"type": "number"},
+    "a whole number": {"type": "integer"},
+    "text": _TEXT,
+    "an object": {"type": "object"},
+    "a list of texts": {"type": "array", "items": _TEXT},
+    "an object of texts": {"type": "object", "additionalProperties": _TEXT},
+}
+
+#: Hookline's own words, then Claude Code's.
+REACTIONS = ("open", "closed", "ask", "continue", "block")
+_ON_FAILURE: Schema = {
+    "anyOf": [
+        {"enum": list(REACTIONS)},
+        {
+            "type": "object",
+            "propertyNames": {"enum": list(CAUSES)},
+            "additionalProperties": {"enum": list(REACTIONS)},
+        },
+    ]
+}
+
+#: Fields of which more can be said than their shape.
+_CLOSER: Mapping[str, Schema] = {
+    "condition": {"$ref": "#/$defs/condition"},
+    "max_steps": {"type": "integer", "minimum": 1, "default": 50},
+    "mode": {"enum": list(get_args(Mode)), "default": "enforce"},
+    "on_failure": _ON_FAILURE,
+    "onFailure": _ON_FAILURE,
+    "shell": {"enum": list(SHELLS), "default": "sh"},
+    "timeout": {"type": "number", "exclusiveMinimum": 0, "default": 600},
+}
+
+ENTRY_WORDS: Mapping[str, str] = {
+    "type": "How the hook is run.",
+    "name": "What the hook is called in runs, diagnostics and messages.",
+    "if": "A tool pattern such as `Bash(git *)`; the hook runs only for calls that fit. Only where a tool is known.",
+    "condition": "A condition tree; the hook runs only when it holds.",
+    "timeout": "Seconds the hook may take; fractions are fine.",
+    "statusMessage": "What is shown while the hook runs.",
+    "once": "At most once per session.",
+    "async": "Nobody waits for it; text it answers with reaches the model later.",
+    "asyncRewake": "Nobody waits for it; if it blocks, the model is woken with its reason.",
+    "on_failure": "What a failure means: open goes on with a warning, closed blocks, ask asks the user; "
+    "or an object with one word per cause. Left out: closed at a guard, open elsewhere.",
+    "onFailure": "Claude Code's spelling of on_failure, with continue for open and block for closed.",
+    "mode": "Enforce applies the answer; shadow runs the hook and records what it said, no more; off does not run it.",
+    "rewrites": "The hook changes what the event is about: it runs before the hooks that judge, "
+    "and each sees what the last one left.",
+    "required": "The hook must run: where it may not, the event is blocked.",
+    "command": "A line for the shell; with args, the program to start.",
+    "args": "Arguments: the program is started without a shell, so nothing in them needs quoting.",
+    "shell": "What the command line is given to.",
+    "env": "Variables added to the environment of the hook; a project's file cannot set those that make programs "
+    "load code, such as LD_PRELOAD.",
+    "cwd": "Where the hook runs; relative to the working directory of the agent.",
+    "url": "Where the payload is posted to; http only on this machine.",
+    "headers": "Headers of the request; `${NAME}` stands for a variable that allowedEnvVars lists.",
+    "allowedEnvVars": "The only variables that headers may use.",
+    "prompt": "What the model is asked; `$ARGUMENTS` stands for the payload, which otherwise follows.",
+    "model": "The model that is asked, where it is not the usual one.",
+    "continueOnBlock": "Read for Claude Code's sake.",
+    "max_steps": "How many model calls it may take.",
+    "server": "The MCP server.",
+    "tool": "Its tool.",
+    "input": "The arguments of the tool; `${path.to.field}` in a text is taken from the payload.",
+    "builtin.command": "The builtin; `name` says it too.",
+    "builtin.args": "What it is given, such as the text of deny.",
+}
+
+KIND_WORDS: Mapping[str, str] = {
+    "command": "A shell command, or a program with arguments: the payload on stdin, an exit code and text back.",
+    "http": "A POST of the payload; the reply is the answer.",
+    "prompt": "One question to a model, which answers in JSON.",
+    "agent": "A model with read-only tools that may take several steps before it answers.",
+    "mcp_tool": "A tool of a connected MCP server; its text is read like stdout.",
+    "builtin": "A hook that comes with Hookline: no process at all.",
+}
+
+_CONDITIONS: Mapping[str, tuple[str, Schema]] = {
+    "always": ("", {}),
+    "tool_name": (
+        "name",
+        {**_TEXT, "minLength": 1, "description": "The whole name; `*` stands for any text."},
+    ),
+    "tool_category": (
+        "category",
+        {**_TEXT, "minLength": 1, "description": "Such as shell, file_write, safe or other."},
+    ),
+    "mode": ("mode", {**_TEXT, "minLength": 1, "description": "Case does not count."}),
+    "exit_code": ("code", {"type": "integer", "description": "Success without a code is not 0."}),
+    "all": ("conditions", {"type": "array", "items": {"$ref": "#/$defs/condition"}}),
+    "any": ("conditions", {"type": "array", "items": {"$ref": "#/$defs/condition"}}),
+}
+
+
+def config_schema(events: Mapping[str, EventSpec[Any]], kinds: Iterable[str] = ()) -> Schema:
+    """`kinds` are handler kinds a host added; what their entries hold is not checked."""
+    names = list(events)
+    return {
+        "$schema": DRAFT,
+        "title": "Hookline hooks",
+        "description": "Which hooks run at which events. Other settings may stand beside them.",
+        "type": "object",
+        "properties": {
+            "$schema": _TEXT,
+            "disableAllHooks": {**_FLAG, "description": "True turns all hooks of this file off."},
+            "hooks": {
+                "type": "object",
+                "description": "Groups of hooks by event.",
+                "propertyNames": {"enum": names},
+                "properties": {name: _groups(event) for name, event in events.items()},
+            },
+        },
+        # An event that stands outside `hooks` is read by nobody.
+        "propertyNames": {"not": {"enum": names}},
+        "$defs": _definitions(tuple(kinds)),
+    }
+
+
+def entry_schema(kind: str) -> Schema:
+    """One entry of a group, for one kind of handler. `type` may be left out where it is `command`."""
+    fields = {**COMMON, **BY_KIND[kind]}
+    properties = {name: _entry_field(kind, name, shape) for name, shape in fields.items()}
+    properties["type"] = {"const": kind, "description": ENTRY_WORDS["type"]}
+    schema: Schema = {
+        "type": "object",
+        "description": KIND_WORDS.get(kind, ""),
+        "properties": properties,
+        "required": [*NEEDED.get(kind, ()), *(["type"] if kind != "command" else [])],
+        "additionalProperties": False,
+    }
+    if kind == "builtin":
+        schema["anyOf"] = [{"required": ["command"]}, {"required": ["name"]}]
+    return schema
+
+
+def _entry_field(kind: str, name: str, shape: str) -> Schema:
+    closer = _SAID if name in NEEDED.get(kind, ()) else _CLOSER.get(name)
+    words = ENTRY_WORDS.get(f"{kind}.{name}") or ENTRY_WORDS.get(name, "")
+    return {**(_SHAPES[shape] if closer is None else closer), "description": words}
+
+
+def _groups(event: EventSpec[Any]) -> Schema:
+    return {
+        "type": "array",
+        "items": {"$ref": "#/$defs/group"},
+        "description": f"Fires {event.fires} {_matched(event)}".rstrip(),
+    }
+
+
+def _matched(event: EventSpec[Any]) -> str:
+    if event.subject is None:
+        return "There is nothing to match."
+    known = f": {', '.join(event.subjects)}" if event.subjects else ""
+    return f"The matcher tests {event.subject}{known}."
+
+
+def _definitions(kinds: tuple[str, ...]) -> Schema:
+    own = [kind for kind in kinds if kind not in BY_KIND and kind != "function"]
+    choices = [{"$ref": f"#/$defs/{kind}"} for kind in (*BY_KIND, *own)]
+    return {
+        "group": {
+            "type": "object",
+            "properties": {
+                "matcher": {
+                    **_TEXT,
+                    "description": "Which of them: a name, a list (`Edit|Write`), a tool pattern (`Bash(git *)`), or a "
+                    "regular expression for the whole value. Left out, empty or `*`: all of them.",
+                },
+                "description": {**_TEXT, "description": "For people."},
+                "hooks": {"type": "array", "items": {"oneOf": choices}, "description": "What runs."},
+            },
+            "required": ["hooks"],
+            "additionalProperties": False,
+        },
+        "condition": {"oneOf": [_condition(kind) for kind in _CONDITIONS]},
+        **{kind: entry_schema(kind) for kind in BY_KIND},
+        **{kind: _foreign_entry(kind) for kind in own},
+    }
+
+
+def _condition(kind: str) -> Schema:
+    name, shape = _CONDITIONS[kind]
+    return {
+        "type": "object",
+        "properties": {"type": {"const": kind}, **({name: shape} if name else {})},
+        "required": ["type", *([name] if name else [])],
+        "additionalProperties": False,
+    }
+
+
+def _foreign_entry(kind: str) -> Schema:
+    common = {name: _entry_field(kind, name, shape) for name, shape in COMMON.items()}
+    return {
+        "type": "object",
+        "properties": {**common, "type": {"const": kind, "description": ENTRY_WORDS["type"]}},
+        "required": ["type"],
+    }

@@ -1,0 +1,203 @@
+"""Everything there is to say about an event in the native format, as one record: the listing and the reference
+page both print it."""
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, Literal, cast
+
+import msgspec
+from msgspec import Struct
+
+from hookline.dialects.native.answers import updated_key
+from hookline.dialects.native.events import PLAIN_TEXT_IS_CONTEXT
+from hookline.model.events import EventSpec, May
+from hookline.model.policy import Limit, Policy
+from hookline.schemas.examples import ExampleAnswer, example_answers, example_document, may_words
+from hookline.schemas.payload import Schema, always_told, payload_fields
+
+#: What hooks may do, in the words of `May`.
+MAY_WORDS: Mapping[str, str] = MappingProxyType(
+    {
+        "block": "stop what the event is about",
+        "permit": "decide the permission: allow, ask or defer",
+        "rewrite": "replace a field of the payload",
+        "context": "add text for the model",
+        "stop": "stop the whole run",
+        "rules": "change permission rules",
+        "watch": "have files watched",
+        "seed": "supply the first user message",
+        "retry": "let the model try again",
+        "env": "add environment variables",
+        "answer": "supply a value",
+        "message": "tell the user something",
+    }
+)
+
+#: What a block does natively, by the word policies use.
+BLOCK_WORDS: Mapping[str, str] = MappingProxyType(
+    {
+        "deny_call": "the call does not run, and the model is told the reason",
+        "reject_prompt": "the prompt is rejected and never reaches the model",
+        "end_turn": "the turn ends",
+        "retry_call": "the request is not sent as it is; it is made anew with the reason in it",
+        "beside_output": "what happened stays, and the model is told the reason beside the result",
+        "continue_turn": "it does not end: the agent goes on with the reason",
+        "cancel": "what was about to happen does not happen",
+    }
+)
+
+PLACEMENT_WORDS: Mapping[str, str] = MappingProxyType(
+    {
+        "system": "in the system prompt",
+        "conversation": "in the conversation",
+        "user": "in the user's message",
+        "tool_result": "beside the tool result",
+        "transient": "in the next request only, not in the history",
+    }
+)
+
+LIVES_WORDS: Mapping[str, str] = MappingProxyType(
+    {"session": "for the session", "turn": "for the turn", "call": "for one model call"}
+)
+
+
+class Field(Struct, frozen=True):
+    name: str
+    type: str
+    #: False: only when it is known and not at its default.
+    always: bool
+    default: Any
+    description: str
+
+
+class NativeFacts(Struct, frozen=True):
+    """How the native dialect behaves at the event."""
+
+    block_means: str | None
+    placement: str | None
+    lives: str | None
+    on_failure: Literal["open", "closed"]
+    limit: Limit | None
+    budget: float | None
+    plain_text_is_context: bool
+
+
+class EventFacts(Struct, frozen=True):
+    event: str
+    fires: str
+    may: tuple[str, ...]
+    matcher: str | None
+    values: tuple[str, ...]
+    guard: bool
+    since: str
+    declared_only: bool
+    rewrites: str | None
+    rewritten_by: str | None
+    answer: str | None
+    native: NativeFacts
+    fields: tuple[Field, ...]
+    payload: Mapping[str, Any] | None
+    answers: tuple[ExampleAnswer, ...]
+
+
+def event_facts(event: EventSpec[Any], policy: Policy) -> EventFacts:
+    rewrites = event.rewrites if event.may & May.REWRITE else None
+    return EventFacts(
+        event=event.name,
+        fires=event.fires,
+        may=may_words(event),
+        matcher=event.subject,
+        values=event.subjects,
+        guard=event.guard,
+        since=event.since,
+        declared_only=event.declared_only,
+        rewrites=rewrites,
+        rewritten_by=updated_key(rewrites) if rewrites else None,
+        answer=event.answer if event.may & May.ANSWER else None,
+        native=_native(event, policy),
+        fields=tuple(_fields(event)),
+        payload=example_document(event, policy),
+        answers=example_answers(event),
+    )
+
+
+def _native(event: EventSpec[Any], policy: Policy) -> NativeFacts:
+    blocks, speaks = bool(policy.may & May.BLOCK), bool(policy.may & May.CONTEXT)
+    return NativeFacts(
+        block_means=policy.block_means if blocks else None,
+        placement=policy.placement if speaks else None,
+        lives=policy.lives if speaks else None,
+        on_failure="closed" if policy.failures.get("crashed") == "block" else "open",
+        limit=policy.limit,
+        budget=policy.budget,
+        plain_text_is_context=event.name in PLAIN_TEXT_IS_CONTEXT,
+    )
+
+
+def _fields(event: EventSpec[Any]) -> Iterable[Field]:
+    always = always_told(event)
+    for name, schema in payload_fields(event)[0].items():
+        yield Field(
+            name, type_words(schema), name in always, schema.get("default"), schema.get("description", "")
+        )
+
+
+def type_words(schema: Schema) -> str:
+    """The type of a field for people: `string`, `list of object`, `"manual" | "auto"`."""
+    if "enum" in schema:
+        return " | ".join(f'"{word}"' for word in schema["enum"])
+    if "const" in schema:
+        return f'"{schema["const"]}"' if isinstance(schema["const"], str) else str(schema["const"]).lower()
+    if "$ref" in schema:
+        return str(schema["$ref"]).rsplit("/", 1)[-1]
+    if "anyOf" in schema:
+        return " or ".join(type_words(each) for each in cast("list[Schema]", schema["anyOf"]))
+    return _plain_type(schema)
+
+
+def _plain_type(schema: Schema) -> str:
+    kind = str(schema.get("type", "anything"))
+    if kind == "array":
+        return f"list of {type_words(schema.get('items', {}))}"
+    values = schema.get("additionalProperties")
+    return f"object of {type_words(cast('Schema', values))}" if kind == "object" and values else kind
+
+
+def told_words(field: Field) -> str:
+    """When a field is in the document."""
+    if field.always:
+        return "always"
+    return f"unless {json_text(field.default)}" if field.default else "when known"
+
+
+def json_text(value: Any) -> str:
+    """On one line."""
+    return msgspec.json.format(msgspec.json.encode(value), indent=0).decode()
+
+
+def block_words(facts: EventFacts) -> str | None:
+    means = facts.native.block_means
+    return None if means is None else BLOCK_WORDS.get(means, means)
+
+
+def context_words(facts: EventFacts) -> str | None:
+    native = facts.native
+    if native.placement is None or native.lives is None:
+        return None
+    lives = "" if native.placement == "transient" else f", {LIVES_WORDS[native.lives]}"
+    return f"{PLACEMENT_WORDS[native.placement]}{lives}"
+
+
+def failure_words(facts: EventFacts) -> str:
+    if facts.native.on_failure == "closed":
+        return "closed: a hook that does not answer counts as a block"
+    return "open: a hook that does not answer is reported, and the agent goes on"
+
+
+def limit_words(facts: EventFacts) -> str | None:
+    limit = facts.native.limit
+    if limit is None:
+        return None
+    then = "the turn ends" if limit.then == "end_turn" else "the next one is not obeyed"
+    resets = "a new turn" if limit.resets == "turn" else "a new turn or a tool call"
+    return f"{limit.obeyed} blocks in a row are obeyed, then {then}; {resets} starts the count anew"

@@ -1,0 +1,241 @@
+"""Examples of payloads and answers, made from the rows: the reference shows nothing that was typed by hand."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from hookline.dialects.native.answers import updated_key
+from hookline.dialects.native.payload import PayloadError
+from hookline.dialects.native.wire import NativeWire
+from hookline.model.events import EventSpec, May
+from hookline.model.hook import Hook
+from hookline.model.policy import Policy
+from hookline.model.scene import Scene
+from hookline.model.wire import Call
+from hookline.schemas.payload import Schema, always_told, payload_fields
+
+SCENE = Scene(
+    session_id="s-1",
+    transcript_path="/home/ada/.agent/s-1.jsonl",
+    cwd="/home/ada/site",
+    permission_mode="default",
+)
+
+_CALL = {"name": "Bash", "input": {"command": "git push --force"}}
+_USAGE = {"input_tokens": 5210, "output_tokens": 318}
+
+#: By field, or by `Payload.field` where a name stands for different things.
+_VALUES: Mapping[str, Any] = MappingProxyType(
+    {
+        "action": "accept",
+        "agent_id": "a-7",
+        "agent_type": "reviewer",
+        "command": "npm test",
+        "command_args": "42",
+        "command_name": "fix-issue",
+        "compact_summary": "The login form is done; its tests are not.",
+        "content": {"name": "Ada"},
+        "cost_usd": 0.42,
+        "custom_instructions": "keep the open questions",
+        "delta": "All tests pass.",
+        "description": "review the change",
+        "directory": "/home/ada/shared",
+        "duration_ms": 1840,
+        "elicitation_id": "e-3",
+        "error_type": "server",
+        "exit_code": 1,
+        "file_path": "/home/ada/site/AGENTS.md",
+        "final": True,
+        "from_agent": "planner",
+        "from_model": "small",
+        "input_tokens": 182000,
+        "iteration": 2,
+        "last_assistant_message": "All tests pass.",
+        "max_iterations": 50,
+        "mcp_server_name": "tracker",
+        "message": "The agent waits for you.",
+        "message_id": "m-9",
+        "messages": [{"role": "user", "content": "Fix the login form."}],
+        "model": "small",
+        "name": "fix-login",
+        "new_cwd": "/home/ada/site/web",
+        "new_mode": "plan",
+        "notification_type": "idle",
+        "old_cwd": "/home/ada/site",
+        "old_mode": "default",
+        "prompt": "Fix the login form.",
+        "reason": "force pushes are denied by a rule",
+        "response": "All tests pass.",
+        "task_description": "Run the whole suite.",
+        "task_id": "t-2",
+        "task_subject": "tests",
+        "team_name": "site",
+        "teammate_name": "ben",
+        "title": "Waiting",
+        "to_agent": "coder",
+        "to_model": "large",
+        "tool_calls": [_CALL],
+        "tool_count": 3,
+        "tool_input": _CALL["input"],
+        "tool_name": "Bash",
+        "tool_response": {"stdout": "Everything up-to-date", "exit_code": 0},
+        "tool_use_id": "call-1",
+        "tools": ["Read", "Edit", "Bash"],
+        "turn": 2,
+        "turn_id": "turn-2",
+        "usage": _USAGE,
+        "worktree_path": "/home/ada/site-fix-login",
+        "ConfigEdit.file_path": "/home/ada/.config/hookline/hooks.toml",
+        "DirectoryNote.source": "slash_command",
+        "FileEdit.file_path": "/home/ada/site/package.json",
+        "IterationLimit.message": "50 model calls in one turn",
+        "Notice.notification_type": "idle",
+        "Question.message": "Who should it be assigned to?",
+        "RunError.message": "the model did not answer",
+        "ShellStart.tool_input": {"command": "npm test"},
+        "SubagentBegun.prompt": "Review the change.",
+        "ToolFailure.error": "exit 1: rejected by the remote",
+        "TurnSummary.duration_ms": 48200,
+        "TurnFailure.error_details": "429 too many requests",
+    }
+)
+
+_BY_TYPE: Mapping[str, Any] = {
+    "string": "...",
+    "integer": 1,
+    "number": 1.5,
+    "boolean": True,
+    "object": {},
+    "array": [],
+}
+
+
+class ExampleAnswer(Struct, frozen=True):
+    #: What the answer does, in the words of `May`.
+    does: str
+    answer: Mapping[str, Any]
+
+
+def example_payload(event: EventSpec[Any]) -> Any:
+    """A payload of the event; None for a host's payload that nobody but the host can make."""
+    named, told = getattr(event.payload, "__name__", ""), always_told(event)
+    known: Schema = {}
+    for name, schema in payload_fields(event)[0].items():
+        value = _VALUES.get(f"{named}.{name}", _VALUES.get(name))
+        if name == event.subject and event.subjects:
+            value = event.subjects[0]
+        if value is None and name in told:
+            value = _BY_TYPE.get(schema.get("type", ""))
+        if value is not None:
+            known[name] = value
+    return _made(event, known)
+
+
+def _made(event: EventSpec[Any], known: Schema) -> Any:
+    try:
+        return msgspec.convert(known, event.payload)
+    except (msgspec.ValidationError, TypeError):
+        return None
+
+
+def example_document(event: EventSpec[Any], policy: Policy) -> dict[str, Any] | None:
+    """What the wire tells a hook at this event."""
+    payload = example_payload(event)
+    if payload is None:
+        return None
+    wire = NativeWire()
+    hook = Hook(name="example", event=event, policy=policy, wire=wire, kind="command")
+    try:
+        told = wire.encode(Call(hook=hook, event=event, payload=payload, scene=SCENE, timeout=1.0))
+    except PayloadError:
+        return None
+    return msgspec.json.decode(told.document)
+
+
+def example_answers(event: EventSpec[Any]) -> tuple[ExampleAnswer, ...]:
+    """One answer for each thing hooks may do at this event; a message for the user is always possible."""
+    told = [
+        ExampleAnswer(may_word(may), answer(event)) for may, answer in _ANSWERS.items() if event.may & may
+    ]
+    message = ExampleAnswer("message", {"systemMessage": "The guard looked at this."})
+    return (*told, message)
+
+
+def may_word(may: May) -> str:
+    return (may.name or "").lower()
+
+
+def may_words(event: EventSpec[Any]) -> tuple[str, ...]:
+    return tuple(may_word(each) for each in May if each & event.may)
+
+
+def _specific(event: EventSpec[Any], **fields: Any) -> dict[str, Any]:
+    return {"hookSpecificOutput": {"hookEventName": event.name, **fields}}
+
+
+def _block(event: EventSpec[Any]) -> dict[str, Any]:
+    reason = "force pushes need a review" if event.subject == "tool_name" else "not like this"
+    if event.may & May.PERMIT and event.subject == "tool_name":
+        return _specific(event, permissionDecision="deny", permissionDecisionReason=reason)
+    return {"decision": "block", "reason": reason}
+
+
+def _permit(event: EventSpec[Any]) -> dict[str, Any]:
+    return _specific(event, permissionDecision="ask", permissionDecisionReason="this changes the remote")
+
+
+#: A rewritten field as a hook might leave it.
+_REWRITES: Mapping[str, Any] = {
+    "tool_input": {"command": "git push --force-with-lease"},
+    "prompt": "Fix the login form. Do not touch the database.",
+    "messages": [{"role": "user", "content": "Fix the login form."}],
+    "response": "All tests pass. Nothing was pushed.",
+    "tool_response": {"stdout": "[cut]", "exit_code": 0},
+}
+
+
+def _rewrite(event: EventSpec[Any]) -> dict[str, Any]:
+    field = event.rewrites or ""
+    schema = payload_fields(event)[0].get(field, {})
+    value = _REWRITES.get(field, _BY_TYPE.get(schema.get("type", ""), "..."))
+    return _specific(event, **{updated_key(field): value})
+
+
+_SUPPLIED: Mapping[str, Any] = {
+    "PreCompact": "The login form is done; its tests are not.",
+    "WorktreeCreate": "/home/ada/site-fix-login",
+    "PreToolSelection": ["Read", "Edit"],
+    "MessageDisplay": "All tests pass. (checked)",
+    "Elicitation": {"action": "decline"},
+    "ElicitationResult": {"action": "accept", "content": {"name": "Ada"}},
+}
+
+
+def _answer(event: EventSpec[Any]) -> dict[str, Any]:
+    return _specific(event, answer=_SUPPLIED.get(event.name, "..."))
+
+
+_RULE = {
+    "type": "addRules",
+    "rules": [{"toolName": "Bash", "ruleContent": "git push:*"}],
+    "behavior": "allow",
+}
+
+_ANSWERS: Mapping[May, Callable[[EventSpec[Any]], dict[str, Any]]] = MappingProxyType(
+    {
+        May.BLOCK: _block,
+        May.PERMIT: _permit,
+        May.REWRITE: _rewrite,
+        May.CONTEXT: lambda event: _specific(event, additionalContext="The build is red since Tuesday."),
+        May.STOP: lambda _event: {"continue": False, "stopReason": "the budget is used up"},
+        May.RULES: lambda event: _specific(event, updatedPermissions=[{**_RULE, "destination": "session"}]),
+        May.WATCH: lambda event: _specific(event, watchPaths=["/home/ada/site/package.json"]),
+        May.SEED: lambda event: _specific(event, initialUserMessage="Read the open issues first."),
+        May.RETRY: lambda event: _specific(event, retry=True),
+        May.ENV: lambda event: _specific(event, env={"CI": "1"}),
+        May.ANSWER: _answer,
+    }
+)

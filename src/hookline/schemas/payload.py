@@ -1,0 +1,284 @@
+"""What the fields of payloads mean, in one sentence each; schemas, the reference and the listing read it here.
+
+A field of a host's own payload describes itself: `Annotated[str, msgspec.Meta(description="...")]`.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, TypeGuard
+
+import msgspec
+from msgspec import NODEFAULT, Struct
+from msgspec.structs import FieldInfo
+
+from hookline.dialects.native.truncation import SHORTENED
+from hookline.model.events import EventSpec
+
+#: What every payload document starts with, always there.
+COMMON: Mapping[str, str] = MappingProxyType(
+    {
+        "session_id": "The session the event belongs to.",
+        "transcript_path": "The file the conversation is kept in; empty when there is none.",
+        "cwd": "The working directory of the agent.",
+        "hook_event_name": "The event, so that one hook can serve several.",
+        "permission_mode": "The permission mode the session is in.",
+    }
+)
+
+#: What is told beside it when it is known.
+WHEN_KNOWN: Mapping[str, str] = MappingProxyType(
+    {
+        "agent_id": "The sub-agent this happens in; absent in the main agent.",
+        "agent_type": "The kind of agent this happens in.",
+        "parent_agent_id": "The agent that started this sub-agent.",
+        "prompt_id": "The user prompt that led to this event.",
+        "model": "The model in use.",
+        "turn": "The number of the user turn, counted from 1.",
+    }
+)
+
+#: Fields of payloads. `Payload.field` is said where one name means different things.
+FIELDS: Mapping[str, str] = MappingProxyType(
+    {
+        "action": "What the user did with the question: accept, decline or cancel.",
+        "agent_id": "The sub-agent.",
+        "agent_switch_kind": "How the other agent came to take over.",
+        "agent_transcript_path": "The file the sub-agent's conversation is kept in.",
+        "agent_type": "The kind of sub-agent.",
+        "command": "The shell command that is about to start.",
+        "command_args": "What was typed after the command.",
+        "command_name": "The typed command, without its slash.",
+        "command_source": "Where the command is defined.",
+        "compact_summary": "The summary that took the place of the conversation.",
+        "content": "What the user filled in.",
+        "context_limit": "The tokens the model can hold.",
+        "cost_usd": "What it cost so far, in US dollars.",
+        "custom_instructions": "What the user asked the summary to keep.",
+        "delta": "The text that is about to be shown.",
+        "description": "What the sub-agent is for, in a few words.",
+        "directory": "The directory that was added.",
+        "duration_ms": "How long it took, in milliseconds.",
+        "elicitation_id": "Names the question and its answer.",
+        "error_details": "What the provider said.",
+        "error_type": "The kind of error.",
+        "event": "What happened to the file: add, change or unlink.",
+        "exit_code": "The exit code the tool reported, if it reported one.",
+        "expansion_type": "What was expanded.",
+        "final": "Whether this is the last part of the message.",
+        "from_agent": "The agent that was in charge before.",
+        "from_model": "The model before the switch.",
+        "globs": "The path patterns that brought the file in.",
+        "index": "The number of this part within the message.",
+        "input_tokens": "The tokens the conversation takes now.",
+        "is_interrupt": "Whether the user interrupted it.",
+        "iteration": "The number of the model call within the turn, counted from 1.",
+        "last_assistant_message": "The text the model answered with last.",
+        "level": "How serious it is.",
+        "load_reason": "Why the file was loaded.",
+        "max_iterations": "The limit that was reached.",
+        "mcp_server": "The MCP server the tool belongs to.",
+        "mcp_server_name": "The MCP server that asks.",
+        "memory_type": "Whose instructions they are.",
+        "message": "The text the user sees.",
+        "message_id": "Names the message the text belongs to.",
+        "messages": "The messages of the request, oldest first.",
+        "mode": "How the question is asked.",
+        "model": "The model that is asked.",
+        "name": "The name the worktree is to have.",
+        "new_cwd": "The working directory now.",
+        "new_mode": "The permission mode now.",
+        "notification_type": "The kind of notification.",
+        "old_cwd": "The working directory before.",
+        "old_mode": "The permission mode before.",
+        "parent_file_path": "The file that included it.",
+        "permission_suggestions": "The rules the user would be offered.",
+        "prompt": "The text of the prompt.",
+        "queued_message_count": "How many messages of the user wait for the next turn.",
+        "reasoning": "What the model thought before it answered, where that is shown.",
+        "requested_model": "The model as it was asked for, before aliases were resolved.",
+        "requested_schema": "The JSON Schema the answer has to fit.",
+        "response": "The text the model answered with.",
+        "session_title": "The title of the session.",
+        "stop_hook_active": "Whether a hook has already kept this turn from ending; a hook that blocks again may loop.",
+        "task_description": "What the task is to do.",
+        "task_id": "Names the task.",
+        "task_subject": "The task in a few words.",
+        "team_name": "The team it belongs to.",
+        "teammate_name": "The team member.",
+        "title": "The title it is shown under.",
+        "to_agent": "The agent that is in charge now.",
+        "to_model": "The model after the switch.",
+        "tool_calls": "The tool calls of the message, in its order.",
+        "tool_category": "What kind of tool it is: shell, file_write, safe or other.",
+        "tool_count": "How many tools ran in the turn.",
+        "tool_input": "The arguments of the call.",
+        "tool_name": "The tool.",
+        "tool_response": "What the tool gave back.",
+        "tool_use_id": "Names the call: the same before and after it.",
+        "tools": "The names of the tools the model would be offered.",
+        "totals": "Tokens of the whole session so far.",
+        "transient": "Text that hooks before this one added to this request alone; it is not among the messages.",
+        "trigger": "What set it off.",
+        "trigger_file_path": "The file whose use brought it in.",
+        "turn": "The number of the user turn, counted from 1.",
+        "turn_id": "Names the turn.",
+        "url": "The page the user is asked to open, in mode url.",
+        "usage": "Tokens that were used, by kind.",
+        "worktree_path": "The worktree, as an absolute path.",
+        "Compaction.trigger": "Whether the user asked for it or the context was full.",
+        "ConfigEdit.file_path": "The configuration file that changed.",
+        "ConfigEdit.source": "Whose configuration changed.",
+        "DirectoryNote.source": "How the directory was added.",
+        "FileEdit.file_path": "The file, as an absolute path; a matcher tests its base name.",
+        "InputAwaited.message": "The question, where there is one.",
+        "InputAwaited.reason": "What the agent waits for.",
+        "InstructionFile.file_path": "The instruction file.",
+        "IterationLimit.message": "The limit that was reached, in words.",
+        "ModelMove.source": "How the switch was asked for.",
+        "PermissionRefused.reason": "Why the call was denied.",
+        "Prompt.prompt": "The text the user submitted.",
+        "Prompt.source": "How the text was entered, where that is known.",
+        "PromptExpansion.prompt": "The prompt it expands to.",
+        "Question.message": "What the MCP server asks.",
+        "RunError.message": "What went wrong, in words.",
+        "SessionEnded.reason": "Why the session ended.",
+        "SessionEnded.duration_ms": "How long the session was, in milliseconds.",
+        "SessionStarted.model": "The model the session starts with.",
+        "SessionStarted.agent_type": "The kind of agent the session is for.",
+        "SessionStarted.source": "How the session came to start.",
+        "SubagentBegun.prompt": "What the sub-agent was asked to do.",
+        "SubagentEnded.last_assistant_message": "The text the sub-agent answered with.",
+        "SubagentEnded.status": "How the sub-agent ended.",
+        "TaskNote.status": "The state the task is in.",
+        "ToolBatch.tool_calls": "The calls of the message with their results, in its order.",
+        "ToolFailure.error": "What the tool failed with.",
+        "TurnFailure.error": "The kind of model error that ended the turn.",
+        "TurnSummary.duration_ms": "How long the turn took, in milliseconds.",
+        "TurnSummary.error": "What went wrong, where something did.",
+        "TurnSummary.status": "How the turn ended.",
+    }
+)
+
+
+def described(payload: str, field: str) -> str | None:
+    """The sentence for a field of a payload type, None for one that only its host knows."""
+    return FIELDS.get(f"{payload}.{field}") or FIELDS.get(field)
+
+
+Schema = dict[str, Any]
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+
+#: Payload fields that are told even when they are at their default, beside the subject and the rewritten one.
+_ALWAYS_TOLD = ("tool_input", "stop_hook_active")
+
+
+def payload_schema(event: EventSpec[Any]) -> Schema:
+    """Fields nobody declared are allowed: hooks must live with what a later version tells them."""
+    own, definitions = payload_fields(event)
+    schema: Schema = {
+        "$schema": DRAFT,
+        "title": f"{event.name} payload",
+        "description": f"Fires {event.fires}",
+        "type": "object",
+        "properties": {**_scene_fields(event), **own, SHORTENED: _shortened()},
+        "required": [*COMMON, *(name for name in always_told(event) if name not in COMMON)],
+    }
+    if definitions:
+        schema["$defs"] = definitions
+    return schema
+
+
+def payload_fields(event: EventSpec[Any]) -> tuple[Schema, Schema]:
+    """The properties of the payload itself, and the definitions they refer to."""
+    named, definitions = _of_type(event.payload)
+    never_null = _is_struct(event.payload) and event.payload.__struct_config__.omit_defaults
+    properties: Schema = {}
+    for name, schema in named.items():
+        properties[name] = _field(event, name, schema)
+        if never_null and name not in always_told(event):
+            properties[name] = without_null(properties[name])
+    return properties, definitions
+
+
+def always_told(event: EventSpec[Any]) -> tuple[str, ...]:
+    """The payload fields that are in every document, in the order of the payload."""
+    payload = event.payload
+    if _is_struct(payload):
+        told = {*_ALWAYS_TOLD, event.subject, event.rewrites}
+        fields = msgspec.structs.fields(payload)
+        omits = payload.__struct_config__.omit_defaults
+        return tuple(
+            each.encode_name for each in fields if each.name in told or not (omits and _can_be_omitted(each))
+        )
+    if dataclasses.is_dataclass(payload):
+        return tuple(field.name for field in dataclasses.fields(payload))
+    return ()
+
+
+def _can_be_omitted(field: FieldInfo) -> bool:
+    """A default that a factory makes is only recognised when the factory is one of these."""
+    return not field.required and field.default_factory in (NODEFAULT, dict, list, set)
+
+
+def _scene_fields(event: EventSpec[Any]) -> Schema:
+    fields: Schema = {name: {"type": "string", "description": text} for name, text in COMMON.items()}
+    fields["hook_event_name"] = {"const": event.name, "description": COMMON["hook_event_name"]}
+    for name, text in WHEN_KNOWN.items():
+        fields[name] = {"type": "integer" if name == "turn" else "string", "description": text}
+    return fields
+
+
+def _shortened() -> Schema:
+    return {
+        "type": "array",
+        "items": {"type": "string"},
+        "description": "Only in a document that was too large: the fields whose text was cut in the middle.",
+    }
+
+
+def _of_type(payload: Any) -> tuple[Schema, Schema]:
+    try:
+        (root,), components = msgspec.json.schema_components(
+            (payload,), schema_hook=_unknown_type, ref_template="#/$defs/{name}"
+        )
+    except TypeError:
+        # A record that msgspec cannot describe is still told, field by field: nothing is said of their types.
+        names: tuple[str, ...] = tuple(getattr(payload, "__annotations__", ()))
+        return {name: {} for name in names}, {}
+    definitions: Schema = dict(components)
+    name = str(root.get("$ref", "")).removeprefix("#/$defs/")
+    # Left where it is when the payload refers to itself.
+    described_type: Schema = definitions[name] if name in definitions else dict(root)
+    if f'"#/$defs/{name}"' not in str(msgspec.json.encode(components)):
+        definitions.pop(name, None)
+    properties: Schema = described_type.get("properties", {})
+    return {key: dict(value) for key, value in properties.items()}, definitions
+
+
+def _unknown_type(unknown: type) -> Schema:
+    return {"title": unknown.__name__}
+
+
+def _field(event: EventSpec[Any], name: str, schema: Schema) -> Schema:
+    text = described(getattr(event.payload, "__name__", ""), name)
+    if text is not None and "description" not in schema:
+        schema["description"] = text
+    if name == event.subject and event.subjects:
+        schema.pop("type", None)
+        schema["enum"] = list(event.subjects)
+    return schema
+
+
+def without_null(schema: Schema) -> Schema:
+    """A field left at None is not told, so its null would only be noise."""
+    if schema.get("default", 0) is not None or "anyOf" not in schema:
+        return schema
+    others = [each for each in schema["anyOf"] if each != {"type": "null"}]
+    rest = {key: value for key, value in schema.items() if key not in ("anyOf", "default")}
+    return {**others[0], **rest} if len(others) == 1 else {"anyOf": others, **rest}
+
+
+def _is_struct(payload: Any) -> TypeGuard[type[Struct]]:
+    return isinstance(payload, type) and issubclass(payload, Struct)
