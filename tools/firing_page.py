@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from hookline.dialects.dialect import Spelled
+from hookline.dialects.dialect import DialectEvent
 from hookline.dialects.registry import standard_dialects
 from hookline.model import events as rows
 from hookline.model.events import EventSpec
@@ -53,16 +53,16 @@ def firing_page(root: Path, events: Mapping[str, EventSpec[Any]]) -> str:
     facts = _Facts(root)
     every = [(event.name, *facts.of(event)) for event in events.values()]
     sections = [_HEAD, table(("event", "fired at", "seen by"), every)]
-    for name, (title, spelled) in _FORMATS.items():
+    for name, (title, event_name) in _FORMATS.items():
         dialect = standard_dialects()[name].build()
-        lines = [_line(dialect.spellings[each], facts) for each in spelled]
+        lines = [_line(dialect.events[each], facts) for each in event_name]
         sections += [f"## {title}", table(("its name", "event", "the agent", "fired at", "seen by"), lines)]
     return page(GENERATED, *sections)
 
 
-def _line(spelled: Spelled, facts: "_Facts") -> tuple[str, ...]:
-    mode = "waits" if spelled.policy.waits else "goes on"
-    return (code(spelled.name), spelled.event.name, mode, *facts.of(spelled.event))
+def _line(own_event: DialectEvent, facts: "_Facts") -> tuple[str, ...]:
+    mode = "waits" if own_event.policy.waits else "goes on"
+    return (code(own_event.name), own_event.event.name, mode, *facts.of(own_event.event))
 
 
 class _Facts:

@@ -245,7 +245,7 @@ def test_guards_that_let_something_pass_lately_are_a_note(clinic: Clinic) -> Non
 def test_the_tier_of_containment_is_told_and_its_gap_where_there_is_one(
     clinic: Clinic, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from hookline.cli.commands.doctor import run as doctor_examining
+    import hookline.cli.commands.doctor.run as doctor_examining
     from hookline.cli.commands.doctor.report import as_text
 
     clinic.write(".hookline/hooks.toml", '[[hooks.Stop]]\nhooks = [{ command = "true" }]\n')

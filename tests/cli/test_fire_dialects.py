@@ -85,15 +85,15 @@ def test_every_dialect_has_an_example() -> None:
 @pytest.mark.parametrize("dialect", standard_dialects())
 def test_every_event_of_a_dialect_can_be_fired_under_its_own_name(dialect: str, home: Path) -> None:
     """One command hook by flag: it runs, and gets a document."""
-    spellings = standard_dialects()[dialect].build().spellings
+    dialect_events = standard_dialects()[dialect].build().events
     commands = [
         [
             name, *words_for(one.event), *filter(None, [TOLD_APART.get((dialect, name))]),
             "--dialect", dialect, "--hook", f"{name}=cat > {name}.json; echo /w",
         ]
-        for name, one in spellings.items()
+        for name, one in dialect_events.items()
     ]  # fmt: skip
-    for name, (_status, fired) in zip(spellings, fire(home, *commands), strict=True):
+    for name, (_status, fired) in zip(dialect_events, fire(home, *commands), strict=True):
         (ran,) = fired["runs"]
         assert (ran["dialect"], ran["type"]) == (dialect, "command")
         if (dialect, name) == ("docker-agent", "on_session_resume"):
@@ -106,8 +106,8 @@ def test_every_event_of_a_dialect_can_be_fired_under_its_own_name(dialect: str, 
 @pytest.mark.parametrize("dialect", EXAMPLES)
 def test_the_example_is_read_whole_and_its_hooks_are_listed(dialect: str, home: Path) -> None:
     (home / "model.json").write_text("[]")
-    spellings = standard_dialects()[dialect].build().spellings
-    name = next(name for name, one in spellings.items() if one.event.name == "SessionEnd")
+    dialect_events = standard_dialects()[dialect].build().events
+    name = next(name for name, one in dialect_events.items() if one.event.name == "SessionEnd")
     example = str(ROOT / "examples" / EXAMPLES[dialect])
     ((_, fired),) = fire(
         home, [name, "--dialect", dialect, "--config", example, "--model", "scripted:model.json"]

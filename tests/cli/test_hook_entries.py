@@ -47,10 +47,10 @@ def read_back(name: str, text: str, folder: Path) -> tuple[Hook, ...]:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_agents_own_reader_takes_what_is_printed(name: str, tmp_path: Path) -> None:
     hooks = read_back(name, entries_text(caller(name), (), "hookline"), tmp_path)
-    assert {hook.policy.spelled for hook in hooks} >= {GATES.get(name, "PreToolUse")}
+    assert {hook.policy.event_name for hook in hooks} >= {GATES.get(name, "PreToolUse")}
     for hook in hooks:
         assert calls_us(hook, [])
-        assert hook.spec.command == f"hookline hook --dialect {name} {hook.policy.spelled}"
+        assert hook.spec.command == f"hookline hook --dialect {name} {hook.policy.event_name}"
         about_tools = hook.event.subject == "tool_name"
         assert not about_tools or hook.matcher is None or hook.matcher.matches("AnyTool")
         longest = 600 if hook.event.name != "SessionEnd" else 59
@@ -61,7 +61,7 @@ def test_the_agents_own_reader_takes_what_is_printed(name: str, tmp_path: Path) 
 def test_every_event_can_be_printed(name: str, tmp_path: Path) -> None:
     whole = caller(name)
     hooks = read_back(name, entries_text(whole, tuple(whole.events), "hookline"), tmp_path)
-    assert {hook.policy.spelled for hook in hooks} == set(whole.events)
+    assert {hook.policy.event_name for hook in hooks} == set(whole.events)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -57,8 +57,8 @@ class Play:
 
     def fire(self, name: str, payload: Any) -> Outcome:
         """Dispatch under one of the dialect's own event names (or a canonical one)."""
-        spelled = self.dialect.spellings.get(name)
-        event = spelled.event if spelled is not None else self.engine.events[name]
+        own_event = self.dialect.events.get(name)
+        event = own_event.event if own_event is not None else self.engine.events[name]
         return asyncio.run(self._fire(event, payload))
 
     async def _fire(self, event: Any, payload: Any) -> Outcome:

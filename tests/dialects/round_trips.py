@@ -82,9 +82,9 @@ def moments() -> list[Moment]:
     for name, listed in standard_dialects().items():
         dialect = listed.build()
         found += [
-            Moment(name, own, spelled.event, spelled.policy, dialect.wire)
-            for own in dialect.spellings
-            for spelled in dialect.moments(own)
+            Moment(name, own, own_event.event, own_event.policy, dialect.wire)
+            for own in dialect.events
+            for own_event in dialect.moments(own)
         ]
     return found
 

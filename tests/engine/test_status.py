@@ -7,7 +7,7 @@ from hookline.model.hook import Hook
 from hookline.model.policy import Policy
 from hookline.model.wire import Wire
 
-_POLICY = Policy(spelled="PreToolUse", may=May.BLOCK)
+_POLICY = Policy(event_name="PreToolUse", may=May.BLOCK)
 
 
 def hook(name: str, message: str | None = None) -> Hook:

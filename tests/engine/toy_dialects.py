@@ -161,39 +161,39 @@ class TextWire(ToyWire):
 
 
 WHALE_SUBMIT = Policy(
-    spelled="message_submit", may=JUDGE, run="serial", sees="current", stop_on="block",
+    event_name="message_submit", may=JUDGE, run="serial", sees="current", stop_on="block",
     failures=always("warn"), block_means="reject_prompt",
 )  # fmt: skip
 WHALE_TOOL = Policy(
-    spelled="tool_call_before", may=EVERYTHING, run="serial", stop_on="closed", failures=always("pass")
+    event_name="tool_call_before", may=EVERYTHING, run="serial", stop_on="closed", failures=always("pass")
 )
 GEN_TOOL = Policy(
-    spelled="PreToolUse", may=EVERYTHING, run="serial", stop_on="block", keep="block_only", failures=always("warn"),
+    event_name="PreToolUse", may=EVERYTHING, run="serial", stop_on="block", keep="block_only", failures=always("warn"),
 )  # fmt: skip
 DOCKER_TOOL = Policy(
-    spelled="pre_tool_use", may=JUDGE, run="serial", sees="current", failures=always("block")
+    event_name="pre_tool_use", may=JUDGE, run="serial", sees="current", failures=always("block")
 )
-DOCKER_AT_ONCE = Policy(spelled="pre_tool_use", may=JUDGE, failures=always("pass"))
+DOCKER_AT_ONCE = Policy(event_name="pre_tool_use", may=JUDGE, failures=always("pass"))
 _REASONIX_FAILURES: Mapping[Cause, Reaction] = {**always("warn"), "timed_out": "block"}
 REASONIX_GATE = Policy(
-    spelled="PreToolUse", may=May.BLOCK, run="serial", stop_on="block", failures=_REASONIX_FAILURES
+    event_name="PreToolUse", may=May.BLOCK, run="serial", stop_on="block", failures=_REASONIX_FAILURES
 )
-REASONIX_TURN_END = replace(REASONIX_GATE, spelled="TurnEnd", block_means="continue_turn", limit=Limit(2))
-REASONIX_MODEL = replace(REASONIX_GATE, spelled="PreModelCall", limit=Limit(2, "end_turn"))
-CLAUDE_TOOL = Policy(spelled="PreToolUse", may=EVERYTHING, failures=always("warn"))
-CLAUDE_ASKED = Policy(spelled="PermissionRequest", may=EVERYTHING, failures=always("warn"))
+REASONIX_TURN_END = replace(REASONIX_GATE, event_name="TurnEnd", block_means="continue_turn", limit=Limit(2))
+REASONIX_MODEL = replace(REASONIX_GATE, event_name="PreModelCall", limit=Limit(2, "end_turn"))
+CLAUDE_TOOL = Policy(event_name="PreToolUse", may=EVERYTHING, failures=always("warn"))
+CLAUDE_ASKED = Policy(event_name="PermissionRequest", may=EVERYTHING, failures=always("warn"))
 CLAUDE_ASKED_RACE = replace(CLAUDE_ASKED, settle="first_answer")
 CLAUDE_STOP = Policy(
-    spelled="Stop", may=EVERYTHING, failures=always("warn"), block_means="continue_turn",
+    event_name="Stop", may=EVERYTHING, failures=always("warn"), block_means="continue_turn",
     limit=Limit(8, "pass", "call"),
 )  # fmt: skip
-CLAUDE_POST = Policy(spelled="PostToolUse", may=EVERYTHING, block_means="beside_output")
-CODEX_TOOL = Policy(spelled="PreToolUse", may=EVERYTHING, failures=always("warn"))
-CODEX_POST = Policy(spelled="PostToolUse", may=EVERYTHING, block_means="replace_output", reasons="joined")
+CLAUDE_POST = Policy(event_name="PostToolUse", may=EVERYTHING, block_means="beside_output")
+CODEX_TOOL = Policy(event_name="PreToolUse", may=EVERYTHING, failures=always("warn"))
+CODEX_POST = Policy(event_name="PostToolUse", may=EVERYTHING, block_means="replace_output", reasons="joined")
 GEMINI_TOOL = Policy(
-    spelled="BeforeTool", may=EVERYTHING, run="serial_if_asked", sees="current", reasons="joined",
+    event_name="BeforeTool", may=EVERYTHING, run="serial_if_asked", sees="current", reasons="joined",
     failures=always("warn"),
 )  # fmt: skip
 GEMINI_PROMPT = Policy(
-    spelled="BeforeAgent", may=EVERYTHING, run="serial_if_asked", sees="current", block_means="reject_prompt",
+    event_name="BeforeAgent", may=EVERYTHING, run="serial_if_asked", sees="current", block_means="reject_prompt",
 )  # fmt: skip

@@ -17,7 +17,7 @@ from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded
 
 T = TypeVar("T")
 
-POLICY = Policy(spelled="PreToolUse", may=May.BLOCK)
+POLICY = Policy(event_name="PreToolUse", may=May.BLOCK)
 BASH = ToolCall(tool_name="Bash", tool_input={"command": "ls"})
 
 

@@ -138,13 +138,13 @@ async def posted(handler: HttpHandler, url: str, **spec: Any) -> RawResult:
 ANY_HTTP = HttpRules(plain_http=True)
 
 
-async def try_addresses(spellings: Sequence[str] = FORBIDDEN_SPELLINGS) -> list[str]:
+async def try_addresses(dialect_events: Sequence[str] = FORBIDDEN_SPELLINGS) -> list[str]:
     """Every spelling, over http and https, against a listener on all addresses. Returns what went wrong."""
     wrong: list[str] = []
     async with serving(host="0.0.0.0") as server, handling(ANY_HTTP) as handler:
         with watched_connects() as connects:
             for scheme in ("http", "https"):
-                for spelling in spellings:
+                for spelling in dialect_events:
                     raw = await posted(handler, f"{scheme}://{spelling}:{server.port}/x?token=secret")
                     if not _refused(raw, "token", "secret"):
                         wrong.append(f"{scheme}://{spelling}: {raw}")

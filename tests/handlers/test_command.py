@@ -234,7 +234,7 @@ def test_the_timeout_of_the_call_is_kept() -> None:
 def test_the_policy_says_whether_leftovers_stay(tmp_path: Path) -> None:
     spec = CommandSpec(f"(sleep 0.4; touch {tmp_path}/late) >/dev/null 2>&1 & exit 0")
     assert isinstance(ran(command_call(spec)), Exited)
-    leave = Policy(spelled="x", may=POLICY.may, leftovers="leave")
+    leave = Policy(event_name="x", may=POLICY.may, leftovers="leave")
     assert isinstance(
         ran(command_call(CommandSpec(spec.command.replace("late", "kept")), policy=leave)), Exited
     )

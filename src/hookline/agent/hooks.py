@@ -159,7 +159,7 @@ class Fired(Struct, kw_only=True):
     runs: list[Run] = []
 
     @property
-    def spelled(self) -> str:
+    def event_name(self) -> str:
         """As the first hook that ran there calls it."""
         return next((run.spelled for run in self.runs if run.spelled), self.event)
 

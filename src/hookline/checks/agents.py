@@ -22,9 +22,9 @@ def elsewhere(loaded: Loaded, here: Here) -> Iterator[Diagnostic]:
     yield from _unguarded_agents(loaded)
     yield from _without_a_screen(loaded)
     for hook in loaded.hooks:
-        if hook.dialect == "reasonix" and hook.policy.spelled in _NOT_IN_RELEASES:
+        if hook.dialect == "reasonix" and hook.policy.event_name in _NOT_IN_RELEASES:
             message = (
-                f"Reasonix 1.x has no event {hook.policy.spelled} and ignores this entry; Hookline runs it"
+                f"Reasonix 1.x has no event {hook.policy.event_name} and ignores this entry; Hookline runs it"
             )
             yield about(hook, "info", "not-in-releases", message)
 

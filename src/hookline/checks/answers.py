@@ -192,7 +192,7 @@ def _of_script(hook: Hook, script: ScriptText) -> Iterator[Diagnostic]:
     yield from _no_block(hook, script)
     words = printed_words(script)
     if words is not None and hook.waiting == "wait" and not heard(hook, words):
-        message = f"{_named(script)} prints text, and at {hook.policy.spelled} {agent_of(hook)} reads none"
+        message = f"{_named(script)} prints text, and at {hook.policy.event_name} {agent_of(hook)} reads none"
         fix = (
             "print it to stderr (>&2), or answer in JSON"
             if script.language == "shell"
@@ -203,18 +203,18 @@ def _of_script(hook: Hook, script: ScriptText) -> Iterator[Diagnostic]:
 
 def _dead_answer(hook: Hook, answer: _Answer, script: ScriptText) -> Iterator[Diagnostic]:
     sample: dict[str, Any] = {
-        key: {**value, "hookEventName": hook.policy.spelled} if key == "hookSpecificOutput" else value
+        key: {**value, "hookEventName": hook.policy.event_name} if key == "hookSpecificOutput" else value
         for key, value in answer.sample.items()
     }
     if not decides(hook, sample):
-        unread = f"which {agent_of(hook)} does not read at {hook.policy.spelled}"
+        unread = f"which {agent_of(hook)} does not read at {hook.policy.event_name}"
         message = f"{_named(script)} answers {answer.says}, {unread}"
         yield about(hook, "warning", answer.code, message, "command", fix=_instead(hook))
 
 
 def _instead(hook: Hook) -> str:
     if not hook.policy.may & hook.event.may & May.BLOCK:
-        return f"nothing can be stopped at {hook.policy.spelled}"
+        return f"nothing can be stopped at {hook.policy.event_name}"
     return "exit 2, with the reason on stderr"
 
 
@@ -248,7 +248,7 @@ def _unheard_model(hook: Hook) -> Iterator[Diagnostic]:
     if no is None or not hook.policy.may & May.BLOCK or hook.dialect not in ("claude-code", "native"):
         return
     if not no.outcome.votes and not no.outcome.halts and hook.waiting == "wait":
-        where = hook.policy.spelled
+        where = hook.policy.event_name
         message = f"a {hook.kind} hook decides nothing at {where}: {agent_of(hook)} does not read its answer"
         yield about(
             hook, "warning", "unread-answer", message, "type", fix="a command or http hook can decide here"

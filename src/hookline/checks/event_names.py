@@ -41,7 +41,7 @@ def _better(name: str, dialect: str, names: Mapping[str, Names]) -> str | None:
     event, agent = _meant(name, names)
     if event is None:
         return None
-    same = next((spelled for spelled, row in here.items() if row.name == event), None)
+    same = next((event_name for event_name, row in here.items() if row.name == event), None)
     if same is None:
         return f"{name} is an event of {agent}; {AGENTS.get(dialect, dialect)} has none like it"
     return f"write {same}: {name} is {agent}'s name for it"

@@ -101,10 +101,10 @@ def powers(loaded: Loaded, here: Here) -> Iterator[Diagnostic]:
     del here
     for hook in entries(loaded):
         if hook.rewrites and not hook.policy.may & May.REWRITE:
-            message = f"rewrites is set, but nothing can be rewritten at {hook.policy.spelled}"
+            message = f"rewrites is set, but nothing can be rewritten at {hook.policy.event_name}"
             yield about(hook, "warning", "beyond-its-power", message, "rewrites", fix="remove rewrites")
         if hook.dialect == "native" and _closes(hook) and not hook.policy.may & May.BLOCK:
-            message = f"it is to fail closed, but nothing can be blocked at {hook.policy.spelled}"
+            message = f"it is to fail closed, but nothing can be blocked at {hook.policy.event_name}"
             yield about(hook, "warning", "beyond-its-power", message, "on_failure", fix="remove on_failure")
         if hook.mode in _MODES:
             message = _MODES[hook.mode]
@@ -170,7 +170,9 @@ def _same(hook: Hook) -> Hashable | None:
     matcher = hook.matcher.text if hook.matcher is not None else ""
     condition = hook.condition.text if hook.condition is not None else ""
     what = _encoded(hook.spec)
-    return None if what is None else (hook.dialect, hook.policy.spelled, hook.kind, what, matcher, condition)
+    return (
+        None if what is None else (hook.dialect, hook.policy.event_name, hook.kind, what, matcher, condition)
+    )
 
 
 def _encoded(spec: Any) -> bytes | None:

@@ -55,7 +55,7 @@ def with_flag_hooks(
     for flag in flags:
         name, found, command = flag.partition("=")
         event = engine.events.get(name)
-        known = foreign is not None and name in foreign.spellings
+        known = foreign is not None and name in foreign.events
         if not found or not command.strip() or (event is None and not known):
             raise RequestError(f"--hook {flag!r} is not EVENT=COMMAND with an event that exists")
         if foreign is not None and known:

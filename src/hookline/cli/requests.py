@@ -43,7 +43,7 @@ def every_dialect() -> "Iterator[Dialect]":
 def all_names(dialects: "Iterable[Dialect]") -> Iterator[EventName]:
     """One name may stand for several events: after a tool, whether it failed or not."""
     for dialect in dialects:
-        for name in dialect.spellings:
+        for name in dialect.events:
             yield from (EventName(dialect.name, name, each.event.name) for each in dialect.moments(name))
 
 
@@ -56,9 +56,9 @@ def meant(name: str, events: Mapping[str, EventSpec[Any]], dialects: "Iterable[D
     return found
 
 
-def unknown_event(name: str, events: Iterable[str], spelled: Iterable[str] = ()) -> UnknownEventError:
+def unknown_event(name: str, events: Iterable[str], event_name: Iterable[str] = ()) -> UnknownEventError:
     """With the nearest of the names there are; among equals the table's own."""
-    return UnknownEventError(name[:_LONGEST], nearest(name, (*spelled, *events)))
+    return UnknownEventError(name[:_LONGEST], nearest(name, (*event_name, *events)))
 
 
 #: What every payload document may say beside the event's own fields.
@@ -179,7 +179,7 @@ class Request(Struct, frozen=True):
     payload: Any
     scene: Scene
     dialect: str | None = None
-    spelled: str | None = None
+    event_name: str | None = None
 
 
 class _Words(Struct, frozen=True):
@@ -203,7 +203,7 @@ def read_request(
     said = _words(words)
     document = _document(payload_file) if payload_file is not None else {}
     named = said.event or document.get("hook_event_name")
-    if dialect is not None and (said.event in dialect.spellings or (said.event is None and document)):
+    if dialect is not None and (said.event in dialect.events or (said.event is None and document)):
         return _foreign(document, said, cwd, dialect)
     if isinstance(named, str) and named in events:
         return _native(document, named, said, cwd, events)
@@ -211,12 +211,12 @@ def read_request(
         raise RequestError(
             "say which event to fire: EVENT [TOOL] [key=value ...]; `hookline events` lists them"
         )
-    spelled: list[str] = []
+    event_name: list[str] = []
     for other in others if said.event is not None else ():
-        if said.event in other.spellings:
+        if said.event in other.events:
             return _foreign(document, said, cwd, other)
-        spelled += other.spellings
-    raise unknown_event(str(named), events, spelled if dialect is None else dialect.spellings)
+        event_name += other.events
+    raise unknown_event(str(named), events, event_name if dialect is None else dialect.events)
 
 
 def _words(words: Sequence[str]) -> _Words:
@@ -239,27 +239,27 @@ def _native(
 
 def _foreign(document: dict[str, Any], said: _Words, cwd: str, dialect: "Dialect") -> Request:
     """A payload in the agent's own shape, or made of words under the agent's own event name."""
-    spelled = dialect.spellings.get(said.event) if said.event is not None else None
+    own_event = dialect.events.get(said.event) if said.event is not None else None
     if document:
         parsed = dialect.wire.parse(document)
         if said.tool is not None or said.settings:
             fields: dict[str, Any] = msgspec.to_builtins(parsed.payload)
             scene = msgspec.structs.replace(parsed.scene, **_lay_over(fields, parsed.event, said))
             parsed = Parsed(parsed.event, payload_of(parsed.event, fields), scene)
-        name = spelled.name if spelled is not None else _own_name(document, dialect)
+        name = own_event.name if own_event is not None else _own_name(document, dialect)
         return Request(parsed.event, parsed.payload, _placed(parsed.scene, cwd), dialect.name, name)
-    if spelled is None:
-        raise RequestError(f"say which event to fire; {dialect.name} has {', '.join(dialect.spellings)}")
+    if own_event is None:
+        raise RequestError(f"say which event to fire; {dialect.name} has {', '.join(dialect.events)}")
     fields = {}
-    scene = Scene(**_lay_over(fields, spelled.event, said))
-    payload = payload_of(spelled.event, fields)
-    return Request(spelled.event, payload, _placed(scene, cwd), dialect.name, spelled.name)
+    scene = Scene(**_lay_over(fields, own_event.event, said))
+    payload = payload_of(own_event.event, fields)
+    return Request(own_event.event, payload, _placed(scene, cwd), dialect.name, own_event.name)
 
 
 def _own_name(document: Mapping[str, Any], dialect: "Dialect") -> str | None:
     """The name the payload gives its event, under the key that agents have for it."""
     named = (document.get(key) for key in ("hook_event_name", "event"))
-    return next((name for name in named if isinstance(name, str) and name in dialect.spellings), None)
+    return next((name for name in named if isinstance(name, str) and name in dialect.events), None)
 
 
 def _document(file: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from hookline.model.policy import Policy
 from hookline.model.wire import Parsed, Told, Wire
 
 
-class Spelled(Struct, frozen=True, eq=False):
+class DialectEvent(Struct, frozen=True, eq=False):
     """An event under a dialect's own name, and how the dialect behaves there."""
 
     event: EventSpec[Any]
@@ -27,7 +27,7 @@ class Spelled(Struct, frozen=True, eq=False):
 
     @property
     def name(self) -> str:
-        return self.policy.spelled
+        return self.policy.event_name
 
 
 class Place(Struct, frozen=True):
@@ -68,7 +68,7 @@ class ReversibleWire(Wire, Protocol):
         """A payload in the agent's own shape. Raises ConfigError or UnknownEventError that say what is wrong."""
         ...
 
-    def answer(self, spelled: str, outcome: Outcome) -> Told:
+    def answer(self, event_name: str, outcome: Outcome) -> Told:
         """The outcome in the agent's own terms, and what of it the agent cannot express."""
         ...
 
@@ -83,7 +83,7 @@ class Dialect(Protocol):
     def wire(self) -> ReversibleWire: ...
 
     @property
-    def spellings(self) -> Mapping[str, Spelled]:
+    def events(self) -> Mapping[str, DialectEvent]:
         """Its own event names."""
         ...
 
@@ -104,10 +104,10 @@ class Dialect(Protocol):
         """Hooks in the order they run. One bad entry is reported and dropped; the rest load."""
         ...
 
-    def moments(self, name: str) -> Sequence[Spelled]:
+    def moments(self, name: str) -> Sequence[DialectEvent]:
         """Every moment at which hooks under one of its own event names run: usually one."""
         ...
 
-    def flag_hook(self, spelled: Spelled, command: str) -> Hook:
+    def flag_hook(self, own_event: DialectEvent, command: str) -> Hook:
         """The hook that `--hook EVENT=COMMAND` stands for, at one of those moments."""
         ...

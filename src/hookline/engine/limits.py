@@ -49,7 +49,7 @@ class BlockCounts:
         lanes: dict[str, list[int]] = {}
         for place, one in enumerate(spoken):
             if one.policy.limit is not None:
-                lanes.setdefault(f"{one.dialect}:{one.policy.spelled}", []).append(place)
+                lanes.setdefault(f"{one.dialect}:{one.policy.event_name}", []).append(place)
         notes = GO_ON
         for key, places in lanes.items():
             policy = spoken[places[0]].policy
@@ -80,7 +80,7 @@ class BlockCounts:
 
 
 def _note(policy: Policy, limit: Limit, blocks: int) -> Outcome:
-    said = f"{policy.spelled} blocked {blocks} times in a row"
+    said = f"{policy.event_name} blocked {blocks} times in a row"
     if limit.then == "end_turn":
         return Outcome(halts=(Halt(said),), messages=(Message(f"{said}: the turn ends"),), limit_reached=True)
     return Outcome(messages=(Message(f"{said}: not obeyed this time"),), limit_reached=True)

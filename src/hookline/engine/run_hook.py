@@ -242,7 +242,7 @@ def record(
             recheck=recheck,
             duration_ms=(perf_counter() - started) * 1e3 - facts.get("queue_ms", 0.0),
             event=hook.event.name,
-            spelled=hook.policy.spelled,
+            spelled=hook.policy.event_name,
             session=scene.session_id,
             agent=scene.agent_id,
             run_id=call.run_id,
@@ -401,7 +401,7 @@ def _deliver(moment: Moment, armed: Armed, call: Call, judged: Judged) -> tuple[
         "hook": hook.name,
         "type": hook.kind,
         "source": armed.source,
-        "event": hook.policy.spelled,
+        "event": hook.policy.event_name,
         "run_id": call.run_id,
     }
     unheard: list[str] = []

@@ -41,7 +41,7 @@ class Limit(Struct, frozen=True):
 class Policy(Struct, frozen=True, kw_only=True, eq=False):
     """One dialect at one of its own events. Lanes are formed by identity: neighbours share the object."""
 
-    spelled: str
+    event_name: str
     may: May
     waits: bool = True
     run: Literal["parallel", "serial", "serial_if_asked", "rewriters_first"] = "parallel"

@@ -18,8 +18,8 @@ def test_plain_text_is_heard_exactly_where_claude_code_puts_it_before_the_model(
     dialect = looking().loader.dialect("claude-code")
     read = {
         name
-        for name in dialect.spellings
-        if heard(dialect.flag_hook(dialect.spellings[name], "true"), "some words")
+        for name in dialect.events
+        if heard(dialect.flag_hook(dialect.events[name], "true"), "some words")
     }
     # A worktree hook prints the path it made; the other four give the model context.
     assert read == {"SessionStart", "UserPromptSubmit", "UserPromptExpansion", "PreCompact", "WorktreeCreate"}
@@ -29,9 +29,7 @@ def test_a_decision_counts_where_claude_code_says_so(tmp_path: Path) -> None:
     dialect = looking().loader.dialect("claude-code")
     block = {"decision": "block", "reason": "x"}
     reads = {
-        name
-        for name in dialect.spellings
-        if decides(dialect.flag_hook(dialect.spellings[name], "true"), block)
+        name for name in dialect.events if decides(dialect.flag_hook(dialect.events[name], "true"), block)
     }
     assert reads == {
         "UserPromptSubmit", "UserPromptExpansion", "PreToolUse", "PostToolUse", "PostToolUseFailure",

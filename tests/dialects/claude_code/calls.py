@@ -22,40 +22,40 @@ _UNRECORDED: dict[str, dict[str, Any]] = {
 }
 
 
-def sample(spelled: str, **changes: Any) -> Any:
+def sample(event_name: str, **changes: Any) -> Any:
     """A payload of the event as it was recorded."""
-    document = _UNRECORDED.get(spelled)
+    document = _UNRECORDED.get(event_name)
     if document is None:
-        paths = sorted((RECORDED / "payloads").glob(f"{spelled}.*json"))
-        plain = [path for path in paths if path.name.startswith(f"{spelled}.Bash.json")] or paths
+        paths = sorted((RECORDED / "payloads").glob(f"{event_name}.*json"))
+        plain = [path for path in paths if path.name.startswith(f"{event_name}.Bash.json")] or paths
         document = json.loads(plain[0].read_text())["payload"]
     return CLAUDE.wire.parse({**document, **changes}).payload
 
 
-def call(spelled: str, payload: Any = None, kind: str = "command", spec: Any = None, **hook: Any) -> Call:
-    row = CLAUDE.spellings[spelled]
+def call(event_name: str, payload: Any = None, kind: str = "command", spec: Any = None, **hook: Any) -> Call:
+    row = CLAUDE.events[event_name]
     event: EventSpec[Any] = row.event
     made = replace(CLAUDE.flag_hook(row, "true"), kind=kind, **hook)
     if spec is not None:
         made = replace(made, spec=spec)
-    known = payload if payload is not None else sample(spelled)
+    known = payload if payload is not None else sample(event_name)
     return Call(hook=made, event=event, payload=known, scene=Scene(), timeout=1.0)
 
 
-def exited(spelled: str, stdout: Any = "", stderr: str = "", code: int = 0, **hook: Any) -> Decoded:
+def exited(event_name: str, stdout: Any = "", stderr: str = "", code: int = 0, **hook: Any) -> Decoded:
     """What a command says that printed this."""
     text = stdout if isinstance(stdout, str) else json.dumps(stdout)
-    return understood(call(spelled, **hook), Exited(code, text.encode(), stderr.encode()))
+    return understood(call(event_name, **hook), Exited(code, text.encode(), stderr.encode()))
 
 
-def specific(spelled: str, code: int = 0, **fields: Any) -> Decoded:
-    return exited(spelled, {"hookSpecificOutput": {"hookEventName": spelled, **fields}}, code=code)
+def specific(event_name: str, code: int = 0, **fields: Any) -> Decoded:
+    return exited(event_name, {"hookSpecificOutput": {"hookEventName": event_name, **fields}}, code=code)
 
 
-def verdict(spelled: str, *, agent: bool = False, goes_on: bool = False, **fields: Any) -> Decoded:
+def verdict(event_name: str, *, agent: bool = False, goes_on: bool = False, **fields: Any) -> Decoded:
     """What a model's hook says."""
     spec = AgentSpec("x") if agent else PromptSpec("x", None, goes_on)
-    asked = call(spelled, kind="agent" if agent else "prompt", spec=spec)
+    asked = call(event_name, kind="agent" if agent else "prompt", spec=spec)
     return understood(asked, Replied(json.dumps(fields).encode()))
 
 

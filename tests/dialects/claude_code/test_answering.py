@@ -24,73 +24,73 @@ from tests.dialects.claude_code.calls import CLAUDE, call, understood
 HEARD = [name for name, row in ROWS.items() if row.heard]
 
 
-def told(spelled: str, outcome: Outcome) -> Told:
-    return CLAUDE.wire.answer(spelled, outcome)
+def told(event_name: str, outcome: Outcome) -> Told:
+    return CLAUDE.wire.answer(event_name, outcome)
 
 
-def back(spelled: str, told: Told) -> Outcome:
-    decoded = understood(call(spelled), Exited(told.code, told.stdout.encode(), told.stderr.encode()))
+def back(event_name: str, told: Told) -> Outcome:
+    decoded = understood(call(event_name), Exited(told.code, told.stdout.encode(), told.stderr.encode()))
     assert decoded.failure is None
-    return decoded.outcome.clipped(CLAUDE.spellings[spelled].policy.may)[0]
+    return decoded.outcome.clipped(CLAUDE.events[event_name].policy.may)[0]
 
 
-@pytest.mark.parametrize("spelled", HEARD)
-def test_a_block_is_told_wherever_there_is_one(spelled: str) -> None:
+@pytest.mark.parametrize("event_name", HEARD)
+def test_a_block_is_told_wherever_there_is_one(event_name: str) -> None:
     blocked = Outcome(votes=(Vote("block", "because"),))
-    answer = told(spelled, blocked)
-    can = bool(CLAUDE.spellings[spelled].policy.may & May.BLOCK)
+    answer = told(event_name, blocked)
+    can = bool(CLAUDE.events[event_name].policy.may & May.BLOCK)
     assert ("block" in answer.lost) != can
     if can:
-        assert back(spelled, answer).reason == "because"
+        assert back(event_name, answer).reason == "because"
 
 
-@pytest.mark.parametrize("spelled", [name for name in ROWS if not ROWS[name].heard])
-def test_where_nobody_listens_all_is_lost(spelled: str) -> None:
-    answer = told(spelled, Outcome(votes=(Vote("block", "x"),), messages=(Message("m"),)))
+@pytest.mark.parametrize("event_name", [name for name in ROWS if not ROWS[name].heard])
+def test_where_nobody_listens_all_is_lost(event_name: str) -> None:
+    answer = told(event_name, Outcome(votes=(Vote("block", "x"),), messages=(Message("m"),)))
     assert answer == Told(lost=("votes", "messages"))
 
 
-@pytest.mark.parametrize("spelled", HEARD)
-def test_nothing_is_told_as_nothing(spelled: str) -> None:
-    assert told(spelled, GO_ON) == Told()
+@pytest.mark.parametrize("event_name", HEARD)
+def test_nothing_is_told_as_nothing(event_name: str) -> None:
+    assert told(event_name, GO_ON) == Told()
 
 
 @pytest.mark.parametrize("kind", ["allow", "ask", "defer"])
-@pytest.mark.parametrize("spelled", HEARD)
-def test_other_votes_are_told_or_lost(spelled: str, kind: Any) -> None:
-    answer = told(spelled, Outcome(votes=(Vote(kind, "because"),)))
+@pytest.mark.parametrize("event_name", HEARD)
+def test_other_votes_are_told_or_lost(event_name: str, kind: Any) -> None:
+    answer = told(event_name, Outcome(votes=(Vote(kind, "because"),)))
     if answer.lost:
         assert answer.lost == (kind,)
     else:
-        assert back(spelled, answer).permission == kind
+        assert back(event_name, answer).permission == kind
 
 
-@pytest.mark.parametrize("spelled", HEARD)
-def test_context_is_told_or_lost(spelled: str) -> None:
-    answer = told(spelled, Outcome(context_items=(ContextItem("one"), ContextItem("two"))))
-    if "context" not in answer.lost and spelled != "DirectoryAdded":
-        assert back(spelled, answer).context == ("one\ntwo",)
+@pytest.mark.parametrize("event_name", HEARD)
+def test_context_is_told_or_lost(event_name: str) -> None:
+    answer = told(event_name, Outcome(context_items=(ContextItem("one"), ContextItem("two"))))
+    if "context" not in answer.lost and event_name != "DirectoryAdded":
+        assert back(event_name, answer).context == ("one\ntwo",)
 
 
-@pytest.mark.parametrize("spelled", HEARD)
-def test_a_stop_and_a_message_are_told_or_lost(spelled: str) -> None:
-    answer = told(spelled, Outcome(halts=(Halt("enough"),), messages=(Message("note"),)))
-    assert ("stop" in answer.lost) == ("continue" not in ROWS[spelled].reads)
-    assert ("messages" in answer.lost) == ("systemMessage" not in ROWS[spelled].reads)
-    if "stop" not in answer.lost and CLAUDE.spellings[spelled].policy.may & May.STOP:
-        assert back(spelled, answer).stop_reason == "enough"
+@pytest.mark.parametrize("event_name", HEARD)
+def test_a_stop_and_a_message_are_told_or_lost(event_name: str) -> None:
+    answer = told(event_name, Outcome(halts=(Halt("enough"),), messages=(Message("note"),)))
+    assert ("stop" in answer.lost) == ("continue" not in ROWS[event_name].reads)
+    assert ("messages" in answer.lost) == ("systemMessage" not in ROWS[event_name].reads)
+    if "stop" not in answer.lost and CLAUDE.events[event_name].policy.may & May.STOP:
+        assert back(event_name, answer).stop_reason == "enough"
 
 
 @pytest.mark.parametrize("field", ["tool_input", "tool_response", "prompt"])
-@pytest.mark.parametrize("spelled", HEARD)
-def test_a_rewrite_is_told_or_lost(spelled: str, field: str) -> None:
+@pytest.mark.parametrize("event_name", HEARD)
+def test_a_rewrite_is_told_or_lost(event_name: str, field: str) -> None:
     value = {"command": "ls"}
-    votes = (Vote("allow"),) if spelled == "PermissionRequest" else ()
-    answer = told(spelled, Outcome(votes=votes, edits=(Edit(value, field=field),)))
-    fits = ROWS[spelled].event.rewrites == field and field != "prompt"
+    votes = (Vote("allow"),) if event_name == "PermissionRequest" else ()
+    answer = told(event_name, Outcome(votes=votes, edits=(Edit(value, field=field),)))
+    fits = ROWS[event_name].event.rewrites == field and field != "prompt"
     assert ("rewrite" in answer.lost) != fits
     if fits:
-        assert [edit.value for edit in back(spelled, answer).edits] == [value]
+        assert [edit.value for edit in back(event_name, answer).edits] == [value]
 
 
 def test_a_denied_request_may_end_the_turn() -> None:
@@ -108,7 +108,7 @@ def test_rules_go_with_an_allow() -> None:
 
 
 @pytest.mark.parametrize(
-    ("spelled", "outcome"),
+    ("event_name", "outcome"),
     [
         ("SessionStart", Outcome(seeds=("go",), watch_paths=("/a",))),
         ("FileChanged", Outcome(watch_paths=("/a",))),
@@ -119,10 +119,10 @@ def test_rules_go_with_an_allow() -> None:
         ("Stop", Outcome(votes=(Vote("block"),), context_items=(ContextItem("go on"),))),
     ],
 )
-def test_what_hooks_supply_comes_back_as_it_was(spelled: str, outcome: Outcome) -> None:
-    answer = told(spelled, outcome)
+def test_what_hooks_supply_comes_back_as_it_was(event_name: str, outcome: Outcome) -> None:
+    answer = told(event_name, outcome)
     assert answer.lost == ()
-    assert back(spelled, answer) == outcome
+    assert back(event_name, answer) == outcome
 
 
 def test_what_no_event_can_be_told_is_lost_by_name() -> None:

@@ -16,40 +16,40 @@ BLOCKING = [name for name, row in ROWS.items() if row.exit_2_blocks]
 OTHERS = [name for name, row in ROWS.items() if row.heard and not row.exit_2_blocks]
 
 
-@pytest.mark.parametrize("spelled", BLOCKING)
-def test_exit_2_blocks_with_stderr(spelled: str) -> None:
-    outcome = exited(spelled, stderr="no\n", code=2).outcome
+@pytest.mark.parametrize("event_name", BLOCKING)
+def test_exit_2_blocks_with_stderr(event_name: str) -> None:
+    outcome = exited(event_name, stderr="no\n", code=2).outcome
     assert outcome.blocked
     assert outcome.reason == "no"
 
 
-@pytest.mark.parametrize("spelled", OTHERS)
-def test_where_nothing_can_be_blocked_exit_2_is_a_word_to_the_user(spelled: str) -> None:
-    decoded = exited(spelled, stderr="no\n", code=2)
+@pytest.mark.parametrize("event_name", OTHERS)
+def test_where_nothing_can_be_blocked_exit_2_is_a_word_to_the_user(event_name: str) -> None:
+    decoded = exited(event_name, stderr="no\n", code=2)
     assert not decoded.outcome.votes
     assert [message.text for message in decoded.outcome.messages] == ["no"]
     assert decoded.ignored == ("exit code 2",)
 
 
-@pytest.mark.parametrize("spelled", ["InstructionsLoaded", "StopFailure"])
-def test_where_nobody_listens_nothing_is_said(spelled: str) -> None:
-    decoded = exited(spelled, {"systemMessage": "x", "continue": False})
+@pytest.mark.parametrize("event_name", ["InstructionsLoaded", "StopFailure"])
+def test_where_nobody_listens_nothing_is_said(event_name: str) -> None:
+    decoded = exited(event_name, {"systemMessage": "x", "continue": False})
     assert decoded.outcome == GO_ON
     assert decoded.failure is None
 
 
-@pytest.mark.parametrize("spelled", list(ROWS))
-def test_decision_block_counts_where_the_client_reads_it(spelled: str) -> None:
-    decoded = exited(spelled, {"decision": "block", "reason": "why"})
-    assert decoded.outcome.blocked == ROWS[spelled].decision
-    if ROWS[spelled].heard and spelled != "WorktreeCreate":
-        assert ("decision" in decoded.ignored) != ROWS[spelled].decision
+@pytest.mark.parametrize("event_name", list(ROWS))
+def test_decision_block_counts_where_the_client_reads_it(event_name: str) -> None:
+    decoded = exited(event_name, {"decision": "block", "reason": "why"})
+    assert decoded.outcome.blocked == ROWS[event_name].decision
+    if ROWS[event_name].heard and event_name != "WorktreeCreate":
+        assert ("decision" in decoded.ignored) != ROWS[event_name].decision
 
 
-@pytest.mark.parametrize("spelled", [name for name in ROWS if ROWS[name].heard])
-def test_continue_and_system_message_count_where_the_client_reads_them(spelled: str) -> None:
-    decoded = exited(spelled, {"continue": False, "stopReason": "stop", "systemMessage": "note"})
-    reads = ROWS[spelled].reads
+@pytest.mark.parametrize("event_name", [name for name in ROWS if ROWS[name].heard])
+def test_continue_and_system_message_count_where_the_client_reads_them(event_name: str) -> None:
+    decoded = exited(event_name, {"continue": False, "stopReason": "stop", "systemMessage": "note"})
+    reads = ROWS[event_name].reads
     assert decoded.outcome.stop == ("continue" in reads)
     said = [message.text for message in decoded.outcome.messages] + list(decoded.outcome.context)
     assert ("note" in said) == ("systemMessage" in reads)
@@ -155,7 +155,7 @@ def test_a_block_that_is_a_failure_says_so_in_the_clients_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("spelled", "blocked", "stopped"),
+    ("event_name", "blocked", "stopped"),
     [
         ("PreToolUse", True, True),
         ("PostToolUse", False, True),
@@ -172,18 +172,18 @@ def test_a_block_that_is_a_failure_says_so_in_the_clients_words() -> None:
         ("PermissionDenied", False, False),
     ],
 )
-def test_a_models_no_means_what_it_means_at_that_event(spelled: str, blocked: bool, stopped: bool) -> None:
-    assert "prompt" in ROWS[spelled].kinds
-    outcome = verdict(spelled, ok=False, reason="no").outcome
+def test_a_models_no_means_what_it_means_at_that_event(event_name: str, blocked: bool, stopped: bool) -> None:
+    assert "prompt" in ROWS[event_name].kinds
+    outcome = verdict(event_name, ok=False, reason="no").outcome
     assert (outcome.blocked, outcome.stop) == (blocked, stopped)
-    heard = spelled not in ("PermissionRequest", "PermissionDenied")
+    heard = event_name not in ("PermissionRequest", "PermissionDenied")
     for goes_on in (
-        verdict(spelled, goes_on=True, ok=False, reason="no"),
-        verdict(spelled, agent=True, ok=False, reason="no"),
+        verdict(event_name, goes_on=True, ok=False, reason="no"),
+        verdict(event_name, agent=True, ok=False, reason="no"),
     ):
         assert (goes_on.outcome.blocked, goes_on.outcome.stop) == (heard, False)
-    assert verdict(spelled, ok=True, reason="").outcome == GO_ON
-    assert verdict(spelled, reason="x").failure is not None
+    assert verdict(event_name, ok=True, reason="").outcome == GO_ON
+    assert verdict(event_name, reason="x").failure is not None
 
 
 def test_what_is_said_to_be_impossible_ends_the_turn() -> None:
@@ -240,7 +240,7 @@ _keys = st.sampled_from(
     st.sampled_from([0, 1, 2]),
     st.binary(max_size=200) | st.dictionaries(_keys, _json).map(lambda value: json.dumps(value).encode()),
 )
-def test_whatever_is_printed_is_understood_or_a_failure(spelled: str, code: int, printed: bytes) -> None:
+def test_whatever_is_printed_is_understood_or_a_failure(event_name: str, code: int, printed: bytes) -> None:
     for raw in (Exited(code, printed, b"e"), Replied(printed, 200), Replied(printed)):
         for kind in ("command", "http", "prompt", "mcp_tool"):
-            understood(call(spelled, kind=kind), raw)
+            understood(call(event_name, kind=kind), raw)

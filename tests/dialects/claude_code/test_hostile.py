@@ -40,28 +40,28 @@ def test_exit_2_blocks_whatever_names_the_event(named: Any) -> None:
 @given(st.data())
 @settings(max_examples=300, deadline=None)
 def test_no_value_under_any_key_makes_decoding_fail(data: st.DataObject) -> None:
-    spelled = data.draw(st.sampled_from(list(ROWS)))
+    event_name = data.draw(st.sampled_from(list(ROWS)))
     values = st.sampled_from(ODD)
-    inner = ["hookEventName", *SPECIFIC.get(spelled, {})]
+    inner = ["hookEventName", *SPECIFIC.get(event_name, {})]
     specific = data.draw(st.dictionaries(st.sampled_from(inner), values))
     document = data.draw(st.dictionaries(st.sampled_from(list(TOP)), values))
-    asked = call(spelled)
-    for each in (document, {**document, "hookSpecificOutput": {"hookEventName": spelled, **specific}}):
+    asked = call(event_name)
+    for each in (document, {**document, "hookSpecificOutput": {"hookEventName": event_name, **specific}}):
         for code in (0, 1):
             understood(asked, Exited(code, printed(each)))
         understood(asked, Returned(each))
         blocked = understood(asked, Exited(2, printed(each), b"no")).outcome.blocked
-        assert blocked or not ROWS[spelled].exit_2_blocks or "continue" in each
+        assert blocked or not ROWS[event_name].exit_2_blocks or "continue" in each
 
 
 @given(st.data())
 @settings(max_examples=200, deadline=None)
 def test_a_payload_with_any_value_is_read_or_refused(data: st.DataObject) -> None:
-    spelled = data.draw(st.sampled_from(list(ROWS)))
-    keys = [*(key.name for key in OWN[spelled]), "session_id", "effort", "cwd"]
+    event_name = data.draw(st.sampled_from(list(ROWS)))
+    keys = [*(key.name for key in OWN[event_name]), "session_id", "effort", "cwd"]
     document = data.draw(st.dictionaries(st.sampled_from(keys), st.sampled_from(ODD)))
     with contextlib.suppress(ConfigError):
-        CLAUDE.wire.parse({**document, "hook_event_name": spelled})
+        CLAUDE.wire.parse({**document, "hook_event_name": event_name})
 
 
 @pytest.mark.parametrize("beside", [r'"x": "\ud83d"', r'"\udc00": 1', '"x": 1e400', '"x": -1e999'])
@@ -79,33 +79,35 @@ def test_what_nobody_reads_as_json_is_still_refused(text: str) -> None:
     assert decoded.failure is not None or decoded.ignored == ("plain stdout",)
 
 
-@pytest.mark.parametrize("spelled", [name for name, row in ROWS.items() if row.exit_2_blocks])
-def test_half_a_character_in_a_reason_costs_no_answer(spelled: str) -> None:
-    told = CLAUDE.wire.answer(spelled, Outcome(votes=(Vote("block", "no \ud83d"),)))
+@pytest.mark.parametrize("event_name", [name for name, row in ROWS.items() if row.exit_2_blocks])
+def test_half_a_character_in_a_reason_costs_no_answer(event_name: str) -> None:
+    told = CLAUDE.wire.answer(event_name, Outcome(votes=(Vote("block", "no \ud83d"),)))
     raw = Exited(told.code, told.stdout.encode(), told.stderr.encode())
-    assert understood(call(spelled), raw).outcome.reason == "no \ufffd"
+    assert understood(call(event_name), raw).outcome.reason == "no \ufffd"
     assert "\\ud83d" not in told.stdout
 
 
-@pytest.mark.parametrize("spelled", ["Stop", "SubagentStop"])
-def test_text_for_the_model_does_not_keep_a_turn_from_ending(spelled: str) -> None:
-    told = CLAUDE.wire.answer(spelled, Outcome(context_items=(ContextItem("hello"),)))
+@pytest.mark.parametrize("event_name", ["Stop", "SubagentStop"])
+def test_text_for_the_model_does_not_keep_a_turn_from_ending(event_name: str) -> None:
+    told = CLAUDE.wire.answer(event_name, Outcome(context_items=(ContextItem("hello"),)))
     assert (told.stdout, told.lost) == ("", ("context",))
 
 
-@pytest.mark.parametrize("spelled", ["Stop", "SubagentStop"])
-def test_a_stop_at_the_end_of_a_turn_says_that_it_loses_the_block(spelled: str) -> None:
+@pytest.mark.parametrize("event_name", ["Stop", "SubagentStop"])
+def test_a_stop_at_the_end_of_a_turn_says_that_it_loses_the_block(event_name: str) -> None:
     both = Outcome(halts=(Halt("enough"),), votes=(Vote("block", "because"),))
-    told = CLAUDE.wire.answer(spelled, both)
-    again = understood(call(spelled), Exited(told.code, told.stdout.encode(), told.stderr.encode())).outcome
+    told = CLAUDE.wire.answer(event_name, both)
+    again = understood(
+        call(event_name), Exited(told.code, told.stdout.encode(), told.stderr.encode())
+    ).outcome
     assert told.lost == ("block",)
     assert (again.stop_reason, again.blocked) == ("enough", False)
 
 
-@pytest.mark.parametrize("spelled", list(ROWS))
-def test_a_hook_may_write_variables_wherever_it_could(spelled: str) -> None:
-    env = environment(spelled, sample(spelled), Scene())
-    given = environment(spelled, sample(spelled), Scene(extra={"env_file": "/e"}))
+@pytest.mark.parametrize("event_name", list(ROWS))
+def test_a_hook_may_write_variables_wherever_it_could(event_name: str) -> None:
+    env = environment(event_name, sample(event_name), Scene())
+    given = environment(event_name, sample(event_name), Scene(extra={"env_file": "/e"}))
     assert (env.get("CLAUDE_ENV_FILE"), given.get("CLAUDE_ENV_FILE")) == (
-        (os.devnull, "/e") if spelled in WITH_ENV_FILE else (None, None)
+        (os.devnull, "/e") if event_name in WITH_ENV_FILE else (None, None)
     )

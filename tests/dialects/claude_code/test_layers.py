@@ -132,7 +132,7 @@ def test_a_slow_session_end_hook_is_cut_off() -> None:
 
 
 def cap(env: Mapping[str, str]) -> int:
-    limit = dialect(env).spellings["Stop"].policy.limit
+    limit = dialect(env).events["Stop"].policy.limit
     assert limit is not None
     return limit.obeyed
 
@@ -188,5 +188,5 @@ def test_a_settings_file_is_known_by_what_only_this_agent_has() -> None:
 
 
 def test_a_hook_given_on_the_command_line_is_an_ordinary_one() -> None:
-    hook = CLAUDE.flag_hook(CLAUDE.spellings["UserPromptSubmit"], "sh check.sh")
+    hook = CLAUDE.flag_hook(CLAUDE.events["UserPromptSubmit"], "sh check.sh")
     assert (hook.name, hook.timeout, hook.scope, hook.dialect) == ("check.sh", 30.0, "flag", "claude-code")

@@ -115,7 +115,7 @@ def test_a_file_that_is_no_settings_file_says_so(text: str, code: str) -> None:
 def test_the_example_has_no_mistakes_and_uses_everything() -> None:
     reading = read_text(EXAMPLE.read_text())
     assert [str(one) for one in reading.diagnostics] == []
-    assert {hook.policy.spelled for hook in reading.hooks} == set(ROWS)
+    assert {hook.policy.event_name for hook in reading.hooks} == set(ROWS)
     assert {hook.kind for hook in reading.hooks} == set(SPECS)
     text = EXAMPLE.read_text()
     unused = {key for shapes in SHAPES.values() for key in shapes if f'"{key}"' not in text}

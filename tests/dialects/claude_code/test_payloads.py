@@ -21,15 +21,15 @@ PAYLOADS = sorted((RECORDED / "payloads").glob("*.json"))
 CLAUDE = dialect({"HOME": "/home/user"})
 
 
-def told(spelled: str, payload: Any, scene: Scene) -> Encoded:
-    row = CLAUDE.spellings[spelled]
+def told(event_name: str, payload: Any, scene: Scene) -> Encoded:
+    row = CLAUDE.events[event_name]
     event: EventSpec[Any] = row.event
     hook = CLAUDE.flag_hook(row, "true")
     return CLAUDE.wire.encode(Call(hook=hook, event=event, payload=payload, scene=scene, timeout=1.0))
 
 
-def document(spelled: str, payload: Any, **scene: Any) -> dict[str, Any]:
-    return json.loads(told(spelled, payload, Scene(session_id="s", cwd="/p", **scene)).document)
+def document(event_name: str, payload: Any, **scene: Any) -> dict[str, Any]:
+    return json.loads(told(event_name, payload, Scene(session_id="s", cwd="/p", **scene)).document)
 
 
 @pytest.mark.parametrize("path", PAYLOADS, ids=lambda path: path.stem)

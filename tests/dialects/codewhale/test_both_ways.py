@@ -38,18 +38,18 @@ WHALE = dialect()
 SCENE = Scene(session_id="sess_1", cwd="/w", project_dir="/w", model="m", permission_mode="plan")
 
 
-def call(spelled: str, payload: Any, event: str | None = None) -> Call:
-    hook = WHALE.flag_hook(WHALE.spellings[spelled], "true")
+def call(event_name: str, payload: Any, event: str | None = None) -> Call:
+    hook = WHALE.flag_hook(WHALE.events[event_name], "true")
     events = {row.name: row for one in ROWS for row in one.events}
     return Call(
         hook=hook, event=events[event] if event else hook.event, payload=payload, scene=SCENE, timeout=1
     )
 
 
-def document(spelled: str, encoded: Encoded) -> dict[str, Any]:
+def document(event_name: str, encoded: Encoded) -> dict[str, Any]:
     if encoded.document:
         return json.loads(encoded.document)
-    return {"event": spelled, **encoded.env}
+    return {"event": event_name, **encoded.env}
 
 
 PAYLOADS = [
@@ -71,20 +71,20 @@ PAYLOADS = [
 UNTOLD = {"tool_call_after": ("tool_input",), "on_error": ("tool_input",), "turn_end": ("usage", "totals")}
 
 
-@pytest.mark.parametrize(("spelled", "event", "payload"), PAYLOADS)
-def test_a_payload_is_read_back(spelled: str, event: str, payload: Any) -> None:
-    parsed = WHALE.wire.parse(document(spelled, WHALE.wire.encode(call(spelled, payload, event))))
+@pytest.mark.parametrize(("event_name", "event", "payload"), PAYLOADS)
+def test_a_payload_is_read_back(event_name: str, event: str, payload: Any) -> None:
+    parsed = WHALE.wire.parse(document(event_name, WHALE.wire.encode(call(event_name, payload, event))))
 
     assert parsed.event.name == event
     for field in payload.__struct_fields__:
-        if field not in UNTOLD.get(spelled, ()):
+        if field not in UNTOLD.get(event_name, ()):
             assert getattr(parsed.payload, field) == getattr(payload, field), field
-    if spelled != "shell_env":
+    if event_name != "shell_env":
         assert replace(parsed.scene, extra=None) == SCENE
 
 
 def test_every_event_can_be_read_back() -> None:
-    assert {spelled for spelled, _, _ in PAYLOADS} == set(WHALE.spellings)
+    assert {event_name for event_name, _, _ in PAYLOADS} == set(WHALE.events)
 
 
 def test_the_payload_of_the_rfc_is_read() -> None:
@@ -142,15 +142,15 @@ def test_an_unknown_event_is_named_with_the_nearest() -> None:
         WHALE.wire.parse({"event": "tool_call_bfore"})
 
 
-def understood(spelled: str, outcome: Outcome) -> tuple[Decoded, tuple[str, ...]]:
+def understood(event_name: str, outcome: Outcome) -> tuple[Decoded, tuple[str, ...]]:
     """Told as Hookline would as a hook there, and read as Hookline would read that hook."""
-    told = WHALE.wire.answer(spelled, outcome)
+    told = WHALE.wire.answer(event_name, outcome)
     raw = Exited(told.code, told.stdout.encode(), told.stderr.encode())
-    return WHALE.wire.decode(call(spelled, None), raw), told.lost
+    return WHALE.wire.decode(call(event_name, None), raw), told.lost
 
 
 @pytest.mark.parametrize(
-    ("spelled", "outcome"),
+    ("event_name", "outcome"),
     [
         ("message_submit", Outcome()),
         ("message_submit", Outcome(votes=(Vote("block", "not today"),))),
@@ -169,11 +169,11 @@ def understood(spelled: str, outcome: Outcome) -> tuple[Decoded, tuple[str, ...]
         ),
         ("shell_env", Outcome()),
         ("shell_env", Outcome(env_items=(("A", "1"), ("B", " x "), ("A", "'2'")))),
-        *((row.spelled, Outcome()) for row in ROWS if not row.steers),
+        *((row.event_name, Outcome()) for row in ROWS if not row.steers),
     ],
 )
-def test_what_is_answered_is_understood_the_same(spelled: str, outcome: Outcome) -> None:
-    decoded, lost = understood(spelled, outcome)
+def test_what_is_answered_is_understood_the_same(event_name: str, outcome: Outcome) -> None:
+    decoded, lost = understood(event_name, outcome)
 
     assert lost == ()
     assert decoded.failure is None
@@ -205,7 +205,7 @@ REST = ("permission_updates", "watch_paths", "initial_user_message")
 
 
 @pytest.mark.parametrize(
-    ("spelled", "lost"),
+    ("event_name", "lost"),
     [
         ("message_submit", ("decision", "context", "messages", "stop", *REST, "env", "answer", "retry")),
         ("tool_call_before", ("messages", "stop", *REST, "env", "answer", "retry", "rewrite")),
@@ -216,12 +216,12 @@ REST = ("permission_updates", "watch_paths", "initial_user_message")
         ),
     ],
 )
-def test_what_cannot_be_said_there_is_named(spelled: str, lost: tuple[str, ...]) -> None:
-    assert understood(spelled, EVERYTHING)[1] == lost
+def test_what_cannot_be_said_there_is_named(event_name: str, lost: tuple[str, ...]) -> None:
+    assert understood(event_name, EVERYTHING)[1] == lost
 
 
 @pytest.mark.parametrize(
-    ("spelled", "outcome", "lost"),
+    ("event_name", "outcome", "lost"),
     [
         ("message_submit", Outcome(edits=(Edit("x" * 32_001, field="prompt"),)), "rewrite"),
         ("message_submit", Outcome(edits=(Edit("", field="prompt"),)), "rewrite"),
@@ -238,8 +238,8 @@ def test_what_cannot_be_said_there_is_named(spelled: str, lost: tuple[str, ...])
         ("shell_env", Outcome(env_items=(("A", "two\nlines"),)), "env A"),
     ],
 )
-def test_what_is_too_big_to_be_said_there_is_named(spelled: str, outcome: Outcome, lost: str) -> None:
-    assert understood(spelled, outcome)[1] == (lost,)
+def test_what_is_too_big_to_be_said_there_is_named(event_name: str, outcome: Outcome, lost: str) -> None:
+    assert understood(event_name, outcome)[1] == (lost,)
 
 
 HOSTILE = [
@@ -263,13 +263,13 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("code", [0, 1, 2, 255])
-@pytest.mark.parametrize("spelled", [row.spelled for row in ROWS])
-def test_no_output_is_too_odd_to_be_understood(spelled: str, code: int) -> None:
+@pytest.mark.parametrize("event_name", [row.event_name for row in ROWS])
+def test_no_output_is_too_odd_to_be_understood(event_name: str, code: int) -> None:
     for output in HOSTILE:
         raw = Exited(code, output, output, truncated=len(output) % 2 == 1)
-        decoded = WHALE.wire.decode(call(spelled, None), raw)
+        decoded = WHALE.wire.decode(call(event_name, None), raw)
 
-        if code == 2 and spelled in ("message_submit", "tool_call_before"):
+        if code == 2 and event_name in ("message_submit", "tool_call_before"):
             assert decoded.outcome.blocked
             assert decoded.outcome.reason
         elif code:
@@ -297,11 +297,11 @@ def test_what_a_denial_cannot_carry_is_named(beside: Outcome, lost: tuple[str, .
     assert (decoded.outcome.reason, unsaid) == ("no", lost)
 
 
-@pytest.mark.parametrize("spelled", ["message_submit", "tool_call_before"])
-def test_half_a_character_in_a_reason_costs_no_answer(spelled: str) -> None:
-    decoded, unsaid = understood(spelled, Outcome(votes=(Vote("block", "no \ud83d"),)))
+@pytest.mark.parametrize("event_name", ["message_submit", "tool_call_before"])
+def test_half_a_character_in_a_reason_costs_no_answer(event_name: str) -> None:
+    decoded, unsaid = understood(event_name, Outcome(votes=(Vote("block", "no \ud83d"),)))
     assert (decoded.outcome.reason, unsaid) == ("no \ufffd", ())
-    assert "\\ud83d" not in WHALE.wire.answer(spelled, Outcome(votes=(Vote("block", "\ud83d"),))).stdout
+    assert "\\ud83d" not in WHALE.wire.answer(event_name, Outcome(votes=(Vote("block", "\ud83d"),))).stdout
 
 
 @pytest.mark.parametrize("beside", [r'"x": "\ud83d"', '"x": 1e400'])

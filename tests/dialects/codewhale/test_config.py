@@ -277,9 +277,9 @@ def test_a_name_cannot_draw_on_a_terminal() -> None:
 
 def test_a_hook_by_flag_is_one_of_the_dialects_own() -> None:
     whale = dialect()
-    hook = whale.flag_hook(whale.spellings["message_submit"], "exit 2")
+    hook = whale.flag_hook(whale.events["message_submit"], "exit 2")
 
-    assert (hook.name, hook.policy.spelled, hook.timeout, hook.scope) == (
+    assert (hook.name, hook.policy.event_name, hook.timeout, hook.scope) == (
         "exit",
         "message_submit",
         30,

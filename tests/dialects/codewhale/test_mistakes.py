@@ -63,7 +63,7 @@ def test_the_example_is_sound_and_uses_everything() -> None:
     found = read(dialect(), [("config.toml", "user", EXAMPLE)])
 
     assert found.diagnostics == ()
-    assert {hook.policy.spelled for hook in found.hooks} == {row.spelled for row in ROWS}
+    assert {hook.policy.event_name for hook in found.hooks} == {row.event_name for row in ROWS}
     assert {hook.kind for hook in found.hooks} == {"command"}
     for condition in _KINDS:
         assert f'type = "{condition}"' in EXAMPLE

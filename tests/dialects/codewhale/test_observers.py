@@ -39,12 +39,12 @@ WITH_DOCUMENT = ("turn_end", "subagent_spawn", "subagent_complete")
 
 
 def test_three_events_steer_and_all_others_observe() -> None:
-    assert {row.spelled for row in ROWS if row.may is not May.NOTHING} == {
+    assert {row.event_name for row in ROWS if row.may is not May.NOTHING} == {
         "message_submit",
         "tool_call_before",
         "shell_env",
     }
-    assert set(MOMENTS) == {row.spelled for row in ROWS if not row.steers}
+    assert set(MOMENTS) == {row.event_name for row in ROWS if not row.steers}
 
 
 @pytest.mark.parametrize("event", MOMENTS)

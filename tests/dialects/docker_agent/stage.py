@@ -119,7 +119,7 @@ def reading(hooks: str, flags: str = "") -> Reading:
 def entry(event: str, *definitions: str, matcher: str = "*") -> str:
     """Definitions (each one flow-style YAML) at an event, in a group where the event has groups."""
     lines = "".join(f"- {each}\n" for each in definitions)
-    if DockerAgent({}).spellings[event].event.subject != "tool_name" or event == "on_tool_approval_decision":
+    if DockerAgent({}).events[event].event.subject != "tool_name" or event == "on_tool_approval_decision":
         return f"{event}:\n{indent(lines, '  ')}"
     return f"{event}:\n  - matcher: {json.dumps(matcher)}\n    hooks:\n{indent(lines, '      ')}"
 

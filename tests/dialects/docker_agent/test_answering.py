@@ -42,8 +42,8 @@ def understood(event: str, answer: Told) -> Outcome:
 
 
 def may(event: str) -> May:
-    spelled = DIALECT.spellings[event]
-    return spelled.policy.may & spelled.event.may
+    own_event = DIALECT.events[event]
+    return own_event.policy.may & own_event.event.may
 
 
 @pytest.mark.parametrize("event", PAYLOADS)
@@ -79,7 +79,7 @@ def test_text_comes_back_or_is_named_as_lost(event: str):
 
 @pytest.mark.parametrize("event", PAYLOADS)
 def test_a_rewrite_comes_back_or_is_named_as_lost(event: str):
-    field = DIALECT.spellings[event].event.rewrites or "tool_input"
+    field = DIALECT.events[event].event.rewrites or "tool_input"
     edit = Edit(VALUES.get(field, "x"), patch=True, field=field)
     answer = told(event, Outcome(edits=(edit,)))
     if may(event) & May.REWRITE:

@@ -42,7 +42,7 @@ def test_it_has_no_mistakes():
 
 
 def test_it_has_every_event_and_those_of_the_original_design_first():
-    assert set(hooks()) == set(dialect().spellings)
+    assert set(hooks()) == set(dialect().events)
     assert tuple(hooks())[:12] == SEED
 
 
@@ -68,7 +68,7 @@ def test_it_is_known_by_its_shape():
 
 
 def test_the_event_table_the_payload_table_and_the_samples_name_the_same_events():
-    assert set(dialect().spellings) == set(FIELDS) == set(PAYLOADS)
+    assert set(dialect().events) == set(FIELDS) == set(PAYLOADS)
 
 
 @pytest.mark.parametrize("event", PAYLOADS)

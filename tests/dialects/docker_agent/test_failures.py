@@ -49,7 +49,7 @@ def test_the_failure_matrix(event: str):
         known = handlers()
         found = read(dialect(), [("agent.yaml", "project", agent(entry(event, hook)))], known)
         async with Engine(found.hooks, handlers=known) as engine:
-            return await engine.session("s").dispatch(dialect().spellings[event].event, PAYLOADS[event])
+            return await engine.session("s").dispatch(dialect().events[event].event, PAYLOADS[event])
 
     async def every() -> list[Outcome]:
         return await asyncio.gather(*(one(*cell) for cell in cells))
@@ -107,9 +107,7 @@ def test_a_rewrite_that_cannot_be_written_down_fails_and_an_earlier_deny_stays()
     assert [run.status for run in stage.runs] == ["blocked", "failed"]
 
 
-BLOCK_CAPABLE = tuple(
-    name for name in PAYLOADS if "block" in str(dialect().spellings[name].policy.may).lower()
-)
+BLOCK_CAPABLE = tuple(name for name in PAYLOADS if "block" in str(dialect().events[name].policy.may).lower())
 
 
 @pytest.mark.parametrize("event", BLOCK_CAPABLE)

@@ -257,10 +257,10 @@ def test_flag_hooks_and_user_hooks_are_added_to_those_of_the_file_for_every_even
     user_text = "settings:\n  hooks:\n    stop: [{type: command, command: 'true', name: mine}]\n"
     docker = dialect()
     found = read(docker, [agent_file, ("config.yaml", "user", user_text)], handlers())
-    flags = [docker.flag_hook(spelled, f"flag {name}") for name, spelled in docker.spellings.items()]
+    flags = [docker.flag_hook(event_name, f"flag {name}") for name, event_name in docker.events.items()]
     by_event: dict[str, list[str]] = {}
     for hook in (*found.hooks, *flags):
-        by_event.setdefault(hook.policy.spelled, []).append(hook.name)
+        by_event.setdefault(hook.policy.event_name, []).append(hook.name)
     assert by_event["stop"] == ["echo stop", "mine", "flag stop"]
     assert by_event["notification"] == ["echo notification", "flag notification"]
     assert by_event.keys() == PAYLOADS.keys()

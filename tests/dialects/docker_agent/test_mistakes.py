@@ -38,10 +38,10 @@ def test_every_mistake_has_words_and_most_a_fix():
 
 def test_what_is_refused_is_dropped_and_the_rest_loads():
     found = read(dialect(), [("agent.yaml", "project", MISTAKES)], handlers())
-    stop = [hook for hook in found.hooks if hook.policy.spelled == "stop"]
+    stop = [hook for hook in found.hooks if hook.policy.event_name == "stop"]
     assert [hook.timeout for hook in stop] == [60, 5000, 60, 60]
     assert not [
-        hook for hook in found.hooks if hook.policy.spelled in ("user_prompt_submit", "session_start")
+        hook for hook in found.hooks if hook.policy.event_name in ("user_prompt_submit", "session_start")
     ]
 
 

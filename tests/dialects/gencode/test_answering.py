@@ -40,7 +40,7 @@ def told(event: str, outcome: Outcome) -> Told:
 
 def heard(event: str, answer: Told) -> Decoded:
     mine = dialect()
-    hook = mine.flag_hook(mine.spellings[event], "true")
+    hook = mine.flag_hook(mine.events[event], "true")
     call = Call(hook=hook, event=hook.event, payload=PAYLOADS[event], scene=Scene(), timeout=1)
     return mine.wire.decode(call, Exited(answer.code, answer.stdout.encode(), answer.stderr.encode()))
 

@@ -20,7 +20,7 @@ def posted(answer: Answer, path: str = "/hook", **entry: Any) -> tuple[Outcome, 
         async with serving(answer) as server:
             stage = play_of("PreToolUse", {"type": "http", "url": server.url + path, **entry})
             call = bash("ls")
-            outcome = await stage.session.dispatch(stage.dialect.spellings["PreToolUse"].event, call)
+            outcome = await stage.session.dispatch(stage.dialect.events["PreToolUse"].event, call)
             await stage.engine.close()
             return outcome, stage, server
 

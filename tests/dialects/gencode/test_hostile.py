@@ -41,7 +41,7 @@ HOSTILE = [
 
 def call(event: str = "PreToolUse") -> Call:
     mine = dialect()
-    hook = mine.flag_hook(mine.spellings[event], "true")
+    hook = mine.flag_hook(mine.events[event], "true")
     return Call(hook=hook, event=hook.event, payload=PAYLOADS[event], scene=Scene(), timeout=1)
 
 

@@ -98,7 +98,7 @@ def test_async_is_not_waited_for() -> None:
 
     async def main() -> float:
         begun = time.monotonic()
-        await stage.session.dispatch(stage.dialect.spellings["Stop"].event, PAYLOADS["Stop"])
+        await stage.session.dispatch(stage.dialect.events["Stop"].event, PAYLOADS["Stop"])
         took = time.monotonic() - begun
         await asyncio.sleep(0.1)
         await stage.engine.close(0)
@@ -227,13 +227,13 @@ def test_a_process_left_behind_lives_on(tmp_path: Path) -> None:
 def test_policies_are_the_same_objects_for_all_hooks_of_one_dialect() -> None:
     stage = play_of("PreToolUse", "true", "true")
     first, second = stage.reading.hooks
-    assert first.policy is second.policy is stage.dialect.spellings["PreToolUse"].policy
-    assert dialect().spellings["PreToolUse"].policy is not first.policy
+    assert first.policy is second.policy is stage.dialect.events["PreToolUse"].policy
+    assert dialect().events["PreToolUse"].policy is not first.policy
 
 
 def test_a_flag_stands_for_a_hook() -> None:
     stage = play("{}")
-    hook = stage.dialect.flag_hook(stage.dialect.spellings["SessionStart"], prints({"systemMessage": "hi"}))
+    hook = stage.dialect.flag_hook(stage.dialect.events["SessionStart"], prints({"systemMessage": "hi"}))
     engine = Engine([hook])
 
     async def main() -> tuple[str, ...]:

@@ -75,7 +75,7 @@ def told(event: str, payload: Any, **scene: Any) -> dict[str, Any]:
 
 def encoded(event: str, payload: Any, **scene: Any) -> Any:
     mine = dialect()
-    hook = mine.flag_hook(mine.spellings[event], "true")
+    hook = mine.flag_hook(mine.events[event], "true")
     return mine.wire.encode(
         Call(hook=hook, event=hook.event, payload=payload, scene=Scene(**scene), timeout=1)
     )

@@ -22,7 +22,7 @@ def test_guards_fail_closed_and_everything_else_goes_on(name: str):
 @pytest.mark.parametrize("name", EVENTS)
 def test_every_row_may_do_what_its_event_allows_and_rewriters_come_first(name: str):
     found = policy(name)
-    assert (found.spelled, found.may) == (name, EVENTS[name].may)
+    assert (found.event_name, found.may) == (name, EVENTS[name].may)
     assert (found.run, found.sees, found.recheck_own, found.waits) == (
         "rewriters_first",
         "current",

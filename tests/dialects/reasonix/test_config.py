@@ -28,7 +28,7 @@ TWO_LISTS = """
 
 
 def commands(hooks: tuple[Hook, ...]) -> list[tuple[str, str, str]]:
-    return [(hook.scope, hook.policy.spelled, hook.spec.command) for hook in hooks]
+    return [(hook.scope, hook.policy.event_name, hook.spec.command) for hook in hooks]
 
 
 def test_without_a_file_there_are_no_hooks():
@@ -177,13 +177,13 @@ MILLISECONDS = {
 
 
 def test_every_event_has_its_usual_timeout():
-    assert {name: each.timeout * 1000 for name, each in dialect().spellings.items()} == MILLISECONDS
+    assert {name: each.timeout * 1000 for name, each in dialect().events.items()} == MILLISECONDS
 
 
 @pytest.mark.parametrize("event", MILLISECONDS)
 def test_a_timeout_counts_milliseconds_and_wins_over_the_usual_one(event: str):
     text = f'{{"hooks": {{"{event}": [{{"command": "a"}}, {{"command": "b", "timeout": 1500}}]}}}}'
-    hooks = [hook for hook in settings(text).hooks if hook.event is dialect().spellings[event].event]
+    hooks = [hook for hook in settings(text).hooks if hook.event is dialect().events[event].event]
     assert [hook.timeout for hook in hooks] == [MILLISECONDS[event] / 1000, 1.5]
 
 
@@ -263,10 +263,10 @@ def test_its_shape_is_known_from_others(value: object, ours: bool):
 
 def test_a_flag_stands_for_a_hook():
     own = dialect()
-    hook = own.flag_hook(own.spellings["TurnEnd"], "python3 check.py")
+    hook = own.flag_hook(own.events["TurnEnd"], "python3 check.py")
     assert (hook.name, hook.policy, hook.timeout, hook.scope) == (
         "check.py",
-        own.spellings["TurnEnd"].policy,
+        own.events["TurnEnd"].policy,
         10.0,
         "flag",
     )

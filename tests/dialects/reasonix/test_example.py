@@ -20,7 +20,7 @@ def test_the_example_has_no_mistake():
 
 def test_the_example_has_every_event_and_every_field():
     reading = settings(TEXT)
-    assert {hook.policy.spelled for hook in reading.hooks} == set(dialect().spellings)
+    assert {hook.policy.event_name for hook in reading.hooks} == set(dialect().events)
     assert {hook.kind for hook in reading.hooks} == {"command"}
     hooks = json.loads(TEXT)["hooks"]
     used = {key for entries in hooks.values() for entry in entries for key in entry}

@@ -130,7 +130,7 @@ def test_a_document_read_back_says_the_same(event: str):
     own = dialect()
     document = json.loads(encoded(event, PAYLOADS[event]))
     parsed = own.wire.parse(document)
-    assert parsed.event is own.spellings[event].event
+    assert parsed.event is own.events[event].event
     assert parsed.scene.cwd == "/tmp"
     assert json.loads(encoded(event, parsed.payload, parsed.scene)) == document
 

@@ -105,7 +105,7 @@ def hooks_command(engine: Engine | None) -> Command:
     async def show_hooks(agent: Agent, argument: str) -> Told:
         del argument
         hooks = engine.hooks if engine is not None else ()
-        lines = [f"{hook.policy.spelled}: {hook.name} ({hook.dialect}, {hook.where})" for hook in hooks]
+        lines = [f"{hook.policy.event_name}: {hook.name} ({hook.dialect}, {hook.where})" for hook in hooks]
         return _say(agent, "\n".join(lines) or "no hook is configured")
 
     return show_hooks

@@ -4,9 +4,9 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from hookline.dialects.claude_code.events import default_timeout, session_end_budget, spellings
+from hookline.dialects.claude_code.events import default_timeout, dialect_events, session_end_budget
 from hookline.dialects.claude_code.wire import ClaudeCodeWire
-from hookline.dialects.dialect import Dialect, Layer, Place, Reading, ReversibleWire, Spelled, Tools
+from hookline.dialects.dialect import Dialect, DialectEvent, Layer, Place, Reading, ReversibleWire, Tools
 from hookline.dialects.labels import command_label
 from hookline.handlers.command import CommandSpec
 from hookline.model.hook import Hook
@@ -37,7 +37,7 @@ def dialect(env: Mapping[str, str] | None = None) -> Dialect:
 class ClaudeCode:
     def __init__(self, env: Mapping[str, str]) -> None:
         self._wire = ClaudeCodeWire()
-        self._spellings = spellings(env)
+        self._events = dialect_events(env)
         self._home = env.get("HOME", "")
         self._session_end = session_end_budget(env)
         self._reader: SettingsReader | None = None
@@ -51,8 +51,8 @@ class ClaudeCode:
         return self._wire
 
     @property
-    def spellings(self) -> Mapping[str, Spelled]:
-        return self._spellings
+    def events(self) -> Mapping[str, DialectEvent]:
+        return self._events
 
     @property
     def project_files(self) -> Sequence[str]:
@@ -81,21 +81,21 @@ class ClaudeCode:
             # Only here: who answers Claude Code as one of its hooks reads none of its files.
             from hookline.dialects.claude_code.settings import SettingsReader  # noqa: PLC0415 see above
 
-            self._reader = SettingsReader(self._spellings, self._wire, self._home, self._session_end)
+            self._reader = SettingsReader(self._events, self._wire, self._home, self._session_end)
         return self._reader.read(layers, tools)
 
-    def moments(self, name: str) -> Sequence[Spelled]:
-        return (self.spellings[name],)
+    def moments(self, name: str) -> Sequence[DialectEvent]:
+        return (self.events[name],)
 
-    def flag_hook(self, spelled: Spelled, command: str) -> Hook:
+    def flag_hook(self, own_event: DialectEvent, command: str) -> Hook:
         return Hook(
             name=command_label(command),
-            event=spelled.event,
-            policy=spelled.policy,
+            event=own_event.event,
+            policy=own_event.policy,
             wire=self._wire,
             kind="command",
             spec=CommandSpec(command=command),
-            timeout=default_timeout(spelled.name, "command"),
+            timeout=default_timeout(own_event.name, "command"),
             dialect=self.name,
             scope="flag",
         )

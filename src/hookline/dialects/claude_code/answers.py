@@ -105,7 +105,7 @@ _DENIED: Final = {"message": _TEXT, "interrupt": _FLAG}
 _BEHAVIOUR: Final = {"behavior": Field("text", ("allow", "deny"), required=True)}
 
 
-def check(document: Object, spelled: str) -> None:
+def check(document: Object, event_name: str) -> None:
     """Raises `UnreadableError` that names the field."""
     _check(document, TOP, "")
     specific = document.get("hookSpecificOutput")
@@ -119,10 +119,10 @@ def check(document: Object, spelled: str) -> None:
         raise UnreadableError(f"hookSpecificOutput.hookEventName is {instead}")
     if named not in SPECIFIC:
         raise UnreadableError(f"hookSpecificOutput.hookEventName is {named[:40]!r}, which has no such output")
-    if named != spelled:
-        raise UnreadableError(f"hookSpecificOutput.hookEventName is {named!r}, not {spelled!r}")
-    _check(specific, SPECIFIC[spelled], "hookSpecificOutput.")
-    if spelled == "PermissionRequest":
+    if named != event_name:
+        raise UnreadableError(f"hookSpecificOutput.hookEventName is {named!r}, not {event_name!r}")
+    _check(specific, SPECIFIC[event_name], "hookSpecificOutput.")
+    if event_name == "PermissionRequest":
         decision = specific["decision"]
         own = _ALLOWED if decision.get("behavior") == "allow" else _DENIED
         _check(decision, {**_BEHAVIOUR, **own}, "hookSpecificOutput.decision.")
@@ -155,20 +155,20 @@ _PROMPTS: Final = frozenset({"UserPromptSubmit", "UserPromptExpansion"})
 class Said(Gathering):
     """An answer while it is being read."""
 
-    spelled: str
+    event_name: str
     row: Row
     payload: Any
 
     def outcome(self) -> Outcome:
-        if self.halts and self.spelled in TEXT_GOES_ON:
+        if self.halts and self.event_name in TEXT_GOES_ON:
             self.votes = []  # ending the turn beats going on with it
         return super().outcome()
 
 
-def read_output(document: Object, spelled: str, payload: Any) -> tuple[Outcome, tuple[str, ...]]:
+def read_output(document: Object, event_name: str, payload: Any) -> tuple[Outcome, tuple[str, ...]]:
     """What the document says, and the names of what nobody reads here. Raises `UnreadableError`."""
-    check(document, spelled)
-    said = Said(spelled, ROWS[spelled], payload)
+    check(document, event_name)
+    said = Said(event_name, ROWS[event_name], payload)
     for key, value in document.items():
         apply = _TOP.get(key)
         if apply is not None:
@@ -200,7 +200,7 @@ def vote_block(said: Said, reason: Any) -> None:
 def halt(said: Said, reason: Any) -> None:
     text = reason if isinstance(reason, str) else ""
     said.halts.append(Halt(text))
-    if said.spelled in _PROMPTS:
+    if said.event_name in _PROMPTS:
         said.votes.append(Vote("block", text or NO_REASON))
 
 
@@ -221,7 +221,7 @@ def _message(value: str, _document: Object, said: Said) -> None:
         said.ignored.append("systemMessage")
     elif not value.strip():
         return
-    elif said.spelled == "DirectoryAdded" and read(said.payload, "source") == "slash_command":
+    elif said.event_name == "DirectoryAdded" and read(said.payload, "source") == "slash_command":
         said.context.append(ContextItem(value))
     else:
         said.messages.append(Message(value))
@@ -232,13 +232,13 @@ def _decision(value: str, document: Object, said: Said) -> None:
         said.ignored.append("decision")
     elif value == "block":
         vote_block(said, document.get("reason"))
-    elif said.spelled == "PreToolUse":
+    elif said.event_name == "PreToolUse":
         said.votes.append(Vote("allow", document.get("reason", "")))
 
 
 def _specific(value: Object, _document: Object, said: Said) -> None:
     for key, inner in value.items():
-        apply = _INNER.get(key) if key in SPECIFIC[said.spelled] else None
+        apply = _INNER.get(key) if key in SPECIFIC[said.event_name] else None
         if apply is not None:
             apply(inner, value, said)
         elif key not in ("hookEventName", "permissionDecisionReason", "content"):
@@ -303,7 +303,7 @@ def _context(value: str, _document: Object, said: Said) -> None:
     if not value.strip():
         return
     said.context.append(ContextItem(value))
-    if said.spelled in TEXT_GOES_ON:
+    if said.event_name in TEXT_GOES_ON:
         said.votes.append(Vote("block"))
 
 
@@ -359,7 +359,7 @@ _INNER: Final[Mapping[str, Apply]] = MappingProxyType(
 class _Draft(Struct):
     """The answer while it is being written."""
 
-    spelled: str
+    event_name: str
     row: Row
     outcome: Outcome
     top: dict[str, Any] = {}
@@ -371,30 +371,30 @@ class _Draft(Struct):
     @property
     def ends_turn(self) -> bool:
         """A stop where a block would mean to go on: the client cannot do both, and ends the turn."""
-        return self.outcome.stop and self.spelled in TEXT_GOES_ON
+        return self.outcome.stop and self.event_name in TEXT_GOES_ON
 
     def can(self, key: str) -> bool:
-        return key in SPECIFIC.get(self.spelled, {})
+        return key in SPECIFIC.get(self.event_name, {})
 
 
-def answer(spelled: str, outcome: Outcome) -> Told:
+def answer(event_name: str, outcome: Outcome) -> Told:
     """Everything the event can be told; the rest by name in `lost`."""
-    row = ROWS.get(spelled)
+    row = ROWS.get(event_name)
     if row is None or not row.heard:
         return Told(lost=_everything(outcome))
-    draft = _Draft(spelled, row, outcome)
+    draft = _Draft(event_name, row, outcome)
     for write in _PARTS:
         write(draft)
     if outcome.blocked and not _block_is_told(draft):
         if row.exit_2_blocks and not draft.ends_turn:
             return _by_exit_code(draft)
         draft.lost.append("block")
-    if spelled == "WorktreeCreate" and outcome.answers:
+    if event_name == "WorktreeCreate" and outcome.answers:
         return Told(stdout=whole_text(f"{outcome.answer}\n"), lost=tuple(draft.lost))
     if draft.plain and not draft.top:
         return Told(stdout=whole_text(draft.plain), lost=tuple(draft.lost))
     if draft.specific:
-        draft.top["hookSpecificOutput"] = {"hookEventName": spelled, **draft.specific}
+        draft.top["hookSpecificOutput"] = {"hookEventName": event_name, **draft.specific}
     return Told(stdout=_json(draft.top), lost=tuple(draft.lost))
 
 
@@ -409,17 +409,17 @@ def _everything(outcome: Outcome) -> tuple[str, ...]:
 
 def _by_exit_code(draft: _Draft) -> Told:
     """Where no field says no, the exit code does; the client still reads what stands on stdout."""
-    code = 1 if draft.spelled == "WorktreeCreate" else 2
-    if draft.spelled == "WorktreeCreate" and draft.outcome.answers:
+    code = 1 if draft.event_name == "WorktreeCreate" else 2
+    if draft.event_name == "WorktreeCreate" and draft.outcome.answers:
         draft.lost.append("answer")
     if draft.specific:
-        draft.top["hookSpecificOutput"] = {"hookEventName": draft.spelled, **draft.specific}
+        draft.top["hookSpecificOutput"] = {"hookEventName": draft.event_name, **draft.specific}
     return Told(code, _json(draft.top), whole_text(draft.outcome.reason or NO_REASON), tuple(draft.lost))
 
 
 def _block_is_told(draft: _Draft) -> bool:
     decided = draft.specific.get("permissionDecision") == "deny" or "decision" in draft.specific
-    told_as_text = draft.spelled in TEXT_GOES_ON and "additionalContext" in draft.specific
+    told_as_text = draft.event_name in TEXT_GOES_ON and "additionalContext" in draft.specific
     return decided or "decision" in draft.top or told_as_text
 
 
@@ -429,13 +429,13 @@ def _votes(draft: _Draft) -> None:
         return
     decision = "deny" if vote.kind == "block" else vote.kind
     if draft.can("permissionDecision"):
-        if draft.spelled == "PreModelSwitch" and decision == "defer":
+        if draft.event_name == "PreModelSwitch" and decision == "defer":
             draft.lost.append("defer")
             decision = "ask"
         draft.specific["permissionDecision"] = decision
         if vote.reason:
             draft.specific["permissionDecisionReason"] = vote.reason
-    elif draft.spelled == "PermissionRequest":
+    elif draft.event_name == "PermissionRequest":
         _request(draft, decision)
     elif vote.kind != "block":
         draft.lost.append(vote.kind)
@@ -472,7 +472,7 @@ def _unsigned(update: Mapping[str, Any]) -> dict[str, Any]:
 
 def _edits(draft: _Draft) -> None:
     outcome = draft.outcome
-    if not outcome.edits or (draft.spelled == "PermissionRequest" and "decision" in draft.specific):
+    if not outcome.edits or (draft.event_name == "PermissionRequest" and "decision" in draft.specific):
         return
     for key, value in (
         ("updatedInput", outcome.updated_input),
@@ -491,7 +491,7 @@ def _context_answering(draft: _Draft) -> None:
     joined = "\n".join(texts)
     if draft.can("additionalContext") and _context_is_heard(draft, joined):
         draft.specific["additionalContext"] = joined
-    elif draft.spelled == "DirectoryAdded":
+    elif draft.event_name == "DirectoryAdded":
         draft.top["systemMessage"] = joined
     elif _plain_is_heard(draft, joined):
         draft.plain = joined
@@ -501,9 +501,9 @@ def _context_answering(draft: _Draft) -> None:
 
 def _context_is_heard(draft: _Draft, text: str) -> bool:
     """At the end of a turn text means to go on with it, so there it needs a block that says so too."""
-    if draft.spelled in TEXT_GOES_ON:
+    if draft.event_name in TEXT_GOES_ON:
         return bool(text.strip()) and draft.outcome.blocked and not draft.ends_turn
-    return draft.spelled != "Notification"
+    return draft.event_name != "Notification"
 
 
 def _plain_is_heard(draft: _Draft, text: str) -> bool:
@@ -524,7 +524,7 @@ def _messages(draft: _Draft) -> None:
 
 def _halts(draft: _Draft) -> None:
     outcome = draft.outcome
-    if not outcome.stop or (draft.spelled == "PermissionRequest" and outcome.blocked):
+    if not outcome.stop or (draft.event_name == "PermissionRequest" and outcome.blocked):
         return
     if "continue" not in draft.row.reads:
         draft.lost.append("stop")
@@ -536,7 +536,7 @@ def _halts(draft: _Draft) -> None:
 
 def _answers(draft: _Draft) -> None:
     outcome = draft.outcome
-    if not outcome.answers or draft.spelled == "WorktreeCreate":
+    if not outcome.answers or draft.event_name == "WorktreeCreate":
         return
     value = outcome.answer
     if draft.can("displayContent") and isinstance(value, str):

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from hookline.dialects.dialect import Spelled
+from hookline.dialects.dialect import DialectEvent
 from hookline.model import events as e
 from hookline.model.events import EventSpec, May
 from hookline.model.policy import CLOSED, OPEN, Cause, Limit, Lives, Placement, Policy, Reaction
@@ -225,15 +225,15 @@ def _policy(name: str, row: Row, env: Mapping[str, str]) -> Policy:
     if name == "SessionEnd":
         habits["budget"] = session_end_budget(env) or SESSION_END_BUDGET
     return Policy(
-        spelled=name, may=row.event.may & ~_NOT_HERE.get(name, May.NOTHING), leftovers="leave", **habits
+        event_name=name, may=row.event.may & ~_NOT_HERE.get(name, May.NOTHING), leftovers="leave", **habits
     )
 
 
-def spellings(env: Mapping[str, str]) -> Mapping[str, Spelled]:
+def dialect_events(env: Mapping[str, str]) -> Mapping[str, DialectEvent]:
     """Every event under Claude Code's name; its policy is one object for all hooks of an engine."""
     return MappingProxyType(
         {
-            name: Spelled(row.event, _policy(name, row, env), row.timeout or _USUAL_TIMEOUT)
+            name: DialectEvent(row.event, _policy(name, row, env), row.timeout or _USUAL_TIMEOUT)
             for name, row in ROWS.items()
         }
     )

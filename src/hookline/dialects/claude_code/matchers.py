@@ -75,16 +75,16 @@ class Guarded(Struct, frozen=True):
         return all(test.found(subject) is wanted for wanted, test in self.ahead) and self.rest.found(subject)
 
 
-def read_matcher(spelled: str, text: str, patterns: Patterns) -> Matcher | None:
+def read_matcher(event_name: str, text: str, patterns: Patterns) -> Matcher | None:
     """What a matcher means at one event; None matches everything. Raises PatternError."""
-    row = ROWS[spelled]
+    row = ROWS[event_name]
     if text.strip() in {"", "*"} or not row.matched:
         return None
     if _NOT_JAVASCRIPT.search(text):
         raise PatternError(
             text, "JavaScript has no such group, so it matches nothing: for any case, list the names"
         )
-    plain = _NAMES if spelled in _NARROW else _LISTS
+    plain = _NAMES if event_name in _NARROW else _LISTS
     try:
         matcher = regex_or_names(text, patterns, anchored=False, plain=plain)
     except PatternError as error:
@@ -93,8 +93,8 @@ def read_matcher(spelled: str, text: str, patterns: Patterns) -> Matcher | None:
         return None
     if row.about_tool:
         return Renamed(matcher, OLD_TOOL_NAMES)
-    if spelled in WORDS:
-        return Renamed(matcher, {ours: (claude,) for ours, claude in WORDS[spelled].items()})
+    if event_name in WORDS:
+        return Renamed(matcher, {ours: (claude,) for ours, claude in WORDS[event_name].items()})
     return matcher
 
 
@@ -171,15 +171,15 @@ class Judged(Struct, frozen=True):
     sound: bool = True
 
 
-def judged(spelled: str, text: str, patterns: Patterns) -> Judged:
+def judged(event_name: str, text: str, patterns: Patterns) -> Judged:
     """A matcher of one event with the one thing to say about it, if any."""
     try:
-        matcher = read_matcher(spelled, text, patterns)
+        matcher = read_matcher(event_name, text, patterns)
     except PatternError as error:
         return Judged(None, Note("error", "bad-pattern", f"matcher: {error}"), sound=False)
     if matcher is None:
         ignored = text.strip() not in {"", "*"}
-        message = f"{spelled} has nothing to match, so the matcher is not read"
+        message = f"{event_name} has nothing to match, so the matcher is not read"
         return Judged(
             None, Note("warning", "unread-matcher", message, "remove the matcher") if ignored else None
         )
@@ -187,13 +187,13 @@ def judged(spelled: str, text: str, patterns: Patterns) -> Judged:
     if isinstance(inner, Beyond):
         message = f"{text!r} cannot be tested here ({inner.problem}): its hooks fail instead of running"
         return Judged(matcher, Note("warning", "untestable-pattern", message, "list the names"))
-    dead = _never_matches(spelled, text, matcher)
+    dead = _never_matches(event_name, text, matcher)
     return Judged(matcher, None if dead is None else Note("warning", "dead-matcher", *dead))
 
 
-def _never_matches(spelled: str, text: str, matcher: Matcher) -> tuple[str, str | None] | None:
+def _never_matches(event_name: str, text: str, matcher: Matcher) -> tuple[str, str | None] | None:
     """Why a matcher is dead although it can be read, and what to write instead; None when it may match."""
-    row = ROWS[spelled]
+    row = ROWS[event_name]
     if row.subjects is None:
         return _dead_tool_matcher(text, matcher) if row.about_tool else None
     if can_match(matcher, row.subjects):

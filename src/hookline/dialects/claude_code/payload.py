@@ -144,19 +144,19 @@ class PayloadError(HooklineError):
 
 def tell(call: Call) -> Encoded:
     """One line of JSON, as the client writes it."""
-    spelled = call.hook.policy.spelled
+    event_name = call.hook.policy.event_name
     try:
-        text = written(payload_document(spelled, call.payload, call.scene))
+        text = written(payload_document(event_name, call.payload, call.scene))
     except (TypeError, ValueError) as error:
         raise PayloadError(f"the payload cannot be written as JSON: {error}") from None
-    return Encoded(text + b"\n", environment(spelled, call.payload, call.scene))
+    return Encoded(text + b"\n", environment(event_name, call.payload, call.scene))
 
 
-def payload_document(spelled: str, payload: Any, scene: Scene) -> dict[str, Any]:
+def payload_document(event_name: str, payload: Any, scene: Scene) -> dict[str, Any]:
     """Where and who first, then what this event is about."""
-    document = _surroundings(spelled, payload, scene)
+    document = _surroundings(event_name, payload, scene)
     extra = scene.extra or {}
-    for key in OWN[spelled]:
+    for key in OWN[event_name]:
         value = read(payload, key.name)
         if value in _NOT_SAID:
             value = extra.get(key.name, value)
@@ -164,12 +164,12 @@ def payload_document(spelled: str, payload: Any, scene: Scene) -> dict[str, Any]
             document[key.name] = value
         elif key.default is not KNOWN:
             document[key.name] = key.default
-    if spelled in WORDS:
-        document["error"] = WORDS[spelled].get(document["error"], document["error"])
+    if event_name in WORDS:
+        document["error"] = WORDS[event_name].get(document["error"], document["error"])
     return _with_whole_path(document, scene.cwd)
 
 
-def _surroundings(spelled: str, payload: Any, scene: Scene) -> dict[str, Any]:
+def _surroundings(event_name: str, payload: Any, scene: Scene) -> dict[str, Any]:
     document: dict[str, Any] = {
         "session_id": scene.session_id,
         "transcript_path": scene.transcript_path,
@@ -177,20 +177,20 @@ def _surroundings(spelled: str, payload: Any, scene: Scene) -> dict[str, Any]:
     }
     if scene.prompt_id is not None:
         document["prompt_id"] = scene.prompt_id
-    if spelled in WITH_MODE:
+    if event_name in WITH_MODE:
         document["permission_mode"] = scene.permission_mode
     for name in ("agent_id", "agent_type"):
         value = read(payload, name) or getattr(scene, name)
         if value:
             document[name] = value
-    effort = _effort(spelled, payload, scene)
+    effort = _effort(event_name, payload, scene)
     if effort:
         document["effort"] = {"level": effort}
-    document["hook_event_name"] = spelled
+    document["hook_event_name"] = event_name
     return document
 
 
-def environment(spelled: str, payload: Any, scene: Scene) -> dict[str, str]:
+def environment(event_name: str, payload: Any, scene: Scene) -> dict[str, str]:
     """What a hook finds beside the variables of the parent, which it inherits."""
     told = {
         **_SIGNS,
@@ -198,19 +198,19 @@ def environment(spelled: str, payload: Any, scene: Scene) -> dict[str, str]:
         "CLAUDE_CODE_SESSION_ID": scene.session_id,
         "CLAUDE_CODE_ENTRYPOINT": "cli" if scene.attended else "sdk-cli",
     }
-    effort = _effort(spelled, payload, scene)
+    effort = _effort(event_name, payload, scene)
     if effort:
         told["CLAUDE_EFFORT"] = effort
-    if spelled in WITH_ENV_FILE:
+    if event_name in WITH_ENV_FILE:
         env_file = (scene.extra or {}).get("env_file")
         # A hook that writes there must not fail because this host reads no such file.
         told["CLAUDE_ENV_FILE"] = env_file if isinstance(env_file, str) and env_file else os.devnull
     return told
 
 
-def _effort(spelled: str, payload: Any, scene: Scene) -> str | None:
-    in_turn = spelled in WITH_EFFORT or (
-        spelled == "InstructionsLoaded" and read(payload, "load_reason") in LOADED_IN_TURN
+def _effort(event_name: str, payload: Any, scene: Scene) -> str | None:
+    in_turn = event_name in WITH_EFFORT or (
+        event_name == "InstructionsLoaded" and read(payload, "load_reason") in LOADED_IN_TURN
     )
     effort = (scene.extra or {}).get("effort")
     return effort if in_turn and isinstance(effort, str) and effort else None

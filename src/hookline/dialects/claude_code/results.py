@@ -33,10 +33,10 @@ _NOT_RUN: Final[Mapping[int, str]] = {
 
 
 def read_exit(call: Call, raw: Exited) -> Decoded:
-    row = ROWS[call.hook.policy.spelled]
+    row = ROWS[call.hook.policy.event_name]
     if not row.heard:
         return NOTHING_SAID if raw.code == 0 else Decoded(failure=_crash(call, raw))
-    if call.hook.policy.spelled == "WorktreeCreate":
+    if call.hook.policy.event_name == "WorktreeCreate":
         return _worktree(call, raw)
     detached, stdout = _after_async_mark(raw.stdout)
     text = stdout.decode("utf-8", "replace").strip().strip("\ufeff").strip()
@@ -56,7 +56,7 @@ def _json(call: Call, text: str, raw: Exited | Replied) -> Decoded:
         return _failed(call, raw, "truncated", "its output was cut off, so it was not read")
     try:
         document = read_lenient(text.encode("utf-8", "replace"))
-        outcome, ignored = read_output(document, call.hook.policy.spelled, call.payload)
+        outcome, ignored = read_output(document, call.hook.policy.event_name, call.payload)
     except (LenientJsonError, UnreadableError) as error:
         return _failed(call, raw, "unreadable", f"its answer cannot be read: {error}")
     return Decoded(outcome, ignored=ignored) if ignored or outcome != GO_ON else NOTHING_SAID
@@ -125,7 +125,7 @@ def _worktree(call: Call, raw: Exited) -> Decoded:
 
 
 def read_http(call: Call, raw: Replied) -> Decoded:
-    row = ROWS[call.hook.policy.spelled]
+    row = ROWS[call.hook.policy.event_name]
     text = raw.body.decode("utf-8", "replace").strip().strip("\ufeff").strip()
     if raw.status is not None and not 200 <= raw.status < 300:
         first = _first_line(raw.body)
@@ -162,17 +162,17 @@ def read_completion(call: Call, raw: Replied) -> Decoded:
 
 
 def _objected(call: Call, reason: str, *, impossible: bool) -> Decoded:
-    spelled = call.hook.policy.spelled
+    event_name = call.hook.policy.event_name
     goes_on = isinstance(call.hook.spec, AgentSpec) or getattr(call.hook.spec, "continue_on_block", False)
-    said = Said(spelled, ROWS[spelled], call.payload)
+    said = Said(event_name, ROWS[event_name], call.payload)
     reason = reason.strip() or NO_REASON
-    if spelled in _DEAF_TO_MODELS:
+    if event_name in _DEAF_TO_MODELS:
         return Decoded(ignored=("ok",))
-    if spelled in _FED_BACK and impossible:
+    if event_name in _FED_BACK and impossible:
         return Decoded(ignored=("ok (said to be impossible)",))
-    if spelled in _ENDS_TURN and not goes_on:
+    if event_name in _ENDS_TURN and not goes_on:
         halt(said, reason)
-    if not said.votes and (goes_on or spelled not in _ONLY_ENDS):
+    if not said.votes and (goes_on or event_name not in _ONLY_ENDS):
         vote_block(said, reason)
     return Decoded(said.outcome())
 
@@ -205,7 +205,7 @@ def read_returned(call: Call, raw: Returned) -> Decoded:
         return Decoded(failure=Broke("unreadable", f"returned {type(value).__name__}, not an answer"))
     try:
         document = cast("Mapping[str, Any]", value)
-        outcome, ignored = read_output(document, call.hook.policy.spelled, call.payload)
+        outcome, ignored = read_output(document, call.hook.policy.event_name, call.payload)
     except UnreadableError as error:
         return Decoded(failure=Broke("unreadable", f"its answer cannot be read: {error}"))
     return Decoded(outcome, ignored=ignored)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from hookline.dialects.claude_code.events import ROWS, SESSION_END_MOST, Row, default_timeout
 from hookline.dialects.claude_code.matchers import Judged, judged
 from hookline.dialects.claude_code.rules import read_if
-from hookline.dialects.dialect import Layer, Reading, Spelled, Tools
+from hookline.dialects.dialect import DialectEvent, Layer, Reading, Tools
 from hookline.dialects.labels import command_label, shortened, url_label
 from hookline.dialects.report import Report
 from hookline.documents.shapes import misshaped
@@ -399,16 +399,16 @@ class SettingsReader:
     """Reads the layers of one engine."""
 
     def __init__(
-        self, spellings: Mapping[str, Spelled], wire: Wire, home: str, end_budget: float | None
+        self, dialect_events: Mapping[str, DialectEvent], wire: Wire, home: str, end_budget: float | None
     ) -> None:
-        self._spellings = spellings
+        self._events = dialect_events
         self._wire = wire
         self._home = home
         self._end_budget = end_budget
 
     def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
         settings = settings_of(layers)
-        policies = {name: spelled.policy for name, spelled in self._spellings.items()}
+        policies = {name: own_event.policy for name, own_event in self._events.items()}
         policies["SessionEnd"] = self._with_budget(policies["SessionEnd"], layers)
         hooks: list[Hook] = []
         diagnostics: list[Diagnostic] = []

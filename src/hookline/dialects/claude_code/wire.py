@@ -39,5 +39,5 @@ class ClaudeCodeWire:
         """Raises `ConfigError` or `UnknownEventError` with what is wrong."""
         return parse_payload(document)
 
-    def answer(self, spelled: str, outcome: Outcome) -> Told:
-        return answer(spelled, outcome)
+    def answer(self, event_name: str, outcome: Outcome) -> Told:
+        return answer(event_name, outcome)

@@ -4,10 +4,10 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from hookline.dialects.codewhale.events import BY_NAME, NAME, spellings
+from hookline.dialects.codewhale.events import BY_NAME, NAME, dialect_events
 from hookline.dialects.codewhale.settings import label, make_hook, read_layers
 from hookline.dialects.codewhale.wire import CodeWhaleWire
-from hookline.dialects.dialect import Dialect, Layer, Place, Reading, Spelled, Tools
+from hookline.dialects.dialect import Dialect, DialectEvent, Layer, Place, Reading, Tools
 from hookline.handlers.command import CommandSpec
 from hookline.model.hook import Hook
 
@@ -20,7 +20,7 @@ class CodeWhale:
 
     def __init__(self) -> None:
         self.wire = CodeWhaleWire()
-        self.spellings = spellings()
+        self.events = dialect_events()
 
     def places(self, project: str, env: Mapping[str, str]) -> Sequence[Place]:
         """The user's settings, then the project's hooks, which the agent runs once the user trusts them."""
@@ -40,16 +40,16 @@ class CodeWhale:
         return all(isinstance(_get(entry, "event"), str) for entry in cast("list[Any]", entries))
 
     def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
-        return read_layers(layers, tools, self.spellings, self.wire)
+        return read_layers(layers, tools, self.events, self.wire)
 
-    def moments(self, name: str) -> Sequence[Spelled]:
-        known = self.spellings[name]
-        return [Spelled(event, known.policy, known.timeout) for event in BY_NAME[name].events]
+    def moments(self, name: str) -> Sequence[DialectEvent]:
+        known = self.events[name]
+        return [DialectEvent(event, known.policy, known.timeout) for event in BY_NAME[name].events]
 
-    def flag_hook(self, spelled: Spelled, command: str) -> Hook:
+    def flag_hook(self, own_event: DialectEvent, command: str) -> Hook:
         name = label(None, command)
         return make_hook(
-            spelled.event, spelled, self.wire, CommandSpec(command), name=name, timeout=spelled.timeout
+            own_event.event, own_event, self.wire, CommandSpec(command), name=name, timeout=own_event.timeout
         )
 
 

@@ -16,8 +16,8 @@ from hookline.model.wire import Told
 _DECISIONS: Mapping[str, str] = {"deny": "deny", "ask": "ask", "allow": "allow", "defer": "ask"}
 
 
-def tell_outcome(spelled: str, outcome: Outcome) -> Told:
-    return _TELLERS.get(spelled, _observed)(outcome)
+def tell_outcome(event_name: str, outcome: Outcome) -> Told:
+    return _TELLERS.get(event_name, _observed)(outcome)
 
 
 class _Lost:

@@ -142,7 +142,7 @@ class _Reader:
 
     def _possible(self, name: str, kind: _Kind, value: Any, path: tuple[str | int, ...]) -> None:
         if kind.asks not in self._row.knows:
-            message = f"{name} can never hold at {self._row.spelled}: {_UNKNOWN_THERE[kind.asks]}"
+            message = f"{name} can never hold at {self._row.event_name}: {_UNKNOWN_THERE[kind.asks]}"
             self._wrong("never-runs", message, path, "remove it from the condition")
         elif name == "tool_category" and value not in _CATEGORIES:
             self._dead("category", value, _CATEGORIES, path)

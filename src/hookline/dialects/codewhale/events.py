@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from hookline.dialects.dialect import Spelled
+from hookline.dialects.dialect import DialectEvent
 from hookline.model import events as e
 from hookline.model.events import EventSpec, May
 from hookline.model.policy import OPEN, Policy
@@ -32,7 +32,7 @@ def mode_of(word: str) -> str:
 class Row(Struct, frozen=True):
     """One event of CodeWhale: the moments it stands for, and what its hooks get and may do there."""
 
-    spelled: str
+    event_name: str
     events: tuple[EventSpec[Any], ...]
     #: Environment variables, without their prefix, where there is something to tell.
     variables: tuple[str, ...]
@@ -88,23 +88,23 @@ ROWS: tuple[Row, ...] = (
         knows=frozenset({"tool"}), may=May.ENV, waits=True,
     ),
 )  # fmt: skip
-BY_NAME: Mapping[str, Row] = MappingProxyType({row.spelled: row for row in ROWS})
+BY_NAME: Mapping[str, Row] = MappingProxyType({row.event_name: row for row in ROWS})
 
 #: Session starts that are a launch there. After a clear or a compaction it tells nobody.
 LAUNCHES = frozenset({"startup", "resume", "fork", ""})
 
 
-def spellings() -> Mapping[str, Spelled]:
+def dialect_events() -> Mapping[str, DialectEvent]:
     """Every event under its own name. Made once per dialect: hooks form lanes by the policy object."""
     return MappingProxyType(
-        {row.spelled: Spelled(row.events[0], _policy(row), DEFAULT_TIMEOUT) for row in ROWS}
+        {row.event_name: DialectEvent(row.events[0], _policy(row), DEFAULT_TIMEOUT) for row in ROWS}
     )
 
 
 def _policy(row: Row) -> Policy:
-    chained = row.spelled == "message_submit"
+    chained = row.event_name == "message_submit"
     return Policy(
-        spelled=row.spelled,
+        event_name=row.event_name,
         may=row.may,
         waits=row.waits,
         run="serial",

@@ -42,7 +42,7 @@ Now = Callable[[], datetime]
 def environment(call: Call) -> dict[str, str]:
     """The variables of this event that have a value. Never more than what any system lets through."""
     env: dict[str, str] = {}
-    for name in BY_NAME[call.hook.policy.spelled].variables:
+    for name in BY_NAME[call.hook.policy.event_name].variables:
         value = _VARIABLES[name](call.payload, call.scene)
         if value is not None:
             env[f"DEEPSEEK_{name}"] = value
@@ -53,7 +53,7 @@ def environment(call: Call) -> dict[str, str]:
 
 def document(call: Call, now: Now) -> bytes:
     """What stands on stdin: one JSON document and a newline, or nothing at all."""
-    tell = _DOCUMENTS.get(call.hook.policy.spelled)
+    tell = _DOCUMENTS.get(call.hook.policy.event_name)
     return b"" if tell is None else tell(call, now)
 
 
@@ -286,7 +286,7 @@ def _completed(call: Call, _now: Now) -> bytes:
 def _subagent(call: Call) -> dict[str, Any]:
     agent = str(read(call.payload, "agent_id") or "")
     return {
-        "event": call.hook.policy.spelled,
+        "event": call.hook.policy.event_name,
         "agent_id": told(agent, METADATA_BYTES),
         **_scene_fields(call),
     }

@@ -41,7 +41,7 @@ def read_result(call: Call, raw: RawResult) -> Decoded:
         return Decoded(failure=_worded(call, raw))
     if not isinstance(raw, Exited):
         return NOTHING_SAID
-    read = _READERS.get(call.hook.policy.spelled)
+    read = _READERS.get(call.hook.policy.event_name)
     # A background hook has no exit code and prints to nowhere, so it can say nothing.
     if read is None or call.hook.waiting != "wait":
         return Decoded(failure=_failed(call, raw)) if raw.code else NOTHING_SAID
@@ -220,7 +220,7 @@ def _worded(call: Call, failure: Broke) -> Broke:
     """Where a failure denies something its words reach the model, so they carry no path and no command."""
     detail = one_line(failure.detail, SUBMIT_REASON_CHARS)
     said = f"{_STARTS.get(failure.cause, '')} {detail}".strip() or failure.cause.replace("_", " ")
-    if BY_NAME[call.hook.policy.spelled].guards:
+    if BY_NAME[call.hook.policy.event_name].guards:
         said = redacted(said)
     return replace(failure, words=f"hook {_shown_name(call)} gave no answer: {said}")
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from hookline.dialects.codewhale.conditions import read_condition
 from hookline.dialects.codewhale.events import BY_NAME, LAUNCHES, NAME, Row
 from hookline.dialects.codewhale.texts import LABEL_CHARS, one_line
-from hookline.dialects.dialect import Layer, Reading, Spelled, Tools
+from hookline.dialects.dialect import DialectEvent, Layer, Reading, Tools
 from hookline.dialects.labels import command_label
 from hookline.dialects.report import Report
 from hookline.handlers.command import CommandSpec
@@ -65,7 +65,7 @@ class Surroundings(Struct, frozen=True, eq=False):
 
     handlers: Mapping[str, Handler]
     wire: Wire
-    spellings: Mapping[str, Spelled]
+    events: Mapping[str, DialectEvent]
     scope: Scope
     report: Report
 
@@ -104,18 +104,18 @@ class EntryReader:
         if not self._can_run(spec):
             return ()
         self._check_background(fields, row)
-        spelled = self._around.spellings[row.spelled]
-        background = fields.get("background", False) and row.spelled != "shell_env"
+        own_event = self._around.events[row.event_name]
+        background = fields.get("background", False) and row.event_name != "shell_env"
         strict = not fields.get("continue_on_error", True)
         return [
             make_hook(
                 event,
-                spelled,
+                own_event,
                 self._around.wire,
                 spec,
                 name=self._label(),
                 condition=condition,
-                timeout=spelled.timeout if timeout is None else timeout,
+                timeout=own_event.timeout if timeout is None else timeout,
                 waiting="async" if background else "wait",
                 # How a background hook ends is nobody's business there: it is on record, and that is all.
                 on_failure="pass" if background else "block" if strict else None,
@@ -195,11 +195,11 @@ class EntryReader:
     def _check_background(self, fields: Mapping[str, Any], row: Row) -> None:
         if not fields.get("background", False):
             return
-        if row.spelled == "shell_env":
+        if row.event_name == "shell_env":
             message = "shell_env hooks are always waited for, so background is not read"
             self._warn("unread-field", message, "background", fix="remove background")
         elif row.steers:
-            message = f"nobody waits for a background hook, so it can change nothing at {row.spelled}"
+            message = f"nobody waits for a background hook, so it can change nothing at {row.event_name}"
             self._warn("async-guard", message, "background", fix="remove background")
 
 
@@ -211,7 +211,7 @@ def _misspelled(entry: Mapping[str, Any]) -> Mapping[str, str]:
 
 def make_hook(
     event: EventSpec[Any],
-    spelled: Spelled,
+    own_event: DialectEvent,
     wire: Wire,
     spec: CommandSpec,
     *,
@@ -227,7 +227,7 @@ def make_hook(
     return Hook(
         name=name,
         event=event,
-        policy=spelled.policy,
+        policy=own_event.policy,
         wire=wire,
         kind="command",
         spec=spec,
@@ -284,7 +284,7 @@ def layout_of(layer: Layer) -> Layout:
 
 
 def read_layers(
-    layers: Sequence[Layer], tools: Tools, spellings: Mapping[str, Spelled], wire: Wire
+    layers: Sequence[Layer], tools: Tools, dialect_events: Mapping[str, DialectEvent], wire: Wire
 ) -> Reading:
     ordered = sorted(layers, key=lambda layer: _ORDER.index(layout_of(layer)))
     settings = Settings()
@@ -292,7 +292,7 @@ def read_layers(
     diagnostics: list[Diagnostic] = []
     for layer in ordered:
         report = Report(layer.document)
-        around = Surroundings(tools.handlers, wire, spellings, layer.place.scope, report)
+        around = Surroundings(tools.handlers, wire, dialect_events, layer.place.scope, report)
         hooks.extend(_LayerReading(layer, layout_of(layer), around, settings).hooks())
         diagnostics.extend(report.diagnostics)
     diagnostics.extend(_silent_in_codewhale(ordered))

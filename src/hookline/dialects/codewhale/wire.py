@@ -38,5 +38,5 @@ class CodeWhaleWire:
         """Raises `ConfigError` or `UnknownEventError` with what is wrong."""
         return parse_payload(document)
 
-    def answer(self, spelled: str, outcome: Outcome) -> Told:
-        return tell_outcome(spelled, outcome)
+    def answer(self, event_name: str, outcome: Outcome) -> Told:
+        return tell_outcome(event_name, outcome)

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from hookline.dialects.dialect import Layer, Place, Reading, Spelled, Tools
+from hookline.dialects.dialect import DialectEvent, Layer, Place, Reading, Tools
 from hookline.dialects.docker_agent.events import Vocabulary
 from hookline.dialects.docker_agent.settings import PUBLIC_NAME, AgentFiles, identity_of, label
 from hookline.dialects.docker_agent.specs import ShellSpec
@@ -42,8 +42,8 @@ class DockerAgent:
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._vocabulary = Vocabulary()
         self._files = AgentFiles(self._vocabulary, environ)
-        self.spellings: Mapping[str, Spelled] = self._vocabulary.spellings
-        self.wire = DockerWire(self.spellings, environ=environ)
+        self.events: Mapping[str, DialectEvent] = self._vocabulary.events
+        self.wire = DockerWire(self.events, environ=environ)
 
     def places(self, project: str, env: Mapping[str, str]) -> Sequence[Place]:
         """The agent's file comes before the user's own hooks, which are added to those of every agent."""
@@ -65,21 +65,21 @@ class DockerAgent:
     def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
         return self._files.read(list(layers), tools)
 
-    def moments(self, name: str) -> Sequence[Spelled]:
-        return [moment.spelled for moment in self._vocabulary.moments_of(name)]
+    def moments(self, name: str) -> Sequence[DialectEvent]:
+        return [moment.own_event for moment in self._vocabulary.moments_of(name)]
 
-    def flag_hook(self, spelled: Spelled, command: str) -> Hook:
+    def flag_hook(self, own_event: DialectEvent, command: str) -> Hook:
         fields = {"type": "command", "command": command}
-        moment = self._vocabulary.moments[self._vocabulary.order(spelled.policy)]
+        moment = self._vocabulary.moments[self._vocabulary.order(own_event.policy)]
         return Hook(
             name=label(fields),
-            event=spelled.event,
-            policy=spelled.policy,
+            event=own_event.event,
+            policy=own_event.policy,
             wire=self.wire,
             kind="command",
             spec=ShellSpec(command),
             condition=moment.row.when,
-            timeout=spelled.timeout,
+            timeout=own_event.timeout,
             dialect=PUBLIC_NAME,
             scope="flag",
             identity=identity_of(fields, ""),

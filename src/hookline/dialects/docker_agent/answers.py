@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import msgspec
 
-from hookline.dialects.dialect import Spelled
+from hookline.dialects.dialect import DialectEvent
 from hookline.dialects.docker_agent.events import INSTRUCTIONS, NEVER_APPROVES
 from hookline.dialects.docker_agent.payload import encoded_answer, transient_messages
 from hookline.dialects.json_text import LenientJsonError, read_lenient
@@ -120,21 +120,21 @@ def _refuse_unknown_words(top: Mapping[str, Any], specific: Mapping[str, Any]) -
 def _refuse_what_strict_refuses(
     call: Call, top: Mapping[str, Any], specific: Mapping[str, Any], unknown: list[str]
 ) -> None:
-    spelled = call.hook.policy.spelled
+    event_name = call.hook.policy.event_name
     if unknown:
         raise UnreadableError(f"strict_output: no field is called {unknown[0]!r}")
     if top.get("suppress_output"):
         raise UnreadableError("strict_output: suppress_output is not supported")
     if _asks_to_block(top) and not call.hook.policy.may & May.BLOCK:
-        raise UnreadableError(f"strict_output: {spelled} cannot block")
+        raise UnreadableError(f"strict_output: {event_name} cannot block")
     named = specific.get("hook_event_name")
-    if named and named != spelled:
-        raise UnreadableError(f"strict_output: hook_event_name is {named[:40]!r}, not {spelled}")
+    if named and named != event_name:
+        raise UnreadableError(f"strict_output: hook_event_name is {named[:40]!r}, not {event_name}")
     supported = supported_fields(call)
     for key, value in specific.items():
         empty = value == "" and key != "updated_tool_response"
         if key not in supported and key != "hook_event_name" and not empty:
-            raise UnreadableError(f"strict_output: {spelled} does not support {key}")
+            raise UnreadableError(f"strict_output: {event_name} does not support {key}")
 
 
 def supported_fields(call: Call) -> set[str]:
@@ -147,11 +147,11 @@ def supported_fields(call: Call) -> set[str]:
         supported.add(REWRITES[call.event.rewrites or ""])
     if may & May.CONTEXT:
         supported.add("additional_context")
-    if policy.spelled in INSTRUCTIONS:
+    if policy.event_name in INSTRUCTIONS:
         supported.add("instruction_context")
     if may & May.ANSWER:
         supported.add("summary")
-    if policy.spelled in ("permission_request", "tool_guard"):
+    if policy.event_name in ("permission_request", "tool_guard"):
         supported.add("metadata")
     return supported
 
@@ -174,8 +174,8 @@ def _blocks(call: Call, top: Mapping[str, Any], said: Gathering) -> None:
 
 
 def cannot_block(call: Call) -> Message:
-    spelled = call.hook.policy.spelled
-    return Message(f"{spelled} hook {call.hook.name} tried to block, but {spelled} cannot block")
+    event_name = call.hook.policy.event_name
+    return Message(f"{event_name} hook {call.hook.name} tried to block, but {event_name} cannot block")
 
 
 def no_reason(call: Call) -> str:
@@ -186,12 +186,14 @@ def _permission(call: Call, specific: Mapping[str, Any], said: Gathering) -> Non
     decision = specific.get("permission_decision", "")
     if not decision:
         return
-    spelled = call.hook.policy.spelled
+    event_name = call.hook.policy.event_name
     if not call.hook.policy.may & May.PERMIT:
-        text = f"{spelled} hook {call.hook.name} gave a permission_decision, which {spelled} does not take"
+        text = (
+            f"{event_name} hook {call.hook.name} gave a permission_decision, which {event_name} does not take"
+        )
         said.messages.append(Message(text))
         said.ignored.append("permission_decision")
-    elif decision == "allow" and spelled in NEVER_APPROVES:
+    elif decision == "allow" and event_name in NEVER_APPROVES:
         said.ignored.append("allow")
     else:
         reason = specific.get("permission_decision_reason", "")
@@ -201,7 +203,7 @@ def _permission(call: Call, specific: Mapping[str, Any], said: Gathering) -> Non
 
 def _text(call: Call, specific: Mapping[str, Any], said: Gathering) -> None:
     texts = [specific.get("additional_context", "")]
-    if call.hook.policy.spelled in INSTRUCTIONS:
+    if call.hook.policy.event_name in INSTRUCTIONS:
         texts += [_instruction(each) for each in specific.get("instruction_context", ())]
     elif specific.get("instruction_context"):
         said.ignored.append("instruction_context")
@@ -261,15 +263,15 @@ _NOWHERE = ("permission_updates", "watch_paths", "seeds", "env_items")
 _LABELS = {"seeds": "initial_user_message", "env_items": "env"}
 
 
-def answer_to(spelled: Spelled, outcome: Outcome) -> Told:
+def answer_to(own_event: DialectEvent, outcome: Outcome) -> Told:
     """Always exit 0 with one object, or nothing when there is nothing to say."""
-    telling = _Telling(spelled, outcome)
+    telling = _Telling(own_event, outcome)
     telling.verdict()
     telling.text()
     telling.rewrite()
     telling.the_rest()
     if telling.specific:
-        telling.top["hook_specific_output"] = {"hook_event_name": spelled.name, **telling.specific}
+        telling.top["hook_specific_output"] = {"hook_event_name": own_event.name, **telling.specific}
     stdout = encoded_answer(telling.top) if telling.top else ""
     return Told(0, stdout, lost=tuple(telling.lost))
 
@@ -277,10 +279,10 @@ def answer_to(spelled: Spelled, outcome: Outcome) -> Told:
 class _Telling:
     """An answer being put together."""
 
-    def __init__(self, spelled: Spelled, outcome: Outcome) -> None:
-        self._name = spelled.name
-        self._event = spelled.event
-        self._may = spelled.policy.may & spelled.event.may
+    def __init__(self, own_event: DialectEvent, outcome: Outcome) -> None:
+        self._name = own_event.name
+        self._event = own_event.event
+        self._may = own_event.policy.may & own_event.event.may
         self._outcome = outcome
         self.top: dict[str, Any] = {}
         self.specific: dict[str, Any] = {}

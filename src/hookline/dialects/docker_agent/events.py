@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from hookline.dialects.dialect import Spelled
+from hookline.dialects.dialect import DialectEvent
 from hookline.dialects.docker_agent.conditions import PromptSource, Resumed
 from hookline.model import events as e
 from hookline.model.events import May
@@ -122,7 +122,7 @@ INSTRUCTIONS = frozenset({"session_start", "turn_start"})
 
 def policy_of(row: Row) -> Policy:
     return Policy(
-        spelled=row.name,
+        event_name=row.name,
         may=row.may,
         run="serial" if row.chained else "parallel",
         sees="current" if row.chained else "original",
@@ -140,7 +140,7 @@ class Moment(Struct, frozen=True, eq=False):
     """A row with its policy: the same object for all hooks there, because lanes are formed by it."""
 
     row: Row
-    spelled: Spelled
+    own_event: DialectEvent
     order: int
 
 
@@ -149,14 +149,14 @@ class Vocabulary:
 
     def __init__(self) -> None:
         self.moments = tuple(
-            Moment(row, Spelled(row.event, policy_of(row), TIMEOUT), order)
+            Moment(row, DialectEvent(row.event, policy_of(row), TIMEOUT), order)
             for order, row in enumerate(rows())
         )
-        self.spellings: Mapping[str, Spelled] = {
-            moment.row.name: moment.spelled for moment in self.moments if not moment.row.again
+        self.events: Mapping[str, DialectEvent] = {
+            moment.row.name: moment.own_event for moment in self.moments if not moment.row.again
         }
         self._by_name: dict[str, list[Moment]] = {}
-        self._order = {moment.spelled.policy: moment.order for moment in self.moments}
+        self._order = {moment.own_event.policy: moment.order for moment in self.moments}
         for moment in self.moments:
             self._by_name.setdefault(moment.row.name, []).append(moment)
 

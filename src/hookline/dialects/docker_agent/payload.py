@@ -8,7 +8,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
-from hookline.dialects.dialect import Spelled
+from hookline.dialects.dialect import DialectEvent
 from hookline.dialects.json_text import written, written_answer
 from hookline.dialects.surrogates import converted
 from hookline.model.diagnostics import Diagnostic
@@ -168,22 +168,22 @@ class PayloadError(HooklineError):
 
 
 def payload_document(
-    event: EventSpec[Any], spelled: str, payload: Any, scene: Scene, agent: str
+    event: EventSpec[Any], event_name: str, payload: Any, scene: Scene, agent: str
 ) -> dict[str, Any]:
     """What is always there, then what is not empty."""
     if payload is None:
-        raise PayloadError(f"there is no payload for {spelled}")
-    known = _from_scene(spelled, scene, agent)
-    for field in FAILED if event is POST_TOOL_USE_FAILURE else FIELDS[spelled]:
+        raise PayloadError(f"there is no payload for {event_name}")
+    known = _from_scene(event_name, scene, agent)
+    for field in FAILED if event is POST_TOOL_USE_FAILURE else FIELDS[event_name]:
         value = read(payload, field.field)
         if value is not None:
             known[field.key] = field.tell(value)
-    if spelled == "before_llm_call":
+    if event_name == "before_llm_call":
         known["messages"] = with_transient(known.get("messages"), payload)
     document: dict[str, Any] = {
         "session_id": scene.session_id,
         "cwd": scene.cwd or os.getcwd(),
-        "hook_event_name": spelled,
+        "hook_event_name": event_name,
     }
     for key in KEYS:
         value = known.get(key)
@@ -192,10 +192,10 @@ def payload_document(
     return document
 
 
-def _from_scene(spelled: str, scene: Scene, agent: str) -> dict[str, Any]:
+def _from_scene(event_name: str, scene: Scene, agent: str) -> dict[str, Any]:
     known: dict[str, Any] = dict(scene.extra or {})
     known["agent_name"] = scene.agent_type or agent
-    if spelled == "worktree_create":
+    if event_name == "worktree_create":
         known.setdefault("worktree_source_dir", scene.project_dir or scene.cwd or os.getcwd())
     return known
 
@@ -245,21 +245,21 @@ _FIELD = re.compile(r"(?<=`\$\.)\w+|(?<=missing required field `)\w+")
 _SCENE = {"session_id": "session_id", "cwd": "cwd", "agent_name": "agent_type", "model_id": "model"}
 
 
-def parse_payload(document: Mapping[str, Any], spellings: Mapping[str, Spelled]) -> Parsed:
+def parse_payload(document: Mapping[str, Any], dialect_events: Mapping[str, DialectEvent]) -> Parsed:
     """Raises `UnknownEventError`, or `ConfigError` with a message that names the field."""
     name = document.get("hook_event_name")
     if not isinstance(name, str):
         raise _wrong("hook_event_name is missing" if name is None else "hook_event_name is not text")
-    spelled = spellings.get(name)
-    if spelled is None:
+    own_event = dialect_events.get(name)
+    if own_event is None:
         # Only for this message.
         from hookline.matching.nearest import nearest  # noqa: PLC0415 - see above
 
-        raise UnknownEventError(name, nearest(name, spellings))
+        raise UnknownEventError(name, nearest(name, dialect_events))
     if name == "on_tool_approval_decision" and document.get("approval_decision") == "allow":
         raise _wrong("Hookline has no event for an approval that was given, only for one that was denied")
     failed = name == "post_tool_use" and document.get("tool_error") is True
-    event = POST_TOOL_USE_FAILURE if failed else spelled.event
+    event = POST_TOOL_USE_FAILURE if failed else own_event.event
     fields = FAILED if failed else FIELDS[name]
     known: dict[str, Any] = {}
     for field in fields:

@@ -92,7 +92,7 @@ def _checked(call: Call, outcome: Outcome, *, strict: bool) -> Decoded:
             raise UnreadableError(f"its rewrite: {error}") from None
     may = call.hook.policy.may & call.event.may
     if strict and (dropped := outcome.clipped(may)[1]):
-        raise UnreadableError(f"strict_output: {call.hook.policy.spelled} does not support {dropped[0]}")
+        raise UnreadableError(f"strict_output: {call.hook.policy.event_name} does not support {dropped[0]}")
     if outcome.blocked and not may & May.BLOCK:
         outcome = replace(outcome, messages=(*outcome.messages, cannot_block(call)))
     kept = tuple(vote for vote in outcome.votes if not _advice(call, vote))
@@ -102,7 +102,7 @@ def _checked(call: Call, outcome: Outcome, *, strict: bool) -> Decoded:
 
 
 def _advice(call: Call, vote: Vote) -> bool:
-    return vote.kind == "allow" and call.hook.policy.spelled in NEVER_APPROVES
+    return vote.kind == "allow" and call.hook.policy.event_name in NEVER_APPROVES
 
 
 def read_completion(call: Call, raw: Replied, *, strict: bool) -> Decoded:

@@ -223,8 +223,8 @@ class EntryReader:
         return [
             Hook(
                 name=name,
-                event=moment.spelled.event,
-                policy=moment.spelled.policy,
+                event=moment.own_event.event,
+                policy=moment.own_event.policy,
                 wire=owner.wires(fields.get("strict_output", False)),
                 kind=_KINDS.get(kind, "command"),
                 spec=spec,
@@ -384,8 +384,8 @@ class _Wires:
     def __call__(self, strict: bool) -> Wire:
         wire = self._made.get(strict)
         if wire is None:
-            spellings = self._vocabulary.spellings
-            wire = DockerWire(spellings, agent=self._agent, strict=strict, environ=self._environ)
+            dialect_events = self._vocabulary.events
+            wire = DockerWire(dialect_events, agent=self._agent, strict=strict, environ=self._environ)
             self._made[strict] = wire
         return wire
 
@@ -437,7 +437,7 @@ class _FileReading:
 
     def _misplaced(self, agent: Mapping[str, Any], path: Path) -> None:
         for key in agent:
-            if key in self._vocabulary.spellings:
+            if key in self._vocabulary.events:
                 message = f"{key} stands outside hooks, where nobody reads it"
                 self._report.say("error", "misplaced-event", message, *path, key, fix=f"hooks.{key}")
 
@@ -453,8 +453,8 @@ class _FileReading:
         found: list[Hook] = []
         for name, entries in self._table(value, "hooks", path).items():
             place: Path = (*path, name)
-            if name not in self._vocabulary.spellings:
-                self._report.unknown("event", name, self._vocabulary.spellings, *place)
+            if name not in self._vocabulary.events:
+                self._report.unknown("event", name, self._vocabulary.events, *place)
             elif entries is not None and not isinstance(entries, list):
                 self._report.say("error", "not-a-list", f"{name} is not a list", *place, fix=f"{name}: [...]")
             elif self._vocabulary.takes_matchers(name):

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.dialects.dialect import Spelled
+from hookline.dialects.dialect import DialectEvent
 from hookline.dialects.docker_agent.answers import answer_to
 from hookline.dialects.docker_agent.payload import (
     PayloadError,
@@ -30,13 +30,13 @@ class DockerWire:
 
     def __init__(
         self,
-        spellings: Mapping[str, Spelled],
+        dialect_events: Mapping[str, DialectEvent],
         *,
         agent: str = "root",
         strict: bool = False,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
-        self._spellings = spellings
+        self._events = dialect_events
         self._agent = agent
         self._strict = strict
         self._environ = environ
@@ -75,13 +75,15 @@ class DockerWire:
         return with_edits(event, payload, outcome)
 
     def parse(self, document: Mapping[str, Any]) -> Parsed:
-        return parse_payload(document, self._spellings)
+        return parse_payload(document, self._events)
 
-    def answer(self, spelled: str, outcome: Outcome) -> Told:
-        return answer_to(self._spellings[spelled], outcome)
+    def answer(self, event_name: str, outcome: Outcome) -> Told:
+        return answer_to(self._events[event_name], outcome)
 
     def _document(self, call: Call) -> dict[str, Any]:
-        return payload_document(call.event, call.hook.policy.spelled, call.payload, call.scene, self._agent)
+        return payload_document(
+            call.event, call.hook.policy.event_name, call.payload, call.scene, self._agent
+        )
 
     def _broke(self, call: Call, raw: Broke) -> Decoded:
         """A call that cannot even be told to a hook is stopped wherever it can be, whatever `on_error` says."""

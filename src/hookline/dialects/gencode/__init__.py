@@ -4,8 +4,8 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hookline.dialects.dialect import Dialect, Layer, Place, Reading, Spelled, Tools
-from hookline.dialects.gencode.events import NAME, spellings
+from hookline.dialects.dialect import Dialect, DialectEvent, Layer, Place, Reading, Tools
+from hookline.dialects.gencode.events import NAME, dialect_events
 from hookline.dialects.gencode.settings import SPECS, read_layers
 from hookline.dialects.gencode.wire import GenCodeWire
 from hookline.dialects.labels import command_label
@@ -24,7 +24,7 @@ class GenCode:
 
     def __init__(self) -> None:
         self.wire = GenCodeWire()
-        self.spellings: Mapping[str, Spelled] = spellings()
+        self.events: Mapping[str, DialectEvent] = dialect_events()
 
     def places(self, project: str, env: Mapping[str, str]) -> Sequence[Place]:
         """Lowest first: the user's, the project's, what is local; Claude Code's file before its own each time."""
@@ -41,20 +41,20 @@ class GenCode:
         return False
 
     def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
-        return read_layers(layers, tools, self.spellings, self.wire)
+        return read_layers(layers, tools, self.events, self.wire)
 
-    def moments(self, name: str) -> Sequence[Spelled]:
-        return (self.spellings[name],)
+    def moments(self, name: str) -> Sequence[DialectEvent]:
+        return (self.events[name],)
 
-    def flag_hook(self, spelled: Spelled, command: str) -> Hook:
+    def flag_hook(self, own_event: DialectEvent, command: str) -> Hook:
         return Hook(
             name=command_label(command),
-            event=spelled.event,
-            policy=spelled.policy,
+            event=own_event.event,
+            policy=own_event.policy,
             wire=self.wire,
             kind="command",
             spec=SPECS["command"]({"command": command}),
-            timeout=spelled.timeout,
+            timeout=own_event.timeout,
             dialect=NAME,
             scope="flag",
         )

@@ -69,7 +69,7 @@ class UnreadableError(HooklineError):
     """Why an answer does not count."""
 
 
-def read_answer(document: Object, spelled: str) -> tuple[Outcome, tuple[str, ...]]:
+def read_answer(document: Object, event_name: str) -> tuple[Outcome, tuple[str, ...]]:
     """What the document says at this event, and the names of what nobody reads. Raises `UnreadableError`."""
     ignored: list[str] = []
     top = _fields(document, _TOP, "", ignored)
@@ -77,7 +77,7 @@ def read_answer(document: Object, spelled: str) -> tuple[Outcome, tuple[str, ...
     specific = _fields(top.get("hookSpecificOutput", {}), _SPECIFIC, "hookSpecificOutput.", ignored)
     named = specific.get("hookEventName")
     said = Outcome(
-        votes=(*_continue(top), *_permission(specific, spelled, ignored)),
+        votes=(*_continue(top), *_permission(specific, event_name, ignored)),
         edits=_edits(specific),
         context_items=_context(top, specific),
         watch_paths=tuple(path for path in specific.get("watchPaths", ()) if path),
@@ -85,12 +85,12 @@ def read_answer(document: Object, spelled: str) -> tuple[Outcome, tuple[str, ...
     )
     if specific.get("retry"):
         # An answer that does not name the event has never been heard there.
-        if named == spelled == "PermissionDenied":
+        if named == event_name == "PermissionDenied":
             said += Outcome(retry=True)
         else:
             ignored.append("hookSpecificOutput.retry")
     if "decision" in specific:
-        if named == spelled == "PermissionRequest":
+        if named == event_name == "PermissionRequest":
             said += _decision(specific["decision"], ignored)
         else:
             ignored.append("hookSpecificOutput.decision")
@@ -121,13 +121,13 @@ def _continue(top: Object) -> tuple[Vote, ...]:
 _KINDS: Mapping[str, VoteKind] = {"deny": "block", "ask": "ask", "allow": "allow"}
 
 
-def _permission(specific: Object, spelled: str, ignored: list[str]) -> tuple[Vote, ...]:
+def _permission(specific: Object, event_name: str, ignored: list[str]) -> tuple[Vote, ...]:
     decision = specific.get("permissionDecision")
     if not decision:
         return ()
     kind = _KINDS.get(decision)
     # Only PreToolUse takes a permission from it; a no is a block, and a block counts everywhere.
-    if kind is None or (kind != "block" and spelled != "PreToolUse"):
+    if kind is None or (kind != "block" and event_name != "PreToolUse"):
         ignored.append("hookSpecificOutput.permissionDecision")
         return ()
     reason = _text(specific, "permissionDecisionReason")
@@ -192,9 +192,9 @@ def _text(holder: Object, name: str) -> str:
 _PREVENTING = frozenset({"deny_call", "reject_prompt", "cancel"})
 
 
-def answer(spelled: str, outcome: Outcome) -> Told:
+def answer(event_name: str, outcome: Outcome) -> Told:
     """Always exit 0 and one JSON object: after exit 2 gen-code reads nothing but the reason."""
-    row = ROWS[spelled]
+    row = ROWS[event_name]
     telling = _Telling(row, outcome)
     document = telling.document()
     if not document:

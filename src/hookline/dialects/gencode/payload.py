@@ -23,28 +23,28 @@ _PREFIXES = ("GEN_", "CLAUDE_")
 
 def tell(call: Call) -> Encoded:
     """The document has no newline at its end: it is the whole of stdin."""
-    spelled, scene = call.hook.policy.spelled, call.scene
+    event_name, scene = call.hook.policy.event_name, call.scene
     document: dict[str, Any] = {
         "session_id": scene.session_id,
         "transcript_path": scene.transcript_path,
         "cwd": scene.cwd,
-        "hook_event_name": spelled,
+        "hook_event_name": event_name,
         "permission_mode": scene.permission_mode,
     }
-    for name in ROWS[spelled].sends:
+    for name in ROWS[event_name].sends:
         value = read(call.payload, name)
         if value is None and name in _OF_SCENE:
             value = getattr(scene, name)
         if value is not None and (value or name in _SENT_EMPTY):
             document[name] = value
-    return Encoded(written(document), _environment(spelled, document.get("tool_name"), scene))
+    return Encoded(written(document), _environment(event_name, document.get("tool_name"), scene))
 
 
-def _environment(spelled: str, tool: Any, scene: Scene) -> dict[str, str]:
+def _environment(event_name: str, tool: Any, scene: Scene) -> dict[str, str]:
     values = {
         "PROJECT_DIR": scene.project_dir or scene.cwd,
         "SESSION_ID": scene.session_id,
-        "EVENT_TYPE": spelled,
+        "EVENT_TYPE": event_name,
     }
     if isinstance(tool, str):
         # A zero byte would keep the process from starting, and with it the guard.

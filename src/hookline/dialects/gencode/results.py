@@ -86,7 +86,7 @@ def _document(call: Call, output: bytes) -> Decoded | str:
 
 def _answered(call: Call, document: Mapping[str, Any]) -> Decoded | str:
     try:
-        outcome, ignored = read_answer(document, call.hook.policy.spelled)
+        outcome, ignored = read_answer(document, call.hook.policy.event_name)
     except UnreadableError as error:
         return f"its answer does not count: {error}"
     if not ignored and outcome == GO_ON:

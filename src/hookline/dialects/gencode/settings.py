@@ -12,7 +12,7 @@ from typing import Any, Literal, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.dialects.dialect import Layer, Reading, Spelled, Tools
+from hookline.dialects.dialect import DialectEvent, Layer, Reading, Tools
 from hookline.dialects.gencode.events import NAME
 from hookline.dialects.gencode.matchers import EVERYTHING, Matching, read_matcher
 from hookline.dialects.labels import command_label, shortened, url_label
@@ -133,7 +133,7 @@ class Surroundings(Struct, frozen=True, eq=False):
 class Group(Struct, frozen=True, eq=False):
     """What the entries of one group share."""
 
-    spelled: Spelled
+    own_event: DialectEvent
     matcher_text: str = ""
     matcher: Matcher | None = None
     condition: Condition | None = None
@@ -178,8 +178,8 @@ class _EntryReader:
         once = fields.get("once", False)
         return Hook(
             name=self._name,
-            event=group.spelled.event,
-            policy=group.spelled.policy,
+            event=group.own_event.event,
+            policy=group.own_event.policy,
             wire=self._around.wire,
             kind=self._kind,
             spec=spec,
@@ -242,7 +242,7 @@ class _EntryReader:
         except PatternError as error:
             self._say("error", "bad-pattern", f"if: {error}", "if")
             return None
-        impossible = problem(condition, self._group.spelled.event)
+        impossible = problem(condition, self._group.own_event.event)
         if impossible is not None:
             # It stays: whoever fires the event is told why it did not run.
             message = f"{impossible}, so this hook never runs"
@@ -255,15 +255,15 @@ class _EntryReader:
             self._say(
                 "warning", "async-twice", "asyncRewake already means async", "async", fix="remove async"
             )
-        spelled = self._group.spelled
-        if (background or rewake) and spelled.event.guard:
-            message = f"a hook nobody waits for cannot stop anything at {spelled.name}"
+        own_event = self._group.own_event
+        if (background or rewake) and own_event.event.guard:
+            message = f"a hook nobody waits for cannot stop anything at {own_event.name}"
             key = "asyncRewake" if rewake else "async"
             self._say("warning", "async-guard", message, key, fix=f"remove {key}")
         return "rewake" if rewake else "async" if background else "wait"
 
     def _timeout(self) -> float:
-        usual = self._group.spelled.timeout
+        usual = self._group.own_event.timeout
         seconds = self._fields.get("timeout")
         if seconds is None:
             return usual
@@ -329,10 +329,10 @@ class _File(Struct, frozen=True):
 
 
 def read_layers(
-    layers: Sequence[Layer], tools: Tools, spellings: Mapping[str, Spelled], wire: Wire
+    layers: Sequence[Layer], tools: Tools, dialect_events: Mapping[str, DialectEvent], wire: Wire
 ) -> Reading:
-    files = [_FileReader(layer, tools, spellings, wire).file() for layer in layers]
-    hooks = [hook for name in spellings for hook in _in_force(name, files)]
+    files = [_FileReader(layer, tools, dialect_events, wire).file() for layer in layers]
+    hooks = [hook for name in dialect_events for hook in _in_force(name, files)]
     return Reading(tuple(hooks), tuple(one for file in files for one in file.diagnostics))
 
 
@@ -350,9 +350,11 @@ def _in_force(event: str, files: Sequence[_File]) -> Sequence[Hook]:
 class _FileReader:
     """Reads one file; made for it and thrown away."""
 
-    def __init__(self, layer: Layer, tools: Tools, spellings: Mapping[str, Spelled], wire: Wire) -> None:
+    def __init__(
+        self, layer: Layer, tools: Tools, dialect_events: Mapping[str, DialectEvent], wire: Wire
+    ) -> None:
         self._report = Report(layer.document)
-        self._spellings = spellings
+        self._events = dialect_events
         self._kind: _Kind = _kind(layer)
         self._tools = tools
         root = _plugin_root(layer.place.file) if self._kind == "plugin" else None
@@ -363,9 +365,9 @@ class _FileReader:
     def file(self) -> _File:
         hooks: dict[str, Sequence[Hook]] = {}
         for name, groups in self._table().items():
-            spelled = self._spellings.get(name)
-            if spelled is None:
-                self._report.unknown("event", name, self._spellings, "hooks", name)
+            event_name = self._events.get(name)
+            if event_name is None:
+                self._report.unknown("event", name, self._events, "hooks", name)
             elif not isinstance(groups, list):
                 self._report.say(
                     "error",
@@ -381,7 +383,7 @@ class _FileReader:
                     "warning", "not-inherited", message, "hooks", name, fix="put them into .gen/settings.json"
                 )
             else:
-                hooks[name] = self._event(spelled, cast("list[Any]", groups))
+                hooks[name] = self._event(event_name, cast("list[Any]", groups))
         return _File(self._kind, hooks, self._report.diagnostics)
 
     def _table(self) -> Mapping[str, Any]:
@@ -394,7 +396,7 @@ class _FileReader:
             return {}
         settings = cast("Mapping[str, Any]", value)
         for key in settings:
-            if key in self._spellings:
+            if key in self._events:
                 message = f"{key} stands outside hooks, where nobody reads it"
                 self._report.say("error", "misplaced-event", message, key, fix=f"hooks.{key}")
         hooks = settings.get("hooks")
@@ -405,13 +407,13 @@ class _FileReader:
             self._report.say("error", "not-an-object", f"hooks is {misshaped(hooks, 'an object')}", "hooks")
         return {}
 
-    def _event(self, spelled: Spelled, groups: Sequence[Any]) -> Sequence[Hook]:
+    def _event(self, own_event: DialectEvent, groups: Sequence[Any]) -> Sequence[Hook]:
         hooks: list[Hook] = []
         for index, group in enumerate(groups):
-            self._group(spelled, group, ("hooks", spelled.name, index), hooks)
+            self._group(own_event, group, ("hooks", own_event.name, index), hooks)
         return hooks
 
-    def _group(self, spelled: Spelled, group: Any, path: Path, hooks: list[Hook]) -> None:
+    def _group(self, own_event: DialectEvent, group: Any, path: Path, hooks: list[Hook]) -> None:
         if not isinstance(group, Mapping):
             self._report.say("error", "not-an-object", "a group is not an object with hooks", *path)
             return
@@ -428,8 +430,8 @@ class _FileReader:
             wrong = f"matcher is {misshaped(text, 'text')}"
             self._report.say("error", "wrong-type", wrong, *path, "matcher")
             return
-        matching = self._matching(spelled, text or "", path)
-        shared = Group(spelled, text or "", matching.matcher, matching.condition)
+        matching = self._matching(own_event, text or "", path)
+        shared = Group(own_event, text or "", matching.matcher, matching.condition)
         for index, entry in enumerate(cast("list[Any]", entries)):
             here: Path = (*path, "hooks", index)
             if not isinstance(entry, Mapping):
@@ -439,13 +441,13 @@ class _FileReader:
             if hook is not None:
                 hooks.append(hook)
 
-    def _matching(self, spelled: Spelled, text: str, path: Path) -> Matching:
+    def _matching(self, own_event: DialectEvent, text: str, path: Path) -> Matching:
         if not text:
             return EVERYTHING
-        key = (spelled.name, text)
+        key = (own_event.name, text)
         matching = self._matchings.get(key)
         if matching is None:
-            matching = read_matcher(text, spelled.event, self._tools.patterns, self._tools.shell)
+            matching = read_matcher(text, own_event.event, self._tools.patterns, self._tools.shell)
             self._matchings[key] = matching
         if matching.doubt is not None:
             doubt = matching.doubt

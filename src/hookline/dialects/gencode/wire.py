@@ -29,5 +29,5 @@ class GenCodeWire:
     def parse(self, document: Mapping[str, Any]) -> Parsed:
         return parse(document)
 
-    def answer(self, spelled: str, outcome: Outcome) -> Told:
-        return answer(spelled, outcome)
+    def answer(self, event_name: str, outcome: Outcome) -> Told:
+        return answer(event_name, outcome)

@@ -149,8 +149,8 @@ def _alone(_value: str, document: Object, said: Said) -> None:
 
 def _specific(value: Object, _document: Object, said: Said) -> None:
     named = value.get("hookEventName")
-    if named is not None and named not in (said.policy.spelled, said.event.name):
-        wanted = said.policy.spelled
+    if named is not None and named not in (said.policy.event_name, said.event.name):
+        wanted = said.policy.event_name
         raise UnreadableError(f"hookSpecificOutput.hookEventName is {str(named)[:40]!r}, not {wanted!r}")
     _read(value, _SPECIFIC, said, _IN_SPECIFIC)
 

@@ -62,7 +62,7 @@ _HABITS: Mapping[str, _Habit] = MappingProxyType(
 def _policy(event: EventSpec[Any]) -> Policy:
     habit = _HABITS.get(event.name, _USUAL)
     return Policy(
-        spelled=event.name,
+        event_name=event.name,
         may=event.may,
         run="rewriters_first",
         sees="current",

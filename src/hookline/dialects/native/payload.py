@@ -26,7 +26,7 @@ class PayloadError(HooklineError):
 
 
 def tell(call: Call, limit: int = STDIN_LIMIT) -> Encoded:
-    document = payload_document(call.event, call.hook.policy.spelled, call.payload, call.scene)
+    document = payload_document(call.event, call.hook.policy.event_name, call.payload, call.scene)
     try:
         text = _encoded(document)
         if len(text) >= limit:
@@ -35,16 +35,16 @@ def tell(call: Call, limit: int = STDIN_LIMIT) -> Encoded:
             raise PayloadError(f"the payload needs more than {limit:,} bytes, and has no long texts to cut")
     except (TypeError, ValueError, RecursionError) as error:
         raise PayloadError(f"the payload cannot be written as JSON: {error}") from None
-    return Encoded(text + b"\n", environment(call.hook.policy.spelled, call.scene))
+    return Encoded(text + b"\n", environment(call.hook.policy.event_name, call.scene))
 
 
-def payload_document(event: EventSpec[Any], spelled: str, payload: Any, scene: Scene) -> dict[str, Any]:
+def payload_document(event: EventSpec[Any], event_name: str, payload: Any, scene: Scene) -> dict[str, Any]:
     """The native payload: where and who first, then what is known at this event."""
     document: dict[str, Any] = {
         "session_id": scene.session_id,
         "transcript_path": scene.transcript_path,
         "cwd": scene.cwd,
-        "hook_event_name": spelled,
+        "hook_event_name": event_name,
         "permission_mode": scene.permission_mode,
     }
     for name in _WHEN_SET:
@@ -55,10 +55,10 @@ def payload_document(event: EventSpec[Any], spelled: str, payload: Any, scene: S
     return document
 
 
-def environment(spelled: str, scene: Scene) -> dict[str, str]:
+def environment(event_name: str, scene: Scene) -> dict[str, str]:
     project = scene.project_dir or scene.cwd
     return {
-        "HOOKLINE_EVENT": spelled,
+        "HOOKLINE_EVENT": event_name,
         "HOOKLINE_SESSION_ID": scene.session_id,
         "HOOKLINE_CWD": scene.cwd,
         "HOOKLINE_PROJECT_DIR": project,

@@ -8,10 +8,10 @@ place of the reasoning, model_context, settings files in GB18030, and most of th
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hookline.dialects.dialect import Dialect, Layer, Place, Reading, Spelled, Tools
+from hookline.dialects.dialect import Dialect, DialectEvent, Layer, Place, Reading, Tools
 from hookline.dialects.labels import command_label
 from hookline.dialects.reasonix import settings as config
-from hookline.dialects.reasonix.events import NAME, events_of, spellings
+from hookline.dialects.reasonix.events import NAME, dialect_events, events_of
 from hookline.dialects.reasonix.settings import Wires
 from hookline.dialects.reasonix.wire import ClaudeFormatWire, ReasonixWire
 from hookline.handlers.command import CommandSpec
@@ -23,32 +23,32 @@ class Reasonix:
     project_files: Sequence[str] = (f"{config.FOLDER}/{config.FILE}",)
 
     def __init__(self) -> None:
-        self.spellings: Mapping[str, Spelled] = spellings()
-        self.wire = ReasonixWire(self.spellings)
-        self._wires = Wires(self.wire, ClaudeFormatWire(self.spellings))
+        self.events: Mapping[str, DialectEvent] = dialect_events()
+        self.wire = ReasonixWire(self.events)
+        self._wires = Wires(self.wire, ClaudeFormatWire(self.events))
 
     def places(self, project: str, env: Mapping[str, str]) -> Sequence[Place]:
         return config.places(project, env)
 
     def recognises(self, value: Any) -> bool:
-        return config.recognises(value, self.spellings)
+        return config.recognises(value, self.events)
 
     def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
-        return config.read(layers, tools, self.spellings, self._wires)
+        return config.read(layers, tools, self.events, self._wires)
 
-    def moments(self, name: str) -> Sequence[Spelled]:
-        known = self.spellings[name]
-        return [Spelled(event, known.policy, known.timeout) for event in events_of(known)]
+    def moments(self, name: str) -> Sequence[DialectEvent]:
+        known = self.events[name]
+        return [DialectEvent(event, known.policy, known.timeout) for event in events_of(known)]
 
-    def flag_hook(self, spelled: Spelled, command: str) -> Hook:
+    def flag_hook(self, own_event: DialectEvent, command: str) -> Hook:
         return Hook(
             name=command_label(command),
-            event=spelled.event,
-            policy=spelled.policy,
+            event=own_event.event,
+            policy=own_event.policy,
             wire=self.wire,
             kind="command",
             spec=CommandSpec(command=command),
-            timeout=spelled.timeout,
+            timeout=own_event.timeout,
             dialect=NAME,
             scope="flag",
         )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from hookline.dialects.dialect import Spelled
+from hookline.dialects.dialect import DialectEvent
 from hookline.dialects.reasonix.events import LONGEST_TEXT, TEXT_EVENTS, gates
 from hookline.dialects.reasonix.markers import INJECT, WARN, marked_lines
 from hookline.dialects.surrogates import whole_text
@@ -23,13 +23,13 @@ _UNSPEAKABLE = (
 _STOPS = frozenset({"TurnStart", "UserPromptSubmit"})
 
 
-def answer(spelled: Spelled, outcome: Outcome) -> Told:
-    told = _told(spelled, outcome)
+def answer(own_event: DialectEvent, outcome: Outcome) -> Told:
+    told = _told(own_event, outcome)
     return Told(told.code, whole_text(told.stdout), whole_text(told.stderr), told.lost)
 
 
-def _told(spelled: Spelled, outcome: Outcome) -> Told:
-    gate, name = gates(spelled.policy), spelled.name
+def _told(own_event: DialectEvent, outcome: Outcome) -> Told:
+    gate, name = gates(own_event.policy), own_event.name
     lost = [label for part, label in _UNSPEAKABLE if getattr(outcome, part)]
     refused = _refusal(name, outcome) if gate else None
     lost.extend(_lost_votes(outcome, gate=gate))

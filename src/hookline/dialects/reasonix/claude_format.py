@@ -63,17 +63,17 @@ class EitherName(Struct, frozen=True):
         return f'matcher "{self.text}" matches another name of "{subject}"'
 
 
-def claude_document(spelled: str, payload: Any, scene: Scene) -> dict[str, Any]:
+def claude_document(event_name: str, payload: Any, scene: Scene) -> dict[str, Any]:
     told: dict[str, Any] = {
         "session_id": scene.session_id,
         "transcript_path": scene.transcript_path,
         "cwd": scene.cwd,
-        "hook_event_name": spelled,
+        "hook_event_name": event_name,
     }
     tool = field(payload, "tool_name")
     if isinstance(tool, str):
         told |= _tool(tool, payload, scene)
-    for name in _FIELDS.get(spelled, ()):
+    for name in _FIELDS.get(event_name, ()):
         value = field(payload, name)
         if value is not None:
             told[name] = value
@@ -109,30 +109,30 @@ def read_json(call: Call, raw: Exited) -> Decoded | None:
     said = _object(raw.stdout)
     if said is None:
         return None
-    spelled = call.hook.policy.spelled
+    event_name = call.hook.policy.event_name
     specific = _object_in(said, "hookSpecificOutput")
-    if specific and specific.get("hookEventName") != spelled:
+    if specific and specific.get("hookEventName") != event_name:
         # Written for another event: nothing of it is meant for this one.
         return Decoded(ignored=("hookSpecificOutput of another event",))
-    refused = _refusal(spelled, said, specific)
+    refused = _refusal(event_name, said, specific)
     if refused is not None:
         reason = refused or f"hook {call.hook.name} said no and gave no reason"
         line = message_line(call, "block", refused, cut=raw.truncated)
         return Decoded(Outcome(votes=(Vote("block", reason),), messages=(Message(line),)))
     context = specific.get("additionalContext")
-    if spelled == "SessionStart" and isinstance(context, str) and context.strip():
+    if event_name == "SessionStart" and isinstance(context, str) and context.strip():
         return Decoded(Outcome(context_items=(ContextItem(context.strip()[:LONGEST_TEXT]),)))
     return Decoded(ignored=tuple(said))
 
 
-def _refusal(spelled: str, said: Mapping[str, Any], specific: Mapping[str, Any]) -> str | None:
+def _refusal(event_name: str, said: Mapping[str, Any], specific: Mapping[str, Any]) -> str | None:
     """The reason of a denial in the one form each event has for it."""
-    if spelled == "PreToolUse" and specific.get("permissionDecision") == "deny":
+    if event_name == "PreToolUse" and specific.get("permissionDecision") == "deny":
         return _reason(specific.get("permissionDecisionReason"))
     decision = _object_in(specific, "decision")
-    if spelled == "PermissionRequest" and decision.get("behavior") == "deny":
+    if event_name == "PermissionRequest" and decision.get("behavior") == "deny":
         return _reason(decision.get("message"))
-    if spelled == "UserPromptSubmit" and said.get("decision") == "block":
+    if event_name == "UserPromptSubmit" and said.get("decision") == "block":
         return _reason(said.get("reason"))
     return None
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from hookline.dialects.dialect import Spelled
+from hookline.dialects.dialect import DialectEvent
 from hookline.model import events as e
 from hookline.model.events import EventSpec, May
 from hookline.model.policy import CAUSES, Cause, Limit, Lives, Placement, Policy, Reaction
@@ -85,26 +85,27 @@ CAPTURED = 256 * 1024
 LONGEST_TEXT = 4096
 
 
-def spellings() -> dict[str, Spelled]:
+def dialect_events() -> dict[str, DialectEvent]:
     """Built once per dialect: lanes are formed by the identity of these policies."""
     return {
-        name: Spelled(row.event, _policy(name, row), row.milliseconds / 1000) for name, row in _ROWS.items()
+        name: DialectEvent(row.event, _policy(name, row), row.milliseconds / 1000)
+        for name, row in _ROWS.items()
     }
 
 
-def events_of(spelled: Spelled) -> tuple[EventSpec[Any], ...]:
+def events_of(own_event: DialectEvent) -> tuple[EventSpec[Any], ...]:
     """Every event an entry under this name registers on."""
-    return (spelled.event, *_ROWS[spelled.name].also)
+    return (own_event.event, *_ROWS[own_event.name].also)
 
 
 def gates(policy: Policy) -> bool:
     """Whether exit 2 stops something there."""
-    return bool(policy.may & May.BLOCK) and policy.spelled not in CLAUDE_GATES
+    return bool(policy.may & May.BLOCK) and policy.event_name not in CLAUDE_GATES
 
 
 def _policy(name: str, row: _Row) -> Policy:
     return Policy(
-        spelled=name,
+        event_name=name,
         may=row.may,
         run="serial",
         stop_on="block",

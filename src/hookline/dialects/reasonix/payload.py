@@ -11,7 +11,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
-from hookline.dialects.dialect import Spelled
+from hookline.dialects.dialect import DialectEvent
 from hookline.dialects.json_text import written
 from hookline.dialects.surrogates import converted
 from hookline.documents.shapes import misshaped
@@ -173,10 +173,10 @@ KEYS: Mapping[str, tuple[Key, ...]] = MappingProxyType(
 )  # fmt: skip
 
 
-def document(spelled: str, payload: Any, scene: Scene) -> dict[str, Any]:
+def document(event_name: str, payload: Any, scene: Scene) -> dict[str, Any]:
     """The payload in Reasonix's shape; what is not known is left out."""
-    told: dict[str, Any] = {"event": spelled, "cwd": scene.cwd}
-    for key in KEYS[spelled]:
+    told: dict[str, Any] = {"event": event_name, "cwd": scene.cwd}
+    for key in KEYS[event_name]:
         value = key.tell(payload, scene)
         if value is not _NOTHING:
             told[key.name] = value
@@ -187,13 +187,13 @@ def document(spelled: str, payload: Any, scene: Scene) -> dict[str, Any]:
 _ASSUMED: Mapping[str, Mapping[str, Any]] = {"SubagentStop": {"agent_id": ""}}
 
 
-def parse(document: Mapping[str, Any], spellings: Mapping[str, Spelled]) -> Parsed:
+def parse(document: Mapping[str, Any], dialect_events: Mapping[str, DialectEvent]) -> Parsed:
     name = document.get("event")
     if not isinstance(name, str):
         raise _wrong("event is missing" if name is None else "event is not text")
-    spelled = spellings.get(name)
-    if spelled is None:
-        raise UnknownEventError(name, nearest(name, spellings))
+    own_event = dialect_events.get(name)
+    if own_event is None:
+        raise UnknownEventError(name, nearest(name, dialect_events))
     known: dict[str, Any] = dict(_ASSUMED.get(name, {}))
     for key in KEYS[name]:
         value = document.get(key.name)
@@ -202,19 +202,19 @@ def parse(document: Mapping[str, Any], spellings: Mapping[str, Spelled]) -> Pars
             if instead is not None:
                 raise _wrong(f"{key.name} is {instead}")
             known.update(key.take(value))
-    return Parsed(spelled.event, _payload(spelled, known), _scene(document))
+    return Parsed(own_event.event, _payload(own_event, known), _scene(document))
 
 
-def _payload(spelled: Spelled, known: dict[str, Any]) -> Any:
+def _payload(own_event: DialectEvent, known: dict[str, Any]) -> Any:
     try:
-        return converted(known, spelled.event.payload)
+        return converted(known, own_event.event.payload)
     except (msgspec.ValidationError, RecursionError) as error:
         said = str(error)
         if said.startswith("Object missing required field"):
             field = said.split("`")[1]
-            names = {key.name for key in KEYS[spelled.name] if field in key.take({})}
+            names = {key.name for key in KEYS[own_event.name] if field in key.take({})}
             said = f"{', '.join(sorted(names)) or field} is missing"
-        raise _wrong(f"the payload of {spelled.name}: {said}") from None
+        raise _wrong(f"the payload of {own_event.name}: {said}") from None
 
 
 def _scene(document: Mapping[str, Any]) -> Scene:

@@ -67,21 +67,21 @@ def message_line(call: Call, decision: str, detail: str, *, cut: bool) -> str:
         command = f"{command[:_LONGEST_COMMAND]}…"
     scope = "global" if hook.scope == "user" else hook.scope
     mark = " (output truncated at 256KB)" if cut else ""
-    return f"hook {scope}/{hook.policy.spelled} `{command}` {decision}{mark}" + (
+    return f"hook {scope}/{hook.policy.event_name} `{command}` {decision}{mark}" + (
         f": {detail}" if detail else ""
     )
 
 
 def _passed(call: Call, said: Printed) -> Decoded:
-    spelled = call.hook.policy.spelled
+    event_name = call.hook.policy.event_name
     if not said.stdout:
         return NOTHING_SAID
-    if spelled in TEXT_EVENTS:
+    if event_name in TEXT_EVENTS:
         text = said.stdout[:LONGEST_TEXT]
         ignored = (f"text beyond {LONGEST_TEXT:,} characters",) if text != said.stdout else ()
         return Decoded(Outcome(context_items=(ContextItem(text),)), ignored=ignored)
     outcome = _any_exit(call, said)
-    if spelled == "TurnEnd":
+    if event_name == "TurnEnd":
         marked = read_markers(said.stdout)
         ignored = ("@@INJECT without a block",) if marked.inject else ()
         return Decoded(outcome, ignored=ignored + (("stdout",) if marked.rest else ()))
@@ -101,7 +101,7 @@ def _beside_block(call: Call, said: Printed, reason: str, line: str) -> Outcome:
     """The line for the user, and at TurnEnd what the model goes on with: a message as if the user wrote it."""
     marked = _marked(call, said)
     messages = (Message(line), *(Message(text) for text in marked.warnings))
-    if call.hook.policy.spelled != "TurnEnd":
+    if call.hook.policy.event_name != "TurnEnd":
         return Outcome(messages=messages)
     text = marked.inject or (
         f"[TurnEnd gate] The previous response was rejected. Reason: {reason}\n"
@@ -112,14 +112,14 @@ def _beside_block(call: Call, said: Printed, reason: str, line: str) -> Outcome:
 
 def _any_exit(call: Call, said: Printed) -> Outcome:
     """What counts however the hook ended, as long as it blocks nothing."""
-    if call.hook.policy.spelled == "PreCompact" and said.stdout:
+    if call.hook.policy.event_name == "PreCompact" and said.stdout:
         return Outcome(context_items=(ContextItem(said.stdout),))
     warnings = _marked(call, said).warnings
     return Outcome(messages=tuple(Message(text) for text in warnings)) if warnings else GO_ON
 
 
 def _marked(call: Call, said: Printed) -> Marked:
-    return read_markers(said.stdout) if call.hook.policy.spelled == "TurnEnd" else Marked(rest=said.stdout)
+    return read_markers(said.stdout) if call.hook.policy.event_name == "TurnEnd" else Marked(rest=said.stdout)
 
 
 def _text(output: bytes) -> str:

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from hookline.dialects.dialect import Layer, Place, Reading, Spelled, Tools
+from hookline.dialects.dialect import DialectEvent, Layer, Place, Reading, Tools
 from hookline.dialects.labels import command_label, shortened
 from hookline.dialects.reasonix.claude_format import EitherName
 from hookline.dialects.reasonix.events import NAME, TOOL_EVENTS, events_of
@@ -67,11 +67,13 @@ class Wires(Struct, frozen=True):
 class EntryReader:
     """Reads one entry of one file; made for it and thrown away."""
 
-    def __init__(self, report: Report, tools: Tools, wires: Wires, spelled: Spelled, scope: Scope) -> None:
+    def __init__(
+        self, report: Report, tools: Tools, wires: Wires, own_event: DialectEvent, scope: Scope
+    ) -> None:
         self._report = report
         self._tools = tools
         self._wires = wires
-        self._spelled = spelled
+        self._own_event = own_event
         self._scope: Scope = scope
         self._path: Path = ()
         self._name: str | None = None
@@ -100,7 +102,7 @@ class EntryReader:
             Hook(
                 name=self._name,
                 event=event,
-                policy=self._spelled.policy,
+                policy=self._own_event.policy,
                 wire=self._wires.claude if claude else self._wires.own,
                 kind="command",
                 spec=spec,
@@ -110,7 +112,7 @@ class EntryReader:
                 scope=self._scope,
                 where=where,
             )
-            for event in events_of(self._spelled)
+            for event in events_of(self._own_event)
         ]
 
     def _say(
@@ -151,8 +153,8 @@ class EntryReader:
         """The matcher, and whether it could be read; one that could not never fires there."""
         if text is None or text.strip() in ("", "*"):
             return None, True
-        if self._spelled.name not in TOOL_EVENTS:
-            message = f"match is not read at {self._spelled.name}, so this hook runs every time"
+        if self._own_event.name not in TOOL_EVENTS:
+            message = f"match is not read at {self._own_event.name}, so this hook runs every time"
             self._say("warning", "unread-matcher", message, "match", fix="remove match")
             return None, True
         try:
@@ -167,7 +169,7 @@ class EntryReader:
         return (EitherName(matcher) if claude and matcher is not None else matcher), True
 
     def _timeout(self, milliseconds: float | None) -> float:
-        usual = self._spelled.timeout
+        usual = self._own_event.timeout
         if milliseconds is None:
             return usual
         fix = f"leave it out for {usual * 1000:.0f} milliseconds"
@@ -222,19 +224,21 @@ def places(project: str, env: Mapping[str, str]) -> Sequence[Place]:
     return users if own in files else [Place(own, "project", needs_trust=True), *users]
 
 
-def recognises(value: Any, spellings: Mapping[str, Spelled]) -> bool:
+def recognises(value: Any, dialect_events: Mapping[str, DialectEvent]) -> bool:
     """Entries with a command right under its events: other agents have groups there, or other names."""
     hooks = _mapping(_mapping(value).get("hooks"))
     lists = [
         cast("list[Any]", some)
         for name, some in hooks.items()
-        if name in spellings and isinstance(some, list)
+        if name in dialect_events and isinstance(some, list)
     ]
     entries = [_mapping(entry) for some in lists for entry in some]
     return any("command" in entry for entry in entries) and not any("hooks" in entry for entry in entries)
 
 
-def read(layers: Sequence[Layer], tools: Tools, spellings: Mapping[str, Spelled], wires: Wires) -> Reading:
+def read(
+    layers: Sequence[Layer], tools: Tools, dialect_events: Mapping[str, DialectEvent], wires: Wires
+) -> Reading:
     hooks: list[Hook] = []
     diagnostics: list[Diagnostic] = []
     user: str | None = None
@@ -244,24 +248,24 @@ def read(layers: Sequence[Layer], tools: Tools, spellings: Mapping[str, Spelled]
             message = f"it is not read, because {user} is there"
             report.say("info", "not-in-force", message, fix="keep one of the two")
         else:
-            hooks.extend(_hooks(report, layer.place.scope, tools, spellings, wires))
+            hooks.extend(_hooks(report, layer.place.scope, tools, dialect_events, wires))
             user = layer.place.file if layer.place.scope == "user" else user
         diagnostics.extend(report.diagnostics)
     return Reading(tuple(hooks), tuple(diagnostics))
 
 
 def _hooks(
-    report: Report, scope: Scope, tools: Tools, spellings: Mapping[str, Spelled], wires: Wires
+    report: Report, scope: Scope, tools: Tools, dialect_events: Mapping[str, DialectEvent], wires: Wires
 ) -> list[Hook]:
-    table = _table(report, spellings)
+    table = _table(report, dialect_events)
     for name in table:
-        if name not in spellings:
-            report.unknown("event", name, spellings, "hooks", name)
+        if name not in dialect_events:
+            report.unknown("event", name, dialect_events, "hooks", name)
     hooks: list[Hook] = []
     # In the order of the events, as the agent lists them, not of the file.
-    for name, spelled in spellings.items():
+    for name, event_name in dialect_events.items():
         if name in table:
-            reader = EntryReader(report, tools, wires, spelled, scope)
+            reader = EntryReader(report, tools, wires, event_name, scope)
             hooks.extend(_event_hooks(report, reader, name, table[name]))
     return hooks
 
@@ -281,7 +285,7 @@ def _event_hooks(report: Report, reader: EntryReader, name: str, entries: Any) -
     return hooks
 
 
-def _table(report: Report, spellings: Mapping[str, Spelled]) -> Mapping[str, Any]:
+def _table(report: Report, dialect_events: Mapping[str, DialectEvent]) -> Mapping[str, Any]:
     """What stands under `hooks`; the other keys of the file are other settings."""
     value = report.document.value
     if value is None:
@@ -291,7 +295,7 @@ def _table(report: Report, spellings: Mapping[str, Spelled]) -> Mapping[str, Any
         return {}
     settings = cast("Mapping[str, Any]", value)
     for key in settings:
-        if key in spellings:
+        if key in dialect_events:
             message = f"{key} stands outside hooks, where nobody reads it"
             report.say("error", "misplaced-event", message, key, fix=f'"hooks": {{"{key}": [...]}}')
     hooks = settings.get("hooks", {})

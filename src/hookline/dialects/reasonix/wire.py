@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from hookline.dialects.dialect import Spelled
+from hookline.dialects.dialect import DialectEvent
 from hookline.dialects.json_text import written
 from hookline.dialects.reasonix import answers as answering
 from hookline.dialects.reasonix import payload as parsing
@@ -23,12 +23,12 @@ from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, Parsed, To
 class ReasonixWire:
     """Stateless: one object serves every hook."""
 
-    def __init__(self, spellings: Mapping[str, Spelled]) -> None:
-        self._spellings = spellings
+    def __init__(self, dialect_events: Mapping[str, DialectEvent]) -> None:
+        self._events = dialect_events
 
     def encode(self, call: Call) -> Encoded:
         """No variables: Reasonix sets none for hooks from settings."""
-        return Encoded(written(document(call.hook.policy.spelled, call.payload, call.scene)) + b"\n")
+        return Encoded(written(document(call.hook.policy.event_name, call.payload, call.scene)) + b"\n")
 
     def decode(self, call: Call, raw: RawResult) -> Decoded:
         """Never raises, whatever a hook printed."""
@@ -50,12 +50,12 @@ class ReasonixWire:
 
     def parse(self, document: Mapping[str, Any]) -> Parsed:
         """Raises `ConfigError` or `UnknownEventError` with what is wrong."""
-        return parsing.parse(document, self._spellings)
+        return parsing.parse(document, self._events)
 
-    def answer(self, spelled: str, outcome: Outcome) -> Told:
-        known = self._spellings.get(spelled)
+    def answer(self, event_name: str, outcome: Outcome) -> Told:
+        known = self._events.get(event_name)
         if known is None:
-            raise UnknownEventError(spelled, nearest(spelled, self._spellings))
+            raise UnknownEventError(event_name, nearest(event_name, self._events))
         return answering.answer(known, outcome)
 
 
@@ -63,7 +63,9 @@ class ClaudeFormatWire(ReasonixWire):
     """For entries with `"payloadFormat": "claude"`."""
 
     def encode(self, call: Call) -> Encoded:
-        return Encoded(written(claude_document(call.hook.policy.spelled, call.payload, call.scene)) + b"\n")
+        return Encoded(
+            written(claude_document(call.hook.policy.event_name, call.payload, call.scene)) + b"\n"
+        )
 
     def decode(self, call: Call, raw: RawResult) -> Decoded:
         if isinstance(raw, Exited) and raw.code == 0:
@@ -73,4 +75,4 @@ class ClaudeFormatWire(ReasonixWire):
         return super().decode(call, raw)
 
     def gates(self, policy: Policy) -> bool:
-        return gates(policy) or policy.spelled in CLAUDE_GATES
+        return gates(policy) or policy.event_name in CLAUDE_GATES

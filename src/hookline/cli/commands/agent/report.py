@@ -89,7 +89,7 @@ def _notices(listener: Listener) -> list[dict[str, Any]]:
 def _event(fired: Fired, journal: Journal) -> dict[str, Any]:
     return {
         "event": fired.event,
-        "spelled": fired.spelled,
+        "spelled": fired.event_name,
         "agent": fired.agent,
         "payload": _payload(fired.payload),
         "outcome": msgspec.to_builtins(outcome_document(fired.outcome, _named(journal)), enc_hook=str),

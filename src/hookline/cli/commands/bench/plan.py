@@ -195,12 +195,12 @@ def chosen_events(engine: Engine, names: Sequence[str], dialect: str | None) -> 
 def _named(engine: Engine, name: str, dialect: str | None) -> list[EventSpec[Any]]:
     if name in engine.events:
         return [engine.events[name]]
-    own = {hook.event.name: hook.event for hook in engine.hooks if hook.policy.spelled == name}
+    own = {hook.event.name: hook.event for hook in engine.hooks if hook.policy.event_name == name}
     if own:
         return list(own.values())
     for other in [dialect] if dialect is not None else engine.loader.names:
-        if other != NATIVE and name in engine.loader.dialect(other).spellings:
-            return [engine.loader.dialect(other).spellings[name].event]
+        if other != NATIVE and name in engine.loader.dialect(other).events:
+            return [engine.loader.dialect(other).events[name].event]
     raise UnknownEventError(name[:200], nearest(name, engine.events))
 
 

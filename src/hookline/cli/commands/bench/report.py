@@ -123,7 +123,7 @@ def _verdict(hook: Hook, runs: Sequence[Run], took: Times | None) -> tuple[Verdi
     if share > 0.5:
         return "slow", f"p95 is over half its timeout of {seconds(hook.timeout)}"
     if took.p95_ms > _NOTICED_MS and hook.waiting == "wait" and hook.policy.waits:
-        return "slow", f"every {hook.policy.spelled} waits {took.p95_ms / 1e3:.1f} s for it"
+        return "slow", f"every {hook.policy.event_name} waits {took.p95_ms / 1e3:.1f} s for it"
     return "fine", f"p95 is {percent(share)} of its {seconds(hook.timeout)}"
 
 

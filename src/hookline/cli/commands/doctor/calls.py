@@ -42,7 +42,7 @@ def calls(commands: Sequence[str], caller_of: CallerOf) -> Check:
             for words in words_for_us(hook, here.shell):
                 problem = _wrong(words, hook, commands, caller_of)
                 if problem is not None:
-                    fix = f"hookline hook --dialect {hook.dialect} {hook.policy.spelled}"
+                    fix = f"hookline hook --dialect {hook.dialect} {hook.policy.event_name}"
                     yield about(hook, "error", CODE, problem, "command", fix=fix)
                 elif "hook" in words and hook.event.subject == "tool_name":
                     callers.setdefault(hook.dialect, hook)
@@ -87,8 +87,8 @@ def _of_another(call: _Call, dialect: str, hook: Hook, asked: Asked | None) -> s
         return f"{agent_of(hook)} calls, and it says {dialect}"
     if asked is None:
         return "CodeWhale does not tell its hooks which event it is" if dialect == "codewhale" else None
-    if len(call.events) > 1 or asked.name != hook.policy.spelled:
-        return f"it stands at {hook.policy.spelled} and says {' '.join(call.events)[:100]}"
+    if len(call.events) > 1 or asked.name != hook.policy.event_name:
+        return f"it stands at {hook.policy.event_name} and says {' '.join(call.events)[:100]}"
     return None
 
 

@@ -54,7 +54,7 @@ class Findings(Struct, frozen=True, eq=False):
     def events_of(self, found: Found) -> Counter[str]:
         """Hooks per event, under the names of the file's own agent."""
         return Counter(
-            hook.policy.spelled
+            hook.policy.event_name
             for hook in entries(self.loaded)
             if hook.where.file == found.file and hook.dialect == found.dialect
         )

@@ -107,7 +107,7 @@ def _names(engine: "Engine") -> Mapping[str, Names]:
     """The event names of every agent, worked out only when one is unknown."""
     loader = engine.loader
     foreign = {
-        name: {spelled: each.event for spelled, each in loader.dialect(name).spellings.items()}
+        name: {event_name: each.event for event_name, each in loader.dialect(name).events.items()}
         for name in loader.names
         if name != NATIVE
     }

@@ -238,7 +238,7 @@ def _lane(number: int, lane: Lane, hooks: tuple[HookFacts, ...]) -> LaneFacts:
     return LaneFacts(
         lane=number,
         dialect=lane.hooks[0].hook.dialect,
-        spelled=policy.spelled,
+        spelled=policy.event_name,
         rewriters=policy.run == "rewriters_first" and lane.in_order,
         run=policy.run,
         sees=policy.sees,
@@ -342,7 +342,7 @@ def _document(engine: Engine, request: Request, loaded: Loaded, cwd: str) -> Exp
     value = subject_of(request.event, request.payload)
     return ExplainDocument(
         event=request.event.name,
-        spelled=request.spelled,
+        spelled=request.event_name,
         subject=request.event.subject,
         subject_value=clean(value) if value is not None else None,
         layers=layers(engine, loaded, request.event),
@@ -352,7 +352,7 @@ def _document(engine: Engine, request: Request, loaded: Loaded, cwd: str) -> Exp
 
 
 def _lines(document: ExplainDocument, request: Request, cwd: str, width: int) -> Iterator[str]:
-    under = f" ({request.spelled}, {request.dialect})" if request.spelled else ""
+    under = f" ({request.event_name}, {request.dialect})" if request.event_name else ""
     yield printable(f"{document.event}{under}")
     yield paragraph(f"fires {request.event.fires}", width, "  ")
     if document.subject is not None:

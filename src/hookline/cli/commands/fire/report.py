@@ -92,7 +92,7 @@ def _entries(verdicts: Sequence[Verdict], runs: Sequence[Run], cleaned: Callable
 def _skipped(hook: Hook, source: str, why: str) -> Run:
     return Run(
         hook=hook.name, source=source, dialect=hook.dialect, type=hook.kind, mode=hook.mode,
-        status="skipped", why=why, event=hook.event.name, spelled=hook.policy.spelled,
+        status="skipped", why=why, event=hook.event.name, spelled=hook.policy.event_name,
     )  # fmt: skip
 
 

@@ -75,14 +75,14 @@ def dialects_of(engine: Engine, names: Sequence[str] | None = None) -> "Iterator
 
 def _concerned(request: Request, hooks: Sequence[Hook]) -> Sequence[Hook]:
     """Several names of a dialect may share an event; who fires one of them means that one."""
-    if request.spelled is None:
+    if request.event_name is None:
         return hooks
     return [
         hook
         for hook in hooks
         if hook.event is not request.event
         or hook.dialect != request.dialect
-        or hook.policy.spelled == request.spelled
+        or hook.policy.event_name == request.event_name
     ]
 
 
@@ -103,7 +103,7 @@ async def _dispatch(
         entries = account(verdicts, runs, request.scene.cwd, cleaned)
     firing = Firing(
         event=request.event,
-        under=f"{request.spelled}, {request.dialect}" if request.spelled else "",
+        under=f"{request.event_name}, {request.dialect}" if request.event_name else "",
         outcome=outcome,
         entries=entries,
         late=session.inbox.take_all(),

@@ -92,7 +92,9 @@ def caller_of(loader: "Loader", name: str, events: Mapping[str, EventSpec[Any]])
     if name == NATIVE:
         return _native(events)
     dialect = loader.dialect(name)
-    asked = {each: Asked(each, spelled.event, spelled.policy) for each, spelled in dialect.spellings.items()}
+    asked = {
+        each: Asked(each, own_event.event, own_event.policy) for each, own_event in dialect.events.items()
+    }
     return Caller(name, asked, dialect.wire.parse, dialect.wire.answer)
 
 

@@ -104,7 +104,7 @@ def _listed(hook: Hook, order: int, cwd: str, clean: Callable[[str], str]) -> Li
         order=order,
         hook=clean(hook.name),
         dialect=hook.dialect,
-        spelled=hook.policy.spelled,
+        spelled=hook.policy.event_name,
         matcher=clean(hook.matcher.text) if hook.matcher is not None else None,
         condition=clean(hook.condition.text) if hook.condition is not None else None,
         type=hook.kind,
@@ -161,7 +161,7 @@ def _wanted(engine: Engine, args: argparse.Namespace) -> Callable[[Hook], bool]:
         return lambda _hook: True
     if name not in engine.events:
         meant(name, engine.events, dialects_of(engine, None if args.dialect is None else [args.dialect]))
-    return lambda hook: name in (hook.event.name, hook.policy.spelled)
+    return lambda hook: name in (hook.event.name, hook.policy.event_name)
 
 
 def _none(event: str | None) -> str:
@@ -199,8 +199,8 @@ def _narrow(groups: _Groups, width: int) -> Iterator[str]:
                 yield paragraph(line, width, "   ")
 
 
-def _title(event: str, dialect: str, spelled: str) -> str:
-    return f"{event}  {dialect}" + (f" ({spelled})" if spelled != event else "")
+def _title(event: str, dialect: str, event_name: str) -> str:
+    return f"{event}  {dialect}" + (f" ({event_name})" if event_name != event else "")
 
 
 def _counted(number: int, noun: str) -> str:
