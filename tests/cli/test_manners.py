@@ -244,7 +244,7 @@ def test_whatever_breaks_is_one_line_and_a_status(
     def breaks(_args: object) -> int:
         raise ValueError("ouch \x1b[31m")
 
-    monkeypatch.setattr("hookline.cli.commands.events.run", breaks)
+    monkeypatch.setattr("hookline.cli.commands.events.run_command", breaks)
     ran = run_here(["events"], where, capsys, monkeypatch)
     assert (ran.status, ran.stdout) == (1, "")
     assert re.fullmatch(

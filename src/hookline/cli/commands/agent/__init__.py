@@ -54,7 +54,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--compact-at", type=_count, metavar="TOKENS", help="compact the conversation from here on"
     )
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run_command)
 
 
 def _count(text: str) -> int:
@@ -69,7 +69,7 @@ def _some(text: str) -> int:
     return number
 
 
-def run(args: argparse.Namespace) -> int:
+def run_command(args: argparse.Namespace) -> int:
     import asyncio
 
     from hookline.cli.commands.agent.run import run_agent

@@ -36,10 +36,10 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--dry-run", action="store_true", help="list what would run, and on which payload")
     parser.add_argument("--model", metavar="NAME", help="answers prompt hooks; scripted:FILE plays a list")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run_command)
 
 
-def run(args: argparse.Namespace) -> int:
+def run_command(args: argparse.Namespace) -> int:
     import asyncio
 
     from hookline.cli.commands.bench.run import bench

@@ -21,10 +21,10 @@ exit status: 0 fine, 1 a usage error"""
 def add_parser(commands: Any) -> None:
     parser = command_parser(commands, "completion", _DESCRIPTION, _EPILOG)
     parser.add_argument("shell", choices=SHELLS, metavar="SHELL", help=", ".join(SHELLS))
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run_command)
 
 
-def run(args: argparse.Namespace) -> int:
+def run_command(args: argparse.Namespace) -> int:
     from hookline.cli.commands.completion import scripts as completion_scripts
     from hookline.cli.commands.completion.scripts import all_commands
     from hookline.cli.output import show

@@ -21,10 +21,10 @@ def add_parser(subparsers: Any) -> None:
     add_source_options(parser)
     parser.add_argument("--strict-warnings", action="store_true", help="exit 1 for warnings as well")
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run_command)
 
 
-def run(args: argparse.Namespace) -> int:
+def run_command(args: argparse.Namespace) -> int:
     from hookline.cli.commands.doctor.run import doctor
 
     return doctor(args)

@@ -23,10 +23,10 @@ def add_parser(subparsers: Any) -> None:
     parser = command_parser(subparsers, "events", _DESCRIPTION, _EPILOG)
     parser.add_argument("event", nargs="?", metavar="EVENT", help="show everything about this one")
     parser.add_argument("--json", action="store_true", help="the same facts as JSON")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run_command)
 
 
-def run(args: argparse.Namespace) -> int:
+def run_command(args: argparse.Namespace) -> int:
     from hookline.dialects.native.events import NativePolicies
     from hookline.model.events import EVENTS
 

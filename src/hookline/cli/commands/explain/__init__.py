@@ -30,10 +30,10 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--strict", action="store_true", help="as if every hook that can block failed closed")
     parser.add_argument("--json", action="store_true", help="the same facts as JSON")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run_command)
 
 
-def run(args: argparse.Namespace) -> int:
+def run_command(args: argparse.Namespace) -> int:
     from hookline.cli.commands.explain.run import explain
     from hookline.cli.engines import looked
 

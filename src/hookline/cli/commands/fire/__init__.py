@@ -34,10 +34,10 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--strict", action="store_true", help="every hook that can block fails closed")
     parser.add_argument("--dry-run", action="store_true", help="say what would run, and run nothing")
     parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run_command)
 
 
-def run(args: argparse.Namespace) -> int:
+def run_command(args: argparse.Namespace) -> int:
     import asyncio
 
     from hookline.cli.commands.fire.run import fire

@@ -33,7 +33,7 @@ def add_parser(commands: Any) -> None:
         "--config", action="append", metavar="FILE", help="run exactly the hooks of these files (repeatable)"
     )
     parser.add_argument("--print-config", metavar="NAME", help="print the entries for this agent's own file")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run_command)
     _closed_when_misused(parser)
 
 
@@ -59,7 +59,7 @@ def _closed_when_misused(parser: Any) -> None:
     parser.error = refuse
 
 
-def run(args: argparse.Namespace) -> int:
+def run_command(args: argparse.Namespace) -> int:
     if args.print_config is not None:
         from hookline.cli.commands.hook.entries import print_entries
 

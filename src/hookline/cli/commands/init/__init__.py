@@ -21,10 +21,10 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--cwd", metavar="DIR", help="the project (default: here)")
     parser.add_argument("--user", action="store_true", help="write it for you, not for this project")
     parser.add_argument("--json", action="store_true", help="print what was done as JSON")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run_command)
 
 
-def run(args: argparse.Namespace) -> int:
+def run_command(args: argparse.Namespace) -> int:
     import asyncio
 
     from hookline.cli.commands.init.run import as_text, first_guard

@@ -24,10 +24,10 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("event", nargs="?", metavar="EVENT", help="only the hooks of this one")
     add_source_options(parser)
     parser.add_argument("--json", action="store_true", help="the same facts as JSON")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run_command)
 
 
-def run(args: argparse.Namespace) -> int:
+def run_command(args: argparse.Namespace) -> int:
     from hookline.cli.commands.list.run import list_hooks
     from hookline.cli.engines import looked
 

@@ -50,10 +50,10 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("--counts", action="store_true", help="a table of the hooks instead of their runs")
     parser.add_argument("--json", action="store_true", help="as JSON; with --follow, one run per line")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run_command)
 
 
-def run(args: argparse.Namespace) -> int:
+def run_command(args: argparse.Namespace) -> int:
     from hookline.cli.commands.log.run import log
     from hookline.cli.output import PROBLEM, tell
     from hookline.cli.requests import RequestError

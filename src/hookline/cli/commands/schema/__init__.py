@@ -36,10 +36,10 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("kind", nargs="?", metavar="payload|answer|config", help="which kind of schema")
     parser.add_argument("event", nargs="?", metavar="EVENT", help="of which event; config needs none")
     parser.add_argument("--json", action="store_true", help="the list of schemas as JSON")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run_command)
 
 
-def run(args: argparse.Namespace) -> int:
+def run_command(args: argparse.Namespace) -> int:
     from hookline.cli.engines import looked
 
     return looked("schema", lambda: _schema(args.kind, args.event, as_json=args.json))
