@@ -24,12 +24,12 @@ from types import FrameType
 from typing import Any
 
 import hookline
-from hookline.agent.hooksport import NoHooks
-from hookline.agent.outside import Shown
-from hookline.agent.scripted import Scripted, ScriptedCall, ScriptedModel
-from hookline.agent.session import Agent
+from hookline.agent.hooks import NoHooks
+from hookline.agent.models.scripted import Scripted, ScriptedCall, ScriptedModel
+from hookline.agent.ports import Shown
+from hookline.agent.session.session import Agent
 from hookline.agent.settings import AgentSettings
-from hookline.agent.tooling import Category, ToolReply, Workplace
+from hookline.agent.tools.base import Category, ToolReply, Workplace
 from hookline.cli.main import run
 from hookline.events import PRE_TOOL_USE, ToolCall
 from hookline.permissions.rules import RuleReader, RuleSet
