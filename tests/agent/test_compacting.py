@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from hookline.engine.inbox import Late
+from hookline.engine.inbox import LateMessage
 from hookline.model.outcome import ContextItem
 from tests.agent.stage import Stage, call, calls, says
 
@@ -31,7 +31,7 @@ def test_late_words_that_wait_for_a_request_are_not_lost_in_the_summary_before_i
         async with Stage(tmp_path, [long, says("summary"), says("done")], compact_at=500) as stage:
             await stage.play("go")
             stage.agent.hooks.inbox.put(
-                Late(kind="context", text="the scan is clean", placement="conversation")
+                LateMessage(kind="context", text="the scan is clean", placement="conversation")
             )
             await stage.play("on")
             assert "the scan is clean" in str(stage.requests[-1].messages)

@@ -9,7 +9,7 @@ from typing import Any
 from hookline.agent.ports import Question, Reply
 from hookline.agent.session.session import Told
 from hookline.cli.commands.agent.conversation import Conversing, LineAsker, LineInput
-from hookline.engine.inbox import Late
+from hookline.engine.inbox import LateMessage
 from tests.agent.stage import Say, Stage, call, calls, says
 
 
@@ -89,8 +89,8 @@ def test_a_wake_and_a_line_may_come_at_the_same_moment(tmp_path: Path) -> None:
                 del told
                 if stage.agent.turns == 1:
                     # Too many in a row by now: they stay where they are, and so does the line.
-                    stage.agent.hooks.inbox.put(Late(kind="wake", text="again"))
-                    stage.agent.hooks.inbox.put(Late(kind="wake", text="and again"))
+                    stage.agent.hooks.inbox.put(LateMessage(kind="wake", text="again"))
+                    stage.agent.hooks.inbox.put(LateMessage(kind="wake", text="and again"))
 
             stage.agent.settings = stage.agent.settings.__class__(model="scripted", most_wakes=0)
             talk = Conversing(stage.agent, typing.lines, typing.asker, wakes, eager=False)

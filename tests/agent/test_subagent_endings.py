@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hookline.agent.ports import Reply
-from hookline.engine.inbox import Inbox, Late
+from hookline.engine.inbox import Inbox, LateMessage
 from tests.agent.stage import Answers, Probe, Say, Stage, call, calls, says
 
 _DOES = calls(call("Agent", prompt="do it"))
@@ -139,11 +139,11 @@ def test_a_hook_of_a_sub_agent_that_wakes_the_agent_is_waited_for(tmp_path: Path
 def test_who_inherits_an_inbox_has_all_of_it() -> None:
     async def main() -> None:
         gone, heir = Inbox(), Inbox()
-        gone.put(Late(kind="context", text="before"))
+        gone.put(LateMessage(kind="context", text="before"))
         gone.await_wake()
         gone.hand_over(heir)
         gone.await_wake()
-        gone.put(Late(kind="wake", text="after"))
+        gone.put(LateMessage(kind="wake", text="after"))
         assert [late.text for late in heir.take_all()] == ["before", "after"]
         assert heir.awaited == 2
         gone.wake_settled()

@@ -7,7 +7,7 @@ from typing import Any
 from hookline import Engine
 from hookline.dialects.dialect import Dialect, Layer, Place, Reading, Tools
 from hookline.documents.document import format_of, read_document
-from hookline.engine.inbox import Late
+from hookline.engine.inbox import LateMessage
 from hookline.engine.session import Session
 from hookline.handlers.registry import Handler, standard_handlers
 from hookline.matching.patterns import Patterns
@@ -52,7 +52,7 @@ class Play:
         self.session: Session = self.engine.session(scene.pop("session_id", "s"), **scene)
         self.dialect = dialect
         self.runs: list[Run] = []
-        self.late: list[Late] = []
+        self.late: list[LateMessage] = []
         self.engine.journal.subscribe(self.runs.append)
 
     def fire(self, name: str, payload: Any) -> Outcome:

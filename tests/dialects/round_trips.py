@@ -13,7 +13,7 @@ from hookline.config.load import NATIVE
 from hookline.dialects.native.events import NativePolicies
 from hookline.dialects.native.wire import NativeWire
 from hookline.dialects.registry import standard_dialects
-from hookline.engine.moment import with_wholes
+from hookline.engine.dispatch import with_whole_values
 from hookline.handlers.command import CommandSpec
 from hookline.model.events import EVENTS, EventSpec, May
 from hookline.model.hook import Hook
@@ -117,7 +117,7 @@ def _after(outcome: Outcome, moment: Moment) -> Any:
     """The rewritten field as the engine leaves it."""
     field = moment.event.rewrites or ""
     signed = replace(outcome, edits=tuple(replace(edit, field=field) for edit in outcome.edits))
-    return with_wholes(signed, getattr(moment.payload, field, None)).updated(field)
+    return with_whole_values(signed, getattr(moment.payload, field, None)).updated(field)
 
 
 class Saying(Struct, frozen=True):

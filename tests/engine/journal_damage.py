@@ -69,9 +69,9 @@ def write_in_child(code: str, *arguments: str) -> subprocess.CompletedProcess[st
 #: A disk that takes 3,000 bytes and no more.
 LIMITED = """
 import resource, sys
-from hookline.engine.journal import Journal
-from hookline.engine.journal_file import JournalFile
-from hookline.engine.redaction import Redactor
+from hookline.journal.journal import Journal
+from hookline.journal.file import JournalFile
+from hookline.journal.redaction import Redactor
 from hookline.model.run import Run
 resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
 file = JournalFile(sys.argv[1])
@@ -83,7 +83,7 @@ print(log.runs, file.lost, len(log.problems), log.problems[0])
 
 WRITER = """
 import sys
-from hookline.engine.journal_file import JournalFile
+from hookline.journal.file import JournalFile
 from hookline.model.run import Run
 file = JournalFile(sys.argv[1], rotate_at=int(sys.argv[4]))
 sys.stdin.readline()

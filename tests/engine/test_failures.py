@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from hookline import Engine, deny, rewrite
 from hookline.dialects.native.home import NativeHome
-from hookline.engine.lanes import Armed
+from hookline.engine.lanes import PreparedHook
 from hookline.engine.run_hook import ADMITTED, Admission, effective_reaction
 from hookline.events import (
     EVENTS,
@@ -96,9 +96,9 @@ def test_an_ask_nobody_can_answer_is_a_block() -> None:
 
 def test_a_reaction_per_cause_leaves_the_other_causes_to_the_policy() -> None:
     hook = native(PRE_TOOL_USE, Broke("crashed", "x"), on_failure={"timed_out": "warn"})
-    armed = Armed(hook, None)
-    assert effective_reaction(armed, "timed_out", attended=True) == "warn"
-    assert effective_reaction(armed, "crashed", attended=True) == "block"
+    prepared = PreparedHook(hook, None)
+    assert effective_reaction(prepared, "timed_out", attended=True) == "warn"
+    assert effective_reaction(prepared, "crashed", attended=True) == "block"
 
 
 def test_pass_is_silent_but_counted() -> None:

@@ -186,7 +186,7 @@ def test_a_linked_file_is_not_touched(tmp_path: Path) -> None:
 def test_a_folder_that_may_not_be_written_is_said(tmp_path: Path) -> None:
     code = """
 import os, sys
-from hookline.engine.journal_file import JournalFile
+from hookline.journal.file import JournalFile
 from hookline.model.run import Run
 if os.geteuid() == 0:
     os.seteuid(65534)
@@ -205,7 +205,7 @@ def test_a_file_under_a_lease_is_not_waited_for(tmp_path: Path) -> None:
         pytest.skip("no leases on this system")
     code = """
 import fcntl, os, signal, sys
-from hookline.engine.journal_file import JournalFile
+from hookline.journal.file import JournalFile
 from hookline.model.run import Run
 signal.signal(signal.SIGIO, signal.SIG_IGN)
 held = os.open(sys.argv[1], os.O_RDONLY)
@@ -378,7 +378,7 @@ def test_processes_that_find_the_file_full_at_once_move_it_once(tmp_path: Path) 
 def test_a_forked_child_writes_to_the_same_file(tmp_path: Path) -> None:
     code = """
 import os, sys
-from hookline.engine.journal_file import JournalFile
+from hookline.journal.file import JournalFile
 from hookline.model.run import Run
 file = JournalFile(sys.argv[1])
 file.append(Run(hook="before"))

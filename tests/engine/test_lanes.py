@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from hookline import Engine, Session, allow, ask, context, deny, rewrite
 from hookline.dialects.native.home import NativeHome
-from hookline.engine.moment import field_of
 from hookline.events import (
     EVENTS,
     PERMISSION_REQUEST,
@@ -24,6 +23,7 @@ from hookline.events import (
     TurnAnswer,
     WorktreeWanted,
 )
+from hookline.model.events import field_of
 from hookline.model.outcome import Answer, Halt, Message, Outcome, PermissionUpdate, Vote
 from hookline.model.raw import Returned
 from hookline.model.run import Run

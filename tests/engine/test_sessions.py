@@ -25,7 +25,7 @@ LS = ToolCall(tool_name="Bash", tool_input={"command": "ls"})
 
 def names(engine: Engine, session: Any = None) -> list[str]:
     session = session or engine.session("s")
-    return [one.armed.hook.name for one in session.explain(PRE_TOOL_USE, LS)]
+    return [one.prepared.hook.name for one in session.explain(PRE_TOOL_USE, LS)]
 
 
 def test_config_hooks_come_before_added_ones_and_session_hooks_last() -> None:

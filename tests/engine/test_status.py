@@ -1,7 +1,7 @@
 import asyncio
 from typing import Any, cast
 
-from hookline.engine.engine import Running
+from hookline.engine.engine import RunningHooks
 from hookline.model.events import PRE_TOOL_USE, May
 from hookline.model.hook import Hook
 from hookline.model.policy import Policy
@@ -22,12 +22,12 @@ def hook(name: str, message: str | None = None) -> Hook:
 
 
 def test_nothing_runs_at_first() -> None:
-    running = Running()
+    running = RunningHooks()
     assert (running.now(), running.message) == ((), None)
 
 
 def test_what_started_and_did_not_end_is_running_oldest_first() -> None:
-    running = Running()
+    running = RunningHooks()
     first = running.started("r1", hook("a"))
     running.started("r2", hook("b", "checking"))
     assert [(one.hook, one.event, one.message, one.run_id) for one in running.now()] == [
@@ -40,7 +40,7 @@ def test_what_started_and_did_not_end_is_running_oldest_first() -> None:
 
 
 def test_the_newest_message_wins_and_the_older_comes_back() -> None:
-    running = Running()
+    running = RunningHooks()
     running.started("", hook("a", "first"))
     newer = running.started("", hook("b", "second"))
     silent = running.started("", hook("c"))
@@ -52,7 +52,7 @@ def test_the_newest_message_wins_and_the_older_comes_back() -> None:
 
 
 def test_ending_twice_or_a_stranger_is_nothing() -> None:
-    running = Running()
+    running = RunningHooks()
     calls: list[int] = []
     running.subscribe(lambda now: calls.append(len(now.now())))
     token = running.started("", hook("a"))
@@ -63,21 +63,21 @@ def test_ending_twice_or_a_stranger_is_nothing() -> None:
 
 
 def test_equal_run_ids_are_told_apart() -> None:
-    running = Running()
+    running = RunningHooks()
     tokens = [running.started("same", hook("a")) for _ in range(3)]
     running.ended(tokens[1])
     assert len(running.now()) == 2
 
 
 def test_a_message_cannot_steer_the_terminal() -> None:
-    running = Running()
+    running = RunningHooks()
     running.started("", hook("a", "\x1b]0;owned\x07be\u202eware\nnow"))
     assert running.message == "be<U+202E>ware now"
     assert running.now()[0].message == running.message
 
 
 def test_subscribers_hear_until_they_leave_and_their_mistakes_are_told_once() -> None:
-    running = Running()
+    running = RunningHooks()
     heard: list[str | None] = []
 
     def broken(_now: Any) -> None:

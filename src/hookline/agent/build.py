@@ -42,7 +42,7 @@ from hookline.agent.transcript.store import SessionsStore, new_session_id
 from hookline.agent.transcript.writer import Transcript
 from hookline.config.engine import Engine
 from hookline.config.files import upward
-from hookline.engine.inbox import Late
+from hookline.engine.inbox import LateMessage
 from hookline.engine.run_hook import admit_all
 from hookline.handlers.process.pool import Processes
 from hookline.journal.file import state_dir
@@ -165,7 +165,7 @@ def make_agent(wanted: Wanted, parts: Parts) -> Ready:
     own, joined = _hooks(wanted, parts, found, session_id)
     hooks = Recorded(own, parts.log)
     place = Workplace(hooks, wanted.cwd, env=parts.env)
-    tasks = Tasks(hooks, on_done=lambda done: hooks.inbox.put(Late(kind="context", text=done.text)))
+    tasks = Tasks(hooks, on_done=lambda done: hooks.inbox.put(LateMessage(kind="context", text=done.text)))
     dialog = asyncio.Lock()
     worktrees = Worktrees(_root(wanted.cwd))
     crew = Crew(

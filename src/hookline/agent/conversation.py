@@ -9,7 +9,7 @@ from hookline.agent.messages import Assistant, Message, ToolResult, User
 from hookline.agent.models.port import Request, ToolOffer
 from hookline.agent.ports import Listener, Shown
 from hookline.dialects.surrogates import whole_text
-from hookline.engine.inbox import Inbox, Late
+from hookline.engine.inbox import Inbox, LateMessage
 from hookline.model.outcome import ContextItem
 from hookline.model.policy import Lives
 
@@ -135,14 +135,14 @@ class LateWords:
         self._talk = conversation
         self._listener = listener
         self._watch = watch
-        self._wakes: deque[Late] = deque()
+        self._wakes: deque[LateMessage] = deque()
 
     def take(self) -> None:
         """What has come in so far, each where it belongs. Called before a request."""
         for late in self._inbox.take_all():
             self._put(late)
 
-    def _put(self, late: Late) -> None:
+    def _put(self, late: LateMessage) -> None:
         if late.kind == "wake":
             self._wakes.append(late)
         elif late.kind == "message":
@@ -154,12 +154,12 @@ class LateWords:
             placement = late.placement if late.placement not in {"tool_result", ""} else "conversation"
             self._talk.place([ContextItem(late.text, placement, late.lives, late.hook)])
 
-    def wake(self) -> Late | None:
+    def wake(self) -> LateMessage | None:
         """The next wake that is there already."""
         self.take()
         return self._wakes.popleft() if self._wakes else None
 
-    async def next_wake(self) -> Late | None:
+    async def next_wake(self) -> LateMessage | None:
         """The next wake, or None when no hook is left that could wake the agent."""
         while (here := self.wake()) is None:
             late = await self._inbox.next_wake()
@@ -182,7 +182,7 @@ class LateWords:
         self._inbox.hand_over(inbox)
 
 
-def notice(late: Late) -> str:
+def notice(late: LateMessage) -> str:
     """What the model is told when a hook wakes it."""
     facts = [("event", late.event), ("hook_type", late.type), ("hook", late.hook), ("reason", late.text)]
     lines = [f"{name}: {value}" for name, value in facts if value]

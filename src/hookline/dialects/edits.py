@@ -6,7 +6,7 @@ from typing import Any, cast
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
-from hookline.model.events import EventSpec, read
+from hookline.model.events import EventSpec, field_of
 from hookline.model.outcome import Outcome, edited
 
 
@@ -15,7 +15,7 @@ def with_edits(event: EventSpec[Any], payload: Any, outcome: Outcome) -> Any:
     field = event.rewrites
     if not field or not outcome.edits:
         return payload
-    value = before = read(payload, field)
+    value = before = field_of(payload, field)
     for edit in outcome.edits:
         if edit.field in ("", field):
             value = edited(value, edit) if edit.whole is UNSET else edit.whole

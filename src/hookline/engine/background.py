@@ -1,19 +1,39 @@
-"""The owner of work nobody waits for: nothing detached is ever lost, leaked or left running."""
+"""Hooks that are not waited for: started at the event, their answers go to the session's inbox when they end."""
 
 import asyncio
 import time
-from collections.abc import Coroutine
-from typing import Any
+from collections.abc import Callable, Coroutine, Sequence
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from hookline.engine.lanes import PreparedHook
+from hookline.engine.run_hook import (
+    CANCELLED,
+    DETACHED,
+    SKIPPED,
+    Judgement,
+    call_handler,
+    decode,
+    finish_detached,
+    record,
+)
+from hookline.model.raw import Broke
+from hookline.model.wire import Call
+
+if TYPE_CHECKING:
+    from hookline.engine.dispatch import DispatchState
+
+Calls = Sequence[tuple[PreparedHook, Call]]
 
 
 class Background:
-    """Runs detached hooks, a few at a time. Closing it drains them within a limit, then cancels them."""
+    """Owns the tasks of background hooks and runs a few at a time. Closing it waits for them, then cancels."""
 
     def __init__(self, at_once: int = 8, limit: int = 1000) -> None:
         self._at_once = at_once
         self._limit = limit
         self._tasks: set[asyncio.Task[object]] = set()
-        self._turns: dict[asyncio.AbstractEventLoop, asyncio.Semaphore] = {}
+        self._slots: dict[asyncio.AbstractEventLoop, asyncio.Semaphore] = {}
         self.closed = False
 
     def __len__(self) -> int:
@@ -24,9 +44,9 @@ class Background:
         return self.closed or len(self._tasks) >= self._limit
 
     def start(self, work: Coroutine[Any, Any, object]) -> None:
-        """Run it when it is its turn."""
-        task = self._own(self._in_turn(work))
-        # A task that is cancelled before its first step never reaches the work: it must not stay unawaited.
+        """Run it as soon as a slot is free."""
+        task = self._own(self._in_slot(work))
+        # A task that is cancelled before its first step never awaits the work: it must be closed.
         task.add_done_callback(lambda _task: work.close())
 
     def adopt(self, work: Coroutine[Any, Any, object]) -> None:
@@ -39,19 +59,19 @@ class Background:
         task.add_done_callback(self._tasks.discard)
         return task
 
-    async def _in_turn(self, work: Coroutine[Any, Any, object]) -> None:
+    async def _in_slot(self, work: Coroutine[Any, Any, object]) -> None:
         loop = asyncio.get_running_loop()
-        turns = self._turns.get(loop)
-        if turns is None:
+        slots = self._slots.get(loop)
+        if slots is None:
             # An engine may serve one loop after another; a semaphore belongs to the loop it first waited on.
-            self._turns = {loop: (turns := asyncio.Semaphore(self._at_once))}
-        async with turns:
+            self._slots = {loop: (slots := asyncio.Semaphore(self._at_once))}
+        async with slots:
             await work
 
     async def drain(self, limit: float | None = None) -> bool:
-        """Wait until everything detached has ended; False when the limit came first."""
+        """Wait until all background work has ended; False when the limit came first."""
         until = None if limit is None else time.monotonic() + limit
-        while tasks := self._here():
+        while tasks := self._tasks_here():
             left = None if until is None else until - time.monotonic()
             if left is not None and left <= 0:
                 return False
@@ -62,16 +82,84 @@ class Background:
         """Drain within the limit, then cancel what is left. Returns how many had to be cancelled."""
         self.closed = True
         await self.drain(limit)
-        left = self._here()
+        left = self._tasks_here()
         for task in left:
             task.cancel()
         if left:
-            # Cancelled hooks hand their processes to whoever owns those, so this ends at once.
+            # A cancelled hook leaves its process to the pool that owns it, so this ends at once.
             await asyncio.wait(left, timeout=5)
         return len(left)
 
-    def _here(self) -> set[asyncio.Task[object]]:
-        """Tasks of the running loop; those of a loop that is gone can neither be awaited nor go on."""
+    def _tasks_here(self) -> set[asyncio.Task[object]]:
+        """Tasks of the running loop; those of a closed loop can neither be awaited nor go on."""
         loop = asyncio.get_running_loop()
         self._tasks.difference_update([task for task in self._tasks if task.get_loop().is_closed()])
         return {task for task in self._tasks if task.get_loop() is loop}
+
+
+def run_in_background(state: "DispatchState", prepared: PreparedHook, call: Call) -> None:
+    """Start one hook. Two records carry its run id: `detached` now, its end later."""
+    background, started = state.session.engine.background, perf_counter()
+    if background.full:
+        why = "the engine is closed" if background.closed else "too many hooks are running in the background"
+        raw = Broke("not_started", why)
+        record(state, prepared, call, raw, decode(state, prepared, call, raw), started)
+        return
+    record(state, prepared, call, None, DETACHED, started)
+    _expect_wake(state, prepared)
+    background.start(_run(state, prepared, call))
+
+
+def run_in_background_in_order(
+    state: "DispatchState", calls: Calls, ends_lane: Callable[[PreparedHook, Judgement], bool]
+) -> None:
+    """Start hooks one after another. After one that ends the lane, the others do not run."""
+    if len(calls) < 2 or state.session.engine.background.full:
+        for prepared, call in calls:
+            run_in_background(state, prepared, call)
+        return
+    for prepared, call in calls:
+        record(state, prepared, call, None, DETACHED, perf_counter())
+        _expect_wake(state, prepared)
+    state.session.engine.background.start(_run_in_order(state, calls, ends_lane))
+
+
+async def _run_in_order(
+    state: "DispatchState", calls: Calls, ends_lane: Callable[[PreparedHook, Judgement], bool]
+) -> None:
+    for place, (prepared, call) in enumerate(calls):
+        try:
+            judged = await _run(state, prepared, call)
+        except asyncio.CancelledError:
+            _record_not_run(state, calls[place + 1 :], CANCELLED)
+            raise
+        if ends_lane(prepared, judged):
+            _record_not_run(state, calls[place + 1 :], SKIPPED)
+            return
+
+
+def _record_not_run(state: "DispatchState", calls: Calls, why: Judgement) -> None:
+    for prepared, call in calls:
+        record(state, prepared, call, None, why, perf_counter())
+        _wake_settled(state, prepared)
+
+
+async def _run(state: "DispatchState", prepared: PreparedHook, call: Call) -> Judgement:
+    status = state.session.engine.status
+    running = status.started(call.run_id, prepared.hook)
+    try:
+        rest = call_handler(state, prepared, call)
+        return await finish_detached(state, prepared, call, rest, perf_counter())
+    finally:
+        status.ended(running)
+        _wake_settled(state, prepared)
+
+
+def _expect_wake(state: "DispatchState", prepared: PreparedHook) -> None:
+    if prepared.hook.waiting == "rewake":
+        state.session.inbox.await_wake()
+
+
+def _wake_settled(state: "DispatchState", prepared: PreparedHook) -> None:
+    if prepared.hook.waiting == "rewake":
+        state.session.inbox.wake_settled()

@@ -1,66 +1,35 @@
-"""The main path: an event goes in, one outcome comes out."""
+"""The main path: an event goes in, one outcome comes out.
 
-from typing import TYPE_CHECKING, TypeVar
+`dispatch` is the whole story in one function. What it is made of: `run_lane` runs the hooks of one lane,
+`DispatchState` collects what they answered, `recheck` asks guards again when a rewrite came after they answered.
+"""
 
-from hookline.engine.lanes import Armed, held, select
-from hookline.engine.moment import Asked, Moment, field_of
-from hookline.engine.run_lane import all_at_once, run_lane
-from hookline.model.events import EventSpec, May
-from hookline.model.outcome import GO_ON, Outcome
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hookline.engine.lanes import Lane, PreparedHook, check_condition, select
+from hookline.engine.limits import LaneOutcome
+from hookline.engine.run_hook import HookAnswer
+from hookline.engine.run_lane import run_all_at_once, run_lane
+from hookline.model.events import EventSpec, May, field_of
+from hookline.model.hook import Hook
+from hookline.model.outcome import GO_ON, ContextItem, Edit, Message, Outcome, Vote, edited, merged
+from hookline.model.policy import Policy
 
 if TYPE_CHECKING:
     from hookline.engine.session import Session
-
-
-async def recheck(moment: Moment) -> None:
-    """Ask stale guards again, on the final payload. Only their votes count."""
-    field = moment.event.rewrites
-    if field is None or not moment.event.may & May.BLOCK:
-        return
-    stale = _stale_guards(moment, field)
-    if stale:
-        for one in await all_at_once(moment, stale, recheck=True):
-            moment.add(one.armed.hook, Outcome(votes=one.outcome.votes))
-
-
-def _stale_guards(moment: Moment, field: str) -> list[Armed]:
-    final = field_of(moment.payload, field)
-    last_editor = next(
-        (one.armed for asked in reversed(moment.asked) for one in reversed(asked.said) if one.outcome.edits),
-        None,
-    )
-    stale: list[Armed] = []
-    for asked in moment.asked:
-        changed_later = field_of(asked.left, field) != final
-        if not (asked.lane.guards and (changed_later or asked.lane.rechecks_own)):
-            continue
-        fresh = {
-            id(one.armed)
-            for one in asked.said
-            if field_of(one.seen, field) == final or (not changed_later and one.armed is last_editor)
-        }
-        stale.extend(armed for armed in _concerned(moment, asked) if id(armed) not in fresh)
-    return stale
-
-
-def _concerned(moment: Moment, asked: Asked) -> list[Armed]:
-    """The guards of a lane that the final payload concerns, also those the first one did not concern."""
-    event, payload, session = moment.event, moment.payload, moment.session
-    before = [one.armed for one in asked.said]
-    known = {id(armed) for armed in before}
-    again = [armed for armed in before if held(armed, event, payload, session) is not None]
-    newly = [armed for armed in select(asked.lane, event, payload, session) if id(armed) not in known]
-    return [armed for armed in (*again, *newly) if armed.may & May.BLOCK and armed.hook.waiting == "wait"]
-
 
 P = TypeVar("P")
 
 
 async def dispatch(session: "Session", event: EventSpec[P], payload: P) -> Outcome:
-    """Run the hooks that concern this event and merge what they say, in config order.
+    """Run the hooks that concern this event and merge their answers, in config order.
 
-    Nothing is raised but cancellation: whatever goes wrong in a hook is judged by its policy and recorded.
-    The host alone changes the world; the outcome only says what the hooks want.
+    Only cancellation is raised: whatever goes wrong in a hook is judged by its policy and recorded. Hooks change
+    nothing themselves; the outcome says what they want, and the host applies it.
     """
     if event.ticks is not None:
         session.counts.tick(event.ticks)
@@ -68,11 +37,185 @@ async def dispatch(session: "Session", event: EventSpec[P], payload: P) -> Outco
     if not lanes:
         return GO_ON
 
-    moment = Moment(session, event, payload)
+    state = DispatchState(session, event, payload)
     for lane in lanes:  # every lane runs: a block in one must not blind the audit in another
-        chosen = select(lane, event, moment.payload, session)  # matcher, condition, once
-        said = await run_lane(lane, moment, chosen) if chosen else ()  # run, decode, failure reaction, clip
-        moment.take(lane, said)  # fold; what was rewritten is what the next lane sees
-    if moment.outcome.edits:
-        await recheck(moment)  # a guard must have judged the final value
-    return moment.limited()  # an agent held back too often goes on
+        selected = select(lane, event, state.payload, session)  # matcher, condition, once
+        answers = await run_lane(lane, state, selected) if selected else ()  # run, decode, judge
+        state.add_lane(lane, answers)  # merge; the next lane sees what this one rewrote
+    if state.outcome.edits:
+        await recheck(state)  # a guard must have judged the final value
+    return state.final_outcome()  # blocks beyond a policy's limit are not obeyed
+
+
+class LaneResult(Struct, frozen=True):
+    """What one lane answered, and the payload as the lane left it."""
+
+    lane: Lane
+    answers: Sequence[HookAnswer]
+    payload: Any
+    outcome: Outcome = GO_ON
+
+
+class DispatchState:
+    """One dispatch under way: the payload as the hooks so far left it, and the outcome so far."""
+
+    __slots__ = ("_limits", "event", "outcome", "payload", "results", "session", "unlaned")
+
+    def __init__(self, session: "Session", event: EventSpec[Any], payload: Any) -> None:
+        self.session = session
+        self.event = event
+        self.payload = payload
+        self.outcome = GO_ON
+        self.results: list[LaneResult] = []
+        #: Outcomes that are no lane's own: votes of guards that were asked again, rewrites that failed.
+        self.unlaned: list[LaneOutcome] = []
+        self._limits = False
+
+    def add_lane(self, lane: Lane, answers: Sequence[HookAnswer]) -> None:
+        """Merge a lane's answers by its policy, and advance the payload for the lanes after it."""
+        outcome = GO_ON
+        if len(answers) > 1 or (answers and answers[0].outcome is not GO_ON):
+            outcome = fold(lane.policy, [answer.outcome for answer in answers])
+            if outcome.edits:
+                outcome = with_whole_values(outcome, field_of(self.payload, self.event.rewrites or ""))
+            if outcome.edits or outcome.context_items:
+                self.payload = self.advance(lane.hooks[0].hook, self.payload, outcome)
+            self.outcome += outcome
+        if answers and lane.policy.limit is not None:
+            self._limits = True
+        self.results.append(LaneResult(lane, answers, self.payload, outcome))
+
+    def advance(self, hook: Hook, payload: Any, outcome: Outcome) -> Any:
+        """The payload as the next hook sees it. A rewrite that cannot be applied must not be half applied."""
+        try:
+            return hook.wire.advance(self.event, payload, outcome)
+        except Exception as problem:  # noqa: BLE001 wires and payloads may come from the host
+            text = f"the rewrite by {hook.name} cannot be applied: {type(problem).__name__}: {problem}"
+            votes = (Vote("block", text, by=hook.name),) if self.event.may & May.BLOCK else ()
+            self.add_unlaned(hook, Outcome(votes=votes, messages=(Message(text, hook.name),)))
+            return payload
+
+    def add_unlaned(self, hook: Hook, outcome: Outcome) -> None:
+        self.unlaned.append(LaneOutcome(hook.dialect, hook.policy, outcome))
+        self.outcome += outcome
+
+    def final_outcome(self) -> Outcome:
+        """The outcome after the block limits of this session."""
+        if not self._limits:
+            return self.outcome
+        lanes = [
+            LaneOutcome(result.lane.hooks[0].hook.dialect, result.lane.policy, result.outcome)
+            for result in self.results
+            if result.answers
+        ]
+        return self.session.counts.apply([*lanes, *self.unlaned])
+
+
+# Merging the answers of one lane
+
+
+def fold(policy: Policy, outcomes: Sequence[Outcome]) -> Outcome:
+    """The outcomes of one lane as one, in config order: what the policy keeps, with the reason it gives."""
+    if policy.keep == "block_only":
+        first = next((outcome for outcome in outcomes if outcome.blocked), None)
+        if first is not None:
+            return Outcome(votes=first.votes, messages=first.messages, halts=first.halts)
+    total = merged(outcomes)
+    if policy.keep == "decision_only" and total.blocked:
+        total = Outcome(votes=total.votes, messages=total.messages, halts=total.halts)
+    elif policy.most_context is not None and total.context_items:
+        total = replace(total, context_items=_truncated(total.context_items, policy.most_context))
+    joins = policy.reasons == "joined" or (policy.reasons == "blocks_joined" and total.blocked)
+    return _with_joined_reasons(total) if joins else total
+
+
+def _truncated(items: Sequence[ContextItem], most: int) -> tuple[ContextItem, ...]:
+    """The first `most` characters of all texts, counted as if they were joined by newlines."""
+    kept: list[ContextItem] = []
+    room = most
+    for item in items:
+        if len(item.text) > room:
+            kept.append(replace(item, text=f"{item.text[: max(room, 0)]}…[truncated]"))
+            break
+        kept.append(item)
+        room -= len(item.text) + 1
+    return tuple(kept)
+
+
+def _with_joined_reasons(outcome: Outcome) -> Outcome:
+    top = outcome.deciding_vote
+    if top is None or len(outcome.votes) < 2:
+        return outcome
+    reasons = [vote.reason for vote in outcome.votes if vote.kind == top.kind and vote.reason]
+    if len(reasons) < 2:
+        return outcome
+    joined = replace(top, reason="\n".join(reasons), rank=top.rank + 1)
+    return replace(outcome, votes=(joined, *outcome.votes))
+
+
+def with_whole_values(outcome: Outcome, before: Any) -> Outcome:
+    """Each edit with the whole value after it: a patch alone does not say what the value became."""
+    edits: list[Edit] = []
+    value = before
+    for edit in outcome.edits:
+        value = edited(value, edit)
+        edits.append(replace(edit, whole=value))
+    return replace(outcome, edits=tuple(edits))
+
+
+# Asking guards again after a rewrite
+
+
+async def recheck(state: DispatchState) -> None:
+    """Run the guards that judged an older value once more, on the final payload. Only their votes count."""
+    field = state.event.rewrites
+    if field is None or not state.event.may & May.BLOCK:
+        return
+    stale = _stale_guards(state, field)
+    if stale:
+        for answer in await run_all_at_once(state, stale, recheck=True):
+            state.add_unlaned(answer.prepared.hook, Outcome(votes=answer.outcome.votes))
+
+
+def _stale_guards(state: DispatchState, field: str) -> list[PreparedHook]:
+    final = field_of(state.payload, field)
+    last_editor = next(
+        (
+            answer.prepared
+            for result in reversed(state.results)
+            for answer in reversed(result.answers)
+            if answer.outcome.edits
+        ),
+        None,
+    )
+    stale: list[PreparedHook] = []
+    for result in state.results:
+        changed_later = field_of(result.payload, field) != final
+        if not (result.lane.guards and (changed_later or result.lane.rechecks_own)):
+            continue
+        fresh = {
+            id(answer.prepared)
+            for answer in result.answers
+            if field_of(answer.payload, field) == final
+            or (not changed_later and answer.prepared is last_editor)
+        }
+        stale.extend(guard for guard in _guards_concerned(state, result) if id(guard) not in fresh)
+    return stale
+
+
+def _guards_concerned(state: DispatchState, result: LaneResult) -> list[PreparedHook]:
+    """The guards of a lane that the final payload concerns, also those that the first one did not."""
+    event, payload, session = state.event, state.payload, state.session
+    before = [answer.prepared for answer in result.answers]
+    known = {id(prepared) for prepared in before}
+    again = [
+        prepared for prepared in before if check_condition(prepared, event, payload, session) is not None
+    ]
+    newly = [
+        prepared for prepared in select(result.lane, event, payload, session) if id(prepared) not in known
+    ]
+    return [
+        prepared
+        for prepared in (*again, *newly)
+        if prepared.may & May.BLOCK and prepared.hook.waiting == "wait"
+    ]

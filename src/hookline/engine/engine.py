@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 from msgspec import Struct
 
 from hookline.engine.background import Background
-from hookline.engine.lanes import Store
+from hookline.engine.lanes import HookStore
 from hookline.engine.run_hook import Admit, admit_all
 from hookline.engine.session import Session
 from hookline.handlers.registry import Handler, close_all
@@ -25,70 +25,10 @@ from hookline.model.wire import Wire
 if TYPE_CHECKING:
     from hookline.engine.make_hook import Action
 
-
-_MESSAGE_COLUMNS = 200
-
-
-class Active(Struct, frozen=True):
-    """One hook that is running. `since` is a reading of `time.monotonic()`."""
-
-    hook: str
-    event: str
-    since: float
-    message: str | None = None
-    run_id: str = ""
-
-
-class Running:
-    """The hooks that have started and not ended, oldest first."""
-
-    def __init__(self) -> None:
-        self._active: dict[int, tuple[Hook, str, float]] = {}
-        self._last = 0
-        self._subscribers = Subscribers["Running"]("status")
-
-    def started(self, run_id: str, hook: Hook) -> int:
-        """A hook runs from now on; give the token to `ended`."""
-        self._last = token = self._last + 1
-        self._active[token] = (hook, run_id, monotonic())
-        if self._subscribers.callbacks:
-            self._subscribers.tell(self)
-        return token
-
-    def ended(self, token: int) -> None:
-        """Safe to call twice: whoever cleans up need not know who was first."""
-        if self._active.pop(token, None) is not None and self._subscribers.callbacks:
-            self._subscribers.tell(self)
-
-    def now(self) -> tuple[Active, ...]:
-        return tuple(
-            Active(hook.name, hook.event.name, since, _message_of(hook), run_id)
-            for hook, run_id, since in tuple(self._active.values())
-        )
-
-    @property
-    def message(self) -> str | None:
-        """What to show: the message of the newest running hook that has one."""
-        for hook, _run_id, _since in reversed(tuple(self._active.values())):
-            if hook.status_message:
-                return _message_of(hook)
-        return None
-
-    @property
-    def problems(self) -> tuple[str, ...]:
-        return self._subscribers.problems
-
-    def subscribe(self, callback: Callable[["Running"], None]) -> Callable[[], None]:
-        """Be called at each start and end; what is returned ends it."""
-        return self._subscribers.add(callback)
-
-
-def _message_of(hook: Hook) -> str | None:
-    return one_line(hook.status_message, _MESSAGE_COLUMNS) if hook.status_message else None
-
-
 P = TypeVar("P")
 F = TypeVar("F", bound=Callable[..., Any])
+
+_STATUS_COLUMNS = 200
 
 
 class Home(Protocol):
@@ -125,8 +65,8 @@ class Engine:
         self.events = events
         self.admit = admit
         self.background = background if background is not None else Background()
-        self.status = Running()
-        self.store = Store(self.handlers, self.events)
+        self.status = RunningHooks()
+        self.store = HookStore(self.handlers, self.events)
         self.closed = False
         self._drain_seconds = drain_seconds
         self._ids = itertools.count(1)
@@ -168,7 +108,7 @@ class Engine:
         return hook
 
     def remove(self, hook: Hook) -> bool:
-        """Take back a hook that was added in code; False when there is none."""
+        """Remove a hook that was added in code; False when it is not in force."""
         return self.store.remove(hook)
 
     @property
@@ -211,3 +151,61 @@ class Engine:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+
+
+class RunningHook(Struct, frozen=True):
+    """One hook that is running. `since` is a reading of `time.monotonic()`."""
+
+    hook: str
+    event: str
+    since: float
+    message: str | None = None
+    run_id: str = ""
+
+
+class RunningHooks:
+    """The hooks that have started and not ended, oldest first, and the message to show meanwhile."""
+
+    def __init__(self) -> None:
+        self._running: dict[int, tuple[Hook, str, float]] = {}
+        self._last = 0
+        self._subscribers = Subscribers["RunningHooks"]("status")
+
+    def started(self, run_id: str, hook: Hook) -> int:
+        """A hook runs from now on; pass the token to `ended`."""
+        self._last = token = self._last + 1
+        self._running[token] = (hook, run_id, monotonic())
+        if self._subscribers.callbacks:
+            self._subscribers.notify(self)
+        return token
+
+    def ended(self, token: int) -> None:
+        """May be called twice with the same token."""
+        if self._running.pop(token, None) is not None and self._subscribers.callbacks:
+            self._subscribers.notify(self)
+
+    def now(self) -> tuple[RunningHook, ...]:
+        return tuple(
+            RunningHook(hook.name, hook.event.name, since, _status_message(hook), run_id)
+            for hook, run_id, since in tuple(self._running.values())
+        )
+
+    @property
+    def message(self) -> str | None:
+        """What to show: the message of the newest running hook that has one."""
+        for hook, _run_id, _since in reversed(tuple(self._running.values())):
+            if hook.status_message:
+                return _status_message(hook)
+        return None
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        return self._subscribers.problems
+
+    def subscribe(self, callback: Callable[["RunningHooks"], None]) -> Callable[[], None]:
+        """Be called at each start and end. Call the returned function to unsubscribe."""
+        return self._subscribers.add(callback)
+
+
+def _status_message(hook: Hook) -> str | None:
+    return one_line(hook.status_message, _STATUS_COLUMNS) if hook.status_message else None

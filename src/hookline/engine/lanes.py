@@ -1,4 +1,8 @@
-"""Lanes: neighbouring hooks that one policy rules, armed with what they need to run."""
+"""Which hooks there are, in lanes, and which of them concern a payload.
+
+A lane is a row of neighbouring hooks under one policy. Lanes are built once per configuration (`HookStore`); at an
+event `select` picks the hooks to run, and `explain` says why or why not when somebody asks.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -16,13 +20,12 @@ from hookline.model.policy import Policy
 if TYPE_CHECKING:
     from hookline.engine.session import Session
 
-
-#: Subjects remembered per lane. Tool names are few; a hostile host could invent them without end.
+#: Subjects remembered per lane. Tool names are few, but a host could invent them without end.
 _REMEMBERED = 1024
 
 
-class Armed:
-    """A hook with everything about it that never changes between two runs worked out once."""
+class PreparedHook:
+    """A hook with everything about it that stays the same between two runs, worked out once."""
 
     __slots__ = ("_source", "handler", "hook", "key", "may")
 
@@ -31,16 +34,16 @@ class Armed:
         self.handler = handler
         self.may = hook.event.may & hook.policy.may
         if hook.waiting == "rewake":
-            # Nobody waits for it, so its block stops nothing: it wakes the agent, at any event.
+            # It is not waited for, so its block stops nothing: it wakes the agent, at any event.
             self.may |= May.BLOCK
         #: What `once` remembers it by: a reloaded config keeps its marks. The hook itself where it has no other
         #: identity, never its address, which the next hook may get.
         self.key: object = (hook.event.name, hook.identity if hook.identity is not None else hook)
         self._source: str | None = None
 
-    def broken(self, why: str) -> "Armed":
+    def broken(self, why: str) -> "PreparedHook":
         """The same hook, unable to run: it fails not_started under its policy."""
-        return Armed(replace(self.hook, broken=why), self.handler)
+        return PreparedHook(replace(self.hook, broken=why), self.handler)
 
     @property
     def source(self) -> str:
@@ -50,11 +53,15 @@ class Armed:
         return self._source
 
 
-class Chosen(Struct, frozen=True):
-    """The hooks of a lane whose matcher fits a subject; `plain` when nothing else has to be asked."""
+def prepare(hooks: Iterable[Hook], handlers: Mapping[str, Handler]) -> list[PreparedHook]:
+    return [PreparedHook(hook, handlers.get(hook.kind)) for hook in hooks]
 
-    hooks: tuple[Armed, ...]
-    plain: bool
+
+class Matching(Struct, frozen=True):
+    """The hooks of a lane whose matcher fits a subject; `final` when there is nothing else to check."""
+
+    hooks: tuple[PreparedHook, ...]
+    final: bool
 
 
 class Lane:
@@ -72,227 +79,140 @@ class Lane:
         "sees_current",
     )
 
-    def __init__(self, policy: Policy, hooks: Sequence[Armed], *, rewriters: bool = False) -> None:
+    def __init__(self, policy: Policy, hooks: Sequence[PreparedHook], *, rewriters: bool = False) -> None:
         self.policy = policy
         self.hooks = tuple(hooks)
         self.in_order = rewriters or policy.run == "serial"
         self.sees_current = rewriters or policy.sees == "current"
         self.rechecks_own = policy.recheck_own and not rewriters
-        self.guards = any(armed.may & May.BLOCK for armed in hooks)
-        self.all_waited = policy.waits and all(armed.hook.waiting == "wait" for armed in hooks)
+        self.guards = any(prepared.may & May.BLOCK for prepared in hooks)
+        self.all_waited = policy.waits and all(prepared.hook.waiting == "wait" for prepared in hooks)
         self._subject = hooks[0].hook.event.subject
-        self._memory: dict[str, Chosen] = {}
+        self._memory: dict[str, Matching] = {}
 
-    def matching(self, payload: Any) -> Chosen:
+    def matching(self, payload: Any) -> Matching:
         """The hooks whose matcher fits, remembered per subject."""
         subject = self.subject_of(payload)
-        chosen = self._memory.get(subject)
-        if chosen is None:
+        found = self._memory.get(subject)
+        if found is None:
             if len(self._memory) >= _REMEMBERED:
                 self._memory.clear()
-            chosen = self._memory[subject] = _choose(self.hooks, subject)
-        return chosen
+            found = self._memory[subject] = _match(self.hooks, subject)
+        return found
 
     def subject_of(self, payload: Any) -> str:
         """The text matchers test; empty for an event without a subject."""
         if self._subject is None:
             return ""
+        # Attributes first: a payload is a record, and a mapping only where a host chose one.
         found = getattr(payload, self._subject, None)
         if not isinstance(found, str) and isinstance(payload, Mapping):
             found = cast("Mapping[str, Any]", payload).get(self._subject)
         return found if isinstance(found, str) else ""
 
 
-def _choose(hooks: Iterable[Armed], subject: str) -> Chosen:
-    kept: list[Armed] = []
+def _match(hooks: Iterable[PreparedHook], subject: str) -> Matching:
+    kept: list[PreparedHook] = []
     seen: set[object] = set()
-    for armed in hooks:
-        found = matched(armed, subject)
+    for prepared in hooks:
+        found = check_matcher(prepared, subject)
         if found is None:
             continue
-        identity = armed.hook.identity
+        identity = prepared.hook.identity
         if identity is not None:
             if identity in seen:
                 continue
             seen.add(identity)
         kept.append(found)
-    return Chosen(tuple(kept), plain=not any(a.hook.condition is not None or a.hook.once for a in kept))
-
-
-def matched(armed: Armed, subject: str) -> Armed | None:
-    """The hook when its matcher fits; a matcher that breaks is a failure of the hook, never a no."""
-    hook = armed.hook
-    if hook.mode == "off":
-        return None
-    if hook.matcher is None:
-        return armed
-    try:
-        return armed if hook.matcher.matches(subject) else None
-    except Exception as problem:  # noqa: BLE001 a matcher may be anybody's code
-        return armed.broken(f"its matcher {hook.matcher.text!r} failed: {type(problem).__name__}: {problem}")
+    return Matching(tuple(kept), final=not any(p.hook.condition is not None or p.hook.once for p in kept))
 
 
 Lanes = tuple[Lane, ...]
 
 
-def build_lanes(hooks: Iterable[Armed]) -> dict[str, Lanes]:
+def build_lanes(hooks: Iterable[PreparedHook]) -> dict[str, Lanes]:
     """Lanes per event name: a lane ends where the policy changes."""
-    by_event: dict[str, list[list[Armed]]] = {}
-    for armed in hooks:
-        lanes = by_event.setdefault(armed.hook.event.name, [])
-        if not lanes or lanes[-1][-1].hook.policy is not armed.hook.policy:
+    by_event: dict[str, list[list[PreparedHook]]] = {}
+    for prepared in hooks:
+        lanes = by_event.setdefault(prepared.hook.event.name, [])
+        if not lanes or lanes[-1][-1].hook.policy is not prepared.hook.policy:
             lanes.append([])
-        lanes[-1].append(armed)
+        lanes[-1].append(prepared)
     return {
-        event: tuple(lane for neighbours in lanes for lane in _staged(neighbours))
+        event: tuple(lane for neighbours in lanes for lane in _split_rewriters(neighbours))
         for event, lanes in by_event.items()
     }
 
 
-def _staged(neighbours: Sequence[Armed]) -> Iterable[Lane]:
-    """One lane, or two where the policy wants those that rewrite to come first."""
+def _split_rewriters(neighbours: Sequence[PreparedHook]) -> Iterable[Lane]:
+    """One lane, or two where the policy runs the hooks that rewrite first."""
     policy = neighbours[0].hook.policy
     if policy.run != "rewriters_first":
         yield Lane(policy, neighbours)
         return
-    rewriters = [armed for armed in neighbours if armed.hook.rewrites]
-    others = [armed for armed in neighbours if not armed.hook.rewrites]
+    rewriters = [prepared for prepared in neighbours if prepared.hook.rewrites]
+    others = [prepared for prepared in neighbours if not prepared.hook.rewrites]
     if rewriters:
         yield Lane(policy, rewriters, rewriters=True)
     if others:
         yield Lane(policy, others)
 
 
-def arm(hooks: Iterable[Hook], handlers: Mapping[str, Handler]) -> list[Armed]:
-    return [Armed(hook, handlers.get(hook.kind)) for hook in hooks]
+class HookStore:
+    """The hooks in force: those of the configuration, then those the host added.
 
-
-def select(lane: Lane, event: EventSpec[Any], payload: Any, session: "Session") -> Sequence[Armed]:
-    """The hooks to run now, in config order. A `once` hook is used up by being selected."""
-    matching = lane.matching(payload)
-    if matching.plain:
-        return matching.hooks
-    chosen: list[Armed] = []
-    for armed in matching.hooks:
-        holding = held(armed, event, payload, session)
-        if holding is None:
-            continue
-        if armed.hook.once:
-            if armed.key in session.once_marks:
-                continue
-            session.once_marks.add(armed.key)
-        chosen.append(holding)
-    return chosen
-
-
-def held(armed: Armed, event: EventSpec[Any], payload: Any, session: "Session") -> Armed | None:
-    """The hook when its condition holds; a condition that breaks is a failure of the hook, never a no."""
-    condition = armed.hook.condition
-    if condition is None:
-        return armed
-    try:
-        return armed if condition.holds(event, payload, session.scene) else None
-    except Exception as problem:  # noqa: BLE001 a condition may be anybody's code
-        return armed.broken(f"its condition {condition.text!r} failed: {type(problem).__name__}: {problem}")
-
-
-class Verdict(Struct, frozen=True):
-    """Whether a hook would run on a payload, and the reason in words."""
-
-    armed: Armed
-    selected: bool
-    why: str
-
-
-def explain(
-    lanes: Sequence[Lane], event: EventSpec[Any], payload: Any, session: "Session"
-) -> Iterator[Verdict]:
-    """Every hook of the event with its reason, without running or using up anything."""
-    for lane in lanes:
-        seen: dict[object, str] = {}
-        for armed in lane.hooks:
-            selected, reason = _reason(armed, lane, seen, event, payload, session)
-            yield Verdict(armed, selected, reason)
-
-
-def _reason(
-    armed: Armed,
-    lane: Lane,
-    seen: dict[object, str],
-    event: EventSpec[Any],
-    payload: Any,
-    session: "Session",
-) -> tuple[bool, str]:
-    # Only for who asks: a dispatch never needs the words.
-    from hookline.matching.conditions import why  # noqa: PLC0415 see above
-    from hookline.matching.explain import explain_match, explain_matcher  # noqa: PLC0415 see above
-
-    hook = armed.hook
-    if hook.mode == "off":
-        return False, "switched off: mode is off"
-    if hook.matcher is not None and matched(armed, lane.subject_of(payload)) is None:
-        return False, f"not matched: {explain_matcher(hook.matcher, lane.subject_of(payload))}"
-    if hook.identity is not None:
-        if hook.identity in seen:
-            return False, f"the same as {seen[hook.identity]}, which runs once"
-        seen[hook.identity] = armed.source or hook.name
-    if hook.condition is not None and held(armed, event, payload, session) is None:
-        return False, f"not matched: {why(hook.condition, event, payload, session.scene)}"
-    if hook.once and armed.key in session.once_marks:
-        return False, "ran already: once per session"
-    return True, f"matched: {explain_match(hook.matcher, hook.condition, event, payload, session.scene).why}"
-
-
-class Store:
-    """One immutable set of lanes at a time; swapping it is one assignment, so no dispatch sees half of it."""
+    One immutable set of lanes at a time; swapping it is one assignment, so no dispatch sees half of it.
+    """
 
     def __init__(self, handlers: Mapping[str, Handler], events: Mapping[str, EventSpec[Any]]) -> None:
         self._handlers = handlers
         self._events = events
-        self._configured: Sequence[Armed] = ()
-        self._added: list[Armed] = []
+        self._configured: Sequence[PreparedHook] = ()
+        self._added: list[PreparedHook] = []
         self.lanes: Mapping[str, Lanes] = {}
         #: Grows with every change, so that sessions know when their own view is old.
         self.version = 0
 
     @property
     def hooks(self) -> tuple[Hook, ...]:
-        return tuple(armed.hook for armed in (*self._configured, *self._added))
+        return tuple(prepared.hook for prepared in (*self._configured, *self._added))
 
     def swap(self, hooks: Sequence[Hook]) -> None:
         """Put another configuration in force. One that cannot be used changes nothing."""
         problems = [problem for hook in hooks for problem in self._problems(hook)]
         if problems:
             raise ConfigError(problems)
-        self._configured = arm(hooks, self._handlers)
+        self._configured = prepare(hooks, self._handlers)
         self._install(build_lanes(self._configured), build_lanes(self._added))
 
     def add(self, hook: Hook) -> None:
         problems = self._problems(hook)
         if problems:
             raise ConfigError(problems)
-        self._added += arm((hook,), self._handlers)
-        self._renew(hook.event.name)
+        self._added += prepare((hook,), self._handlers)
+        self._rebuild(hook.event.name)
 
     def remove(self, hook: Hook) -> bool:
         """Take back a hook that was added; False when it was not."""
-        kept = [armed for armed in self._added if armed.hook is not hook]
+        kept = [prepared for prepared in self._added if prepared.hook is not hook]
         found = len(kept) != len(self._added)
         self._added = kept
         if found:
-            self._renew(hook.event.name)
+            self._rebuild(hook.event.name)
         return found
 
-    def _renew(self, event: str) -> None:
+    def _rebuild(self, event: str) -> None:
         """Build the lanes of one event anew; the others stay as they are, with what they remember."""
-        configured = build_lanes(armed for armed in self._configured if armed.hook.event.name == event)
-        added = build_lanes(armed for armed in self._added if armed.hook.event.name == event)
-        others = {name: some for name, some in self.lanes.items() if name != event}
+        configured = build_lanes(
+            prepared for prepared in self._configured if prepared.hook.event.name == event
+        )
+        added = build_lanes(prepared for prepared in self._added if prepared.hook.event.name == event)
+        others = {name: lanes for name, lanes in self.lanes.items() if name != event}
         self._install(others | configured, added)
 
     def _install(self, lanes: dict[str, Lanes], more: Mapping[str, Lanes]) -> None:
-        for name, some in more.items():
-            lanes[name] = (*lanes.get(name, ()), *some)
+        for name, added in more.items():
+            lanes[name] = (*lanes.get(name, ()), *added)
         self.lanes = lanes
         self.version += 1
 
@@ -307,3 +227,101 @@ class Store:
             fix = f"one of: {', '.join(sorted(self._handlers))}"
             problems.append(Diagnostic("error", "unknown-type", message, hook.where, hook.name, fix))
         return problems
+
+
+# Which hooks of a lane concern a payload
+
+
+def select(lane: Lane, event: EventSpec[Any], payload: Any, session: "Session") -> Sequence[PreparedHook]:
+    """The hooks to run now, in config order. A `once` hook is used up by being selected."""
+    matching = lane.matching(payload)
+    if matching.final:
+        return matching.hooks
+    selected: list[PreparedHook] = []
+    for prepared in matching.hooks:
+        found = check_condition(prepared, event, payload, session)
+        if found is None:
+            continue
+        if prepared.hook.once:
+            if prepared.key in session.once_marks:
+                continue
+            session.once_marks.add(prepared.key)
+        selected.append(found)
+    return selected
+
+
+def check_matcher(prepared: PreparedHook, subject: str) -> PreparedHook | None:
+    """The hook when its matcher fits; a matcher that raises is a failure of the hook, never a no."""
+    hook = prepared.hook
+    if hook.mode == "off":
+        return None
+    if hook.matcher is None:
+        return prepared
+    try:
+        return prepared if hook.matcher.matches(subject) else None
+    except Exception as problem:  # noqa: BLE001 a matcher may come from the host
+        return prepared.broken(
+            f"its matcher {hook.matcher.text!r} failed: {type(problem).__name__}: {problem}"
+        )
+
+
+def check_condition(
+    prepared: PreparedHook, event: EventSpec[Any], payload: Any, session: "Session"
+) -> PreparedHook | None:
+    """The hook when its condition holds; a condition that raises is a failure of the hook, never a no."""
+    condition = prepared.hook.condition
+    if condition is None:
+        return prepared
+    try:
+        return prepared if condition.holds(event, payload, session.scene) else None
+    except Exception as problem:  # noqa: BLE001 a condition may come from the host
+        return prepared.broken(
+            f"its condition {condition.text!r} failed: {type(problem).__name__}: {problem}"
+        )
+
+
+class Verdict(Struct, frozen=True):
+    """Whether a hook would run on a payload, and why."""
+
+    prepared: PreparedHook
+    selected: bool
+    why: str
+
+
+def explain(
+    lanes: Sequence[Lane], event: EventSpec[Any], payload: Any, session: "Session"
+) -> Iterator[Verdict]:
+    """Every hook of the event with its reason, without running or using up anything."""
+    for lane in lanes:
+        seen: dict[object, str] = {}
+        for prepared in lane.hooks:
+            selected, reason = _reason(prepared, lane, seen, event, payload, session)
+            yield Verdict(prepared, selected, reason)
+
+
+def _reason(
+    prepared: PreparedHook,
+    lane: Lane,
+    seen: dict[object, str],
+    event: EventSpec[Any],
+    payload: Any,
+    session: "Session",
+) -> tuple[bool, str]:
+    # Imported here: a dispatch never needs the explanations.
+    from hookline.matching.conditions import why  # noqa: PLC0415 see above
+    from hookline.matching.explain import explain_match, explain_matcher  # noqa: PLC0415 see above
+
+    hook = prepared.hook
+    if hook.mode == "off":
+        return False, "switched off: mode is off"
+    if hook.matcher is not None and check_matcher(prepared, lane.subject_of(payload)) is None:
+        return False, f"not matched: {explain_matcher(hook.matcher, lane.subject_of(payload))}"
+    if hook.identity is not None:
+        if hook.identity in seen:
+            return False, f"the same as {seen[hook.identity]}, which runs once"
+        seen[hook.identity] = prepared.source or hook.name
+    if hook.condition is not None and check_condition(prepared, event, payload, session) is None:
+        return False, f"not matched: {why(hook.condition, event, payload, session.scene)}"
+    if hook.once and prepared.key in session.once_marks:
+        return False, "ran already: once per session"
+    return True, f"matched: {explain_match(hook.matcher, hook.condition, event, payload, session.scene).why}"

@@ -1,4 +1,4 @@
-"""How often in a row hooks may hold an agent back before the agent goes on without them."""
+"""How often in a row hooks may block an agent before it goes on without them."""
 
 from collections.abc import Sequence
 
@@ -9,8 +9,8 @@ from hookline.model.outcome import GO_ON, Halt, Message, Outcome, merged
 from hookline.model.policy import Limit, Policy
 
 
-class Spoken(Struct, frozen=True):
-    """What one lane said in a dispatch."""
+class LaneOutcome(Struct, frozen=True):
+    """What one lane answered in a dispatch."""
 
     dialect: str
     policy: Policy
@@ -24,7 +24,7 @@ class _Count(Struct, frozen=True):
 
 
 class BlockCounts:
-    """Consecutive blocks per policy, for one session. A new turn, or a tool call, may start the count anew."""
+    """Consecutive blocks per policy, for one session. A new turn, or a tool call, may reset the count."""
 
     def __init__(self) -> None:
         self.turn = 0
@@ -40,19 +40,19 @@ class BlockCounts:
     def clear(self) -> None:
         self._counts.clear()
 
-    def judge(self, spoken: Sequence[Spoken]) -> Outcome:
-        """What was said, as the limits let it stand.
+    def apply(self, lanes: Sequence[LaneOutcome]) -> Outcome:
+        """The outcomes merged, without blocks beyond the limits.
 
-        A policy may rule several lanes of one dispatch; together they block once, or not at all.
+        Several lanes of one dispatch may have the same policy; together they block once, or not at all.
         """
-        outcomes = [one.outcome for one in spoken]
-        lanes: dict[str, list[int]] = {}
-        for place, one in enumerate(spoken):
-            if one.policy.limit is not None:
-                lanes.setdefault(f"{one.dialect}:{one.policy.event_name}", []).append(place)
+        outcomes = [lane.outcome for lane in lanes]
+        by_policy: dict[str, list[int]] = {}
+        for place, lane in enumerate(lanes):
+            if lane.policy.limit is not None:
+                by_policy.setdefault(f"{lane.dialect}:{lane.policy.event_name}", []).append(place)
         notes = GO_ON
-        for key, places in lanes.items():
-            policy = spoken[places[0]].policy
+        for key, places in by_policy.items():
+            policy = lanes[places[0]].policy
             blocks = self._count(key, policy, blocked=any(outcomes[place].blocked for place in places))
             if policy.limit is not None and blocks > policy.limit.obeyed:
                 for place in places:
@@ -61,7 +61,7 @@ class BlockCounts:
         return merged([*outcomes, notes])
 
     def _count(self, key: str, policy: Policy, *, blocked: bool) -> int:
-        """Blocks in a row with this one; one that is over the limit starts the count anew."""
+        """Blocks in a row including this one; one beyond the limit resets the count."""
         limit = policy.limit
         if limit is None:
             return 0
@@ -80,14 +80,14 @@ class BlockCounts:
 
 
 def _note(policy: Policy, limit: Limit, blocks: int) -> Outcome:
-    said = f"{policy.event_name} blocked {blocks} times in a row"
+    text = f"{policy.event_name} blocked {blocks} times in a row"
     if limit.then == "end_turn":
-        return Outcome(halts=(Halt(said),), messages=(Message(f"{said}: the turn ends"),), limit_reached=True)
-    return Outcome(messages=(Message(f"{said}: not obeyed this time"),), limit_reached=True)
+        return Outcome(halts=(Halt(text),), messages=(Message(f"{text}: the turn ends"),), limit_reached=True)
+    return Outcome(messages=(Message(f"{text}: not obeyed this time"),), limit_reached=True)
 
 
 def _overruled(limit: Limit, outcome: Outcome) -> Outcome:
-    """The outcome without the blocks that are not obeyed; where the turn ends instead, they stand."""
+    """The outcome without the blocks that are not obeyed; where the turn ends instead, they stay."""
     if limit.then == "end_turn":
         return outcome
     blockers = {vote.by for vote in outcome.votes if vote.kind == "block"}

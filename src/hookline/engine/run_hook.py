@@ -1,16 +1,19 @@
-"""One hook is asked: run under its deadline, understood, judged, and recorded."""
+"""One hook: admitted, run under its deadline, decoded, judged and recorded.
+
+A handler gives a raw result, the wire decodes it into an outcome and possibly a failure, and `judge` decides what
+of it counts: the reaction to a failure, and what event and policy allow.
+"""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from time import perf_counter, time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.engine.inbox import Late
-from hookline.engine.lanes import Armed
-from hookline.engine.moment import Moment, Said
+from hookline.engine.inbox import deliver
+from hookline.engine.lanes import PreparedHook
 from hookline.handlers.deadline import bounded
 from hookline.handlers.registry import Handler
 from hookline.model.events import May
@@ -20,6 +23,12 @@ from hookline.model.policy import Cause, Reaction
 from hookline.model.raw import Broke, Detached, Exited, RawResult, Replied, Returned
 from hookline.model.run import Run, Status
 from hookline.model.wire import NOTHING_SAID, Call, Decoded
+
+if TYPE_CHECKING:
+    from hookline.engine.dispatch import DispatchState
+
+#: Answers longer than this are decoded in a thread, so that they do not hold up the event loop.
+_LONG = 64 * 1024
 
 #: A hook that gave no answer outranks one that said no: its reason is the one to read.
 _NO_ANSWER_RANK = 9
@@ -31,8 +40,37 @@ _STATUS: dict[Cause, Status] = {
 }
 
 
-class Judged(Struct, frozen=True):
-    """What one hook said, as it counts."""
+class Admission(Struct, frozen=True):
+    """Whether a hook may run, and what exactly is run. A refusal is a status of the hook, not a failure."""
+
+    admitted: bool = True
+    reason: str = ""
+    #: The bytes that were vetted, run instead of whatever is on disk now.
+    script: bytes | None = None
+
+
+Admit = Callable[[Hook], Admission]
+
+ADMITTED = Admission()
+
+
+def admit_all(_hook: Hook) -> Admission:
+    """Every hook is admitted, as it is configured."""
+    return ADMITTED
+
+
+class HookAnswer(Struct, frozen=True):
+    """One hook's answer as it counts, and the payload it judged."""
+
+    prepared: PreparedHook
+    outcome: Outcome
+    payload: Any
+    #: It failed, and that failure stops the action.
+    closed: bool = False
+
+
+class Judgement(Struct, frozen=True):
+    """What counts of one hook's answer."""
 
     outcome: Outcome = GO_ON
     status: Status = "ok"
@@ -43,65 +81,211 @@ class Judged(Struct, frozen=True):
     closed: bool = False
 
 
-PASSED = Judged()
-DETACHED = Judged(status="detached")
+PASSED = Judgement()
+DETACHED = Judgement(status="detached")
 #: It was to run in the background after another hook, and that one ended the lane.
-SKIPPED = Judged(
+SKIPPED = Judgement(
     status="skipped", failure=Broke("not_started", "an earlier hook failed and lets none run after it")
 )
-CANCELLED = Judged(status="cancelled", failure=Broke("cancelled", "the dispatch was cancelled"))
+CANCELLED = Judgement(status="cancelled", failure=Broke("cancelled", "the dispatch was cancelled"))
 
 
-def judge(armed: Armed, decoded: Decoded, *, attended: bool) -> Judged:
-    """Apply the failure reaction, drop what may not be done here, and sign the rest."""
+async def run_hook(
+    state: "DispatchState",
+    prepared: PreparedHook,
+    payload: Any,
+    *,
+    timeout: float | None = None,
+    recheck: bool = False,
+) -> HookAnswer:
+    """Run one hook and wait for its answer."""
+    engine, hook, started = state.session.engine, prepared.hook, perf_counter()
+    call = call_for(state, prepared, payload, timeout)
+    running = engine.status.started(call.run_id, hook)
+    try:
+        raw = await call_handler(state, prepared, call)
+        if isinstance(raw, Detached):
+            judged = DETACHED
+            engine.background.adopt(finish_detached(state, prepared, call, raw.rest, started))
+        elif _is_long(raw):
+            judged = await asyncio.to_thread(decode, state, prepared, call, raw)
+        else:
+            judged = decode(state, prepared, call, raw)
+    except asyncio.CancelledError:
+        record(state, prepared, call, Broke("cancelled"), CANCELLED, started, recheck=recheck)
+        raise
+    finally:
+        engine.status.ended(running)
+    record(state, prepared, call, raw, judged, started, recheck=recheck)
+    if hook.mode == "shadow":  # run and recorded, never applied
+        return HookAnswer(prepared, GO_ON, payload)
+    return HookAnswer(prepared, judged.outcome, payload, judged.closed)
+
+
+def call_for(
+    state: "DispatchState", prepared: PreparedHook, payload: Any, timeout: float | None = None
+) -> Call:
+    session, hook = state.session, prepared.hook
+    return Call(
+        hook=hook,
+        event=state.event,
+        payload=payload,
+        scene=session.scene,
+        timeout=hook.timeout if timeout is None else min(timeout, hook.timeout),
+        run_id=session.engine.next_run_id(),
+    )
+
+
+async def finish_detached(
+    state: "DispatchState", prepared: PreparedHook, call: Call, rest: Awaitable[RawResult], started: float
+) -> Judgement:
+    """Wait for the end of a hook in the background, put its answer into the session's inbox and record it."""
+    try:
+        raw = await rest
+        if isinstance(raw, Detached):  # it asked to be detached and was already
+            raw = await raw.rest
+    except asyncio.CancelledError:
+        record(state, prepared, call, Broke("cancelled"), CANCELLED, started)
+        raise
+    judged = decode(state, prepared, call, raw)
+    outcome = judged.outcome if prepared.hook.mode == "enforce" else GO_ON
+    # A hook that could not start has found nothing: only an answer of its own wakes the agent.
+    too_late = deliver(state.session.inbox, call, outcome, prepared.source, may_wake=judged.failure is None)
+    record(state, prepared, call, raw, replace(judged, dropped=(*judged.dropped, *too_late)), started)
+    return judged
+
+
+# From the hook to a raw result
+
+
+class Refused(Broke, frozen=True):
+    """Admission refused the hook. Not a failure of the hook, so its failure reaction does not apply."""
+
+
+async def call_handler(state: "DispatchState", prepared: PreparedHook, call: Call) -> RawResult:
+    """The raw result, whatever happens. Only cancellation is raised."""
+    if prepared.hook.broken is not None:
+        return Broke("not_started", prepared.hook.broken)
+    if prepared.handler is None:
+        return Broke("not_started", f"there is no handler for type {prepared.hook.kind!r}")
+    if state.session.engine.closed:
+        return Broke("not_started", "the engine is closed")
+    try:
+        return await _call_admitted(state, prepared, prepared.handler, call)
+    except BaseException as problem:  # noqa: BLE001 nothing raises out of dispatch but cancellation
+        return _broke(problem, call)
+
+
+async def _call_admitted(
+    state: "DispatchState", prepared: PreparedHook, handler: Handler, call: Call
+) -> RawResult:
+    admission = state.session.engine.admit(prepared.hook)
+    if not admission.admitted:
+        return Refused("not_started", admission.reason)
+    call.script = admission.script
+    if handler.own_clock:
+        return await handler.run(call)
+    return await bounded(handler.run(call), call.timeout)
+
+
+def _broke(problem: BaseException, call: Call) -> Broke:
+    """An exception as a result with a cause; only what the host itself asked for is raised again."""
+    if isinstance(problem, TimeoutError):
+        notes = "".join(f"; {why}" for why in problem.args if why)
+        return Broke("timed_out", f"no answer within {call.timeout:g} s{notes}")
+    if isinstance(problem, asyncio.CancelledError):
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise problem
+        # This dispatch was not cancelled: the hook awaited something that was.
+        return Broke("crashed", f"CancelledError: {problem}".rstrip(": "))
+    if isinstance(problem, KeyboardInterrupt | GeneratorExit):
+        raise problem
+    return Broke("not_started", f"{type(problem).__name__}: {problem}")
+
+
+# From the raw result to what counts
+
+
+def _is_long(raw: RawResult) -> bool:
+    if type(raw) is Returned:
+        return False
+    return (
+        len(raw.stdout) > _LONG
+        if isinstance(raw, Exited)
+        else isinstance(raw, Replied) and len(raw.body) > _LONG
+    )
+
+
+def decode(state: "DispatchState", prepared: PreparedHook, call: Call, raw: RawResult) -> Judgement:
+    """What a raw result says, and what of it counts."""
+    if type(raw) is Refused:
+        return _refused(prepared, raw)
+    try:
+        decoded = prepared.hook.wire.decode(call, raw)
+    except Exception as problem:  # noqa: BLE001 a wire may come from the host
+        decoded = Decoded(failure=Broke("unreadable", f"{type(problem).__name__}: {problem}"))
+    return judge(prepared, decoded, attended=state.session.scene.attended)
+
+
+def _refused(prepared: PreparedHook, raw: Broke) -> Judgement:
+    """An untrusted hook never decides; only one that is required blocks when it may not run."""
+    hook = prepared.hook
+    judged = PASSED
+    if hook.required or hook.scope == "managed":
+        reason = f"required hook {hook.name} may not run: {raw.detail}"
+        judged = judge(prepared, Decoded(Outcome(votes=(Vote("block", reason),))), attended=True)
+    return Judgement(judged.outcome, "untrusted", raw, judged.dropped, closed=judged.outcome.blocked)
+
+
+def judge(prepared: PreparedHook, decoded: Decoded, *, attended: bool) -> Judgement:
+    """Apply the failure reaction, drop what is not allowed here, and put the hook's name on the rest."""
     if decoded is NOTHING_SAID:
         return PASSED
-    outcome, dropped = decoded.outcome.clipped(armed.may) if decoded.outcome is not GO_ON else (GO_ON, ())
+    outcome, dropped = decoded.outcome.clipped(prepared.may) if decoded.outcome is not GO_ON else (GO_ON, ())
     failure = decoded.failure
-    if failure is None and dropped and armed.hook.policy.on_clipped == "fail":
+    if failure is None and dropped and prepared.hook.policy.on_clipped == "fail":
         failure = Broke("unreadable", f"it asked for {', '.join(dropped)}, which is not possible here")
-    outcome = _signed(armed.hook, outcome)
+    outcome = _attributed(prepared.hook, outcome)
     if failure is None:
         status: Status = "blocked" if outcome.blocked else "ok"
-        return Judged(outcome, status, None, (*dropped, *decoded.ignored))
-    reaction = effective_reaction(armed, failure.cause, attended=attended)
-    reacted = _reacted(armed.hook, failure, reaction)
-    return Judged(
-        outcome + reacted,
+        return Judgement(outcome, status, None, (*dropped, *decoded.ignored))
+    reaction = effective_reaction(prepared, failure.cause, attended=attended)
+    return Judgement(
+        outcome + _reaction_outcome(prepared.hook, failure, reaction),
         _STATUS.get(failure.cause, "failed"),
         failure,
         (*dropped, *decoded.ignored),
         passed_without_answer=reaction in ("pass", "warn") and not outcome.votes,
-        closed=reaction == "block" or armed.hook.reaction(failure.cause) == "block",
+        closed=reaction == "block" or prepared.hook.reaction(failure.cause) == "block",
     )
 
 
-def effective_reaction(armed: Armed, cause: Cause, *, attended: bool) -> Reaction:
-    """What a failure does here: an ask nobody can answer is a block, and an observer cannot block."""
-    reaction = armed.hook.reaction(cause)
-    if reaction == "ask" and not (attended and May.PERMIT & armed.may):
+def effective_reaction(prepared: PreparedHook, cause: Cause, *, attended: bool) -> Reaction:
+    """What a failure does here: without a user to ask, an ask is a block; where nothing can be blocked, a warning."""
+    reaction = prepared.hook.reaction(cause)
+    if reaction == "ask" and not (attended and May.PERMIT & prepared.may):
         reaction = "block"
-    if reaction == "block" and not May.BLOCK & armed.may:
+    if reaction == "block" and not May.BLOCK & prepared.may:
         reaction = "warn"
     return reaction
 
 
-def _reacted(hook: Hook, failure: Broke, reaction: Reaction) -> Outcome:
+def _reaction_outcome(hook: Hook, failure: Broke, reaction: Reaction) -> Outcome:
     if reaction == "pass":
         return GO_ON
-    said = (
+    text = (
         failure.words
         or f"hook {hook.name} gave no answer: {failure.detail or failure.cause.replace('_', ' ')}"
     )
     if reaction == "warn":
-        return Outcome(messages=(Message(said, hook.name),))
+        return Outcome(messages=(Message(text, hook.name),))
     kind = "ask" if reaction == "ask" else "block"
-    means = hook.policy.block_means
-    return Outcome(votes=(Vote(kind, said, _NO_ANSWER_RANK, hook.name, means),))
+    return Outcome(votes=(Vote(kind, text, _NO_ANSWER_RANK, hook.name, hook.policy.block_means),))
 
 
-def _signed(hook: Hook, outcome: Outcome) -> Outcome:
-    """Every part says who said it; text without a place gets the one its policy has for it."""
+def _attributed(hook: Hook, outcome: Outcome) -> Outcome:
+    """Every part names its hook; text without a placement gets the one of the hook's policy."""
     if outcome is GO_ON:
         return outcome
     name, policy = hook.name, hook.policy
@@ -137,104 +321,28 @@ def _signed(hook: Hook, outcome: Outcome) -> Outcome:
     return replace(outcome, **changes) if changes else outcome
 
 
-class Refused(Broke, frozen=True):
-    """The trust seam said no. Not a failure of the hook, so its failure reaction is not asked."""
-
-
-async def attempt(moment: Moment, armed: Armed, call: Call) -> RawResult:
-    """The raw result, whatever happens. Only cancellation is raised."""
-    if armed.hook.broken is not None:
-        return Broke("not_started", armed.hook.broken)
-    if armed.handler is None:
-        return Broke("not_started", f"there is no handler for type {armed.hook.kind!r}")
-    if moment.session.engine.closed:
-        return Broke("not_started", "the engine is closed")
-    try:
-        return await _admitted(moment, armed, armed.handler, call)
-    except BaseException as problem:  # noqa: BLE001 nothing raises out of dispatch but cancellation
-        return _broke(problem, call)
-
-
-def _broke(problem: BaseException, call: Call) -> Broke:
-    """What went wrong as a fact; only what the host itself asked for is raised again."""
-    if isinstance(problem, TimeoutError):
-        notes = "".join(f"; {why}" for why in problem.args if why)
-        return Broke("timed_out", f"no answer within {call.timeout:g} s{notes}")
-    if isinstance(problem, asyncio.CancelledError):
-        task = asyncio.current_task()
-        if task is None or task.cancelling():
-            raise problem
-        # Nobody called this dispatch off: the hook awaited something that somebody else had cancelled.
-        return Broke("crashed", f"CancelledError: {problem}".rstrip(": "))
-    if isinstance(problem, KeyboardInterrupt | GeneratorExit):
-        raise problem
-    return Broke("not_started", f"{type(problem).__name__}: {problem}")
-
-
-async def _admitted(moment: Moment, armed: Armed, handler: Handler, call: Call) -> RawResult:
-    admission = moment.session.engine.admit(armed.hook)
-    if not admission.admitted:
-        return Refused("not_started", admission.reason)
-    call.script = admission.script
-    if handler.own_clock:
-        return await handler.run(call)
-    return await bounded(handler.run(call), call.timeout)
-
-
-#: Answers longer than this are read in a thread: the loop has other hooks and the host to serve.
-_LONG = 64 * 1024
-
-
-def is_long(raw: RawResult) -> bool:
-    if type(raw) is Returned:
-        return False
-    return (
-        len(raw.stdout) > _LONG
-        if isinstance(raw, Exited)
-        else isinstance(raw, Replied) and len(raw.body) > _LONG
-    )
-
-
-def understand(moment: Moment, armed: Armed, call: Call, raw: RawResult) -> Judged:
-    """What a raw result says, and what counts of it."""
-    if type(raw) is Refused:
-        return _refused(armed, raw)
-    try:
-        decoded = armed.hook.wire.decode(call, raw)
-    except Exception as problem:  # noqa: BLE001 a wire may be anybody's code
-        decoded = Decoded(failure=Broke("unreadable", f"{type(problem).__name__}: {problem}"))
-    return judge(armed, decoded, attended=moment.session.scene.attended)
-
-
-def _refused(armed: Armed, raw: Broke) -> Judged:
-    """An untrusted hook never decides; only one that must run closes the way when it may not."""
-    hook = armed.hook
-    judged = PASSED
-    if hook.required or hook.scope == "managed":
-        reason = f"required hook {hook.name} may not run: {raw.detail}"
-        judged = judge(armed, Decoded(Outcome(votes=(Vote("block", reason),))), attended=True)
-    return Judged(judged.outcome, "untrusted", raw, judged.dropped, closed=judged.outcome.blocked)
+# The record of the run
 
 
 def record(
-    moment: Moment,
-    armed: Armed,
+    state: "DispatchState",
+    prepared: PreparedHook,
     call: Call,
     raw: RawResult | None,
-    judged: Judged,
+    judged: Judgement,
     started: float,
     *,
     recheck: bool = False,
 ) -> None:
-    """Tell the journal. `started` is a reading of perf_counter; time spent waiting for a slot is told apart."""
-    hook, scene = armed.hook, moment.session.scene
+    """Write the run to the journal. `started` is a reading of perf_counter; waiting for a slot is not counted."""
+    hook, scene = prepared.hook, state.session.scene
     facts = _raw_facts(raw)
     if judged.status != "ok" or judged.outcome.votes or judged.dropped:
-        facts |= _verdict(judged)
-    moment.session.engine.journal.record(
+        facts |= _judged_facts(judged)
+    state.session.engine.journal.record(
         Run(
             hook=hook.name,
-            source=armed.source,
+            source=prepared.source,
             dialect=hook.dialect,
             type=hook.kind,
             status=judged.status,
@@ -252,7 +360,7 @@ def record(
     )
 
 
-def _verdict(judged: Judged) -> dict[str, Any]:
+def _judged_facts(judged: Judgement) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "dropped": judged.dropped,
         "passed_without_answer": judged.passed_without_answer,
@@ -288,178 +396,3 @@ def _process_facts(raw: Exited | Broke) -> dict[str, Any]:
         "stderr": raw.stderr.decode("utf-8", "replace"),
         "truncated": raw.truncated,
     }
-
-
-class Admission(Struct, frozen=True):
-    """Admitted with what to run, or refused. Refusal is a status of the hook, never a failure of it."""
-
-    admitted: bool = True
-    reason: str = ""
-    #: The very bytes that were vetted, to run in place of whatever stands on disk now.
-    script: bytes | None = None
-
-
-Admit = Callable[[Hook], Admission]
-
-ADMITTED = Admission()
-
-
-def admit_all(_hook: Hook) -> Admission:
-    """Every hook is admitted, as it is configured."""
-    return ADMITTED
-
-
-def detach(moment: Moment, armed: Armed, call: Call) -> None:
-    """Start a hook in the background. Two records carry its run id: detached now, the end later."""
-    background, started = moment.session.engine.background, perf_counter()
-    if background.full:
-        why = "the engine is closed" if background.closed else "too many hooks are running in the background"
-        raw = Broke("not_started", why)
-        record(moment, armed, call, raw, understand(moment, armed, call, raw), started)
-        return
-    record(moment, armed, call, None, DETACHED, started)
-    _expect(moment, armed)
-    background.start(_run(moment, armed, call))
-
-
-def detach_in_order(
-    moment: Moment, hooks: Sequence[tuple[Armed, Call]], ends_lane: Callable[[Armed, Judged], bool]
-) -> None:
-    """Start hooks in the background, one after another. One that ends the lane keeps the others from running."""
-    if len(hooks) < 2 or moment.session.engine.background.full:
-        for armed, call in hooks:
-            detach(moment, armed, call)
-        return
-    for armed, call in hooks:
-        record(moment, armed, call, None, DETACHED, perf_counter())
-        _expect(moment, armed)
-    moment.session.engine.background.start(_run_in_order(moment, hooks, ends_lane))
-
-
-async def _run_in_order(
-    moment: Moment, hooks: Sequence[tuple[Armed, Call]], ends_lane: Callable[[Armed, Judged], bool]
-) -> None:
-    for place, (armed, call) in enumerate(hooks):
-        try:
-            judged = await _run(moment, armed, call)
-        except asyncio.CancelledError:
-            _leave_out(moment, hooks[place + 1 :], CANCELLED)
-            raise
-        if ends_lane(armed, judged):
-            _leave_out(moment, hooks[place + 1 :], SKIPPED)
-            return
-
-
-def _leave_out(moment: Moment, hooks: Sequence[tuple[Armed, Call]], why: Judged) -> None:
-    for armed, call in hooks:
-        record(moment, armed, call, None, why, perf_counter())
-        _settle(moment, armed)
-
-
-def _expect(moment: Moment, armed: Armed) -> None:
-    if armed.hook.waiting == "rewake":
-        moment.session.inbox.await_wake()
-
-
-def _settle(moment: Moment, armed: Armed) -> None:
-    if armed.hook.waiting == "rewake":
-        moment.session.inbox.wake_settled()
-
-
-async def _run(moment: Moment, armed: Armed, call: Call) -> Judged:
-    status = moment.session.engine.status
-    running = status.started(call.run_id, armed.hook)
-    try:
-        return await hear(moment, armed, call, attempt(moment, armed, call), perf_counter())
-    finally:
-        status.ended(running)
-        _settle(moment, armed)
-
-
-async def hear(
-    moment: Moment, armed: Armed, call: Call, rest: Awaitable[RawResult], started: float
-) -> Judged:
-    """Wait for the end of a detached hook and pass its word on."""
-    try:
-        raw = await rest
-        if isinstance(raw, Detached):  # it asked to be detached and was already
-            raw = await raw.rest
-    except asyncio.CancelledError:
-        record(moment, armed, call, Broke("cancelled"), CANCELLED, started)
-        raise
-    judged = understand(moment, armed, call, raw)
-    unheard = _deliver(moment, armed, call, judged)
-    record(moment, armed, call, raw, replace(judged, dropped=(*judged.dropped, *unheard)), started)
-    return judged
-
-
-def _deliver(moment: Moment, armed: Armed, call: Call, judged: Judged) -> tuple[str, ...]:
-    """Put late words into the inbox; say what came too late to count."""
-    hook, inbox = armed.hook, moment.session.inbox
-    outcome = judged.outcome if hook.mode == "enforce" else GO_ON
-    about: dict[str, Any] = {
-        "hook": hook.name,
-        "type": hook.kind,
-        "source": armed.source,
-        "event": hook.policy.event_name,
-        "run_id": call.run_id,
-    }
-    unheard: list[str] = []
-    # A hook that could not start has found nothing: only its own word wakes the agent.
-    if outcome.blocked and hook.waiting == "rewake" and judged.failure is None:
-        inbox.put(Late(kind="wake", text=outcome.reason or "", **about))
-    elif outcome.votes:
-        unheard.append("a decision nobody waited for")
-    if outcome.context_items and hook.policy.late == "discard":
-        unheard.append("context")
-    else:
-        for item in outcome.context_items:
-            inbox.put(
-                Late(kind="context", text=item.text, placement=item.placement, lives=item.lives, **about)
-            )
-    for message in outcome.messages:
-        inbox.put(Late(kind="message", text=message.text, **about))
-    if outcome.watch_paths:
-        inbox.put(Late(kind="watch", paths=outcome.watch_paths, **about))
-    if outcome.edits:
-        unheard.append("rewrite")
-    return tuple(unheard)
-
-
-async def ask(
-    moment: Moment, armed: Armed, payload: Any, *, timeout: float | None = None, recheck: bool = False
-) -> Said:
-    """Run one hook and wait for its word."""
-    engine, hook, started = moment.session.engine, armed.hook, perf_counter()
-    call = call_for(moment, armed, payload, timeout)
-    running = engine.status.started(call.run_id, hook)
-    try:
-        raw = await attempt(moment, armed, call)
-        if isinstance(raw, Detached):
-            judged = DETACHED
-            engine.background.adopt(hear(moment, armed, call, raw.rest, started))
-        elif is_long(raw):
-            judged = await asyncio.to_thread(understand, moment, armed, call, raw)
-        else:
-            judged = understand(moment, armed, call, raw)
-    except asyncio.CancelledError:
-        record(moment, armed, call, Broke("cancelled"), CANCELLED, started, recheck=recheck)
-        raise
-    finally:
-        engine.status.ended(running)
-    record(moment, armed, call, raw, judged, started, recheck=recheck)
-    if hook.mode == "shadow":  # run and recorded, never applied
-        return Said(armed, GO_ON, payload)
-    return Said(armed, judged.outcome, payload, judged.closed)
-
-
-def call_for(moment: Moment, armed: Armed, payload: Any, timeout: float | None = None) -> Call:
-    session, hook = moment.session, armed.hook
-    return Call(
-        hook=hook,
-        event=moment.event,
-        payload=payload,
-        scene=session.scene,
-        timeout=hook.timeout if timeout is None else min(timeout, hook.timeout),
-        run_id=session.engine.next_run_id(),
-    )

@@ -1,102 +1,120 @@
-"""How the chosen hooks of one lane are run: one after another, all at once, or until one answers."""
+"""Running the selected hooks of one lane: one after another, all at once, or until one answers."""
 
 import asyncio
 from collections.abc import Sequence
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hookline.engine.lanes import Armed, Lane
-from hookline.engine.moment import Moment, Said
-from hookline.engine.run_hook import Judged, ask, call_for, detach, detach_in_order
+from hookline.engine.background import run_in_background, run_in_background_in_order
+from hookline.engine.lanes import Lane, PreparedHook
+from hookline.engine.run_hook import HookAnswer, Judgement, call_for, run_hook
 from hookline.model.policy import Policy
 
+if TYPE_CHECKING:
+    from hookline.engine.dispatch import DispatchState
 
-async def run_lane(lane: Lane, moment: Moment, chosen: Sequence[Armed]) -> Sequence[Said]:
-    """What each hook of the lane said, in config order, whatever order they finished in."""
-    waited = _start_unwaited(lane, moment, chosen)
+
+async def run_lane(
+    lane: Lane, state: "DispatchState", selected: Sequence[PreparedHook]
+) -> Sequence[HookAnswer]:
+    """The answer of each hook that is waited for, in config order, whatever order they finished in."""
+    waited = _start_unwaited(lane, state, selected)
     if not waited:
         return ()
     policy = lane.policy
-    budget = None if policy.budget is None else perf_counter() + policy.budget
+    deadline = None if policy.budget is None else perf_counter() + policy.budget
     if len(waited) == 1:
-        return (await ask(moment, waited[0], moment.payload, timeout=_left(budget)),)
+        return (await run_hook(state, waited[0], state.payload, timeout=_left(deadline)),)
     if _in_order(lane, waited):
-        return await _one_after_another(lane, moment, waited, budget)
+        return await _run_in_order(lane, state, waited, deadline)
     if policy.settle == "first_answer":
-        return await _first_answer(moment, waited, budget)
-    return await all_at_once(moment, waited, budget=budget)
+        return await _run_until_answer(state, waited, deadline)
+    return await run_all_at_once(state, waited, deadline=deadline)
 
 
-def _start_unwaited(lane: Lane, moment: Moment, chosen: Sequence[Armed]) -> Sequence[Armed]:
+def _start_unwaited(
+    lane: Lane, state: "DispatchState", selected: Sequence[PreparedHook]
+) -> Sequence[PreparedHook]:
+    """Start the hooks that are not waited for; the others are returned."""
     if lane.all_waited:
-        return chosen
-    in_turn: list[Armed] = []
-    for armed in chosen:
-        if armed.hook.waiting == "wait" and (lane.policy.waits or lane.in_order):
-            in_turn.append(armed)
+        return selected
+    in_turn: list[PreparedHook] = []
+    for prepared in selected:
+        if prepared.hook.waiting == "wait" and (lane.policy.waits or lane.in_order):
+            in_turn.append(prepared)
         else:
-            detach(moment, armed, call_for(moment, armed, moment.payload))
+            run_in_background(state, prepared, call_for(state, prepared, state.payload))
     if lane.policy.waits:
         return in_turn
-    calls = [(armed, call_for(moment, armed, moment.payload)) for armed in in_turn]
-    detach_in_order(moment, calls, lambda armed, judged: _ends(lane.policy, armed, judged))
+    calls = [(prepared, call_for(state, prepared, state.payload)) for prepared in in_turn]
+    run_in_background_in_order(
+        state, calls, lambda prepared, judged: _ends_lane(lane.policy, prepared, judged)
+    )
     return ()
 
 
-def _in_order(lane: Lane, chosen: Sequence[Armed]) -> bool:
+def _in_order(lane: Lane, selected: Sequence[PreparedHook]) -> bool:
     if lane.policy.run == "serial_if_asked":
-        return any(armed.hook.rewrites for armed in chosen)
+        return any(prepared.hook.rewrites for prepared in selected)
     return lane.in_order
 
 
-async def _one_after_another(
-    lane: Lane, moment: Moment, chosen: Sequence[Armed], budget: float | None
-) -> Sequence[Said]:
-    payload: Any = moment.payload
-    said: list[Said] = []
-    for armed in chosen:
-        one = await ask(moment, armed, payload, timeout=_left(budget))
-        said.append(one)
-        if _ends(lane.policy, armed, one):
+async def _run_in_order(
+    lane: Lane, state: "DispatchState", selected: Sequence[PreparedHook], deadline: float | None
+) -> Sequence[HookAnswer]:
+    payload: Any = state.payload
+    answers: list[HookAnswer] = []
+    for prepared in selected:
+        answer = await run_hook(state, prepared, payload, timeout=_left(deadline))
+        answers.append(answer)
+        if _ends_lane(lane.policy, prepared, answer):
             break
-        if lane.sees_current and (one.outcome.edits or one.outcome.context_items):
-            payload = moment.advanced(armed.hook, payload, one.outcome)
-    return said
+        if lane.sees_current and (answer.outcome.edits or answer.outcome.context_items):
+            payload = state.advance(prepared.hook, payload, answer.outcome)
+    return answers
 
 
-def _ends(policy: Policy, armed: Armed, one: Said | Judged) -> bool:
+def _ends_lane(policy: Policy, prepared: PreparedHook, answer: HookAnswer | Judgement) -> bool:
     if policy.stop_on == "block":
-        return one.outcome.blocked
+        return answer.outcome.blocked
     if policy.stop_on == "closed":
-        # A hook that closes on failure ends the lane when it says no as well: it is the strict kind.
-        return one.closed or (one.outcome.blocked and armed.hook.reaction("crashed") == "block")
+        # A hook that fails closed is a strict one: it ends the lane when it blocks, too.
+        return answer.closed or (answer.outcome.blocked and prepared.hook.reaction("crashed") == "block")
     return False
 
 
-async def all_at_once(
-    moment: Moment, chosen: Sequence[Armed], *, budget: float | None = None, recheck: bool = False
-) -> Sequence[Said]:
-    left = _left(budget)
+async def run_all_at_once(
+    state: "DispatchState",
+    selected: Sequence[PreparedHook],
+    *,
+    deadline: float | None = None,
+    recheck: bool = False,
+) -> Sequence[HookAnswer]:
+    left = _left(deadline)
     return await asyncio.gather(
-        *(ask(moment, armed, moment.payload, timeout=left, recheck=recheck) for armed in chosen)
+        *(run_hook(state, prepared, state.payload, timeout=left, recheck=recheck) for prepared in selected)
     )
 
 
-async def _first_answer(moment: Moment, chosen: Sequence[Armed], budget: float | None) -> Sequence[Said]:
-    """The first hook to vote decides alone; the others are called off."""
-    left = _left(budget)
-    tasks = [asyncio.ensure_future(ask(moment, armed, moment.payload, timeout=left)) for armed in chosen]
+async def _run_until_answer(
+    state: "DispatchState", selected: Sequence[PreparedHook], deadline: float | None
+) -> Sequence[HookAnswer]:
+    """The first hook to vote decides alone; the others are cancelled."""
+    left = _left(deadline)
+    tasks = [
+        asyncio.ensure_future(run_hook(state, prepared, state.payload, timeout=left)) for prepared in selected
+    ]
     try:
         for finished in asyncio.as_completed(tasks):
-            one = await finished
-            if one.outcome.votes:
-                return (one,)
+            answer = await finished
+            if answer.outcome.votes:
+                return (answer,)
         return [task.result() for task in tasks]
     finally:
         for task in tasks:
             task.cancel()
 
 
-def _left(budget: float | None) -> float | None:
-    """Seconds left of a shared budget; a hook whose turn comes too late still gets a moment to say so."""
-    return None if budget is None else max(budget - perf_counter(), 0.01)
+def _left(deadline: float | None) -> float | None:
+    """Seconds left of a shared budget; a hook whose turn comes too late still gets a moment to answer."""
+    return None if deadline is None else max(deadline - perf_counter(), 0.01)

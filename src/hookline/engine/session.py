@@ -1,4 +1,4 @@
-"""One agent conversation: its hooks, counters, inbox and surroundings."""
+"""One agent conversation: its hooks, counters, inbox and scene."""
 
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from hookline.engine.dispatch import dispatch
 from hookline.engine.inbox import Inbox
-from hookline.engine.lanes import Lanes, Verdict, arm, build_lanes, explain
+from hookline.engine.lanes import Lanes, Verdict, build_lanes, explain, prepare
 from hookline.engine.limits import BlockCounts
 from hookline.model.events import EventSpec
 from hookline.model.hook import Hook
@@ -33,9 +33,9 @@ class Session:
         self.once_marks: set[object] = set()
         self._hooks: dict[str, Hook] = {}
         self._version = 0
-        self._seen: tuple[int, ...] = ()
-        self._lanes: dict[str, Lanes] = {}
         self._store = engine.store
+        self._merged_lanes: dict[str, Lanes] = {}
+        self._merged_from: tuple[int, ...] = ()
 
     @property
     def id(self) -> str:
@@ -46,13 +46,13 @@ class Session:
         return dispatch(self, event, payload)
 
     def has(self, event: EventSpec[Any]) -> bool:
-        """Whether any hook is configured for the event: cheap enough to ask before building a payload."""
+        """Whether any hook is configured for the event: cheap enough to check before building a payload."""
         if event.name in self._store.lanes:
             return True
         return event.name in self._merged() if self._hooks or self.parent is not None else False
 
     def update(self, **changes: Any) -> None:
-        """Change the surroundings: cwd, permission_mode, model, turn ..."""
+        """Change the scene: cwd, permission_mode, model, turn ..."""
         self.scene = replace(self.scene, **changes)
 
     def add(
@@ -74,7 +74,7 @@ class Session:
         return found
 
     def clear(self) -> None:
-        """Forget the session's own hooks, once marks and counts: it ended, or starts anew."""
+        """Forget the session's own hooks, once marks and counts: it ended, or starts again."""
         self._hooks.clear()
         self._version += 1
         self.once_marks.clear()
@@ -98,14 +98,14 @@ class Session:
 
     def _merged(self) -> dict[str, Lanes]:
         versions = self.versions()
-        if versions != self._seen:
+        if versions != self._merged_from:
             merged = dict(self._store.lanes)
-            for name, some in build_lanes(arm(self.hooks, self.engine.handlers)).items():
-                merged[name] = (*merged.get(name, ()), *some)
-            self._lanes, self._seen = merged, versions
-        return self._lanes
+            for name, own in build_lanes(prepare(self.hooks, self.engine.handlers)).items():
+                merged[name] = (*merged.get(name, ()), *own)
+            self._merged_lanes, self._merged_from = merged, versions
+        return self._merged_lanes
 
     def versions(self) -> tuple[int, ...]:
-        """What its view of the hooks was made from."""
+        """The versions of all hook sets that this session's lanes are merged from."""
         above = self.parent.versions() if self.parent is not None else (self._store.version,)
         return (*above, self._version)

@@ -1,4 +1,4 @@
-"""Where runs go: to memory, to a file, to whoever listens. Nothing that happens here changes a decision."""
+"""Where runs go: to memory, to a file, to subscribers. Nothing that happens here changes a decision."""
 
 import time
 from asyncio import CancelledError
@@ -13,119 +13,7 @@ from hookline.journal.redaction import Redactor
 from hookline.model.run import Run, Status
 from hookline.model.safe_text import head_and_tail, one_line, printable
 
-#: Characters kept of each end of a text, and of a name.
-_KEPT = 4096
-_KEPT_OF_A_NAME = 512
-_DROPPED_NAMES = 50
-#: No secret is longer than this, so text this far from a cut is not a half of one.
-_LONGEST_SECRET = 8 * 1024
-#: Short texts found clean are remembered, so that a hook that says the same again costs nothing.
-_SHORT = 256
-_REMEMBERED = 1024
-
-_TEXTS = ("stdout", "stderr", "detail", "reason", "why")
-_NAMES = ("hook", "source")
-
-
-class RunCleaner:
-    """Turns a run into the one that may be kept."""
-
-    def __init__(self, redactor: Redactor) -> None:
-        self._redactor = redactor
-        #: Texts known to need no change.
-        self.known_clean: set[str] = {""}
-        self.problem: str | None = None
-
-    def cleaned(self, run: Run) -> Run:
-        try:
-            changes = self._changes(run)
-        except Exception as error:  # noqa: BLE001 - text that cannot be cleaned is left out, never kept as it is
-            self.problem = f"texts of a run left out: cleaning them raised {type(error).__name__}"
-            changes = {"stdout": "", "stderr": "", "reason": None, "why": "", "dropped": ()}
-            changes |= {"hook": "?", "source": "", "detail": "[left out: the text could not be cleaned]"}
-        return replace(run, **changes) if changes else run
-
-    def _changes(self, run: Run) -> dict[str, Any]:
-        changes: dict[str, Any] = {}
-        for name in _TEXTS:
-            text: str | None = getattr(run, name)
-            if text and (run.truncated or text not in self.known_clean):
-                self._settle(changes, name, text, self._clean(text, _KEPT, ends_early=run.truncated))
-        for name in _NAMES:
-            named: str = getattr(run, name)
-            if named not in self.known_clean:
-                self._settle(changes, name, named, self._clean(named, _KEPT_OF_A_NAME))
-        if run.dropped:
-            names = tuple(one_line(self._clean(name, 64), 64) for name in run.dropped[:_DROPPED_NAMES])
-            if names != run.dropped:
-                changes["dropped"] = names
-        return changes
-
-    def _settle(self, changes: dict[str, Any], name: str, text: str, clean: str) -> None:
-        if clean != text:
-            changes[name] = clean
-        elif len(text) <= _SHORT:
-            if len(self.known_clean) >= _REMEMBERED:
-                self.known_clean.clear()
-                self.known_clean.add("")
-            self.known_clean.add(text)
-
-    def _clean(self, text: str, keep: int, *, ends_early: bool = False) -> str:
-        window = keep + 2 * _LONGEST_SECRET
-        if len(text) <= 2 * window:
-            return head_and_tail(self._shown(text, ends_early=ends_early), keep)
-        # Only the two ends are kept, so only they are read. Half a secret can stand where a window was cut off,
-        # and nowhere else: that much of it is given up.
-        head = self._shown(text[:window])
-        tail = self._shown(text[-window:], ends_early=ends_early)
-        head = head[: max(min(keep, len(head) - _LONGEST_SECRET), 0)]
-        tail = tail[len(tail) - max(min(keep, len(tail) - _LONGEST_SECRET), 0) :]
-        return f"{head}\n[... {len(text) - len(head) - len(tail)} characters left out ...]\n{tail}"
-
-    def _shown(self, text: str, *, ends_early: bool = False) -> str:
-        # In this order: a colour code in the middle of a secret would hide it, and then be gone.
-        return self._redactor.redact(printable(text), ends_early=ends_early)
-
-
 T = TypeVar("T")
-
-
-class Subscribers(Generic[T]):
-    """Calls each subscriber with each thing told. One that raises is heard of once, and the others go on."""
-
-    def __init__(self, what: str, callbacks: Iterable[Callable[[T], None]] = ()) -> None:
-        self._what = what
-        #: Read, never set, from outside: empty means there is nobody to tell.
-        self.callbacks = tuple(callbacks)
-        self._problems: dict[Callable[[T], None], str] = {}
-
-    @property
-    def problems(self) -> tuple[str, ...]:
-        return tuple(self._problems.values())
-
-    def add(self, callback: Callable[[T], None]) -> Callable[[], None]:
-        self.callbacks = (*self.callbacks, callback)
-
-        def unsubscribe() -> None:
-            rest = list(self.callbacks)
-            if callback in rest:
-                rest.remove(callback)
-            self.callbacks = tuple(rest)
-
-        return unsubscribe
-
-    def tell(self, thing: T) -> None:
-        for callback in self.callbacks:
-            try:
-                callback(thing)
-            except (Exception, CancelledError) as error:  # noqa: BLE001 - a watcher must never change a decision
-                self._note(callback, error)
-
-    def _note(self, callback: Callable[[T], None], error: BaseException) -> None:
-        if callback not in self._problems:
-            name = getattr(callback, "__qualname__", type(callback).__name__)
-            text = f"{self._what} subscriber {name} raised {type(error).__name__}: {error}"
-            self._problems[callback] = one_line(text, 300)
 
 
 class Sink(Protocol):
@@ -135,7 +23,7 @@ class Sink(Protocol):
 
 
 class Journal:
-    """A sink that cleans each run before anybody sees it, remembers the last ones and passes them on."""
+    """The sink of an engine: redacts each run, remembers the last ones and passes them on."""
 
     def __init__(
         self,
@@ -162,31 +50,31 @@ class Journal:
         if (
             run.stdout or run.stderr or run.detail or run.why or run.dropped or run.truncated
             or run.hook not in known or run.source not in known
-            or (run.reason is not None and run.reason not in known)  # a guard says the same again and again
+            or (run.reason is not None and run.reason not in known)  # a guard often repeats its reason
         ):  # fmt: skip
-            run = self._cleaner.cleaned(run)
+            run = self._cleaner.clean(run)
         self._remember(run)
         if self._file is not None:
             self._file.append(run)
         if self._subscribers.callbacks:
-            self._subscribers.tell(run)
+            self._subscribers.notify(run)
 
     def cleaned(self, run: Run) -> Run:
-        """The run as the journal keeps it, for whoever shows one that was not recorded."""
-        return self._cleaner.cleaned(run)
+        """The run as the journal would keep it, for showing one that was not recorded."""
+        return self._cleaner.clean(run)
 
     def recent(self, count: int | None = None) -> tuple[Run, ...]:
-        """The newest runs, oldest first; all that are remembered without a count."""
+        """The newest runs, oldest first; without a count, all that are remembered."""
         runs = tuple(self._memory)
         return runs if count is None else runs[max(len(runs) - count, 0) :]
 
     def subscribe(self, callback: Callable[[Run], None]) -> Callable[[], None]:
-        """Be called with each run from now on; what is returned ends it."""
+        """Be called with each run from now on. Call the returned function to unsubscribe."""
         return self._subscribers.add(callback)
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What went wrong with the journal itself, each thing once."""
+        """What went wrong with the journal itself, each problem once."""
         of_file = self._file.problems if self._file is not None else ()
         of_texts = (self._cleaner.problem,) if self._cleaner.problem else ()
         return (*of_file, *of_texts, *self._subscribers.problems)
@@ -209,17 +97,133 @@ class Journal:
             self._file.close()
 
 
-_OFF = frozenset({"", "0", "false", "no", "off"})
+class Subscribers(Generic[T]):
+    """Callbacks that are notified. An exception in one is recorded once, not raised, and the others go on."""
+
+    def __init__(self, what: str, callbacks: Iterable[Callable[[T], None]] = ()) -> None:
+        self._what = what
+        #: Read from outside, to skip the work when there are none; never set there.
+        self.callbacks = tuple(callbacks)
+        self._problems: dict[Callable[[T], None], str] = {}
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        return tuple(self._problems.values())
+
+    def add(self, callback: Callable[[T], None]) -> Callable[[], None]:
+        self.callbacks = (*self.callbacks, callback)
+
+        def unsubscribe() -> None:
+            rest = list(self.callbacks)
+            if callback in rest:
+                rest.remove(callback)
+            self.callbacks = tuple(rest)
+
+        return unsubscribe
+
+    def notify(self, thing: T) -> None:
+        for callback in self.callbacks:
+            try:
+                callback(thing)
+            except (Exception, CancelledError) as error:  # noqa: BLE001 - a subscriber must never change a decision
+                self._note(callback, error)
+
+    def _note(self, callback: Callable[[T], None], error: BaseException) -> None:
+        if callback not in self._problems:
+            name = getattr(callback, "__qualname__", type(callback).__name__)
+            text = f"{self._what} subscriber {name} raised {type(error).__name__}: {error}"
+            self._problems[callback] = one_line(text, 300)
+
+
+# Redacted, control characters stripped, truncated: what may be kept of a run
+
+#: Characters kept of each end of a text, and of a name.
+_KEPT = 4096
+_KEPT_OF_A_NAME = 512
+_DROPPED_NAMES = 50
+#: No secret is longer than this, so text this far from a cut is not a half of one.
+_LONGEST_SECRET = 8 * 1024
+#: Short texts found clean are remembered, so that a hook that repeats itself costs nothing.
+_SHORT = 256
+_REMEMBERED = 1024
+
+_TEXTS = ("stdout", "stderr", "detail", "reason", "why")
+_NAMES = ("hook", "source")
+
+
+class RunCleaner:
+    """Makes a run fit to keep: secrets redacted, control characters stripped, long texts truncated, in that order."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        #: Texts known to need no change.
+        self.known_clean: set[str] = {""}
+        self.problem: str | None = None
+
+    def clean(self, run: Run) -> Run:
+        try:
+            changes = self._changes(run)
+        except Exception as error:  # noqa: BLE001 - text that cannot be cleaned is left out, never kept as it is
+            self.problem = f"texts of a run left out: cleaning them raised {type(error).__name__}"
+            changes = {"stdout": "", "stderr": "", "reason": None, "why": "", "dropped": ()}
+            changes |= {"hook": "?", "source": "", "detail": "[left out: the text could not be cleaned]"}
+        return replace(run, **changes) if changes else run
+
+    def _changes(self, run: Run) -> dict[str, Any]:
+        changes: dict[str, Any] = {}
+        for name in _TEXTS:
+            text: str | None = getattr(run, name)
+            if text and (run.truncated or text not in self.known_clean):
+                self._note(changes, name, text, self._cleaned(text, _KEPT, ends_early=run.truncated))
+        for name in _NAMES:
+            named: str = getattr(run, name)
+            if named not in self.known_clean:
+                self._note(changes, name, named, self._cleaned(named, _KEPT_OF_A_NAME))
+        if run.dropped:
+            names = tuple(one_line(self._cleaned(name, 64), 64) for name in run.dropped[:_DROPPED_NAMES])
+            if names != run.dropped:
+                changes["dropped"] = names
+        return changes
+
+    def _note(self, changes: dict[str, Any], name: str, text: str, clean: str) -> None:
+        if clean != text:
+            changes[name] = clean
+        elif len(text) <= _SHORT:
+            if len(self.known_clean) >= _REMEMBERED:
+                self.known_clean.clear()
+                self.known_clean.add("")
+            self.known_clean.add(text)
+
+    def _cleaned(self, text: str, keep: int, *, ends_early: bool = False) -> str:
+        window = keep + 2 * _LONGEST_SECRET
+        if len(text) <= 2 * window:
+            return head_and_tail(self._redacted(text, ends_early=ends_early), keep)
+        # Only the two ends are kept, so only they are read. Half a secret can be left where a window was cut off,
+        # and only there: that much of it is dropped.
+        head = self._redacted(text[:window])
+        tail = self._redacted(text[-window:], ends_early=ends_early)
+        head = head[: max(min(keep, len(head) - _LONGEST_SECRET), 0)]
+        tail = tail[len(tail) - max(min(keep, len(tail) - _LONGEST_SECRET), 0) :]
+        return f"{head}\n[... {len(text) - len(head) - len(tail)} characters left out ...]\n{tail}"
+
+    def _redacted(self, text: str, *, ends_early: bool = False) -> str:
+        # In this order: a colour code in the middle of a secret would hide it from the redactor.
+        return self._redactor.redact(printable(text), ends_early=ends_early)
+
+
+# HOOKLINE_TRACE: runs printed as they happen, one line each
+
+_TRACE_OFF = frozenset({"", "0", "false", "no", "off"})
 _REASON_COLUMNS = 160
 _NAME_COLUMNS = 60
 
 
 def trace_wanted(env: Mapping[str, str]) -> bool:
-    return env.get("HOOKLINE_TRACE", "").strip().lower() not in _OFF
+    return env.get("HOOKLINE_TRACE", "").strip().lower() not in _TRACE_OFF
 
 
 class Trace:
-    """A sink that prints. A stream that is closed or broken ends the trace and nothing else."""
+    """A sink that prints. When its stream is closed or broken, it stops printing; hooks go on."""
 
     def __init__(self, stream: TextIO | None) -> None:
         self._stream = stream
@@ -238,13 +242,13 @@ class Trace:
 
 
 def trace_line(run: Run) -> str:
-    """Time, event, hook, status, decision, milliseconds, and the words that explain it."""
+    """Time, event, hook, status, decision, milliseconds, and the reason."""
     clock = time.strftime("%H:%M:%S", time.localtime(run.at)) + f".{int(run.at * 1000) % 1000:03d}"
-    says = (run.cause, run.decision, *_flags(run))
     names = (one_line(name, _NAME_COLUMNS) for name in (run.spelled or run.event or "?", run.hook))
-    words = ["hookline", clock, *names, run.status, *filter(None, says), f"{run.duration_ms:.1f}ms"]
-    because = one_line(run.reason or run.detail, _REASON_COLUMNS)
-    return " ".join(words) + (f": {because}" if because else "")
+    results = filter(None, (run.cause, run.decision, *_flags(run)))
+    words = ["hookline", clock, *names, run.status, *results, f"{run.duration_ms:.1f}ms"]
+    reason = one_line(run.reason or run.detail, _REASON_COLUMNS)
+    return " ".join(words) + (f": {reason}" if reason else "")
 
 
 def _flags(run: Run) -> tuple[str, ...]:

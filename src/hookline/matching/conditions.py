@@ -11,7 +11,7 @@ from typing import Any, Protocol, cast
 from msgspec import Struct
 
 from hookline.matching.patterns import Glob, glob
-from hookline.model.events import EventSpec, knows, read
+from hookline.model.events import EventSpec, field_of, knows
 from hookline.model.hook import Condition
 from hookline.model.scene import Scene
 
@@ -48,7 +48,7 @@ class ToolName(Struct, frozen=True):
         return f"tool_name {self.name}"
 
     def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
-        tool = read(payload, "tool_name")
+        tool = field_of(payload, "tool_name")
         return isinstance(tool, str) and self.pattern.matches(tool)
 
     def problem(self, event: EventSpec[Any]) -> str | None:
@@ -56,7 +56,7 @@ class ToolName(Struct, frozen=True):
 
     def why(self, event: EventSpec[Any], payload: Any, scene: Scene) -> str:
         verdict = "is" if self.holds(event, payload, scene) else "is not"
-        return f'tool "{read(payload, "tool_name")}" {verdict} {self.name}'
+        return f'tool "{field_of(payload, "tool_name")}" {verdict} {self.name}'
 
 
 def tool_name(name: str) -> ToolName:
@@ -93,16 +93,16 @@ CODEWHALE_CATEGORIES: Categories = MappingProxyType(
 
 def category_of(payload: Any, table: Categories) -> str | None:
     """What the host says, else what the table says; None without a tool."""
-    said = read(payload, "tool_category")
+    said = field_of(payload, "tool_category")
     if isinstance(said, str):
         return said
-    tool = read(payload, "tool_name")
+    tool = field_of(payload, "tool_name")
     if not isinstance(tool, str):
         return None
     row = table.get(tool, "other")
     if isinstance(row, str):
         return row
-    arguments = read(payload, "tool_input")
+    arguments = field_of(payload, "tool_input")
     action = cast("Mapping[str, Any]", arguments).get("action") if isinstance(arguments, Mapping) else None
     return row.actions.get(action, row.otherwise) if isinstance(action, str) else row.otherwise
 
@@ -124,7 +124,7 @@ class ToolCategory(Struct, frozen=True):
     def why(self, event: EventSpec[Any], payload: Any, scene: Scene) -> str:  # noqa: ARG002 - the protocol
         found = category_of(payload, self.table)
         verdict = "is" if found == self.category else f"is {found}, not"
-        return f'the category of tool "{read(payload, "tool_name")}" {verdict} {self.category}'
+        return f'the category of tool "{field_of(payload, "tool_name")}" {verdict} {self.category}'
 
 
 class InMode(Struct, frozen=True):
@@ -173,10 +173,10 @@ class ExitCode(Struct, frozen=True):
 
 def exit_code_of(payload: Any) -> int | None:
     """The code the tool reported, beside its result or within it."""
-    code = read(payload, "exit_code")
+    code = field_of(payload, "exit_code")
     if code is None:
-        response = read(payload, "tool_response")
-        code = read(response, "exit_code") if isinstance(response, Mapping) else None
+        response = field_of(payload, "tool_response")
+        code = field_of(response, "exit_code") if isinstance(response, Mapping) else None
     return code if isinstance(code, int) and not isinstance(code, bool) else None
 
 

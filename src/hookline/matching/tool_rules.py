@@ -18,7 +18,7 @@ from hookline.matching.shell import ShellReader
 from hookline.matching.shell_rules import shell_argument
 from hookline.matching.value_rules import domain_argument, value_argument
 from hookline.model.errors import PatternError
-from hookline.model.events import EventSpec, knows, read
+from hookline.model.events import EventSpec, field_of, knows
 from hookline.model.scene import Scene
 
 _NAME = re.compile(r"[\w*.:/-]+")
@@ -136,7 +136,7 @@ class ToolCondition(Struct, frozen=True, eq=False):
         return self.rule.text
 
     def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
-        tool = read(payload, "tool_name")
+        tool = field_of(payload, "tool_name")
         # An agent that has moved into a directory must not get around the guards of what is in it.
         places = (scene.project_dir or "",)
         return isinstance(tool, str) and concerns_from(self.rule, tool, _input(payload), scene.cwd, places)
@@ -150,7 +150,7 @@ class ToolCondition(Struct, frozen=True, eq=False):
         return f'if "{self.text}": {self._reason(event, payload, scene)}'
 
     def _reason(self, event: EventSpec[Any], payload: Any, scene: Scene) -> str:
-        tool = read(payload, "tool_name")
+        tool = field_of(payload, "tool_name")
         if not isinstance(tool, str):
             return f"{event.name} is not about a tool"
         if not self.rule.names_tool(tool):
@@ -169,8 +169,8 @@ def tool_condition(text: str, patterns: Patterns, shell: ShellReader) -> ToolCon
 
 def _input(payload: Any) -> Any:
     """The arguments of the call; where only the shell line is known, that."""
-    arguments = read(payload, "tool_input")
-    command = read(payload, "command")
+    arguments = field_of(payload, "tool_input")
+    command = field_of(payload, "command")
     return {"command": command} if not arguments and isinstance(command, str) else arguments
 
 

@@ -265,7 +265,7 @@ EVENTS: Mapping[str, EventSpec[Any]] = event_table(
 )
 
 
-def read(payload: Any, name: str) -> Any:
+def field_of(payload: Any, name: str) -> Any:
     """The field, None where the payload has none."""
     if isinstance(payload, Mapping):
         return cast("Mapping[str, Any]", payload).get(name)
@@ -281,5 +281,5 @@ def knows(event: EventSpec[Any], *names: str) -> bool:
 
 def subject_of(event: EventSpec[Any], payload: Any) -> str | None:
     """What a matcher tests; None where the event has no subject or the payload does not say it."""
-    value = read(payload, event.subject) if event.subject else None
+    value = field_of(payload, event.subject) if event.subject else None
     return value if isinstance(value, str) else None

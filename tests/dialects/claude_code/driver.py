@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from hookline import Engine
 from hookline.dialects.claude_code import dialect
-from hookline.engine.inbox import Late
+from hookline.engine.inbox import LateMessage
 from hookline.engine.session import Session
 from hookline.handlers.agent import AgentHandler
 from hookline.handlers.command import CommandHandler
@@ -51,7 +51,7 @@ class Played(Struct):
     outcomes: list[Outcome] = []
     #: Every record of every run; a hook that went into the background has two.
     runs: list[Run] = []
-    late: list[Late] = []
+    late: list[LateMessage] = []
     log: list[str] = []
     http: list[dict[str, Any]] = []
     mcp: list[dict[str, Any]] = []

@@ -13,7 +13,7 @@ from hookline.dialects.outcome_builder import Gathering
 from hookline.dialects.surrogates import whole_text
 from hookline.documents.shapes import misshaped
 from hookline.model.errors import HooklineError
-from hookline.model.events import read
+from hookline.model.events import field_of
 from hookline.model.outcome import (
     Answer,
     ContextItem,
@@ -221,7 +221,7 @@ def _message(value: str, _document: Object, said: Said) -> None:
         said.ignored.append("systemMessage")
     elif not value.strip():
         return
-    elif said.event_name == "DirectoryAdded" and read(said.payload, "source") == "slash_command":
+    elif said.event_name == "DirectoryAdded" and field_of(said.payload, "source") == "slash_command":
         said.context.append(ContextItem(value))
     else:
         said.messages.append(Message(value))
@@ -279,13 +279,13 @@ def _input(value: Object, _document: Object, said: Said) -> None:
 
 
 def _is_mcp(said: Said) -> bool:
-    name = read(said.payload, "tool_name")
+    name = field_of(said.payload, "tool_name")
     return isinstance(name, str) and name.startswith("mcp__")
 
 
 def _output(value: Any, _document: Object, said: Said) -> None:
     """A result of another shape than the tool's would not be understood, so the client drops it."""
-    before = read(said.payload, "tool_response")
+    before = field_of(said.payload, "tool_response")
     if _is_mcp(said) or before is None or isinstance(before, Mapping) == isinstance(value, Mapping):
         said.edits.append(Edit(value))
     else:

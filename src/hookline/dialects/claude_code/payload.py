@@ -15,7 +15,7 @@ from hookline.dialects.surrogates import converted
 from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.errors import ConfigError, HooklineError, UnknownEventError
-from hookline.model.events import EventSpec, read
+from hookline.model.events import EventSpec, field_of
 from hookline.model.scene import Scene
 from hookline.model.wire import Call, Encoded, Parsed
 
@@ -157,7 +157,7 @@ def payload_document(event_name: str, payload: Any, scene: Scene) -> dict[str, A
     document = _surroundings(event_name, payload, scene)
     extra = scene.extra or {}
     for key in OWN[event_name]:
-        value = read(payload, key.name)
+        value = field_of(payload, key.name)
         if value in _NOT_SAID:
             value = extra.get(key.name, value)
         if value not in _NOT_SAID:
@@ -180,7 +180,7 @@ def _surroundings(event_name: str, payload: Any, scene: Scene) -> dict[str, Any]
     if event_name in WITH_MODE:
         document["permission_mode"] = scene.permission_mode
     for name in ("agent_id", "agent_type"):
-        value = read(payload, name) or getattr(scene, name)
+        value = field_of(payload, name) or getattr(scene, name)
         if value:
             document[name] = value
     effort = _effort(event_name, payload, scene)
@@ -210,7 +210,7 @@ def environment(event_name: str, payload: Any, scene: Scene) -> dict[str, str]:
 
 def _effort(event_name: str, payload: Any, scene: Scene) -> str | None:
     in_turn = event_name in WITH_EFFORT or (
-        event_name == "InstructionsLoaded" and read(payload, "load_reason") in LOADED_IN_TURN
+        event_name == "InstructionsLoaded" and field_of(payload, "load_reason") in LOADED_IN_TURN
     )
     effort = (scene.extra or {}).get("effort")
     return effort if in_turn and isinstance(effort, str) and effort else None

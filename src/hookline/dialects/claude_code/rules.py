@@ -16,7 +16,7 @@ from hookline.matching.patterns import Glob, Patterns, glob
 from hookline.matching.shell import ShellReader
 from hookline.matching.tool_rules import ToolRule, concerns, parse_tool_rule
 from hookline.model.errors import PatternError
-from hookline.model.events import EventSpec, knows, read
+from hookline.model.events import EventSpec, field_of, knows
 from hookline.model.hook import Condition
 from hookline.model.scene import Scene
 
@@ -32,7 +32,7 @@ class BashRule(Struct, frozen=True):
     names_program: bool
 
     def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
-        if read(payload, "tool_name") != "Bash":
+        if field_of(payload, "tool_name") != "Bash":
             return False
         line = _line(payload)
         return line is None or self._concerns(line)
@@ -48,8 +48,8 @@ class BashRule(Struct, frozen=True):
     def why(self, event: EventSpec[Any], payload: Any, scene: Scene) -> str:
         held = self.holds(event, payload, scene)
         line = _line(payload)
-        if read(payload, "tool_name") != "Bash":
-            reason = f"the tool is {read(payload, 'tool_name')}, not Bash"
+        if field_of(payload, "tool_name") != "Bash":
+            reason = f"the tool is {field_of(payload, 'tool_name')}, not Bash"
         elif line is None or line.doubtful:
             reason = "in doubt it holds: the line has a here-document or cannot be read"
         elif held and not any(one.matches(part) for part in line.parts for one in self.globs):
@@ -65,7 +65,7 @@ class AnyBash(Struct, frozen=True):
     text: str
 
     def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
-        return read(payload, "tool_name") == "Bash"
+        return field_of(payload, "tool_name") == "Bash"
 
     def problem(self, event: EventSpec[Any]) -> str | None:
         return _no_tool(self.text, event)
@@ -78,10 +78,10 @@ class ToolIf(Struct, frozen=True, eq=False):
     rule: ToolRule
 
     def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
-        tool = read(payload, "tool_name")
+        tool = field_of(payload, "tool_name")
         if not isinstance(tool, str):
             return False
-        arguments = read(payload, "tool_input")
+        arguments = field_of(payload, "tool_input")
         names = (tool, *OLD_TOOL_NAMES.get(tool, ()))
         return any(concerns(self.rule, name, arguments, scene.cwd) for name in names)
 
@@ -121,7 +121,7 @@ def _bash_rule(text: str, pattern: str) -> BashRule:
 
 
 def _line(payload: Any) -> CommandLine | None:
-    arguments = read(payload, "tool_input")
+    arguments = field_of(payload, "tool_input")
     command = cast("Mapping[str, Any]", arguments).get("command") if isinstance(arguments, Mapping) else None
     return read_line(command) if isinstance(command, str) else None
 

@@ -10,7 +10,7 @@ from hookline.dialects.codewhale.events import MODES, Row, mode_of
 from hookline.documents.shapes import misshaped
 from hookline.matching.conditions import AllOf, Always, AnyOf, ExitCode, ToolCategory, tool_name
 from hookline.matching.nearest import nearest
-from hookline.model.events import EventSpec, read
+from hookline.model.events import EventSpec, field_of
 from hookline.model.hook import Condition
 from hookline.model.scene import Scene
 
@@ -37,7 +37,7 @@ class InMode(Struct, frozen=True):
 
 
 def current_mode(payload: Any, scene: Scene) -> str:
-    moved = read(payload, "new_mode")
+    moved = field_of(payload, "new_mode")
     return mode_of(moved if isinstance(moved, str) else scene.permission_mode)
 
 

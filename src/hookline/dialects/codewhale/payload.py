@@ -24,7 +24,7 @@ from hookline.matching.nearest import nearest
 from hookline.model import payloads as p
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.errors import ConfigError, UnknownEventError
-from hookline.model.events import EventSpec, read
+from hookline.model.events import EventSpec, field_of
 from hookline.model.scene import Scene
 from hookline.model.wire import Call, Parsed
 
@@ -84,14 +84,14 @@ def _total_tokens(_payload: Any, scene: Scene) -> str | None:
 
 
 def _session_cost(payload: Any, scene: Scene) -> str | None:
-    cost = read(payload, "cost_usd")
+    cost = field_of(payload, "cost_usd")
     cost = _extra(scene, "session_cost") if cost is None else cost
     return f"{cost:.6f}" if isinstance(cost, int | float) and not isinstance(cost, bool) else None
 
 
 def _arguments(payload: Any, _scene: Scene) -> str | None:
-    arguments = read(payload, "tool_input")
-    if not arguments and (command := read(payload, "command")):
+    arguments = field_of(payload, "tool_input")
+    if not arguments and (command := field_of(payload, "command")):
         arguments = {"command": command}
     return told(_json(arguments if arguments is not None else {}), _JSON_BYTES)
 
@@ -101,18 +101,18 @@ def _json(value: Any) -> str:
 
 
 def _result(payload: Any, _scene: Scene) -> str | None:
-    result = read(payload, "error")
+    result = field_of(payload, "error")
     if result is None:
-        result = read(payload, "tool_response")
+        result = field_of(payload, "tool_response")
     if result is None:
-        return None if read(payload, "tool_name") is None else ""
+        return None if field_of(payload, "tool_name") is None else ""
     return told(result if isinstance(result, str) else _json(result), _JSON_BYTES)
 
 
 def _success(payload: Any, _scene: Scene) -> str | None:
-    if read(payload, "tool_name") is None:
+    if field_of(payload, "tool_name") is None:
         return None
-    return "true" if read(payload, "error") is None else "false"
+    return "true" if field_of(payload, "error") is None else "false"
 
 
 def _exit_code(payload: Any, _scene: Scene) -> str | None:
@@ -121,19 +121,19 @@ def _exit_code(payload: Any, _scene: Scene) -> str | None:
 
 
 def _message(payload: Any, _scene: Scene) -> str | None:
-    text = read(payload, "last_assistant_message")
-    text = read(payload, "prompt") if text is None else text
+    text = field_of(payload, "last_assistant_message")
+    text = field_of(payload, "prompt") if text is None else text
     return told(text, _TEXT_BYTES) if isinstance(text, str) else None
 
 
 def _error(payload: Any, _scene: Scene) -> str | None:
-    text = read(payload, "error")
-    text = read(payload, "message") if text is None else text
+    text = field_of(payload, "error")
+    text = field_of(payload, "message") if text is None else text
     return told(text, _TEXT_BYTES) if isinstance(text, str) else None
 
 
 def _previous_mode(payload: Any, _scene: Scene) -> str | None:
-    mode = read(payload, "old_mode")
+    mode = field_of(payload, "old_mode")
     return _metadata(mode_of(mode)) if isinstance(mode, str) else None
 
 
@@ -148,8 +148,8 @@ _VARIABLES: Mapping[str, Callable[[Any, Scene], str | None]] = MappingProxyType(
         "MESSAGE": _message,
         "ERROR": _error,
         "PREVIOUS_MODE": _previous_mode,
-        "TOOL_NAME": lambda payload, _scene: _metadata(read(payload, "tool_name")),
-        "TOOL_CALL_ID": lambda payload, _scene: _metadata(read(payload, "tool_use_id")),
+        "TOOL_NAME": lambda payload, _scene: _metadata(field_of(payload, "tool_name")),
+        "TOOL_CALL_ID": lambda payload, _scene: _metadata(field_of(payload, "tool_use_id")),
         "TOOL_ARGS": _arguments,
         "TOOL_RESULT": _result,
         "TOOL_SUCCESS": _success,
@@ -171,7 +171,7 @@ def _scene_fields(call: Call, most: int = METADATA_BYTES) -> dict[str, Any]:
 
 def _submitted(call: Call, _now: Now) -> bytes:
     """The message, or the longest beginning of it that fits when all the rest is told."""
-    text = encodable(str(read(call.payload, "prompt") or ""))
+    text = encodable(str(field_of(call.payload, "prompt") or ""))
     size = len(text.encode())
     rest = _rest_that_leaves_room(call, size)
     whole = _submit_document(text[:DOCUMENT_BYTES], size, rest)
@@ -240,10 +240,10 @@ def _counts(value: Any, names: Mapping[str, tuple[str, ...]]) -> dict[str, int |
 def _settled(call: Call, now: Now) -> bytes:
     payload, scene = call.payload, call.scene
     backed = _extra(scene, "model_backed") is not False
-    usage = _counts(read(payload, "usage"), _USAGE)
-    totals = _counts(read(payload, "totals"), dict.fromkeys(_TOTALS, ()))
+    usage = _counts(field_of(payload, "usage"), _USAGE)
+    totals = _counts(field_of(payload, "totals"), dict.fromkeys(_TOTALS, ()))
     told_fields = _scene_fields(call)
-    error = read(payload, "error")
+    error = field_of(payload, "error")
     fields: dict[str, Any] = {
         "event": "turn_end",
         **{key: told_fields[key] for key in ("session_id", "workspace", "mode")},
@@ -252,14 +252,14 @@ def _settled(call: Call, now: Now) -> bytes:
         "provider": _extra(scene, "provider") if backed else None,
         "billing_surface": _extra(scene, "billing_surface") if backed else None,
         "model": told_fields["model"],
-        "turn_id": read(payload, "turn_id") or _turn_id(payload, backed=backed),
-        "status": str(read(payload, "status") or "completed"),
+        "turn_id": field_of(payload, "turn_id") or _turn_id(payload, backed=backed),
+        "status": str(field_of(payload, "status") or "completed"),
         "error": at_most(cleaned(encodable(error)), FIELD_CHARS) if isinstance(error, str) else None,
-        "duration_ms": _whole_number(read(payload, "duration_ms")) or 0,
+        "duration_ms": _whole_number(field_of(payload, "duration_ms")) or 0,
         "usage": {**usage, **{key: usage[key] or 0 for key in ("input_tokens", "output_tokens")}},
         "totals": {key: count or 0 for key, count in totals.items()},
-        "tool_count": _whole_number(read(payload, "tool_count")) or 0,
-        "queued_message_count": _whole_number(read(payload, "queued_message_count")) or 0,
+        "tool_count": _whole_number(field_of(payload, "tool_count")) or 0,
+        "queued_message_count": _whole_number(field_of(payload, "queued_message_count")) or 0,
         # Reserved there for hooks that send the agent back to work; today nothing sets it.
         "stop_hook_active": False,
     }
@@ -267,24 +267,24 @@ def _settled(call: Call, now: Now) -> bytes:
 
 
 def _turn_id(payload: Any, *, backed: bool) -> str:
-    return f"turn_{read(payload, 'turn') or 1}" if backed else f"lifecycle_{uuid4()}"
+    return f"turn_{field_of(payload, 'turn') or 1}" if backed else f"lifecycle_{uuid4()}"
 
 
 def _spawned(call: Call, _now: Now) -> bytes:
-    shown, was_cut = _preview(read(call.payload, "prompt"))
+    shown, was_cut = _preview(field_of(call.payload, "prompt"))
     return _line({**_subagent(call), "prompt_preview": shown, "prompt_truncated": was_cut})
 
 
 def _completed(call: Call, _now: Now) -> bytes:
-    shown, was_cut = _preview(read(call.payload, "last_assistant_message"))
-    status = str(read(call.payload, "status") or "unknown")
+    shown, was_cut = _preview(field_of(call.payload, "last_assistant_message"))
+    status = str(field_of(call.payload, "status") or "unknown")
     return _line(
         {**_subagent(call), "result_preview": shown, "result_truncated": was_cut, "status": told(status, 256)}
     )
 
 
 def _subagent(call: Call) -> dict[str, Any]:
-    agent = str(read(call.payload, "agent_id") or "")
+    agent = str(field_of(call.payload, "agent_id") or "")
     return {
         "event": call.hook.policy.event_name,
         "agent_id": told(agent, METADATA_BYTES),

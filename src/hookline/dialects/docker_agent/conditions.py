@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from hookline.model.events import EventSpec, read
+from hookline.model.events import EventSpec, field_of
 from hookline.model.scene import Scene
 
 #: Where a prompt may come from beside the user's own hand.
@@ -23,7 +23,7 @@ class PromptSource(Struct, frozen=True):
         )
 
     def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
-        source = read(payload, "source")
+        source = field_of(payload, "source")
         return source == self.source if self.source else source not in _OTHER_SOURCES
 
 

@@ -13,7 +13,7 @@ from hookline.dialects.json_text import written, written_answer
 from hookline.dialects.surrogates import converted
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.errors import ConfigError, HooklineError, UnknownEventError
-from hookline.model.events import POST_TOOL_USE_FAILURE, EventSpec, read
+from hookline.model.events import POST_TOOL_USE_FAILURE, EventSpec, field_of
 from hookline.model.scene import Scene
 from hookline.model.wire import Parsed
 
@@ -175,7 +175,7 @@ def payload_document(
         raise PayloadError(f"there is no payload for {event_name}")
     known = _from_scene(event_name, scene, agent)
     for field in FAILED if event is POST_TOOL_USE_FAILURE else FIELDS[event_name]:
-        value = read(payload, field.field)
+        value = field_of(payload, field.field)
         if value is not None:
             known[field.key] = field.tell(value)
     if event_name == "before_llm_call":
@@ -202,7 +202,7 @@ def _from_scene(event_name: str, scene: Scene, agent: str) -> dict[str, Any]:
 
 def transient_messages(payload: Any) -> list[dict[str, str]]:
     """The text of turn_start hooks as messages of this one request."""
-    texts = read(payload, "transient")
+    texts = field_of(payload, "transient")
     return [{"role": "system", "content": text} for text in texts or ()]
 
 

@@ -9,7 +9,7 @@ from hookline.dialects.gencode.events import ROWS, Row
 from hookline.dialects.json_text import written
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.errors import ConfigError, UnknownEventError
-from hookline.model.events import read
+from hookline.model.events import field_of
 from hookline.model.scene import Scene
 from hookline.model.wire import Call, Encoded, Parsed
 
@@ -32,7 +32,7 @@ def tell(call: Call) -> Encoded:
         "permission_mode": scene.permission_mode,
     }
     for name in ROWS[event_name].sends:
-        value = read(call.payload, name)
+        value = field_of(call.payload, name)
         if value is None and name in _OF_SCENE:
             value = getattr(scene, name)
         if value is not None and (value or name in _SENT_EMPTY):

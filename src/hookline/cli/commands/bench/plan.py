@@ -150,11 +150,11 @@ def _of_event(
     found: list[Planned] = []
     for payload in samples(event, hooks):
         verdicts = session.explain(event, payload)
-        whys = {id(verdict.armed.hook): verdict.why for verdict in verdicts} | whys
+        whys = {id(verdict.prepared.hook): verdict.why for verdict in verdicts} | whys
         chosen = tuple(
-            verdict.armed.hook
+            verdict.prepared.hook
             for verdict in verdicts
-            if verdict.selected and verdict.armed.hook.broken is None
+            if verdict.selected and verdict.prepared.hook.broken is None
         )
         if chosen:
             found.append(Planned(event, payload, chosen))

@@ -35,7 +35,7 @@ from hookline.cli.text import json_lines, paragraph, table, terminal_width
 from hookline.config.engine import Engine
 from hookline.config.files import read_file
 from hookline.config.load import Found, Loaded
-from hookline.engine.lanes import Armed, Lane, Verdict, matched
+from hookline.engine.lanes import Lane, PreparedHook, Verdict, check_matcher
 from hookline.engine.run_hook import effective_reaction
 from hookline.engine.session import Session
 from hookline.model.events import EventSpec, May, subject_of
@@ -260,7 +260,7 @@ def _lane(number: int, lane: Lane, hooks: tuple[HookFacts, ...]) -> LaneFacts:
 
 
 def _hook(asked: Asked, lane: Lane, verdict: Verdict, order: int, seen: dict[object, str]) -> HookFacts:
-    armed, hook, clean = verdict.armed, verdict.armed.hook, asked.clean
+    prepared, hook, clean = verdict.prepared, verdict.prepared.hook, asked.clean
     event, payload = asked.request.event, asked.request.payload
     subject = lane.subject_of(payload)
     # Asked as a dispatch would ask: it says whether the hook may run, and runs nothing.
@@ -277,15 +277,15 @@ def _hook(asked: Asked, lane: Lane, verdict: Verdict, order: int, seen: dict[obj
         matcher=matcher_facts(hook.matcher, event.subject, subject, clean),
         condition=condition_facts(hook.condition, event, payload, asked.session.scene, clean),
         once=hook.once,
-        duplicate_of=_duplicate_of(armed, subject, seen, asked.cwd, clean),
+        duplicate_of=_duplicate_of(prepared, subject, seen, asked.cwd, clean),
         mode=hook.mode,
         waits=waits_words(hook),
         timeout=timeout_of(hook),
         timeout_unit=unit_of(hook),
         rewrites=hook.rewrites,
         required=hook.required,
-        may=_may(armed),
-        failures={cause: effective_reaction(armed, cause, attended=True) for cause in CAUSES},
+        may=_may(prepared),
+        failures={cause: effective_reaction(prepared, cause, attended=True) for cause in CAUSES},
         failures_said_by="its policy" if hook.on_failure is None else "on_failure of the hook",
         broken=clean(hook.broken) if hook.broken is not None else None,
         admitted=admission.admitted,
@@ -294,20 +294,20 @@ def _hook(asked: Asked, lane: Lane, verdict: Verdict, order: int, seen: dict[obj
     )
 
 
-def _may(armed: Armed) -> tuple[str, ...]:
-    return tuple((each.name or "").lower() for each in May if each & armed.may)
+def _may(prepared: PreparedHook) -> tuple[str, ...]:
+    return tuple((each.name or "").lower() for each in May if each & prepared.may)
 
 
 def _duplicate_of(
-    armed: Armed, subject: str, seen: dict[object, str], cwd: str, clean: Callable[[str], str]
+    prepared: PreparedHook, subject: str, seen: dict[object, str], cwd: str, clean: Callable[[str], str]
 ) -> str | None:
     """As selection does: the first of a lane that matches runs for all that equal it."""
-    identity = armed.hook.identity
-    if identity is None or matched(armed, subject) is None:
+    identity = prepared.hook.identity
+    if identity is None or check_matcher(prepared, subject) is None:
         return None
     if identity in seen:
         return seen[identity]
-    seen[identity] = clean(source_of(armed.hook, cwd) or armed.hook.name)
+    seen[identity] = clean(source_of(prepared.hook, cwd) or prepared.hook.name)
     return None
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import asdict, replace
 from hookline.cli.describe import why_seen_from
 from hookline.cli.problems import DiagnosticDocument, diagnostic_documents
 from hookline.cli.text import json_lines
-from hookline.engine.inbox import Late
+from hookline.engine.inbox import LateMessage
 from hookline.engine.lanes import Verdict
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.events import EventSpec
@@ -31,7 +31,7 @@ class Firing(Struct, frozen=True):
     under: str
     outcome: Outcome
     entries: Sequence[Run]
-    late: Sequence[Late]
+    late: Sequence[LateMessage]
     block_means: str
     named: Callable[[str], str]
     dry: bool = False
@@ -49,14 +49,14 @@ def account(
 
 def planned(verdicts: Sequence[Verdict], cwd: str, cleaned: Callable[[Run], Run]) -> list[Run]:
     """The same before anything has run: which hooks would, and why the others would not."""
-    entries = [cleaned(_skipped(one.armed.hook, one.armed.source, _plan(one))) for one in verdicts]
+    entries = [cleaned(_skipped(one.prepared.hook, one.prepared.source, _plan(one))) for one in verdicts]
     return _seen_from(cwd, entries)
 
 
 def _plan(verdict: Verdict) -> str:
     if not verdict.selected:
         return verdict.why
-    broken = verdict.armed.hook.broken
+    broken = verdict.prepared.hook.broken
     return f"{WOULD_RUN}{f', and fail: {broken}' if broken else ''}; {verdict.why}"
 
 
@@ -72,7 +72,7 @@ def _entries(verdicts: Sequence[Verdict], runs: Sequence[Run], cleaned: Callable
     left = _settled(runs)
     entries: list[Run] = []
     for verdict in verdicts:
-        skipped = cleaned(_skipped(verdict.armed.hook, verdict.armed.source, verdict.why))
+        skipped = cleaned(_skipped(verdict.prepared.hook, verdict.prepared.source, verdict.why))
         name = (skipped.hook, skipped.source)
         run = next((one for one in left if (one.hook, one.source) == name and not one.recheck), None)
         if run is not None:
@@ -169,7 +169,7 @@ class FireDocument(Struct, frozen=True, kw_only=True):
     event: str
     outcome: OutcomeDocument
     runs: tuple[RunDocument, ...]
-    late: tuple[Late, ...]
+    late: tuple[LateMessage, ...]
     diagnostics: tuple[DiagnosticDocument, ...]
 
 

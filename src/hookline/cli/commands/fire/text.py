@@ -11,7 +11,7 @@ from hookline.cli.commands.fire.report import WOULD_RUN, Firing
 from hookline.cli.terminal import Colour, columns, paint
 from hookline.cli.text import columns as columns_of
 from hookline.cli.text import wrapped
-from hookline.engine.inbox import Late
+from hookline.engine.inbox import LateMessage
 from hookline.model.events import EventSpec, May
 from hookline.model.outcome import Outcome
 from hookline.model.run import Run
@@ -246,5 +246,5 @@ def _planned(firing: Firing) -> list[str]:
     return [f"dry run  {would} of {len(firing.entries)} hooks would run; nothing was started"]
 
 
-def _later(item: Late, named: Callable[[str], str]) -> str:
+def _later(item: LateMessage, named: Callable[[str], str]) -> str:
     return printable(f"later    {item.kind}: {item.text or ', '.join(item.paths)} ({named(item.hook)})")

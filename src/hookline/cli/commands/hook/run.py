@@ -30,7 +30,7 @@ from hookline.config.engine import Engine
 from hookline.config.load import NATIVE, Loaded
 from hookline.engine.session import Session
 from hookline.model.errors import ConfigError, HooklineError
-from hookline.model.events import EventSpec, May, read
+from hookline.model.events import EventSpec, May, field_of
 from hookline.model.outcome import GO_ON, Outcome, Vote
 from hookline.model.run import Run
 from hookline.model.safe_text import one_line, printable
@@ -155,7 +155,7 @@ class Answering:
             return False
         parsed = caller.parse(rest)
         self._load(parsed)
-        subject = read(parsed.payload, parsed.event.subject or "")
+        subject = field_of(parsed.payload, parsed.event.subject or "")
         return not any(
             hook.event is parsed.event and (hook.matcher is None or hook.matcher.matches(str(subject)))
             for hook in self.engine.hooks
@@ -212,7 +212,7 @@ def _honest(told: Told, outcome: Outcome, payload: Any) -> Told:
     """A wire does not know the payload. What is laid over an input loses nothing where no key was taken away."""
     if _REMOVAL not in told.lost:
         return told
-    before, after = read(payload, "tool_input"), outcome.updated_input
+    before, after = field_of(payload, "tool_input"), outcome.updated_input
     if not (isinstance(before, Mapping) and isinstance(after, Mapping)):
         return told
     kept = set(cast("Mapping[str, Any]", before)) <= set(cast("Mapping[str, Any]", after))
