@@ -30,11 +30,15 @@ class Report:
     def unknown(
         self, what: str, name: str, known: Iterable[str], *path: str | int, severity: Severity = "error"
     ) -> None:
-        """A name nobody knows, with the nearest one that is known."""
+        """A name that does not exist, with the nearest one that does."""
+        fix = self.meant(name, known)
+        self.say(severity, f"unknown-{what}", f"no {what} is called {name!r}", *path, fix=fix)
+
+    def meant(self, name: str, known: Iterable[str]) -> str:
+        """The fix for a name that does not exist."""
         choices = list(known)
         close = nearest(name, choices)
-        fix = f"did you mean {close}?" if close else f"one of {', '.join(choices)}"
-        self.say(severity, f"unknown-{what}", f"no {what} is called {name!r}", *path, fix=fix)
+        return f"did you mean {close}?" if close else f"one of {', '.join(choices)}"
 
     def fields(
         self, entry: Mapping[str, Any], shapes: Mapping[str, str], *path: str | int, hook: str | None = None

@@ -11,18 +11,11 @@ from msgspec import Struct
 
 from hookline.handlers.failures import described, told
 from hookline.handlers.prompt import SYSTEM, replied, with_arguments
+from hookline.handlers.specs import AgentSpec
 from hookline.model.raw import Broke, RawResult
 from hookline.model.wire import Call
 
 _LONGEST_OUTPUT: Final = 100_000
-
-
-class AgentSpec(Struct, frozen=True):
-    prompt: str
-    model: str | None = None
-    max_steps: int = 50
-    #: What the model is told about its role, where a dialect asks for other words than Hookline's.
-    system: str | None = None
 
 
 class ToolUse(Struct, frozen=True):

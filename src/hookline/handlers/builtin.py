@@ -4,10 +4,10 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.handlers.failures import crashed
+from hookline.handlers.specs import BuiltinSpec
 from hookline.model.outcome import Outcome
 from hookline.model.raw import Broke, RawResult, Returned
 from hookline.model.scene import Scene
@@ -15,14 +15,6 @@ from hookline.model.wire import Call
 
 #: What a builtin is: the arguments of the entry, the payload and the scene in, an outcome out.
 Builtin = Callable[[tuple[str, ...], Any, Scene], Outcome | None]
-
-
-class BuiltinSpec(Struct, frozen=True):
-    name: str
-    args: tuple[str, ...] = ()
-    #: Where it works instead of the scene's directory, and variables it finds in the scene's `extra["env"]`.
-    cwd: str | None = None
-    env: Mapping[str, str] = {}
 
 
 class BuiltinHandler:

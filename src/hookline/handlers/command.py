@@ -4,13 +4,13 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.handlers.environment import by_dialect
 from hookline.handlers.failures import described
 from hookline.handlers.process.pool import Processes
 from hookline.handlers.process.spawn import SCRIPT
+from hookline.handlers.specs import CommandSpec
 from hookline.model.hook import Hook
 from hookline.model.raw import Broke, Exited, RawResult
 from hookline.model.wire import Call, Encoded
@@ -26,16 +26,6 @@ SHELLS: Final[Mapping[str, tuple[str, ...]]] = {
     "powershell": _POWERSHELL,
     "pwsh": _POWERSHELL,
 }
-
-
-class CommandSpec(Struct, frozen=True):
-    """A line for a shell; or, with `args`, a program that is started without any shell."""
-
-    command: str
-    args: tuple[str, ...] | None = None
-    shell: str | None = None
-    env: Mapping[str, str] = {}
-    cwd: str | None = None
 
 
 class CommandHandler:

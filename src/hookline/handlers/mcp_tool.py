@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from hookline.handlers.failures import described, shortened, told
 from hookline.handlers.prompt import replied
+from hookline.handlers.specs import McpToolSpec
 from hookline.model.raw import Broke, RawResult
 from hookline.model.wire import Call
 
@@ -25,13 +26,6 @@ class McpCaller(Protocol):
     """The host's MCP connections. A server that is not connected is an exception."""
 
     async def call_tool(self, server: str, tool: str, arguments: Mapping[str, Any]) -> McpReply: ...
-
-
-class McpToolSpec(Struct, frozen=True):
-    server: str
-    tool: str
-    #: Strings in it may hold `${path.to.field}`, taken from the payload document.
-    input: Mapping[str, Any] = {}
 
 
 class McpToolHandler:

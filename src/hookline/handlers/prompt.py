@@ -3,9 +3,8 @@
 import re
 from typing import Any, Final, Protocol
 
-from msgspec import Struct
-
 from hookline.handlers.failures import described, told
+from hookline.handlers.specs import PromptSpec
 from hookline.model.raw import Broke, RawResult, Replied
 from hookline.model.wire import Call
 
@@ -24,15 +23,6 @@ class Completer(Protocol):
     """The host's way to ask a model. An exception means that there is no answer."""
 
     async def complete(self, prompt: str, *, system: str, model: str | None) -> str: ...
-
-
-class PromptSpec(Struct, frozen=True):
-    prompt: str
-    model: str | None = None
-    #: Kept for wires whose agent has it; this handler has no opinion on answers.
-    continue_on_block: bool = False
-    #: What the model is told about its role here; the handler's own words when there are none.
-    system: str | None = None
 
 
 class PromptHandler:

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hookline.dialects.dialect import Dialect, DialectEvent, Layer, Place, Reading, Tools
+from hookline.dialects.family.settings import command_hook
 from hookline.dialects.gencode.events import NAME, dialect_events
-from hookline.dialects.gencode.settings import SPECS, read_layers
+from hookline.dialects.gencode.settings import read_layers
 from hookline.dialects.gencode.wire import GenCodeWire
-from hookline.dialects.labels import command_label
 from hookline.model.hook import Hook, Scope
 
 _FOLDERS = (".claude", ".gen")
@@ -47,17 +47,7 @@ class GenCode:
         return (self.events[name],)
 
     def flag_hook(self, own_event: DialectEvent, command: str) -> Hook:
-        return Hook(
-            name=command_label(command),
-            event=own_event.event,
-            policy=own_event.policy,
-            wire=self.wire,
-            kind="command",
-            spec=SPECS["command"]({"command": command}),
-            timeout=own_event.timeout,
-            dialect=NAME,
-            scope="flag",
-        )
+        return command_hook(NAME, own_event, self.wire, command)
 
 
 def dialect() -> Dialect:

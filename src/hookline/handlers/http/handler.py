@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 from msgspec import Struct
 
 from hookline.handlers.failures import told
+from hookline.handlers.specs import HttpSpec
 from hookline.model.raw import Broke, RawResult
 from hookline.model.wire import Call
 
@@ -75,13 +76,6 @@ def filled_values(headers: Mapping[str, str], variable: Callable[[str], str]) ->
             raise HeaderError(f"the value of the header {name} has characters that cannot be sent")
         filled.append((name.encode(), value.encode()))
     return filled
-
-
-class HttpSpec(Struct, frozen=True):
-    url: str
-    headers: Mapping[str, str] = {}
-    #: The only environment variables that may stand in header values; all others are empty.
-    allowed_env_vars: tuple[str, ...] = ()
 
 
 class HttpRules(Struct, frozen=True):

@@ -1,0 +1,170 @@
+"""From a raw result to what it says: exit codes, replies and returned values.
+
+`ResultReader` is one half of a wire. Its defaults are the plain rules: exit 0 with one JSON object, exit 2 blocks,
+everything else is a failure. An agent that reads more, or otherwise, overrides the step in which it differs.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, cast
+
+from hookline.dialects.edits import with_edits
+from hookline.model.errors import HooklineError
+from hookline.model.events import EventSpec
+from hookline.model.outcome import GO_ON, Outcome, Vote
+from hookline.model.policy import Cause
+from hookline.model.raw import Broke, Exited, RawResult, Replied, Returned
+from hookline.model.wire import NOTHING_SAID, Call, Decoded
+
+#: Exit codes by which a shell says that it could not run the program.
+_NOT_RUN: Mapping[int, str] = {126: "the program is not executable", 127: "the program was not found"}
+
+
+class UnreadableError(HooklineError):
+    """Why an answer cannot be used."""
+
+
+class ResultReader:
+    """Decodes raw results. Stateless, and never raises, whatever a hook printed."""
+
+    #: The reason of a block that gives none.
+    no_reason: ClassVar[str] = "Blocked by hook"
+
+    def read_json(self, text: bytes) -> Any:
+        """A JSON object as a mapping. Raises a `HooklineError` that says why it is not one."""
+        raise NotImplementedError
+
+    def read_answer(self, call: Call, document: Mapping[str, Any]) -> tuple[Outcome, tuple[str, ...]]:
+        """What an answer says, and the names of its fields that are ignored. Raises `UnreadableError`."""
+        raise NotImplementedError
+
+    def advance(self, event: EventSpec[Any], payload: Any, outcome: Outcome) -> Any:
+        """The payload with the event's field as the edits left it; the same object when there are none."""
+        return with_edits(event, payload, outcome)
+
+    def decode(self, call: Call, raw: RawResult) -> Decoded:
+        if isinstance(raw, Exited):
+            return self.exited(call, raw)
+        if isinstance(raw, Returned):
+            return self.returned(call, raw.value)
+        if isinstance(raw, Replied):
+            return self.replied(call, raw)
+        return self.broken(call, raw) if isinstance(raw, Broke) else NOTHING_SAID
+
+    def exited(self, call: Call, raw: Exited) -> Decoded:
+        if raw.code == 2:
+            return self.blocked(call, raw)
+        if raw.code != 0:
+            return self.crashed(call, raw)
+        if raw.truncated:
+            return self.failed(call, raw, "truncated", "its output was cut off, so it was not read")
+        return self.printed(call, raw, raw.stdout)
+
+    def blocked(self, call: Call, raw: Exited) -> Decoded:
+        """Exit 2: the reason is on stderr, and stdout is not read."""
+        del call
+        return Decoded(Outcome(votes=(Vote("block", stderr_text(raw) or self.no_reason),)))
+
+    def crashed(self, call: Call, raw: Exited) -> Decoded:
+        cause, detail = crash(raw)
+        return self.failed(call, raw, cause, detail)
+
+    def printed(self, call: Call, raw: Exited | Replied, output: bytes) -> Decoded:
+        """One JSON object and nothing else; no output says nothing."""
+        text = output.strip()
+        if not text:
+            return NOTHING_SAID
+        return self.json_answer(call, raw, text)
+
+    def json_answer(self, call: Call, raw: Exited | Replied, text: bytes) -> Decoded:
+        if not text.startswith(b"{"):
+            shown = text[:40].decode("utf-8", "replace")
+            return self.failed(call, raw, "unreadable", f"the answer is not a JSON object: {shown!r}")
+        try:
+            document = self.read_json(text)
+        except HooklineError as error:
+            return self.failed(call, raw, "unreadable", f"the answer cannot be read: {error}")
+        return self.answered(call, raw, document)
+
+    def answered(self, call: Call, raw: Exited | Replied | None, document: Mapping[str, Any]) -> Decoded:
+        try:
+            outcome, ignored = self.read_answer(call, document)
+        except UnreadableError as error:
+            return self.failed(call, raw, "unreadable", f"the answer cannot be read: {error}")
+        if outcome == GO_ON:
+            return Decoded(ignored=ignored) if ignored else NOTHING_SAID
+        return Decoded(outcome, ignored=ignored)
+
+    def replied(self, call: Call, raw: Replied) -> Decoded:
+        if self.is_http_error(raw.status):
+            return self.failed(call, raw, "transport", with_first_line(f"HTTP {raw.status}", raw.body))
+        if raw.truncated:
+            return self.failed(call, raw, "truncated", "the reply was cut off, so it was not read")
+        return self.printed(call, raw, raw.body)
+
+    def is_http_error(self, status: int | None) -> bool:
+        return status is not None and not 200 <= status < 300
+
+    def returned(self, call: Call, value: Any) -> Decoded:
+        if value is None:
+            return NOTHING_SAID
+        if isinstance(value, Outcome):
+            return self.returned_outcome(call, value)
+        if isinstance(value, Mapping):
+            return self.answered(call, None, cast("Mapping[str, Any]", value))
+        detail = f"returned {type(value).__name__}, not an outcome, a mapping or None"
+        return self.failed(call, None, "unreadable", detail)
+
+    def returned_outcome(self, call: Call, outcome: Outcome) -> Decoded:
+        del call
+        return Decoded(outcome)
+
+    def broken(self, call: Call, raw: Broke) -> Decoded:
+        del call
+        return Decoded(failure=raw)
+
+    def failed(self, call: Call, raw: Exited | Replied | None, cause: Cause, detail: str) -> Decoded:
+        del call
+        return Decoded(failure=failure(raw, cause, detail))
+
+
+def failure(raw: Exited | Replied | None, cause: Cause, detail: str) -> Broke:
+    """It keeps what was printed, so that the run can show it."""
+    if raw is None:
+        return Broke(cause, detail)
+    if isinstance(raw, Replied):
+        return Broke(cause, detail, stdout=raw.body, truncated=raw.truncated)
+    return Broke(cause, detail, raw.stdout, raw.stderr, raw.code, None, raw.truncated, raw.queue_ms)
+
+
+def crash(raw: Exited) -> tuple[Cause, str]:
+    """What an exit code other than 0 and 2 means."""
+    detail = with_first_line(f"exit {raw.code}", raw.stderr)
+    not_run = _NOT_RUN.get(raw.code)
+    return ("crashed", detail) if not_run is None else ("not_started", f"{not_run} ({detail})")
+
+
+def with_first_line(what: str, output: bytes) -> str:
+    line = output[:2000].strip().split(b"\n", 1)[0].decode("utf-8", "replace").strip()[:300]
+    return f"{what}: {line}" if line else what
+
+
+def stderr_text(raw: Exited) -> str:
+    return raw.stderr.decode("utf-8", "replace").strip()
+
+
+def split_async_mark(stdout: bytes) -> tuple[bool, bytes]:
+    """A hook that first prints `{"async": true}` gives its answer, if any, on the lines after it."""
+    if b'"async"' not in stdout[:4096]:
+        return False, stdout
+    from hookline.handlers.process.pipes import asks_to_detach  # noqa: PLC0415 - few hooks print one
+
+    stripped = stdout.lstrip()
+    return (True, stripped.partition(b"\n")[2]) if asks_to_detach(stripped) else (False, stdout)
+
+
+def without_fence(text: bytes) -> bytes:
+    """Models put JSON into a code block however often they are asked not to."""
+    if not text.startswith(b"```") or not text.endswith(b"```") or len(text) < 6:
+        return text
+    _language, newline, inside = text[3:-3].partition(b"\n")
+    return inside.strip() if newline else text[3:-3].removeprefix(b"json").strip()

@@ -1,0 +1,459 @@
+"""Settings files: `hooks` -> event -> groups with a matcher -> entries. Every mistake is found, with its line.
+
+A dialect subclasses `FileReader` and `EntryReader`. One bad entry never silences the others.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, cast
+
+from msgspec import Struct
+
+from hookline.dialects.dialect import DialectEvent, Layer, Tools
+from hookline.dialects.labels import command_label
+from hookline.dialects.report import Report
+from hookline.documents.shapes import misshaped
+from hookline.handlers.specs import CommandSpec, HttpSpec, McpToolSpec
+from hookline.matching.conditions import joined, problem
+from hookline.matching.matchers import can_match
+from hookline.matching.nearest import nearest
+from hookline.model.diagnostics import Path, Severity
+from hookline.model.errors import PatternError
+from hookline.model.events import EventSpec
+from hookline.model.hook import Condition, Hook, Matcher, Scope, Waiting
+from hookline.model.wire import Wire
+
+Fields = Mapping[str, Any]
+
+#: No timeout is longer: a year.
+LONGEST_TIMEOUT = 31_536_000
+
+
+class Kind(Struct, frozen=True):
+    """One type of hook: the fields it reads beside the common ones, and what its handler is given."""
+
+    fields: Mapping[str, str]
+    spec: Callable[[Fields], Any]
+    #: What people call a hook of this type that has no name.
+    label: Callable[[Fields], str]
+    required: tuple[str, ...] = ()
+    #: It needs something of the host (a model, a server). Where the host has none, the file is not at fault.
+    hosted: bool = False
+    #: A host's own type: fields that are not listed are its own, not mistakes.
+    open: bool = False
+
+
+class Note(Struct, frozen=True):
+    """What is wrong with a matcher."""
+
+    code: str
+    message: str
+    fix: str | None = None
+    severity: Severity = "warning"
+
+
+class Matching(Struct, frozen=True):
+    """A matcher, read."""
+
+    matcher: Matcher | None = None
+    condition: Condition | None = None
+    note: Note | None = None
+    #: Why the entries of the group cannot be used.
+    broken: str | None = None
+
+
+EVERYTHING = Matching()
+
+
+class Group(Struct, frozen=True, eq=False):
+    """What the entries of one group share."""
+
+    own_event: DialectEvent
+    text: str = ""
+    matching: Matching = EVERYTHING
+
+
+class EntryReader:
+    """Reads one entry. An entry with an error gives no hook."""
+
+    dialect: ClassVar[str]
+    #: The fields that every type reads.
+    common: ClassVar[Mapping[str, str]]
+    kinds: Mapping[str, Kind]
+    default_kind: ClassVar[str | None] = None
+    null_is_absent: ClassVar[bool] = False
+    #: How bad an `if` is that can never hold at the event. An error: the entry is dropped.
+    never_runs: ClassVar[Severity] = "error"
+    #: False: an entry whose timeout cannot be used still runs, with the usual one.
+    drops_bad_timeout: ClassVar[bool] = True
+
+    def __init__(self, file: "FileReader", group: Group, entry: Fields, path: Path) -> None:
+        self.file = file
+        self.group = group
+        self.entry = entry
+        self.path = path
+        self.kind = ""
+        self.name: str | None = None
+        self.fields: dict[str, Any] = {}
+        self.mistakes: list[str] = []
+
+    def hooks(self) -> Sequence[Hook]:
+        """Usually one; none for an entry that cannot be used."""
+        kind = self.find_kind()
+        if kind is None:
+            return ()
+        self.name = kind.label(self.entry) or self.kind
+        self.read_fields(kind)
+        hook = self.hook(kind)
+        return () if hook is None else (hook,)
+
+    def hook(self, kind: Kind) -> Hook | None:
+        condition, waiting, timeout = self.condition(), self.waiting(), self.timeout()
+        details = self.details(waiting)
+        spec = None if self.mistakes else self.spec(kind)
+        broken = self.broken(spec)
+        if self.mistakes and broken is None:
+            return None
+        return Hook(
+            name=self.name or self.kind,
+            event=self.group.own_event.event,
+            policy=self.group.own_event.policy,
+            wire=self.file.wire,
+            kind=self.kind,
+            spec=spec,
+            matcher=self.group.matching.matcher,
+            condition=condition,
+            timeout=timeout,
+            waiting=waiting,
+            status_message=self.fields.get("statusMessage") or None,
+            dialect=self.dialect,
+            scope=self.file.scope,
+            where=self.file.report.document.where(*self.path),
+            broken=broken,
+            **details,
+        )
+
+    def details(self, waiting: Waiting) -> dict[str, Any]:
+        """Further fields of the hook: once, identity, on_failure."""
+        del waiting
+        return {}
+
+    def broken(self, spec: Any) -> str | None:
+        """Why the hook is kept and cannot run; None: it runs, or was dropped for its mistakes."""
+        del spec
+        return None
+
+    def say(
+        self, severity: Severity, code: str, message: str, *path: str | int, fix: str | None = None
+    ) -> None:
+        if severity == "error":
+            self.mistakes.append(message)
+        self.file.report.say(severity, code, message, *self.path, *path, fix=fix, hook=self.name)
+
+    def find_kind(self) -> Kind | None:
+        kind: Any = self.entry.get("type")
+        if kind is None and ("type" not in self.entry or self.null_is_absent):
+            kind = self.default_kind
+            if kind is None:
+                fix = f"one of {', '.join(self.kinds)}"
+                self.say("error", "missing-field", "a hook needs a type", fix=fix)
+                return None
+        if not isinstance(kind, str):
+            self.say("error", "wrong-type", f"type is {misshaped(kind, 'text')}", "type")
+            return None
+        self.kind = kind
+        if kind not in self.kinds:
+            fix = self.file.report.meant(kind, self.kinds)
+            self.say("error", "unknown-type", f"no hook type is called {kind!r}", "type", fix=fix)
+        return self.kinds.get(kind)
+
+    def read_fields(self, kind: Kind) -> None:
+        for key, value in self.entry.items():
+            shape = self.common.get(key) or kind.fields.get(key) or ("anything" if kind.open else None)
+            if shape is None:
+                self.unread(key, kind)
+            elif value is None and self.null_is_absent:
+                continue
+            elif (instead := misshaped(value, shape)) is not None:
+                self.say("error", "wrong-type", f"{key} is {instead}", key)
+            else:
+                self.fields[key] = value
+        for key in kind.required:
+            if key not in self.entry or (self.null_is_absent and self.entry[key] is None):
+                self.say("error", "missing-field", f"a {self.kind} hook needs {key}")
+            elif key in self.fields and not self.fields[key].strip():
+                self.say("error", "missing-field", f"{key} is empty", key)
+
+    def unread(self, key: str, kind: Kind) -> None:
+        if any(key in other.fields for other in self.kinds.values()):
+            message = f"{key} is not read by {self.kind} hooks"
+            self.say("warning", "unread-field", message, key, fix=f"remove {key}")
+            return
+        close = nearest(key, [*self.common, *kind.fields])
+        fix = f"did you mean {close}?" if close else None
+        self.say("warning", "unknown-field", f"no field is called {key!r}, so it is ignored", key, fix=fix)
+
+    def condition(self) -> Condition | None:
+        """The matcher's condition and the entry's own `if`."""
+        text, shared = self.fields.get("if"), self.group.matching.condition
+        if not text:
+            return shared
+        try:
+            condition = self.rule(text)
+        except PatternError as error:
+            self.say("error", "bad-pattern", f"if: {error}", "if")
+            return shared
+        return joined(shared, self.possible(condition, "if"))
+
+    def rule(self, text: str) -> Condition | None:
+        """What an `if` means."""
+        # Most entries have no `if`: they do not pay for loading the rules.
+        from hookline.matching.tool_rules import tool_condition  # noqa: PLC0415 - as said
+
+        return tool_condition(text, self.file.tools.patterns, self.file.tools.shell)
+
+    def possible(self, condition: Condition | None, key: str) -> Condition | None:
+        impossible = problem(condition, self.group.own_event.event)
+        if impossible is not None:
+            message = f"{impossible}, so this hook never runs"
+            self.say(self.never_runs, "never-runs", message, key, fix=f"remove {key}")
+        return condition
+
+    def waiting(self) -> Waiting:
+        background, rewake = self.fields.get("async", False), self.fields.get("asyncRewake", False)
+        if not background and not rewake:
+            return "wait"
+        if background and rewake:
+            self.say("warning", "async-twice", "asyncRewake already means async", "async", fix="remove async")
+        own_event, key = self.group.own_event, "asyncRewake" if rewake else "async"
+        if own_event.event.guard:
+            message = f"an async hook cannot stop anything at {own_event.name}"
+            self.say("warning", "async-guard", message, key, fix=f"remove {key}")
+        return "rewake" if rewake else "async"
+
+    def timeout(self) -> float:
+        usual, seconds = self.usual_timeout(), self.fields.get("timeout")
+        if seconds is None:
+            return usual
+        if not 0 < seconds < float("inf"):
+            self.bad_timeout(f"timeout is {seconds}, not seconds above 0", f"{usual:g} seconds")
+            return usual
+        self.doubt_timeout(seconds)
+        return float(min(seconds, LONGEST_TIMEOUT))
+
+    def usual_timeout(self) -> float:
+        return self.group.own_event.timeout
+
+    def bad_timeout(self, message: str, usual: str) -> None:
+        fix = f"leave it out for {usual}"
+        if self.drops_bad_timeout:
+            self.say("error", "bad-timeout", message, "timeout", fix=fix)
+        else:
+            path = (*self.path, "timeout")
+            message = f"{message}, so {usual} are used"
+            self.file.report.say("error", "bad-timeout", message, *path, fix=fix, hook=self.name)
+
+    def doubt_timeout(self, given: Any) -> None:
+        """Says so where another unit seems to be meant."""
+
+    def spec(self, kind: Kind) -> Any:
+        handler = self.file.tools.handlers.get(self.kind)
+        if handler is None:
+            self.say("error", "no-handler", f"no handler for {self.kind} hooks was given", "type")
+            return None
+        spec = self.make_spec(kind)
+        wrong = handler.problem(spec)
+        if wrong is not None:
+            # What only this host lacks is no mistake of the file: the hook stays, and reports that it did not run.
+            self.say("warning" if kind.hosted else "error", "cannot-run", wrong)
+        return spec
+
+    def make_spec(self, kind: Kind) -> Any:
+        return kind.spec(self.fields)
+
+
+class FileReader:
+    """Reads one settings file: the hooks of each event it names."""
+
+    entry_reader: ClassVar[type[EntryReader]]
+    group_fields: ClassVar[tuple[str, ...]] = ("matcher", "hooks")
+    #: Entries of a group that cannot be used are read all the same.
+    keeps_broken_groups: ClassVar[bool] = False
+
+    def __init__(self, layer: Layer, tools: Tools, events: Mapping[str, DialectEvent], wire: Wire) -> None:
+        self.report = Report(layer.document)
+        self.file = layer.place.file
+        self.scope: Scope = layer.place.scope
+        self.tools = tools
+        self.events = events
+        self.wire = wire
+        #: Most groups of a file share a few matchers.
+        self._matchings: dict[tuple[str, str], Matching] = {}
+
+    def hooks(self) -> dict[str, Sequence[Hook]]:
+        """By event. An event whose hooks are not read at all is not there."""
+        found: dict[str, Sequence[Hook]] = {}
+        for name, value in self.hooks_table().items():
+            own_event = self.events.get(name)
+            if own_event is None:
+                self.report.unknown("event", name, self.events, "hooks", name)
+                continue
+            hooks = self.event_hooks(own_event, value, ("hooks", name))
+            if hooks is not None:
+                found[name] = hooks
+        return found
+
+    def hooks_table(self) -> Fields:
+        """What is under `hooks`; other keys are other settings."""
+        value = self.report.document.value
+        if value is None:
+            return {}
+        if not isinstance(value, Mapping):
+            return self.unusable("the file does not hold an object with hooks in it")
+        settings = cast("Fields", value)
+        for key in settings:
+            if key in self.events:
+                message = f"{key} is outside `hooks` and is ignored"
+                self.report.say("error", "misplaced-event", message, key, fix=f"hooks.{key}")
+        if not self.check(settings):
+            return {}
+        hooks = settings.get("hooks", {})
+        if not isinstance(hooks, Mapping):
+            return self.unusable(f"hooks is {misshaped(hooks, 'an object')}", "hooks")
+        return cast("Fields", hooks)
+
+    def unusable(self, message: str, *path: str) -> Fields:
+        """The file has no hooks that can be read."""
+        self.report.say("error", "not-an-object", message, *path)
+        return {}
+
+    def check(self, settings: Fields) -> bool:
+        """Says what else is wrong with the file. False: its hooks are not read."""
+        del settings
+        return True
+
+    def event_hooks(self, own_event: DialectEvent, groups: Any, path: Path) -> Sequence[Hook] | None:
+        if not isinstance(groups, list):
+            fix = f"[{{{self.setting('hooks', '[...]')}}}]"
+            message = f"{own_event.name} is not a list of groups"
+            return self.refuse(own_event, "not-a-list", message, path, fix) or None
+        return [
+            hook
+            for index, group in enumerate(cast("list[Any]", groups))
+            for hook in self.group_hooks(own_event, group, (*path, index))
+        ]
+
+    def refuse(
+        self,
+        own_event: DialectEvent,
+        code: str,
+        message: str,
+        path: Path,
+        fix: str | None = None,
+        matcher: Matcher | None = None,
+    ) -> Sequence[Hook]:
+        """What should be one or more hooks of an event, and is none."""
+        del own_event, matcher
+        self.report.say("error", code, message, *path, fix=fix)
+        return ()
+
+    def group_hooks(self, own_event: DialectEvent, group: Any, path: Path) -> Sequence[Hook]:
+        if not isinstance(group, Mapping):
+            return self.refuse(own_event, "not-an-object", "a group is not an object with hooks", path)
+        table = cast("Fields", group)
+        unknown = [key for key in table if key not in self.group_fields]
+        entries = table.get("hooks")
+        if not isinstance(entries, list):
+            # Nothing else is said of it: an entry without its group, or `hooks` misspelled, is one mistake.
+            fix = self._list_fix(table, unknown)
+            return self.refuse(own_event, "missing-field", "a group needs a list of hooks", path, fix)
+        for key in unknown:
+            self.report.unknown("field", key, self.group_fields, *path, key, severity="warning")
+        shared = self.shared(own_event, table, path)
+        if shared.matching.broken is not None and not self.keeps_broken_groups:
+            return ()
+        return [
+            hook
+            for index, entry in enumerate(cast("list[Any]", entries))
+            for hook in self.entry_hooks(shared, entry, (*path, "hooks", index))
+        ]
+
+    def shared(self, own_event: DialectEvent, table: Fields, path: Path) -> Group:
+        text = table.get("matcher")
+        if text is not None and not isinstance(text, str):
+            message = f"matcher is {misshaped(text, 'text')}"
+            self.report.say("error", "wrong-type", message, *path, "matcher")
+            return Group(own_event, "", Matching(broken=message))
+        return Group(own_event, text or "", self.matching(own_event, text or "", path))
+
+    def entry_hooks(self, group: Group, entry: Any, path: Path) -> Sequence[Hook]:
+        if isinstance(entry, Mapping):
+            return self.entry_reader(self, group, cast("Fields", entry), path).hooks()
+        matcher, message = group.matching.matcher, "a hook is not an object"
+        return self.refuse(group.own_event, "not-an-object", message, path, matcher=matcher)
+
+    def matching(self, own_event: DialectEvent, text: str, path: Path) -> Matching:
+        key = (own_event.name, text)
+        matching = self._matchings.get(key)
+        if matching is None:
+            matching = self._matchings[key] = self.read_matcher(own_event, text)
+        if (note := matching.note) is not None:
+            self.report.say(note.severity, note.code, note.message, *path, "matcher", fix=note.fix)
+        return matching
+
+    def read_matcher(self, own_event: DialectEvent, text: str) -> Matching:
+        """What a matcher means at an event."""
+        raise NotImplementedError
+
+    def setting(self, key: str, value: str) -> str:
+        """A setting as it is written in this file."""
+        return f"{key} = {value}" if self.file.endswith(".toml") else f'"{key}": {value}'
+
+    def _list_fix(self, table: Fields, unknown: Sequence[str]) -> str:
+        if "hooks" in table:
+            return self.setting("hooks", "[{...}]")
+        misspelled = next((key for key in unknown if nearest(key, self.group_fields) == "hooks"), None)
+        if misspelled is not None:
+            return f"write hooks instead of {misspelled}"
+        return f"put the entry into {self.setting('hooks', '[...]')}"
+
+
+def never_matches(event: EventSpec[Any], matcher: Matcher | None, condition: Condition | None) -> str | None:
+    """Why a matcher can never match at an event."""
+    if can_match(matcher, event.subjects):
+        return problem(condition, event)
+    return f"the matcher can never match: {event.subject} is one of {', '.join(event.subjects)}"
+
+
+def labelled(key: str, label: Callable[[str], str]) -> Callable[[Fields], str]:
+    """A label made of one field."""
+    return lambda fields: label(fields[key]) if isinstance(fields.get(key), str) else ""
+
+
+HTTP_FIELDS: Mapping[str, str] = {
+    "url": "text",
+    "headers": "an object of texts",
+    "allowedEnvVars": "a list of texts",
+}
+
+
+def http_spec(fields: Fields) -> HttpSpec:
+    return HttpSpec(fields["url"], fields.get("headers", {}), tuple(fields.get("allowedEnvVars", ())))
+
+
+def mcp_tool_spec(fields: Fields) -> McpToolSpec:
+    return McpToolSpec(fields["server"], fields["tool"], fields.get("input", {}))
+
+
+def command_hook(dialect: str, own_event: DialectEvent, wire: Wire, command: str) -> Hook:
+    """The hook that `--hook EVENT=COMMAND` stands for."""
+    return Hook(
+        name=command_label(command),
+        event=own_event.event,
+        policy=own_event.policy,
+        wire=wire,
+        kind="command",
+        spec=CommandSpec(command),
+        timeout=own_event.timeout,
+        dialect=dialect,
+        scope="flag",
+    )

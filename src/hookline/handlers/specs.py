@@ -1,0 +1,55 @@
+"""What handlers are given: one record per kind of hook. Light to load, so that reading a file loads no handler."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+
+class CommandSpec(Struct, frozen=True):
+    """A line for a shell; or, with `args`, a program that is started without any shell."""
+
+    command: str
+    args: tuple[str, ...] | None = None
+    shell: str | None = None
+    env: Mapping[str, str] = {}
+    cwd: str | None = None
+
+
+class HttpSpec(Struct, frozen=True):
+    url: str
+    headers: Mapping[str, str] = {}
+    #: The only environment variables that header values may use; all others are empty.
+    allowed_env_vars: tuple[str, ...] = ()
+
+
+class PromptSpec(Struct, frozen=True):
+    prompt: str
+    model: str | None = None
+    #: For wires whose agent has it; the handler has no opinion on answers.
+    continue_on_block: bool = False
+    #: What the model is told about its role; None: the handler's own words.
+    system: str | None = None
+
+
+class AgentSpec(Struct, frozen=True):
+    prompt: str
+    model: str | None = None
+    max_steps: int = 50
+    #: What the model is told about its role; None: the handler's own words.
+    system: str | None = None
+
+
+class McpToolSpec(Struct, frozen=True):
+    server: str
+    tool: str
+    #: Strings in it may hold `${path.to.field}`, taken from the payload document.
+    input: Mapping[str, Any] = {}
+
+
+class BuiltinSpec(Struct, frozen=True):
+    name: str
+    args: tuple[str, ...] = ()
+    #: Where it works instead of the scene's directory, and variables it finds in the scene's `extra["env"]`.
+    cwd: str | None = None
+    env: Mapping[str, str] = {}
