@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hookline.dialects.codewhale import dialect
-from hookline.dialects.codewhale.conditions import _KINDS  # pyright: ignore[reportPrivateUsage] the table itself
+from hookline.dialects.codewhale.conditions import KINDS
 from hookline.dialects.codewhale.events import ROWS
 from hookline.dialects.codewhale.settings import FIELDS, SETTINGS
 from tests.dialects.codewhale.stage import reading
@@ -65,7 +65,7 @@ def test_the_example_is_sound_and_uses_everything() -> None:
     assert found.diagnostics == ()
     assert {hook.policy.event_name for hook in found.hooks} == {row.event_name for row in ROWS}
     assert {hook.kind for hook in found.hooks} == {"command"}
-    for condition in _KINDS:
+    for condition in KINDS:
         assert f'type = "{condition}"' in EXAMPLE
     written = set(re.findall(r"^(\w+) = ", EXAMPLE, re.MULTILINE))
     assert written == {*FIELDS, *SETTINGS} - {"default_timeout_secs"}  # it would replace every other timeout

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from hookline.dialects.docker_agent import dialect
-from hookline.dialects.docker_agent.payload import FIELDS
+from hookline.dialects.docker_agent.payload import EVENT_KEYS
 from hookline.dialects.docker_agent.settings import GROUP, READ_BY, SHAPES
 from hookline.documents.document import read_document
 from hookline.model.payloads import PermissionAsked, ToolCall
@@ -68,7 +68,7 @@ def test_it_is_known_by_its_shape():
 
 
 def test_the_event_table_the_payload_table_and_the_samples_name_the_same_events():
-    assert set(dialect().events) == set(FIELDS) == set(PAYLOADS)
+    assert set(dialect().events) == set(EVENT_KEYS) == set(PAYLOADS)
 
 
 @pytest.mark.parametrize("event", PAYLOADS)

@@ -1,6 +1,6 @@
-"""Condition tables: `condition = {type = "all", conditions = [...]}`, with every mistake in them found."""
+"""Condition tables: `condition = {type = "all", conditions = [...]}`, with every mistake in them reported."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, cast
 
@@ -10,17 +10,18 @@ from hookline.dialects.codewhale.events import MODES, Row, mode_of
 from hookline.documents.shapes import misshaped
 from hookline.matching.conditions import AllOf, Always, AnyOf, ExitCode, ToolCategory, tool_name
 from hookline.matching.nearest import nearest
+from hookline.model.diagnostics import Path
 from hookline.model.events import EventSpec, field_of
 from hookline.model.hook import Condition
 from hookline.model.scene import Scene
 
-_DEEPEST = 16
+_MAX_DEPTH = 16
 _CATEGORIES = ("shell", "file_write", "safe", "other")
 _OWN_MODES = ("agent", "plan", "operate")
 
 
 class InMode(Struct, frozen=True):
-    """The mode under CodeWhale's name for it; case does not count. A change of mode is about the new one."""
+    """The mode under CodeWhale's name for it, ignoring case. For a change of mode, the new one."""
 
     mode: str
 
@@ -41,137 +42,100 @@ def current_mode(payload: Any, scene: Scene) -> str:
     return mode_of(moved if isinstance(moved, str) else scene.permission_mode)
 
 
-class Mistake(Struct, frozen=True):
-    """What is wrong, and where below the condition. One that is not fatal leaves a hook that never runs."""
-
-    code: str
-    message: str
-    path: tuple[str | int, ...] = ()
-    fix: str | None = None
-    fatal: bool = True
-
-
-def read_condition(table: Mapping[str, Any], row: Row) -> tuple[Condition, Sequence[Mistake]]:
-    """The condition, and everything that is wrong with it at that event."""
-    reader = _Reader(row)
-    return reader.condition(table, ()), reader.mistakes
-
-
 class _Kind(Struct, frozen=True):
-    """One type of condition: the field it needs, that field's shape, and what it asks about."""
+    """One type of condition: the field it needs, that field's shape, and what the event has to know."""
 
     field: str = ""
     shape: str = ""
-    asks: str = ""
+    needs: str = ""
+    make: Callable[[Any], Condition] | None = None
 
 
-_KINDS: Mapping[str, _Kind] = MappingProxyType(
+KINDS: Mapping[str, _Kind] = MappingProxyType(
     {
         "always": _Kind(),
-        "tool_name": _Kind("name", "text", "tool"),
-        "tool_category": _Kind("category", "text", "tool"),
-        "mode": _Kind("mode", "text", "mode"),
-        "exit_code": _Kind("code", "a whole number", "exit_code"),
+        "tool_name": _Kind("name", "text", "tool", tool_name),
+        "tool_category": _Kind("category", "text", "tool", ToolCategory),
+        "mode": _Kind("mode", "text", "mode", InMode),
+        "exit_code": _Kind("code", "a whole number", "exit_code", ExitCode),
         "all": _Kind("conditions", "a list of objects"),
         "any": _Kind("conditions", "a list of objects"),
     }
 )
-_SIMPLE: Mapping[str, Callable[[Any], Condition]] = MappingProxyType(
-    {
-        "tool_name": tool_name,
-        "tool_category": ToolCategory,
-        "mode": InMode,
-        "exit_code": ExitCode,
-    }
-)
-_UNKNOWN_THERE: Mapping[str, str] = {
+_NOT_KNOWN: Mapping[str, str] = {
     "tool": "it is not about a tool",
     "mode": "its hooks are not told the mode",
     "exit_code": "no exit code is known there",
 }
 
 
-class _Reader:
-    def __init__(self, row: Row) -> None:
-        self._row = row
-        self.mistakes: list[Mistake] = []
+class ConditionReader:
+    """Reads the conditions of one entry; `say` reports below that entry. An error drops the hook, not a warning."""
 
-    def condition(self, table: Mapping[str, Any], path: tuple[str | int, ...]) -> Condition:
+    def __init__(self, row: Row, say: Callable[..., None]) -> None:
+        self._row = row
+        self._say = say
+
+    def read(self, table: Mapping[str, Any], path: Path) -> Condition:
         name = table.get("type")
-        kind = _KINDS.get(name) if isinstance(name, str) else None
-        if kind is None or not isinstance(name, str):
+        kind = KINDS.get(name) if isinstance(name, str) else None
+        if kind is None:
             self._unknown_type(name, path)
             return Always()
         for key in table:
             if key not in ("type", kind.field):
-                fix = f"{name} reads {kind.field}" if kind.field else f"{name} reads nothing else"
                 message = f"no field of a {name} condition is called {key!r}"
-                self._wrong("unknown-field", message, (*path, key), fix, fatal=False)
-        return self._filled(name, kind, table, path)
-
-    def _filled(
-        self, name: str, kind: _Kind, table: Mapping[str, Any], path: tuple[str | int, ...]
-    ) -> Condition:
+                fix = f"{name} reads {kind.field or 'nothing else'}"
+                self._say("warning", "unknown-field", message, *path, key, fix=fix)
         if not kind.field:
             return Always()
-        value = table.get(kind.field)
         if kind.field not in table:
-            self._wrong("bad-condition", f"a {name} condition needs {kind.field}", path)
-            return Always()
-        if (instead := misshaped(value, kind.shape)) is not None:
-            self._wrong("bad-condition", f"{kind.field} is {instead}", (*path, kind.field))
-            return Always()
-        if name in ("all", "any"):
-            return self._several(name, cast("Sequence[Mapping[str, Any]]", value), (*path, kind.field))
-        self._possible(name, kind, value, (*path, kind.field))
-        return _SIMPLE[name](value)
+            self._say("error", "bad-condition", f"a {name} condition needs {kind.field}", *path)
+        elif (instead := misshaped(value := table[kind.field], kind.shape)) is not None:
+            self._say("error", "bad-condition", f"{kind.field} is {instead}", *path, kind.field)
+        elif kind.make is None:
+            return self._several(cast("str", name), value, (*path, kind.field))
+        else:
+            self._check(cast("str", name), kind, value, (*path, kind.field))
+            return kind.make(value)
+        return Always()
 
-    def _several(
-        self, name: str, tables: Sequence[Mapping[str, Any]], path: tuple[str | int, ...]
-    ) -> Condition:
-        if len(path) > 2 * _DEEPEST:
-            self._wrong("bad-condition", f"conditions nested more than {_DEEPEST} levels deep", path)
+    def _several(self, name: str, tables: Sequence[Mapping[str, Any]], path: Path) -> Condition:
+        if len(path) > 2 * _MAX_DEPTH + 1:
+            message = f"conditions nested more than {_MAX_DEPTH} levels deep"
+            self._say("error", "bad-condition", message, *path)
             return Always()
-        inner = tuple(self.condition(each, (*path, index)) for index, each in enumerate(tables))
+        inner = tuple(self.read(each, (*path, index)) for index, each in enumerate(tables))
         if name == "all":
             return AllOf(inner)
         if not inner:
             message = "any of no conditions never holds, so the hook never runs"
-            self._wrong("dead-condition", message, path, "list a condition, or leave it out", fatal=False)
+            self._say("warning", "dead-condition", message, *path, fix="list a condition, or leave it out")
         return AnyOf(inner)
 
-    def _possible(self, name: str, kind: _Kind, value: Any, path: tuple[str | int, ...]) -> None:
-        if kind.asks not in self._row.knows:
-            message = f"{name} can never hold at {self._row.event_name}: {_UNKNOWN_THERE[kind.asks]}"
-            self._wrong("never-runs", message, path, "remove it from the condition")
+    def _check(self, name: str, kind: _Kind, value: Any, path: Path) -> None:
+        if kind.needs not in self._row.knows:
+            message = f"{name} can never hold at {self._row.event_name}: {_NOT_KNOWN[kind.needs]}"
+            self._say("error", "never-runs", message, *path, fix="remove it from the condition")
         elif name == "tool_category" and value not in _CATEGORIES:
             self._dead("category", value, _CATEGORIES, path)
         elif name == "mode" and value.casefold() not in MODES:
             self._dead("mode", value, _OWN_MODES, path)
         elif name == "tool_name" and (not value or value != value.strip()):
-            self._wrong("dead-condition", f"no tool is called {value!r}", path, fatal=False)
+            self._say("warning", "dead-condition", f"no tool is called {value!r}", *path)
 
-    def _dead(self, what: str, value: str, known: Sequence[str], path: tuple[str | int, ...]) -> None:
-        close = nearest(value, known)
-        fix = f"did you mean {close}?" if close else f"one of {', '.join(known)}"
+    def _dead(self, what: str, value: str, known: Sequence[str], path: Path) -> None:
         message = f"no {what} is called {value!r}, so it never holds"
-        self._wrong("dead-condition", message, path, fix, fatal=False)
+        self._say("warning", "dead-condition", message, *path, fix=_choice(value, known))
 
-    def _unknown_type(self, name: Any, path: tuple[str | int, ...]) -> None:
+    def _unknown_type(self, name: Any, path: Path) -> None:
         if name is None:
-            self._wrong("bad-condition", "a condition needs a type", path, f"one of {', '.join(_KINDS)}")
-            return
-        close = nearest(name, _KINDS) if isinstance(name, str) else None
-        fix = f"did you mean {close}?" if close else f"one of {', '.join(_KINDS)}"
-        self._wrong("bad-condition", f"no condition is called {name!r}", (*path, "type"), fix)
+            self._say("error", "bad-condition", "a condition needs a type", *path, fix=_choice("", KINDS))
+        else:
+            message = f"no condition is called {name!r}"
+            self._say("error", "bad-condition", message, *path, "type", fix=_choice(name, KINDS))
 
-    def _wrong(
-        self,
-        code: str,
-        message: str,
-        path: tuple[str | int, ...],
-        fix: str | None = None,
-        *,
-        fatal: bool = True,
-    ) -> None:
-        self.mistakes.append(Mistake(code, message, path, fix, fatal))
+
+def _choice(value: Any, known: Iterable[str]) -> str:
+    close = nearest(value, known) if isinstance(value, str) and value else None
+    return f"did you mean {close}?" if close else f"one of {', '.join(known)}"

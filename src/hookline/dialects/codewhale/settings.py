@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.dialects.codewhale.conditions import read_condition
+from hookline.dialects.codewhale.conditions import ConditionReader
 from hookline.dialects.codewhale.events import BY_NAME, LAUNCHES, NAME, Row
 from hookline.dialects.codewhale.texts import LABEL_CHARS, one_line
 from hookline.dialects.dialect import DialectEvent, Layer, Reading, Tools
@@ -169,11 +169,12 @@ class EntryReader:
         table = fields.get("condition")
         if table is None:
             return None
-        condition, mistakes = read_condition(table, row)
-        for mistake in mistakes:
-            say = self._say if mistake.fatal else self._warn
-            say(mistake.code, mistake.message, "condition", *mistake.path, fix=mistake.fix)
-        return condition
+        return ConditionReader(row, self._report_at).read(table, ("condition",))
+
+    def _report_at(
+        self, severity: str, code: str, message: str, *path: str | int, fix: str | None = None
+    ) -> None:
+        (self._say if severity == "error" else self._warn)(code, message, *path, fix=fix)
 
     def _timeout(self, fields: Mapping[str, Any]) -> float | None:
         seconds: int | None = fields.get("timeout_secs")

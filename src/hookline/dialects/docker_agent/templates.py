@@ -1,12 +1,12 @@
-"""The prompts of model hooks: the small part of Go's template language that prompts need.
+"""Prompts of model hooks: the part of Go's template language that prompts need.
 
 `{{ .ToolName }}`, `{{ .ToolInput | toJSON | truncate 500 }}`, `{{ if .ToolError }}…{{ else }}…{{ end }}`, trim
-marks and comments. A field has its key's name too (`.tool_name`). There are no loops, no variables and no other
-functions, so a prompt can neither run long nor reach anything but the payload.
+marks and comments. Payload keys work as field names too (`.tool_name`). There are no loops, variables or other
+functions, so a prompt can neither run long nor read anything but the payload.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, cast
 
@@ -16,10 +16,10 @@ from msgspec import Struct
 from hookline.dialects.docker_agent.payload import KEYS
 from hookline.model.errors import HooklineError
 
-_LONGEST = 64 * 1024
-_LARGEST = 1 << 20
-_DEEPEST = 16
-_MOST_TOKENS = 200
+_MAX_TEMPLATE = 64 * 1024
+_MAX_PROMPT = 1 << 20
+_MAX_DEPTH = 16
+_MAX_TOKENS = 200
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<text>\"(?:[^\"\\\n]|\\.)*\"|`[^`]*`)|(?P<number>-?\d+)|(?P<field>(?:\.[A-Za-z_]\w*)+|\.)"
@@ -27,9 +27,13 @@ _TOKEN = re.compile(
 )
 _CONSTANTS: Mapping[str, Any] = {"true": True, "false": False, "nil": None}
 
+#: A compiled part of a template: what it yields for a payload.
+Part = Callable[[Mapping[str, Any]], Any]
+Tokens = Sequence[tuple[str, str]]
+
 
 class TemplateError(HooklineError):
-    """Why a prompt cannot be understood, or not be filled in."""
+    """A prompt that cannot be parsed, or cannot be filled in."""
 
 
 def _go_name(key: str) -> str:
@@ -41,90 +45,63 @@ _NAMES: Mapping[str, str] = MappingProxyType(
 )
 
 
-class _Get(Struct, frozen=True):
-    """A path into the payload; the empty one is all of it."""
-
-    path: tuple[str, ...]
-
-
-class _Value(Struct, frozen=True):
-    value: Any
-
-
-class _Helper(Struct, frozen=True):
-    name: str
-    arguments: tuple[Any, ...]
-
-
-class _If(Struct, frozen=True):
-    condition: Any
-    then: tuple[Any, ...]
-    otherwise: tuple[Any, ...]
-
-
 class Template(Struct, frozen=True):
-    """A prompt, understood once."""
+    """A parsed prompt."""
 
-    parts: tuple[Any, ...]
+    parts: tuple[Part, ...]
 
     def rendered(self, payload: Mapping[str, Any]) -> str:
-        """Raises `TemplateError` when a helper cannot work with what the payload holds."""
-        text = "".join(_written(self.parts, payload))
-        if len(text) > _LARGEST:
-            raise TemplateError(f"the prompt would have {len(text):,} characters, more than {_LARGEST:,}")
+        """Raises `TemplateError` when a helper cannot work with the values of the payload."""
+        text = _rendered(self.parts, payload)
+        if len(text) > _MAX_PROMPT:
+            raise TemplateError(f"the prompt would have {len(text):,} characters, more than {_MAX_PROMPT:,}")
         return text
 
 
 def template(text: str) -> Template:
     """Raises `TemplateError` with what is wrong."""
-    if len(text) > _LONGEST:
-        raise TemplateError(f"{len(text):,} characters are more than {_LONGEST:,}")
-    return Template(_Blocks(text).read())
+    if len(text) > _MAX_TEMPLATE:
+        raise TemplateError(f"{len(text):,} characters are more than {_MAX_TEMPLATE:,}")
+    parts, end = _Blocks(text).read(0)
+    if end:
+        raise TemplateError(f"{{{{ {end} }}}} has no if before it")
+    return Template(parts)
 
 
 class _Blocks:
-    """The text between actions, and the actions, nested by `if` and `end`."""
+    """Plain text and actions in turn, nested by `if` and `end`."""
 
     def __init__(self, text: str) -> None:
-        self._pieces = list(_pieces(text))
-        self._at = 0
+        self._pieces = iter(_pieces(text))
 
-    def read(self) -> tuple[Any, ...]:
-        parts, end = self._until(0)
-        if end:
-            raise TemplateError(f"{{{{ {end} }}}} has no if before it")
-        return parts
-
-    def _until(self, depth: int) -> tuple[tuple[Any, ...], str]:
-        """The parts up to an `else` or `end` of this level, and which of them it was."""
-        if depth > _DEEPEST:
-            raise TemplateError(f"if is nested more than {_DEEPEST} levels deep")
-        parts: list[Any] = []
-        while self._at < len(self._pieces):
-            piece = self._pieces[self._at]
-            self._at += 1
-            if isinstance(piece, str):
-                parts.append(piece)
-                continue
-            (action,) = piece
-            if action in ("end", "else"):
-                return tuple(parts), action
-            parts.append(self._condition(action, depth) if re.match(r"if\b", action) else _pipeline(action))
+    def read(self, depth: int) -> tuple[tuple[Part, ...], str]:
+        """The parts up to the next `else` or `end` of this level, and which of the two it was."""
+        if depth > _MAX_DEPTH:
+            raise TemplateError(f"if is nested more than {_MAX_DEPTH} levels deep")
+        parts: list[Part] = []
+        for is_action, text in self._pieces:
+            if not is_action:
+                parts.append(_constant(text))
+            elif text in ("end", "else"):
+                return tuple(parts), text
+            else:
+                parts.append(self._condition(text, depth) if re.match(r"if\b", text) else _pipeline(text))
         return tuple(parts), ""
 
-    def _condition(self, action: str, depth: int) -> _If:
-        then, end = self._until(depth + 1)
-        otherwise: tuple[Any, ...] = ()
+    def _condition(self, action: str, depth: int) -> Part:
+        then, end = self.read(depth + 1)
+        otherwise: tuple[Part, ...] = ()
         if end == "else":
-            otherwise, end = self._until(depth + 1)
+            otherwise, end = self.read(depth + 1)
         if end != "end":
             raise TemplateError(f"{{{{ {action} }}}} has no end" if not end else "a second else")
-        return _If(_pipeline(action[2:]), then, otherwise)
+        condition = _pipeline(action[2:])
+        return lambda payload: _rendered(then if condition(payload) else otherwise, payload)
 
 
-def _pieces(text: str) -> list[Any]:
-    """Plain text as it is, an action as a tuple of one; blanks beside a trim mark are gone."""
-    pieces: list[Any] = []
+def _pieces(text: str) -> list[tuple[bool, str]]:
+    """Each piece and whether it is an action. Trim marks are applied, comments dropped."""
+    pieces: list[tuple[bool, str]] = []
     trims = False
     while text:
         plain, opened, rest = text.partition("{{")
@@ -132,33 +109,31 @@ def _pieces(text: str) -> list[Any]:
         if opened and not closed:
             raise TemplateError("a {{ is never closed")
         plain = plain.lstrip() if trims else plain
-        pieces.append(plain.rstrip() if action.startswith("- ") else plain)
+        pieces.append((False, plain.rstrip() if action.startswith("- ") else plain))
         trims = action.endswith(" -")
         action = action.removeprefix("- ").removesuffix(" -").strip()
         if opened and not (action.startswith("/*") and action.endswith("*/")):
-            pieces.append((action,))
+            pieces.append((True, action))
     return pieces
 
 
-def _pipeline(action: str) -> Any:
-    tokens = _tokens(action)
-    result, rest = _piped(tokens, 0)
+def _pipeline(action: str) -> Part:
+    part, rest = _piped(_tokens(action), 0)
     if rest:
         raise TemplateError(f"{rest[0][1]!r} is not expected in {{{{ {action} }}}}")
-    return result
+    return part
 
 
-def _tokens(action: str) -> list[tuple[str, str]]:
+def _tokens(action: str) -> Tokens:
     tokens: list[tuple[str, str]] = []
     at = 0
     while at < len(action):
-        if len(tokens) == _MOST_TOKENS:
-            raise TemplateError(f"an action has more than {_MOST_TOKENS} parts")
+        if len(tokens) == _MAX_TOKENS:
+            raise TemplateError(f"an action has more than {_MAX_TOKENS} parts")
         found = _TOKEN.match(action, at)
         if found is None:
-            raise TemplateError(
-                f"{action[at:].strip()[:20]!r} is not understood; there are fields, toJSON and truncate"
-            )
+            unknown = action[at:].strip()[:20]
+            raise TemplateError(f"{unknown!r} is not understood; there are fields, toJSON and truncate")
         tokens.append((found.lastgroup or "", found[found.lastgroup or 0]))
         at = found.end()
     if not tokens:
@@ -166,21 +141,18 @@ def _tokens(action: str) -> list[tuple[str, str]]:
     return tokens
 
 
-Tokens = Sequence[tuple[str, str]]
-
-
-def _piped(tokens: Tokens, depth: int) -> tuple[Any, Tokens]:
-    """`a | b c`: what stands left is the last argument of what stands right."""
-    if depth > _DEEPEST:
-        raise TemplateError(f"brackets are nested more than {_DEEPEST} levels deep")
-    value, tokens = _command(tokens, depth, ())
+def _piped(tokens: Tokens, depth: int) -> tuple[Part, Tokens]:
+    """`a | b c`: the left side is the last argument of the right side."""
+    if depth > _MAX_DEPTH:
+        raise TemplateError(f"brackets are nested more than {_MAX_DEPTH} levels deep")
+    part, tokens = _command(tokens, depth, ())
     while tokens and tokens[0][1] == "|":
-        value, tokens = _command(tokens[1:], depth, (value,))
-    return value, tokens
+        part, tokens = _command(tokens[1:], depth, (part,))
+    return part, tokens
 
 
-def _command(tokens: Tokens, depth: int, piped: tuple[Any, ...]) -> tuple[Any, Tokens]:
-    terms: list[Any] = []
+def _command(tokens: Tokens, depth: int, piped: tuple[Part, ...]) -> tuple[Part, Tokens]:
+    terms: list[Part] = []
     word = ""
     while tokens and tokens[0][1] not in ("|", ")"):
         kind, text = tokens[0]
@@ -194,86 +166,61 @@ def _command(tokens: Tokens, depth: int, piped: tuple[Any, ...]) -> tuple[Any, T
     if word:
         return _helper(word, (*terms, *piped)), tokens
     if len(terms) != 1 or piped:
-        raise TemplateError("a value stands where a helper is needed" if terms else "a value is missing")
+        raise TemplateError("there is a value where a helper is needed" if terms else "a value is missing")
     return terms[0], tokens
 
 
-def _term(tokens: Tokens, depth: int) -> tuple[Any, Tokens]:
+def _term(tokens: Tokens, depth: int) -> tuple[Part, Tokens]:
     kind, text = tokens[0]
     rest = tokens[1:]
     if text == "(":
-        value, rest = _piped(rest, depth + 1)
+        part, rest = _piped(rest, depth + 1)
         if not rest:
             raise TemplateError("a ( is never closed")
-        return value, rest[1:]
+        return part, rest[1:]
     if kind == "field":
-        return _Get(_path(text)), rest
+        return _field(text), rest
     if kind == "number":
-        return _Value(int(text[:10])), rest
+        return _constant(int(text[:10])), rest
     if kind == "text":
         inside = text[1:-1]
-        return _Value(re.sub(r"\\(.)", r"\1", inside) if text[0] == '"' else inside), rest
-    return _Value(_CONSTANTS[text]), rest
+        return _constant(re.sub(r"\\(.)", r"\1", inside) if text[0] == '"' else inside), rest
+    return _constant(_CONSTANTS[text]), rest
 
 
-def _path(text: str) -> tuple[str, ...]:
+def _constant(value: Any) -> Part:
+    return lambda _payload: value
+
+
+def _field(text: str) -> Part:
+    """A path into the payload; `.` alone is all of it."""
     first, *more = [part for part in text.split(".") if part] or [""]
     if not first:
-        return ()
+        return lambda payload: payload
     key = _NAMES.get(first)
     if key is None:
         raise TemplateError(f"the payload has no field {first!r}")
-    return (key, *more)
+    return lambda payload: _looked_up(payload, key, more)
 
 
-def _helper(word: str, arguments: tuple[Any, ...]) -> _Helper:
-    wanted = _ARGUMENTS.get(word)
-    if wanted is None:
-        raise TemplateError(f"no helper is called {word!r}; there are {', '.join(_ARGUMENTS)}")
-    if len(arguments) != wanted:
-        raise TemplateError(
-            f"{word} takes {wanted} argument{'s' if wanted > 1 else ''}, not {len(arguments)}"
-        )
-    return _Helper(word, arguments)
-
-
-_ARGUMENTS: Mapping[str, int] = {"toJSON": 1, "truncate": 2}
-
-
-def _written(parts: Sequence[Any], payload: Mapping[str, Any]) -> list[str]:
-    texts: list[str] = []
-    for part in parts:
-        if isinstance(part, str):
-            texts.append(part)
-        elif isinstance(part, _If):
-            texts.extend(_written(part.then if _value(part.condition, payload) else part.otherwise, payload))
-        else:
-            texts.append(_shown(_value(part, payload), 0))
-    return texts
-
-
-def _value(term: Any, payload: Mapping[str, Any]) -> Any:
-    if isinstance(term, _Value):
-        return term.value
-    if isinstance(term, _Get):
-        return _got(term.path, payload)
-    arguments = [_value(each, payload) for each in term.arguments]
-    if term.name == "toJSON":
-        return _as_json(arguments[0])
-    return _truncated(*arguments)
-
-
-def _got(path: tuple[str, ...], payload: Mapping[str, Any]) -> Any:
-    if not path:
-        return payload
-    value: Any = payload.get(path[0])
-    for name in path[1:]:
+def _looked_up(payload: Mapping[str, Any], key: str, more: Sequence[str]) -> Any:
+    value: Any = payload.get(key)
+    for name in more:
         if value is None:
             return None
         if not isinstance(value, Mapping):
-            raise TemplateError(f"{path[0]} has no field {name!r}")
+            raise TemplateError(f"{key} has no field {name!r}")
         value = cast("Mapping[str, Any]", value).get(name)
     return value
+
+
+def _helper(word: str, arguments: tuple[Part, ...]) -> Part:
+    if word not in _HELPERS:
+        raise TemplateError(f"no helper is called {word!r}; there are {', '.join(_HELPERS)}")
+    count, helper = _HELPERS[word]
+    if len(arguments) != count:
+        raise TemplateError(f"{word} takes {count} argument{'s' * (count > 1)}, not {len(arguments)}")
+    return lambda payload: helper(*(argument(payload) for argument in arguments))
 
 
 def _as_json(value: Any) -> str:
@@ -284,7 +231,7 @@ def _as_json(value: Any) -> str:
 
 
 def _truncated(most: Any, text: Any) -> str:
-    """Cut at so many bytes, never inside a character, with a mark."""
+    """At most so many bytes, never cut inside a character, with a mark where it was cut."""
     if not isinstance(most, int) or not isinstance(text, str | None):
         raise TemplateError("truncate takes a number and a text: {{ .ToolInput | toJSON | truncate 500 }}")
     content = (text or "").encode("utf-8", "replace")
@@ -293,13 +240,24 @@ def _truncated(most: Any, text: Any) -> str:
     return content[:most].decode("utf-8", "ignore") + "…"
 
 
+#: How many arguments a helper takes, and what it does.
+_HELPERS: Mapping[str, tuple[int, Callable[..., str]]] = {
+    "toJSON": (1, _as_json),
+    "truncate": (2, _truncated),
+}
+
+
+def _rendered(parts: Sequence[Part], payload: Mapping[str, Any]) -> str:
+    return "".join(_shown(part(payload), 0) for part in parts)
+
+
 def _shown(value: Any, depth: int) -> str:
     """As Go prints it: `map[a:1 b:2]`, `[1 2]`."""
     if value is None:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         return "…"
     if isinstance(value, Mapping):
         pairs = sorted(cast("Mapping[str, Any]", value).items())

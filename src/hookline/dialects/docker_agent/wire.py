@@ -14,7 +14,7 @@ from hookline.dialects.docker_agent.payload import (
     encoded,
     parse_payload,
     payload_document,
-    trace,
+    trace_variables,
 )
 from hookline.dialects.docker_agent.results import read_completion, read_exit, read_returned
 from hookline.dialects.docker_agent.specs import ModelSpec, ShellSpec, expanded
@@ -48,7 +48,7 @@ class DockerWire:
         if isinstance(spec, ModelSpec):
             encoded(document)
             return Encoded(spec.template.rendered(document).encode("utf-8", "replace"))
-        env = trace(call.scene)
+        env = trace_variables(call.scene)
         if isinstance(spec, ShellSpec):
             env.update({name: expanded(value, self._environ) for name, value in spec.variables.items()})
         return Encoded(encoded(document), env)
