@@ -57,7 +57,7 @@ async def post_cost(say: Say, scale: float = 1.0) -> list[Finding]:
         httpx2.AsyncClient(trust_env=False) as client,
     ):
         call = call_with(HttpSpec(f"{server.url}/hook"), kind="http", payload=BASH)
-        body = call.encoded().document
+        body = call.hook.wire.encode(call).document
 
         async def bare() -> None:
             await client.post(f"{server.url}/hook", content=body)

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from hookline.config.files import SUFFIXES
 from hookline.dialects.native.entries import BY_KIND, COMMON, NEEDED
-from hookline.handlers.builtins import standard_builtins
+from hookline.handlers.builtin import standard_builtins
 from hookline.model.events import EventSpec
 from hookline.schemas.config import KIND_WORDS, config_schema, entry_schema
 from hookline.schemas.event_facts import type_words

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from hookline.handlers.builtin import Builtin, BuiltinHandler, BuiltinSpec
-from hookline.handlers.builtins import standard_builtins
+from hookline.handlers.builtin import Builtin, BuiltinHandler, BuiltinSpec, standard_builtins
 from hookline.model.outcome import GO_ON, Outcome, allow, ask, context, deny
 from hookline.model.raw import Broke, RawResult, Returned
 from hookline.model.scene import Scene

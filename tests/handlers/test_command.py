@@ -19,6 +19,7 @@ from hookline.model.wire import Call, Encoded
 from tests.handlers.calls import POLICY, PlainWire, call_with
 
 BASE = {"PATH": "/usr/bin:/bin", "HOME": "/home/somebody", "EDITOR": "vi", "API_TOKEN": "secret"}
+MINIMAL = msgspec.structs.replace(POLICY, project_env="minimal")
 
 
 class WireWithVariables(PlainWire):
@@ -148,16 +149,16 @@ def test_every_hook_can_name_its_run() -> None:
     assert (len(engine), run) == (12, "run-1")
 
 
-def test_a_native_project_hook_gets_little_and_an_imported_one_what_its_agent_would_give() -> None:
+def test_the_policy_says_what_a_project_hook_sees_of_the_environment() -> None:
     spec = CommandSpec("echo ${API_TOKEN:-none} ${EDITOR:-none} $TERM")
-    assert output(command_call(spec)) == "none none dumb\n"
-    assert output(command_call(spec, dialect="claude-code"), {**BASE, "TERM": "x"}) == "secret vi x\n"
+    assert output(command_call(spec, policy=MINIMAL)) == "none none dumb\n"
+    assert output(command_call(spec), {**BASE, "TERM": "x"}) == "secret vi x\n"
 
 
 def test_a_project_entry_cannot_set_what_makes_programs_load_code() -> None:
     spec = CommandSpec("true", env={"LD_PRELOAD": "/tmp/x.so"})
-    assert "LD_PRELOAD" in why(command_call(spec))
-    assert output(command_call(spec, scope="user")) == ""
+    assert "LD_PRELOAD" in why(command_call(spec, policy=MINIMAL))
+    assert output(command_call(spec, policy=MINIMAL, scope="user")) == ""
 
 
 def test_a_host_can_bring_its_own_rules_for_the_environment() -> None:

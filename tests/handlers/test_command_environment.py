@@ -1,10 +1,14 @@
 """Which variables reach a hook."""
 
-import pytest
+from collections.abc import Mapping
 
-from hookline.handlers.environment import hook_environment
+import pytest
+from msgspec.structs import replace
+
+from hookline.handlers.command import hook_environment, project_environment
 from hookline.model.hook import Scope
 from hookline.model.raw import Broke
+from tests.handlers.calls import POLICY, call_with
 
 SNAPSHOT = {
     "PATH": "/bin", "HOME": "/h", "LANG": "C", "LC_ALL": "C", "TMPDIR": "/t", "USER": "u", "LOGNAME": "u",
@@ -14,9 +18,14 @@ SNAPSHOT = {
 }  # fmt: skip
 
 
+def environment(scope: Scope, extra: Mapping[str, str]) -> Mapping[str, str] | Broke:
+    hook = replace(call_with(None).hook, scope=scope, policy=replace(POLICY, project_env="minimal"))
+    return hook_environment(SNAPSHOT, hook, extra)
+
+
 @pytest.mark.parametrize("scope", ["project", "local"])
 def test_hooks_from_a_repository_get_an_allow_list_without_secrets(scope: Scope) -> None:
-    env = hook_environment(SNAPSHOT, scope, {})
+    env = environment(scope, {})
     assert isinstance(env, dict)
     assert sorted(env) == [
         "HOME", "HOOKLINE_TRACE", "LANG", "LC_ALL", "LOGNAME", "NO_COLOR", "PATH", "SHELL", "TERM", "TMPDIR", "TZ",
@@ -27,11 +36,11 @@ def test_hooks_from_a_repository_get_an_allow_list_without_secrets(scope: Scope)
 
 @pytest.mark.parametrize("scope", ["managed", "user", "plugin", "flag", "session"])
 def test_hooks_of_the_user_get_everything(scope: Scope) -> None:
-    assert hook_environment(SNAPSHOT, scope, {"MORE": "1"}) == {**SNAPSHOT, "MORE": "1"}
+    assert environment(scope, {"MORE": "1"}) == {**SNAPSHOT, "MORE": "1"}
 
 
 def test_what_the_entry_itself_lists_is_given_even_if_it_looks_like_a_secret() -> None:
-    env = hook_environment(SNAPSHOT, "project", {"API_KEY": "own", "TERM": "xterm"})
+    env = project_environment(SNAPSHOT, {"API_KEY": "own", "TERM": "xterm"})
     assert isinstance(env, dict)
     assert (env["API_KEY"], env["TERM"]) == ("own", "xterm")
 
@@ -50,14 +59,14 @@ def test_what_the_entry_itself_lists_is_given_even_if_it_looks_like_a_secret() -
     ],
 )
 def test_what_makes_programs_load_code_is_refused_by_name(name: str) -> None:
-    refused = hook_environment(SNAPSHOT, "project", {name: "x", "FINE": "y"})
+    refused = project_environment(SNAPSHOT, {name: "x", "FINE": "y"})
     assert isinstance(refused, Broke)
     assert refused.cause == "not_started"
     assert name in refused.detail
     assert "FINE" not in refused.detail
-    assert isinstance(hook_environment(SNAPSHOT, "user", {name: "x"}), dict)
+    assert isinstance(environment("user", {name: "x"}), dict)
 
 
 @pytest.mark.parametrize("name", ["ENVIRONMENT", "MY_ENV", "GITHUB", "LDFLAGS", "MY_PYTHON"])
 def test_names_that_only_look_alike_are_fine(name: str) -> None:
-    assert isinstance(hook_environment(SNAPSHOT, "project", {name: "x"}), dict)
+    assert isinstance(project_environment(SNAPSHOT, {name: "x"}), dict)

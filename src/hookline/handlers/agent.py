@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 
 from msgspec import Struct
 
-from hookline.handlers.failures import described, told
+from hookline.handlers.failures import described, encoded_payload
 from hookline.handlers.prompt import SYSTEM, replied, with_arguments
 from hookline.handlers.specs import AgentSpec
 from hookline.model.raw import Broke, RawResult
@@ -85,7 +85,7 @@ class AgentHandler:
         problem = self.problem(spec)
         if self._runner is None or problem is not None:
             return Broke("not_started", problem or "")
-        document = told(call)
+        document = encoded_payload(call)
         if isinstance(document, Broke):
             return document
         try:

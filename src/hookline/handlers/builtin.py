@@ -1,24 +1,29 @@
-"""Hooks that come with Hookline, by name: a guard needs no process at all."""
+"""Hooks that come with Hookline, by name: they run in this process, without starting a program."""
 
 import os
+import stat
 from collections.abc import Callable, Mapping
-from typing import Any
+from datetime import date
+from typing import Any, Final
 
 from msgspec.structs import replace
 
 from hookline.handlers.failures import crashed
 from hookline.handlers.specs import BuiltinSpec
-from hookline.model.outcome import Outcome
+from hookline.model.outcome import ContextItem, Message, Outcome, allow, ask, context, deny
 from hookline.model.raw import Broke, RawResult, Returned
 from hookline.model.scene import Scene
 from hookline.model.wire import Call
+
+#: Bytes read of a prompt file.
+_MOST: Final = 64 * 1024
 
 #: What a builtin is: the arguments of the entry, the payload and the scene in, an outcome out.
 Builtin = Callable[[tuple[str, ...], Any, Scene], Outcome | None]
 
 
 class BuiltinHandler:
-    """Runs them on the loop: a builtin must be quick and must not block."""
+    """Calls builtins on the event loop: they must be quick and must not block."""
 
     kind = "builtin"
     own_clock = False
@@ -49,10 +54,165 @@ class BuiltinHandler:
         )
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """There is nothing to close."""
 
 
 def _placed(scene: Scene, spec: BuiltinSpec) -> Scene:
     if spec.cwd is not None:
         scene = replace(scene, cwd=os.path.join(scene.cwd, os.path.expanduser(spec.cwd)))
     return replace(scene, extra={**(scene.extra or {}), "env": spec.env}) if spec.env else scene
+
+
+def standard_builtins(
+    *, today: Callable[[], date] = date.today, home: str | None = None
+) -> dict[str, Builtin]:
+    """The builtins every engine has, by the names that configurations use.
+
+    The search for prompt files goes up to `home`.
+    """
+    return {
+        "add_date": AddDate(today),
+        "add_environment_info": add_environment_info,
+        "add_prompt_files": AddPromptFiles(home),
+        "deny": always_deny,
+        "ask": always_ask,
+        "allow": always_allow,
+        "context": add_context,
+    }
+
+
+# Fixed answers: with a matcher or a condition they are a complete guard
+
+
+def always_deny(args: tuple[str, ...], _payload: Any, _scene: Scene) -> Outcome:
+    return deny(" ".join(args) or "denied by a hook")
+
+
+def always_ask(args: tuple[str, ...], _payload: Any, _scene: Scene) -> Outcome:
+    return ask(" ".join(args))
+
+
+def always_allow(args: tuple[str, ...], _payload: Any, _scene: Scene) -> Outcome:
+    return allow(" ".join(args))
+
+
+def add_context(args: tuple[str, ...], _payload: Any, _scene: Scene) -> Outcome | None:
+    text = " ".join(args)
+    return context(text) if text else None
+
+
+# What the model cannot know: the date, the machine, instructions from files
+
+
+class AddDate:
+    def __init__(self, today: Callable[[], date]) -> None:
+        self._today = today
+
+    def __call__(self, _args: tuple[str, ...], _payload: Any, _scene: Scene) -> Outcome:
+        return context(f"Today's date: {self._today().isoformat()}")
+
+
+def add_environment_info(_args: tuple[str, ...], _payload: Any, scene: Scene) -> Outcome:
+    cwd = scene.cwd or os.getcwd()
+    system = os.uname()
+    return context(
+        "Environment:\n"
+        f"- Working directory: {cwd}\n"
+        f"- Operating system: {system.sysname} {system.release}\n"
+        f"- Architecture: {system.machine}\n"
+        f"- Git repository: {_git(cwd)}"
+    )
+
+
+def _git(cwd: str) -> str:
+    """`no`, or `yes` with the branch."""
+    for directory in upward(cwd, None):
+        marker = os.path.join(directory, ".git")
+        if not os.path.exists(marker):
+            continue
+        try:
+            head = _text(os.path.join(_git_directory(marker), "HEAD"))
+        except OSError:
+            head = ""
+        if not head:
+            return "yes"
+        branch = head.removeprefix("ref: refs/heads/")
+        return f"yes, branch {branch}" if branch != head else f"yes, at commit {head[:12]}"
+    return "no"
+
+
+def _git_directory(marker: str) -> str:
+    """In a worktree or a submodule `.git` is a file that names the real directory."""
+    if os.path.isdir(marker):
+        return marker
+    named = _text(marker).removeprefix("gitdir:").strip()
+    return os.path.join(os.path.dirname(marker), named)
+
+
+def _text(path: str) -> str:
+    lines = read_start(path, 4096).decode("utf-8", "replace").splitlines()
+    return lines[0].strip() if lines else ""
+
+
+class AddPromptFiles:
+    """For each name in args the nearest file from the working directory upward; a missing one is reported."""
+
+    def __init__(self, home: str | None = None, most: int = _MOST) -> None:
+        self._home = home
+        self._most = most
+
+    def __call__(self, args: tuple[str, ...], _payload: Any, scene: Scene) -> Outcome:
+        cwd = scene.cwd or os.getcwd()
+        items: list[ContextItem] = []
+        messages: list[Message] = []
+        for name in dict.fromkeys(args):
+            path = self._nearest(name, cwd)
+            if path is None:
+                messages.append(Message(f"add_prompt_files: {name} was not found from {cwd} upward"))
+                continue
+            try:
+                items.append(ContextItem(f"Contents of {path}:\n\n{self._text(path)}"))
+            except OSError as error:
+                messages.append(
+                    Message(f"add_prompt_files: {path} cannot be read: {error.strerror or error}")
+                )
+        if not args:
+            messages.append(Message("add_prompt_files: no file is named in args"))
+        return Outcome(context_items=tuple(items), messages=tuple(messages))
+
+    def _nearest(self, name: str, cwd: str) -> str | None:
+        if "\0" in name or not name:
+            return None
+        if os.path.isabs(name):
+            return name if os.path.lexists(name) else None
+        home = self._home if self._home is not None else os.path.expanduser("~")
+        candidates = (os.path.join(directory, name) for directory in upward(cwd, home))
+        return next((path for path in candidates if os.path.lexists(path)), None)
+
+    def _text(self, path: str) -> str:
+        content = read_start(path, self._most + 1)
+        text = content[: self._most].decode("utf-8", "replace")
+        return f"{text}\n[cut after {self._most} bytes]" if len(content) > self._most else text
+
+
+def read_start(path: str, most: int) -> bytes:
+    """The first bytes of a regular file; OSError for anything else. Never waits on a pipe or a device."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0))
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(f"{path} is not a regular file")
+        parts: list[bytes] = []
+        while most > 0 and (part := os.read(descriptor, most)):
+            parts.append(part)
+            most -= len(part)
+        return b"".join(parts)
+    finally:
+        os.close(descriptor)
+
+
+def upward(start: str, last: str | None) -> list[str]:
+    """The directory, its parent and so on, up to the root or to `last` if that is on the way."""
+    found = [os.path.abspath(start)]
+    while found[-1] != last and (parent := os.path.dirname(found[-1])) != found[-1]:
+        found.append(parent)
+    return found

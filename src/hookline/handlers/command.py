@@ -1,31 +1,67 @@
 """Hooks that are commands: JSON on stdin, an exit code and text back."""
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from msgspec.structs import replace
 
-from hookline.handlers.environment import by_dialect
-from hookline.handlers.failures import described
+from hookline.handlers.failures import not_encoded
 from hookline.handlers.process.pool import Processes
 from hookline.handlers.process.spawn import SCRIPT
 from hookline.handlers.specs import CommandSpec
-from hookline.model.hook import Hook
+from hookline.model.hook import Hook, Scope
 from hookline.model.raw import Broke, Exited, RawResult
-from hookline.model.wire import Call, Encoded
+from hookline.model.wire import Call
 
+#: From the engine's environment, the hook and the entry's own variables to what the command gets.
 Environment = Callable[[Mapping[str, str], Hook, Mapping[str, str]], Mapping[str, str] | Broke]
 
 _POWERSHELL: Final = ("pwsh", "-NoProfile", "-Command")
 
-#: What a command line is given to. The standard shell is never looked up: PATH may be anybody's.
+#: The programs that run a command line. The standard shell is never looked up in PATH, which anyone may have set.
 SHELLS: Final[Mapping[str, tuple[str, ...]]] = {
     "sh": ("/bin/sh", "-c"),
     "bash": ("bash", "-c"),
     "powershell": _POWERSHELL,
     "pwsh": _POWERSHELL,
 }
+
+_FROM_REPOSITORIES: Final[frozenset[Scope]] = frozenset(("project", "local"))
+_NEEDED: Final = re.compile(
+    r"PATH|HOME|LANG|LC_.*|TMPDIR|USER|LOGNAME|SHELL|TZ|XDG_.*|HOOKLINE_.*", re.DOTALL
+)
+_SECRET: Final = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
+_LOADS_CODE: Final = re.compile(r"LD_.*|DYLD_.*|BASH_ENV|ENV|PYTHON.*|NODE_OPTIONS|GIT_.*", re.DOTALL)
+_QUIET: Final = {"TERM": "dumb", "NO_COLOR": "1"}
+
+
+def hook_environment(
+    base: Mapping[str, str], hook: Hook, extra: Mapping[str, str]
+) -> Mapping[str, str] | Broke:
+    """What a command of this hook gets: the base environment, as far as its policy lets it see that, and its own."""
+    if hook.policy.project_env == "minimal" and hook.scope in _FROM_REPOSITORIES:
+        return project_environment(base, extra)
+    return {**base, **extra}
+
+
+def project_environment(base: Mapping[str, str], extra: Mapping[str, str]) -> dict[str, str] | Broke:
+    """What a command that a repository configures gets; the repository may have been cloned a minute ago.
+
+    It gets the variables programs need to run, without secrets, and it cannot set those that make other programs
+    load code.
+    """
+    refused = [name for name in extra if _LOADS_CODE.fullmatch(name)]
+    if refused:
+        names = ", ".join(refused)
+        return Broke(
+            "not_started", f"a project's configuration may not set {names}: it makes programs load code"
+        )
+    needed = {
+        name: value for name, value in base.items() if _NEEDED.fullmatch(name) and not _SECRET.search(name)
+    }
+    return {**needed, **_QUIET, **extra}
 
 
 class CommandHandler:
@@ -36,7 +72,7 @@ class CommandHandler:
         self,
         processes: Processes,
         base_env: Mapping[str, str] | None = None,
-        environment: Environment = by_dialect,
+        environment: Environment = hook_environment,
         close_within: float = 1.5,
     ) -> None:
         self._processes = processes
@@ -55,9 +91,10 @@ class CommandHandler:
         env = self._environment(self._base, call.hook, spec.env)
         if isinstance(env, Broke):
             return env
-        encoded = _encoded(call)
-        if isinstance(encoded, Broke):
-            return encoded
+        try:
+            encoded = call.hook.wire.encode(call)
+        except Exception as error:  # noqa: BLE001 - a host's own payload can fail in any way when it is encoded
+            return not_encoded(error)
         result = await self._processes.run(
             argv,
             stdin=encoded.document,
@@ -71,7 +108,7 @@ class CommandHandler:
             script=call.script,
         )
         captures = call.hook.policy.captures
-        return result if captures is None else _kept(result, captures)
+        return result if captures is None else _truncated(result, captures)
 
     def problem(self, spec: Any) -> str | None:
         """Only what can never work; whether a program exists is known when it is started."""
@@ -110,15 +147,8 @@ def _cwd(spec: CommandSpec, call: Call) -> str | Broke:
         return Broke("not_started", f"the working directory of this program is gone: {error.strerror}")
 
 
-def _kept(result: RawResult, captures: int) -> RawResult:
+def _truncated(result: RawResult, captures: int) -> RawResult:
     """The result with as much of each stream as the hook's own agent keeps."""
     if not isinstance(result, Exited | Broke) or max(len(result.stdout), len(result.stderr)) <= captures:
         return result
     return replace(result, stdout=result.stdout[:captures], stderr=result.stderr[:captures], truncated=True)
-
-
-def _encoded(call: Call) -> Encoded | Broke:
-    try:
-        return call.encoded()
-    except Exception as error:  # noqa: BLE001 - a host's own payload can fail in any way when it is encoded
-        return Broke("not_started", f"the payload cannot be encoded: {described(error)}")

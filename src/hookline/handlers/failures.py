@@ -1,4 +1,4 @@
-"""Words for what went wrong inside code that is not ours."""
+"""Descriptions of what went wrong in code that is not part of Hookline."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ _LONGEST: Final = 500
 
 
 def described(error: BaseException) -> str:
-    """`ValueError: no such user`, on one line and not too long, whatever the error's own text does."""
+    """`ValueError: no such user`, on one line, not too long, even when the error's own text raises or is huge."""
     try:
         text = str(error)
     except Exception:  # noqa: BLE001 - an error whose text cannot be had is still that error
@@ -39,9 +39,13 @@ def crashed(error: BaseException) -> Broke:
     return Broke("crashed", f"{described(error)} ({raised_at(error)})")
 
 
-def told(call: Call) -> bytes | Broke:
-    """The document this hook is given, or why its payload cannot be written down."""
+def not_encoded(error: BaseException) -> Broke:
+    return Broke("not_started", f"the payload cannot be encoded: {described(error)}")
+
+
+def encoded_payload(call: Call) -> bytes | Broke:
+    """The document the hook gets, or why its payload cannot be encoded."""
     try:
-        return call.encoded().document
+        return call.hook.wire.encode(call).document
     except Exception as error:  # noqa: BLE001 - a host's own payload can fail in any way when it is encoded
-        return Broke("not_started", f"the payload cannot be encoded: {described(error)}")
+        return not_encoded(error)

@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol, cast
 import msgspec
 from msgspec import Struct
 
-from hookline.handlers.failures import described, shortened, told
+from hookline.handlers.failures import described, encoded_payload, shortened
 from hookline.handlers.prompt import replied
 from hookline.handlers.specs import McpToolSpec
 from hookline.model.raw import Broke, RawResult
@@ -40,7 +40,7 @@ class McpToolHandler:
         problem = self.problem(spec)
         if self._caller is None or problem is not None:
             return Broke("not_started", problem or "")
-        document = told(call)
+        document = encoded_payload(call)
         if isinstance(document, Broke):
             return document
         try:

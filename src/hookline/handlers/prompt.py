@@ -3,7 +3,7 @@
 import re
 from typing import Any, Final, Protocol
 
-from hookline.handlers.failures import described, told
+from hookline.handlers.failures import described, encoded_payload
 from hookline.handlers.specs import PromptSpec
 from hookline.model.raw import Broke, RawResult, Replied
 from hookline.model.wire import Call
@@ -38,7 +38,7 @@ class PromptHandler:
         problem = self.problem(spec)
         if self._completer is None or problem is not None:
             return Broke("not_started", problem or "")
-        document = told(call)
+        document = encoded_payload(call)
         if isinstance(document, Broke):
             return document
         try:

@@ -1,7 +1,7 @@
-"""The handler protocol, and the handlers an engine has unless its host says otherwise.
+"""The handler protocol, and the handlers an engine has unless its host passes others.
 
-A registry is a mapping from kind to handler, built by whoever builds the engine and private to it. A new kind
-is one file with a spec record and a handler, and one line in `standard_handlers`.
+A registry is a mapping from kind to handler that belongs to one engine. A new kind is one file with a spec record
+and a handler, and one line in `standard_handlers`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Handler(Protocol):
-    """One way of running external code. It returns facts; what they mean is the wire's and the engine's."""
+    """One way of running external code. It returns facts; the wire and the engine decide what they mean."""
 
     @property
     def kind(self) -> str: ...
@@ -32,20 +32,20 @@ class Handler(Protocol):
         ...
 
     async def run(self, call: Call) -> RawResult:
-        """Run one hook. Every failure is a `Broke`; only cancellation is raised."""
+        """Run one hook. Every failure is returned as a `Broke`; only cancellation is raised."""
         ...
 
     def problem(self, spec: Any) -> str | None:
-        """Why a hook with this spec can never run; asked when a configuration is read, so it does no I/O."""
+        """Why a hook with this spec can never run. Called when a configuration is read, so it does no I/O."""
         ...
 
     async def close(self) -> None:
-        """Let go of everything held. Harmless when called twice, and the handler stays usable."""
+        """Release everything held. May be called twice, and the handler stays usable."""
         ...
 
 
 class Handlers(Mapping[str, Handler]):
-    """Handlers by kind, each made when the first hook of its kind turns up: most people use one or two."""
+    """Handlers by kind, each made for the first hook of its kind: most people use one or two."""
 
     def __init__(self, makers: Mapping[str, Callable[[], Handler]]) -> None:
         self._makers = makers
@@ -90,7 +90,7 @@ def standard_handlers(
     http: "HttpRules | None" = None,
     processes: "Processes | None" = None,
 ) -> Handlers:
-    """All handlers of Hookline by kind. Seams that are not given make their hooks say so."""
+    """All handlers of Hookline by kind. Hooks that need something which is not given fail, and say what."""
 
     def own(given: Any, maker: str) -> Any:
         return given if given is not None else _made(maker)
@@ -103,7 +103,7 @@ def standard_handlers(
             "agent": lambda: _made("agent.AgentHandler", agent_runner),
             "mcp_tool": lambda: _made("mcp_tool.McpToolHandler", mcp),
             "function": lambda: _made("function.FunctionHandler"),
-            "builtin": lambda: _made("builtin.BuiltinHandler", own(builtins, "builtins.standard_builtins")),
+            "builtin": lambda: _made("builtin.BuiltinHandler", own(builtins, "builtin.standard_builtins")),
         }
     )
 

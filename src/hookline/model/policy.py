@@ -63,6 +63,8 @@ class Policy(Struct, frozen=True, kw_only=True, eq=False):
     most_context: int | None = None
     #: What happens to processes a finished hook left behind.
     leftovers: Literal["kill", "leave"] = "kill"
+    #: What commands from a project's own files see of the user's environment: all of it, or what programs need to run.
+    project_env: Literal["full", "minimal"] = "full"
     #: Bytes kept of each stream of a command, where the agent keeps fewer than Hookline.
     captures: int | None = None
     #: Whether a hook may go into the background by printing `{"async": true}` as its first line.

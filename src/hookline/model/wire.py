@@ -45,9 +45,6 @@ class Call(Struct, kw_only=True):
     #: Called with each line of output while the hook runs.
     on_line: Callable[[bytes], None] | None = None
 
-    def encoded(self) -> Encoded:
-        return self.hook.wire.encode(self)
-
 
 class Parsed(Struct, frozen=True):
     """A payload document read back."""

@@ -8,8 +8,7 @@ from typing import Any
 
 from hookline.dialects.dialect import Reading
 from hookline.dialects.docker_agent import DockerAgent, dialect
-from hookline.handlers.builtin import Builtin
-from hookline.handlers.builtins import standard_builtins
+from hookline.handlers.builtin import Builtin, standard_builtins
 from hookline.handlers.registry import Handler, standard_handlers
 from hookline.model import payloads as p
 from hookline.model.outcome import Outcome

@@ -4,8 +4,7 @@ from typing import Any
 
 from hookline.dialects.native.settings import NativeReader
 from hookline.handlers.agent import AgentHandler
-from hookline.handlers.builtin import BuiltinHandler
-from hookline.handlers.builtins import standard_builtins
+from hookline.handlers.builtin import BuiltinHandler, standard_builtins
 from hookline.handlers.http.handler import HttpHandler
 from hookline.handlers.mcp_tool import McpToolHandler
 from hookline.handlers.prompt import PromptHandler

@@ -11,7 +11,7 @@ from msgspec import Struct
 from hookline.agent.mcp.config import ServerSpec
 from hookline.agent.mcp.elicitation import Answers, PendingQuestions
 from hookline.agent.mcp.server_process import ServerEndedError, ServerProcess
-from hookline.handlers.environment import hook_environment
+from hookline.handlers.command import project_environment
 from hookline.handlers.failures import described, shortened
 from hookline.handlers.process.watchdog import Watchdog
 from hookline.model.raw import Broke
@@ -194,7 +194,7 @@ class Connection:
         self._failed(ready, self._sentence(None))
 
     def _started(self) -> ServerProcess:
-        env = hook_environment(self._around.env, "project", {})
+        env = project_environment(self._around.env, {})
         if isinstance(env, Broke):
             raise ServerError(env.detail)
         try:

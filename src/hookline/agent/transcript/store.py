@@ -132,7 +132,7 @@ def _was_spoken_in(path: str) -> bool:
 
 
 def _first_lines(path: str) -> list[bytes]:
-    from hookline.handlers.standard_builtins import read_start  # noqa: PLC0415 - only for lists
+    from hookline.handlers.builtin import read_start  # noqa: PLC0415 - only for lists
 
     try:
         return read_start(path, _OPENING).split(b"\n")

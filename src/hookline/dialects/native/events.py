@@ -72,6 +72,7 @@ def _policy(event: EventSpec[Any]) -> Policy:
         block_means="deny_call" if event.guard and habit is _USUAL else habit.block_means,
         placement=habit.placement,
         lives=habit.lives,
+        project_env="minimal",
         recheck_own=True,
     )
 

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 
-from hookline.handlers.failures import told
+from hookline.handlers.failures import encoded_payload
 from hookline.handlers.specs import HttpSpec
 from hookline.model.raw import Broke, RawResult
 from hookline.model.wire import Call
@@ -118,7 +118,7 @@ class HttpHandler:
             headers = self._headers(spec)
         except ValueError as refused:
             return Broke("not_started", str(refused))
-        document = told(call)
+        document = encoded_payload(call)
         if isinstance(document, Broke):
             return document
         if call.run_id:
