@@ -41,22 +41,22 @@ hooks = [{ type = "http", url = "http://127.0.0.1:8800/stopped", async = true, o
 """
 
 _INTRO = f"""\
-Hooks stand in `.hookline/hooks.{SUFFIXES[0]}` of a project (or {words("." + each for each in SUFFIXES[1:])}), and in
-the same file in the user's configuration directory, `~/.config/hookline`. For each event the project's hooks take the
-place of the user's. `hooks.local` beside either file is for one person: its hooks are added to both.
+Hooks are in `.hookline/hooks.{SUFFIXES[0]}` of a project (or {words("." + each for each in SUFFIXES[1:])}), and in
+the same file in the user's configuration directory, `~/.config/hookline`. For each event the project's hooks replace
+the user's. `hooks.local` beside either file is for one person: its hooks are added to both.
 
-A file names events, each with groups of hooks. A Claude Code or gen-code settings file is valid as it is: other
-settings beside `hooks` are not read. A mistake never silences the other hooks: it is reported with file and line, and
-at a guard the bad entry stays as a hook that fails. The JSON Schema for editors is
+A file lists events, each with groups of hooks. A Claude Code or gen-code settings file is valid as it is: settings
+other than `hooks` are ignored. A mistake never disables the other hooks: it is reported with file and line, and on a
+guard event the bad entry becomes a hook that fails. The JSON Schema for editors is
 [schemas/hooks.json](../../schemas/hooks.json)."""
 
 _BUILTINS: Mapping[str, str] = {
     "add_date": "Adds today's date for the model.",
     "add_environment_info": "Adds the working directory, the system and the git state for the model.",
-    "add_prompt_files": "Adds the files that args name, found from the working directory upward.",
+    "add_prompt_files": "Adds the files listed in args, searched from the working directory upward.",
     "deny": "Blocks, with args as the reason.",
     "ask": "Asks the user, with args as the reason.",
-    "allow": "Lets the call go ahead without asking.",
+    "allow": "Lets the call run without asking.",
     "context": "Adds args as text for the model.",
 }
 
@@ -69,16 +69,16 @@ def config_page(events: Mapping[str, EventSpec[Any]]) -> str:
         _INTRO,
         f"```toml\n{EXAMPLE}```",
         "## A group",
-        "Each event holds a list of groups: `hooks.PreToolUse` in the example has one.",
+        "Each event has a list of groups: `hooks.PreToolUse` in the example has one.",
         table(("Field", "Type", "Meaning"), _rows(definitions["group"], ("matcher", "hooks", "description"))),
-        "What a matcher tests, and the values it can have, is said for each event in [events](events.md).",
+        "What a matcher is compared with, and its possible values, is listed for each event in [events](events.md).",
         "## Every hook",
         table(
             ("Field", "Type", "Default", "Meaning"), _with_defaults(entry_schema("command"), tuple(COMMON))
         ),
         *(_kind(kind) for kind in BY_KIND),
         "## Conditions",
-        "`condition` is a table with a `type`, and what that type needs.",
+        "`condition` is a table with a `type` and the fields of that type.",
         table(("Type", "Needs", "Meaning"), _conditions(definitions["condition"])),
     )
 
@@ -133,13 +133,13 @@ def _type(field: Schema) -> str:
 
 
 _CONDITION_WORDS: Mapping[str, str] = {
-    "always": "Holds.",
+    "always": "Always holds.",
     "tool_name": "The tool has that name.",
     "tool_category": "The tool is of that kind.",
     "mode": "The session is in that permission mode.",
     "exit_code": "The tool reported that exit code.",
-    "all": "All of them hold; with none of them, it holds.",
-    "any": "At least one of them holds; with none of them, it does not.",
+    "all": "All conditions hold; an empty list holds.",
+    "any": "At least one condition holds; an empty list does not hold.",
 }
 
 
@@ -147,5 +147,5 @@ def _conditions(schema: Schema) -> Iterator[tuple[str, ...]]:
     for each in schema["oneOf"]:
         fields = dict(each["properties"])
         kind = fields.pop("type")["const"]
-        told = " ".join(field.get("description", "") for field in fields.values())
-        yield code(kind), words(fields), f"{_CONDITION_WORDS[kind]} {told}"
+        described = " ".join(field.get("description", "") for field in fields.values())
+        yield code(kind), words(fields), f"{_CONDITION_WORDS[kind]} {described}"

@@ -24,21 +24,21 @@ from hookline.schemas.payload import COMMON, WHEN_KNOWN
 from tools.markdown import GENERATED, code, json_block, page, sentence, table, words
 
 _INTRO = """\
-An *event* is a moment in the life of an agent. At each one the agent tells its hooks what is known (the
-*payload*) and they may answer. This page lists every event with its payload, what hooks may do there, and how the
-native format behaves; `hookline events` shows the same in a terminal.
+An *event* is a moment in the life of an agent. The agent passes its hooks what is known at that moment (the
+*payload*), and they may answer. This page lists every event with its payload, what hooks may do there, and how native
+hooks behave; `hookline events` shows the same in a terminal.
 
-A hook that is a command gets the payload as JSON on stdin. It exits with 0 and prints its answer as JSON, or nothing
-when it has nothing to say. Exit 2 blocks, whatever was printed, with stderr as the reason. Any other exit is a
-failure, and then *failures* below says what happens. An http hook gets the same payload as the body of a POST and
-answers with the same JSON.
+A command hook gets the payload as JSON on stdin. It exits with 0 and prints its answer as JSON, or prints nothing if
+it has no opinion. Exit 2 blocks, whatever was printed, with stderr as the reason. Any other exit code is a failure;
+*failures* below says what happens then. An http hook gets the same payload as the body of a POST and answers with the
+same JSON.
 
-What a hook says that the event does not allow is dropped, and the record of its run says so. The JSON Schemas of all
-payloads and answers are in [schemas/events](../../schemas/events)."""
+If a hook answers with something that the event does not allow, that part is dropped, and the record of the run lists
+it. The JSON Schemas of all payloads and answers are in [schemas/events](../../schemas/events)."""
 
 _ALL = """\
-Hooks of a **guard** exist to stop an action, so they fail closed. Events marked † are declared for hooks and hosts to
-use; nothing in Hookline fires them yet."""
+Hooks on a **guard** event exist to stop an action, so they fail closed. Events marked † are declared for hooks and
+hosts to use; nothing in Hookline fires them yet."""
 
 
 _VARIABLES: Mapping[str, str] = {
@@ -66,10 +66,10 @@ def events_page(events: Mapping[str, EventSpec[Any]]) -> str:
         "## What hooks may do",
         table(("Word", "A hook may"), [(code(word), text) for word, text in MAY_WORDS.items()]),
         "`message` is possible everywhere, so the lists below leave it out.",
-        "## What every payload holds",
-        table(("Field", "Told", "Meaning"), _common()),
-        "## What a command finds in its environment",
-        table(("Variable", "Holds"), [(code(name), _VARIABLES[name]) for name in environment("", SCENE)]),
+        "## Fields of every payload",
+        table(("Field", "Present", "Meaning"), _common()),
+        "## Environment of a command",
+        table(("Variable", "Value"), [(code(name), _VARIABLES[name]) for name in environment("", SCENE)]),
         "## All events",
         _ALL,
         table(("Event", "Fires", "Hooks may", "Matcher", "Since"), (_overview(facts) for facts in all_facts)),
@@ -78,7 +78,7 @@ def events_page(events: Mapping[str, EventSpec[Any]]) -> str:
 
 
 def prove_examples(facts: EventFacts, event: EventSpec[Any], policies: NativePolicies) -> None:
-    """Every example answer is read by the real reader, wholly, and nothing of it is dropped."""
+    """The real reader reads every example answer, and nothing of it is dropped."""
     if facts.payload is None:
         raise ExampleError(f"{event.name} has no example payload")
     for example in facts.answers:
@@ -86,7 +86,7 @@ def prove_examples(facts: EventFacts, event: EventSpec[Any], policies: NativePol
         dropped = outcome.clipped(event.may)[1]
         if ignored or dropped:
             raise ExampleError(
-                f"{event.name}: to {example.does}: nobody obeys {', '.join((*ignored, *dropped))}"
+                f"{event.name}: to {example.does}: {', '.join((*ignored, *dropped))} would have no effect"
             )
 
 
@@ -95,8 +95,8 @@ def _common() -> Iterator[tuple[str, str, str]]:
     yield from ((code(name), "when known", text) for name, text in WHEN_KNOWN.items())
     yield (
         code(SHORTENED),
-        "when cut",
-        "The fields whose text was cut in the middle, so that the document fits.",
+        "if shortened",
+        "The fields whose text was shortened in the middle because the payload was too large.",
     )
 
 
@@ -119,7 +119,7 @@ def section(facts: EventFacts) -> str:
         f"Fires {facts.fires}"
         + (" Declared: nothing in Hookline fires it yet." if facts.declared_only else ""),
         table(("", ""), _behaviour(facts)),
-        table(("Field", "Type", "Told", "Meaning"), _fields(facts)),
+        table(("Field", "Type", "Present", "Meaning"), _fields(facts)),
         "An example payload:",
         json_block(facts.payload),
         "Answers, one for each thing hooks may do here:",
@@ -139,13 +139,13 @@ def _behaviour(facts: EventFacts) -> Iterator[tuple[str, str]]:
         yield "A rewrite", f"{code(facts.rewritten_by)} replaces {code(facts.rewrites or '')}"
     if facts.answer:
         yield "An answer", facts.answer
-    told = {
+    effects = {
         "A block": block_words(facts),
         "Block limit": limit_words(facts),
         "Added text lands": context_words(facts),
         "Failures": failure_words(facts),
     }
-    yield from ((name, text) for name, text in told.items() if text)
+    yield from ((name, text) for name, text in effects.items() if text)
     if facts.native.plain_text_is_context:
         yield "Plain stdout", "goes to the model"
     if facts.native.budget is not None:

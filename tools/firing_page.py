@@ -1,4 +1,4 @@
-"""Where the agent fires each event, and which scenario has seen it: docs/reference/firing.md."""
+"""Where the agent fires each event, and a scenario in which it does: docs/reference/firing.md."""
 
 import ast
 import tomllib
@@ -13,14 +13,15 @@ from hookline.model.events import EventSpec
 from tools.markdown import GENERATED, code, page, table
 
 _SOURCE = "src/hookline/"
-_AGENT = Path("src/hookline/agent")
+#: Where the agent is: as a library, and as a command.
+_AGENT = ("src/hookline/agent", "src/hookline/cli/commands/agent")
 _SCENARIOS = Path("tests/agent/scenarios")
 
 _HEAD = """# Where each event fires
 
-The terminal agent is the executable specification of when each event fires. For each event: the lines of code
-that fire it, and a scenario (a real run of `hookline agent --json`, in tests/agent/scenarios) that saw it. An
-event with no line is declared for other hosts; nothing in Hookline fires it."""
+The terminal agent is the executable specification of when each event fires. For each event: the functions that fire
+it, and a scenario in which it fired (a real run of `hookline agent --json`, in tests/agent/scenarios). An event
+without a function is declared for other hosts; nothing in Hookline fires it."""
 
 #: The events each of the formats was first described with, and what they are called there.
 _FORMATS: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -52,16 +53,16 @@ _FORMATS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 def firing_page(root: Path, events: Mapping[str, EventSpec[Any]]) -> str:
     facts = _Facts(root)
     every = [(event.name, *facts.of(event)) for event in events.values()]
-    sections = [_HEAD, table(("event", "fired at", "seen by"), every)]
+    sections = [_HEAD, table(("event", "fired in", "scenario"), every)]
     for name, (title, event_name) in _FORMATS.items():
         dialect = standard_dialects()[name].build()
         lines = [_line(dialect.events[each], facts) for each in event_name]
-        sections += [f"## {title}", table(("its name", "event", "the agent", "fired at", "seen by"), lines)]
+        sections += [f"## {title}", table(("its name", "event", "the agent", "fired in", "scenario"), lines)]
     return page(GENERATED, *sections)
 
 
 def _line(own_event: DialectEvent, facts: "_Facts") -> tuple[str, ...]:
-    mode = "waits" if own_event.policy.waits else "goes on"
+    mode = "waits" if own_event.policy.waits else "continues"
     return (code(own_event.name), own_event.event.name, mode, *facts.of(own_event.event))
 
 
@@ -78,34 +79,36 @@ class _Facts:
 
     def of(self, event: EventSpec[Any]) -> tuple[str, str]:
         places = self._sites.get(self._names[event.name], [])
-        fired = " ".join(
-            f"[{file.removeprefix(_SOURCE)}:{line}](../../{file}#L{line})" for file, line in places
+        fired = ", ".join(
+            f"[{file.removeprefix(_SOURCE)}](../../{file}) {code(function)}" for file, function in places
         )
         return fired or "declared only", code(self._seen.get(event.name, ""))
 
 
-def fire_points(root: Path) -> dict[str, list[tuple[str, int]]]:
-    """Lines that name a row of the table as the event of a dispatch, by the row's constant."""
-    found: dict[str, list[tuple[str, int]]] = {}
-    for path in sorted((root / _AGENT).rglob("*.py")) + sorted((root / "src/hookline/cli").glob("agent*.py")):
-        for name, line in _named(ast.parse(path.read_text())):
-            found.setdefault(name, []).append((path.relative_to(root).as_posix(), line))
+def fire_points(root: Path) -> dict[str, list[tuple[str, str]]]:
+    """The files and functions that dispatch an event, by the constant of its row."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for path in (path for folder in _AGENT for path in sorted((root / folder).rglob("*.py"))):
+        for name, function in _dispatched(ast.parse(path.read_text())):
+            places = found.setdefault(name, [])
+            if (place := (path.relative_to(root).as_posix(), function)) not in places:
+                places.append(place)
     return found
 
 
-def _named(tree: ast.AST) -> Iterator[tuple[str, int]]:
-    for node in ast.walk(tree):
-        for value in _event_arguments(node):
-            if (
-                isinstance(value, ast.Attribute)
-                and isinstance(value.value, ast.Name)
-                and value.value.id == "e"
-            ):
-                yield value.attr, value.lineno
+def _dispatched(node: ast.AST, function: str = "") -> Iterator[tuple[str, str]]:
+    """The row and the function for every dispatch in it, in the order of the text."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        function = node.name
+    for value in _event_arguments(node):
+        if isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name) and value.value.id == "e":
+            yield value.attr, function
+    for child in ast.iter_child_nodes(node):
+        yield from _dispatched(child, function)
 
 
 def _event_arguments(node: ast.AST) -> Iterator[ast.expr]:
-    """The first argument of a dispatch, or the first of a pair (event, payload) that a gate gives back."""
+    """The first argument of a dispatch, or the first of a pair (event, payload) that a gate returns."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         if node.func.attr in {"dispatch", "fire", "_fire"} and node.args:
             yield node.args[0]
@@ -114,7 +117,7 @@ def _event_arguments(node: ast.AST) -> Iterator[ast.expr]:
 
 
 def seen_in(root: Path) -> dict[str, str]:
-    """The first scenario that expects an event to have fired; test_scenarios.py holds it to that."""
+    """The first scenario that expects an event to fire; test_scenarios.py checks that it does."""
     found: dict[str, str] = {}
     for path in sorted((root / _SCENARIOS).glob("*/scenario.toml")):
         for name in _expected(tomllib.loads(path.read_text())):

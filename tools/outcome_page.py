@@ -14,34 +14,34 @@ from hookline.schemas.payload import Schema, without_null
 from tools.markdown import GENERATED, code, page, table
 
 _INTRO = """\
-`await session.dispatch(event, payload)` returns an `Outcome`: what all hooks of the event together said. Hookline
-changes nothing itself; the agent reads the outcome and acts. `hookline fire --json` prints what it means under the
-same names, and one run per hook beside it."""
+`await session.dispatch(event, payload)` returns an `Outcome`: the answers of all hooks of the event together. Hookline
+changes nothing itself; the agent reads the outcome and acts on it. `hookline fire --json` prints the properties below
+under the same names, and one run per hook."""
 
 _MEANING = """\
-These are derived when asked. No order in which hooks finish changes any of them: everything counts in the order of
-the configuration."""
+These properties are derived from what the hooks said. They follow the order of the configuration; the order in which
+hooks finish does not matter."""
 
 _SAID = """\
-What was said is kept whole, as tuples in the order of the configuration, so nothing that any hook said is lost."""
+Everything that the hooks said is kept, as tuples in the order of the configuration."""
 
 _RUNS = """\
-A *run* is the record of one hook having run, or of why it did not. Runs go to the journal. `hookline fire --json`
-leaves out the last six fields, which its caller knows."""
+A *run* is the record of one hook that ran, or of why it did not. Runs go to the journal. `hookline fire --json` leaves
+out the last six fields, because its caller knows them."""
 
 _MEANINGS: Mapping[str, str] = {
-    "blocked": "Some hook said no: do not go ahead.",
-    "deciding_vote": "The vote that holds: the strongest (block, defer, ask, allow), then the higher rank, "
+    "blocked": "A hook said no: the action must not go ahead.",
+    "deciding_vote": "The vote that decides: the strongest (block, defer, ask, allow), then the higher rank, "
     "then the first.",
     "reason": "Why, from the deciding vote; none for an allow.",
-    "permission": "What hooks say about the permission; none when they said nothing.",
-    "stop": "Some hook wants the whole run to stop.",
-    "stop_reason": "The first reason given for that.",
+    "permission": "What the hooks decided about the permission; none if they did not decide.",
+    "stop": "A hook wants the whole run to stop.",
+    "stop_reason": "The first reason given for stopping.",
     "context": "The texts for the model. `context_items` says where each one lands.",
     "initial_user_message": "The first message of the session, as if the user had typed it.",
     "env": "Variables to add to the environment of the command.",
     "answer": "The value the first hook supplied, at an event that takes one.",
-    "updated_input": "The arguments of the call after all rewrites; none when nobody changed them.",
+    "updated_input": "The arguments of the call after all rewrites; none if no hook changed them.",
     "updated_prompt": "The prompt after all rewrites.",
     "updated_output": "The tool result, or the model's answer, after all rewrites.",
     "updated_messages": "The messages of the request after all rewrites.",
@@ -59,14 +59,14 @@ _FIELDS: Mapping[str, str] = {
     "Outcome.env_items": "Environment variables as name and value; a later one wins.",
     "Outcome.answers": "Supplied values; the first one counts.",
     "Outcome.retry": "Let the model try again.",
-    "Outcome.limit_reached": "Hooks blocked so often in a row that this block was not obeyed, or ended the turn.",
+    "Outcome.limit_reached": "Hooks blocked so often in a row that this block was ignored, or ended the turn.",
     "Vote.kind": "What it says.",
     "Vote.reason": "Why.",
     "Vote.rank": "Breaks ties between votes of one kind: the higher one gives the reason.",
     "Vote.by": "The hook.",
     "Vote.means": "What a block does at this event, in the dialect of the hook.",
-    "Edit.value": "The new value, or the keys to lay over the old one.",
-    "Edit.patch": "Whether it is keys to lay over.",
+    "Edit.value": "The new value, or the keys to merge into the old one.",
+    "Edit.patch": "True if `value` has keys to merge.",
     "Edit.field": "The payload field it replaces.",
     "Edit.by": "The hook.",
     "Edit.whole": "The whole value after this edit.",
@@ -87,44 +87,44 @@ _FIELDS: Mapping[str, str] = {
     "PermissionUpdate.by": "The hook.",
     "Answer.value": "The value.",
     "Answer.by": "The hook.",
-    "Run.hook": "What the hook is called.",
+    "Run.hook": "The name of the hook.",
     "Run.source": "The file and line that configure it.",
-    "Run.dialect": "Whose format it is written in.",
+    "Run.dialect": "The format that it is configured in.",
     "Run.type": "The kind of handler.",
     "Run.status": "How it went.",
-    "Run.cause": "Why there was no answer, where there was none.",
-    "Run.why": "Why it ran or did not, where somebody asked.",
-    "Run.detail": "What went wrong, in words.",
+    "Run.cause": "Why there was no answer, if there was none.",
+    "Run.why": "Why it ran or did not run; filled in by `fire` and `explain`.",
+    "Run.detail": "What went wrong, as a message.",
     "Run.decision": "What it decided.",
     "Run.reason": "The reason it gave.",
-    "Run.dropped": "What it said that nobody may do or read at this event.",
-    "Run.passed_without_answer": "It failed, and the action went ahead all the same.",
-    "Run.mode": "Whether its answer counts.",
-    "Run.recheck": "It was asked once more because another hook changed what it had seen.",
+    "Run.dropped": "Parts of its answer that are not allowed or not read at this event.",
+    "Run.passed_without_answer": "It failed, and the action went ahead anyway.",
+    "Run.mode": "Whether its answer is applied.",
+    "Run.recheck": "It was asked again because another hook changed the input.",
     "Run.exit_code": "The exit code of the process.",
     "Run.signal": "The signal that ended the process.",
-    "Run.queue_ms": "How long it waited for its turn, in milliseconds; not part of its timeout.",
+    "Run.queue_ms": "How long it waited for a slot, in milliseconds; not part of its timeout.",
     "Run.duration_ms": "How long it took, in milliseconds.",
-    "Run.stdout": "What it printed; secrets and terminal escapes are taken out, long texts cut in the middle.",
-    "Run.stderr": "What it printed as errors, treated the same.",
+    "Run.stdout": "What it printed; secrets redacted, terminal escapes removed, long texts shortened in the middle.",
+    "Run.stderr": "What it printed to stderr, treated the same.",
     "Run.truncated": "It printed more than is kept.",
     "Run.event": "The event.",
     "Run.spelled": "The event as the dialect of the hook calls it.",
     "Run.session": "The session.",
     "Run.agent": "The sub-agent it ran for.",
-    "Run.run_id": "Names this run.",
+    "Run.run_id": "The id of this run.",
     "Run.at": "When it was recorded, in seconds since 1970.",
 }
 
 _CAUSES: Mapping[str, str] = {
     "not_started": "it could not be started: no such program, no such directory, a broken entry",
-    "crashed": "it ended with an exit code that is neither 0 nor 2, or raised",
+    "crashed": "it exited with a code other than 0 and 2, or raised an exception",
     "signalled": "a signal ended it",
-    "timed_out": "it took longer than its timeout and was ended",
+    "timed_out": "it took longer than its timeout and was killed",
     "unreadable": "its answer could not be understood",
-    "truncated": "it printed more than is read, so its answer was not read",
-    "transport": "the request failed, or the reply was no success",
-    "cancelled": "the agent gave up on the event; this always blocks",
+    "truncated": "it printed more than is read, so its answer was not used",
+    "transport": "the request failed, or the status of the reply was not 2xx",
+    "cancelled": "the agent cancelled the event; this always blocks",
 }
 
 _PARTS = (Vote, Edit, ContextItem, Message, Halt, PermissionUpdate, Answer)
@@ -146,7 +146,7 @@ def outcome_page() -> str:
         _RUNS,
         _fields_of(Run),
         "### Causes",
-        "A failure keeps its cause until `on_failure` of the hook, or the policy of its event, says what it means.",
+        "The cause of a failure is kept; `on_failure` of the hook, or the policy of its event, decides what it means.",
         table(("Cause", "Meaning"), [(code(cause), _CAUSES[cause]) for cause in CAUSES]),
     )
 

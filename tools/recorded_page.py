@@ -42,14 +42,14 @@ def recorded_page(name: str, folder: Path, in_agent: Path | None = None) -> str:
         "Each case is the configuration, the scripts and the payloads of one run of the real client. The tests "
         "play it in the engine, with real processes and a real server, and compare what was blocked, the "
         "reason, the text for the model, the rewritten input, whether the run stopped and how many hooks ran, "
-        "after taking off the words the client puts around them.",
+        "without the text that the client adds around them.",
         table(("of the recorded cases", "number"), ((what, str(count)) for what, count in counts)),
         "## Different on purpose",
         table(("case", "why"), ((code(case), words) for case, words in different)),
-        "## Not for an engine alone",
+        "## Cases that need an agent",
         table(("case", "what it needs"), ((code(case), words) for case, words in needs_agent)),
         *(_agent_blocks(cases, folder, in_agent) if in_agent is not None else ()),
-        "## Played in the engine, and the same",
+        "## Cases with the same result in the engine",
         ", ".join(map(code, agreeing)) + ".",
     )
 
@@ -60,9 +60,9 @@ def _agent_blocks(cases: Sequence[Mapping[str, Any]], folder: Path, in_agent: Pa
     yield "## In the agent"
     yield (
         f"{len(played)} cases are played by `hookline agent` as well, with the calls the client's model made: "
-        "all that show more than how one hook is found, run and read. Compared are the requests to the model, "
-        "what ran, which words of hooks the model saw and which it did not, how the turn ended, what was shown, "
-        f"and how often hooks ran. {len(played) - len(different)} go the same way; these do not:"
+        "all cases that show more than how one hook is found, run and read. The tests compare the requests to the "
+        "model, what ran, which text of hooks the model saw and which it did not, how the turn ended, what was "
+        f"shown, and how often hooks ran. {len(played) - len(different)} have the same result; these differ:"
     )
     yield table(("case", "why"), ((code(case), words) for case, words in different))
     yield from _order_blocks(folder, in_agent)
@@ -77,9 +77,9 @@ def _order_blocks(folder: Path, in_agent: Path) -> Iterator[str]:
     yield "## The order of events in whole sessions"
     yield (
         f"{len(recorded)} sessions of the client were recorded. {len(recorded) - len(left_out)} are played by "
-        "the agent with the same calls, and the events the client knows are compared one by one; Hookline "
+        "the agent with the same calls, and the events that the client has are compared one by one; Hookline "
         f"fires more. {len(same)} are the same from the first event to the last: {', '.join(map(code, same))}. "
-        "In the others this is different, and nothing else:"
+        "The others differ only in this:"
     )
     yield table(
         ("session", "event", "only fired by", "after", "why"),

@@ -1,6 +1,6 @@
-"""The rules of the agents' hook contracts, one row each: the rule, and the test that holds it.
+"""The rules of the agents' hook contracts, one row each: the rule, and the test that checks it.
 
-The rows stand beside the tests, in tests/dialects/*/rules.toml.
+The rows are beside the tests, in tests/dialects/*/rules.toml.
 """
 
 import tomllib
@@ -15,9 +15,9 @@ from tools.markdown import GENERATED, code, page, table
 RULES = "tests/dialects/*/rules.toml"
 
 _INTRODUCTION = """\
-What each agent promises to its hooks, rule by rule, and how Hookline keeps it: by a test that runs with every
-change, or by being different on purpose. A rule that is not held yet says so, and what it waits for.
-A rule with none of these fails the build."""
+How each agent treats its hooks, rule by rule, and how Hookline follows it: a test checks the rule with every change,
+or Hookline differs on purpose. A rule that is not implemented yet says so, with the reason. A rule with none of these
+fails the build."""
 
 
 class Rule(Struct, frozen=True, forbid_unknown_fields=True):

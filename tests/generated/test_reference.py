@@ -91,13 +91,13 @@ def test_nothing_on_a_page_depends_on_when_or_where_it_was_written():
         assert not re.search(r"20\d\d-\d\d", text.replace("2020-12", ""))
 
 
-def test_an_example_that_nobody_would_obey_is_not_printed():
+def test_an_example_that_would_have_no_effect_is_not_printed():
     from hookline.schemas.examples import ExampleAnswer
 
     event = EVENTS["Stop"]
     facts = event_facts(event, POLICIES.of(event))
     wrong = msgspec.structs.replace(facts, answers=(ExampleAnswer("block", {"desicion": "block"}),))
-    with pytest.raises(ExampleError, match="Stop: to block: nobody obeys desicion"):
+    with pytest.raises(ExampleError, match="Stop: to block: desicion would have no effect"):
         prove_examples(wrong, event, POLICIES)
 
 
