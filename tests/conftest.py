@@ -4,9 +4,15 @@ HYPOTHESIS_EXPLORE=1 looks for new ones.
 """
 
 import os
+import signal
 
 from hypothesis import settings
 
-settings.register_profile("steady", derandomize=True, database=None)
-settings.register_profile("explore", max_examples=1000)
+# No deadline: on a busy machine the time of one example says nothing about the code.
+settings.register_profile("steady", derandomize=True, database=None, deadline=None)
+settings.register_profile("explore", max_examples=1000, deadline=None)
 settings.load_profile("explore" if os.environ.get("HYPOTHESIS_EXPLORE") else "steady")
+
+# A shell starts background jobs with SIGINT ignored, and processes that tests start would inherit it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -68,9 +68,9 @@ def test_a_few_aliases_cannot_mean_a_million_values():
         f"{name}: &{name} [{','.join('*' + before for _ in range(9))}]\n"
         for before, name in zip("abcdefg", "bcdefgh", strict=True)
     )
-    began = time.perf_counter()
+    began = time.thread_time()
     assert refusal(bomb, "yaml")[0] == "too-big"
-    assert time.perf_counter() - began < 2
+    assert time.thread_time() - began < 2
 
 
 def test_aliases_cannot_hide_depth():

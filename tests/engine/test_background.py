@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from hookline.events import CWD_CHANGED, EVENTS, PRE_TOOL_USE, STOP, CwdMove, To
 from hookline.model.raw import Broke, Returned
 from hookline.model.run import Run
 from tests.engine.toys import Stage, scripted
+from tests.waiting import waits_for
 
 HOME = NativeHome(EVENTS)
 LS = ToolCall(tool_name="Bash", tool_input={"command": "ls"})
@@ -113,16 +115,19 @@ def test_waited_hooks_of_the_same_lane_still_decide() -> None:
     assert outcome.reason == "go on"
 
 
-def test_a_command_can_detach_itself_with_its_first_line() -> None:
+def test_a_command_can_detach_itself_with_its_first_line(tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
     answer = json.dumps({"hookSpecificOutput": {"hookEventName": "Stop", "additionalContext": "late news"}})
     engine = Engine()
-    engine.add(STOP, f"echo '{{\"async\": true}}'; sleep 0.3; echo '{answer}'", name="slow", timeout=20)
+    command = f"echo '{{\"async\": true}}'; {waits_for(gate)}; echo '{answer}'"
+    engine.add(STOP, command, name="slow", timeout=60)
 
     async def story() -> tuple[Outcome, list[Run], bool]:
         session = engine.session("s")
         outcome = await session.dispatch(STOP, TurnAnswer())
         early = list(engine.journal.recent())
-        drained = await engine.drain(20)
+        gate.touch()
+        drained = await engine.drain(60)
         await engine.close()
         return outcome, early, drained
 

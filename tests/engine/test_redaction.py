@@ -153,6 +153,6 @@ def test_time_grows_no_faster_than_the_text(unit: str) -> None:
 
 
 def _seconds(text: str) -> float:
-    start = time.perf_counter()
+    start = time.thread_time()
     _REDACTOR.redact(text, ends_early=True)
-    return time.perf_counter() - start
+    return time.thread_time() - start

@@ -30,6 +30,7 @@ from hookline.handlers.process.exit_watch import PidfdWatch, WaiterThread
 from hookline.handlers.process.pool import Processes, Slots
 from hookline.handlers.process.run import Bounds, Running
 from hookline.model.raw import Broke, Exited
+from tests.waiting import until
 
 
 def in_own_process(code: str) -> str:
@@ -55,8 +56,7 @@ def test_a_subreaper_leaves_no_survivor_of_any_escape_and_no_zombie() -> None:
 def test_a_subreaper_never_touches_what_the_host_started_itself() -> None:
     out = in_own_process("""
 import asyncio, os, subprocess, time
-from bench.process_scenes import EMPTIED, shell
-from hookline.handlers.process import Processes
+from bench.process_scenes import EMPTIED, Processes, shell
 async def main():
     processes = Processes(containment="subreaper")
     assert processes.containment == "subreaper"
@@ -82,8 +82,7 @@ asyncio.run(main())
 def test_a_subreaper_leaves_alone_what_a_hook_may_leave_behind() -> None:
     out = in_own_process("""
 import asyncio, os
-from bench.process_scenes import alive_children, shell
-from hookline.handlers.process import Processes
+from bench.process_scenes import Processes, alive_children, shell
 async def main():
     processes = Processes(containment="subreaper")
     keep = "env -i setsid sleep 31 >/dev/null 2>&1 & setsid sleep 31 >/dev/null 2>&1 & exit 0"
@@ -103,12 +102,12 @@ asyncio.run(main())
 
 def test_a_stray_is_spared_while_a_run_that_may_have_started_it_is_under_way() -> None:
     out = in_own_process("""
-import asyncio, os
-from bench.process_scenes import alive_children, shell
-from hookline.handlers.process import Processes
+import asyncio, os, tempfile
+from bench.process_scenes import Processes, alive_children, shell
 async def main():
     processes = Processes(containment="subreaper")
-    helper = "(env -i setsid sleep 31 >/dev/null 2>&1 &) ; echo up; sleep 1.5"
+    gate = tempfile.mktemp()
+    helper = f"(env -i setsid sleep 31 >/dev/null 2>&1 &) ; echo up; while [ ! -e {gate} ]; do sleep 0.05; done"
     up = asyncio.Event()
     long = asyncio.create_task(shell(processes, helper, on_line=lambda line: up.set()))
     await up.wait()
@@ -116,7 +115,9 @@ async def main():
     before = len(alive_children(but=processes.watchdog.pid))
     await shell(processes, "exit 0")
     between = len(alive_children(but=processes.watchdog.pid))
+    open(gate, "w").close()
     await long
+    os.unlink(gate)
     print(before, between, len(alive_children(but=processes.watchdog.pid)))
     await processes.close()
 asyncio.run(main())
@@ -127,8 +128,7 @@ asyncio.run(main())
 def test_a_marked_run_inside_a_hook_of_another_engine_marks_nothing_of_its_host() -> None:
     out = in_own_process("""
 import asyncio, os, subprocess
-from bench.process_scenes import shell
-from hookline.handlers.process import Processes
+from bench.process_scenes import Processes, shell
 os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 async def main():
     processes = Processes(containment="subreaper")
@@ -147,10 +147,10 @@ def test_the_deadline_gives_a_whole_group_time_to_obey() -> None:
         processes = Processes(bounds=Bounds(grace=20))
         # The shell dies of TERM at once; its child tidies up for a while and is heard.
         child = "trap 'sleep 0.3; echo tidy; exit' TERM; echo up; while :; do sleep 0.05; done"
-        result = await shell(processes, f'sh -c "{child}"; true', 0.5)
+        result = await shell(processes, f'sh -c "{child}"; true', 1)
         assert isinstance(result, Broke)
         assert (result.cause, result.stdout) == ("timed_out", b"up\ntidy\n")
-        assert result.detail == "after 0.5 s"
+        assert result.detail == "after 1 s"
         await processes.close()
 
     asyncio.run(main())
@@ -159,7 +159,7 @@ def test_the_deadline_gives_a_whole_group_time_to_obey() -> None:
 def test_output_before_the_deadline_is_kept() -> None:
     async def main() -> None:
         processes = Processes()
-        result = await shell(processes, "echo out; echo err >&2; sleep 31", 0.5)
+        result = await shell(processes, "echo out; echo err >&2; sleep 31", 1)
         assert isinstance(result, Broke)
         assert (result.cause, result.stdout, result.stderr) == ("timed_out", b"out\n", b"err\n")
         await processes.close()
@@ -170,7 +170,7 @@ def test_output_before_the_deadline_is_kept() -> None:
 def test_fifty_cancelled_hooks_are_dead_soon_and_the_runner_is_still_good() -> None:
     seen = asyncio.run(cancelled(50))
     assert (seen.began, seen.left, seen.usable) == (50, 0, True)
-    assert seen.control < 1
+    assert seen.control < 5
     assert seen.dead < 10
 
 
@@ -224,7 +224,7 @@ def test_closing_ends_what_does_not_finish_and_leaves_nothing(limit: float) -> N
         mark = os.urandom(6).hex()
         commands = ["trap '' TERM; sleep 31; sleep 31", "sleep 31", "setsid sleep 31 & sleep 31"]
         runs = [asyncio.create_task(shell(processes, text, env=with_mark(mark))) for text in commands]
-        await asyncio.sleep(0.3)
+        await until(lambda: processes.alive == 3 and len(living(mark)) >= 3)
         watchdog = processes.watchdog.pid
         assert watchdog is not None
         await asyncio.wait_for(processes.close(limit), 20)
@@ -281,13 +281,17 @@ def test_an_engine_that_is_killed_takes_its_hooks_along() -> None:
 def test_an_engine_that_is_killed_takes_the_whole_group_along_whatever_its_environment() -> None:
     code = """
 import asyncio, os, time
-from bench.process_scenes import shell
-from hookline.handlers.process import Processes
+from bench.process_scenes import Processes, shell
 async def main():
     processes = Processes()
     command = "env -i sleep 31 >/dev/null 2>&1 & echo $!; wait"
-    run = asyncio.create_task(shell(processes, command, on_line=lambda line: print(line.decode(), flush=True)))
-    await asyncio.sleep(0.5)
+    said = asyncio.Event()
+    def listen(line):
+        print(line.decode(), flush=True)
+        said.set()
+    run = asyncio.create_task(shell(processes, command, on_line=listen))
+    await said.wait()
+    await asyncio.sleep(0.1)  # longer than it takes until the watchdog is told of a run
     os.kill(os.getpid(), 9)
 asyncio.run(main())
 """
@@ -303,13 +307,15 @@ def test_an_engine_that_is_killed_leaves_what_hooks_were_allowed_to_leave() -> N
     mark = os.urandom(6).hex()
     code = """
 import asyncio, os
-from bench.process_scenes import shell
-from hookline.handlers.process import Processes
+from bench.process_scenes import Processes, shell
 async def main():
     processes = Processes()
     await shell(processes, "setsid sleep 31 >/dev/null 2>&1 & exit 0", leftovers="leave")
-    run = asyncio.create_task(shell(processes, "setsid sleep 32 & sleep 32", leftovers="leave"))
-    await asyncio.sleep(0.3)
+    up = asyncio.Event()
+    command = "setsid sleep 32 & echo up; sleep 32"
+    run = asyncio.create_task(shell(processes, command, leftovers="leave", on_line=lambda line: up.set()))
+    await up.wait()
+    await asyncio.sleep(0.1)  # longer than it takes until the watchdog is told of a run
     os.kill(os.getpid(), 9)
 asyncio.run(main())
 """
@@ -384,8 +390,7 @@ def test_both_watches_tell_of_the_end_and_leave_the_zombie(kind: type[PidfdWatch
 def test_an_exit_status_that_somebody_else_took_is_a_typed_result() -> None:
     out = in_own_process("""
 import asyncio, signal
-from bench.process_scenes import shell
-from hookline.handlers.process import Processes
+from bench.process_scenes import Processes, shell
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 async def main():
     processes = Processes()

@@ -14,6 +14,7 @@ from bench.process_scenes import ROOT, floods, held_pipes, living, said, shell, 
 from hookline.handlers.process.pool import Processes
 from hookline.handlers.process.run import Bounds
 from hookline.model.raw import Broke, Detached, Exited, RawResult
+from tests.waiting import wait_until
 
 
 def ran(command: str, seconds: float = 30, bounds: Bounds | None = None, **more: Any) -> RawResult:
@@ -123,10 +124,7 @@ def test_a_silent_child_of_a_finished_hook_is_killed_with_its_group() -> None:
     mark = os.urandom(6).hex()
     result = exited(ran("sleep 31 >/dev/null 2>&1 & exit 0", env=with_mark(mark)))
     assert not result.pipes_held
-    deadline = time.monotonic() + 5
-    while living(mark) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert living(mark) == []
+    wait_until(lambda: not living(mark))
 
 
 def test_a_child_that_goes_on_flooding_after_the_hook_ended_is_not_listened_to() -> None:
@@ -268,7 +266,7 @@ def test_a_host_with_deadly_sigpipe_survives_a_deaf_hook() -> None:
     program = """
 import asyncio, signal
 from bench.process_scenes import shell
-from hookline.handlers.process import Processes
+from bench.process_scenes import Processes
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 async def main():
     processes = Processes()

@@ -115,7 +115,7 @@ def test_a_path_that_is_too_long_or_circular_is_told(tmp_path: Path) -> None:
 def test_a_host_without_descriptors_gets_a_typed_answer_and_goes_on() -> None:
     code = """
 import asyncio, os, resource
-from hookline.handlers.process import Processes
+from bench.process_scenes import Processes
 async def main():
     processes = Processes()
     run = lambda: processes.run(["/bin/true"], env={}, cwd="/", timeout=20, run_id="r")
@@ -193,7 +193,7 @@ def test_a_deleted_working_directory_of_the_host_does_not_matter() -> None:
     code = """
 import asyncio, os, tempfile
 from bench.process_scenes import shell
-from hookline.handlers.process import Processes
+from bench.process_scenes import Processes
 async def main():
     processes = Processes()
     gone = tempfile.mkdtemp(); os.chdir(gone); os.rmdir(gone)

@@ -58,9 +58,9 @@ def test_a_decision_takes_little_time() -> None:
     decide(bash("git status"), permissions)
     taken: list[float] = []
     for _allow, line in (*EVERYDAY, *BYPASSES):
-        started = time.perf_counter()
+        started = time.thread_time()
         decide(bash(line + " "), permissions)
-        taken.append(time.perf_counter() - started)
+        taken.append(time.thread_time() - started)
     assert sorted(taken)[int(len(taken) * 0.99)] < 0.040
 
 

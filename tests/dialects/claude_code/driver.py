@@ -30,6 +30,7 @@ from hookline.model.payloads import ToolCall
 from hookline.model.run import Run
 from tests.dialects.claude_code.stage import Mcp, Model, served
 from tests.dialects.play import File, read
+from tests.waiting import until
 
 Case = Mapping[str, Any]
 
@@ -240,7 +241,8 @@ class _Playing:
     async def _end(self, session: Session) -> None:
         # The recorded session ended while this hook still ran.
         if self._case["id"] == "async-outlives-session":
-            await asyncio.sleep(0.3)
+            await until(lambda: any(file.stat().st_size for file in self._stage.log.glob("in.*.json")))
+            await asyncio.sleep(0.3)  # its next command sets the trap
             await self._engine.close(0.1)
         else:
             await self._engine.drain(30)
