@@ -10,7 +10,9 @@ import pytest
 
 from hookline.agent.ports import Reply
 from hookline.engine.inbox import Inbox, LateMessage
+from hookline.model.run import Run
 from tests.agent.stage import Answers, Probe, Say, Stage, call, calls, says
+from tests.waiting import LONG, waits_for
 
 _DOES = calls(call("Agent", prompt="do it"))
 _SAME = calls(call("Read", file_path="missing"))
@@ -21,6 +23,9 @@ def _played(place: Path, script: list[Say], **more: Any) -> Stage:
     async def main() -> Stage:
         async with Stage(place, script, **more) as stage:
             (stage.project / "a.txt").write_text("a")
+            for tool in more.get("tools", ()):
+                if stage.engine is not None and isinstance(tool, _Ends):
+                    stage.engine.journal.subscribe(tool.ran)
             await stage.play("go")
         return stage
 
@@ -99,32 +104,38 @@ _LATE = json.dumps(
 _READS = calls(call("Read", file_path="a.txt"))
 
 
-def _when_there(file: Path) -> Probe:
-    async def waits(_: object) -> None:
-        while not file.exists():
-            await asyncio.sleep(0.02)
-        # The hook's word comes a moment after the file it made.
-        await asyncio.sleep(0.3)
+class _Ends(Probe):
+    """A tool that lets a hook in the background go on, and comes back when it has ended."""
 
-    return Probe(does=waits)
+    def __init__(self, gate: Path) -> None:
+        self.ended = asyncio.Event()
+        self._gate = gate
+        super().__init__(does=self._waits)
+
+    def ran(self, run: Run) -> None:
+        if run.event == "PostToolUse" and run.status != "detached":
+            self.ended.set()
+
+    async def _waits(self, _: object) -> None:
+        self._gate.touch()
+        await asyncio.wait_for(self.ended.wait(), LONG)
+        await asyncio.sleep(0.05)  # its text is delivered a few turns of the loop after its run is recorded
 
 
 def test_late_text_of_a_sub_agents_hook_reaches_the_sub_agent(tmp_path: Path) -> None:
-    there = tmp_path / "there"
-    probe = _when_there(there)
+    probe = _Ends(tmp_path / "gate")
     script = [_DOES, _READS, calls(call("Probe", what="x")), says("sub"), says("main")]
-    hooks = _background(f"touch {there}; echo '{_LATE}'", **{"async": True})
+    hooks = _background(f"{waits_for(tmp_path / 'gate')}; echo '{_LATE}'", **{"async": True})
     stage = _played(tmp_path, script, hooks=hooks, tools=[probe])
     told = ["LATE WORDS" in str(request.messages) for request in stage.requests]
-    # It may be there a request earlier; what counts is that the sub-agent reads it, and its caller does not.
-    assert (told[:2], told[3:]) == ([False, False], [True, False])
+    # The sub-agent reads it in its last request, and its caller does not.
+    assert told == [False, False, False, True, False]
 
 
 def test_late_text_that_comes_after_a_sub_agent_is_gone_reaches_its_caller(tmp_path: Path) -> None:
-    there = tmp_path / "there"
-    probe = _when_there(there)
+    probe = _Ends(tmp_path / "gate")
     script = [_DOES, _READS, says("sub"), calls(call("Probe", what="x")), says("main")]
-    hooks = _background(f"sleep 0.5; touch {there}; echo '{_LATE}'", **{"async": True})
+    hooks = _background(f"{waits_for(tmp_path / 'gate')}; echo '{_LATE}'", **{"async": True})
     stage = _played(tmp_path, script, hooks=hooks, tools=[probe])
     assert "LATE WORDS" in str(stage.requests[-1].messages)
 
