@@ -60,13 +60,13 @@ def living(mark: str) -> list[int]:
     prefix = f"{MARK}={mark}".encode()
     return [
         process.pid
-        for process in procfs.everyone()
+        for process in procfs.all_processes()
         if process.alive and process.pid != os.getpid() and procfs.variable(process.pid, prefix) is not None
     ]
 
 
 def alive_children(but: int | None = None) -> list[int]:
-    seen = (procfs.seen(pid) for pid in procfs.children())
+    seen = (procfs.process_info(pid) for pid in procfs.children())
     return [process.pid for process in seen if process and process.alive and process.pid != but]
 
 
@@ -87,7 +87,7 @@ class Held(Struct, frozen=True):
     @staticmethod
     def now() -> "Held":
         gc.collect()
-        states = [process.alive for process in map(procfs.seen, procfs.children()) if process]
+        states = [process.alive for process in map(procfs.process_info, procfs.children()) if process]
         return Held(
             len(os.listdir("/proc/self/fd")), states.count(False), threading.active_count(),
             len(asyncio.all_tasks()), resident(),

@@ -28,7 +28,7 @@ from bench.process_scenes import (
 from hookline.handlers.process import procfs
 from hookline.handlers.process.exit_watch import PidfdWatch, WaiterThread
 from hookline.handlers.process.pool import Processes, Slots
-from hookline.handlers.process.run import Bounds, Running
+from hookline.handlers.process.run import Bounds, ProcessRun
 from hookline.model.raw import Broke, Exited
 from tests.waiting import until
 
@@ -230,7 +230,7 @@ def test_closing_ends_what_does_not_finish_and_leaves_nothing(limit: float) -> N
         await asyncio.wait_for(processes.close(limit), 20)
         assert [said(await run) for run in runs] == ["cancelled"] * 3
         assert living(mark) == []
-        assert procfs.seen(watchdog) is None
+        assert procfs.process_info(watchdog) is None
         assert said(await shell(processes, "exit 0")) == "exited 0"
         await processes.close()
 
@@ -298,7 +298,7 @@ asyncio.run(main())
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, check=False)
     pid = int(done.stdout)
     deadline = time.monotonic() + 15
-    while (left := procfs.seen(pid)) is not None and left.alive and time.monotonic() < deadline:
+    while (left := procfs.process_info(pid)) is not None and left.alive and time.monotonic() < deadline:
         time.sleep(0.02)
     assert left is None or not left.alive
 
@@ -377,7 +377,7 @@ def test_both_watches_tell_of_the_end_and_leave_the_zombie(kind: type[PidfdWatch
         else:
             watch = WaiterThread(loop, child.pid, ended.set)
         await asyncio.wait_for(ended.wait(), 20)
-        seen = procfs.seen(child.pid)
+        seen = procfs.process_info(child.pid)
         assert seen is not None
         assert not seen.alive
         watch.close()
@@ -402,7 +402,7 @@ asyncio.run(main())
 
 
 def test_a_finished_run_is_freed_at_once_and_does_not_wait_for_the_garbage_collector() -> None:
-    async def main() -> list[Running]:
+    async def main() -> list[ProcessRun]:
         processes = Processes()
         gc.collect()
         gc.disable()
@@ -415,7 +415,7 @@ def test_a_finished_run_is_freed_at_once_and_does_not_wait_for_the_garbage_colle
             ):
                 await shell(processes, command, seconds)
             await asyncio.sleep(0)
-            return [thing for thing in gc.get_objects() if isinstance(thing, Running)]
+            return [thing for thing in gc.get_objects() if isinstance(thing, ProcessRun)]
         finally:
             gc.enable()
             await processes.close()

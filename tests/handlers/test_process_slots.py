@@ -110,7 +110,7 @@ def test_places_in_line_of_a_closed_loop_are_skipped() -> None:
 
 @pytest.mark.parametrize(("limit", "queue"), [(0, 1), (-1, 1), (1, -1)])
 def test_impossible_limits_are_refused(limit: int, queue: int) -> None:
-    with pytest.raises(ValueError, match="slot"):
+    with pytest.raises(ValueError, match="at least"):
         Slots(limit, queue)
 
 

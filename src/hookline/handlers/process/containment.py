@@ -2,7 +2,7 @@
 
 Every hook leads a session of its own and carries `HOOKLINE_RUN_ID=<engine>.<run>` in its environment, which
 its descendants inherit. A process belongs to a run if it is in its session or group, carries its tag, or
-descends from one that does. With a subreaper, strays (see `orphans`) are found too: a stray is killed once
+descends from one that does. With a subreaper, strays (see `Orphans`) are found too: a stray is killed once
 every run that was under way when it was born has ended, and is left if one of these may leave processes.
 
 Known gap without a subreaper: a process that left the session, emptied its environment *and* lost its parent.
@@ -17,7 +17,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from hookline.handlers.process import procfs
-from hookline.handlers.process.procfs import Seen
+from hookline.handlers.process.procfs import ProcessInfo
 
 _PR_SET_CHILD_SUBREAPER: Final = 36
 _NO_PRIORITY: Final = 0
@@ -52,7 +52,7 @@ class Orphans:
             if self._marks:
                 os.sched_setscheduler(0, os.SCHED_OTHER, ordinary)
 
-    def is_adopted(self, process: Seen) -> bool:
+    def is_adopted(self, process: ProcessInfo) -> bool:
         """Our child, and a hook's descendant by its mark."""
         return (
             self._marks
@@ -61,11 +61,11 @@ class Orphans:
             and process.session != self._session
         )
 
-    def is_stray(self, process: Seen) -> bool:
+    def is_stray(self, process: ProcessInfo) -> bool:
         """Adopted, and not left behind by a hook that may do so."""
         return (process.pid, process.started) not in self._left and self.is_adopted(process)
 
-    def leave(self, process: Seen) -> None:
+    def leave(self, process: ProcessInfo) -> None:
         """A hook that may leave processes behind has left this one: it is never touched again."""
         self._left.add((process.pid, process.started))
 
@@ -86,7 +86,7 @@ RUN_ID: Final = "HOOKLINE_RUN_ID"
 _KERNEL_THREADS: Final = 2  # their common parent; they have no environment at all
 
 
-class Tree(Struct, frozen=True):
+class ProcessTree(Struct, frozen=True):
     """A run as a set of processes: its leader, which must not be reaped yet, and its tag."""
 
     leader: int
@@ -104,7 +104,7 @@ class Containment:
     def __init__(
         self,
         engine: str,
-        under_way: Collection[Tree],
+        under_way: Collection[ProcessTree],
         bystander: Callable[[], int | None],
         orphans: Orphans | None = None,
     ) -> None:
@@ -115,11 +115,11 @@ class Containment:
         self._under_way = under_way
         self._orphans = orphans
 
-    def members(self, trees: Iterable[Tree]) -> dict[int, list[Seen]]:
+    def members(self, trees: Iterable[ProcessTree]) -> dict[int, list[ProcessInfo]]:
         """Living processes of these trees, by leader, found in one look at all processes."""
         wanted = {tree.leader: tree for tree in trees}
         everyone, owners = self._look(wanted)
-        found: dict[int, list[Seen]] = {leader: [] for leader in wanted}
+        found: dict[int, list[ProcessInfo]] = {leader: [] for leader in wanted}
         for pid, leader in _with_descendants(owners, everyone).items():
             if everyone[pid].alive:
                 found[leader].append(everyone[pid])
@@ -130,15 +130,15 @@ class Containment:
             found[leader] += strays
         return found
 
-    def anything_left(self, tree: Tree) -> bool:
+    def anything_left(self, tree: ProcessTree) -> bool:
         """A cheap look at the adopted processes only, when the leader has ended but is not reaped."""
         if self._orphans is None:
             return False
         adopted = self._adopted()
-        leader = procfs.seen(tree.leader) if adopted else None
+        leader = procfs.process_info(tree.leader) if adopted else None
         left = False
         for pid in adopted:
-            process = procfs.seen(pid)
+            process = procfs.process_info(pid)
             if process is None or leader is None or not self._may_be_of(tree, process):
                 continue
             if not process.alive:
@@ -154,7 +154,7 @@ class Containment:
         if self._orphans is None:
             return
         for pid in self._adopted():
-            process = procfs.seen(pid)
+            process = procfs.process_info(pid)
             if process is not None and not process.alive and self._orphans.is_adopted(process):
                 reap(process)
 
@@ -162,21 +162,21 @@ class Containment:
         """Our children but for those we started ourselves; the host's own are still among them."""
         return procfs.children() - {tree.leader for tree in self._under_way} - {self._bystander()}
 
-    def _may_be_of(self, tree: Tree, process: Seen) -> bool:
+    def _may_be_of(self, tree: ProcessTree, process: ProcessInfo) -> bool:
         if process.session == tree.leader:
             return True
         tag = self._settled_tag(process.pid) if process.alive else None
         return tag == tree.tag or (not tag and self._orphans is not None and self._orphans.is_stray(process))
 
-    def _look(self, wanted: Mapping[int, Tree]) -> tuple[dict[int, Seen], dict[int, int]]:
+    def _look(self, wanted: Mapping[int, ProcessTree]) -> tuple[dict[int, ProcessInfo], dict[int, int]]:
         """Everyone, and which leader each process belongs to by session, group or tag."""
-        leaders = [leader for leader in map(procfs.seen, wanted) if leader is not None]
+        leaders = [leader for leader in map(procfs.process_info, wanted) if leader is not None]
         earliest = min((leader.started for leader in leaders), default=0)
         by_tag = {tree.tag: tree.leader for tree in wanted.values()}
-        everyone: dict[int, Seen] = {}
+        everyone: dict[int, ProcessInfo] = {}
         owners: dict[int, int] = {}
         unsure: list[int] = []
-        for process in procfs.everyone():
+        for process in procfs.all_processes():
             if process.pid == self._me:
                 continue
             everyone[process.pid] = process
@@ -213,7 +213,9 @@ class Containment:
         rest = procfs.entry(block, self._prefix)
         return "" if rest is None else self._engine + rest.decode("ascii", "replace")
 
-    def _strays(self, wanted: Mapping[int, Tree], everyone: Mapping[int, Seen]) -> list[Seen]:
+    def _strays(
+        self, wanted: Mapping[int, ProcessTree], everyone: Mapping[int, ProcessInfo]
+    ) -> list[ProcessInfo]:
         """Living strays that no run outside `wanted` can have started, and what descends from them."""
         if self._orphans is None:
             return []
@@ -231,7 +233,7 @@ class Containment:
         return [everyone[pid] for pid in _with_descendants(roots, everyone) if everyone[pid].alive]
 
 
-def reap(process: Seen) -> None:
+def reap(process: ProcessInfo) -> None:
     """Take the exit status of a dead process that we adopted, so that it does not stay a zombie."""
     try:
         os.waitpid(process.pid, os.WNOHANG)
@@ -239,7 +241,7 @@ def reap(process: Seen) -> None:
         pass
 
 
-def _with_descendants(owners: dict[int, int], everyone: Mapping[int, Seen]) -> dict[int, int]:
+def _with_descendants(owners: dict[int, int], everyone: Mapping[int, ProcessInfo]) -> dict[int, int]:
     """Ownership handed down from parents to children that have no other owner."""
     if not owners:
         return owners

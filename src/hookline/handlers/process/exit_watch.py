@@ -1,4 +1,4 @@
-"""Being told on the loop that a child has ended, without reaping it."""
+"""A callback on the event loop when a child has ended, without reaping it."""
 
 import asyncio
 import os
@@ -9,11 +9,11 @@ from typing import Protocol
 
 class ExitWatch(Protocol):
     def close(self) -> None:
-        """Stop watching. Harmless when called twice."""
+        """Stop watching. May be called twice."""
         ...
 
 
-WatchesExit = Callable[[asyncio.AbstractEventLoop, int, Callable[[], None]], ExitWatch]
+WatchExit = Callable[[asyncio.AbstractEventLoop, int, Callable[[], None]], ExitWatch]
 
 
 def exit_watch(loop: asyncio.AbstractEventLoop, pid: int, ended: Callable[[], None]) -> ExitWatch:
@@ -21,7 +21,7 @@ def exit_watch(loop: asyncio.AbstractEventLoop, pid: int, ended: Callable[[], No
     try:
         fd = os.pidfd_open(pid)
     except (AttributeError, OSError):
-        # Not Linux, a kernel or a sandbox without it, or no descriptor left: a thread needs none of that.
+        # Not Linux, a kernel or sandbox without pidfd, or no descriptor left: a thread works everywhere.
         return WaiterThread(loop, pid, ended)
     return PidfdWatch(loop, fd, ended)
 
@@ -44,7 +44,7 @@ class PidfdWatch:
 
     def close(self) -> None:
         fd, self._fd = self._fd, -1
-        self._ended = _nobody
+        self._ended = _ignore
         if fd >= 0:
             if not self._loop.is_closed():
                 self._loop.remove_reader(fd)
@@ -66,20 +66,20 @@ class WaiterThread:
         try:
             os.waitid(os.P_PID, self._pid, os.WEXITED | os.WNOWAIT)
         except ChildProcessError:
-            pass  # somebody reaped it: it has ended all the same
+            pass  # it was reaped elsewhere, so it has ended
         try:
-            self._loop.call_soon_threadsafe(self._tell)
+            self._loop.call_soon_threadsafe(self._notify)
         except RuntimeError:
-            pass  # the loop was closed; whoever closed it has taken the child over
+            pass  # the loop was closed; the pool ends the child without it
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         ended = self._ended
         self.close()
         ended()
 
     def close(self) -> None:
-        self._ended = _nobody
+        self._ended = _ignore
 
 
-def _nobody() -> None:
-    """Who is told once nobody watches: so that a watch does not keep its owner in memory."""
+def _ignore() -> None:
+    """Replaces the callback of a closed watch, so that the watch does not keep its owner in memory."""

@@ -1,4 +1,4 @@
-"""Ending a run for good: TERM, time to obey, KILL, and again until nothing of it is left."""
+"""Ending a run: TERM, a grace period, then KILL until no process of it is left."""
 
 import asyncio
 import signal
@@ -6,26 +6,26 @@ from collections.abc import Callable
 from typing import Final
 
 from hookline.handlers.process import procfs
-from hookline.handlers.process.containment import Containment, Tree
-from hookline.handlers.process.procfs import Seen
+from hookline.handlers.process.containment import Containment, ProcessTree
+from hookline.handlers.process.procfs import ProcessInfo
 from hookline.handlers.process.spawn import signal_group
 
 _LONGEST_PAUSE: Final = 0.02
 
-Answer = Callable[[list[Seen]], None]
+Answer = Callable[[list[ProcessInfo]], None]
 
 
 class Sweeper:
-    """One look at all processes serves every run that is being ended at that moment."""
+    """Looks for living processes of the runs being killed; one look serves all of them."""
 
     def __init__(self, containment: Containment) -> None:
         self._containment = containment
-        self._asked: dict[Tree, Answer] = {}
+        self._asked: dict[ProcessTree, Answer] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._timer: asyncio.TimerHandle | None = None
 
-    def ask(self, loop: asyncio.AbstractEventLoop, tree: Tree, pause: float, answer: Answer) -> None:
-        """Tell `answer` what lives of the tree, after the pause or sooner."""
+    def ask(self, loop: asyncio.AbstractEventLoop, tree: ProcessTree, pause: float, answer: Answer) -> None:
+        """Call `answer` with the living processes of the tree, after the pause or sooner."""
         if loop is not self._loop:
             self._loop, self._timer = loop, None
             self._asked.clear()
@@ -35,7 +35,7 @@ class Sweeper:
                 self._timer.cancel()
             self._timer = loop.call_later(pause, self._look)
 
-    def forget(self, tree: Tree) -> None:
+    def forget(self, tree: ProcessTree) -> None:
         self._asked.pop(tree, None)
 
     def _look(self) -> None:
@@ -46,17 +46,17 @@ class Sweeper:
             answer(found[tree.leader])
 
 
-class Ladder:
-    """Timers only, nothing is awaited: it goes on when whoever waited for the run is gone.
+class KillSequence:
+    """Uses timers only and awaits nothing, so it goes on when the caller of the run is gone.
 
-    Groups are signalled only while their leader is not reaped, so its number cannot belong to a stranger;
-    whoever is told by `dead` may reap.
+    Groups are signalled only while their leader is not reaped: until then its pid cannot be reused. `dead` is called
+    at the end; after that the leader may be reaped.
     """
 
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
-        tree: Tree,
+        tree: ProcessTree,
         sweeper: Sweeper,
         *,
         grace: float,
@@ -69,43 +69,43 @@ class Ladder:
         self._grace = grace
         self._patience = patience
         self._dead = dead
-        self._leader_gone = False
+        self._leader_exited = False
         self._killing = False
         self._timer: asyncio.TimerHandle | None = None
         self._pause = 0.001
         self._until = 0.0
 
-    def climb(self) -> None:
-        """Start at the bottom."""
+    def terminate(self) -> None:
+        """Send TERM; KILL follows after the grace period."""
         signal_group(self._tree.leader, signal.SIGTERM)
         self._timer = self._loop.call_later(self._grace, self.kill)
 
-    def leader_gone(self) -> None:
-        self._leader_gone = True
+    def leader_exited(self) -> None:
+        self._leader_exited = True
         self._sweeper.ask(self._loop, self._tree, 0, self._swept if self._killing else self._obeyed)
 
-    def kill(self, *, leader_gone: bool = False) -> None:
-        """Go to the top at once."""
-        self._leader_gone = self._leader_gone or leader_gone
+    def kill(self, *, leader_exited: bool = False) -> None:
+        """Send KILL now."""
+        self._leader_exited = self._leader_exited or leader_exited
         if self._killing:
             return
         self._begin_killing()
         self._sweeper.ask(self._loop, self._tree, 0, self._swept)
 
-    def stop(self) -> None:
-        """Get off, wherever it stands."""
+    def cancel(self) -> None:
+        """Stop the timers, whatever step it is at."""
         self._killing = True
         if self._timer is not None:
             self._timer.cancel()
         self._sweeper.forget(self._tree)
 
     def _begin_killing(self) -> None:
-        self.stop()
+        self.cancel()
         self._until = self._loop.time() + self._patience
         signal_group(self._tree.leader, signal.SIGKILL)
 
-    def _obeyed(self, living: list[Seen]) -> None:
-        """The leader obeyed TERM. The others that got it have their time too; who fled it has not."""
+    def _obeyed(self, living: list[ProcessInfo]) -> None:
+        """The leader obeyed TERM. The rest of its group gets the grace period too, but no process that left it."""
         if self._killing:
             return
         leader = self._tree.leader
@@ -115,10 +115,10 @@ class Ladder:
             self._begin_killing()
             self._swept(living)
 
-    def _swept(self, living: list[Seen]) -> None:
+    def _swept(self, living: list[ProcessInfo]) -> None:
         for process in living:
             procfs.kill_exactly(process)
-        if (self._leader_gone and not living) or self._loop.time() > self._until:
+        if (self._leader_exited and not living) or self._loop.time() > self._until:
             self._dead()
             return
         self._pause = min(self._pause * 2, _LONGEST_PAUSE)

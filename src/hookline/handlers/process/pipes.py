@@ -1,4 +1,4 @@
-"""Our ends of a hook's pipes: a reader that keeps only so much, a writer that never waits and never raises."""
+"""Our ends of a hook's pipes: a reader that keeps a bounded amount, and a writer that never blocks and never raises."""
 
 import os
 import signal
@@ -12,9 +12,9 @@ CHUNK: Final = 1 << 16
 
 
 class Output:
-    """What comes out of one pipe: the first `cap` bytes are kept, the rest is read and thrown away.
+    """The output of one pipe: the first `cap` bytes are kept, the rest is read and discarded.
 
-    A listener hears all of it as it comes; it must not raise.
+    A listener gets all of it as it arrives; it must not raise.
     """
 
     __slots__ = ("_buffer", "_cap", "_listener", "ended", "fd", "size", "total")
@@ -24,7 +24,7 @@ class Output:
         self._cap = cap
         self._listener = listener
         self._buffer = bytearray()
-        #: Bytes kept, and bytes that came in all.
+        #: Bytes kept, and bytes received in all.
         self.size = 0
         self.total = 0
         self.ended = False
@@ -57,7 +57,7 @@ class Output:
         if size - self.size < len(chunk):
             chunk = chunk[: size - self.size]
         if size > CHUNK and len(self._buffer) < self._cap:
-            # All at once: a buffer that grows step by step leaves the memory of the host full of holes.
+            # Allocated at once: a buffer that grows step by step fragments the memory of the host.
             small, self._buffer = self._buffer, bytearray(self._cap)
             self._buffer[: self.size] = small
         self._buffer[self.size : size] = chunk
@@ -75,7 +75,7 @@ class Input:
         self._rest = memoryview(document)
 
     def push(self) -> bool:
-        """Write what fits; True when there is nothing more to do, because all is written or nobody reads."""
+        """Write what fits; True when done, because all is written or the reader is gone."""
         while self._rest:
             try:
                 written = write_some(self.fd, self._rest[: CHUNK * 16])
@@ -96,7 +96,7 @@ class Input:
 
 def write_some(fd: int, view: memoryview | bytes) -> int | None:
     """`os.write`, where None means that the other end is gone. Only BlockingIOError is raised."""
-    # Python ignores SIGPIPE, but many command line tools set it back: there a plain write would end us.
+    # Python ignores SIGPIPE, but many command line tools restore its default: then a plain write would kill us.
     deadly = signal.getsignal(signal.SIGPIPE) == signal.SIG_DFL
     try:
         return _write_shielded(fd, view) if deadly else os.write(fd, view)
@@ -111,14 +111,14 @@ def _write_shielded(fd: int, view: memoryview | bytes) -> int:
     try:
         return os.write(fd, view)
     except BrokenPipeError:
-        # The signal went to this thread and waits behind the mask: it has to be taken before the mask goes.
+        # The signal is pending in this thread: it has to be consumed before the mask is restored.
         signal.sigtimedwait({signal.SIGPIPE}, 0)
         raise
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-#: A line is cut there; the rest of it is not passed on.
+#: Longer lines are truncated.
 LONGEST_LINE: Final = 1 << 16
 #: Longer first lines are never a request.
 LONGEST_REQUEST: Final = 4096
@@ -154,7 +154,7 @@ class Lines:
             return
         try:
             self._listener(line)
-        except Exception:  # noqa: BLE001 - somebody else's mistake must not end the hook
+        except Exception:  # noqa: BLE001 - a listener's exception must not end the hook
             self._listener = None
 
 

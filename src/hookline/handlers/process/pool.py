@@ -1,4 +1,4 @@
-"""The owner of all processes that hooks run in: who may start, what is under way, and that all of it ends."""
+"""The pool of processes that hooks run in: how many at once, what is under way, and that all of it ends."""
 
 import asyncio
 import os
@@ -11,21 +11,21 @@ from typing import Final, Literal
 
 import msgspec
 
-from hookline.handlers.process.containment import RUN_ID, Containment, Orphans, Tree, become_subreaper
-from hookline.handlers.process.exit_watch import WatchesExit, exit_watch
+from hookline.handlers.process.containment import RUN_ID, Containment, Orphans, ProcessTree, become_subreaper
+from hookline.handlers.process.exit_watch import WatchExit, exit_watch
 from hookline.handlers.process.kill import Sweeper
-from hookline.handlers.process.run import CLOSED, Bounds, Listeners, Order, Owner, Running
+from hookline.handlers.process.run import CLOSED, Bounds, Listeners, Owner, ProcessRun, RunOrder
 from hookline.handlers.process.spawn import SCRIPT, Started, sealed, start
 from hookline.handlers.process.watchdog import Watchdog
 from hookline.model.raw import Broke, RawResult
 
 
 class Slots:
-    """First come, first served. Bound to no event loop, so one object outlives any number of them."""
+    """The right to run a process now, first come, first served. Not bound to an event loop."""
 
     def __init__(self, limit: int = 32, queue: int = 10_000) -> None:
         if limit < 1 or queue < 0:
-            raise ValueError("at least one slot, and no queue shorter than none")
+            raise ValueError(f"limit must be at least 1 and queue at least 0, not {limit} and {queue}")
         self.limit = limit
         self.queue = queue
         self._free = limit
@@ -64,13 +64,13 @@ class Slots:
         was_called = turn not in self._line
         self._line.pop(turn, None)
         if was_called and not turn.cancelled():
-            # It was called up and cancelled in the same breath: the slot goes to the next in line.
+            # It got a slot and was cancelled at the same time: the slot goes to the next in line.
             self.give_back()
 
     def _call_next(self) -> None:
         while self._free and self._line:
             turn, _ = self._line.popitem(last=False)
-            # A loop that was closed with somebody in line will never come back for the slot.
+            # A waiter whose loop was closed will never take the slot.
             if turn.done() or turn.get_loop().is_closed():
                 continue
             self._free -= 1
@@ -83,8 +83,8 @@ _UNSAFE_IN_A_TAG: Final = re.compile(r"[^A-Za-z0-9_-]")
 class Processes:
     """Runs processes, at most as many at once as there are slots, and never loses one.
 
-    Bound to no event loop: it may serve one loop after another. What a loop left behind when it was closed is
-    ended when the next one comes, or by `close`, or by the watchdog.
+    Not bound to an event loop: it may serve one loop after another. Processes left behind by a closed loop are
+    ended when the next loop uses the pool, by `close`, or by the watchdog.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class Processes:
         containment: Literal["group", "subreaper"] = "group",
         bounds: Bounds | None = None,
         detached: int = 64,
-        exit_watch: WatchesExit = exit_watch,
+        exit_watch: WatchExit = exit_watch,
         watchdog_shell: str = "/bin/sh",
     ) -> None:
         engine = os.urandom(6).hex()
@@ -102,8 +102,8 @@ class Processes:
         self.bounds = bounds if bounds is not None else Bounds()
         self.watchdog = Watchdog(engine, watchdog_shell)
         self._engine = engine
-        self._runs: dict[Tree, Running] = {}
-        self._slotless: set[Tree] = set()
+        self._runs: dict[ProcessTree, ProcessRun] = {}
+        self._slotless: set[ProcessTree] = set()
         self._most_slotless = detached
         self._orphans = _orphans(containment)
         look = Containment(engine, self._runs.keys(), lambda: self.watchdog.pid, self._orphans)
@@ -119,7 +119,7 @@ class Processes:
 
     @property
     def containment(self) -> Literal["group", "subreaper"]:
-        """What holds hooks together here: what was asked for, or what this system has of it."""
+        """How the processes of a run are found: as requested, or as far as this system supports it."""
         return "group" if self._orphans is None else "subreaper"
 
     async def run(
@@ -140,7 +140,7 @@ class Processes:
         """Run a program and wait for its whole tree. Where `script` is given, SCRIPT in argv is its path.
 
         With `may_detach`, a first line `{"async": true}` ends the waiting: the result is then `Detached`, whose
-        `rest` gives the real one when awaited; the process goes on, under the same deadline and owned by us.
+        `rest` gives the real one when awaited; the process goes on in this pool, under the same deadline.
         """
         if not timeout > 0:
             return Broke("timed_out", "after 0 s: no time was left to start it")
@@ -153,8 +153,8 @@ class Processes:
             tag = self._tag(run_id, leftovers)
             begun = self._start(argv, {**env, RUN_ID: tag}, cwd, script)
             if isinstance(begun, Started):
-                tree = Tree(begun.pid, tag, leftovers)
-                order = Order(tree, stdin, timeout, self.bounds, waited, on_line, may_detach, listeners)
+                tree = ProcessTree(begun.pid, tag, leftovers)
+                order = RunOrder(tree, stdin, timeout, self.bounds, waited, on_line, may_detach, listeners)
                 begun = self._watch_over(loop, begun, order)
         except BaseException:
             self.slots.give_back()
@@ -165,9 +165,9 @@ class Processes:
         return await begun.wait()
 
     async def close(self, limit: float = 1.5) -> None:
-        """Give what runs until `limit` seconds to end, the last of them after TERM, then kill. Leaves nothing.
+        """Wait up to `limit` seconds for what runs, send TERM towards the end, then kill. Leaves nothing.
 
-        Hooks in line are refused meanwhile. Afterwards it can be used again.
+        Hooks waiting for a slot are refused meanwhile. The pool can be used again afterwards.
         """
         self._take_over(asyncio.get_running_loop())
         self._closing += 1
@@ -175,7 +175,7 @@ class Processes:
             await self._close_within(limit)
         finally:
             self._closing -= 1
-            # Only after a cancellation is there anything to kill: then the ladders go on alone.
+            # Only after a cancellation is anything left here: then the kill sequences go on alone.
             for running in list(self._runs.values()):
                 running.kill()
         self._owner.containment.reap_strays()
@@ -201,7 +201,7 @@ class Processes:
             await asyncio.wait((ended,), timeout=within)
 
     def _take_over(self, loop: asyncio.AbstractEventLoop) -> None:
-        """End what an earlier loop was closed over: its callbacks will never be called again."""
+        """End what a closed loop left behind: its callbacks will never be called again."""
         if loop is self._loop:
             return
         self._loop = loop
@@ -210,7 +210,7 @@ class Processes:
                 running.abandon(self.bounds.patience)
 
     def _tag(self, run_id: str, leftovers: Literal["kill", "leave"]) -> str:
-        # What a run may leave behind must not look like something the watchdog kills when we end.
+        # Processes that a run may leave behind must not match what the watchdog kills.
         engine = self._engine if leftovers == "kill" else f"{self._engine}-left"
         return f"{engine}.{_UNSAFE_IN_A_TAG.sub('_', run_id)[:64]}"
 
@@ -233,9 +233,11 @@ class Processes:
         finally:
             os.close(fd)
 
-    def _watch_over(self, loop: asyncio.AbstractEventLoop, started: Started, order: Order) -> Running | Broke:
+    def _watch_over(
+        self, loop: asyncio.AbstractEventLoop, started: Started, order: RunOrder
+    ) -> ProcessRun | Broke:
         try:
-            running = Running(loop, started, order, self._owner)
+            running = ProcessRun(loop, started, order, self._owner)
         except (OSError, RuntimeError) as error:
             started.undo()
             return Broke("not_started", f"it cannot be watched: {error}")
@@ -243,13 +245,13 @@ class Processes:
         self.watchdog.began(loop, order.tree.leader, "" if order.tree.leftovers == "kill" else order.tree.tag)
         return running
 
-    def _detached(self, tree: Tree) -> None:
-        # A hook that goes on for minutes must not keep a guard waiting; so many of them, and they do.
+    def _detached(self, tree: ProcessTree) -> None:
+        # A hook that goes on for minutes must not keep a guard waiting, up to a number of such hooks.
         if len(self._slotless) < self._most_slotless:
             self._slotless.add(tree)
             self.slots.give_back()
 
-    def _ending(self, tree: Tree) -> None:
+    def _ending(self, tree: ProcessTree) -> None:
         del self._runs[tree]
         self.watchdog.ended(tree.leader)
         if tree in self._slotless:
@@ -264,7 +266,7 @@ class Processes:
 
 
 def _orphans(containment: Literal["group", "subreaper"]) -> Orphans | None:
-    # As process 1 of a container we get all orphans anyway, asked or not.
+    # As process 1 of a container we adopt all orphans anyway.
     if os.getpid() == 1 or (containment == "subreaper" and become_subreaper()):
         return Orphans()
     return None

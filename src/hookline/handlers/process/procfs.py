@@ -1,4 +1,4 @@
-"""What the kernel says about processes. Everything may vanish between two looks: then the answer is None."""
+"""What the kernel knows about processes. A process may vanish at any time: then the result is None or empty."""
 
 import os
 import signal
@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 
-class Seen(Struct, frozen=True):
-    """A process at one moment. Pid and start time together name it for ever."""
+class ProcessInfo(Struct, frozen=True):
+    """A process at one moment. Pid and start time together identify it."""
 
     pid: int
     state: str
@@ -25,21 +25,21 @@ class Seen(Struct, frozen=True):
         return self.state not in "ZX"
 
 
-def seen(pid: int) -> Seen | None:
+def process_info(pid: int) -> ProcessInfo | None:
     raw = _read(f"/proc/{pid}/stat", 1024, once=True)
     # The name in the brackets is the program's own choice and may hold brackets and spaces.
     fields = raw[raw.rfind(b")") + 2 :].split()
     if len(fields) < 39:
         return None
     parent, group, session, started, policy = (int(fields[place]) for place in (1, 2, 3, 19, 38))
-    return Seen(pid, fields[0].decode(), parent, group, session, started, policy)
+    return ProcessInfo(pid, fields[0].decode(), parent, group, session, started, policy)
 
 
-def everyone() -> Iterator[Seen]:
+def all_processes() -> Iterator[ProcessInfo]:
     """Every process there is; nothing where there is no /proc.
 
-    Looks again until no new one has come up, so that a process which hands over to a child and ends cannot
-    slip through between being listed and being looked at.
+    Lists them again until no new one shows up, so that a process which forks and ends between listing and reading
+    cannot be missed.
     """
     known: set[str] = set()
     while True:
@@ -51,7 +51,7 @@ def everyone() -> Iterator[Seen]:
             return
         known |= fresh
         for name in fresh:
-            found = seen(int(name))
+            found = process_info(int(name))
             if found is not None:
                 yield found
 
@@ -88,14 +88,14 @@ def entry(block: bytes, prefix: bytes) -> bytes | None:
     return block[start : end if end >= 0 else None]
 
 
-def kill_exactly(target: Seen) -> None:
+def kill_exactly(target: ProcessInfo) -> None:
     """SIGKILL to that process and to no later one with its pid."""
     try:
         fd = os.pidfd_open(target.pid)
     except (AttributeError, OSError):
         fd = -1  # gone, or no descriptor left: the check below still keeps us from hitting a stranger
     try:
-        now = seen(target.pid)
+        now = process_info(target.pid)
         if now is None or now.started != target.started:
             return
         if fd >= 0:

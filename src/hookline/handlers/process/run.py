@@ -1,7 +1,7 @@
 """One process of one hook, from its start to its end: an object with loop callbacks and no task at all.
 
-It goes through `runs -> drains -> ended`, or, when it has to be ended, `runs -> ladder -> ended`. Whoever
-waits for it waits for a future; if nobody does any more, the callbacks finish the work alone.
+Its states are `runs -> drains -> ended` or, when it has to be killed, `runs -> kill sequence -> ended`. Callers
+wait for a future; if that wait is cancelled, the callbacks still finish the work.
 """
 
 import asyncio
@@ -14,9 +14,9 @@ from typing import Any, Final
 from msgspec import Struct
 
 from hookline.handlers.process import procfs
-from hookline.handlers.process.containment import Containment, Tree
-from hookline.handlers.process.exit_watch import ExitWatch, WatchesExit
-from hookline.handlers.process.kill import Ladder, Sweeper
+from hookline.handlers.process.containment import Containment, ProcessTree
+from hookline.handlers.process.exit_watch import ExitWatch, WatchExit
+from hookline.handlers.process.kill import KillSequence, Sweeper
 from hookline.handlers.process.pipes import LONGEST_REQUEST, Input, Lines, Output, asks_to_detach
 from hookline.handlers.process.spawn import Started, signal_group
 from hookline.model.policy import Cause
@@ -29,31 +29,31 @@ _READS_AT_ONCE: Final = 16
 
 
 class Bounds(Struct, frozen=True):
-    """How much and how long; bytes and seconds."""
+    """Limits of one run, in bytes and seconds."""
 
     stdout: int = 1 << 20
     stderr: int = 1 << 18
-    #: More output than this in all, and the hook is ended.
+    #: A hook that prints more than this in all is killed.
     flood: int = 64 << 20
     #: How long to read on after the hook has ended.
     drain: float = 0.15
     #: Between TERM and KILL.
     grace: float = 0.5
-    #: How long to go on killing before the result is given all the same.
+    #: How long to go on killing before the result is returned anyway.
     patience: float = 1.0
 
 
 class Listeners(Struct, frozen=True):
-    """Who hears stdout and stderr as they come, also what is too much to be kept. They must not raise."""
+    """Called with stdout and stderr as they arrive, including what is too much to keep. They must not raise."""
 
     stdout: Callable[[bytes], None]
     stderr: Callable[[bytes], None]
 
 
-class Order(Struct, frozen=True):
-    """What is asked of one run."""
+class RunOrder(Struct, frozen=True):
+    """What to run, with which input and limits."""
 
-    tree: Tree
+    tree: ProcessTree
     stdin: bytes
     timeout: float
     bounds: Bounds
@@ -64,45 +64,47 @@ class Order(Struct, frozen=True):
 
 
 class Owner(Struct, frozen=True):
-    """What a run needs from whoever owns it."""
+    """What a run needs from the pool that owns it."""
 
     sweeper: Sweeper
     containment: Containment
-    watch: WatchesExit
-    detached: Callable[[Tree], None]
+    watch: WatchExit
+    detached: Callable[[ProcessTree], None]
     #: Called just before the child is reaped: from then on its number may belong to a stranger.
-    ending: Callable[[Tree], None]
+    ending: Callable[[ProcessTree], None]
 
 
-class Rest:
-    """What becomes of a detached hook. Cancelling whoever awaits it ends the hook."""
+class DetachedResult:
+    """The result of a detached hook. Cancelling the task that awaits it ends the hook."""
 
     __slots__ = ("_running",)
 
-    def __init__(self, running: "Running") -> None:
+    def __init__(self, running: "ProcessRun") -> None:
         self._running = running
 
     def __await__(self) -> Generator[Any, None, RawResult]:
         return self._running.wait().__await__()
 
 
-class Running:
-    def __init__(self, loop: asyncio.AbstractEventLoop, started: Started, order: Order, owner: Owner) -> None:
+class ProcessRun:
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, started: Started, order: RunOrder, owner: Owner
+    ) -> None:
         self.loop = loop
         self.tree = order.tree
         self._popen = started.popen
         self._order = order
         self._owner = owner
         self._result: asyncio.Future[RawResult] = loop.create_future()
-        heard = order.listeners
-        self._out = Output(started.stdout, order.bounds.stdout, heard.stdout if heard else None)
-        self._err = Output(started.stderr, order.bounds.stderr, heard.stderr if heard else None)
+        listeners = order.listeners
+        self._out = Output(started.stdout, order.bounds.stdout, listeners.stdout if listeners else None)
+        self._err = Output(started.stderr, order.bounds.stderr, listeners.stderr if listeners else None)
         self._in = Input(started.stdin, order.stdin)
         self._lines = Lines(order.on_line) if order.on_line is not None else None
         self._may_detach = order.may_detach
         self._verdict: tuple[Cause, str] | None = None
-        self._ladder: Ladder | None = None
-        self._leader_gone = False
+        self._sequence: KillSequence | None = None
+        self._leader_exited = False
         self._pipes_held = False
         self._enough = order.bounds.flood
         self._over = False
@@ -114,34 +116,34 @@ class Running:
             loop.add_writer(self._in.fd, self._writable)
 
     async def wait(self) -> RawResult:
-        """The result. Cancelled, it leaves the process to its ladder and awaits nothing."""
+        """The result. When cancelled, it leaves the process to its kill sequence and awaits nothing."""
         try:
             return await self._result
         except asyncio.CancelledError:
-            self.end("cancelled", "whoever waited for it was cancelled")
+            self.end("cancelled", "the task that waited for it was cancelled")
             raise
 
     def end(self, cause: Cause, detail: str) -> None:
-        """Begin to end it, unless that has begun."""
-        if self._over or self._ladder is not None:
+        """Start the kill sequence, unless it has started."""
+        if self._over or self._sequence is not None:
             return
-        if self._leader_gone:
+        if self._leader_exited:
             self._drained()
             return
         self._verdict = (cause, detail)
         self._clock.cancel()
-        self._ladder = self._new_ladder()
-        self._ladder.climb()
+        self._sequence = self._new_sequence()
+        self._sequence.terminate()
 
     def kill(self) -> None:
-        """No more patience: whatever stage it is in, kill now."""
-        if self._ladder is None:
+        """Kill now, whatever state it is in."""
+        if self._sequence is None:
             self.end("cancelled", CLOSED)
-        if self._ladder is not None:
-            self._ladder.kill()
+        if self._sequence is not None:
+            self._sequence.kill()
 
     def abandon(self, patience: float) -> None:
-        """End it without the loop, which does not run any more or did not help. Blocks for some milliseconds."""
+        """Kill it without the event loop, which no longer runs or did not help. Blocks for some milliseconds."""
         if self._over:
             return
         self._verdict = self._verdict or ("cancelled", "its event loop was closed")
@@ -156,11 +158,11 @@ class Running:
             sleep(0.002)
         self._finish()
 
-    # What the loop calls
+    # Callbacks of the loop
 
     def _readable(self, output: Output) -> None:
         self._take(output)
-        drains = self._leader_gone and self._ladder is None
+        drains = self._leader_exited and self._sequence is None
         if self._out.total + self._err.total > self._enough:
             if drains:
                 self._drained()
@@ -171,19 +173,19 @@ class Running:
 
     def _writable(self) -> None:
         fd = self._in.fd
-        # Removed first: a closed descriptor may be somebody else's by the time it is removed.
+        # Removed first: once closed, the descriptor number may be reused before it is removed.
         self.loop.remove_writer(fd)
         if not self._in.push():
             self.loop.add_writer(fd, self._writable)
 
     def _exited(self) -> None:
-        self._leader_gone = True
-        if self._ladder is not None:
-            self._ladder.leader_gone()
+        self._leader_exited = True
+        if self._sequence is not None:
+            self._sequence.leader_exited()
             return
         self._clock.cancel()
         self._enough = self._out.total + self._err.total + _DRAINED_BYTES
-        # Most hooks have said everything by now: it is read without another turn of the loop.
+        # Most hooks have written everything by now: read it without another iteration of the loop.
         self._take_what_is_there()
         if self._out.ended and self._err.ended:
             self._drained()
@@ -194,22 +196,22 @@ class Running:
         self.end("timed_out", f"after {self._order.timeout:g} s")
 
     def _drained(self) -> None:
-        """The hook ended by itself, and its output is here or was waited for long enough."""
+        """The hook exited by itself, and its output is complete or was waited for long enough."""
         self._clock.cancel()
         self._pipes_held = not (self._out.ended and self._err.ended)
         left = self._owner.containment.anything_left(self.tree)
         if self.tree.leftovers == "leave" and self._exited_itself():
             self._finish()
         elif self._pipes_held or left:
-            self._ladder = self._new_ladder()
-            self._ladder.kill(leader_gone=True)
+            self._sequence = self._new_sequence()
+            self._sequence.kill(leader_exited=True)
         else:
             signal_group(self.tree.leader, signal.SIGKILL)
             self._finish()
 
     def _dead(self) -> None:
-        """The ladder is done: nothing is left, or nothing more can be done about it."""
-        if self._leader_gone:
+        """The kill sequence is done: nothing is left, or nothing more can be done about it."""
+        if self._leader_exited:
             self._take_what_is_there()
             self._finish()
         else:
@@ -225,7 +227,7 @@ class Running:
         if output.ended:
             self._shut(output)
         if output is self._out:
-            self._hear(chunk)
+            self._handle(chunk)
         return True
 
     def _take_what_is_there(self) -> None:
@@ -234,7 +236,7 @@ class Running:
                 if output.fd < 0 or not self._take(output):
                     break
 
-    def _hear(self, chunk: bytes) -> None:
+    def _handle(self, chunk: bytes) -> None:
         if self._lines is not None:
             self._lines.feed(chunk)
             if self._out.ended:
@@ -246,17 +248,17 @@ class Running:
                 self._detach()
 
     def _detach(self) -> None:
-        if self._result.done() or self._ladder is not None or self._leader_gone:
+        if self._result.done() or self._sequence is not None or self._leader_exited:
             return
         waited_for, self._result = self._result, self.loop.create_future()
-        waited_for.set_result(Detached(Rest(self)))
+        waited_for.set_result(Detached(DetachedResult(self)))
         self._owner.detached(self.tree)
 
     # The end
 
-    def _new_ladder(self) -> Ladder:
+    def _new_sequence(self) -> KillSequence:
         bounds = self._order.bounds
-        return Ladder(
+        return KillSequence(
             self.loop, self.tree, self._owner.sweeper,
             grace=bounds.grace, patience=bounds.patience, dead=self._dead,
         )  # fmt: skip
@@ -272,7 +274,7 @@ class Running:
         self._over = True
         self._owner.ending(self.tree)
         code = self._reap()
-        self._let_go()
+        self._release()
         self._settle(self._ending(code))
 
     def _reap(self) -> int | None:
@@ -286,12 +288,12 @@ class Running:
         self._popen.returncode = os.waitstatus_to_exitcode(status)
         return self._popen.returncode
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
         self._clock.cancel()
-        if self._ladder is not None:
-            self._ladder.stop()
-            # No circle stays behind: megabytes of output must not wait for the garbage collector.
-            self._ladder = None
+        if self._sequence is not None:
+            self._sequence.cancel()
+            # Breaks a reference cycle: megabytes of output must not wait for the garbage collector.
+            self._sequence = None
         self._watch.close()
         self._shut(self._out)
         self._shut(self._err)
@@ -311,7 +313,7 @@ class Running:
             try:
                 self._result.set_result(result)
             except RuntimeError:
-                pass  # its loop is closed, so nobody waits
+                pass  # its loop is closed, so there is nothing to wake
 
     def _ending(self, code: int | None) -> RawResult:
         if self._verdict is not None:

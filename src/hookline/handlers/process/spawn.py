@@ -1,4 +1,4 @@
-"""Starting a process in a session of its own, with our own pipes."""
+"""Starting a process in a session and group of its own, with our own pipes; and why one did not start."""
 
 import errno
 import fcntl
@@ -7,24 +7,157 @@ import signal
 import stat
 import subprocess
 from collections.abc import Mapping, Sequence
-from stat import S_ISREG
 from typing import Final
 
 from msgspec import Struct
 
 from hookline.model.raw import Broke
 
-_PLAIN: Final = {
+_SEALS: Final = 0x1 | 0x2 | 0x4 | 0x8  # no further seal, no shrinking, no growing, no writing
+_ADD_SEALS: Final = 1033
+
+#: Replaced in an argv by the path of the given bytes; no real argument can contain a NUL.
+SCRIPT: Final = "\0script"
+
+_SYSTEM_ERRORS: Final = {
     errno.E2BIG: "its arguments and environment are too long for this system",
     errno.EMFILE: "this program has no file descriptor left",
     errno.ENFILE: "this system has no file descriptor left",
     errno.ENOMEM: "there is no memory left to start it",
     errno.EAGAIN: "this system allows no further process",
     errno.ETXTBSY: "the file is open for writing",
-    errno.ELOOP: "its path goes round in circles of symbolic links",
+    errno.ELOOP: "its path has a loop of symbolic links",
     errno.ENAMETOOLONG: "its path is too long",
     errno.ENOTDIR: "a part of its path is not a directory",
 }
+
+
+class Started(Struct, frozen=True):
+    """A child, not yet reaped, and our non-blocking ends of its pipes."""
+
+    popen: subprocess.Popen[bytes]
+    stdin: int
+    stdout: int
+    stderr: int
+
+    @property
+    def pid(self) -> int:
+        return self.popen.pid
+
+    def undo(self) -> None:
+        """Kill it and close the pipes, as if it had never been started."""
+        signal_group(self.pid, signal.SIGKILL)
+        self.popen.wait()
+        for fd in (self.stdin, self.stdout, self.stderr):
+            try:
+                os.close(fd)
+            except OSError:
+                pass
+
+
+def start(
+    argv: Sequence[str], *, env: Mapping[str, str], cwd: str, script: int | None = None
+) -> Started | Broke:
+    """Start the program, or say why not. `script` is a descriptor the child keeps under its number."""
+    problem = _cwd_problem(cwd)
+    if problem is not None:
+        return not_started(problem)
+    program = find_program(argv[0], env.get("PATH", os.defpath), cwd)
+    if isinstance(program, Broke):
+        return program
+    fds: list[int] = []
+    try:
+        for _ in range(3):
+            fds.extend(os.pipe2(os.O_CLOEXEC))
+        in_theirs, in_ours, out_ours, out_theirs, err_ours, err_theirs = fds
+        popen = subprocess.Popen(
+            argv, executable=program, env=env, cwd=cwd, close_fds=True, start_new_session=True,
+            stdin=in_theirs, stdout=out_theirs, stderr=err_theirs,
+            pass_fds=() if script is None else (script,),
+        )  # fmt: skip
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        for fd in fds:
+            os.close(fd)
+        return explained(error, argv, program, env, cwd)
+    for fd in (in_theirs, out_theirs, err_theirs):
+        os.close(fd)
+    for fd in (in_ours, out_ours, err_ours):
+        os.set_blocking(fd, False)
+    return Started(popen, in_ours, out_ours, err_ours)
+
+
+def _cwd_problem(cwd: str) -> str | None:
+    """Checked beforehand, because a failed chdir looks like a missing program."""
+    try:
+        mode = os.stat(cwd).st_mode
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        return f"its working directory {cwd!r} cannot be used: {reason}"
+    if not stat.S_ISDIR(mode):
+        return f"its working directory {cwd!r} is not a directory"
+    return None
+
+
+def find_program(name: str, path: str, cwd: str) -> str | Broke:
+    """An absolute path. Names with a slash are taken from `cwd`; of `path` only absolute parts count.
+
+    An empty or relative part would mean the current directory, which lets a project put its own `git` in front of
+    the real one.
+    """
+    if not name:
+        return not_started("the name of the program is empty")
+    if "/" in name:
+        return os.path.join(cwd, name)
+    unusable: str | None = None
+    for part in path.split(":"):
+        if not part.startswith("/"):
+            continue
+        candidate = f"{part}/{name}"
+        try:
+            mode = os.stat(candidate).st_mode
+        except (OSError, ValueError):
+            continue
+        if stat.S_ISREG(mode) and os.access(candidate, os.X_OK):
+            return candidate
+        unusable = unusable or candidate
+    if unusable is not None:
+        return not_started(f"{name!r} was found only as {unusable!r}, which is not an executable file")
+    return not_started(
+        f"no program {name!r} in PATH ({path!r})" if path else f"no program {name!r}: PATH is empty"
+    )
+
+
+def sealed(script: bytes) -> int | Broke:
+    """A descriptor of a nameless file with these bytes, which can no longer be changed."""
+    if not hasattr(os, "memfd_create"):
+        return not_started("this system cannot run a script from memory")
+    try:
+        fd = os.memfd_create("hook", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    except OSError as error:
+        return not_started(f"the script cannot be kept in memory: {error.strerror}")
+    try:
+        rest = memoryview(script)
+        while rest:
+            rest = rest[os.write(fd, rest) :]
+        fcntl.fcntl(fd, _ADD_SEALS, _SEALS)
+    except OSError as error:
+        os.close(fd)
+        return not_started(f"the script cannot be kept in memory: {error.strerror}")
+    return fd
+
+
+def signal_group(leader: int, number: signal.Signals) -> None:
+    """Signal a process group. Only while its leader is not reaped: until then the pid cannot be reused."""
+    try:
+        os.killpg(leader, number)
+    except OSError:
+        pass  # the group is gone, or belongs to another user
+
+
+# Why a process did not start
+#
+# The errors of the system call are misleading: a script whose interpreter is missing is reported as a missing script,
+# a missing working directory as a missing program.
 
 
 def not_started(detail: str) -> Broke:
@@ -32,7 +165,7 @@ def not_started(detail: str) -> Broke:
 
 
 def explained(error: Exception, argv: Sequence[str], program: str, env: Mapping[str, str], cwd: str) -> Broke:
-    """What to say about an error of Popen."""
+    """An error of Popen as a result that names the culprit."""
     if isinstance(error, OSError):
         return not_started(_system_error(error, program, cwd))
     if isinstance(error, ValueError):
@@ -43,10 +176,10 @@ def explained(error: Exception, argv: Sequence[str], program: str, env: Mapping[
 def _system_error(error: OSError, program: str, cwd: str) -> str:
     if error.errno in (errno.ENOENT, errno.EACCES) and not os.path.isdir(cwd):
         return f"its working directory {cwd!r} went away"
-    told = {errno.ENOENT: _not_there, errno.EACCES: _not_allowed, errno.ENOEXEC: _not_a_program}
-    if error.errno in told:
-        return told[error.errno](program)
-    plain = _PLAIN.get(error.errno or 0)
+    explanations = {errno.ENOENT: _not_there, errno.EACCES: _not_allowed, errno.ENOEXEC: _not_a_program}
+    if error.errno in explanations:
+        return explanations[error.errno](program)
+    plain = _SYSTEM_ERRORS.get(error.errno or 0)
     return f"{plain} ({program!r})" if plain else f"{program!r}: {error.strerror or error}"
 
 
@@ -121,132 +254,3 @@ def _bad_text(argv: Sequence[str], env: Mapping[str, str]) -> str | None:
         except UnicodeEncodeError:
             return f"{place} holds a character that cannot be encoded"
     return None
-
-
-def find_program(name: str, path: str, cwd: str) -> str | Broke:
-    """An absolute path. Names with a slash are taken from `cwd`; of `path` only absolute parts count.
-
-    A part that is empty or relative means "wherever we happen to be", which lets a project put its own
-    `git` in front of the real one.
-    """
-    if not name:
-        return not_started("the name of the program is empty")
-    if "/" in name:
-        return os.path.join(cwd, name)
-    unusable: str | None = None
-    for part in path.split(":"):
-        if not part.startswith("/"):
-            continue
-        candidate = f"{part}/{name}"
-        try:
-            mode = os.stat(candidate).st_mode
-        except (OSError, ValueError):
-            continue
-        if S_ISREG(mode) and os.access(candidate, os.X_OK):
-            return candidate
-        unusable = unusable or candidate
-    if unusable is not None:
-        return not_started(f"{name!r} was found only as {unusable!r}, which is not an executable file")
-    return not_started(
-        f"no program {name!r} in PATH ({path!r})" if path else f"no program {name!r}: PATH is empty"
-    )
-
-
-def signal_group(leader: int, number: signal.Signals) -> None:
-    """Only while the leader is not reaped: until then its number cannot belong to a stranger."""
-    try:
-        os.killpg(leader, number)
-    except OSError:
-        pass  # all gone, or handed to another user: then there is nothing we could do
-
-
-class Started(Struct, frozen=True):
-    """A child, not yet reaped, and our ends of its pipes; none of them ever blocks."""
-
-    popen: subprocess.Popen[bytes]
-    stdin: int
-    stdout: int
-    stderr: int
-
-    @property
-    def pid(self) -> int:
-        return self.popen.pid
-
-    def undo(self) -> None:
-        """As if it had never been started."""
-        signal_group(self.pid, signal.SIGKILL)
-        self.popen.wait()
-        for fd in (self.stdin, self.stdout, self.stderr):
-            try:
-                os.close(fd)
-            except OSError:
-                pass
-
-
-def start(
-    argv: Sequence[str], *, env: Mapping[str, str], cwd: str, script: int | None = None
-) -> Started | Broke:
-    """Start the program, or say why not. `script` is a descriptor the child keeps under its number."""
-    problem = _cwd_problem(cwd)
-    if problem is not None:
-        return not_started(problem)
-    program = find_program(argv[0], env.get("PATH", os.defpath), cwd)
-    if isinstance(program, Broke):
-        return program
-    fds: list[int] = []
-    try:
-        for _ in range(3):
-            fds.extend(os.pipe2(os.O_CLOEXEC))
-        in_theirs, in_ours, out_ours, out_theirs, err_ours, err_theirs = fds
-        popen = subprocess.Popen(
-            argv, executable=program, env=env, cwd=cwd, close_fds=True, start_new_session=True,
-            stdin=in_theirs, stdout=out_theirs, stderr=err_theirs,
-            pass_fds=() if script is None else (script,),
-        )  # fmt: skip
-    except (OSError, ValueError, subprocess.SubprocessError) as error:
-        for fd in fds:
-            os.close(fd)
-        return explained(error, argv, program, env, cwd)
-    for fd in (in_theirs, out_theirs, err_theirs):
-        os.close(fd)
-    for fd in (in_ours, out_ours, err_ours):
-        os.set_blocking(fd, False)
-    return Started(popen, in_ours, out_ours, err_ours)
-
-
-def _cwd_problem(cwd: str) -> str | None:
-    """Checked beforehand, because a failed chdir looks like a missing program."""
-    try:
-        mode = os.stat(cwd).st_mode
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        return f"its working directory {cwd!r} cannot be used: {reason}"
-    if not stat.S_ISDIR(mode):
-        return f"its working directory {cwd!r} is not a directory"
-    return None
-
-
-_SEALS: Final = 0x1 | 0x2 | 0x4 | 0x8  # no further seal, no shrinking, no growing, no writing
-_ADD_SEALS: Final = 1033
-
-#: Stands for the path of the given bytes in an argv; no real argument can hold a NUL.
-SCRIPT: Final = "\0script"
-
-
-def sealed(script: bytes) -> int | Broke:
-    """A descriptor of a nameless file that holds these bytes and can never hold others."""
-    if not hasattr(os, "memfd_create"):
-        return not_started("this system cannot run a script from memory")
-    try:
-        fd = os.memfd_create("hook", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-    except OSError as error:
-        return not_started(f"the script cannot be kept in memory: {error.strerror}")
-    try:
-        rest = memoryview(script)
-        while rest:
-            rest = rest[os.write(fd, rest) :]
-        fcntl.fcntl(fd, _ADD_SEALS, _SEALS)
-    except OSError as error:
-        os.close(fd)
-        return not_started(f"the script cannot be kept in memory: {error.strerror}")
-    return fd

@@ -1,7 +1,7 @@
-"""Nothing of a hook survives us: a tiny shell waits for our end and then kills what we were running.
+"""A small shell process that kills our hooks when this process dies, however it dies.
 
-Its only link to us is a pipe whose write end nobody else has. The kernel closes that end however we die, also
-by SIGKILL, and then the shell kills every group it was told of and every process that carries our tag.
+It reads from a pipe whose write end only this process has. The kernel closes that end even on SIGKILL; the shell
+then kills every group on its list and every process that carries our tag.
 """
 
 import asyncio
@@ -15,9 +15,9 @@ from hookline.handlers.process.pipes import write_some
 
 _SOON: Final = 0.02
 
-# It stops only after several looks that found nothing: a process that keeps handing over to a new child can
-# be between the two at any one look.
-# Lines: "+12=tag" a run began, "-12" it ended, "q" all is well and nothing is to be done.
+# It stops only after several looks that found nothing: a process that forks and exits again and again can be missed
+# by one look.
+# Lines: "+12=tag" a run began, "-12" it ended, "q" quit without killing anything.
 _PROGRAM: Final = r"""
 trap '' HUP INT QUIT TERM USR1 USR2 PIPE ALRM TSTP TTIN TTOU
 runs=' '
@@ -52,7 +52,7 @@ done
 
 
 class Watchdog:
-    """Started with the first run. `running` says whether it is there: hooks run without it all the same."""
+    """Started with the first run. When it cannot be started, hooks run without it and `running` is false."""
 
     def __init__(self, engine: str, shell: str = "/bin/sh") -> None:
         self._shell = shell
@@ -60,8 +60,8 @@ class Watchdog:
         self._popen: subprocess.Popen[bytes] | None = None
         self._pipe = -1
         self._gave_up = False
-        self._untold: dict[int, str] = {}
-        self._told_by: asyncio.AbstractEventLoop | None = None
+        self._unsent: dict[int, str] = {}
+        self._sending_on: asyncio.AbstractEventLoop | None = None
 
     @property
     def running(self) -> bool:
@@ -75,26 +75,26 @@ class Watchdog:
         """A run began. `tag` only for runs that the engine's own pattern does not cover.
 
         The line is written a moment later: most hooks are over by then, and waking the shell twice for each
-        would cost them 5 %. If we die before, the tag in the hook's environment still tells it what is ours.
+        would cost them 5 %. If we die before, it finds the hook by the tag in its environment.
         """
         if self._pipe < 0 and not self._start():
             return
-        self._untold[group] = tag
-        if self._told_by is not loop:
-            self._told_by = loop
-            loop.call_later(_SOON, self._tell_all)
+        self._unsent[group] = tag
+        if self._sending_on is not loop:
+            self._sending_on = loop
+            loop.call_later(_SOON, self._send_all)
 
     def ended(self, group: int) -> None:
-        """Said before the group's leader is reaped, because afterwards the number may be a stranger's."""
-        if self._untold.pop(group, None) is None and self._pipe >= 0:
-            self._tell(f"-{group}\n")
+        """Call it before the group's leader is reaped: afterwards the pid may be reused."""
+        if self._unsent.pop(group, None) is None and self._pipe >= 0:
+            self._send(f"-{group}\n")
 
     def close(self, within: float = 1.0) -> None:
-        """Send it home and reap it. It answers in well under a millisecond."""
+        """Make it quit and reap it; that takes well under a millisecond."""
         if self._popen is None:
             return
         if self._pipe >= 0:
-            self._tell("q\n")
+            self._send("q\n")
         self._drop_pipe()
         until = monotonic() + within
         while self._popen.poll() is None and monotonic() < until:
@@ -127,18 +127,18 @@ class Watchdog:
         self._pipe = fds[1]
         return True
 
-    def _tell_all(self) -> None:
-        self._told_by = None
-        untold, self._untold = self._untold, {}
-        for group, tag in untold.items():
+    def _send_all(self) -> None:
+        self._sending_on = None
+        unsent, self._unsent = self._unsent, {}
+        for group, tag in unsent.items():
             if self._pipe >= 0:
-                self._tell(f"+{group}={tag}\n")
+                self._send(f"+{group}={tag}\n")
 
-    def _tell(self, line: str) -> None:
+    def _send(self, line: str) -> None:
         try:
             written = write_some(self._pipe, line.encode())
         except BlockingIOError:
-            return  # it does not get to read: the tag in the environment still tells it what is ours
+            return  # the pipe is full: it finds the hook by the tag in its environment
         if written is None:
             if self._popen is not None:
                 self._popen.poll()
