@@ -10,7 +10,6 @@ from typing import Any
 import yaml
 
 from bench.findings import Finding
-from hookline import Engine
 from hookline.dialects.dialect import Layer, Place, Tools
 from hookline.dialects.registry import standard_dialects
 from hookline.documents.document import Format, read_document
@@ -90,7 +89,7 @@ def findings() -> list[Finding]:
 
 
 def _finding(name: str, format_: Format, text: str) -> Finding:
-    load = _native_load(format_) if name == "native" else _foreign_load(name, format_)
+    load = _dialect_load(name, format_)
     if load(text) != COUNT:
         return Finding(f"loading {COUNT} {name} hooks", "not all were loaded", "all of them", False)
     ratio = _ratio(lambda: load(text), lambda: PLAIN[format_](text))
@@ -103,18 +102,7 @@ def _finding(name: str, format_: Format, text: str) -> Finding:
     )
 
 
-def _native_load(format_: Format) -> Callable[[str], int]:
-    engine = Engine()
-    from hookline.dialects.native.home import NativeHome
-
-    def load(text: str) -> int:
-        reader = NativeHome(engine.events).reader(engine.handlers)
-        return len(reader.read(read_document(text, format_, "hooks"), "project").hooks)
-
-    return load
-
-
-def _foreign_load(name: str, format_: Format) -> Callable[[str], int]:
+def _dialect_load(name: str, format_: Format) -> Callable[[str], int]:
     dialect, handlers = standard_dialects()[name].build(), standard_handlers()
 
     def load(text: str) -> int:

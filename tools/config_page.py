@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from hookline.config.files import SUFFIXES
 from hookline.dialects.native.entries import BY_KIND, COMMON, NEEDED
+from hookline.dialects.places import SUFFIXES
 from hookline.handlers.builtin import standard_builtins
 from hookline.model.events import EventSpec
 from hookline.schemas.config import KIND_WORDS, config_schema, entry_schema

@@ -33,7 +33,7 @@ def _claude(command: str) -> str:
 @pytest.mark.parametrize("dialect", FILES)
 def test_printed_entries_are_right_for_every_event(dialect: str, clinic: Clinic) -> None:
     engine = Engine()
-    caller = caller_of(engine.loader, dialect, engine.events)
+    caller = caller_of(engine.loader, dialect)
     clinic.write(FILES[dialect], entries_text(caller, list(caller.events), PROGRAM))
     assert "wrong-call" not in [one.code for one in clinic.problems()]
 
@@ -94,7 +94,7 @@ def test_a_guard_whose_tool_the_caller_names_otherwise_is_told(
         f"[[hooks.PreToolUse]]\n{group}\n[[hooks.PreToolUse.hooks]]\ncommand = 'exit 2'\n{entry}\n",
     )
     engine = Engine()
-    caller = caller_of(engine.loader, dialect, engine.events)
+    caller = caller_of(engine.loader, dialect)
     clinic.write(FILES[dialect], entries_text(caller, [event], PROGRAM))
     (told,) = [one for one in clinic.problems() if one.code == "other-tool-name"]
     assert (told.severity, told.line) == ("warning", 3)
@@ -107,6 +107,6 @@ def test_a_guard_that_knows_both_names_is_not(clinic: Clinic) -> None:
         "[[hooks.PreToolUse]]\nmatcher = 'Bash|bash'\n[[hooks.PreToolUse.hooks]]\ncommand = 'exit 2'\n",
     )
     engine = Engine()
-    caller = caller_of(engine.loader, "reasonix", engine.events)
+    caller = caller_of(engine.loader, "reasonix")
     clinic.write(FILES["reasonix"], entries_text(caller, ["PreToolUse"], PROGRAM))
     assert alarms(clinic.problems()) == []

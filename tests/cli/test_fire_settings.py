@@ -51,7 +51,7 @@ def test_fields_that_take_no_text_get_what_it_is_as_json() -> None:
         request("SessionEnd", "duration_ms=soon")
 
 
-def test_the_scene_is_set_by_its_own_names_in_every_dialect() -> None:
+def test_the_scene_is_set_by_its_own_names_in_other_dialects() -> None:
     native = request("SessionEnd", "session_id=7", "permission_mode=plan", "turn=3", "cwd=/there").scene
     assert (native.session_id, native.permission_mode, native.turn, native.cwd) == ("7", "plan", 3, "/there")
     foreign = standard_dialects()["codewhale"].build()

@@ -16,7 +16,7 @@ from hookline.model.hook import Hook
 from tests.cli.golden import check_golden
 from tests.cli.run_cli import clean_env, place, run_cli
 
-NAMES = [*standard_dialects(), "native"]
+NAMES = list(standard_dialects())
 FILES = {
     "claude-code": ".claude/settings.json",
     "gen-code": ".gen/settings.json",
@@ -31,7 +31,7 @@ GATES = {"codewhale": "tool_call_before", "docker-agent": "pre_tool_use"}
 
 def caller(name: str) -> Caller:
     engine = Engine()
-    return caller_of(engine.loader, name, engine.events)
+    return caller_of(engine.loader, name)
 
 
 def read_back(name: str, text: str, folder: Path) -> tuple[Hook, ...]:

@@ -16,7 +16,7 @@ from hookline.model.outcome import Outcome
 from hookline.model.wire import Told
 from tests.dialects.claude_code.driver import RECORDED
 
-NAMES = [*standard_dialects(), "native"]
+NAMES = list(standard_dialects())
 GATES = {"codewhale": "tool_call_before", "docker-agent": "pre_tool_use"}
 DEEP = 100_000
 
@@ -109,7 +109,7 @@ def test_a_directory_that_is_none_is_no_way_round_the_hooks(
 
 def test_more_than_is_read_is_refused() -> None:
     engine = Engine()
-    caller = caller_of(engine.loader, "claude-code", engine.events)
+    caller = caller_of(engine.loader, "claude-code")
     with pytest.raises(Exception, match="more than the 10 bytes"):
         document_of(b'{"a": "bcdefgh"}', caller, {}, limit=10)
 

@@ -2,15 +2,15 @@
 
 import asyncio
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from hookline import load
-from hookline.config.load import Loader, dialect_of
-from hookline.dialects.native.home import NativeHome
-from hookline.dialects.registry import standard_dialects
-from hookline.events import EVENTS, PRE_TOOL_USE, ToolCall
+from hookline.config.load import Loader
+from hookline.dialects.registry import home_dialect, standard_dialects
+from hookline.events import PRE_TOOL_USE, ToolCall
 from hookline.handlers.registry import standard_handlers
 from hookline.model.errors import UnknownDialectError
 
@@ -22,6 +22,10 @@ CLAUDE = {
 NATIVE = '[[hooks.PreToolUse]]\nhooks = [{ command = "true", name = "native" }]\n'
 WHALE = '[[hooks]]\nevent = "tool_call_before"\ncommand = "true"\nname = "whale"\n'
 REASONIX = {"hooks": {"PreToolUse": [{"match": "*", "command": "true"}]}}
+
+
+def loader(env: Mapping[str, str] = {}) -> Loader:
+    return Loader(home_dialect(), standard_handlers(), env=env)
 
 
 @pytest.fixture
@@ -101,19 +105,17 @@ def test_what_the_own_agent_would_want_trusted_is_kept_as_a_fact(project: Path) 
     ],
 )
 def test_a_file_is_known_by_its_place(project: Path, file: str, dialect: str) -> None:
-    dialects = [listed.build() for listed in standard_dialects().values()]
-    assert dialect_of(str(project / file), dialects) == dialect
+    assert loader().whose(str(project / file)) == dialect
 
 
 def test_a_file_elsewhere_is_known_by_its_shape_or_counts_as_native(project: Path) -> None:
-    dialects = [listed.build() for listed in standard_dialects().values()]
     whale = project / "whale.toml"
     whale.write_text(WHALE)
     strange = project / "strange.json"
     strange.write_text('{"hooks": {}}')
-    assert dialect_of(str(whale), dialects) == "codewhale"
-    assert dialect_of(str(strange), dialects) == "native"
-    assert dialect_of(str(project / "missing.json"), dialects) == "native"
+    assert loader().whose(str(whale)) == "codewhale"
+    assert loader().whose(str(strange)) == "native"
+    assert loader().whose(str(project / "missing.json")) == "native"
 
 
 def test_given_files_of_several_dialects_are_each_read_as_their_own(project: Path) -> None:
@@ -122,16 +124,14 @@ def test_given_files_of_several_dialects_are_each_read_as_their_own(project: Pat
 
 
 def test_a_dialect_nobody_knows_says_the_nearest() -> None:
-    loader = Loader(NativeHome(EVENTS), standard_handlers(), env={})
     with pytest.raises(UnknownDialectError, match="did you mean 'claude-code'"):
-        loader.dialect("claude-cod")
+        loader().dialect("claude-cod")
     with pytest.raises(UnknownDialectError, match="there are: claude-code"):
-        loader.dialect("x")
+        loader().dialect("x")
 
 
 def test_every_place_is_known_before_anything_is_there(tmp_path: Path) -> None:
-    loader = Loader(NativeHome(EVENTS), standard_handlers(), env={"HOME": str(tmp_path / "home")})
-    places = loader.places(str(tmp_path))
+    places = loader({"HOME": str(tmp_path / "home")}).places(str(tmp_path))
     for file in (
         ".claude/settings.json",
         ".codewhale/hooks.toml",

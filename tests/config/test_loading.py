@@ -1,12 +1,19 @@
 import os
 import socket
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from hookline.config.files import read_file
-from hookline.config.load import Loaded, load_native, load_native_file
-from tests.dialects.native.handlers import reader
+from hookline.config.load import Loaded, Loader
+from hookline.dialects.registry import home_dialect
+from hookline.handlers.registry import standard_handlers
+
+
+def loader(env: Mapping[str, str] = {}) -> Loader:
+    return Loader(home_dialect(), standard_handlers(), env=env)
+
 
 HOOK = '[[hooks.{event}]]\nhooks = [{{ command = "{command}" }}]\n'
 
@@ -25,7 +32,7 @@ class Place:
         (root / "project/.git").mkdir(parents=True)
 
     def load(self) -> Loaded:
-        return load_native(str(self.project.parent), reader(), env={"HOME": self._home})
+        return loader({"HOME": self._home}).directory(str(self.project.parent), ["native"])
 
 
 @pytest.fixture
@@ -97,7 +104,7 @@ def test_given_files_are_read_in_their_order(tmp_path: Path):
     first = put(tmp_path / "one.toml", ("Stop", "a"))
     second = put(tmp_path / "two.toml", ("Stop", "b"))
     files = (second, first, str(tmp_path / "none.toml"))
-    loaded = sum((load_native_file(file, reader()) for file in files), Loaded())
+    loaded = loader().files(files, "native")
     assert names(loaded)[:2] == ["Stop:b:flag", "Stop:a:flag"]
     assert all(hook.broken for hook in loaded.hooks[2:])
     assert codes(loaded) == ["unreadable"]
@@ -145,15 +152,15 @@ def test_a_byte_order_mark_is_dropped(tmp_path: Path):
 def test_a_file_that_others_may_write_is_a_warning(tmp_path: Path):
     file = put(tmp_path / "x.toml", ("Stop", "a"))
     os.chmod(file, 0o666)
-    loaded = load_native_file(file, reader())
+    loaded = loader().files([file], "native")
     assert [(each.severity, each.code) for each in loaded.diagnostics] == [("warning", "world-writable")]
     assert names(loaded) == ["Stop:a:flag"]
     os.chmod(file, 0o644)
-    assert load_native_file(file, reader()).diagnostics == ()
+    assert loader().files([file], "native").diagnostics == ()
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give files away")
 def test_a_file_of_somebody_else_is_a_warning(tmp_path: Path):
     file = put(tmp_path / "x.toml", ("Stop", "a"))
     os.chown(file, 12345, -1)
-    assert codes(load_native_file(file, reader())) == ["foreign-owner"]
+    assert codes(loader().files([file], "native")) == ["foreign-owner"]

@@ -1,13 +1,15 @@
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from hookline.config.files import Source, native_sources, user_directory
+from hookline.dialects.native import dialect
+from hookline.dialects.places import user_directory
 
 
-def files(sources: tuple[Source, ...]) -> list[str]:
-    return [file for source in sources for file in source.files]
+def found(cwd: Path, env: Mapping[str, str] = {}) -> list[str]:
+    return [place.file for place in dialect().find(str(cwd), env) if os.path.exists(place.file)]
 
 
 def put(path: Path, text: str = "") -> str:
@@ -40,42 +42,44 @@ def test_user_project_and_local_files_come_in_that_order(tmp_path: Path, project
         put(home / ".config/hookline/hooks.local.yaml"),
         put(project / ".hookline/hooks.local.yml"),
     ]
-    sources = native_sources(str(project), {"HOME": str(home)})
-    assert files(sources) == expected
-    assert [source.scope for source in sources] == ["user", "project", "local", "local"]
+    env = {"HOME": str(home)}
+    assert found(project, env) == expected
+    scopes = dict.fromkeys(place.scope for place in dialect().find(str(project), env))
+    assert list(scopes) == ["user", "project", "local"]
 
 
 def test_the_nearest_directory_up_to_the_root_of_the_repository_wins(tmp_path: Path, project: Path):
     put(tmp_path / ".hookline/hooks.toml")
-    assert files(native_sources(str(project / "a" / "b"), {})) == []
+    assert found(project / "a" / "b") == []
     root = put(project / ".hookline/hooks.toml")
-    assert files(native_sources(str(project / "a" / "b"), {})) == [root]
+    assert found(project / "a" / "b") == [root]
     nearer = put(project / "a/.hookline/hooks.yaml")
-    assert files(native_sources(str(project / "a" / "b"), {})) == [nearer]
+    assert found(project / "a" / "b") == [nearer]
 
 
 def test_a_local_file_deep_down_does_not_hide_the_project(project: Path):
     root = put(project / ".hookline/hooks.toml")
     local = put(project / "a/.hookline/hooks.local.toml")
-    assert files(native_sources(str(project / "a" / "b"), {})) == [root, local]
+    assert found(project / "a" / "b") == [root, local]
 
 
 def test_outside_of_a_repository_only_the_directory_itself_counts(tmp_path: Path):
     put(tmp_path / ".hookline/hooks.toml")
     below = tmp_path / "below"
     below.mkdir()
-    assert files(native_sources(str(below), {})) == []
-    assert files(native_sources(str(tmp_path), {})) == [str(tmp_path / ".hookline/hooks.toml")]
+    assert found(below) == []
+    assert found(tmp_path) == [str(tmp_path / ".hookline/hooks.toml")]
 
 
 def test_places_where_nothing_stands_are_told_too(project: Path):
-    sources = native_sources(str(project), {"HOME": "/nowhere"})
-    assert [len(source.files) for source in sources] == [0, 0, 0, 0]
-    assert os.path.join(str(project), ".hookline/hooks.toml") in sources[1].looked_for
-    assert "/nowhere/.config/hookline/hooks.json" in sources[0].looked_for
+    env = {"HOME": "/nowhere"}
+    assert found(project, env) == []
+    files = [place.file for place in dialect().find(str(project), env)]
+    assert os.path.join(str(project), ".hookline/hooks.toml") in files
+    assert "/nowhere/.config/hookline/hooks.json" in files
 
 
 def test_a_worktree_has_a_git_file_and_is_a_root_as_well(tmp_path: Path):
     put(tmp_path / ".hookline/hooks.toml")
     put(tmp_path / "tree/.git", "gitdir: elsewhere")
-    assert files(native_sources(str(tmp_path / "tree"), {})) == []
+    assert found(tmp_path / "tree") == []

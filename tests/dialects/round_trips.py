@@ -9,10 +9,9 @@ from msgspec.structs import replace
 
 from hookline import Engine
 from hookline.cli.commands.hook.run import Answering
-from hookline.config.load import NATIVE
 from hookline.dialects.native.events import NativePolicies
 from hookline.dialects.native.wire import NativeWire
-from hookline.dialects.registry import standard_dialects
+from hookline.dialects.registry import OWN_FORMAT, standard_dialects
 from hookline.engine.dispatch import with_whole_values
 from hookline.handlers.command import CommandSpec
 from hookline.model.events import EVENTS, EventSpec, May
@@ -78,8 +77,9 @@ class Moment(Struct, frozen=True):
 
 
 def moments() -> list[Moment]:
-    found = [Moment(NATIVE, name, event, _POLICIES.of(event), _WIRE) for name, event in EVENTS.items()]
-    for name, listed in standard_dialects().items():
+    found: list[Moment] = []
+    # Hookline's own first.
+    for name, listed in sorted(standard_dialects().items(), key=lambda each: each[0] != OWN_FORMAT):
         dialect = listed.build()
         found += [
             Moment(name, own, own_event.event, own_event.policy, dialect.wire)

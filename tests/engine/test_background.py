@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from hookline import Engine, Outcome, context, deny, rewrite
-from hookline.dialects.native.home import NativeHome
+from hookline.dialects.registry import home_dialect
 from hookline.engine.background import Background
 from hookline.engine.inbox import Inbox, LateMessage
 from hookline.events import CWD_CHANGED, EVENTS, PRE_TOOL_USE, STOP, CwdMove, ToolCall, TurnAnswer
@@ -18,7 +18,7 @@ from hookline.model.run import Run
 from tests.engine.toys import Stage, scripted
 from tests.waiting import waits_for
 
-HOME = NativeHome(EVENTS)
+HOME = home_dialect(EVENTS)
 LS = ToolCall(tool_name="Bash", tool_input={"command": "ls"})
 
 

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from hookline import Engine, deny, rewrite
-from hookline.dialects.native.home import NativeHome
+from hookline.dialects.registry import home_dialect
 from hookline.engine.lanes import PreparedHook
 from hookline.engine.run_hook import ADMITTED, Admission, effective_reaction
 from hookline.events import (
@@ -27,7 +27,7 @@ from hookline.model.raw import Broke, Exited, RawResult, Returned
 from hookline.model.wire import Call, Decoded
 from tests.engine.toys import HANGS, Stage, scripted
 
-HOME = NativeHome(EVENTS)
+HOME = home_dialect(EVENTS)
 LS = ToolCall(tool_name="Bash", tool_input={"command": "ls"})
 BLOCKING = [event for event in EVENTS.values() if event.may & May.BLOCK]
 REACTIONS: dict[str, Reaction] = {"open": "warn", "closed": "block", "ask": "ask"}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from hookline import Engine, Session, allow, ask, context, deny, rewrite
-from hookline.dialects.native.home import NativeHome
+from hookline.dialects.registry import home_dialect
 from hookline.events import (
     EVENTS,
     PERMISSION_REQUEST,
@@ -29,7 +29,7 @@ from hookline.model.raw import Returned
 from hookline.model.run import Run
 from tests.engine.toys import Stage, scripted
 
-HOME = NativeHome(EVENTS)
+HOME = home_dialect(EVENTS)
 LS = ToolCall(tool_name="Bash", tool_input={"command": "ls"})
 
 

@@ -41,7 +41,7 @@ from hookline.agent.transcript.records import NoRecords, Records, SessionFacts
 from hookline.agent.transcript.store import SessionsStore, new_session_id
 from hookline.agent.transcript.writer import Transcript
 from hookline.config.engine import Engine
-from hookline.config.files import upward
+from hookline.dialects.places import upward
 from hookline.engine.inbox import LateMessage
 from hookline.engine.run_hook import admit_all
 from hookline.handlers.process.pool import Processes

@@ -88,7 +88,7 @@ class CommandHooks:
         document = Document(prepared.command_file, {"hooks": prepared.hooks}, (), (), _no_line)
         whose = next((_FOLDERS[part] for part in PurePath(document.file).parts if part in _FOLDERS), None)
         if whose is None:
-            return self._engine.loader.native_document(document)
+            return self._engine.loader.document(document)
         return self._engine.loader.beside_settings(whose, self._cwd, document)
 
 

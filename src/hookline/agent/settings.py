@@ -7,7 +7,8 @@ from typing import Annotated, Any, cast
 import msgspec
 from msgspec import Meta, Struct
 
-from hookline.config.files import SUFFIXES, read_file, upward, user_directory
+from hookline.config.files import read_file
+from hookline.dialects.places import SUFFIXES, upward, user_directory
 from hookline.documents.document import Document
 from hookline.model.diagnostics import Diagnostic
 from hookline.permissions.rules import RuleReader, RuleSet

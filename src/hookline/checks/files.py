@@ -7,8 +7,9 @@ from typing import Any, Final, cast
 from msgspec import Struct
 
 from hookline.checks.context import AGENTS, Here
-from hookline.config.files import read_file, upward
+from hookline.config.files import read_file
 from hookline.config.load import Loaded
+from hookline.dialects.places import upward
 from hookline.documents.document import Document
 from hookline.model.diagnostics import Diagnostic, Where
 

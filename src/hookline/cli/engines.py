@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.cli.problems import tell_problem
 from hookline.cli.requests import RequestError
 from hookline.config.engine import Engine, tracers
-from hookline.config.load import NATIVE
+from hookline.dialects.registry import OWN_FORMAT
 from hookline.handlers.process.pool import Processes
 from hookline.handlers.registry import Handler, standard_handlers
 from hookline.journal.file import JournalFile, journal_path
@@ -43,8 +43,8 @@ def command_handlers(
 
 def chosen_dialect(engine: Engine, named: str | None, files: Sequence[str] | None) -> "Dialect | None":
     """The agent whose event names and payloads count: the one that was named, or whose file was given."""
-    whose = named or (engine.loader.whose(files[0]) if files else NATIVE)
-    return None if whose == NATIVE else engine.loader.dialect(whose)
+    whose = named or (engine.loader.whose(files[0]) if files else OWN_FORMAT)
+    return None if whose == OWN_FORMAT else engine.loader.dialect(whose)
 
 
 def with_flag_hooks(
@@ -62,7 +62,7 @@ def with_flag_hooks(
             wanted += [foreign.flag_hook(moment, command) for moment in foreign.moments(name)]
         elif event is not None:
             wanted.append(engine.make_hook(event, command, name=command, scope="flag"))
-    whose = foreign.name if foreign is not None else NATIVE
+    whose = foreign.name if foreign is not None else OWN_FORMAT
     last = max((place for place, hook in enumerate(hooks, 1) if hook.dialect == whose), default=len(hooks))
     return [*hooks[:last], *wanted, *hooks[last:]]
 

@@ -32,12 +32,11 @@ class EventName(Struct, frozen=True):
     event: str
 
 
-def every_dialect() -> "Iterator[Dialect]":
-    """All but native, built one after another."""
-    from hookline.dialects.registry import standard_dialects
+def other_dialects() -> "Iterator[Dialect]":
+    """Those of other agents, built one after another."""
+    from hookline.dialects.registry import every_dialect
 
-    for listed in standard_dialects().values():
-        yield listed.build()
+    yield from (dialect for dialect in every_dialect() if dialect.has_agent)
 
 
 def all_names(dialects: "Iterable[Dialect]") -> Iterator[EventName]:

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hookline.dialects.native.home import NativeHome
+from hookline.dialects.registry import home_dialect
 from hookline.engine import engine as core
 from hookline.engine.background import Background
 from hookline.engine.run_hook import Admit, admit_all
@@ -38,13 +38,13 @@ class Engine(core.Engine):
         drain_seconds: float = 5.0,
     ) -> None:
         events = event_table((*EVENTS.values(), *rows)) if rows else EVENTS
-        self._native = NativeHome(events)
+        self._home = home_dialect(events)
         self._loader: Loader | None = None
         self._loaded = False
         super().__init__(
             hooks,
             handlers=handlers if handlers is not None else standard_handlers(),
-            home=self._native,
+            home=self._home,
             journal=journal if journal is not None else memory_journal(),
             events=events,
             admit=admit,
@@ -59,7 +59,7 @@ class Engine(core.Engine):
             # Only here: an engine whose hooks are made in code reads no files.
             from hookline.config.load import Loader  # noqa: PLC0415 see above
 
-            self._loader = Loader(self._native, self.handlers)
+            self._loader = Loader(self._home, self.handlers)
         return self._loader
 
     def load(

@@ -1,20 +1,39 @@
-"""What a dialect is: another agent's hook format, its wire, and how it behaves at its own events."""
+"""What a dialect is: another agent's hook format, its wire, and how it behaves at its own events.
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+A dialect is one folder whose `__init__` has a subclass of `Dialect`, and one line in the registry. The subclass states
+the facts that differ from the defaults below; code outside the folder reads them here and never names an agent.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from msgspec import Struct
 
+from hookline.dialects.install import HookCall
+from hookline.dialects.places import nearest_project
 from hookline.documents.document import Document
-from hookline.handlers.registry import Handler
-from hookline.matching.patterns import Patterns
-from hookline.matching.shell import ShellReader
-from hookline.model.diagnostics import Diagnostic
+from hookline.model.diagnostics import Diagnostic, Path
 from hookline.model.events import EventSpec
-from hookline.model.hook import Hook, Scope
+from hookline.model.hook import Condition, Hook, Matcher, Scope
 from hookline.model.outcome import Outcome
 from hookline.model.policy import Policy
 from hookline.model.wire import Parsed, Told, Wire
+
+if TYPE_CHECKING:
+    from hookline.handlers.registry import Handler
+    from hookline.matching.patterns import Patterns
+    from hookline.matching.shell import ShellReader
+
+#: Parts of an agent's folder that Hookline's own agent uses too.
+Shared = Literal["commands", "skills", "rules", "instructions", "permissions", "command_hooks"]
+
+#: What people know most tools as; `Dialect.tools` has the names of agents that call them otherwise.
+USUAL_TOOLS = (
+    "Bash", "Edit", "Write", "Read", "MultiEdit", "Glob", "Grep", "WebFetch", "WebSearch", "Task",
+)  # fmt: skip
 
 
 class DialectEvent(Struct, frozen=True, eq=False):
@@ -31,12 +50,10 @@ class DialectEvent(Struct, frozen=True, eq=False):
 
 
 class Place(Struct, frozen=True):
-    """A file in which hooks of a dialect may stand."""
+    """A file that may hold hooks of a dialect."""
 
     file: str
     scope: Scope
-    #: Its own agent runs hooks from here only once the user has trusted them. Kept as a fact.
-    needs_trust: bool = False
 
 
 class Layer(Struct, frozen=True):
@@ -47,22 +64,33 @@ class Layer(Struct, frozen=True):
 
 
 class Tools(Struct, frozen=True, eq=False):
-    """What a reader needs to make hooks: the handlers they will run by, and compiled patterns."""
+    """What a reader needs to make hooks: the handlers that will run them, and compiled patterns."""
 
-    handlers: Mapping[str, Handler]
-    patterns: Patterns
-    shell: ShellReader
+    handlers: "Mapping[str, Handler]"
+    patterns: "Patterns"
+    shell: "ShellReader"
 
 
 class Reading(Struct, frozen=True):
-    """The hooks of all layers, combined as the agent combines them, and everything that is wrong there."""
+    """The hooks of all layers, combined as the agent combines them, and everything that is wrong with them."""
 
     hooks: tuple[Hook, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+    #: Files that are there and were not used, because another one took their place.
+    unused: tuple[str, ...] = ()
+
+
+class AgentFile(Struct, frozen=True):
+    """How a dialect describes whole agents in a file."""
+
+    #: Fields that have no meaning for Hookline's agent.
+    unused: frozenset[str] = frozenset()
+    #: What separates provider and model in a model's name.
+    model_separator: str = ":"
 
 
 class ReversibleWire(Wire, Protocol):
-    """A wire that can also stand on the other side: read an agent's payload, and answer that agent."""
+    """A wire that also works in the other direction: it reads an agent's payload and answers that agent."""
 
     def parse(self, document: Mapping[str, Any]) -> Parsed:
         """A payload in the agent's own shape. Raises ConfigError or UnknownEventError that say what is wrong."""
@@ -73,41 +101,152 @@ class ReversibleWire(Wire, Protocol):
         ...
 
 
-class Dialect(Protocol):
-    """One agent's hooks. Built once per engine; its policies are the same objects for all its hooks."""
+class Dialect(ABC):
+    """One agent's hooks. Built once per engine; its policies are the same objects for all its hooks.
 
-    @property
-    def name(self) -> str: ...
+    Asking for a fact must stay cheap: the modules that read files and payloads are imported when they are first used.
+    """
 
-    @property
+    # --- who it is -----------------------------------------------------------------------------------------------
+    #: As `--dialect` and the journal name it.
+    name: str
+    #: As people call the agent.
+    title: str
+    #: False for Hookline's own format: no other agent runs these hooks by itself.
+    has_agent: bool = True
+
+    # --- where its files are -------------------------------------------------------------------------------------
+    #: Its folder in a project and in the user's home directory; empty where it has none.
+    folder: str = ""
+    #: Paths below a project that make it one of this agent's; the first is the one to write hooks into.
+    project_files: Sequence[str] = ()
+    #: How the path of a file ends in which a plugin brings its hooks.
+    plugin_file: str = "hooks/hooks.json"
+    #: The scopes whose hooks the agent runs only once the user has trusted the project.
+    trust_scopes: frozenset[Scope] = frozenset()
+    #: Whether it asks for that trust only where it can ask: without a terminal the project counts as trusted.
+    trust_needs_terminal: bool = False
+    #: What of its folder Hookline's own agent uses too.
+    shares: frozenset[Shared] = frozenset()
+    #: How it describes whole agents, if it does.
+    agent_file: AgentFile | None = None
+
+    # --- what an entry says --------------------------------------------------------------------------------------
+    #: In which unit its files count timeouts.
+    timeout_unit: Literal["s", "ms"] = "s"
+    #: Its names of the usual tools, by the usual name. Empty where tools have their usual names.
+    tools: Mapping[str, str] = MappingProxyType({})
+    #: Its names of fields, by the name Hookline has for them.
+    entry_fields: Mapping[str, str] = MappingProxyType({})
+    #: What makes an entry of a handler kind fail closed. A kind that is not here cannot.
+    fails_closed_by: Mapping[str, str] = MappingProxyType({})
+
+    # --- what a hook gets and answers ----------------------------------------------------------------------------
+    #: The key under which a payload names its event.
+    event_key: str = "hook_event_name"
+    #: False where neither payload nor environment says which event it is.
+    names_event: bool = True
+    #: Prefixes of environment variables that carry the payload.
+    payload_variables: tuple[str, ...] = ()
+    #: Variables that hold the project's directory when a hook runs.
+    project_variables: tuple[str, ...] = ()
+    #: Variables of an entry that the agent fills in for a plugin.
+    plugin_variables: frozenset[str] = frozenset()
+    #: Dialects whose payloads its hooks can be given instead of its own.
+    speaks: tuple[str, ...] = ()
+    #: How a model refuses in a prompt or agent hook; None where a hook's model is read in another way.
+    model_refusal: Mapping[str, Any] | None = None
+
+    # --- how the agent is made to call Hookline ------------------------------------------------------------------
+    #: Where such entries go, for people.
+    call_file: str = ""
+    #: The events most people want Hookline to see: every guard, and what is cheap to see beside them.
+    call_events: Sequence[str] = ()
+
+    @cached_property
+    @abstractmethod
     def wire(self) -> ReversibleWire: ...
 
-    @property
+    @cached_property
+    @abstractmethod
     def events(self) -> Mapping[str, DialectEvent]:
-        """Its own event names."""
-        ...
+        """By its own event names."""
 
-    @property
-    def project_files(self) -> Sequence[str]:
-        """Paths below a project that make it one of this agent's."""
-        ...
-
+    @abstractmethod
     def places(self, project: str, env: Mapping[str, str]) -> Sequence[Place]:
         """Every file that may hold its hooks, in layer order, whether it is there or not. Pure."""
-        ...
+
+    @abstractmethod
+    def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
+        """Hooks in the order they run. A bad entry is reported and dropped; the rest load."""
+
+    @abstractmethod
+    def flag_hook(self, own_event: DialectEvent, command: str) -> Hook:
+        """The hook that `--hook EVENT=COMMAND` means, at one of the moments of that event."""
+
+    @abstractmethod
+    def call_entries(self, calls: Sequence[HookCall]) -> str:
+        """The text to add to the agent's configuration so that it calls Hookline."""
 
     def recognises(self, value: Any) -> bool:
         """Whether a document has the shape of this agent's configuration and of no other's."""
-        ...
+        del value
+        return False
 
-    def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
-        """Hooks in the order they run. One bad entry is reported and dropped; the rest load."""
-        ...
+    def owns(self, file: str) -> bool:
+        """Whether a file is the agent's by its path, which is absolute and has forward slashes."""
+        return any(file.endswith(f"/{name}") for name in self.project_files)
+
+    def find(self, cwd: str, env: Mapping[str, str]) -> Sequence[Place]:
+        """Every file that may hold hooks for a directory, in layer order."""
+        return self.places(nearest_project(cwd, self.project_files), env)
+
+    def user_folder(self, env: Mapping[str, str]) -> str | None:
+        """Where a user's own commands and skills are, if Hookline's agent uses them too."""
+        del env
+        return None
 
     def moments(self, name: str) -> Sequence[DialectEvent]:
         """Every moment at which hooks under one of its own event names run: usually one."""
-        ...
+        return (self.events[name],)
 
-    def flag_hook(self, own_event: DialectEvent, command: str) -> Hook:
-        """The hook that `--hook EVENT=COMMAND` stands for, at one of those moments."""
-        ...
+    def hook_tables(self, value: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+        """The tables of a document in which a key `hooks` may be, each with its path."""
+        yield (), value
+
+    def field_path(self, entry: Path, field: str) -> Path:
+        """Where the entry at this path has a field, by Hookline's name of it. Matchers are in the group around it."""
+        if field == "matcher":
+            return (*entry[:-2], field)
+        return (*entry, self.entry_fields.get(field, field))
+
+    def without_cut(self, document: Mapping[str, Any]) -> dict[str, Any] | None:
+        """A payload without the arguments that the agent cut off; None where it cut none."""
+        del document
+        return None
+
+    def check(self, hooks: Sequence[Hook]) -> Iterator[Diagnostic]:
+        """What `doctor` should say about the hooks of this dialect beyond what its reader reports."""
+        del hooks
+        yield from ()
+
+
+class HomeDialect(Dialect):
+    """The dialect that hooks made in Python belong to."""
+
+    #: Made at once: the engine needs it for every such hook.
+    wire: ReversibleWire  # pyright: ignore[reportIncompatibleVariableOverride] an attribute in place of a cached one
+
+    @abstractmethod
+    def policy(self, event: EventSpec[Any]) -> Policy:
+        """Always the same object for the same row."""
+
+    @abstractmethod
+    def match(
+        self, event: EventSpec[Any], matcher: str | None, condition: str | None
+    ) -> tuple[Matcher | None, Condition | None]:
+        """Raises PatternError for a pattern that cannot be understood, or can never match at this event."""
+
+    @abstractmethod
+    def tables(self) -> "tuple[Patterns, ShellReader]":
+        """Compiled patterns and shell lines already read, shared by everything of one engine."""

@@ -1,27 +1,34 @@
 """The dialects there are. A new one is a folder and one line here."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from hookline.model.events import EVENTS, EventSpec
+
 if TYPE_CHECKING:
-    from hookline.dialects.dialect import Dialect
+    from hookline.dialects.dialect import Dialect, HomeDialect
+
+#: Hookline's own format. Hooks made in Python belong to it, and a file that is no other dialect's.
+OWN_FORMAT = "native"
 
 
 class Listed(Struct, frozen=True):
-    """A dialect by the package that has it; imported when somebody uses that agent."""
+    """A dialect by its package, which is imported only where the agent is used."""
 
     package: str
-    #: Without one of these in the project, above it or in the user's home, none of the files and none of the
-    #: environment variables below, nobody uses that agent here.
-    folders: tuple[str, ...]
+    #: The agent is used where one of these is in the project, above it or in the user's home, or one of the files
+    #: or environment variables below is there.
+    folders: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
+    #: Looked for everywhere.
+    always: bool = False
 
-    def build(self) -> "Dialect":
-        found: Dialect = import_module(f"hookline.dialects.{self.package}").dialect()
+    def build(self, events: Mapping[str, EventSpec[Any]] = EVENTS) -> "Dialect":
+        found: Dialect = import_module(f"hookline.dialects.{self.package}").dialect(events)
         return found
 
 
@@ -49,4 +56,18 @@ def standard_dialects() -> Mapping[str, Listed]:
                 ".config/cagent",
             ),
         ),
+        OWN_FORMAT: Listed("native", (".hookline",), always=True),
     }
+
+
+def home_dialect(events: Mapping[str, EventSpec[Any]] = EVENTS) -> "HomeDialect":
+    """The dialect of hooks made in Python, for the rows of one engine."""
+    from hookline.dialects import native  # noqa: PLC0415 only for who builds an engine
+
+    return native.dialect(events)
+
+
+def every_dialect() -> "Iterator[Dialect]":
+    """Each one built, for who asks about all agents."""
+    for listed in standard_dialects().values():
+        yield listed.build()

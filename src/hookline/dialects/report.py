@@ -7,6 +7,7 @@ from hookline.documents.document import Document
 from hookline.documents.shapes import misshaped
 from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic, Severity
+from hookline.model.hook import Hook
 
 
 class Report:
@@ -56,3 +57,10 @@ class Report:
             else:
                 good[key] = value
         return good, sound
+
+
+def about(
+    hook: Hook, severity: Severity, code: str, message: str, *path: str | int, fix: str | None = None
+) -> Diagnostic:
+    """Something about one hook, at its entry or at a field of it."""
+    return Diagnostic(severity, code, message, hook.where.at(*path), hook.name, fix)

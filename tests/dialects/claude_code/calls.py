@@ -14,7 +14,7 @@ from hookline.model.scene import Scene
 from hookline.model.wire import Call, Decoded
 from tests.dialects.claude_code.driver import RECORDED
 
-CLAUDE = dialect({"HOME": "/home/user"})
+CLAUDE = dialect(env={"HOME": "/home/user"})
 
 #: TeammateIdle never fired while payloads were recorded.
 _UNRECORDED: dict[str, dict[str, Any]] = {

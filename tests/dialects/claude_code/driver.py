@@ -187,7 +187,7 @@ def play(case: Case, root: Path) -> Played:
             "agent": AgentHandler(model),
             "mcp_tool": McpToolHandler(mcp),
         }
-        claude = dialect(env)
+        claude = dialect(env=env)
         reading = read(claude, stage.files(), handlers)
         played = Played(diagnostics=reading.diagnostics)
         asyncio.run(_Playing(case, stage, Engine(reading.hooks, handlers=handlers), played).run())
@@ -203,7 +203,7 @@ class _Playing:
         self._stage = stage
         self._engine = engine
         self._played = played
-        self._claude = dialect({})
+        self._claude = dialect(env={})
         engine.journal.subscribe(played.runs.append)
 
     async def run(self) -> None:

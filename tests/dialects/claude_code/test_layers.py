@@ -13,7 +13,7 @@ from hookline.model.hook import Scope
 from hookline.model.payloads import SessionEnded, ToolCall
 from tests.dialects.play import File, Play, read
 
-CLAUDE = dialect({"HOME": "/home/user"})
+CLAUDE = dialect(env={"HOME": "/home/user"})
 
 
 def settings(*commands: str, event: str = "PreToolUse", **more: Any) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def budget(
         for index, seconds in enumerate(timeouts)
     ]
     hooks = {"hooks": {"SessionEnd": [{"hooks": entries}]}}
-    found = read(dialect(env or {}), [file(scope, hooks, "/a/hooks/hooks.json")]).hooks
+    found = read(dialect(env=env or {}), [file(scope, hooks, "/a/hooks/hooks.json")]).hooks
     assert len({id(hook.policy) for hook in found}) == 1
     return found[0].policy.budget
 
@@ -132,7 +132,7 @@ def test_a_slow_session_end_hook_is_cut_off() -> None:
 
 
 def cap(env: Mapping[str, str]) -> int:
-    limit = dialect(env).events["Stop"].policy.limit
+    limit = dialect(env=env).events["Stop"].policy.limit
     assert limit is not None
     return limit.obeyed
 
@@ -169,7 +169,7 @@ def test_seconds_by_event_and_kind(event: str, kind: str, seconds: float) -> Non
 
 def test_where_settings_are() -> None:
     places = CLAUDE.places("/srv/p/", {"HOME": "/home/u"})
-    assert [(place.file, place.scope, place.needs_trust) for place in places][-3:] == [
+    assert [(place.file, place.scope, place.scope in CLAUDE.trust_scopes) for place in places][-3:] == [
         ("/home/u/.claude/settings.json", "user", False),
         ("/srv/p/.claude/settings.json", "project", True),
         ("/srv/p/.claude/settings.local.json", "local", True),

@@ -58,7 +58,7 @@ def test_a_pattern_nobody_can_test_fails_instead_of_never_matching(text: str) ->
         matches(text, "Bash")
     entry = {"type": "command", "command": "true"}
     hooks = {"hooks": {"PreToolUse": [{"matcher": text, "hooks": [entry]}]}}
-    play = Play(dialect({}), [("/p/.claude/settings.json", "project", json.dumps(hooks))], cwd="/tmp")
+    play = Play(dialect(env={}), [("/p/.claude/settings.json", "project", json.dumps(hooks))], cwd="/tmp")
     assert [one.code for one in play.reading.diagnostics] == ["untestable-pattern"]
     outcome = play.fire("PreToolUse", ToolCall(tool_name="Bash"))
     assert [(run.status, run.passed_without_answer) for run in play.runs] == [("not_started", True)]
@@ -77,7 +77,7 @@ def test_a_failure_is_matched_by_the_clients_word() -> None:
     assert not matches("authentication_failed", "rate_limit", "StopFailure")
     entry = {"type": "command", "command": "cat"}
     hooks = {"hooks": {"StopFailure": [{"matcher": "billing_error", "hooks": [entry]}]}}
-    play = Play(dialect({}), [("/p/.claude/settings.json", "project", json.dumps(hooks))], cwd="/tmp")
+    play = Play(dialect(env={}), [("/p/.claude/settings.json", "project", json.dumps(hooks))], cwd="/tmp")
     play.fire("StopFailure", TurnFailure(error="billing"))
     play.fire("StopFailure", TurnFailure(error="server"))
     told = [run for run in play.runs if run.status == "ok"]

@@ -20,7 +20,7 @@ EXAMPLE = HERE.parents[2] / "examples/claude-code/.claude/settings.json"
 def read_text(text: str) -> Reading:
     model = Model("")
     handlers = standard_handlers(completer=model, agent_runner=model, mcp=Mcp())
-    return read(dialect({}), [("/p/.claude/settings.json", "project", text)], handlers)
+    return read(dialect(env={}), [("/p/.claude/settings.json", "project", text)], handlers)
 
 
 EXPECTED = [

@@ -18,7 +18,7 @@ from hookline.model.wire import Call, Encoded
 from tests.dialects.claude_code.driver import RECORDED
 
 PAYLOADS = sorted((RECORDED / "payloads").glob("*.json"))
-CLAUDE = dialect({"HOME": "/home/user"})
+CLAUDE = dialect(env={"HOME": "/home/user"})
 
 
 def told(event_name: str, payload: Any, scene: Scene) -> Encoded:

@@ -221,7 +221,7 @@ def test_no_shape_of_a_file_is_too_odd_to_read(text: str) -> None:
 def test_the_places_of_hooks_and_which_need_trust() -> None:
     places = CodeWhale().places("/proj", {"HOME": "/home/u"})
 
-    assert [(one.file, one.scope, one.needs_trust) for one in places] == [
+    assert [(one.file, one.scope, one.scope in CodeWhale.trust_scopes) for one in places] == [
         ("/home/u/.codewhale/config.toml", "user", False),
         ("/proj/.codewhale/hooks.toml", "project", True),
     ]

@@ -105,4 +105,4 @@ def test_where_its_files_are():
         "/home/me/.config/cagent/config.yaml"
     ]
     assert places[0].file == "/repo/agent.yaml"
-    assert not any(place.needs_trust for place in places)
+    assert dialect().trust_scopes == frozenset()

@@ -127,7 +127,7 @@ def test_there_are_six_places_lowest_first_and_none_asks_for_trust() -> None:
         ("/project/.claude/settings.local.json", "local"),
         ("/project/.gen/settings.local.json", "local"),
     ]
-    assert not any(place.needs_trust for place in places)
+    assert dialect().trust_scopes == frozenset()
     assert len(dialect().places("/project", {})) == 4
 
 

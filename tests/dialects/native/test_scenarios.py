@@ -5,15 +5,11 @@ from typing import Any
 import pytest
 
 from hookline.config.engine import Engine
-from hookline.config.load import load_native
-from hookline.dialects.native.settings import NativeReader
+from hookline.config.load import Loader
+from hookline.dialects.registry import home_dialect
 from hookline.handlers.registry import standard_handlers
-from hookline.matching.patterns import Patterns
-from hookline.matching.shell import ShellReader
-from hookline.model.events import EVENTS
 from hookline.model.outcome import Outcome
 from hookline.model.run import Run
-from tests.dialects.native.calls import POLICIES, WIRE
 from tests.scenarios import Scenario, payload_document, read_scenario
 
 SCENARIOS = sorted((Path(__file__).parent / "scenarios").glob("*.txt"))
@@ -21,22 +17,15 @@ SCENARIOS = sorted((Path(__file__).parent / "scenarios").glob("*.txt"))
 
 async def fired(scenario: Scenario, directory: Path) -> tuple[Outcome, list[Run]]:
     handlers = standard_handlers()
-    reader = NativeReader(
-        events=EVENTS,
-        policies=POLICIES,
-        handlers=handlers,
-        wire=WIRE,
-        patterns=Patterns(),
-        shell=ShellReader(),
-    )
-    loaded = load_native(str(directory), reader, env={})
+    home = home_dialect()
+    loaded = Loader(home, handlers, env={}).directory(str(directory), [home.name])
     async with Engine(loaded.hooks, handlers=handlers) as engine:
         runs: list[Run] = []
         engine.journal.subscribe(runs.append)
         session = engine.session("s", cwd=str(directory))
         outcome = Outcome()
         for line in scenario.fire:
-            parsed = WIRE.parse(payload_document(line), EVENTS)
+            parsed = home.wire.parse(payload_document(line))
             outcome = await session.dispatch(parsed.event, parsed.payload)
         return outcome, runs
 

@@ -49,7 +49,7 @@ def test_every_event_tells_who_where_and_what_and_is_read_back(event: EventSpec[
     ]
     assert document["hook_event_name"] == event.name
     assert document["permission_mode"] == "plan"
-    parsed = WIRE.parse(document, EVENTS)
+    parsed = WIRE.parse(document)
     assert parsed.event is event
     assert parsed.payload == payload
     assert (parsed.scene.session_id, parsed.scene.cwd, parsed.scene.permission_mode) == (
@@ -69,7 +69,7 @@ def test_what_the_scene_knows_is_told_when_it_knows_it():
         "prompt_id": "q",
     }
     assert (document["model"], document["turn"]) == ("m", 3)
-    assert WIRE.parse(document, EVENTS).scene == scene
+    assert WIRE.parse(document).scene == scene
     assert "agent_id" not in told(PRE_TOOL_USE)
 
 
@@ -105,7 +105,7 @@ def test_a_host_may_use_any_record_or_mapping():
         "a": 1
     }
     document = {"hook_event_name": "ParcelSent", "weight": 3.5, "label": "x"}
-    assert WIRE.parse(document, {"ParcelSent": row}).payload == Parcel(3.5, "x")
+    assert NativeWire({"ParcelSent": row}).parse(document).payload == Parcel(3.5, "x")
 
 
 @pytest.mark.parametrize(
@@ -246,16 +246,16 @@ def test_without_an_edit_the_payload_stays_the_same_object():
 )
 def test_a_payload_that_cannot_be_read_back_names_the_field(document: dict[str, Any], said: str):
     with pytest.raises(ConfigError, match=said):
-        WIRE.parse(document, EVENTS)
+        WIRE.parse(document)
 
 
 def test_an_event_that_does_not_exist_is_answered_with_the_nearest():
     with pytest.raises(UnknownEventError, match="PreToolUse"):
-        WIRE.parse({"hook_event_name": "pre_tool_use"}, EVENTS)
+        WIRE.parse({"hook_event_name": "pre_tool_use"})
 
 
 def test_a_mapping_row_gets_what_is_not_the_scene():
     row: EventSpec[Any] = EventSpec("Any", dict, "at any time.")
-    parsed = WIRE.parse({"hook_event_name": "Any", "session_id": "s", "a": 1}, {"Any": row})
+    parsed = NativeWire({"Any": row}).parse({"hook_event_name": "Any", "session_id": "s", "a": 1})
     assert parsed.payload == {"a": 1}
     assert parsed.scene.session_id == "s"

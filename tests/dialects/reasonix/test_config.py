@@ -97,7 +97,7 @@ def test_without_a_project_only_the_users_file_is_looked_for():
 
 def test_the_projects_file_is_looked_for_first_and_needs_trust_there():
     found = dialect().places("/home/me/shop", {"HOME": "/home/me"})
-    assert [(place.file, place.scope, place.needs_trust) for place in found] == [
+    assert [(place.file, place.scope, place.scope in dialect().trust_scopes) for place in found] == [
         (PROJECT, "project", True),
         (GLOBAL, "user", False),
     ]
@@ -225,7 +225,7 @@ def test_hooks_of_a_project_that_is_not_trusted_do_not_run():
     user = '{"hooks": {"PreToolUse": [{"command": "exit 0"}]}}'
     blocking = '{"hooks": {"PreToolUse": [{"command": "exit 2"}]}}'
     reading = read(dialect(), [(PROJECT, "project", blocking), (GLOBAL, "user", user)])
-    distrusted = {place.scope for place in dialect().places("/p", {"HOME": "/h"}) if place.needs_trust}
+    distrusted = dialect().trust_scopes
     runs: list[Run] = []
 
     async def main() -> bool:

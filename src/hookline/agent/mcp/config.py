@@ -8,7 +8,8 @@ from typing import Any, Literal, cast
 import msgspec
 from msgspec import Struct
 
-from hookline.config.files import read_file, upward, user_directory
+from hookline.config.files import read_file
+from hookline.dialects.places import upward, user_directory
 from hookline.documents.document import Document
 from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic, Where

@@ -14,7 +14,7 @@ from hookline.agent.hooks import Hooks
 from hookline.agent.ports import Listener, Shown
 from hookline.agent.prompts.front_matter import read_front_matter
 from hookline.agent.safe_files import UnreadableError, chunks, opened
-from hookline.config.files import user_directory
+from hookline.dialects.places import user_directory
 from hookline.matching.patterns import glob
 from hookline.model import events as e
 from hookline.model import payloads as p

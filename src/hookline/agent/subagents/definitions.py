@@ -251,7 +251,7 @@ def definition_hooks(
     hooks: list[Hook] = []
     said: list[Diagnostic] = []
     for name, agent in definitions.agents.items():
-        reading = engine.loader.native_document(_part(definitions.document, ("agents", name)))
+        reading = engine.loader.document(_part(definitions.document, ("agents", name)))
         said.extend(reading.diagnostics)
         flags = builtin_hooks(
             engine.make_hook,

@@ -2,17 +2,18 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from hookline.dialects.claude_code.events import default_timeout, dialect_events, session_end_budget
-from hookline.dialects.claude_code.wire import ClaudeCodeWire
-from hookline.dialects.dialect import Dialect, DialectEvent, Layer, Place, Reading, ReversibleWire, Tools
-from hookline.dialects.labels import command_label
-from hookline.handlers.command import CommandSpec
+from hookline.dialects.dialect import Dialect, DialectEvent, Layer, Place, Reading, Tools
+from hookline.dialects.install import USUAL_EVENTS, HookCall, grouped_entries
+from hookline.model.events import EVENTS, EventSpec
 from hookline.model.hook import Hook
 
 if TYPE_CHECKING:
     from hookline.dialects.claude_code.settings import SettingsReader
+    from hookline.dialects.claude_code.wire import ClaudeCodeWire
 
 _PROJECT: Final = ".claude/settings.json"
 _LOCAL: Final = ".claude/settings.local.json"
@@ -29,46 +30,59 @@ _OWN_SETTINGS: Final = frozenset(
 )  # fmt: skip
 
 
-def dialect(env: Mapping[str, str] | None = None) -> Dialect:
+def dialect(
+    events: Mapping[str, EventSpec[Any]] = EVENTS,  # noqa: ARG001 its events are its own
+    env: Mapping[str, str] | None = None,
+) -> "ClaudeCode":
     """Built once per engine. The environment may raise two of its limits, as it does for the client."""
     return ClaudeCode(os.environ if env is None else env)
 
 
-class ClaudeCode:
+class ClaudeCode(Dialect):
+    name = "claude-code"
+    title = "Claude Code"
+    folder = ".claude"
+    project_files = (_PROJECT, _LOCAL)
+    trust_scopes = frozenset(("project", "local"))
+    trust_needs_terminal = True
+    shares = frozenset(("commands", "skills", "rules", "instructions", "permissions", "command_hooks"))
+    fails_closed_by = MappingProxyType({"command": '"onFailure": "block"', "http": '"onFailure": "block"'})
+    project_variables = ("CLAUDE_PROJECT_DIR",)
+    plugin_variables = frozenset(("CLAUDE_PLUGIN_ROOT",))
+    model_refusal = MappingProxyType({"ok": False, "reason": "x"})
+    call_file = ".claude/settings.json in a project, or ~/.claude/settings.json for all of them"
+    call_events = USUAL_EVENTS
+
     def __init__(self, env: Mapping[str, str]) -> None:
-        self._wire = ClaudeCodeWire()
-        self._events = dialect_events(env)
-        self._home = env.get("HOME", "")
-        self._session_end = session_end_budget(env)
+        self._env = env
         self._reader: SettingsReader | None = None
 
-    @property
-    def name(self) -> str:
-        return "claude-code"
+    @cached_property
+    def wire(self) -> "ClaudeCodeWire":
+        from hookline.dialects.claude_code.wire import ClaudeCodeWire  # noqa: PLC0415 facts are asked for without it
 
-    @property
-    def wire(self) -> ReversibleWire:
-        return self._wire
+        return ClaudeCodeWire()
 
-    @property
+    @cached_property
     def events(self) -> Mapping[str, DialectEvent]:
-        return self._events
+        from hookline.dialects.claude_code.events import dialect_events  # noqa: PLC0415 as above
 
-    @property
-    def project_files(self) -> Sequence[str]:
-        return (_PROJECT, _LOCAL)
+        return dialect_events(self._env)
 
     def places(self, project: str, env: Mapping[str, str]) -> Sequence[Place]:
         """Managed, user, project, local. What `--settings` and plugins add is given by whoever knows them."""
-        home = env.get("HOME", "")
-        config = env.get("CLAUDE_CONFIG_DIR") or (f"{home.rstrip('/')}/.claude" if home else "")
+        config = self.user_folder(env)
         root = project.rstrip("/")
         places = [Place(file, "managed") for file in _MANAGED]
         if config:
             places.append(Place(f"{config.rstrip('/')}/settings.json", "user"))
-        places.append(Place(f"{root}/{_PROJECT}", "project", needs_trust=True))
-        places.append(Place(f"{root}/{_LOCAL}", "local", needs_trust=True))
+        places.append(Place(f"{root}/{_PROJECT}", "project"))
+        places.append(Place(f"{root}/{_LOCAL}", "local"))
         return places
+
+    def user_folder(self, env: Mapping[str, str]) -> str | None:
+        home = env.get("HOME", "")
+        return env.get("CLAUDE_CONFIG_DIR") or (f"{home.rstrip('/')}/.claude" if home else None)
 
     def recognises(self, value: Any) -> bool:
         if not isinstance(value, Mapping):
@@ -79,23 +93,30 @@ class ClaudeCode:
     def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
         if self._reader is None:
             # Only here: who answers Claude Code as one of its hooks reads none of its files.
+            from hookline.dialects.claude_code.events import session_end_budget  # noqa: PLC0415 see above
             from hookline.dialects.claude_code.settings import SettingsReader  # noqa: PLC0415 see above
 
-            self._reader = SettingsReader(self._events, self._wire, self._home, self._session_end)
+            home, budget = self._env.get("HOME", ""), session_end_budget(self._env)
+            self._reader = SettingsReader(self.events, self.wire, home, budget)
         return self._reader.read(layers, tools)
 
-    def moments(self, name: str) -> Sequence[DialectEvent]:
-        return (self.events[name],)
-
     def flag_hook(self, own_event: DialectEvent, command: str) -> Hook:
+        from hookline.dialects.claude_code.events import default_timeout  # noqa: PLC0415 only for a flag
+        from hookline.dialects.labels import command_label  # noqa: PLC0415 only for a flag
+        from hookline.handlers.command import CommandSpec  # noqa: PLC0415 only for a flag
+
         return Hook(
             name=command_label(command),
             event=own_event.event,
             policy=own_event.policy,
-            wire=self._wire,
+            wire=self.wire,
             kind="command",
             spec=CommandSpec(command=command),
             timeout=default_timeout(own_event.name, "command"),
             dialect=self.name,
             scope="flag",
         )
+
+    def call_entries(self, calls: Sequence[HookCall]) -> str:
+        """Closed where Claude Code itself cannot start Hookline, or gives up waiting."""
+        return grouped_entries(calls, onFailure="block")

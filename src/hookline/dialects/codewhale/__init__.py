@@ -1,26 +1,56 @@
 """CodeWhale: hooks in TOML, each a shell command with a condition."""
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, cast
 
-from hookline.dialects.codewhale.events import BY_NAME, NAME, dialect_events
-from hookline.dialects.codewhale.settings import label, make_hook, read_layers
-from hookline.dialects.codewhale.wire import CodeWhaleWire
 from hookline.dialects.dialect import Dialect, DialectEvent, Layer, Place, Reading, Tools
-from hookline.handlers.command import CommandSpec
+from hookline.dialects.install import HookCall, quoted
+from hookline.model.diagnostics import Diagnostic, Where
+from hookline.model.events import EVENTS, EventSpec
 from hookline.model.hook import Hook
 
+if TYPE_CHECKING:
+    from hookline.dialects.codewhale.wire import CodeWhaleWire
+
 _PROJECT_FILE = os.path.join(".codewhale", "hooks.toml")
+#: Where a payload has the arguments of a tool, which the agent cuts off when they are long.
+_ARGUMENTS = ("DEEPSEEK_TOOL_ARGS", "CODEWHALE_TOOL_ARGS", "tool_args")
 
 
-class CodeWhale:
-    name = NAME
+class CodeWhale(Dialect):
+    name = "codewhale"
+    title = "CodeWhale"
+    folder = ".codewhale"
     project_files = (_PROJECT_FILE,)
+    trust_scopes = frozenset(("project",))
+    tools = MappingProxyType({"Bash": "exec_shell"})
+    entry_fields = MappingProxyType({"if": "condition"})
+    fails_closed_by = MappingProxyType({"command": "continue_on_error = false"})
+    event_key = "event"
+    names_event = False
+    payload_variables = ("CODEWHALE_", "DEEPSEEK_")
+    project_variables = ("DEEPSEEK_WORKSPACE",)
+    call_file = (
+        ".codewhale/hooks.toml in a project; in ~/.codewhale/config.toml write [[hooks.hooks]] for [[hooks]]"
+    )
+    call_events = (
+        "session_start", "message_submit", "tool_call_before", "tool_call_after", "turn_end", "session_end",
+    )  # fmt: skip
 
-    def __init__(self) -> None:
-        self.wire = CodeWhaleWire()
-        self.events = dialect_events()
+    @cached_property
+    def wire(self) -> "CodeWhaleWire":
+        from hookline.dialects.codewhale.wire import CodeWhaleWire  # noqa: PLC0415 facts are asked for without it
+
+        return CodeWhaleWire()
+
+    @cached_property
+    def events(self) -> Mapping[str, DialectEvent]:
+        from hookline.dialects.codewhale.events import dialect_events  # noqa: PLC0415 as above
+
+        return dialect_events()
 
     def places(self, project: str, env: Mapping[str, str]) -> Sequence[Place]:
         """The user's settings, then the project's hooks, which the agent runs once the user trusts them."""
@@ -28,7 +58,7 @@ class CodeWhale:
         home = env.get("HOME", "")
         if os.path.isabs(home):
             found.append(Place(os.path.join(home, ".codewhale", "config.toml"), "user"))
-        found.append(Place(os.path.join(project, _PROJECT_FILE), "project", needs_trust=True))
+        found.append(Place(os.path.join(project, _PROJECT_FILE), "project"))
         return found
 
     def recognises(self, value: Any) -> bool:
@@ -40,22 +70,47 @@ class CodeWhale:
         return all(isinstance(_get(entry, "event"), str) for entry in cast("list[Any]", entries))
 
     def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
+        from hookline.dialects.codewhale.settings import read_layers  # noqa: PLC0415 as above
+
         return read_layers(layers, tools, self.events, self.wire)
 
     def moments(self, name: str) -> Sequence[DialectEvent]:
+        from hookline.dialects.codewhale.events import BY_NAME  # noqa: PLC0415 as above
+
         known = self.events[name]
         return [DialectEvent(event, known.policy, known.timeout) for event in BY_NAME[name].events]
 
     def flag_hook(self, own_event: DialectEvent, command: str) -> Hook:
+        from hookline.dialects.codewhale.settings import label, make_hook  # noqa: PLC0415 only for a flag
+        from hookline.handlers.command import CommandSpec  # noqa: PLC0415 only for a flag
+
         name = label(None, command)
         return make_hook(
             own_event.event, own_event, self.wire, CommandSpec(command), name=name, timeout=own_event.timeout
         )
+
+    def without_cut(self, document: Mapping[str, Any]) -> dict[str, Any] | None:
+        from hookline.dialects.codewhale.texts import TOLD_CUT  # noqa: PLC0415 only where Hookline is the hook
+
+        cut = [name for name in _ARGUMENTS if str(document.get(name, "")).endswith(TOLD_CUT)]
+        return {key: value for key, value in document.items() if key not in cut} if cut else None
+
+    def call_entries(self, calls: Sequence[HookCall]) -> str:
+        """Strict: otherwise CodeWhale goes ahead when a hook that broke has not judged a call."""
+        return "\n\n".join(
+            f"[[hooks]]\nevent = {quoted(call.event)}\ncommand = {quoted(call.command)}\n"
+            f"timeout_secs = {call.seconds}" + ("\ncontinue_on_error = false" if call.guards else "")
+            for call in calls
+        )
+
+    def check(self, hooks: Sequence[Hook]) -> Iterator[Diagnostic]:
+        message = "`codewhale exec` runs none of these hooks: CodeWhale runs them on its screen only"
+        yield from (Diagnostic("info", "screen-only", message, Where(hook.where.file)) for hook in hooks[:1])
 
 
 def _get(value: Any, key: str) -> Any:
     return cast("Mapping[str, Any]", value).get(key) if isinstance(value, Mapping) else None
 
 
-def dialect() -> Dialect:
+def dialect(events: Mapping[str, EventSpec[Any]] = EVENTS) -> CodeWhale:  # noqa: ARG001 its events are its own
     return CodeWhale()

@@ -1,15 +1,20 @@
 """Docker Agent: its agent files, its wire, its policies."""
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, cast
 
-from hookline.dialects.dialect import DialectEvent, Layer, Place, Reading, Tools
-from hookline.dialects.docker_agent.events import Vocabulary
-from hookline.dialects.docker_agent.settings import PUBLIC_NAME, AgentFiles, identity_of, label
-from hookline.dialects.docker_agent.specs import ShellSpec
-from hookline.dialects.docker_agent.wire import DockerWire
+from hookline.dialects.dialect import AgentFile, Dialect, DialectEvent, Layer, Place, Reading, Tools
+from hookline.dialects.install import HookCall, quoted
+from hookline.model.diagnostics import Diagnostic, Path
+from hookline.model.events import EVENTS, EventSpec
 from hookline.model.hook import Hook
+
+if TYPE_CHECKING:
+    from hookline.dialects.docker_agent.events import Vocabulary
+    from hookline.dialects.docker_agent.wire import DockerWire
 
 #: Docker Agent is given its file by name; these are the names its documentation uses.
 _PROJECT_FILES = (
@@ -35,15 +40,56 @@ _AGENT_KEYS = frozenset(
 )
 
 
-class DockerAgent:
-    name = PUBLIC_NAME
-    project_files: Sequence[str] = _PROJECT_FILES
+#: Fields of an agent that change nothing in Hookline's own agent.
+_UNUSED = frozenset(
+    {
+        "toolsets", "commands", "handoffs", "welcome_message", "skills", "code_mode_tools", "num_history_items",
+        "add_description_parameter", "rag", "structured_output", "fallback", "cache", "use_default_tools",
+    }
+)  # fmt: skip
+#: Events whose hooks are in groups with a matcher.
+_GROUPED = frozenset(
+    {
+        "tool_input_transform", "tool_guard", "pre_tool_use", "permission_request", "tool_response_transform",
+        "post_tool_use",
+    }
+)  # fmt: skip
 
-    def __init__(self, environ: Mapping[str, str]) -> None:
-        self._vocabulary = Vocabulary()
-        self._files = AgentFiles(self._vocabulary, environ)
-        self.events: Mapping[str, DialectEvent] = self._vocabulary.events
-        self.wire = DockerWire(self.events, environ=environ)
+
+class DockerAgent(Dialect):
+    name = "docker-agent"
+    title = "Docker Agent"
+    project_files = _PROJECT_FILES
+    agent_file = AgentFile(_UNUSED, model_separator="/")
+    tools = MappingProxyType(
+        {"Bash": "shell", "Read": "read_file", "Write": "write_file", "Edit": "edit_file"}
+    )
+    entry_fields = MappingProxyType({"cwd": "working_dir"})
+    fails_closed_by = MappingProxyType(dict.fromkeys(("command", "prompt", "builtin"), "on_error: block"))
+    call_file = "your agent's YAML, under its agent's name if that is not root"
+    call_events = (
+        "session_start", "user_prompt_submit", "user_steering_messages_submit", "user_followup_submit",
+        "pre_tool_use", "permission_request", "post_tool_use", "stop", "session_end",
+    )  # fmt: skip
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        self._env = env
+
+    @cached_property
+    def _vocabulary(self) -> "Vocabulary":
+        from hookline.dialects.docker_agent.events import Vocabulary  # noqa: PLC0415 facts are asked for without it
+
+        return Vocabulary()
+
+    @cached_property
+    def wire(self) -> "DockerWire":
+        from hookline.dialects.docker_agent.wire import DockerWire  # noqa: PLC0415 as above
+
+        return DockerWire(self.events, environ=self._env)
+
+    @cached_property
+    def events(self) -> Mapping[str, DialectEvent]:
+        return self._vocabulary.events
 
     def places(self, project: str, env: Mapping[str, str]) -> Sequence[Place]:
         """The agent's file comes before the user's own hooks, which are added to those of every agent."""
@@ -63,12 +109,17 @@ class DockerAgent:
         )
 
     def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
-        return self._files.read(list(layers), tools)
+        from hookline.dialects.docker_agent.settings import AgentFiles  # noqa: PLC0415 as above
+
+        return AgentFiles(self._vocabulary, self._env).read(list(layers), tools)
 
     def moments(self, name: str) -> Sequence[DialectEvent]:
         return [moment.own_event for moment in self._vocabulary.moments_of(name)]
 
     def flag_hook(self, own_event: DialectEvent, command: str) -> Hook:
+        from hookline.dialects.docker_agent.settings import identity_of, label  # noqa: PLC0415 only for a flag
+        from hookline.dialects.docker_agent.specs import ShellSpec  # noqa: PLC0415 only for a flag
+
         fields = {"type": "command", "command": command}
         moment = self._vocabulary.moments[self._vocabulary.order(own_event.policy)]
         return Hook(
@@ -80,11 +131,43 @@ class DockerAgent:
             spec=ShellSpec(command),
             condition=moment.row.when,
             timeout=own_event.timeout,
-            dialect=PUBLIC_NAME,
+            dialect=self.name,
             scope="flag",
             identity=identity_of(fields, ""),
         )
 
+    def hook_tables(self, value: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+        """Each agent has hooks of its own."""
+        agents = value.get("agents")
+        for name, agent in cast("Mapping[str, Any]", agents).items() if isinstance(agents, Mapping) else ():
+            if isinstance(agent, Mapping):
+                yield ("agents", name), cast("Mapping[str, Any]", agent)
 
-def dialect(environ: Mapping[str, str] = os.environ) -> DockerAgent:
-    return DockerAgent(environ)
+    def call_entries(self, calls: Sequence[HookCall]) -> str:
+        lines = ["agents:", "  root:", "    hooks:"]
+        for call in calls:
+            lines.append(f"      {call.event}:")
+            hook = [
+                "- type: command",
+                f"  command: {quoted(call.command)}",
+                f"  timeout: {call.seconds}",
+                *(["  on_error: block"] if call.guards else []),
+            ]
+            if call.event in _GROUPED:
+                lines += ['        - matcher: "*"', "          hooks:"]
+                lines += [f"            {line}" for line in hook]
+            else:
+                lines += [f"        {line}" for line in hook]
+        return "\n".join(lines)
+
+    def check(self, hooks: Sequence[Hook]) -> Iterator[Diagnostic]:
+        from hookline.dialects.docker_agent.conditions import unguarded_agents  # noqa: PLC0415 only for doctor
+
+        yield from unguarded_agents(hooks)
+
+
+def dialect(
+    events: Mapping[str, EventSpec[Any]] = EVENTS,  # noqa: ARG001 its events are its own
+    env: Mapping[str, str] = os.environ,
+) -> DockerAgent:
+    return DockerAgent(env)

@@ -1,10 +1,15 @@
 """When a hook concerns a moment that Docker Agent divides further than Hookline does."""
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct
 
-from hookline.model.events import EventSpec, field_of
+from hookline.dialects.report import about
+from hookline.matching.conditions import AllOf
+from hookline.model.diagnostics import Diagnostic
+from hookline.model.events import PRE_TOOL_USE, EventSpec, field_of
+from hookline.model.hook import Condition, Hook
 from hookline.model.scene import Scene
 
 #: Where a prompt may come from beside the user's own hand.
@@ -59,3 +64,27 @@ class OfAgent(Struct, frozen=True):
     def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
         agent = scene.agent_type
         return agent not in self.others if self.root else agent == self.name
+
+
+def unguarded_agents(hooks: Sequence[Hook]) -> Iterator[Diagnostic]:
+    """Hooks belong to one agent of a file; those it hands work to do not inherit them."""
+    owned: dict[str, dict[str, Hook]] = {}
+    everyone: dict[str, frozenset[str]] = {}
+    for hook in hooks:
+        owner = _owner(hook.condition) if hook.event is PRE_TOOL_USE else None
+        if owner is not None:
+            owned.setdefault(hook.where.file, {}).setdefault(owner.name, hook)
+            everyone[hook.where.file] = owner.others | {owner.name}
+    for file, by_agent in owned.items():
+        unguarded = sorted(everyone[file] - by_agent.keys())
+        if unguarded:
+            hook = next(iter(by_agent.values()))
+            message = f"sub-agents do not inherit it: no hook guards the tool calls of {', '.join(unguarded)}"
+            fix = f"agents.{unguarded[0]}.hooks.pre_tool_use"
+            yield about(hook, "warning", "not-inherited", message, fix=fix)
+
+
+def _owner(condition: Condition | None) -> OfAgent | None:
+    if isinstance(condition, AllOf):
+        return next((found for each in condition.conditions if (found := _owner(each)) is not None), None)
+    return condition if isinstance(condition, OfAgent) else None

@@ -2,14 +2,17 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
-from hookline.dialects.dialect import Dialect, DialectEvent, Layer, Place, Reading, Tools
-from hookline.dialects.family.settings import command_hook
-from hookline.dialects.gencode.events import NAME, dialect_events
-from hookline.dialects.gencode.settings import read_layers
-from hookline.dialects.gencode.wire import GenCodeWire
+from hookline.dialects.dialect import USUAL_TOOLS, Dialect, DialectEvent, Layer, Place, Reading, Tools
+from hookline.dialects.install import USUAL_EVENTS, HookCall, grouped_entries
+from hookline.model.events import EVENTS, EventSpec
 from hookline.model.hook import Hook, Scope
+
+if TYPE_CHECKING:
+    from hookline.dialects.gencode.wire import GenCodeWire
 
 _FOLDERS = (".claude", ".gen")
 _PROJECT_FILES: tuple[tuple[str, Scope], ...] = (
@@ -18,13 +21,29 @@ _PROJECT_FILES: tuple[tuple[str, Scope], ...] = (
 )
 
 
-class GenCode:
-    name = NAME
-    project_files: Sequence[str] = (".gen/settings.json", ".gen/settings.local.json")
+class GenCode(Dialect):
+    name = "gen-code"
+    title = "gen-code"
+    folder = ".gen"
+    project_files = (".gen/settings.json", ".gen/settings.local.json")
+    shares = frozenset(("commands", "permissions"))
+    tools = MappingProxyType({name: name for name in USUAL_TOOLS})
+    project_variables = ("GEN_PROJECT_DIR", "CLAUDE_PROJECT_DIR")
+    plugin_variables = frozenset(("GEN_PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT"))
+    call_file = ".gen/settings.json in a project, or ~/.gen/settings.json for all of them"
+    call_events = USUAL_EVENTS
 
-    def __init__(self) -> None:
-        self.wire = GenCodeWire()
-        self.events: Mapping[str, DialectEvent] = dialect_events()
+    @cached_property
+    def wire(self) -> "GenCodeWire":
+        from hookline.dialects.gencode.wire import GenCodeWire  # noqa: PLC0415 facts are asked for without it
+
+        return GenCodeWire()
+
+    @cached_property
+    def events(self) -> Mapping[str, DialectEvent]:
+        from hookline.dialects.gencode.events import dialect_events  # noqa: PLC0415 as above
+
+        return dialect_events()
 
     def places(self, project: str, env: Mapping[str, str]) -> Sequence[Place]:
         """Lowest first: the user's, the project's, what is local; Claude Code's file before its own each time."""
@@ -36,19 +55,19 @@ class GenCode:
             found += [Place(os.path.join(project, each, name), scope) for each in _FOLDERS]
         return found
 
-    def recognises(self, value: Any) -> bool:  # noqa: ARG002 - the protocol
-        """Never: its files have Claude Code's shape, so only their place tells them apart."""
-        return False
-
     def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
+        from hookline.dialects.gencode.settings import read_layers  # noqa: PLC0415 as above
+
         return read_layers(layers, tools, self.events, self.wire)
 
-    def moments(self, name: str) -> Sequence[DialectEvent]:
-        return (self.events[name],)
-
     def flag_hook(self, own_event: DialectEvent, command: str) -> Hook:
-        return command_hook(NAME, own_event, self.wire, command)
+        from hookline.dialects.family.settings import command_hook  # noqa: PLC0415 only for a flag
+
+        return command_hook(self.name, own_event, self.wire, command)
+
+    def call_entries(self, calls: Sequence[HookCall]) -> str:
+        return grouped_entries(calls)
 
 
-def dialect() -> Dialect:
+def dialect(events: Mapping[str, EventSpec[Any]] = EVENTS) -> GenCode:  # noqa: ARG001 its events are its own
     return GenCode()

@@ -1,0 +1,194 @@
+"""Hookline's own format: `.hookline/hooks.toml` (or YAML, or JSON), with every event of the table."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from hookline.dialects.dialect import DialectEvent, HomeDialect, Layer, Place, Reading, Tools
+from hookline.dialects.install import USUAL_EVENTS, HookCall, quoted
+from hookline.dialects.native.events import NativePolicies
+from hookline.dialects.native.wire import NativeWire
+from hookline.dialects.places import SUFFIXES, upward, user_directory
+from hookline.model.events import EVENTS, EventSpec, May
+from hookline.model.hook import Condition, Hook, Matcher, Scope
+from hookline.model.policy import Policy
+
+if TYPE_CHECKING:
+    from hookline.matching.patterns import Patterns
+    from hookline.matching.shell import ShellReader
+    from hookline.model.diagnostics import Diagnostic
+
+_FOLDER = ".hookline"
+#: Seconds. A whole number of thousands from here on was meant as milliseconds.
+_MILLISECONDS_MEANT = 5000.0
+
+
+class Native(HomeDialect):
+    """The wire, policies and matchers for the rows of one engine.
+
+    What reads matchers and files is imported with the first one: an engine whose hooks are plain functions
+    needs neither.
+    """
+
+    name = "native"
+    title = "Hookline"
+    has_agent = False
+    folder = _FOLDER
+    project_files = tuple(
+        f"{_FOLDER}/{stem}.{suffix}" for stem in ("hooks", "hooks.local") for suffix in SUFFIXES
+    )
+    plugin_file = ""
+    shares = frozenset(("commands", "skills", "rules", "instructions", "permissions"))
+    fails_closed_by = dict.fromkeys(
+        ("command", "http", "prompt", "agent", "mcp_tool"), 'on_failure = "closed"'
+    )
+    project_variables = ("HOOKLINE_PROJECT_DIR", "CLAUDE_PROJECT_DIR")
+    model_refusal = MappingProxyType({"ok": False, "reason": "x"})
+    call_file = ".hookline/hooks.toml of whoever speaks the native format; not of this project"
+    call_events = USUAL_EVENTS
+
+    def __init__(self, events: Mapping[str, EventSpec[Any]]) -> None:
+        self._rows = events
+        self.wire = NativeWire(events)
+        self.policies = NativePolicies(events.values())
+        self._tables: tuple[Patterns, ShellReader] | None = None
+
+    @cached_property
+    def events(self) -> Mapping[str, DialectEvent]:
+        return {
+            name: DialectEvent(event, self.policies.of(event), 600.0) for name, event in self._rows.items()
+        }
+
+    def policy(self, event: EventSpec[Any]) -> Policy:
+        return self.policies.of(event)
+
+    def tables(self) -> "tuple[Patterns, ShellReader]":
+        if self._tables is None:
+            from hookline.matching.patterns import Patterns  # noqa: PLC0415 see the class
+            from hookline.matching.shell import ShellReader  # noqa: PLC0415 see the class
+
+            self._tables = (Patterns(), ShellReader())
+        return self._tables
+
+    def match(
+        self, event: EventSpec[Any], matcher: str | None, condition: str | None
+    ) -> tuple[Matcher | None, Condition | None]:
+        if not matcher and not condition:
+            return None, None
+        from hookline.matching.conditions import joined, problem  # noqa: PLC0415 see the class
+        from hookline.matching.matchers import native_matcher  # noqa: PLC0415 see the class
+        from hookline.matching.tool_rules import tool_condition  # noqa: PLC0415 see the class
+        from hookline.model.errors import PatternError  # noqa: PLC0415 see the class
+
+        matches, holds = native_matcher(matcher, *self.tables())
+        wanted = tool_condition(condition, *self.tables()) if condition else None
+        both = joined(holds, wanted)
+        never = problem(both, event)
+        if never is not None:
+            raise PatternError(condition or matcher or "", never)
+        return matches, both
+
+    def owns(self, file: str) -> bool:
+        return f"/{_FOLDER}/" in file
+
+    def user_folder(self, env: Mapping[str, str]) -> str | None:
+        return user_directory(env)
+
+    def find(self, cwd: str, env: Mapping[str, str]) -> Sequence[Place]:
+        """The user's file, the nearest of the project, and what is local to each.
+
+        Each name for itself: a local file deep down must not hide the project's own.
+        """
+        directories = upward(os.path.abspath(cwd))
+        return [
+            *_of_user(env, "hooks", "user"),
+            *_files(_nearest(directories, "hooks"), "project"),
+            *_of_user(env, "hooks.local", "local"),
+            *_files(_nearest(directories, "hooks.local"), "local"),
+        ]
+
+    def places(self, project: str, env: Mapping[str, str]) -> Sequence[Place]:
+        return [
+            *_of_user(env, "hooks", "user"),
+            *_files(os.path.join(project, _FOLDER, "hooks"), "project"),
+            *_of_user(env, "hooks.local", "local"),
+            *_files(os.path.join(project, _FOLDER, "hooks.local"), "local"),
+        ]
+
+    def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
+        from hookline.dialects.native.layers import read_layers  # noqa: PLC0415 see the class
+        from hookline.dialects.native.settings import NativeReader  # noqa: PLC0415 see the class
+
+        reader = NativeReader(
+            events=self._rows,
+            policies=self.policies,
+            handlers=tools.handlers,
+            wire=self.wire,
+            patterns=tools.patterns,
+            shell=tools.shell,
+        )
+        return read_layers(layers, reader)
+
+    def flag_hook(self, own_event: DialectEvent, command: str) -> Hook:
+        from hookline.handlers.command import CommandSpec  # noqa: PLC0415 see the class
+
+        return Hook(
+            name=command,
+            event=own_event.event,
+            policy=own_event.policy,
+            wire=self.wire,
+            kind="command",
+            spec=CommandSpec(command=command),
+            scope="flag",
+        )
+
+    def call_entries(self, calls: Sequence[HookCall]) -> str:
+        return "\n\n".join(
+            f"[[hooks.{call.event}]]\n[[hooks.{call.event}.hooks]]\n"
+            f"command = {quoted(call.command)}\ntimeout = {call.seconds}"
+            for call in calls
+        )
+
+    def check(self, hooks: Sequence[Hook]) -> "Iterator[Diagnostic]":
+        for hook in hooks:
+            yield from _remarks(hook)
+
+
+def _remarks(hook: Hook) -> "Iterator[Diagnostic]":
+    from hookline.dialects.report import about  # noqa: PLC0415 only for doctor
+
+    if hook.timeout >= _MILLISECONDS_MEANT and hook.timeout % 1000 == 0:
+        message = f"timeout counts seconds: {hook.timeout:g} is {hook.timeout / 3600:.1f} hours"
+        yield about(
+            hook, "error", "timeout-unit", message, "timeout", fix=f"timeout = {hook.timeout / 1000:g}"
+        )
+    if _closes(hook) and not hook.policy.may & May.BLOCK:
+        message = f"it is to fail closed, but nothing can be blocked at {hook.policy.event_name}"
+        yield about(hook, "warning", "beyond-its-power", message, "on_failure", fix="remove on_failure")
+
+
+def _closes(hook: Hook) -> bool:
+    said = hook.on_failure
+    reactions = () if said is None else (said,) if isinstance(said, str) else tuple(said.values())
+    return "block" in reactions or "ask" in reactions
+
+
+def _of_user(env: Mapping[str, str], name: str, scope: Scope) -> list[Place]:
+    user = user_directory(env)
+    return _files(os.path.join(user, name), scope) if user is not None else []
+
+
+def _files(stem: str, scope: Scope) -> list[Place]:
+    return [Place(f"{stem}.{suffix}", scope) for suffix in SUFFIXES]
+
+
+def _nearest(directories: Sequence[str], name: str) -> str:
+    stems = [os.path.join(directory, _FOLDER, name) for directory in directories]
+    there = (stem for stem in stems if any(os.path.lexists(f"{stem}.{suffix}") for suffix in SUFFIXES))
+    return next(there, stems[0])
+
+
+def dialect(events: Mapping[str, EventSpec[Any]] = EVENTS) -> Native:
+    return Native(events)

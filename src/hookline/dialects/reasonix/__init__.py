@@ -5,42 +5,91 @@ place of the reasoning, model_context, settings files in GB18030, and most of th
 `payloadFormat: claude` renames tools and arguments.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from hookline.dialects.dialect import Dialect, DialectEvent, Layer, Place, Reading, Tools
-from hookline.dialects.labels import command_label
-from hookline.dialects.reasonix import settings as config
-from hookline.dialects.reasonix.events import NAME, dialect_events, events_of
-from hookline.dialects.reasonix.settings import Wires
-from hookline.dialects.reasonix.wire import ClaudeFormatWire, ReasonixWire
-from hookline.handlers.command import CommandSpec
+from hookline.dialects.install import HookCall, as_json
+from hookline.model.diagnostics import Diagnostic, Path
+from hookline.model.events import EVENTS, EventSpec
 from hookline.model.hook import Hook
 
+if TYPE_CHECKING:
+    from hookline.dialects.reasonix.wire import ReasonixWire
 
-class Reasonix:
-    name = NAME
-    project_files: Sequence[str] = (f"{config.FOLDER}/{config.FILE}",)
+#: Events of the hook system that Reasonix was offered; its 1.x releases ignore entries under these names.
+_NOT_IN_RELEASES = frozenset({"TurnStart", "TurnEnd", "PreModelCall", "PostModelCall"})
 
-    def __init__(self) -> None:
-        self.events: Mapping[str, DialectEvent] = dialect_events()
-        self.wire = ReasonixWire(self.events)
-        self._wires = Wires(self.wire, ClaudeFormatWire(self.events))
+
+class Reasonix(Dialect):
+    name = "reasonix"
+    title = "Reasonix"
+    folder = ".reasonix"
+    project_files = (".reasonix/settings.json",)
+    trust_scopes = frozenset(("project",))
+    timeout_unit = "ms"
+    tools = MappingProxyType(
+        {
+            "Bash": "bash",
+            "Read": "read_file",
+            "Write": "write_file",
+            "Edit": "edit_file",
+            "Task": "task",
+        }
+    )
+    event_key = "event"
+    #: Its entries may ask for Claude Code's payloads.
+    speaks = ("claude-code",)
+    call_file = ".reasonix/settings.json in a project, or ~/.reasonix/settings.json for all of them"
+    call_events = (
+        "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "TurnEnd", "Stop", "SessionEnd",
+    )  # fmt: skip
+
+    @cached_property
+    def wire(self) -> "ReasonixWire":
+        from hookline.dialects.reasonix.wire import ReasonixWire  # noqa: PLC0415 facts are asked for without it
+
+        return ReasonixWire(self.events)
+
+    @cached_property
+    def events(self) -> Mapping[str, DialectEvent]:
+        from hookline.dialects.reasonix.events import dialect_events  # noqa: PLC0415 as above
+
+        return dialect_events()
 
     def places(self, project: str, env: Mapping[str, str]) -> Sequence[Place]:
-        return config.places(project, env)
+        from hookline.dialects.reasonix import settings  # noqa: PLC0415 as above
+
+        return settings.places(project, env)
 
     def recognises(self, value: Any) -> bool:
-        return config.recognises(value, self.events)
+        from hookline.dialects.reasonix import settings  # noqa: PLC0415 as above
+
+        return settings.recognises(value, self.events)
 
     def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
-        return config.read(layers, tools, self.events, self._wires)
+        from hookline.dialects.reasonix import settings  # noqa: PLC0415 as above
+        from hookline.dialects.reasonix.wire import ClaudeFormatWire  # noqa: PLC0415 as above
+
+        wires = settings.Wires(self.wire, ClaudeFormatWire(self.events))
+        return settings.read(layers, tools, self.events, wires)
 
     def moments(self, name: str) -> Sequence[DialectEvent]:
+        from hookline.dialects.reasonix.events import events_of  # noqa: PLC0415 as above
+
         known = self.events[name]
         return [DialectEvent(event, known.policy, known.timeout) for event in events_of(known)]
 
+    def field_path(self, entry: Path, field: str) -> Path:
+        """The entry itself has the matcher."""
+        return (*entry, "match" if field == "matcher" else field)
+
     def flag_hook(self, own_event: DialectEvent, command: str) -> Hook:
+        from hookline.dialects.labels import command_label  # noqa: PLC0415 only for a flag
+        from hookline.handlers.command import CommandSpec  # noqa: PLC0415 only for a flag
+
         return Hook(
             name=command_label(command),
             event=own_event.event,
@@ -49,10 +98,24 @@ class Reasonix:
             kind="command",
             spec=CommandSpec(command=command),
             timeout=own_event.timeout,
-            dialect=NAME,
+            dialect=self.name,
             scope="flag",
         )
 
+    def call_entries(self, calls: Sequence[HookCall]) -> str:
+        """A flat list for each event, and milliseconds."""
+        entries = {call.event: [{"command": call.command, "timeout": call.seconds * 1000}] for call in calls}
+        return as_json({"hooks": entries})
 
-def dialect() -> Dialect:
+    def check(self, hooks: Sequence[Hook]) -> Iterator[Diagnostic]:
+        from hookline.dialects.report import about  # noqa: PLC0415 only for doctor
+
+        for hook in hooks:
+            name = hook.policy.event_name
+            if name in _NOT_IN_RELEASES:
+                message = f"Reasonix 1.x has no event {name} and ignores this entry; Hookline runs it"
+                yield about(hook, "info", "not-in-releases", message)
+
+
+def dialect(events: Mapping[str, EventSpec[Any]] = EVENTS) -> Reasonix:  # noqa: ARG001 its events are its own
     return Reasonix()

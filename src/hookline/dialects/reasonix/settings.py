@@ -221,7 +221,7 @@ def places(project: str, env: Mapping[str, str]) -> Sequence[Place]:
         return users
     own = os.path.normpath(os.path.join(project, FOLDER, FILE))
     # In the home directory both are one file, whose hooks must not run twice.
-    return users if own in files else [Place(own, "project", needs_trust=True), *users]
+    return users if own in files else [Place(own, "project"), *users]
 
 
 def recognises(value: Any, dialect_events: Mapping[str, DialectEvent]) -> bool:

@@ -36,7 +36,7 @@ def all_commands() -> tuple[CommandWords, ...]:
     from hookline.dialects.registry import standard_dialects
     from hookline.model.events import EVENTS
 
-    lists = {"events": tuple(EVENTS), "dialects": (*standard_dialects(), "native")}
+    lists = {"events": tuple(EVENTS), "dialects": tuple(standard_dialects())}
     found: list[CommandWords] = []
     for name in COMMANDS:
         parser = _Parser()

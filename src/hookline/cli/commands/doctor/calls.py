@@ -9,7 +9,8 @@ from hookline.checks.context import AGENTS, Check, Here, about, agent_of, entrie
 from hookline.checks.matchers import CLAUDE_TOOLS, TOOLS_ELSEWHERE, plain_names, rule_tools
 from hookline.cli.commands.hook.caller import Asked, Caller, CallError
 from hookline.cli.commands.hook.hooks import words_for_us
-from hookline.config.load import NATIVE, Loaded
+from hookline.config.load import Loaded
+from hookline.dialects.registry import OWN_FORMAT
 from hookline.matching.nearest import nearest
 from hookline.matching.shell import HOLE
 from hookline.model.diagnostics import Diagnostic
@@ -94,7 +95,7 @@ def _of_another(call: _Call, dialect: str, hook: Hook, asked: Asked | None) -> s
 
 def _speaks(hook: Hook, dialect: str) -> bool:
     """Reasonix can be told to speak like Claude Code, and anybody may speak the native format."""
-    return hook.dialect in (dialect, NATIVE) or (hook.dialect, dialect) == ("reasonix", "claude-code")
+    return hook.dialect in (dialect, OWN_FORMAT) or (hook.dialect, dialect) == ("reasonix", "claude-code")
 
 
 def _call(words: Sequence[str]) -> _Call:

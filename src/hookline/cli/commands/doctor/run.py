@@ -26,7 +26,6 @@ from hookline.cli.output import FINE, PROBLEM, show, tell
 from hookline.cli.requests import RequestError, working_directory
 from hookline.cli.terminal import Progress
 from hookline.cli.text import json_lines, terminal_width
-from hookline.config.load import NATIVE
 from hookline.journal.file import journal_path
 from hookline.journal.redaction import Redactor
 from hookline.matching.shell import ShellReader
@@ -53,9 +52,7 @@ def checks(engine: "Engine") -> Mapping[str, Check]:
         "secrets": secrets,
         "what hooks need": needs,
         "agents": elsewhere,
-        "calls of hookline": calls(
-            tuple(COMMANDS), lambda name: caller_of(engine.loader, name, engine.events)
-        ),
+        "calls of hookline": calls(tuple(COMMANDS), lambda name: caller_of(engine.loader, name)),
         "trust": trust,
     }
 
@@ -106,12 +103,10 @@ def _journal(args: argparse.Namespace) -> Iterator[Diagnostic]:
 def _names(engine: "Engine") -> Mapping[str, Names]:
     """The event names of every agent, worked out only when one is unknown."""
     loader = engine.loader
-    foreign = {
+    return {
         name: {event_name: each.event for event_name, each in loader.dialect(name).events.items()}
         for name in loader.names
-        if name != NATIVE
     }
-    return {**foreign, NATIVE: engine.events}
 
 
 def _status(findings: Findings, *, strict: bool) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from hookline.cli.output import show
-from hookline.cli.requests import EventName, all_names, every_dialect, unknown_event
+from hookline.cli.requests import EventName, all_names, other_dialects, unknown_event
 from hookline.cli.text import json_lines, paragraph, table, terminal_width
 from hookline.dialects.native.events import NativePolicies
 from hookline.model.events import EVENTS
@@ -39,7 +39,7 @@ class MeantDocument(Struct, frozen=True):
 
 def show_event(name: str, policies: NativePolicies, *, as_json: bool) -> int:
     """Raises `UnknownEventError` where neither the table nor an agent has the name."""
-    names = list(all_names(every_dialect()))
+    names = list(all_names(other_dialects()))
     if name in EVENTS:
         document = _document(name, policies, names)
         if as_json:

@@ -12,7 +12,8 @@ from hookline.cli.output import show, tell
 from hookline.cli.problems import any_error, tell_diagnostics, tell_problem
 from hookline.cli.requests import Request, RequestError, read_request, working_directory
 from hookline.config.engine import Engine
-from hookline.config.load import NATIVE, Loaded
+from hookline.config.load import Loaded
+from hookline.dialects.registry import OWN_FORMAT
 from hookline.journal.journal import Journal
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.errors import HooklineError
@@ -69,7 +70,7 @@ def prepare(engine: Engine, args: argparse.Namespace, cwd: str) -> tuple[Request
 def dialects_of(engine: Engine, names: Sequence[str] | None = None) -> "Iterator[Dialect]":
     """Who may know an event name that is not in the table; built only when it comes to that."""
     for each in engine.loader.names if names is None else names:
-        if each != NATIVE:
+        if each != OWN_FORMAT:
             yield engine.loader.dialect(each)
 
 

@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct
 
-from hookline.config.load import NATIVE
 from hookline.dialects.json_text import LenientJsonError, read_lenient
-from hookline.dialects.native.events import NativePolicies
-from hookline.dialects.native.wire import NativeWire
 from hookline.model.errors import HooklineError
 from hookline.model.events import EventSpec, May
 from hookline.model.outcome import Outcome, Vote
@@ -87,25 +84,13 @@ class Caller(Struct, frozen=True, eq=False):
             return Told(CLOSED, "", why)
 
 
-def caller_of(loader: "Loader", name: str, events: Mapping[str, EventSpec[Any]]) -> Caller:
+def caller_of(loader: "Loader", name: str) -> Caller:
     """Raises `UnknownDialectError`, which says the nearest."""
-    if name == NATIVE:
-        return _native(events)
     dialect = loader.dialect(name)
     asked = {
         each: Asked(each, own_event.event, own_event.policy) for each, own_event in dialect.events.items()
     }
     return Caller(name, asked, dialect.wire.parse, dialect.wire.answer)
-
-
-def _native(events: Mapping[str, EventSpec[Any]]) -> Caller:
-    wire, policies = NativeWire(), NativePolicies(events.values())
-    return Caller(
-        NATIVE,
-        {name: Asked(name, event, policies.of(event)) for name, event in events.items()},
-        lambda document: wire.parse(document, events),
-        lambda name, outcome: wire.answer(events[name], outcome),
-    )
 
 
 #: More than any agent sends; whole files and long tool results stand in payloads.

@@ -45,7 +45,7 @@ def print_entries(name: str, words: Sequence[str]) -> int:
 
     engine = Engine()
     try:
-        caller = caller_of(engine.loader, name, engine.events)
+        caller = caller_of(engine.loader, name)
         text = entries_text(caller, words, hookline_command())
     except (CallError, UnknownDialectError) as problem:
         tell(printable(f"hookline hook: {problem}"))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from hookline.config.engine import Engine
-from hookline.config.load import NATIVE, Loaded
+from hookline.config.load import Loaded
+from hookline.dialects.registry import OWN_FORMAT
 from hookline.model.hook import Hook
 
 if TYPE_CHECKING:
@@ -38,8 +39,8 @@ def hooks_for(engine: Engine, cwd: str, caller: str, files: Sequence[str] | None
 
 def _own_files(engine: Engine, cwd: str, caller: str, loaded: Loaded) -> set[str]:
     """Files of other dialects that the calling agent reads too, and so runs itself."""
-    others = {found.file for found in loaded.found if found.dialect != NATIVE}
-    if caller == NATIVE or not others:
+    others = {found.file for found in loaded.found if found.dialect != OWN_FORMAT}
+    if caller == OWN_FORMAT or not others:
         return set()
     own = {os.path.realpath(file) for file in engine.loader.places(cwd, [caller])}
     return {file for file in others if os.path.realpath(file) in own}

@@ -27,7 +27,8 @@ from hookline.cli.commands.hook.hooks import hooks_for
 from hookline.cli.engines import command_engine
 from hookline.cli.output import tell
 from hookline.config.engine import Engine
-from hookline.config.load import NATIVE, Loaded
+from hookline.config.load import Loaded
+from hookline.dialects.registry import OWN_FORMAT
 from hookline.engine.session import Session
 from hookline.model.errors import ConfigError, HooklineError
 from hookline.model.events import EventSpec, May, field_of
@@ -108,7 +109,7 @@ class Answering:
             return self._refused(f"it broke: {type(problem).__name__}: {problem}")
 
     async def _told(self, raw: bytes | CallError) -> Told:
-        caller = self._caller = caller_of(self.engine.loader, self._dialect, self.engine.events)
+        caller = self._caller = caller_of(self.engine.loader, self._dialect)
         if self._word is not None:
             self._asked = caller.named(self._word)
         if isinstance(raw, CallError):
@@ -221,7 +222,7 @@ def _honest(told: Told, outcome: Outcome, payload: Any) -> Told:
 
 def _with_problems(told: Told, loaded: Loaded, event: EventSpec[Any]) -> Told:
     """A file nobody could read may have held hooks for this event. Guards in it have said no by themselves."""
-    unread = [one for one in loaded.found if one.unreadable and one.dialect == NATIVE]
+    unread = [one for one in loaded.found if one.unreadable and one.dialect == OWN_FORMAT]
     if not unread or event.guard:
         return told
     lines = "\n".join(

@@ -11,8 +11,8 @@ from hookline.cli.requests import RequestError, working_directory
 from hookline.cli.terminal import paint
 from hookline.cli.text import columns, paragraph, terminal_width
 from hookline.config.engine import Engine
-from hookline.config.files import SUFFIXES, user_directory
-from hookline.config.load import NATIVE
+from hookline.dialects.places import SUFFIXES, user_directory
+from hookline.dialects.registry import OWN_FORMAT
 from hookline.model.events import PRE_TOOL_USE
 from hookline.model.hook import Hook
 from hookline.model.payloads import ToolCall
@@ -150,7 +150,7 @@ def _already(file: str) -> str:
 
 
 def _in_force(project: str) -> tuple[Hook, ...]:
-    return Engine().loader.directory(project, [NATIVE]).hooks
+    return Engine().loader.directory(project, [OWN_FORMAT]).hooks
 
 
 def _gone(before: Sequence[Hook], after: Sequence[Hook]) -> tuple[str, ...]:
@@ -163,7 +163,7 @@ def _gone(before: Sequence[Hook], after: Sequence[Hook]) -> tuple[str, ...]:
 async def _tried(file: str) -> tuple[ShownCommand, ...]:
     """Not in the user's journal: nobody wanted to run these commands."""
     async with Engine() as engine:
-        engine.load(os.path.dirname(file), [file], [NATIVE])
+        engine.load(os.path.dirname(file), [file], [OWN_FORMAT])
         session = engine.session("init", cwd=os.path.dirname(file))
         shown: list[ShownCommand] = []
         for command in (_STOPPED, _LEFT):

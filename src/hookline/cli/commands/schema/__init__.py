@@ -118,9 +118,9 @@ def _event(name: str) -> "EventSpec[Any] | None":
 
     if name in EVENTS:
         return EVENTS[name]
-    from hookline.cli.requests import every_dialect, meant
+    from hookline.cli.requests import meant, other_dialects
 
-    events = sorted({each.event for each in meant(name, EVENTS, every_dialect())})
+    events = sorted({each.event for each in meant(name, EVENTS, other_dialects())})
     if len(events) == 1:
         return EVENTS[events[0]]
     _told(f"{name!r} stands for {' and '.join(events)}: say which one")

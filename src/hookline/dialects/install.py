@@ -1,0 +1,45 @@
+"""Entries that make an agent call Hookline at its events."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+#: What Claude-shaped agents are asked to report: every guard, and what is cheap to see beside them.
+USUAL_EVENTS = (
+    "SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure",
+    "Stop", "SubagentStop", "SessionEnd",
+)  # fmt: skip
+
+
+class HookCall(Struct, frozen=True):
+    """One entry to write: at this event of the agent, run this command."""
+
+    event: str
+    command: str
+    seconds: int
+    #: Whether the action must not go ahead when the call fails.
+    guards: bool
+
+
+def grouped_entries(calls: Sequence[HookCall], **for_guards: str) -> str:
+    """Event, groups, hooks as JSON: the shape of the Claude family. Guards get the further fields."""
+    return as_json({"hooks": {call.event: [{"hooks": [_handler(call, for_guards)]}] for call in calls}})
+
+
+def _handler(call: HookCall, for_guards: dict[str, str]) -> dict[str, Any]:
+    handler = {"type": "command", "command": call.command, "timeout": call.seconds}
+    return handler | for_guards if call.guards else handler
+
+
+def as_json(value: Any) -> str:
+    import json  # noqa: PLC0415 only for who installs
+
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def quoted(text: str) -> str:
+    """A text as JSON, TOML and YAML all read it."""
+    import json  # noqa: PLC0415 only for who installs
+
+    return json.dumps(text)
