@@ -1,7 +1,7 @@
 """A coding agent works on a small project, under hooks that were written for five different agents.
 
 The agent is the one of `hookline agent`, with a script in place of a model: nothing here needs an account or a
-key. It works on a copy of examples/demo, in a home of its own. What is printed is told by demo_timeline.py.
+key. It works on a copy of examples/demo, with a temporary home directory. demo_timeline.py prints what happens.
 """
 
 import asyncio
@@ -24,12 +24,12 @@ HERE = Path(__file__).parent
 PROMPT = "add the tax to the prices and deploy"
 
 BEFORE = """\
-A coding agent works in a small shop: prices, invoices, a script that deploys. The project has hooks for
-Claude Code, CodeWhale, Reasonix, gen-code and Hookline itself; all of them are in force. Watch what they do.
+A coding agent works on a small shop: prices, invoices, a deployment script. The project has hooks for
+Claude Code, CodeWhale, Reasonix, gen-code and Hookline itself, and all of them run. Watch what they do.
 """
 AFTER = """
-Without these hooks the invoices would be gone, the shop would be online with prices ten times too high,
-and a key would still stand in the code. The hooks are in examples/demo; change one and play it again.
+Without these hooks the invoices would be deleted, the shop would be online with prices ten times too high,
+and the code would still contain a key. The hooks are in examples/demo: change one and run it again.
 """
 
 
@@ -47,7 +47,7 @@ async def play(project: str) -> None:
             model="scripted",
             mode="acceptEdits",
             allow=("Bash(python3:*)", "Bash(rm:*)"),
-            # The project is ours; the hooks of a stranger's would wait for this word.
+            # The project is our own; hooks of a project that is not trusted would not run.
             trust=True,
         ),
         Parts(
@@ -69,7 +69,7 @@ async def play(project: str) -> None:
 
 
 def settle_in(home: Path) -> Path:
-    """A home of its own, so that nothing of the user's is read or written, and a copy of the project in it."""
+    """A temporary home with a copy of the project, so that nothing of the user's is read or written."""
     for name in [name for name in os.environ if name.startswith(("XDG_", "HOOKLINE_"))]:
         del os.environ[name]
     os.environ["HOME"] = str(home)

@@ -1,6 +1,6 @@
-"""Tells what an agent does and what hooks make of it, a moment per line, as it happens.
+"""Prints what an agent does and how hooks change it, one line per step, as it happens.
 
-Everything is taken from two places a host has anyway: the log of fired events, and what the agent shows.
+It uses two things that every host has: the log of fired events, and what the agent shows.
 """
 
 import os
@@ -30,7 +30,7 @@ class Timeline:
     def __init__(self, project: str) -> None:
         self._project = project
         self._began = monotonic()
-        #: Events with hooks nobody waited for; their runs come in later.
+        #: Events with background hooks; their runs come in later.
         self._in_background: list[Fired] = []
         self._tells: dict[str, Callable[[Fired], None]] = {
             "SessionStart": self._session_start,
@@ -43,7 +43,7 @@ class Timeline:
         }
 
     def fired(self, fired: Fired) -> None:
-        """An event happened, and its hooks have spoken."""
+        """An event fired, and its hooks have run."""
         tell = self._tells.get(fired.event)
         if tell is not None:
             tell(fired)
@@ -62,7 +62,7 @@ class Timeline:
         for run in fired.runs:
             if run.status == "detached":
                 self._in_background.append(fired)
-                self._more(f"{self._whose(run)} starts a scan in the background. Nobody waits for it.")
+                self._more(f"{self._whose(run)} starts a scan in the background.")
 
     def _prompt(self, fired: Fired) -> None:
         self._moment(f"You: {fired.payload.prompt}")
@@ -70,14 +70,14 @@ class Timeline:
             self._hook(fired, edit.by, f"changes it to: {edit.value}")
 
     def _turn_start(self, fired: Fired) -> None:
-        """Nobody typed anything, and a turn begins: something in the background woke the agent."""
+        """Only for a turn that the user did not start: a background hook woke the agent."""
         if not fired.payload.prompt.startswith("<background-hook-result>"):
             return
-        self._moment("Something comes back from the background.")
+        self._moment("A background hook has finished.")
         for run in self._in_background.pop().runs:
             if run.status == "blocked":
                 self._more(f"{self._whose(run)} found something: {run.reason}")
-                self._more("-> The agent is woken and goes on by itself.")
+                self._more("-> The agent wakes up and continues.")
 
     def _tool_call(self, fired: Fired) -> None:
         call = fired.payload
@@ -85,22 +85,22 @@ class Timeline:
         self._moment(f"Agent wants to {wish}: {_main_argument(call.tool_input)}")
         vote = fired.outcome.deciding_vote
         if vote is not None and vote.kind == "block":
-            self._hook(fired, vote.by, f"says no: {vote.reason}")
-            self._more("-> It does not run, and the model is told why.")
+            self._hook(fired, vote.by, f"denies it: {vote.reason}")
+            self._more("-> The command does not run, and the model gets the reason.")
         for edit in fired.outcome.edits:
-            self._hook(fired, edit.by, f"makes it: {_main_argument(edit.whole or edit.value)}")
+            self._hook(fired, edit.by, f"changes it to: {_main_argument(edit.whole or edit.value)}")
         for run in fired.runs:
             if run.recheck:
-                self._more(f"{self._whose(run)} is asked about that, and has no objection.")
+                self._more(f"{self._whose(run)} checks the new command and has no objection.")
 
     def _gate(self, fired: Fired) -> None:
         """May the turn end?"""
         for run in fired.runs:
             if run.status == "blocked":
                 self._more(f"{self._whose(run)} says: {run.reason}")
-                self._more("-> The turn does not end: the agent is sent back with these words.")
+                self._more("-> The turn does not end: the agent continues with this message.")
             else:
-                self._more(f"{self._whose(run)} has run the check: the turn may end.")
+                self._more(f"{self._whose(run)} ran the check: the turn may end.")
 
     def _hook(self, fired: Fired, name: str, does: str) -> None:
         run = next((run for run in fired.runs if run.hook == name), None)
@@ -117,7 +117,7 @@ class Timeline:
 
 
 def _tell(begins: str, text: str) -> None:
-    """Whatever hooks and models say is made safe for a terminal on the way."""
+    """Removes control characters from what hooks and models say."""
     shown = one_line(text, _LONGEST)
     print(fill(shown, _WIDEST, initial_indent=begins, subsequent_indent=" " * 13), flush=True)
 

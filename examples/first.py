@@ -1,4 +1,4 @@
-"""The smallest true thing: one function decides on two commands."""
+"""A minimal example: one function decides about two commands."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""A host without an event loop: the same engine behind the one bridge."""
+"""A host without an event loop: `Blocking` runs the same engine."""
 
 from hookline import Blocking, Engine
 from hookline.events import PRE_TOOL_USE, ToolCall
