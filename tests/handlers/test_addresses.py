@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookline.handlers.http.addresses import RefusedAddressError, checked, refusal, unmapped
+from hookline.handlers.http.addresses import RefusedAddressError, check_addresses, refusal, unmapped
 
 V4 = st.ip_addresses(v=4)
 V6 = st.ip_addresses(v=6)
@@ -48,7 +48,7 @@ def test_a_mapped_address_is_judged_as_the_one_it_maps(inner: ipaddress.IPv4Addr
     "text", ["1.1.1.1", "8.8.8.8", "93.184.215.14", "2606:4700::1111", "64:ff9b::808:808"]
 )
 def test_public_addresses_are_allowed(text: str) -> None:
-    assert checked([text], loopback_only=False) == [str(ipaddress.ip_address(text))]
+    assert check_addresses([text], loopback_only=False) == [str(ipaddress.ip_address(text))]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_public_addresses_are_allowed(text: str) -> None:
 )
 def test_a_refusal_says_what_kind_of_address_it_is(text: str, kind: str) -> None:
     with pytest.raises(RefusedAddressError, match=kind):
-        checked([text], loopback_only=False)
+        check_addresses([text], loopback_only=False)
 
 
 @settings(deadline=None)
@@ -76,4 +76,4 @@ def test_what_a_resolver_makes_up_is_refused(text: str) -> None:
         ipaddress.ip_address(text)
     except ValueError:
         with pytest.raises(RefusedAddressError):
-            checked(["127.0.0.1", text], loopback_only=False)
+            check_addresses(["127.0.0.1", text], loopback_only=False)

@@ -107,7 +107,7 @@ def test_a_runner_that_raises_is_a_transport_failure() -> None:
 @pytest.mark.parametrize(
     ("runner", "spec", "problem"),
     [
-        (None, AgentSpec("x"), "no agent runner"),
+        (None, AgentSpec("x"), "need a model"),
         (Runner(Step("x")), AgentSpec(" "), "prompt is empty"),
         (Runner(Step("x")), AgentSpec("x", max_steps=0), "at least 1"),
     ],

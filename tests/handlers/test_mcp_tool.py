@@ -111,7 +111,7 @@ def nested(depth: int) -> Any:
 @pytest.mark.parametrize(
     ("servers", "spec", "problem"),
     [
-        (None, McpToolSpec("s", "t"), "no MCP caller"),
+        (None, McpToolSpec("s", "t"), "need MCP servers"),
         (Servers(), McpToolSpec("", "t"), "both server and tool"),
         (Servers(), McpToolSpec("s", ""), "both server and tool"),
         (Servers(), McpToolSpec("s", "t", nested(200)), "too deeply"),

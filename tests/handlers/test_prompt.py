@@ -66,7 +66,7 @@ def test_nothing_inside_the_payload_is_ever_expanded(template: str, noise: str) 
 def test_without_a_completer_it_says_so_early_and_does_not_start() -> None:
     problem = PromptHandler(None).problem(PromptSpec("x"))
     assert problem is not None
-    assert "no completer" in problem
+    assert "need a model" in problem
     assert ran(None, PromptSpec("x")) == Broke("not_started", problem)
 
 

@@ -1,7 +1,7 @@
-"""A small agent as a hook: it may look around with read-only tools before it answers.
+"""A small agent as a hook: it may use read-only tools before it answers.
 
-The loop is here, not in the host: a runner is asked for one step at a time, and only this handler calls
-tools. So a runner can neither take more steps than it was given nor reach a tool that writes.
+The loop is here, not in the host: a runner makes one step at a time, and only this handler calls tools. So a runner
+can neither take more steps than allowed nor reach a tool that writes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -64,7 +64,7 @@ class AgentRunner(Protocol):
 
     @property
     def tools(self) -> Sequence[AgentTool]:
-        """All the host has; those that are not read-only are neither offered nor called."""
+        """All tools of the host; those that are not read-only are neither offered nor called."""
         ...
 
     async def begin(
@@ -102,13 +102,13 @@ class AgentHandler:
 
     def problem(self, spec: Any) -> str | None:
         if self._runner is None:
-            return "no agent runner was given, so agent hooks cannot run"
+            return "agent hooks need a model: pass --model NAME (in Python: an agent_runner)"
         if spec.max_steps < 1:
             return "max_steps must be at least 1"
         return None if spec.prompt.strip() else "its prompt is empty"
 
     async def close(self) -> None:
-        """Nothing is held: the runner is the host's."""
+        """There is nothing to close: the runner is the host's."""
 
 
 async def take_steps(run: AgentRun, tools: Mapping[str, AgentTool], max_steps: int) -> RawResult:
@@ -129,6 +129,6 @@ async def _called(tools: Mapping[str, AgentTool], use: ToolUse) -> ToolOutput:
         return ToolOutput(use.id, f"there is no tool {use.name!r} here; tools: {known}", is_error=True)
     try:
         text = await tool.call(use.input)
-    except Exception as error:  # noqa: BLE001 - the model is told, as it is of any failed tool
+    except Exception as error:  # noqa: BLE001 - the model sees the error, as for any failed tool
         return ToolOutput(use.id, described(error), is_error=True)
     return ToolOutput(use.id, text[:_LONGEST_OUTPUT])

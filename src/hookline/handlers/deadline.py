@@ -1,8 +1,8 @@
 """A time limit that costs next to nothing for a coroutine that never waits.
 
 `asyncio.timeout` sets a timer before it knows whether one is needed. Most hooks answer without ever
-suspending, and such a coroutine cannot be interrupted anyway: so the first step is taken by hand, and the
-timer is armed only when that step really waits for something.
+suspending, and such a coroutine cannot be interrupted anyway: so the first step is made by hand, and the timer
+is set only when that step suspends.
 """
 
 import asyncio
@@ -16,16 +16,16 @@ T = TypeVar("T")
 _FINISHED: Final = object()
 
 
-#: How long after its deadline a coroutine may clean up before it is given up.
+#: How long after its deadline a coroutine may clean up before it is abandoned.
 _GRACE = 1.0
 
 
 async def bounded(coroutine: Coroutine[Any, Any, T], seconds: float | None) -> T:
     """Await the coroutine, or raise TimeoutError once it has taken that long (None: no limit).
 
-    A cancellation from outside stays one. Late is late: a coroutine that swallows its cancellation and goes on
-    gets a moment to clean up and is then given up; whatever it returns after its time does not count. Notes that
-    were added to the CancelledError on its way out become the text of the TimeoutError.
+    A cancellation from outside is raised as such. A coroutine that swallows its cancellation gets a moment to clean up
+    and is then abandoned; what it returns after its deadline is dropped. Notes that were added to the CancelledError
+    become the text of the TimeoutError.
     """
     started = monotonic()
     task = asyncio.current_task()
@@ -53,7 +53,7 @@ async def bounded(coroutine: Coroutine[Any, Any, T], seconds: float | None) -> T
 
 
 class _Alarm:
-    """Cancels a task after a while, and can tell afterwards whether that was the only cancellation."""
+    """Cancels a task after a while, and knows afterwards whether that was the only cancellation."""
 
     __slots__ = ("_handle", "_rang", "_task", "gave_up")
 
@@ -61,7 +61,7 @@ class _Alarm:
         loop = asyncio.get_running_loop()
         self._task = task
         self._rang = 0
-        #: The coroutine had its chance: it is not to be asked again.
+        #: The grace period is over: the coroutine gets no further step.
         self.gave_up = False
         self._handle = loop.call_later(seconds, self._ring) if seconds > 0 else loop.call_soon(self._ring)
 
@@ -76,7 +76,7 @@ class _Alarm:
         self._task.cancel()
 
     def settled(self, asked_before: int) -> bool:
-        """Stop the alarm and take back its cancellations; True when nobody else asked for one meanwhile."""
+        """Stop the alarm and undo its cancellations; True when it was the only one to cancel the task."""
         self._handle.cancel()
         left = asked_before + 1
         for _ in range(self._rang):
@@ -86,7 +86,7 @@ class _Alarm:
 
 @types.coroutine
 def _rest(coroutine: Coroutine[Any, Any, T], waits_for: Any, alarm: _Alarm | None) -> Generator[Any, Any, T]:
-    """What `await` does, from the second step on: pass waits up to the task, results and errors down."""
+    """What `await` does from the second step on: pass futures up to the task, results and errors down."""
     while True:
         try:
             sent = yield waits_for
@@ -111,5 +111,5 @@ def _leave(coroutine: Coroutine[Any, Any, Any]) -> None:
     """Close it as far as it lets itself be closed."""
     try:
         coroutine.close()
-    except BaseException:  # noqa: BLE001, S110 - it even ignores being closed: there is nothing left to do to it
+    except BaseException:  # noqa: BLE001, S110 - it even ignores being closed: nothing more can be done
         pass

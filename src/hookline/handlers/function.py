@@ -1,4 +1,4 @@
-"""Functions of the host as hooks: async ones on the loop, others in a worker thread."""
+"""Python functions as hooks: async ones run on the event loop, others in a worker thread."""
 
 import asyncio
 import contextvars
@@ -25,7 +25,7 @@ class Finished(Struct, frozen=True):
 
 
 class WorkersLostError(Exception):
-    """Every thread is held by a function nobody waits for any more."""
+    """Every thread is busy with a function whose caller was cancelled."""
 
 
 class _Job:
@@ -41,7 +41,7 @@ class _Job:
     def finish(self, finished: Finished) -> None:
         try:
             self.loop.call_soon_threadsafe(self._deliver, finished)
-        except RuntimeError:  # the loop was closed: nobody is left to tell
+        except RuntimeError:  # the loop was closed, and the waiting task with it
             pass
 
     def _deliver(self, finished: Finished) -> None:
@@ -50,7 +50,12 @@ class _Job:
 
 
 class Workers:
-    """Runs functions in at most `limit` threads; idle threads end by themselves."""
+    """Threads for functions that block, at most `limit`; idle ones end by themselves.
+
+    A thread cannot be killed: one whose caller was cancelled runs to its end. So their number is bounded, and when all
+    of them are busy with abandoned functions, new work is refused instead of queued for ever. The threads are daemons:
+    a function that never returns does not keep the program from ending.
+    """
 
     def __init__(self, limit: int = 32, idle_seconds: float = 10.0) -> None:
         self._limit = limit
@@ -68,7 +73,7 @@ class Workers:
 
     @property
     def lost(self) -> int:
-        """Threads still running something whose caller went away."""
+        """Threads still running a function whose caller was cancelled."""
         return self._lost
 
     async def run(self, work: Callable[[], Any]) -> Finished:
@@ -92,7 +97,7 @@ class Workers:
     def _submit(self, job: _Job) -> None:
         with self._wake:
             if self._lost >= self._limit:
-                raise WorkersLostError(f"{self._lost} functions that were given up are still running")
+                raise WorkersLostError(f"{self._lost} functions that were cancelled are still running")
             self._closed = False
             self._jobs.append(job)
             if self._idle >= len(self._jobs):
@@ -111,7 +116,7 @@ class Workers:
             self._threads += 1
 
     def _abandon(self, job: _Job) -> bool:
-        """Nobody waits for it any more; True when that leaves a thread lost in it."""
+        """Its caller was cancelled; True when a thread is still busy with it."""
         with self._wake:
             if job.state == "queued":
                 self._jobs.remove(job)
@@ -160,7 +165,7 @@ _NOTHING: Final = Returned(None)
 class FunctionSpec(Struct, frozen=True, eq=False):
     """A callable that takes (payload) or (payload, scene).
 
-    How it must be called is found out once, here, so that calling it costs nothing extra.
+    Its signature is inspected once, here, so that calling it costs nothing extra.
     """
 
     call: Callable[..., Any]
@@ -180,7 +185,7 @@ class FunctionSpec(Struct, frozen=True, eq=False):
 
 
 class FunctionHandler:
-    """Calls them. An async function runs on the loop of the dispatch and must not block it."""
+    """Calls functions. An async function runs on the loop of the dispatch and must not block it."""
 
     kind = "function"
     own_clock = False
@@ -219,7 +224,7 @@ class FunctionHandler:
         finished = await self._workers.run(partial(spec.call, *arguments))
         if finished.error is not None:
             if isinstance(finished.error, (KeyboardInterrupt, asyncio.CancelledError)):
-                # In a thread these are no signal to us: somebody raised them by hand.
+                # Raised by the function itself: in a thread they are not a signal to this process.
                 raise RuntimeError(repr(finished.error)) from finished.error
             raise finished.error
         # A lambda around an async function looks like a plain function until it is called.

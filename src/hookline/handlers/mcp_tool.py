@@ -1,4 +1,4 @@
-"""A tool of an MCP server as a hook. The connection to the server is the host's."""
+"""A tool of an MCP server as a hook. The host brings the connection to the server."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -57,7 +57,7 @@ class McpToolHandler:
 
     def problem(self, spec: Any) -> str | None:
         if self._caller is None:
-            return "no MCP caller was given, so mcp_tool hooks cannot reach a server"
+            return "mcp_tool hooks need MCP servers, which `hookline agent` connects to (in Python: pass mcp)"
         if not spec.server or not spec.tool:
             return "it needs both server and tool"
         return "its input is nested too deeply" if _depth(spec.input) > _DEEPEST else None
@@ -84,7 +84,7 @@ def filled(value: Any, document: Any) -> Any:
 
 
 def found(document: Any, path: str) -> Any:
-    """What stands at `path.to.field` (numbers index lists), or the empty string."""
+    """The value at `path.to.field` (numbers index lists), or the empty string."""
     here = document
     for name in path.strip().split("."):
         if isinstance(here, dict) and name in here:

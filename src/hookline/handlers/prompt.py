@@ -8,7 +8,7 @@ from hookline.handlers.specs import PromptSpec
 from hookline.model.raw import Broke, RawResult, Replied
 from hookline.model.wire import Call
 
-#: What the model is told about its role, unless the host says otherwise.
+#: The system prompt, unless the hook or the host has another.
 SYSTEM: Final = (
     "You are a hook: you judge one event in the life of an AI agent. Answer with one JSON object and nothing "
     'else: {"ok": true} to let it go on, or {"ok": false, "reason": "..."} to object. '
@@ -51,7 +51,7 @@ class PromptHandler:
 
     def problem(self, spec: Any) -> str | None:
         if self._completer is None:
-            return "no completer was given, so prompt hooks cannot ask a model"
+            return "prompt hooks need a model: pass --model NAME (in Python: a completer)"
         return None if spec.prompt.strip() else "its prompt is empty"
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What handlers are given: one record per kind of hook. Light to load, so that reading a file loads no handler."""
+"""The settings of each kind of hook, one record per handler. Light, so that reading a config file loads no handler."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -28,7 +28,7 @@ class PromptSpec(Struct, frozen=True):
     model: str | None = None
     #: For wires whose agent has it; the handler has no opinion on answers.
     continue_on_block: bool = False
-    #: What the model is told about its role; None: the handler's own words.
+    #: The system prompt; None: the handler's own.
     system: str | None = None
 
 
@@ -36,7 +36,7 @@ class AgentSpec(Struct, frozen=True):
     prompt: str
     model: str | None = None
     max_steps: int = 50
-    #: What the model is told about its role; None: the handler's own words.
+    #: The system prompt; None: the handler's own.
     system: str | None = None
 
 
@@ -50,6 +50,6 @@ class McpToolSpec(Struct, frozen=True):
 class BuiltinSpec(Struct, frozen=True):
     name: str
     args: tuple[str, ...] = ()
-    #: Where it works instead of the scene's directory, and variables it finds in the scene's `extra["env"]`.
+    #: Its working directory instead of the scene's, and variables that it finds in the scene's `extra["env"]`.
     cwd: str | None = None
     env: Mapping[str, str] = {}

@@ -252,6 +252,8 @@ def test_a_kind_the_host_added_gets_its_fields_as_they_are():
     assert (found.kind, found.spec["number"], found.scope) == ("pager", 5, "user")
 
 
+NEED = "need a model: pass --model NAME (in Python:"
+
 BAD_ENTRIES: list[tuple[Any, str, str]] = [
     (7, "not-a-table", "a hook is not an object"),
     ({}, "missing-field", "a command hook needs command"),
@@ -260,8 +262,8 @@ BAD_ENTRIES: list[tuple[Any, str, str]] = [
     ({"command": None}, "wrong-type", "command is empty, not text"),
     ({"type": "http"}, "missing-field", "a http hook needs url"),
     ({"type": "prompt"}, "missing-field", "a prompt hook needs prompt"),
-    ({"type": "agent", "prompt": "x"}, "cannot-run", "no agent runner was given, so agent hooks cannot run"),
-    ({"type": "prompt", "prompt": "x"}, "cannot-run", "no completer was given, so prompt hooks cannot ask a model"),
+    ({"type": "agent", "prompt": "x"}, "cannot-run", f"agent hooks {NEED} an agent_runner)"),
+    ({"type": "prompt", "prompt": "x"}, "cannot-run", f"prompt hooks {NEED} a completer)"),
     ({"type": "mcp_tool", "server": "s"}, "missing-field", "a mcp_tool hook needs tool"),
     ({"type": "function"}, "unknown-type", "function hooks are added in Python, not in a file"),
     ({"type": "comand", "command": "x"}, "unknown-type", "no handler is called 'comand'"),

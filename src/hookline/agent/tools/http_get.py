@@ -9,7 +9,7 @@ import httpcore2
 from httpx2 import create_ssl_context
 from msgspec import Struct
 
-from hookline.handlers.http.addresses import RefusedAddressError, Resolver, checked, resolve, unmapped
+from hookline.handlers.http.addresses import RefusedAddressError, Resolver, check_addresses, resolve, unmapped
 from hookline.handlers.http.client import Body
 from hookline.handlers.http.network import PinnedBackend
 from hookline.handlers.http.urls import Target
@@ -45,7 +45,7 @@ async def get(
 ) -> Page:
     """`local` allows addresses of this machine and of private networks. Raises whatever went wrong."""
     backend = PinnedBackend(
-        resolver or resolve, loopback_only=False, judge=_anywhere if local else _public_only
+        resolver or resolve, loopback_only=False, check=_anywhere if local else _public_only
     )
     context = (tls or create_ssl_context(trust_env=False)) if target.scheme == "https" else None
     request = httpcore2.Request(
@@ -76,11 +76,11 @@ async def _read(response: httpcore2.Response, most: int) -> Page:
 
 
 def _public_only(addresses: Sequence[str], *, loopback_only: bool) -> list[str]:
-    judged = checked(addresses, loopback_only=loopback_only)
-    for address in judged:
+    usable = check_addresses(addresses, loopback_only=loopback_only)
+    for address in usable:
         if ipaddress.ip_address(address).is_loopback:
             raise RefusedAddressError(f"{address} is this machine")
-    return judged
+    return usable
 
 
 def _anywhere(addresses: Sequence[str], *, loopback_only: bool) -> list[str]:

@@ -1,7 +1,7 @@
 """Which addresses an http hook may talk to: this machine, and the public internet.
 
-Judged is the address that is connected to, never the text of a host name: `127.1`, `0x7f000001` or a name
-that resolves elsewhere the second time are what they resolve to.
+What is checked is the address that is connected to, never the text of a host name: `127.1`, `0x7f000001` or a name
+that resolves differently the second time count as what they resolve to.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from typing import Final
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-#: A host name and a port in, every address it stands for out (as text). OSError when there is none.
+#: From a host name and a port to every address of it, as text. OSError when there is none.
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 
 _NAT64: Final = ipaddress.IPv6Network("64:ff9b::/96")
@@ -46,11 +46,11 @@ _KINDS: Final = (
 
 
 class RefusedAddressError(Exception):
-    """A host stands for an address that no hook may talk to."""
+    """A host resolves to an address that no hook may connect to."""
 
 
 async def resolve(host: str, port: int) -> Sequence[str]:
-    """All addresses of a host, asked once from the system."""
+    """All addresses of a host, resolved once by the system."""
     loop = asyncio.get_running_loop()
     try:
         found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -59,9 +59,9 @@ async def resolve(host: str, port: int) -> Sequence[str]:
     return list(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))
 
 
-def checked(addresses: Sequence[str], *, loopback_only: bool) -> list[str]:
-    """The same addresses, as text to connect to, when every one of them may be talked to."""
-    judged: list[str] = []
+def check_addresses(addresses: Sequence[str], *, loopback_only: bool) -> list[str]:
+    """The same addresses, as text to connect to, when all of them are allowed."""
+    usable: list[str] = []
     for text in addresses:
         try:
             address = unmapped(ipaddress.ip_address(text))
@@ -72,12 +72,12 @@ def checked(addresses: Sequence[str], *, loopback_only: bool) -> list[str]:
             raise RefusedAddressError(f"{text} is {reason}, and hooks may not talk to such addresses")
         if loopback_only and not address.is_loopback:
             raise RefusedAddressError(f"{text} is another machine, and http:// is only for this one")
-        judged.append(str(address))
-    return judged
+        usable.append(str(address))
+    return usable
 
 
 def refusal(address: Address) -> str | None:
-    """What kind of address this is, when it is one that must not be talked to."""
+    """What kind of address this is, when hooks must not connect to it."""
     if address.is_loopback:
         return None
     for attribute, what in _KINDS:
@@ -86,7 +86,7 @@ def refusal(address: Address) -> str | None:
     embedded = _embedded(address)
     if embedded is not None:
         way, inner = embedded
-        # Loopback too: at the far end of a tunnel it is somebody else's.
+        # Loopback too: at the far end of a tunnel it is another machine.
         what = "loopback" if inner.is_loopback else refusal(inner)
         return f"{way} of {inner}, which is {what}" if what is not None else None
     for network, what in _SPECIAL:
@@ -120,7 +120,7 @@ def _embedded(address: Address) -> tuple[str, ipaddress.IPv4Address] | None:
 
 
 def literal_refusal(host: str) -> str | None:
-    """Why a host that is written as an address is refused; None for names, which are judged when resolved."""
+    """Why a host that is written as an address is refused; None for names, which are checked when resolved."""
     try:
         address = unmapped(ipaddress.ip_address(host))
     except ValueError:

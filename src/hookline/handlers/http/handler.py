@@ -54,7 +54,7 @@ class HeaderError(ValueError):
 
 
 def check_names(headers: Mapping[str, str]) -> None:
-    """Refuse names that are no header names, that are ours, or that stand twice in different case."""
+    """Refuse names that are not header names, that only we may set, or that occur twice in different case."""
     seen: set[str] = set()
     for name in headers:
         lowered = name.lower()

@@ -1,4 +1,4 @@
-"""Connections to addresses that were checked: resolved once, judged, and connected to by number."""
+"""Connections to checked addresses: a name is resolved once, checked, and connected to by number."""
 
 import asyncio
 import ssl
@@ -7,14 +7,14 @@ from typing import Final, Protocol, cast
 
 import httpcore2
 
-from hookline.handlers.http.addresses import Resolver, checked
+from hookline.handlers.http.addresses import Resolver, check_addresses
 
-#: A name may have any number of addresses. All are judged, these many are tried.
+#: A name may have any number of addresses. All are checked, this many are tried.
 _MOST_TRIED: Final = 4
 
 
-class Judge(Protocol):
-    """Says which addresses may be talked to: the same ones, as text to connect to, or RefusedAddressError."""
+class AddressCheck(Protocol):
+    """Returns the addresses as text to connect to, or raises RefusedAddressError."""
 
     def __call__(self, addresses: Sequence[str], *, loopback_only: bool) -> list[str]: ...
 
@@ -25,9 +25,11 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
     Host header and TLS name stay those of the URL: the pool above never sees the address.
     """
 
-    def __init__(self, resolver: Resolver, *, loopback_only: bool, judge: Judge = checked) -> None:
+    def __init__(
+        self, resolver: Resolver, *, loopback_only: bool, check: AddressCheck = check_addresses
+    ) -> None:
         self._resolver = resolver
-        self._judge = judge
+        self._check = check
         self._loopback_only = loopback_only
         self._sockets = cast("httpcore2.AsyncNetworkBackend", httpcore2.AnyIOBackend())
 
@@ -41,7 +43,7 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
     ) -> httpcore2.AsyncNetworkStream:
         try:
             async with asyncio.timeout(timeout):
-                addresses = self._judge(await self._resolver(host, port), loopback_only=self._loopback_only)
+                addresses = self._check(await self._resolver(host, port), loopback_only=self._loopback_only)
                 return await self._first_open(addresses[:_MOST_TRIED], port, timeout)
         except TimeoutError as error:
             raise httpcore2.ConnectTimeout(f"no connection within {timeout:g} s") from error
@@ -51,7 +53,7 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
     async def _first_open(
         self, addresses: Sequence[str], port: int, seconds: float | None
     ) -> httpcore2.AsyncNetworkStream:
-        """The first that answers. One that is silent gets its share of the time, not all of it."""
+        """The first that accepts. A silent one gets its share of the time, not all of it."""
         share = None if seconds is None else seconds / max(len(addresses), 1)
         failure: Exception = httpcore2.ConnectError("the host name has no address")
         for address in addresses:
@@ -63,7 +65,7 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
 
 
 class Pools:
-    """The kept connections of one event loop: plain and encrypted ones apart, for their rules differ."""
+    """The kept connections of one event loop; plain and encrypted ones apart, because their rules differ."""
 
     def __init__(self, resolver: Resolver, *, plain_http: bool, tls: ssl.SSLContext | None) -> None:
         self._resolver = resolver

@@ -1,9 +1,11 @@
-"""One reading of a hook's URL: what is checked is what is connected to."""
+"""A hook's URL, parsed once: what is checked is what is connected to."""
 
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
+
+from hookline.matching.patterns import glob
 
 _PORTS: Final = {"http": 80, "https": 443}
 _LONGEST: Final = 8192
@@ -53,7 +55,7 @@ def parse_url(text: str) -> Target:
     if parts.scheme not in _PORTS:
         raise UrlError("its url must begin with https:// or http://")
     if "@" in parts.netloc:
-        raise UrlError("its url holds a user name; credentials belong into a header")
+        raise UrlError("its url holds a user name; put credentials into a header")
     host = _host(parts.hostname or "", parts.netloc)
     path = parts.path or "/"
     _refuse_dots(path)
@@ -61,7 +63,7 @@ def parse_url(text: str) -> Target:
 
 
 def url_allowed(target: Target, patterns: tuple[str, ...]) -> bool:
-    """Does one of the patterns cover it? `*` stands for any path text, any port, or leading host labels."""
+    """Whether one of the patterns covers it. `*` is any path text, any port, or leading host labels."""
     return any(_covers(pattern, target) for pattern in patterns)
 
 
@@ -71,7 +73,7 @@ def _host(host: str, netloc: str) -> str:
     if netloc.startswith("["):
         return host
     if not _HOST_LETTERS.issuperset(host) or host.startswith(".") or ".." in host:
-        raise UrlError("its url has a host name that cannot be")
+        raise UrlError("its url has an impossible host name")
     return host
 
 
@@ -93,7 +95,7 @@ def _covers(pattern: str, target: Target) -> bool:
         return False
     if port != "*" and port != str(target.port) and not (port == "" and target.port == _PORTS[target.scheme]):
         return False
-    return not slash or _glob(f"/{path}", target.path)
+    return not slash or glob(f"/{path}").matches(target.path)
 
 
 def _split_authority(authority: str) -> tuple[str, str]:
@@ -105,26 +107,9 @@ def _split_authority(authority: str) -> tuple[str, str]:
 
 
 def _host_covers(pattern: str, host: str) -> bool:
-    """A star only ever stands for whole leading labels: `shop.example*` must not cover a stranger's name."""
+    """A star is only ever whole leading labels: `shop.example*` must not cover `shop.example.attacker.net`."""
     if pattern == "*":
         return True
     if pattern.startswith("*."):
         return "*" not in pattern[2:] and host.endswith(pattern[1:]) and host != pattern[1:]
     return pattern == host
-
-
-def _glob(pattern: str, text: str) -> bool:
-    """`*` is any text. In time linear in the text per star, whatever the pattern."""
-    first, *others = pattern.split("*")
-    if not others:
-        return pattern == text
-    if not text.startswith(first):
-        return False
-    *middle, last = others
-    position = len(first)
-    for part in middle:
-        position = text.find(part, position)
-        if position < 0:
-            return False
-        position += len(part)
-    return len(text) - position >= len(last) and text.endswith(last)

@@ -19,12 +19,31 @@ from msgspec import Struct
 from hookline.handlers.process import procfs
 from hookline.handlers.process.procfs import ProcessInfo
 
+RUN_ID: Final = "HOOKLINE_RUN_ID"
+
 _PR_SET_CHILD_SUBREAPER: Final = 36
 _NO_PRIORITY: Final = 0
+_KERNEL_THREADS: Final = 2  # their common parent; they have no environment at all
+
+
+class ProcessTree(Struct, frozen=True):
+    """A run as a set of processes: its leader, which must not be reaped yet, and its tag."""
+
+    leader: int
+    tag: str
+    leftovers: Literal["kill", "leave"] = "kill"
 
 
 class Orphans:
-    """Recognises adopted processes that carry the mark but no tag: strays."""
+    """Recognises strays: descendants of hooks that we adopted because their parents are gone (Linux, opt-in).
+
+    A child subreaper becomes the parent of every orphan among its descendants, so nothing a hook starts gets out of
+    sight, whatever it does to its session or its environment. But the host starts children too, and these must never
+    be touched. An adopted process is therefore a hook's only if it is in a hook's session, carries a run's tag in its
+    environment, or carries the *mark*: it is outside our session and scheduled as SCHED_BATCH, as the thread that
+    starts a hook is for just that moment. Forks inherit the policy, no exec or setsid changes it, other threads do
+    not share it, and even a zombie still shows it. The price: on a busy processor such a hook wakes up later.
+    """
 
     def __init__(self) -> None:
         self._me = os.getpid()
@@ -34,9 +53,9 @@ class Orphans:
 
     @contextmanager
     def marked(self) -> Generator[None]:
-        """What this thread starts in here carries the mark."""
-        # Where the host is not scheduled in the ordinary way (it may itself run in a hook), its own children
-        # could look like ours: then only sessions and tags count.
+        """Processes that this thread starts inside the `with` carry the mark."""
+        # A host that is not scheduled as SCHED_OTHER (it may itself run in a hook) has children that would look
+        # marked: then only sessions and tags count.
         self._marks = self._marks and os.sched_getscheduler(0) == os.SCHED_OTHER
         if not self._marks:
             yield
@@ -66,13 +85,13 @@ class Orphans:
         return (process.pid, process.started) not in self._left and self.is_adopted(process)
 
     def leave(self, process: ProcessInfo) -> None:
-        """A hook that may leave processes behind has left this one: it is never touched again."""
+        """Its hook may leave processes behind: never touch this one again."""
         self._left.add((process.pid, process.started))
 
 
 def become_subreaper() -> bool:
-    """Ask the kernel for the orphans of all our descendants. False where that does not exist."""
-    import ctypes  # noqa: PLC0415 - only those who ask for it pay for the import
+    """Become the parent of all orphans among our descendants. False where the system has no such thing."""
+    import ctypes  # noqa: PLC0415 - slow to load, and only a subreaper needs it
 
     try:
         libc = ctypes.CDLL(None, use_errno=True)
@@ -81,24 +100,11 @@ def become_subreaper() -> bool:
         return False
 
 
-RUN_ID: Final = "HOOKLINE_RUN_ID"
-
-_KERNEL_THREADS: Final = 2  # their common parent; they have no environment at all
-
-
-class ProcessTree(Struct, frozen=True):
-    """A run as a set of processes: its leader, which must not be reaped yet, and its tag."""
-
-    leader: int
-    tag: str
-    leftovers: Literal["kill", "leave"] = "kill"
-
-
 class Containment:
-    """Looks for the processes of runs.
+    """Finds the processes of runs.
 
-    `under_way` is read at each look: every tree with an unreaped leader. `bystander` is the one child of ours
-    that is no hook's and would be looked at each time.
+    `under_way` is read each time: every tree with an unreaped leader. `bystander` is the pid of the watchdog, our one
+    child that is no hook.
     """
 
     def __init__(
