@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from hookline.dialects.native.entries import BY_KIND, COMMON, NEEDED
+from hookline.dialects.native.settings import COMMON, KINDS
 from hookline.dialects.places import SUFFIXES
 from hookline.handlers.builtin import standard_builtins
 from hookline.model.events import EventSpec
@@ -76,7 +76,7 @@ def config_page(events: Mapping[str, EventSpec[Any]]) -> str:
         table(
             ("Field", "Type", "Default", "Meaning"), _with_defaults(entry_schema("command"), tuple(COMMON))
         ),
-        *(_kind(kind) for kind in BY_KIND),
+        *(_kind(kind) for kind in KINDS),
         "## Conditions",
         "`condition` is a table with a `type` and the fields of that type.",
         table(("Type", "Needs", "Meaning"), _conditions(definitions["condition"])),
@@ -88,7 +88,8 @@ def _kind(kind: str) -> str:
         f"## {kind}",
         f'{KIND_WORDS[kind]} `type = "{kind}"`{", or no type at all" if kind == "command" else ""}.',
         table(
-            ("Field", "Type", "Default", "Meaning"), _with_defaults(entry_schema(kind), tuple(BY_KIND[kind]))
+            ("Field", "Type", "Default", "Meaning"),
+            _with_defaults(entry_schema(kind), tuple(KINDS[kind].fields)),
         ),
         _builtins() if kind == "builtin" else "",
     ).rstrip()
@@ -109,7 +110,7 @@ def _with_defaults(schema: Schema, names: tuple[str, ...]) -> Iterator[tuple[str
     for name in names:
         field = schema["properties"][name]
         default = {"type": code("command")}.get(name) or code(str(field.get("default", "")))
-        shown = type_words({"enum": list(BY_KIND)}) if name == "type" else _type(field)
+        shown = type_words({"enum": list(KINDS)}) if name == "type" else _type(field)
         yield (
             code(name) + (" (needed)" if name in _needed(schema) else ""),
             shown,
@@ -119,7 +120,7 @@ def _with_defaults(schema: Schema, names: tuple[str, ...]) -> Iterator[tuple[str
 
 
 def _needed(schema: Schema) -> tuple[str, ...]:
-    return NEEDED.get(schema["properties"]["type"]["const"], ())
+    return KINDS[schema["properties"]["type"]["const"]].required
 
 
 def _type(field: Schema) -> str:

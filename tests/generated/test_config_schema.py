@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from hookline.dialects.native.entries import ALL as ALL_FIELDS
-from hookline.dialects.native.entries import BY_KIND
 from hookline.dialects.native.events import NativePolicies
-from hookline.dialects.native.settings import NativeReader
+from hookline.dialects.native.settings import COMMON, KINDS, NativeReader
 from hookline.dialects.native.wire import NativeWire
 from hookline.documents.document import read_document
 from hookline.handlers.agent import AgentRun, AgentTool
@@ -177,8 +175,9 @@ def test_every_cause_can_have_its_own_reaction():
 
 
 def test_every_field_of_an_entry_has_a_sentence_and_every_sentence_a_field():
-    assert {name.split(".")[-1] for name in ENTRY_WORDS} == ALL_FIELDS
-    assert {name.split(".")[0] for name in ENTRY_WORDS if "." in name} <= set(BY_KIND)
+    fields = set(COMMON).union(*(kind.fields for kind in KINDS.values()))
+    assert {name.split(".")[-1] for name in ENTRY_WORDS} == fields
+    assert {name.split(".")[0] for name in ENTRY_WORDS if "." in name} <= set(KINDS)
 
 
 def test_the_rows_and_handlers_of_a_host_are_accepted():

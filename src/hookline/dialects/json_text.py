@@ -1,17 +1,27 @@
-"""A payload document as JSON bytes, whatever records and texts a host put into it."""
+"""JSON as the agents write and read it: payloads and answers out, what hooks printed in.
+
+Whatever a host put into a payload and whatever a hook printed, the result is JSON, a value, or an error that says why.
+"""
 
 from collections.abc import Mapping
-from math import isfinite
+from math import inf, isfinite
 from typing import Any, NoReturn, cast
 
 import msgspec
 
-from hookline.dialects.surrogates import whole_texts
-from hookline.documents.document import SyntaxProblem, refuse_excess
 from hookline.model.errors import HooklineError
 
+#: What the readers that are much slower than msgspec's are given at most.
+_SLOW_LIMIT = 10 << 20
+#: Longer whole numbers are floats to the agents, and Python refuses to read the longest.
+_WHOLE_DIGITS = 4000
 
-def written(document: Mapping[str, Any]) -> bytes:
+
+class JsonTextError(HooklineError):
+    """Why a text is not JSON, in a few words."""
+
+
+def written(document: Any) -> bytes:
     """Raises TypeError or ValueError for a value that has no JSON form."""
     try:
         try:
@@ -28,22 +38,29 @@ def written_answer(document: Mapping[str, Any]) -> str:
         try:
             text = _encoder.encode(document)
         except UnicodeEncodeError:
-            text = _encoder.encode(whole_texts(msgspec.to_builtins(document, enc_hook=_plain)))
+            text = _encoder.encode(_whole_texts(plain_copy(document)))
     except RecursionError:
         raise ValueError("nested too deeply") from None
     return text.decode() + "\n"
 
 
-def _with_escapes(document: Mapping[str, Any]) -> bytes:
-    """A path whose bytes are not UTF-8 holds lone surrogates: told as JSON escapes, not refused."""
+def plain_copy(value: Any) -> Any:
+    """The value in dicts, lists and plain values. Raises as `written` does."""
+    try:
+        return msgspec.to_builtins(value, enc_hook=_plain)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _with_escapes(document: Any) -> bytes:
+    """A path whose bytes are not UTF-8 holds lone surrogates: they are written as JSON escapes, not refused."""
     import json  # noqa: PLC0415 - rare
 
-    plain = _finite(msgspec.to_builtins(document, enc_hook=_plain))
-    return json.dumps(plain, separators=(",", ":"), allow_nan=False).encode()
+    return json.dumps(_finite(plain_copy(document)), separators=(",", ":"), allow_nan=False).encode()
 
 
 def _finite(value: Any) -> Any:
-    """With null for what is no number in JSON, as the usual writer has it."""
+    """With null for what is no number in JSON, as msgspec has it."""
     if isinstance(value, float):
         return value if isfinite(value) else None
     if isinstance(value, dict):
@@ -62,58 +79,89 @@ def _plain(value: Any) -> Any:
 _encoder = msgspec.json.Encoder(enc_hook=_plain)
 
 
-#: What the forgiving reader, which is much slower, is still given.
-_MOST_CHARACTERS = 10 << 20
-#: Longer whole numbers are floats to the agents, and Python refuses to read the longest.
-_WHOLE_DIGITS = 4000
-
-
-class LenientJsonError(HooklineError):
-    """Why a text is not JSON, in a few words."""
-
-
 def read_lenient(text: str | bytes) -> Any:
-    """The value of a JSON text. Raises `LenientJsonError` and nothing else."""
+    """JSON as most agents read it: of two equal keys the last counts. Raises `JsonTextError` and nothing else."""
+    from hookline.documents.document import SyntaxProblem, refuse_excess  # noqa: PLC0415 - writers do without
+
     try:
-        value = _read(text)
+        value = _decoded(text)
+        refuse_excess(value)
     except (msgspec.DecodeError, SyntaxProblem, UnicodeError) as error:
-        raise LenientJsonError(_plainer(str(error))) from None
+        raise JsonTextError(_plainer(str(error))) from None
     except RecursionError:
-        raise LenientJsonError("nested too deeply") from None
+        raise JsonTextError("nested too deeply") from None
     return value
 
 
-def _read(text: str | bytes) -> Any:
+def _decoded(text: str | bytes) -> Any:
     try:
-        value = msgspec.json.decode(text)
+        return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError):
         try:
             return _forgiven(text)
         except ValueError:
             pass
         raise
-    refuse_excess(value)
-    return value
 
 
 def _forgiven(text: str | bytes) -> Any:
     """JSON that agents take and a strict reader refuses: half a character, a number beyond all floats."""
-    if len(text) > _MOST_CHARACTERS:
+    if len(text) > _SLOW_LIMIT:
         raise ValueError("too long to be read twice")
     import json  # noqa: PLC0415 - rare
 
     decoded = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
     value = json.loads(decoded, parse_constant=_refused, parse_int=_whole)
-    refuse_excess(value)
-    return whole_texts(value)
+    return _whole_texts(value)
+
+
+def read_go_json(text: bytes, *, limit: int = _SLOW_LIMIT) -> Any:
+    """JSON as agents written in Go read it: of two equal keys the last counts, broken characters are replaced, and
+    a number beyond all floats is an error. Raises `JsonTextError` and nothing else."""
+    import json  # noqa: PLC0415 - only for those agents
+
+    from hookline.documents.document import SyntaxProblem, refuse_excess  # noqa: PLC0415 - as above
+
+    if len(text) > limit:
+        raise JsonTextError(f"{len(text):,} bytes are more than the {limit:,} that are read")
+    try:
+        decoded = text.decode("utf-8", "replace")
+        value = json.loads(decoded, parse_constant=_refused, parse_float=_in_range)
+        refuse_excess(value)
+        return _whole_texts(value) if "\\ud" in decoded or "\\uD" in decoded else value
+    except json.JSONDecodeError as error:
+        raise JsonTextError(f"{error.msg} (line {error.lineno}, column {error.colno})") from None
+    except (SyntaxProblem, _Refused) as problem:
+        raise JsonTextError(str(problem)) from None
+    except RecursionError:
+        raise JsonTextError("nested too deeply") from None
+    except ValueError:
+        raise JsonTextError("a number has too many digits") from None
+
+
+class _Refused(ValueError):  # noqa: N818 - never leaves this module
+    """Something that Python reads and JSON does not have."""
+
+
+def _refused(word: str) -> NoReturn:
+    raise _Refused(f"{word} is not JSON")
+
+
+def _in_range(digits: str) -> float:
+    value = float(digits)
+    if value in (inf, -inf):
+        raise _Refused(f"the number {digits[:20]} is too large")
+    return value
 
 
 def _whole(digits: str) -> int | float:
     return int(digits) if len(digits) < _WHOLE_DIGITS else float(digits)
 
 
-def _refused(word: str) -> NoReturn:
-    raise ValueError(f"{word} is not JSON")
+def _whole_texts(value: Any) -> Any:
+    from hookline.dialects.surrogates import whole_texts  # noqa: PLC0415 - rare
+
+    return whole_texts(value)
 
 
 def _plainer(problem: str) -> str:

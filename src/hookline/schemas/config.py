@@ -7,7 +7,7 @@ knows, does not validate.
 from collections.abc import Iterable, Mapping
 from typing import Any, get_args
 
-from hookline.dialects.native.entries import BY_KIND, COMMON, NEEDED
+from hookline.dialects.native.settings import COMMON, KINDS
 from hookline.handlers.command import SHELLS
 from hookline.model.events import EventSpec
 from hookline.model.policy import CAUSES
@@ -144,14 +144,14 @@ def config_schema(events: Mapping[str, EventSpec[Any]], kinds: Iterable[str] = (
 
 def entry_schema(kind: str) -> Schema:
     """One entry of a group, for one kind of handler. `type` may be left out where it is `command`."""
-    fields = {**COMMON, **BY_KIND[kind]}
+    fields = {**COMMON, **KINDS[kind].fields}
     properties = {name: _entry_field(kind, name, shape) for name, shape in fields.items()}
     properties["type"] = {"const": kind, "description": ENTRY_WORDS["type"]}
     schema: Schema = {
         "type": "object",
         "description": KIND_WORDS.get(kind, ""),
         "properties": properties,
-        "required": [*NEEDED.get(kind, ()), *(["type"] if kind != "command" else [])],
+        "required": [*KINDS[kind].required, *(["type"] if kind != "command" else [])],
         "additionalProperties": False,
     }
     if kind == "builtin":
@@ -160,7 +160,7 @@ def entry_schema(kind: str) -> Schema:
 
 
 def _entry_field(kind: str, name: str, shape: str) -> Schema:
-    closer = _SAID if name in NEEDED.get(kind, ()) else _CLOSER.get(name)
+    closer = _SAID if kind in KINDS and name in KINDS[kind].required else _CLOSER.get(name)
     words = ENTRY_WORDS.get(f"{kind}.{name}") or ENTRY_WORDS.get(name, "")
     return {**(_SHAPES[shape] if closer is None else closer), "description": words}
 
@@ -181,8 +181,8 @@ def _matched(event: EventSpec[Any]) -> str:
 
 
 def _definitions(kinds: tuple[str, ...]) -> Schema:
-    own = [kind for kind in kinds if kind not in BY_KIND and kind != "function"]
-    choices = [{"$ref": f"#/$defs/{kind}"} for kind in (*BY_KIND, *own)]
+    own = [kind for kind in kinds if kind not in KINDS and kind != "function"]
+    choices = [{"$ref": f"#/$defs/{kind}"} for kind in (*KINDS, *own)]
     return {
         "group": {
             "type": "object",
@@ -199,7 +199,7 @@ def _definitions(kinds: tuple[str, ...]) -> Schema:
             "additionalProperties": False,
         },
         "condition": {"oneOf": [_condition(kind) for kind in _CONDITIONS]},
-        **{kind: entry_schema(kind) for kind in BY_KIND},
+        **{kind: entry_schema(kind) for kind in KINDS},
         **{kind: _foreign_entry(kind) for kind in own},
     }
 

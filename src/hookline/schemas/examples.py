@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from hookline.dialects.family.payload import PayloadError
 from hookline.dialects.native.answers import updated_key
-from hookline.dialects.native.payload import PayloadError
 from hookline.dialects.native.wire import NativeWire
 from hookline.model.events import EventSpec, May
 from hookline.model.hook import Hook

@@ -255,7 +255,7 @@ def test_a_kind_the_host_added_gets_its_fields_as_they_are():
 NEED = "need a model: pass --model NAME (in Python:"
 
 BAD_ENTRIES: list[tuple[Any, str, str]] = [
-    (7, "not-a-table", "a hook is not an object"),
+    (7, "not-an-object", "a hook is not an object"),
     ({}, "missing-field", "a command hook needs command"),
     ({"command": "  "}, "missing-field", "command is empty"),
     ({"command": 3}, "wrong-type", "command is a number, not text"),
@@ -266,8 +266,8 @@ BAD_ENTRIES: list[tuple[Any, str, str]] = [
     ({"type": "prompt", "prompt": "x"}, "cannot-run", f"prompt hooks {NEED} a completer)"),
     ({"type": "mcp_tool", "server": "s"}, "missing-field", "a mcp_tool hook needs tool"),
     ({"type": "function"}, "unknown-type", "function hooks are added in Python, not in a file"),
-    ({"type": "comand", "command": "x"}, "unknown-type", "no handler is called 'comand'"),
-    ({"type": 5, "command": "x"}, "unknown-type", "no handler is called 5"),
+    ({"type": "comand", "command": "x"}, "unknown-type", "no hook type is called 'comand'"),
+    ({"type": 5, "command": "x"}, "wrong-type", "type is a number, not text"),
     ({"command": "x", "timeout": 0}, "bad-timeout", "timeout is 0, not seconds above 0"),
     ({"command": "x", "timeout": -1.5}, "bad-timeout", "timeout is -1.5, not seconds above 0"),
     ({"command": "x", "timeout": "30"}, "wrong-type", "timeout is text, not a number"),
@@ -393,8 +393,8 @@ def test_a_guard_that_is_not_a_list_of_groups_closes(groups: str, said: str):
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        ("[]", "not-a-table"),
-        ('{"hooks": []}', "not-a-table"),
+        ("[]", "not-an-object"),
+        ('{"hooks": []}', "not-an-object"),
         ('{"hooks": {"PreTolUse": []}}', "unknown-event"),
         ('{"PreToolUse": [], "hooks": {}}', "misplaced-event"),
         ("{", "syntax"),
@@ -404,7 +404,7 @@ def test_a_file_of_the_wrong_shape_is_one_error(text: str, code: str):
     reading = read(text)
     assert [(each.severity, each.code) for each in reading.diagnostics] == [("error", code)]
     guards = [row.name for row in EVENTS.values() if row.guard]
-    lost = code in ("not-a-table", "syntax")  # nobody knows what such a file guarded
+    lost = code in ("not-an-object", "syntax")  # nobody knows what such a file guarded
     assert [each.event.name for each in reading.hooks] == (guards if lost else [])
     assert all(each.broken for each in reading.hooks)
 
@@ -511,6 +511,6 @@ def test_conditions_nested_without_end_are_refused():
 
 
 def test_an_agent_hook_takes_its_steps_from_the_entry():
-    from hookline.dialects.native.entries import SPECS
+    from hookline.dialects.native.settings import KINDS
 
-    assert SPECS["agent"]({"prompt": "p", "model": "m", "max_steps": 3}) == AgentSpec("p", "m", 3)
+    assert KINDS["agent"].spec({"prompt": "p", "model": "m", "max_steps": 3}) == AgentSpec("p", "m", 3)

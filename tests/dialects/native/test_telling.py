@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from hookline.dialects.native.payload import PayloadError
+from hookline.dialects.family.payload import PayloadError
 from hookline.dialects.native.wire import NativeWire
 from hookline.model import payloads as p
 from hookline.model.errors import ConfigError, UnknownEventError
@@ -127,7 +127,7 @@ def test_a_payload_that_is_nested_without_end_is_refused():
     for _ in range(5000):
         deep = [deep]
     for payload in ({"a": deep}, p.ToolCall(tool_name="x", tool_input={"a": deep})):
-        with pytest.raises(PayloadError, match="recursion"):
+        with pytest.raises(PayloadError, match="nested too deeply"):
             WIRE.encode(call(PRE_TOOL_USE, payload))
 
 

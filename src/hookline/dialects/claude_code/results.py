@@ -16,7 +16,7 @@ from hookline.dialects.claude_code.answers import (
     vote_block,
 )
 from hookline.dialects.claude_code.events import ROWS, Row
-from hookline.dialects.json_text import LenientJsonError, read_lenient
+from hookline.dialects.json_text import JsonTextError, read_lenient
 from hookline.handlers.agent import AgentSpec
 from hookline.model.outcome import GO_ON, Answer, ContextItem, Message, Outcome, Vote
 from hookline.model.policy import Cause
@@ -57,7 +57,7 @@ def _json(call: Call, text: str, raw: Exited | Replied) -> Decoded:
     try:
         document = read_lenient(text.encode("utf-8", "replace"))
         outcome, ignored = read_output(document, call.hook.policy.event_name, call.payload)
-    except (LenientJsonError, UnreadableError) as error:
+    except (JsonTextError, UnreadableError) as error:
         return _failed(call, raw, "unreadable", f"its answer cannot be read: {error}")
     return Decoded(outcome, ignored=ignored) if ignored or outcome != GO_ON else NOTHING_SAID
 
@@ -105,7 +105,7 @@ def _late(call: Call, raw: Exited, text: str) -> Decoded:
         return Decoded(ignored=(*unread, "plain stdout") if text else unread)
     try:
         document: Any = read_lenient(text.encode("utf-8", "replace"))
-    except LenientJsonError as error:
+    except JsonTextError as error:
         return _failed(call, raw, "unreadable", f"its answer cannot be read: {error}")
     outcome, ignored = read_late(document)
     return Decoded(outcome, ignored=(*unread, *ignored))
@@ -152,7 +152,7 @@ def read_completion(call: Call, raw: Replied) -> Decoded:
     text = _without_fence(raw.body.decode("utf-8", "replace").strip())
     try:
         document: Any = read_lenient(text.encode("utf-8", "replace"))
-    except LenientJsonError as error:
+    except JsonTextError as error:
         return _failed(call, raw, "unreadable", f"the model's verdict cannot be read: {error}")
     verdict: Mapping[str, Any] = cast("Any", document) if isinstance(document, dict) else {}
     ok, reason = verdict.get("ok"), verdict.get("reason", "")
@@ -225,7 +225,7 @@ def _after_async_mark(stdout: bytes) -> tuple[bool, bytes]:
         return False, stdout
     try:
         mark: Any = read_lenient(first[:4096])
-    except LenientJsonError:
+    except JsonTextError:
         return False, stdout
     asked = isinstance(mark, dict) and cast("dict[str, Any]", mark).get("async") is True
     return asked, rest if asked else stdout

@@ -24,7 +24,7 @@ from hookline.dialects.codewhale.texts import (
     prefix,
     told,
 )
-from hookline.dialects.json_text import LenientJsonError, read_lenient, written
+from hookline.dialects.json_text import JsonTextError, read_lenient, written
 from hookline.matching.conditions import exit_code_of
 from hookline.matching.nearest import nearest
 from hookline.model import events as e
@@ -332,7 +332,7 @@ def _object(key: str, value: Any) -> Object:
             raise _cut_off(key)
         try:
             value = read_lenient(value)
-        except LenientJsonError as error:
+        except JsonTextError as error:
             raise _wrong(f"{key} is not JSON: {error}") from None
     if not isinstance(value, Mapping):
         raise _wrong(f"{key} is not an object")

@@ -23,7 +23,7 @@ from hookline.dialects.codewhale.texts import (
     field_text,
     one_line,
 )
-from hookline.dialects.json_text import LenientJsonError, read_lenient, written
+from hookline.dialects.json_text import JsonTextError, read_lenient, written
 from hookline.model.outcome import ContextItem, Edit, Message, Outcome, Vote, VoteKind
 from hookline.model.raw import Broke, Exited, RawResult
 from hookline.model.wire import NOTHING_SAID, Call, Decoded
@@ -174,7 +174,7 @@ def _object(text: str) -> tuple[Mapping[str, Any], str | None]:
         return {}, None
     try:
         value = read_lenient(text)
-    except LenientJsonError as error:
+    except JsonTextError as error:
         return {}, f"its stdout is not JSON: {error}"
     if not isinstance(value, dict):
         return {}, "its stdout is JSON, but not an object"

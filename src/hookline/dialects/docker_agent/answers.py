@@ -13,7 +13,7 @@ import msgspec
 from hookline.dialects.dialect import DialectEvent
 from hookline.dialects.docker_agent.events import INSTRUCTIONS, NEVER_APPROVES
 from hookline.dialects.docker_agent.payload import encoded_answer, transient_messages
-from hookline.dialects.json_text import LenientJsonError, read_lenient
+from hookline.dialects.json_text import JsonTextError, read_lenient
 from hookline.dialects.outcome_builder import Gathering
 from hookline.documents.shapes import misshaped
 from hookline.model.errors import HooklineError
@@ -65,7 +65,7 @@ def json_object(text: str) -> Mapping[str, Any]:
     """Exactly one object. Raises `UnreadableError` and nothing else."""
     try:
         value = read_lenient(text)
-    except LenientJsonError as error:
+    except JsonTextError as error:
         raise UnreadableError(f"its output is not one JSON object: {error}") from None
     if not isinstance(value, dict):
         raise UnreadableError("its output is not a JSON object")

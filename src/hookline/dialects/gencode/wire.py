@@ -14,7 +14,7 @@ from hookline.dialects.family.payload import (
 from hookline.dialects.family.results import ResultReader, split_async_mark
 from hookline.dialects.gencode.answers import NO_REASON, Reader, Writer
 from hookline.dialects.gencode.events import ROWS
-from hookline.dialects.go_json import read_go_json
+from hookline.dialects.json_text import read_go_json
 from hookline.model.outcome import Outcome
 from hookline.model.raw import Exited
 from hookline.model.scene import Scene

@@ -1,35 +1,107 @@
-"""The native configuration: events, groups with a matcher, handler entries. Every mistake is found.
+"""Native settings: events, groups with a matcher, entries. Every mistake is found.
 
-A bad entry never silences the others. At an event whose hooks guard something it stays as a hook that
-cannot run, so that its policy decides what that means; elsewhere it is dropped with its error.
+A bad entry never silences the others. At an event whose hooks guard something it stays as a hook that cannot run, so
+that its policy decides what that means; elsewhere it is dropped with its error.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, cast, get_args
 
+import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from hookline.dialects.native.entries import EntryReader, Group, Surroundings, stands_twice
+from hookline.dialects.dialect import DialectEvent, Layer, Place, Tools
+from hookline.dialects.family import settings as family
+from hookline.dialects.family.settings import Fields, Group, Kind, Matching, Note, never_matches
+from hookline.dialects.labels import command_label, shortened, url_label
+from hookline.dialects.native.conditions import ConditionMistake, read_condition
 from hookline.dialects.native.events import NativePolicies
 from hookline.documents.document import Document
 from hookline.documents.shapes import misshaped
 from hookline.handlers.registry import Handler
-from hookline.matching.conditions import problem
-from hookline.matching.matchers import RegexMatcher, can_match, native_matcher
-from hookline.matching.nearest import nearest
+from hookline.handlers.specs import AgentSpec, BuiltinSpec, CommandSpec, PromptSpec
+from hookline.matching.conditions import joined
+from hookline.matching.matchers import RegexMatcher, native_matcher
 from hookline.matching.patterns import Patterns
 from hookline.matching.shell import ShellReader
-from hookline.model.diagnostics import Diagnostic, Path, Severity, Where
+from hookline.model.diagnostics import Diagnostic, Path
 from hookline.model.errors import PatternError
 from hookline.model.events import EventSpec
-from hookline.model.hook import Condition, Hook, Matcher, Scope
+from hookline.model.hook import Condition, Hook, Matcher, Scope, Waiting
+from hookline.model.policy import CAUSES, Cause, Reaction
+from hookline.model.run import Mode
 from hookline.model.wire import Wire
 
-#: Tools that agents have: who writes a regular expression that none of them fits had some of them in mind.
+DEFAULT_TIMEOUT = 600.0
+
+_MODES: tuple[Mode, ...] = get_args(Mode)
+#: Hookline's own words, and Claude Code's.
+_REACTIONS: Mapping[str, Reaction] = {
+    "open": "warn", "closed": "block", "ask": "ask", "continue": "warn", "block": "block",
+}  # fmt: skip
+#: Tools that agents have: a regular expression that fits none of them was meant for some of them.
 _USUAL_TOOLS = (
     "Bash", "Edit", "Write", "Read", "MultiEdit", "NotebookEdit", "Glob", "Grep", "WebFetch", "WebSearch",
     "Task", "Agent", "mcp__x__y",
 )  # fmt: skip
+
+#: Read for every type.
+COMMON: Mapping[str, str] = {
+    "type": "anything", "name": "text", "if": "text", "condition": "an object", "timeout": "a number",
+    "statusMessage": "text", "once": "true or false", "async": "true or false", "asyncRewake": "true or false",
+    "on_failure": "text or an object", "onFailure": "text or an object", "mode": "text",
+    "rewrites": "true or false", "required": "true or false",
+}  # fmt: skip
+
+
+def _command_spec(fields: Fields) -> CommandSpec:
+    args = None if fields.get("args") is None else tuple(fields["args"])
+    return CommandSpec(fields["command"], args, fields.get("shell"), fields.get("env", {}), fields.get("cwd"))
+
+
+def _prompt_spec(fields: Fields) -> PromptSpec:
+    return PromptSpec(fields["prompt"], fields.get("model"), fields.get("continueOnBlock", False))
+
+
+def _agent_spec(fields: Fields) -> AgentSpec:
+    return AgentSpec(fields["prompt"], fields.get("model"), fields.get("max_steps", 50))
+
+
+def _builtin_spec(fields: Fields) -> BuiltinSpec:
+    # `name` is both the label and, where nothing else says it, the builtin.
+    return BuiltinSpec(fields.get("command") or fields.get("name", ""), tuple(fields.get("args", ())))
+
+
+def _server_label(fields: Fields) -> str:
+    return shortened(f"{fields.get('server', '')}/{fields.get('tool', '')}")
+
+
+#: The fields of one type each; what a type cannot do without is `required`.
+KINDS: Mapping[str, Kind] = {
+    "command": Kind(
+        {"command": "text", "args": "a list of texts", "shell": "text", "env": "an object of texts", "cwd": "text"},
+        _command_spec, family.labelled("command", command_label), ("command",),
+    ),
+    "http": Kind(family.HTTP_FIELDS, family.http_spec, family.labelled("url", url_label), ("url",)),
+    "prompt": Kind(
+        {"prompt": "text", "model": "text", "continueOnBlock": "true or false"},
+        _prompt_spec, family.labelled("prompt", shortened), ("prompt",),
+    ),
+    "agent": Kind(
+        {"prompt": "text", "model": "text", "max_steps": "a whole number"},
+        _agent_spec, family.labelled("prompt", shortened), ("prompt",),
+    ),
+    "mcp_tool": Kind(
+        {"server": "text", "tool": "text", "input": "an object"},
+        family.mcp_tool_spec, _server_label, ("server", "tool"),
+    ),
+    "builtin": Kind(
+        {"command": "text", "args": "a list of texts"}, _builtin_spec, family.labelled("command", shortened)
+    ),
+}  # fmt: skip
+#: A type that a host added, or that does not exist: its fields are not Hookline's to judge.
+_OTHER = Kind({}, dict, family.labelled("command", command_label), open=True)
 
 
 class NativeReading(Struct, frozen=True):
@@ -54,191 +126,203 @@ class NativeReader:
     ) -> None:
         self._events = events
         self._policies = policies
-        self._handlers = handlers
         self._wire = wire
-        self._patterns = patterns
-        self._shell = shell
+        self._tools = Tools(handlers, patterns, shell)
 
     def read(self, document: Document, scope: Scope) -> NativeReading:
-        around = Surroundings(self._handlers, self._wire, self._patterns, self._shell, scope)
-        return _DocumentReading(document, around, self._events, self._policies).reading()
+        events = {
+            name: DialectEvent(event, self._policies.of(event), DEFAULT_TIMEOUT)
+            for name, event in self._events.items()
+        }
+        file = FileReader(Layer(Place(document.file, scope), document), self._tools, events, self._wire)
+        found = [hook for hooks in file.hooks().values() for hook in hooks]
+        return NativeReading((*file.closed, *found), tuple(file.report.diagnostics), frozenset(file.named))
 
 
-class _DocumentReading:
-    """One document being read."""
+class EntryReader(family.EntryReader):
+    file: "FileReader"
+    dialect, common, default_kind = "native", COMMON, "command"
 
-    def __init__(
-        self,
-        document: Document,
-        around: Surroundings,
-        events: Mapping[str, EventSpec[Any]],
-        policies: NativePolicies,
-    ) -> None:
-        self._document = document
-        self._around = around
-        self._events = events
-        self._policies = policies
-        self._diagnostics = list(document.diagnostics)
-        self._hooks: list[Hook] = []
+    def find_kind(self) -> Kind:
+        self.kinds = self.file.kinds
+        if self.entry.get("type") == "function":
+            self.kind = "function"
+            self.say("error", "unknown-type", "function hooks are added in Python, not in a file", "type")
+            return _OTHER
+        found = super().find_kind()
+        if found is None:
+            self.kind = "command"
+        return found or _OTHER
 
-    def reading(self) -> NativeReading:
-        table = self._table()
-        named = [name for name in table if name in self._events]
-        for name, groups in table.items():
-            event = self._events.get(name)
-            if event is None:
-                self._unknown_event(name)
-            else:
-                self._read_event(event, groups)
-        return NativeReading(tuple(self._hooks), tuple(self._diagnostics), frozenset(named))
+    def read_fields(self, kind: Kind) -> None:
+        name = self.entry.get("name")
+        if isinstance(name, str) and name.strip():
+            self.name = name.strip()
+        twice = self.file.twice_below(self.path)
+        if self.group.matching.broken:
+            self.mistakes.append(self.group.matching.broken)
+        self.mistakes.extend(map(_twice, twice))
+        super().read_fields(kind)
+        for path in twice:
+            self.fields.pop(str(path[0]), None)
 
-    def _say(
-        self, severity: Severity, code: str, message: str, *path: str | int, fix: str | None = None
-    ) -> None:
-        self._diagnostics.append(Diagnostic(severity, code, message, self._document.where(*path), fix=fix))
+    def condition(self) -> Condition | None:
+        return joined(super().condition(), self._table())
 
-    def _table(self) -> Mapping[str, Any]:
-        """What stands under `hooks`; other keys are other people's settings."""
-        value = self._document.value
-        if value is None:
-            problem = next((one for one in self._document.diagnostics if one.severity == "error"), None)
-            if problem is not None:
-                self._close_all_guards(problem.message)
-            return {}
-        if not isinstance(value, Mapping):
-            self._say("error", "not-a-table", "the file does not hold an object with hooks in it")
-            self._close_all_guards("the file does not hold an object with hooks in it")
-            return {}
-        settings = cast("Mapping[str, Any]", value)
-        for key in settings:
-            if key in self._events:
-                fix = f"hooks.{key}"
-                self._say(
-                    "error",
-                    "misplaced-event",
-                    f"{key} stands outside hooks, where nobody reads it",
-                    key,
-                    fix=fix,
-                )
-        if self._disabled(settings):
-            return {}
-        if self._stands_twice(("hooks",)):
-            # The first table is lost, and with it which events it guarded.
-            self._close_all_guards(stands_twice(("hooks",)))
-        hooks = settings.get("hooks", {})
-        if not isinstance(hooks, Mapping):
-            self._say("error", "not-a-table", "hooks is not an object of events", "hooks")
-            self._close_all_guards("hooks is not an object of events")
-            return {}
-        return cast("Mapping[str, Any]", hooks)
+    def _table(self) -> Condition | None:
+        table = self.fields.get("condition")
+        if table is None:
+            return None
+        try:
+            return self.possible(read_condition(table), "condition")
+        except ConditionMistake as mistake:
+            self.say("error", "bad-condition", f"condition: {mistake}", "condition", *mistake.path)
+            return None
 
-    def _close_all_guards(self, why: str) -> None:
-        """Nobody knows what such a file guarded, so nothing it may have guarded goes ahead."""
-        if not self._hooks:  # once is enough
-            for event in self._events.values():
-                self._keep_broken(event, f"{self._document.file}: {why}", ("hooks",))
+    def details(self, waiting: Waiting) -> dict[str, Any]:
+        del waiting
+        fields = self.fields
+        return {
+            "on_failure": self._on_failure(),
+            "mode": self._mode(),
+            "once": fields.get("once", False),
+            "rewrites": fields.get("rewrites", False),
+            "required": fields.get("required", False),
+            "identity": self._identity(),
+        }
 
-    def _disabled(self, settings: Mapping[str, Any]) -> bool:
+    def hook(self, kind: Kind) -> Hook | None:
+        hook = super().hook(kind)
+        if hook is None or hook.broken is None:
+            return hook
+        # What could not be read as a whole is not switched off or narrowed by a part of it.
+        shared = self.group.matching.condition
+        return replace(hook, condition=shared, once=False, mode="enforce", identity=None)
+
+    def broken(self, spec: Any) -> str | None:
+        del spec
+        return "; ".join(self.mistakes) or None if self.group.own_event.event.guard else None
+
+    def _mode(self) -> Mode:
+        word = self.fields.get("mode", "enforce")
+        for mode in _MODES:
+            if word == mode:
+                return mode
+        self.say("error", "bad-mode", f"mode is {word!r}", "mode", fix=f"one of {', '.join(_MODES)}")
+        return "enforce"
+
+    def _on_failure(self) -> Reaction | Mapping[Cause, Reaction] | None:
+        key = "on_failure" if "on_failure" in self.fields else "onFailure"
+        said = self.fields.get(key)
+        if said is None:
+            return None
+        if isinstance(said, str):
+            return self._reaction(said, key)
+        reactions: dict[Cause, Reaction] = {}
+        for cause, word in cast("Mapping[str, Any]", said).items():
+            known: Cause | None = next((each for each in CAUSES if each == cause), None)
+            reaction = self._reaction(word, key, cause)
+            if known is None:
+                fix = self.file.report.meant(cause, CAUSES)
+                self.say("error", "unknown-cause", f"no failure is called {cause!r}", key, cause, fix=fix)
+            elif reaction is not None:
+                reactions[known] = reaction
+        return reactions
+
+    def _reaction(self, word: Any, *path: str) -> Reaction | None:
+        reaction = _REACTIONS.get(word) if isinstance(word, str) else None
+        if reaction is None:
+            fix = "one of open, closed, ask"
+            self.say("error", "bad-on-failure", f"{path[0]} is {word!r}", *path, fix=fix)
+        return reaction
+
+    def _identity(self) -> object:
+        """The whole definition: equal ones run once. None equals nothing."""
+        definition = (self.group.own_event.name, self.group.text, self.entry)
+        try:
+            return msgspec.json.encode(definition, order="sorted")
+        except (TypeError, ValueError):
+            return None
+
+
+class FileReader(family.FileReader):
+    entry_reader = EntryReader
+    group_fields = ("matcher", "hooks", "description")
+    keeps_broken_groups = True
+
+    def __init__(self, layer: Layer, tools: Tools, events: Mapping[str, DialectEvent], wire: Wire) -> None:
+        super().__init__(layer, tools, events, wire)
+        others = [name for name in tools.handlers if name not in KINDS and name != "function"]
+        self.kinds = {**KINDS, **dict.fromkeys(others, _OTHER)}
+        self.named: list[str] = []
+        #: Hooks that stand for all guards of a file that cannot be read.
+        self.closed: list[Hook] = []
+
+    def hooks_table(self) -> Fields:
+        document = self.report.document
+        if document.value is None:
+            error = next((one for one in document.diagnostics if one.severity == "error"), None)
+            if error is not None:
+                self._close_all_guards(error.message)
+        table = super().hooks_table()
+        self.named = [name for name in table if name in self.events]
+        return table
+
+    def unusable(self, message: str, *path: str) -> Fields:
+        self._close_all_guards(message)
+        return super().unusable(message, *path)
+
+    def check(self, settings: Fields) -> bool:
         key = "disableAllHooks"
         value = settings.get(key, False)
         instead = misshaped(value, "true or false")
         if instead is not None:
-            self._say(
-                "error", "wrong-type", f"{key} is {instead}, so the hooks stay on", key, fix=f"{key}: true"
-            )
-        if value is not True or self._stands_twice((key,)):
+            message = f"{key} is {instead}, so the hooks stay on"
+            self.report.say("error", "wrong-type", message, key, fix=f"{key}: true")
+        if value is True and not self._is_twice((key,)):
+            self.report.say("info", "disabled", f"{key} turns all hooks of this file off", key)
             return False
-        self._say("info", "disabled", f"{key} turns all hooks of this file off", key)
+        if self._is_twice(("hooks",)):
+            # The first table is lost, and with it which events it guarded.
+            self._close_all_guards(_twice(("hooks",)))
         return True
 
-    def _unknown_event(self, name: str) -> None:
-        close = nearest(name, self._events)
-        fix = f"did you mean {close}?" if close else "see `hookline events`"
-        self._say("error", "unknown-event", f"no event is called {name!r}", "hooks", name, fix=fix)
+    def event_hooks(self, own_event: DialectEvent, groups: Any, path: Path) -> Sequence[Hook]:
+        broken = self._keep_broken(own_event, _twice(path), path) if self._is_twice(path) else ()
+        return (*broken, *(super().event_hooks(own_event, groups, path) or ()))
 
-    def _read_event(self, event: EventSpec[Any], groups: Any) -> None:
-        path: Path = ("hooks", event.name)
-        if self._stands_twice(path):
-            self._keep_broken(event, stands_twice(path), path)
-        if not isinstance(groups, list):
-            self._refuse(
-                event, "not-a-list", f"{event.name} is not a list of groups", path, fix="[{hooks = [...]}]"
-            )
-            return
-        for index, group in enumerate(cast("list[Any]", groups)):
-            self._read_group(event, group, (*path, index))
-
-    def _read_group(self, event: EventSpec[Any], group: Any, path: Path) -> None:
-        if not isinstance(group, Mapping):
-            self._refuse(event, "not-a-table", "a group is not an object with hooks", path)
-            return
-        table = cast("Mapping[str, Any]", group)
-        for key in table:
-            if key not in ("matcher", "hooks", "description"):
-                close = nearest(key, ("matcher", "hooks"))
-                fix = f"did you mean {close}?" if close else None
-                self._say(
-                    "warning", "unknown-field", f"no field of a group is called {key!r}", *path, key, fix=fix
-                )
-        if self._stands_twice((*path, "hooks")):
+    def group_hooks(self, own_event: DialectEvent, group: Any, path: Path) -> Sequence[Hook]:
+        if self._is_twice((*path, "hooks")):
             # Which hooks were meant is not known, so none of those that are left speaks for the others.
-            self._keep_broken(event, stands_twice(("hooks",)), path)
-            return
-        entries = table.get("hooks")
-        if not isinstance(entries, list):
-            missing = "a group needs a list of hooks"
-            fix = "hooks = [{...}]" if "hooks" in table else "put the entry into hooks = [...]"
-            self._refuse(event, "missing-field", missing, path, fix=fix)
-            return
-        shared = self._group(event, table, path)
-        for index, entry in enumerate(cast("list[Any]", entries)):
-            self._read_entry(shared, entry, (*path, "hooks", index))
+            return self._keep_broken(own_event, _twice(("hooks",)), path)
+        return super().group_hooks(own_event, group, path)
 
-    def _read_entry(self, group: Group, entry: Any, path: Path) -> None:
-        if not isinstance(entry, Mapping):
-            self._refuse(group.event, "not-a-table", "a hook is not an object", path, group=group)
-            return
-        where = self._document.where(*path)
-        reader = EntryReader(self._around, group, cast("Mapping[str, Any]", entry), where)
-        hook = reader.hook(*self._twice_below(path))
-        self._diagnostics.extend(reader.diagnostics)
-        if hook is not None:
-            self._hooks.append(hook)
+    def shared(self, own_event: DialectEvent, table: Fields, path: Path) -> Group:
+        twice = [key for key in table if self._is_twice((*path, key))]
+        if "matcher" in twice:
+            return Group(own_event, "", Matching(broken=_twice(("matcher",))))
+        group = super().shared(own_event, table, path)
+        if not twice or group.matching.broken:
+            return group
+        return Group(own_event, group.text, replace(group.matching, broken=_twice((twice[0],))))
 
-    def _group(self, event: EventSpec[Any], table: Mapping[str, Any], path: Path) -> Group:
-        policy = self._policies.of(event)
-        text = table.get("matcher")
-        where: Path = (*path, "matcher")
-        if text is not None and not isinstance(text, str):
-            self._say("error", "wrong-type", "matcher is not text", *where)
-            return Group(event, policy, broken="matcher is not text")
-        broken = next((stands_twice((key,)) for key in table if self._stands_twice((*path, key))), None)
-        if self._stands_twice(where):
-            return Group(event, policy, text, broken=broken)
+    def read_matcher(self, own_event: DialectEvent, text: str) -> Matching:
+        event = own_event.event
         try:
-            matcher, condition = native_matcher(text, self._around.patterns, self._around.shell)
+            matcher, condition = native_matcher(text, self.tools.patterns, self.tools.shell)
         except PatternError as error:
-            self._say("error", "bad-pattern", f"matcher: {error}", *where)
-            return Group(event, policy, text, broken=f"matcher: {error}")
+            broken = f"matcher: {error}"
+            return Matching(note=Note("bad-pattern", broken, severity="error"), broken=broken)
         if matcher is not None and event.subject is None:
-            message = f"{event.name} has nothing to match, so the matcher is not read"
-            self._say("warning", "unread-matcher", message, *where, fix="remove the matcher")
-            return Group(event, policy, text, broken=broken)
-        impossible = self._impossible(event, matcher, condition)
+            message = f"{event.name} has nothing to match, so the matcher is ignored"
+            return Matching(note=Note("unread-matcher", message, "remove the matcher"))
+        impossible = never_matches(event, matcher, condition)
         if impossible is not None:
-            self._say("warning", "dead-matcher", impossible, *where)
-        elif event.subject == "tool_name" and self._fits_only_a_beginning(matcher):
+            return Matching(matcher, condition, Note("dead-matcher", impossible))
+        if event.subject == "tool_name" and self._fits_only_a_beginning(matcher):
             message = f"matcher {text!r} fits no usual tool: natively the whole name must match"
-            self._say("warning", "dead-matcher", message, *where, fix=f"{text}.*")
-        return Group(event, policy, text, matcher, condition, broken)
-
-    def _impossible(
-        self, event: EventSpec[Any], matcher: Matcher | None, condition: Condition | None
-    ) -> str | None:
-        if not can_match(matcher, event.subjects):
-            known = ", ".join(event.subjects)
-            return f"the matcher can never match: {event.subject} is one of {known}"
-        return problem(condition, event)
+            return Matching(matcher, condition, Note("dead-matcher", message, f"{text}.*"))
+        return Matching(matcher, condition)
 
     def _fits_only_a_beginning(self, matcher: Matcher | None) -> bool:
         """Whether it was written for an agent that searches in the name, where `^B` finds Bash."""
@@ -246,47 +330,56 @@ class _DocumentReading:
             return False
         if any(matcher.matches(tool) for tool in _USUAL_TOOLS):
             return False
-        anywhere = self._around.patterns.expression(matcher.text, anchored=False)
+        anywhere = self.tools.patterns.expression(matcher.text, anchored=False)
         return any(anywhere.found(tool) for tool in _USUAL_TOOLS)
 
-    def _stands_twice(self, path: Path) -> bool:
-        """Which of the two was meant is not ours to guess."""
-        return any(duplicate.path == path for duplicate in self._document.duplicates)
-
-    def _twice_below(self, path: Path) -> Iterator[Path]:
-        for duplicate in self._document.duplicates:
-            if duplicate.path[: len(path)] == path:
-                yield duplicate.path[len(path) :]
-
-    def _refuse(
+    def refuse(
         self,
-        event: EventSpec[Any],
+        own_event: DialectEvent,
         code: str,
         message: str,
         path: Path,
-        *,
-        group: Group | None = None,
         fix: str | None = None,
-    ) -> None:
-        self._say("error", code, message, *path, fix=fix)
-        self._keep_broken(event, message, path, group)
+        matcher: Matcher | None = None,
+    ) -> Sequence[Hook]:
+        super().refuse(own_event, code, message, path, fix)
+        return self._keep_broken(own_event, message, path, matcher)
 
     def _keep_broken(
-        self, event: EventSpec[Any], message: str, path: Path, group: Group | None = None
-    ) -> None:
-        if not event.guard:
-            return
-        where: Where = self._document.where(*path)
-        self._hooks.append(
-            Hook(
-                name=".".join(str(part) for part in path),
-                event=event,
-                policy=self._policies.of(event),
-                wire=self._around.wire,
-                kind="command",
-                matcher=group.matcher if group is not None else None,
-                scope=self._around.scope,
-                where=where,
-                broken=message,
-            )
+        self, own_event: DialectEvent, message: str, path: Path, matcher: Matcher | None = None
+    ) -> Sequence[Hook]:
+        if not own_event.event.guard:
+            return ()
+        hook = Hook(
+            name=".".join(str(part) for part in path),
+            event=own_event.event,
+            policy=own_event.policy,
+            wire=self.wire,
+            kind="command",
+            matcher=matcher,
+            scope=self.scope,
+            where=self.report.document.where(*path),
+            broken=message,
         )
+        return (hook,)
+
+    def _close_all_guards(self, why: str) -> None:
+        """What such a file guarded is not known, so nothing it may have guarded goes ahead."""
+        if not self.closed:  # once is enough
+            for own_event in self.events.values():
+                self.closed += self._keep_broken(own_event, f"{self.file}: {why}", ("hooks",))
+
+    def _is_twice(self, path: Path) -> bool:
+        """Which of the two was meant is not ours to guess."""
+        return any(duplicate.path == path for duplicate in self.report.document.duplicates)
+
+    def twice_below(self, path: Path) -> Sequence[Path]:
+        return [
+            duplicate.path[len(path) :]
+            for duplicate in self.report.document.duplicates
+            if duplicate.path[: len(path)] == path
+        ]
+
+
+def _twice(path: Path) -> str:
+    return f"the key {str(path[-1])!r} stands twice"

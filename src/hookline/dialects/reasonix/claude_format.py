@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from hookline.dialects.json_text import LenientJsonError, read_lenient
+from hookline.dialects.json_text import JsonTextError, read_lenient
 from hookline.dialects.reasonix.events import LONGEST_TEXT
 from hookline.dialects.reasonix.payload import field
 from hookline.dialects.reasonix.results import message_line
@@ -152,6 +152,6 @@ def _object(output: bytes) -> dict[str, Any] | None:
         return None
     try:
         value = read_lenient(text)
-    except LenientJsonError:
+    except JsonTextError:
         return None
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct
 
-from hookline.dialects.json_text import LenientJsonError, read_lenient
+from hookline.dialects.json_text import JsonTextError, read_lenient
 from hookline.model.errors import HooklineError
 from hookline.model.events import EventSpec, May
 from hookline.model.outcome import Outcome, Vote
@@ -134,7 +134,7 @@ def document_of(raw: bytes, caller: Caller, env: Mapping[str, str], limit: int =
         raise CallError(f"the payload has more than the {limit:,} bytes that are read")
     try:
         value = read_lenient(raw)
-    except LenientJsonError as problem:
+    except JsonTextError as problem:
         raise CallError(f"the payload of {caller.name} cannot be read as JSON: {problem}") from None
     if not isinstance(value, dict):
         raise CallError(f"the payload of {caller.name} is not a JSON object")
