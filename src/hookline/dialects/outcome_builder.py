@@ -35,3 +35,24 @@ class Gathering(Struct, kw_only=True):
             answers=tuple(self.answers),
             retry=self.retry,
         )
+
+
+#: The parts of an outcome, and what they are called where an agent cannot be told them.
+_PARTS = (
+    ("votes", "decision"),
+    ("edits", "rewrite"),
+    ("context_items", "context"),
+    ("messages", "messages"),
+    ("halts", "stop"),
+    ("permission_updates", "permission_updates"),
+    ("watch_paths", "watch_paths"),
+    ("seeds", "initial_user_message"),
+    ("env_items", "env"),
+    ("answers", "answer"),
+    ("retry", "retry"),
+)
+
+
+def unsaid(outcome: Outcome, *said: str) -> list[str]:
+    """The names of the parts that an outcome has, without those that were said."""
+    return [name for part, name in _PARTS if name not in said and getattr(outcome, part)]

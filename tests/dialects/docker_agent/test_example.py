@@ -7,7 +7,7 @@ import pytest
 
 from hookline.dialects.docker_agent import dialect
 from hookline.dialects.docker_agent.payload import EVENT_KEYS
-from hookline.dialects.docker_agent.settings import GROUP, READ_BY, SHAPES
+from hookline.dialects.docker_agent.settings import FIELDS, GROUP_FIELDS, READ_BY
 from hookline.documents.document import read_document
 from hookline.model.payloads import PermissionAsked, ToolCall
 from tests.dialects.docker_agent.stage import EXTRA, PAYLOADS, handlers
@@ -48,9 +48,9 @@ def test_it_has_every_event_and_those_of_the_original_design_first():
 
 def test_it_has_every_kind_of_handler_and_every_field():
     assert {each["type"] for each in definitions()} == set(READ_BY)
-    assert {key for each in definitions() for key in each} == set(SHAPES)
+    assert {key for each in definitions() for key in each} == set(FIELDS)
     groups = [entry for event in hooks().values() for entry in event if "hooks" in entry]
-    assert {key for group in groups for key in group} == set(GROUP)
+    assert {key for group in groups for key in group} == set(GROUP_FIELDS)
 
 
 def test_it_is_known_by_its_shape():

@@ -155,8 +155,8 @@ def test_an_unknown_builtin_stays_as_a_guard_that_fails_closed():
 @pytest.mark.parametrize(
     ("hook", "code", "detail"),
     [
-        ("{type: builtin, command: ''}", "missing-field", "it has no command"),
-        ("{type: wasm}", "unknown-type", "no type is called 'wasm'"),
+        ("{type: builtin, command: ''}", "missing-field", "command is empty"),
+        ("{type: wasm}", "unknown-type", "no hook type is called 'wasm'"),
     ],
 )
 def test_an_empty_builtin_name_and_an_unknown_type_fail_when_due(hook: str, code: str, detail: str):

@@ -13,45 +13,26 @@ from hookline.model.events import EVENTS, EventSpec
 from hookline.model.hook import Hook
 
 if TYPE_CHECKING:
-    from hookline.dialects.docker_agent.events import Vocabulary
+    from hookline.dialects.docker_agent.events import DockerEvents
     from hookline.dialects.docker_agent.wire import DockerWire
 
 #: Docker Agent is given its file by name; these are the names its documentation uses.
-_PROJECT_FILES = (
-    "agent.yaml",
-    "agent.yml",
-    "docker-agent.yaml",
-    "docker-agent.yml",
-    "cagent.yaml",
-    "cagent.yml",
+_PROJECT_FILES = tuple(
+    f"{name}.{ending}" for name in ("agent", "docker-agent", "cagent") for ending in ("yaml", "yml")
 )
 _USER_FILE = (".config", "cagent", "config.yaml")
+#: A table with one of these is an agent.
 _AGENT_KEYS = frozenset(
     {
-        "hooks",
-        "model",
-        "instruction",
-        "toolsets",
-        "sub_agents",
-        "add_date",
-        "add_environment_info",
+        "hooks", "model", "instruction", "toolsets", "sub_agents", "add_date", "add_environment_info",
         "add_prompt_files",
     }
-)
-
-
+)  # fmt: skip
 #: Fields of an agent that change nothing in Hookline's own agent.
 _UNUSED = frozenset(
     {
         "toolsets", "commands", "handoffs", "welcome_message", "skills", "code_mode_tools", "num_history_items",
         "add_description_parameter", "rag", "structured_output", "fallback", "cache", "use_default_tools",
-    }
-)  # fmt: skip
-#: Events whose hooks are in groups with a matcher.
-_GROUPED = frozenset(
-    {
-        "tool_input_transform", "tool_guard", "pre_tool_use", "permission_request", "tool_response_transform",
-        "post_tool_use",
     }
 )  # fmt: skip
 
@@ -76,10 +57,10 @@ class DockerAgent(Dialect):
         self._env = env
 
     @cached_property
-    def _vocabulary(self) -> "Vocabulary":
-        from hookline.dialects.docker_agent.events import Vocabulary  # noqa: PLC0415 facts are asked for without it
+    def _events(self) -> "DockerEvents":
+        from hookline.dialects.docker_agent.events import DockerEvents  # noqa: PLC0415 facts are asked for without it
 
-        return Vocabulary()
+        return DockerEvents()
 
     @cached_property
     def wire(self) -> "DockerWire":
@@ -89,7 +70,7 @@ class DockerAgent(Dialect):
 
     @cached_property
     def events(self) -> Mapping[str, DialectEvent]:
-        return self._vocabulary.events
+        return self._events.by_name
 
     def places(self, project: str, env: Mapping[str, str]) -> Sequence[Place]:
         """The agent's file comes before the user's own hooks, which are added to those of every agent."""
@@ -109,32 +90,17 @@ class DockerAgent(Dialect):
         )
 
     def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
-        from hookline.dialects.docker_agent.settings import AgentFiles  # noqa: PLC0415 as above
+        from hookline.dialects.docker_agent.settings import read_layers  # noqa: PLC0415 as above
 
-        return AgentFiles(self._vocabulary, self._env).read(list(layers), tools)
+        return read_layers(layers, tools, self._events, self._env)
 
     def moments(self, name: str) -> Sequence[DialectEvent]:
-        return [moment.own_event for moment in self._vocabulary.moments_of(name)]
+        return [moment.own_event for moment in self._events.of(name)]
 
     def flag_hook(self, own_event: DialectEvent, command: str) -> Hook:
-        from hookline.dialects.docker_agent.settings import identity_of, label  # noqa: PLC0415 only for a flag
-        from hookline.dialects.docker_agent.specs import ShellSpec  # noqa: PLC0415 only for a flag
+        from hookline.dialects.docker_agent.settings import flag_hook  # noqa: PLC0415 only for a flag
 
-        fields = {"type": "command", "command": command}
-        moment = self._vocabulary.moments[self._vocabulary.order(own_event.policy)]
-        return Hook(
-            name=label(fields),
-            event=own_event.event,
-            policy=own_event.policy,
-            wire=self.wire,
-            kind="command",
-            spec=ShellSpec(command),
-            condition=moment.row.when,
-            timeout=own_event.timeout,
-            dialect=self.name,
-            scope="flag",
-            identity=identity_of(fields, ""),
-        )
+        return flag_hook(own_event, self._events, self.wire, command)
 
     def hook_tables(self, value: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
         """Each agent has hooks of its own."""
@@ -153,7 +119,7 @@ class DockerAgent(Dialect):
                 f"  timeout: {call.seconds}",
                 *(["  on_error: block"] if call.guards else []),
             ]
-            if call.event in _GROUPED:
+            if self._events.takes_matchers(call.event):
                 lines += ['        - matcher: "*"', "          hooks:"]
                 lines += [f"            {line}" for line in hook]
             else:

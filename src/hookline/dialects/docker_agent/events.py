@@ -137,35 +137,28 @@ def policy_of(row: Row) -> Policy:
 
 
 class Moment(Struct, frozen=True, eq=False):
-    """A row with its policy: the same object for all hooks there, because lanes are formed by it."""
+    """A row and its policy: one object for all hooks there, because hooks with one policy run together."""
 
     row: Row
     own_event: DialectEvent
-    order: int
 
 
-class Vocabulary:
-    """All rows of one dialect, by name."""
+class DockerEvents:
+    """The moments of one dialect object, in the order their hooks run, and its events by name."""
 
     def __init__(self) -> None:
-        self.moments = tuple(
-            Moment(row, DialectEvent(row.event, policy_of(row), TIMEOUT), order)
-            for order, row in enumerate(rows())
-        )
-        self.events: Mapping[str, DialectEvent] = {
+        self.moments = tuple(Moment(row, DialectEvent(row.event, policy_of(row), TIMEOUT)) for row in rows())
+        self.by_name: Mapping[str, DialectEvent] = {
             moment.row.name: moment.own_event for moment in self.moments if not moment.row.again
         }
-        self._by_name: dict[str, list[Moment]] = {}
-        self._order = {moment.own_event.policy: moment.order for moment in self.moments}
-        for moment in self.moments:
-            self._by_name.setdefault(moment.row.name, []).append(moment)
+        self._order = {moment.own_event.policy: order for order, moment in enumerate(self.moments)}
 
-    def moments_of(self, name: str, *, preempts: bool = False) -> list[Moment]:
-        """Where the hooks of a name run; those that preempt auto-approval have a lane of their own."""
-        return [moment for moment in self._by_name[name] if moment.row.preempts == preempts]
+    def of(self, name: str, *, preempts: bool = False) -> list[Moment]:
+        """Where the hooks of a name run; those that preempt auto-approval have a moment of their own."""
+        return [each for each in self.moments if each.row.name == name and each.row.preempts == preempts]
 
     def takes_matchers(self, name: str) -> bool:
-        return self._by_name[name][0].row.tools
+        return any(moment.row.tools for moment in self.moments if moment.row.name == name)
 
     def order(self, policy: Policy) -> int:
         return self._order[policy]

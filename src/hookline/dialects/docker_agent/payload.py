@@ -10,10 +10,8 @@ import msgspec
 from msgspec import Struct
 
 from hookline.dialects.dialect import DialectEvent
-from hookline.dialects.json_text import written, written_answer
+from hookline.dialects.family.payload import PayloadError, bad_payload, encoded, event_name
 from hookline.dialects.surrogates import converted
-from hookline.model.diagnostics import Diagnostic
-from hookline.model.errors import ConfigError, HooklineError, UnknownEventError
 from hookline.model.events import POST_TOOL_USE_FAILURE, EventSpec, field_of
 from hookline.model.scene import Scene
 from hookline.model.wire import Parsed
@@ -38,10 +36,6 @@ _FIELD_NAME = re.compile(r"(?<=`\$\.)\w+|(?<=missing required field `)\w+")
 
 Object = Mapping[str, Any]
 Change = Callable[[Any], Any]
-
-
-class PayloadError(HooklineError):
-    """A payload that has no JSON form."""
 
 
 class Key(Struct, frozen=True):
@@ -140,24 +134,24 @@ _SHARED = {"subagent_stop": {"agent_id": "agent_name"}}
 
 
 def payload_document(
-    event: EventSpec[Any], event_name: str, payload: Any, scene: Scene, agent: str
+    event: EventSpec[Any], name: str, payload: Any, scene: Scene, agent: str
 ) -> dict[str, Any]:
     """The three keys that are always there, then every key that has a value."""
     if payload is None:
-        raise PayloadError(f"there is no payload for {event_name}")
+        raise PayloadError(f"there is no payload for {name}")
     known: dict[str, Any] = {**(scene.extra or {}), "agent_name": scene.agent_type or agent}
-    if event_name == "worktree_create":
+    if name == "worktree_create":
         known.setdefault("worktree_source_dir", scene.project_dir or scene.cwd or os.getcwd())
-    for key in _FAILED if event is POST_TOOL_USE_FAILURE else EVENT_KEYS[event_name]:
+    for key in _FAILED if event is POST_TOOL_USE_FAILURE else EVENT_KEYS[name]:
         value = field_of(payload, key.field)
         if value is not None:
             known[key.name] = key.encode(value)
-    if event_name == "before_llm_call":
+    if name == "before_llm_call":
         known["messages"] = [*(known.get("messages") or ()), *transient_messages(payload)]
     document = {
         "session_id": scene.session_id,
         "cwd": scene.cwd or os.getcwd(),
-        "hook_event_name": event_name,
+        "hook_event_name": name,
     }
     sent = {name: known[name] for name in KEYS if known.get(name) is not None}
     return document | {name: value for name, value in sent.items() if value or name in _SENT_WHEN_ZERO}
@@ -169,22 +163,6 @@ def transient_messages(payload: Any) -> list[dict[str, str]]:
     return [{"role": "system", "content": text} for text in texts or ()]
 
 
-def encoded(document: Object) -> bytes:
-    """Raises `PayloadError` for a value that has no JSON form."""
-    try:
-        return written(document)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise PayloadError(f"it cannot be written as JSON: {error}") from None
-
-
-def encoded_answer(document: Object) -> str:
-    """An answer as one line. Raises `PayloadError` for a value that has no JSON form."""
-    try:
-        return written_answer(document)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise PayloadError(f"it cannot be written as JSON: {error}") from None
-
-
 def trace_variables(scene: Scene) -> dict[str, str]:
     """The trace this run belongs to, if the host gave one."""
     extra = scene.extra or {}
@@ -193,19 +171,13 @@ def trace_variables(scene: Scene) -> dict[str, str]:
 
 def parse_payload(document: Object, events: Mapping[str, DialectEvent]) -> Parsed:
     """Raises `UnknownEventError`, or `ConfigError` with a message that names the field."""
-    name = document.get("hook_event_name")
-    if not isinstance(name, str):
-        raise _wrong("hook_event_name is missing" if name is None else "hook_event_name is not text")
-    own_event = events.get(name)
-    if own_event is None:
-        # Only for this message.
-        from hookline.matching.nearest import nearest  # noqa: PLC0415 - see above
-
-        raise UnknownEventError(name, nearest(name, events))
+    name = event_name(document, events)
     if name == "on_tool_approval_decision" and document.get("approval_decision") == "allow":
-        raise _wrong("Hookline has no event for an approval that was given, only for one that was denied")
+        raise bad_payload(
+            "Hookline has no event for an approval that was given, only for one that was denied"
+        )
     failed = name == "post_tool_use" and document.get("tool_error") is True
-    event = POST_TOOL_USE_FAILURE if failed else own_event.event
+    event = POST_TOOL_USE_FAILURE if failed else events[name].event
     keys = _FAILED if failed else EVENT_KEYS[name]
     known: dict[str, Any] = {field: document.get(key, "") for field, key in _SHARED.get(name, {}).items()}
     for key in keys:
@@ -225,9 +197,9 @@ def _payload(name: str, event: EventSpec[Any], known: Object, names: Mapping[str
         return converted(known, event.payload)
     except msgspec.ValidationError as error:
         problem = _FIELD_NAME.sub(lambda found: names.get(found[0], found[0]), str(error))
-        raise _wrong(f"the payload of {name}: {problem.replace('`', '')}") from None
+        raise bad_payload(f"the payload of {name}: {problem.replace('`', '')}") from None
     except RecursionError:
-        raise _wrong(f"the payload of {name} is nested too deeply") from None
+        raise bad_payload(f"the payload of {name} is nested too deeply") from None
 
 
 def _scene(document: Object, of_payload: set[str]) -> Scene:
@@ -235,14 +207,10 @@ def _scene(document: Object, of_payload: set[str]) -> Scene:
     for key, field in _SCENE.items():
         value = document.get(key)
         if value is not None and not isinstance(value, str):
-            raise _wrong(f"{key} is not text")
+            raise bad_payload(f"{key} is not text")
         # Where the payload itself names an agent, it is not the one whose hooks run.
         if value and not (key == "agent_name" and key in of_payload):
             texts[field] = value
     known = of_payload | {"agent_name"}
     extra = {key: document[key] for key in KEYS if key not in known and document.get(key) is not None}
     return Scene(**texts, extra=extra or None)
-
-
-def _wrong(message: str) -> ConfigError:
-    return ConfigError([Diagnostic("error", "bad-payload", message)])

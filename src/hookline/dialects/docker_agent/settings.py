@@ -1,29 +1,41 @@
-"""Agent files: `agents.<name>.hooks`, the flags that stand for hooks, and the user's own `settings.hooks`."""
+"""Agent files: `agents.<name>.hooks`, the flags that add builtin hooks, and the user's own `settings.hooks`.
 
-from collections.abc import Callable, Mapping
+Docker Agent refuses some mistakes when it loads a file; such an entry is dropped. Others (an unknown type or
+builtin, a prompt that cannot be parsed) it finds when the hook is due, and the hook has then failed; such an entry
+stays as a hook that cannot run, so that a guard that fails closed there does so here.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, cast
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from hookline.dialects.dialect import Layer, Reading, Tools
+from hookline.dialects.dialect import DialectEvent, Layer, Reading, Tools
 from hookline.dialects.docker_agent.conditions import OfAgent
-from hookline.dialects.docker_agent.events import TIMEOUT, Moment, Vocabulary
-from hookline.dialects.docker_agent.matchers import Matchers
-from hookline.dialects.docker_agent.specs import JUDGES, ShellSpec, expanded, expanded_path, model_spec
-from hookline.dialects.docker_agent.templates import TemplateError, template
+from hookline.dialects.docker_agent.events import DockerEvents, Moment
+from hookline.dialects.docker_agent.specs import VERDICT_SCHEMA, builtin_spec, command_spec, model_spec
+from hookline.dialects.docker_agent.templates import TemplateError
 from hookline.dialects.docker_agent.wire import DockerWire
-from hookline.dialects.report import Report
-from hookline.handlers.builtin import BuiltinSpec
-from hookline.model.diagnostics import Diagnostic, Path
+from hookline.dialects.family import settings as family
+from hookline.dialects.family.settings import EVERYTHING, Fields, Group, Kind, Matching, Note
+from hookline.dialects.tool_regex import DEAD, PLAIN, meant_instead
+from hookline.handlers.specs import BuiltinSpec
+from hookline.matching.conditions import joined
+from hookline.matching.matchers import regex_or_names
+from hookline.model.diagnostics import Path, Severity
+from hookline.model.errors import PatternError
 from hookline.model.events import May
-from hookline.model.hook import Condition, Hook, Matcher, Scope
+from hookline.model.hook import Condition, Hook, Waiting
 from hookline.model.policy import Reaction
 from hookline.model.wire import Wire
 
-#: Every field with its shape.
-SHAPES: Mapping[str, str] = MappingProxyType(
+NAME = "docker-agent"
+
+#: Every field of an entry; its shape is checked whatever the type of the hook.
+FIELDS: Mapping[str, str] = MappingProxyType(
     {
         "type": "text",
         "command": "text",
@@ -40,255 +52,34 @@ SHAPES: Mapping[str, str] = MappingProxyType(
     }
 )
 _COMMON = frozenset({"type", "timeout", "name", "on_error", "strict_output"})
-#: What each type reads.
-READ_BY: Mapping[str, frozenset[str]] = MappingProxyType(
+#: What each type reads beside these.
+READ_BY: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "command": _COMMON | {"command", "env", "working_dir"},
-        "builtin": _COMMON | {"command", "args", "env", "working_dir"},
-        "model": _COMMON | {"model", "prompt", "schema"},
+        "command": ("command", "env", "working_dir"),
+        "builtin": ("command", "args", "env", "working_dir"),
+        "model": ("model", "prompt", "schema"),
     }
 )
-NEEDED: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"command": ("command",), "builtin": ("command",), "model": ("model", "prompt")}
-)
-GROUP: Mapping[str, str] = MappingProxyType(
-    {"matcher": "text", "preempt_yolo": "true or false", "hooks": "anything"}
-)
+GROUP_FIELDS = ("matcher", "preempt_yolo", "hooks")
 
-
-PUBLIC_NAME = "docker-agent"
-
-_KINDS = {"command": "command", "builtin": "builtin", "model": "prompt"}
 _REACTIONS: Mapping[str, Reaction] = {"warn": "warn", "ignore": "pass", "block": "block"}
-#: Builtins under the name Docker Agent has for them.
-_BUILTINS = {"add_context": "context"}
-_EXAMPLES = {
-    "command": "command: ./check.sh",
-    "model": "model: openai/gpt-5-mini",
-    "prompt": 'prompt: "May it {{ .ToolInput | toJSON }}?"',
-}
+#: Mistakes that Docker Agent finds when the hook is due; a command without its command it refuses at once.
+_FOUND_LATE = ("missing-field", "unknown-type", "unknown-schema", "bad-template", "no-handler", "cannot-run")
 _LONGEST_LABEL = 60
-#: More seconds than anybody waits for a hook: somebody meant milliseconds.
-_SUSPICIOUS = 1000
+#: No hook needs more seconds: milliseconds were meant.
+_SUSPICIOUS_TIMEOUT = 1000
+
+#: Agent flags that add builtin hooks: the events, and the builtin.
+_FLAGS: Mapping[str, tuple[str, ...]] = {
+    "add_date": ("turn_start",),
+    "add_environment_info": ("session_start",),
+    "add_prompt_files": ("turn_start",),
+    "redact_secrets": ("pre_tool_use", "before_llm_call", "tool_response_transform"),
+}
 
 
-class Owner(Struct, frozen=True, eq=False):
-    """Whose hooks they are: the wire for them, and when that agent is the one at work."""
-
-    wires: Callable[[bool], Wire]
-    scope: Scope
-    condition: Condition | None = None
-    #: Hooks of different owners are never the same hook.
-    name: str = ""
-
-
-class Group(Struct, frozen=True, eq=False):
-    """What the entries of one group share."""
-
-    moments: list[Moment]
-    matcher: Matcher | None = None
-
-
-class EntryReader:
-    """Reads the definitions of one document."""
-
-    def __init__(self, report: Report, tools: Tools, environ: Mapping[str, str]) -> None:
-        self._report = report
-        self._tools = tools
-        self._environ = environ
-
-    def hooks(self, entry: Any, group: Group, owner: Owner, path: Path) -> list[Hook]:
-        """One hook for each moment it runs at; none for a definition that cannot be used."""
-        if not isinstance(entry, Mapping):
-            self._report.say("error", "not-a-table", "a hook is not an object", *path, fix="- type: command")
-            return []
-        table = {key: value for key, value in cast("Mapping[str, Any]", entry).items() if value is not None}
-        kind = self._kind(table, path)
-        if kind is None:
-            return []
-        fields, sound = self._report.fields(table, SHAPES, *path, hook=label(table))
-        sound = self._listed(fields, path) and sound
-        sound = self._complete(kind, table, fields, path) and sound
-        sound = self._on_error(fields, group, path) and sound
-        timeout, in_time = self._timeout(fields, path)
-        if not (sound and in_time):
-            return []
-        return self._built(kind, fields, timeout, group, owner, path)
-
-    def _kind(self, table: Mapping[str, Any], path: Path) -> str | None:
-        kind = table.get("type")
-        if isinstance(kind, str) and kind:
-            return kind
-        if kind in (None, ""):
-            known = ", ".join(_KINDS)
-            self._report.say("error", "missing-field", "a hook needs a type", *path, fix=f"one of {known}")
-        else:
-            self._report.say(
-                "error", "wrong-type", "type is not text", *path, "type", fix=f"one of {', '.join(_KINDS)}"
-            )
-        return None
-
-    def _listed(self, fields: dict[str, Any], path: Path) -> bool:
-        """`args` and `env` as texts; whole numbers and truths are written as they stand."""
-        sound = True
-        if "args" in fields:
-            args = _texts(fields["args"])
-            if args is None:
-                sound = False
-                self._report.say(
-                    "error", "wrong-type", "args is not a list of texts", *path, "args", fix="args: [text]"
-                )
-            else:
-                fields["args"] = args
-        if "env" in fields:
-            env = _text_table(fields["env"])
-            if env is None:
-                sound = False
-                self._report.say(
-                    "error",
-                    "wrong-type",
-                    "env is not an object of texts",
-                    *path,
-                    "env",
-                    fix="env: {NAME: text}",
-                )
-            else:
-                fields["env"] = env
-        return sound
-
-    def _complete(self, kind: str, table: Mapping[str, Any], fields: Mapping[str, Any], path: Path) -> bool:
-        """A builtin or a model hook without its name or prompt fails when it is due; a command is refused."""
-        sound = True
-        for key in NEEDED.get(kind, ()):
-            if str(fields.get(key, "")).strip():
-                continue
-            sound = sound and kind != "command"
-            if key in fields or key not in table:  # else its type is wrong, and that was said
-                place = (*path, key) if key in fields else path
-                message = f"a {kind} hook needs {key}"
-                self._report.say("error", "missing-field", message, *place, fix=_EXAMPLES[key])
-        read = READ_BY.get(kind)
-        for key, value in fields.items():
-            if read is not None and value and key not in read:
-                message = f"{key} is not read by {kind} hooks"
-                self._report.say("warning", "unread-field", message, *path, key, fix=f"remove {key}")
-        return sound
-
-    def _on_error(self, fields: Mapping[str, Any], group: Group, path: Path) -> bool:
-        word = fields.get("on_error")
-        if not word:
-            return True
-        row = group.moments[0].row
-        if word not in _REACTIONS:
-            known = ", ".join(_REACTIONS)
-            self._report.say(
-                "error", "bad-on-error", f"on_error is {word!r}", *path, "on_error", fix=f"one of {known}"
-            )
-            return False
-        if word == "block" and not row.may & May.BLOCK:
-            message = f"on_error is block, but {row.name} cannot block"
-            self._report.say("error", "bad-on-error", message, *path, "on_error", fix="warn or ignore")
-            return False
-        if row.closed and word != "block":
-            message = f"on_error is not read at {row.name}, whose hooks always fail closed"
-            self._report.say("warning", "unread-field", message, *path, "on_error", fix="remove on_error")
-        return True
-
-    def _timeout(self, fields: Mapping[str, Any], path: Path) -> tuple[float, bool]:
-        seconds = fields.get("timeout")
-        if seconds is None:
-            return TIMEOUT, True
-        place = (*path, "timeout")
-        if seconds < 0:
-            self._report.say("error", "bad-timeout", f"timeout is {seconds}", *place, fix="seconds above 0")
-            return TIMEOUT, False
-        if seconds == 0:
-            message = "timeout 0 means the default of 60 seconds"
-            self._report.say(
-                "warning", "bad-timeout", message, *place, fix="seconds above 0, or leave it out"
-            )
-            return TIMEOUT, True
-        if seconds >= _SUSPICIOUS:
-            message = f"timeout counts seconds: {seconds} is {seconds / 60:.0f} minutes"
-            fix = f"{max(seconds // 1000, 1)}, if milliseconds were meant"
-            self._report.say("warning", "long-timeout", message, *place, fix=fix)
-        return float(min(seconds, 10**9)), True
-
-    def _built(
-        self, kind: str, fields: dict[str, Any], timeout: float, group: Group, owner: Owner, path: Path
-    ) -> list[Hook]:
-        spec, broken = self._spec(kind, fields, group, path)
-        name = label(fields)
-        own = _REACTIONS.get(fields.get("on_error", ""))
-        return [
-            Hook(
-                name=name,
-                event=moment.own_event.event,
-                policy=moment.own_event.policy,
-                wire=owner.wires(fields.get("strict_output", False)),
-                kind=_KINDS.get(kind, "command"),
-                spec=spec,
-                matcher=group.matcher,
-                condition=_both(moment.row.when, owner.condition),
-                timeout=timeout,
-                on_failure=None if moment.row.closed else own,
-                dialect=PUBLIC_NAME,
-                scope=owner.scope,
-                where=self._report.document.where(*path),
-                identity=identity_of(fields, owner.name),
-                broken=broken,
-            )
-            for moment in group.moments
-        ]
-
-    def _spec(self, kind: str, fields: Mapping[str, Any], group: Group, path: Path) -> tuple[Any, str | None]:
-        """What the handler is given, and why the hook fails whenever it is due."""
-        if kind not in _KINDS:
-            self._report.unknown("type", kind, _KINDS, *path, "type")
-            return None, f"no type is called {kind!r}"
-        missing = [key for key in NEEDED[kind] if not str(fields.get(key, "")).strip()]
-        if missing:
-            return None, f"it has no {missing[0]}"
-        try:
-            spec = self._made(kind, fields)
-        except TemplateError as error:
-            self._report.say(
-                "error", "bad-template", f"prompt: {error}", *path, "prompt", fix=_EXAMPLES["prompt"]
-            )
-            return None, f"its prompt cannot be read: {error}"
-        self._suspect_schema(fields, group, path)
-        if kind == "model" and fields.get("schema", "") not in ("", JUDGES):
-            self._report.unknown("schema", fields["schema"], (JUDGES,), *path, "schema")
-            return None, f"no schema is called {fields['schema']!r}"
-        handler = self._tools.handlers.get(_KINDS[kind])
-        problem = handler.problem(spec) if handler is not None else f"there is no handler for {kind} hooks"
-        if problem is not None:
-            # That nobody can be asked is the host's lack, not a mistake in the file.
-            severity = "warning" if kind == "model" else "error"
-            self._report.say(severity, "cannot-run", problem, *path, hook=label(fields))
-        return spec, None if handler is not None else problem
-
-    def _suspect_schema(self, fields: Mapping[str, Any], group: Group, path: Path) -> None:
-        row = group.moments[0].row
-        if fields.get("schema") == JUDGES and not row.may & May.PERMIT:
-            message = f"{JUDGES} decides nothing at {row.name}, which takes no decision"
-            self._report.say("warning", "dead-schema", message, *path, "schema", fix="remove schema")
-
-    def _made(self, kind: str, fields: Mapping[str, Any]) -> Any:
-        directory = fields.get("working_dir") or None
-        cwd = expanded_path(directory, self._environ) if directory else None
-        env: Mapping[str, str] = fields.get("env", {})
-        if kind == "model":
-            return model_spec(fields["model"], template(fields["prompt"]), fields.get("schema", ""))
-        if kind == "builtin":
-            values = {name: expanded(value, self._environ) for name, value in env.items()}
-            name: str = fields["command"].strip()
-            return BuiltinSpec(_BUILTINS.get(name, name), tuple(fields.get("args", ())), cwd, values)
-        return ShellSpec(fields["command"], cwd=cwd, variables=env)
-
-
-def label(fields: Mapping[str, Any]) -> str:
-    """What people call it: its name, else what it runs."""
+def label(fields: Fields) -> str:
+    """The entry's name, else what it runs."""
     for key in ("name", "command", "model", "type"):
         text = fields.get(key)
         if isinstance(text, str) and text.strip():
@@ -296,10 +87,331 @@ def label(fields: Mapping[str, Any]) -> str:
     return "hook"
 
 
-def identity_of(fields: Mapping[str, Any], owner: str) -> object:
-    """The whole definition; what is empty is the same as what is left out."""
-    told = {key: value for key, value in fields.items() if value}
-    return owner, msgspec.json.encode(told, order="sorted")
+def identity_of(fields: Fields, agent: str) -> object:
+    """The whole definition; a field that is empty is the same as one that is left out."""
+    given = {key: value for key, value in fields.items() if value}
+    return agent, msgspec.json.encode(given, order="sorted")
+
+
+class Owner(Struct, frozen=True, eq=False):
+    """The agent whose hooks are read: the wire for them, and when that agent is the one at work."""
+
+    wire: Callable[[bool], Wire]
+    condition: Condition | None = None
+    #: Hooks of different agents are never the same hook.
+    name: str = ""
+
+
+class MomentGroup(Group, frozen=True, eq=False):
+    """A group of entries, and every moment at which they run."""
+
+    moments: Sequence[Moment] = ()
+
+
+class EntryReader(family.EntryReader):
+    file: "FileReader"
+    group: MomentGroup
+    dialect = NAME
+    common = FIELDS
+    null_is_absent = True
+
+    def __init__(self, file: "FileReader", group: MomentGroup, entry: Fields, path: Path) -> None:
+        # An empty type is a missing one.
+        given = {key: value for key, value in entry.items() if key != "type" or value != ""}
+        super().__init__(file, group, given, path)
+        self.kinds = file.kinds
+        self._broken: str | None = None
+
+    def hooks(self) -> Sequence[Hook]:
+        """One for each moment of its event."""
+        owner = self.file.owner
+        return [
+            replace(
+                hook,
+                event=moment.own_event.event,
+                policy=moment.own_event.policy,
+                wire=owner.wire(self.fields.get("strict_output", False)),
+                condition=joined(moment.row.when, owner.condition),
+                on_failure=None if moment.row.closed else hook.on_failure,
+            )
+            for hook in super().hooks()
+            for moment in self.group.moments
+        ]
+
+    def say(
+        self, severity: Severity, code: str, message: str, *path: str | int, fix: str | None = None
+    ) -> None:
+        late = code in _FOUND_LATE and (code != "missing-field" or self.kind != "command")
+        if severity == "error" and late:
+            self._broken = self._broken or message
+            self.file.report.say(severity, code, message, *self.path, *path, fix=fix, hook=self.name)
+        else:
+            super().say(severity, code, message, *path, fix=fix)
+
+    def broken(self, spec: Any) -> str | None:
+        del spec
+        return None if self.mistakes else self._broken
+
+    def find_kind(self) -> Kind | None:
+        kind = super().find_kind()
+        return self.file.unknown_kind if kind is None and self.kind else kind
+
+    def read_fields(self, kind: Kind) -> None:
+        super().read_fields(kind)
+        for key, value in self.fields.items():
+            if value and key not in _COMMON and key not in kind.fields:
+                self.say(
+                    "warning",
+                    "unread-field",
+                    f"{key} is not read by {self.kind} hooks",
+                    key,
+                    fix=f"remove {key}",
+                )
+        for key, convert, shape in (
+            ("args", _texts, "a list of texts"),
+            ("env", _text_table, "an object of texts"),
+        ):
+            if key in self.fields:
+                value = convert(self.fields[key])
+                if value is None:
+                    self.say("error", "wrong-type", f"{key} is not {shape}", key)
+                self.fields[key] = value
+        self._check_on_error()
+        self._check_schema()
+
+    def _check_on_error(self) -> None:
+        word, row = self.fields.get("on_error"), self.group.moments[0].row
+        if not word:
+            return
+        if word not in _REACTIONS:
+            fix = f"one of {', '.join(_REACTIONS)}"
+            self.say("error", "bad-on-error", f"on_error is {word!r}", "on_error", fix=fix)
+        elif word == "block" and not row.may & May.BLOCK:
+            message = f"on_error is block, but {row.name} cannot block"
+            self.say("error", "bad-on-error", message, "on_error", fix="warn or ignore")
+        elif row.closed and word != "block":
+            message = f"on_error is not read at {row.name}, whose hooks always fail closed"
+            self.say("warning", "unread-field", message, "on_error", fix="remove on_error")
+
+    def _check_schema(self) -> None:
+        schema, row = self.fields.get("schema"), self.group.moments[0].row
+        if schema == VERDICT_SCHEMA and not row.may & May.PERMIT:
+            message = f"{schema} decides nothing at {row.name}, which takes no decision"
+            self.say("warning", "dead-schema", message, "schema", fix="remove schema")
+        elif schema and schema != VERDICT_SCHEMA and self.kind == "model":
+            fix = self.file.report.meant(schema, (VERDICT_SCHEMA,))
+            self.say("error", "unknown-schema", f"no schema is called {schema!r}", "schema", fix=fix)
+
+    def details(self, waiting: Waiting) -> dict[str, Any]:
+        del waiting
+        reaction = _REACTIONS.get(self.fields.get("on_error", ""))
+        return {"on_failure": reaction, "identity": identity_of(self.fields, self.file.owner.name)}
+
+    def timeout(self) -> float:
+        if self.fields.get("timeout") == 0:
+            usual = self.usual_timeout()
+            message = f"timeout 0 means the default of {usual:g} seconds"
+            fix = "seconds above 0, or leave it out"
+            self.say("warning", "bad-timeout", message, "timeout", fix=fix)
+            return usual
+        return super().timeout()
+
+    def doubt_timeout(self, given: int) -> None:
+        if given >= _SUSPICIOUS_TIMEOUT:
+            message = f"timeout is {given:,} seconds, which is {given / 60:.0f} minutes"
+            fix = f"{max(given // 1000, 1)} for {given:,} milliseconds"
+            self.say("warning", "long-timeout", message, "timeout", fix=fix)
+
+    def spec(self, kind: Kind) -> Any:
+        if self._broken is not None:
+            return None
+        try:
+            return super().spec(kind)
+        except TemplateError as error:
+            self.say("error", "bad-template", f"prompt: {error}", "prompt")
+            return None
+
+
+class FileReader(family.FileReader):
+    entry_reader = EntryReader
+    group_fields = GROUP_FIELDS
+
+    def __init__(self, layer: Layer, tools: Tools, events: DockerEvents, environ: Mapping[str, str]) -> None:
+        super().__init__(layer, tools, events.by_name, DockerWire(events.by_name, environ=environ))
+        self.moments = events
+        self.kinds = {
+            "command": Kind(
+                _read_by("command"), lambda fields: command_spec(fields, environ), label, ("command",)
+            ),
+            "builtin": Kind(
+                _read_by("builtin"), lambda fields: builtin_spec(fields, environ), label, ("command",)
+            ),
+            "model": Kind(
+                _read_by("model"), model_spec, label, ("model", "prompt"), hosted=True, handler="prompt"
+            ),
+        }
+        #: An unknown type reads anything, and never runs.
+        self.unknown_kind = Kind(FIELDS, lambda _: None, label, handler="command")
+        self._environ = environ
+        self.owner = self._owner("root")
+
+    def read(self) -> Iterator[Hook]:
+        top = self._table(self.report.document.value, "the file", ())
+        if "hooks" in top:
+            message = "hooks is outside `agents` and is ignored"
+            self.report.say("error", "misplaced-hooks", message, "hooks", fix="agents.root.hooks")
+        agents = self._table(top.get("agents"), "agents", ("agents",))
+        names = [name for name, agent in agents.items() if isinstance(agent, Mapping)]
+        root = "root" if "root" in names else next(iter(names), "root")
+        for name, agent in agents.items():
+            path: Path = ("agents", name)
+            self.owner = self._owner(name, root, frozenset(names) - {name})
+            table = self._table(agent, f"agent {name}", path)
+            self.report_misplaced(table, *path)
+            yield from self._event_table(table.get("hooks"), (*path, "hooks"))
+            yield from self._flags(table, path)
+        settings = self._table(top.get("settings"), "settings", ("settings",))
+        self.owner = self._owner(root)
+        yield from self._event_table(settings.get("hooks"), ("settings", "hooks"))
+
+    def _owner(self, name: str, root: str = "", others: frozenset[str] = frozenset()) -> Owner:
+        wires: dict[bool, Wire] = {}
+
+        def wire(strict: bool) -> Wire:
+            if strict not in wires:
+                wires[strict] = DockerWire(self.events, agent=name, strict=strict, environ=self._environ)
+            return wires[strict]
+
+        return Owner(wire, OfAgent(name, others, root=name == root), name) if others else Owner(wire)
+
+    def _table(self, value: Any, what: str, path: Path) -> Fields:
+        if isinstance(value, Mapping):
+            return cast("Fields", value)
+        if value is not None:
+            self.report.say("error", "not-an-object", f"{what} is not an object", *path)
+        return {}
+
+    def _event_table(self, value: Any, path: Path) -> Iterator[Hook]:
+        for name, entries in self._table(value, "hooks", path).items():
+            own_event = self.events.get(name)
+            if own_event is None:
+                self.report.unknown("event", name, self.events, *path, name)
+            elif entries is not None:
+                yield from self.event_hooks(own_event, entries, (*path, name)) or ()
+
+    def event_hooks(self, own_event: DialectEvent, groups: Any, path: Path) -> Sequence[Hook] | None:
+        if self.moments.takes_matchers(own_event.name):
+            return super().event_hooks(own_event, groups, path)
+        if not isinstance(groups, list):
+            message = f"{own_event.name} is not a list of hooks"
+            return self.refuse(own_event, "not-a-list", message, path, f"{own_event.name}: [...]")
+        group = MomentGroup(own_event, moments=self.moments.of(own_event.name))
+        return [
+            hook
+            for index, entry in enumerate(cast("list[Any]", groups))
+            for hook in self._flat_hooks(group, entry, (*path, index))
+        ]
+
+    def _flat_hooks(self, group: MomentGroup, entry: Any, path: Path) -> Sequence[Hook]:
+        if isinstance(entry, Mapping) and "hooks" in entry:
+            message = f"{group.own_event.name} has no matcher: its list holds the hooks themselves"
+            return self.refuse(group.own_event, "unread-matcher", message, path, "move the hooks up")
+        return self.entry_hooks(group, entry, path)
+
+    def group_hooks(self, own_event: DialectEvent, group: Any, path: Path) -> Sequence[Hook]:
+        if not isinstance(group, Mapping):
+            return super().group_hooks(own_event, group, path)
+        table = {key: value for key, value in cast("Fields", group).items() if value is not None}
+        if "type" not in table:
+            entries = table.setdefault("hooks", [])
+            if not isinstance(entries, list):
+                fix = self.setting("hooks", "[{type: ...}]")
+                return self.refuse(own_event, "not-a-list", "hooks is not a list", (*path, "hooks"), fix)
+            if not entries:
+                message = "the group has no hooks, so nothing runs"
+                self.report.say("warning", "no-hooks", message, *path, fix="remove it")
+        return super().group_hooks(own_event, table, path)
+
+    def shared(self, own_event: DialectEvent, table: Fields, path: Path) -> MomentGroup:
+        group = super().shared(own_event, table, path)
+        preempts = table.get("preempt_yolo", False)
+        problem: str | None = None
+        if not isinstance(preempts, bool):
+            problem = "preempt_yolo is not true or false"
+            self.report.say("error", "wrong-type", problem, *path, "preempt_yolo")
+        elif preempts and own_event.name != "pre_tool_use":
+            problem = f"preempt_yolo is only for pre_tool_use, not for {own_event.name}"
+            self.report.say(
+                "error", "unread-field", problem, *path, "preempt_yolo", fix="remove preempt_yolo"
+            )
+        matching = group.matching if problem is None else Matching(broken=problem)
+        moments = self.moments.of(own_event.name, preempts=preempts is True)
+        return MomentGroup(own_event, group.text, matching, moments)
+
+    def read_matcher(self, own_event: DialectEvent, text: str) -> Matching:
+        """A regular expression for the whole name of a tool; nothing or `*` is every tool."""
+        del own_event
+        if text.strip() in ("", "*"):
+            return EVERYTHING
+        try:
+            matcher = regex_or_names(text, self.tools.patterns, anchored=True, plain=PLAIN)
+        except PatternError as error:
+            message = f"matcher: {error}"
+            return Matching(note=Note("bad-pattern", message, severity="error"), broken=message)
+        fix = meant_instead(text)
+        return Matching(matcher, note=None if fix is None else Note("dead-matcher", DEAD, fix))
+
+    def setting(self, key: str, value: str) -> str:
+        return f"{key}: {value}"
+
+    def _flags(self, agent: Fields, path: Path) -> Iterator[Hook]:
+        for flag, events in _FLAGS.items():
+            args = self._flag_args(flag, agent.get(flag), path)
+            if args is None:
+                continue
+            entry = {"type": "builtin", "command": flag, "args": args}
+            for event in events:
+                group = MomentGroup(self.events[event], moments=self.moments.of(event))
+                yield from self.entry_hooks(group, entry, (*path, flag))
+
+    def _flag_args(self, flag: str, value: Any, path: Path) -> list[str] | None:
+        """The arguments of the builtin; None: the flag is off, or cannot be used."""
+        if not value:
+            return None
+        takes_files = flag == "add_prompt_files"
+        args = _texts(value) if takes_files else [] if value is True else None
+        if args is None:
+            shape = "a list of file names" if takes_files else "true or false"
+            fix = f"{flag}: {'[AGENTS.md]' if takes_files else 'true'}"
+            self.report.say("error", "wrong-type", f"{flag} is not {shape}", *path, flag, fix=fix)
+            return None
+        handler = self.tools.handlers.get("builtin")
+        problem = "there are no builtins" if handler is None else handler.problem(BuiltinSpec(flag))
+        if problem is not None:
+            self.report.say("error", "cannot-run", f"{flag} does nothing here: {problem}", *path, flag)
+            return None
+        return args
+
+
+def read_layers(
+    layers: Sequence[Layer], tools: Tools, events: DockerEvents, environ: Mapping[str, str]
+) -> Reading:
+    """Every layer is added to the ones before; the hooks of one moment run in the order of the event table."""
+    files = [FileReader(layer, tools, events, environ) for layer in layers]
+    hooks = [hook for file in files for hook in file.read()]
+    hooks.sort(key=lambda hook: events.order(hook.policy))
+    return Reading(tuple(hooks), tuple(one for file in files for one in file.report.diagnostics))
+
+
+def flag_hook(own_event: DialectEvent, events: DockerEvents, wire: Wire, command: str) -> Hook:
+    fields = {"type": "command", "command": command}
+    hook = family.command_hook(NAME, own_event, wire, command)
+    when = events.moments[events.order(own_event.policy)].row.when
+    return replace(hook, name=label(fields), condition=when, identity=identity_of(fields, ""))
+
+
+def _read_by(kind: str) -> Mapping[str, str]:
+    return {key: FIELDS[key] for key in READ_BY[kind]}
 
 
 def _text_table(value: Any) -> dict[str, str] | None:
@@ -311,244 +423,8 @@ def _text_table(value: Any) -> dict[str, str] | None:
 
 
 def _texts(values: Any) -> list[str] | None:
+    """Whole numbers and truths are taken as texts."""
     if not isinstance(values, list):
         return None
-    texts: list[str] = []
-    for value in cast("list[Any]", values):
-        if isinstance(value, str):
-            texts.append(value)
-        elif isinstance(value, int):
-            texts.append(str(value).lower())
-        else:
-            return None
-    return texts
-
-
-def _both(first: Condition | None, second: Condition | None) -> Condition | None:
-    if first is None or second is None:
-        return first if second is None else second
-    # Only files with several agents need it.
-    from hookline.matching.conditions import joined  # noqa: PLC0415 - see above
-
-    return joined(first, second)
-
-
-_ROOT = "root"
-
-#: Agent flags that add a builtin, and where.
-_FLAGS: Mapping[str, tuple[tuple[str, str], ...]] = {
-    "add_date": (("turn_start", "add_date"),),
-    "add_environment_info": (("session_start", "add_environment_info"),),
-    "add_prompt_files": (("turn_start", "add_prompt_files"),),
-    "redact_secrets": (
-        ("pre_tool_use", "redact_secrets"),
-        ("before_llm_call", "redact_secrets"),
-        ("tool_response_transform", "redact_secrets"),
-    ),
-}
-
-
-class AgentFiles:
-    """Reads the files of one engine."""
-
-    def __init__(self, vocabulary: Vocabulary, environ: Mapping[str, str]) -> None:
-        self._vocabulary = vocabulary
-        self._environ = environ
-
-    def read(self, layers: list[Layer], tools: Tools) -> Reading:
-        """Every layer is added to the ones before; within one moment the order of the vocabulary holds."""
-        hooks: list[Hook] = []
-        diagnostics: list[Diagnostic] = []
-        for layer in layers:
-            report = Report(layer.document)
-            entries = EntryReader(report, tools, self._environ)
-            reading = _FileReading(report, entries, tools, self._vocabulary, layer.place.scope, self._wires)
-            hooks.extend(reading.hooks(layer.document.value))
-            diagnostics.extend(report.diagnostics)
-        hooks.sort(key=lambda hook: self._vocabulary.order(hook.policy))
-        return Reading(tuple(hooks), tuple(diagnostics))
-
-    def _wires(self, agent: str) -> "_Wires":
-        return _Wires(self._vocabulary, agent, self._environ)
-
-
-class _Wires:
-    """The two wires of one agent, made when first needed."""
-
-    def __init__(self, vocabulary: Vocabulary, agent: str, environ: Mapping[str, str]) -> None:
-        self._vocabulary = vocabulary
-        self._agent = agent
-        self._environ = environ
-        self._made: dict[bool, Wire] = {}
-
-    def __call__(self, strict: bool) -> Wire:
-        wire = self._made.get(strict)
-        if wire is None:
-            dialect_events = self._vocabulary.events
-            wire = DockerWire(dialect_events, agent=self._agent, strict=strict, environ=self._environ)
-            self._made[strict] = wire
-        return wire
-
-
-class _FileReading:
-    """One document being read."""
-
-    def __init__(
-        self,
-        report: Report,
-        entries: EntryReader,
-        tools: Tools,
-        vocabulary: Vocabulary,
-        scope: Scope,
-        wires: Callable[[str], Callable[[bool], Wire]],
-    ) -> None:
-        self._report = report
-        self._entries = entries
-        self._tools = tools
-        self._vocabulary = vocabulary
-        self._scope: Scope = scope
-        self._wires = wires
-        self._matchers = Matchers(report, tools.patterns)
-
-    def hooks(self, value: Any) -> list[Hook]:
-        if value is None:
-            return []
-        top = self._table(value, "the file", ())
-        if "hooks" in top:
-            message = "hooks stands outside agents, where nobody reads it"
-            self._report.say("error", "misplaced-hooks", message, "hooks", fix=f"agents.{_ROOT}.hooks")
-        agents = self._table(top.get("agents"), "agents", ("agents",))
-        names = [name for name, agent in agents.items() if isinstance(agent, Mapping)]
-        root = _ROOT if _ROOT in names else next(iter(names), _ROOT)
-        found: list[Hook] = []
-        for name, agent in agents.items():
-            path: Path = ("agents", name)
-            others = frozenset(names) - {name}
-            condition = OfAgent(name, others, root=name == root) if others else None
-            owner = Owner(self._wires(name), self._scope, condition, name if others else "")
-            table = self._table(agent, f"agent {name}", path)
-            self._misplaced(table, path)
-            found += self._events(table.get("hooks"), owner, (*path, "hooks"))
-            found += self._flags(table, owner, path)
-        settings = self._table(top.get("settings"), "settings", ("settings",))
-        everyone = Owner(self._wires(root), self._scope)
-        found += self._events(settings.get("hooks"), everyone, ("settings", "hooks"))
-        return found
-
-    def _misplaced(self, agent: Mapping[str, Any], path: Path) -> None:
-        for key in agent:
-            if key in self._vocabulary.events:
-                message = f"{key} stands outside hooks, where nobody reads it"
-                self._report.say("error", "misplaced-event", message, *path, key, fix=f"hooks.{key}")
-
-    def _table(self, value: Any, what: str, path: Path) -> Mapping[str, Any]:
-        if value is None:
-            return {}
-        if isinstance(value, Mapping):
-            return cast("Mapping[str, Any]", value)
-        self._report.say("error", "not-a-table", f"{what} is not an object", *path)
-        return {}
-
-    def _events(self, value: Any, owner: Owner, path: Path) -> list[Hook]:
-        found: list[Hook] = []
-        for name, entries in self._table(value, "hooks", path).items():
-            place: Path = (*path, name)
-            if name not in self._vocabulary.events:
-                self._report.unknown("event", name, self._vocabulary.events, *place)
-            elif entries is not None and not isinstance(entries, list):
-                self._report.say("error", "not-a-list", f"{name} is not a list", *place, fix=f"{name}: [...]")
-            elif self._vocabulary.takes_matchers(name):
-                for index, group in enumerate(cast("list[Any]", entries or ())):
-                    found += self._group(name, group, owner, (*place, index))
-            else:
-                group = Group(self._vocabulary.moments_of(name))
-                for index, entry in enumerate(cast("list[Any]", entries or ())):
-                    found += self._flat(name, entry, group, owner, (*place, index))
-        return found
-
-    def _flat(self, name: str, entry: Any, group: Group, owner: Owner, path: Path) -> list[Hook]:
-        if isinstance(entry, Mapping) and "hooks" in entry:
-            message = f"{name} has no matcher: its hooks stand in the list itself"
-            self._report.say("error", "unread-matcher", message, *path, fix="move the hooks up")
-            return []
-        return self._entries.hooks(entry, group, owner, path)
-
-    def _group(self, name: str, value: Any, owner: Owner, path: Path) -> list[Hook]:
-        if not isinstance(value, Mapping):
-            self._report.say(
-                "error", "not-a-table", "a group is not an object", *path, fix="- hooks: [{type: ...}]"
-            )
-            return []
-        table = {key: each for key, each in cast("Mapping[str, Any]", value).items() if each is not None}
-        if "hooks" not in table and "type" in table:
-            message = f"a hook stands directly in {name}, where nobody reads it"
-            self._report.say("error", "missing-field", message, *path, fix="- hooks: [{type: ...}]")
-            return []
-        fields, sound = self._report.fields(table, GROUP, *path)
-        entries = fields.get("hooks", [])
-        if not isinstance(entries, list):
-            self._report.say(
-                "error", "not-a-list", "hooks is not a list", *path, "hooks", fix="hooks: [{type: ...}]"
-            )
-            return []
-        preempts = fields.get("preempt_yolo", False)
-        if preempts and name != "pre_tool_use":
-            message = f"preempt_yolo is only for pre_tool_use, not for {name}"
-            self._report.say(
-                "error", "unread-field", message, *path, "preempt_yolo", fix="remove preempt_yolo"
-            )
-            sound = False
-        matcher, readable = self._matchers.read(fields.get("matcher", ""), (*path, "matcher"))
-        if not (sound and readable):
-            return []
-        if not entries:
-            self._report.say(
-                "warning", "no-hooks", "the group has no hooks, so nothing runs", *path, fix="remove it"
-            )
-        group = Group(self._vocabulary.moments_of(name, preempts=preempts), matcher)
-        found: list[Hook] = []
-        for index, entry in enumerate(cast("list[Any]", entries)):
-            found += self._entries.hooks(entry, group, owner, (*path, "hooks", index))
-        return found
-
-    def _flags(self, agent: Mapping[str, Any], owner: Owner, path: Path) -> list[Hook]:
-        found: list[Hook] = []
-        for flag, entries in _FLAGS.items():
-            value = agent.get(flag)
-            if not value:
-                continue
-            args = self._flag_args(flag, value, path)
-            if args is None or not self._can_run(entries[0][1], flag, path):
-                continue
-            for event, builtin in entries:
-                entry: dict[str, Any] = {"type": "builtin", "command": builtin} | (
-                    {"args": args} if args else {}
-                )
-                group = Group(self._vocabulary.moments_of(event))
-                found += self._entries.hooks(entry, group, owner, (*path, flag))
-        return found
-
-    def _flag_args(self, flag: str, value: Any, path: Path) -> list[str] | None:
-        """The builtin's arguments; None when the flag has no value it can have."""
-        if flag == "add_prompt_files":
-            if isinstance(value, list) and all(isinstance(each, str) for each in cast("list[Any]", value)):
-                return cast("list[str]", value)
-        elif value is True:
-            return []
-        shape = "a list of file names" if flag == "add_prompt_files" else "true or false"
-        self._report.say(
-            "error",
-            "wrong-type",
-            f"{flag} is not {shape}",
-            *path,
-            flag,
-            fix=f"{flag}: {'[AGENTS.md]' if flag == 'add_prompt_files' else 'true'}",
-        )
-        return None
-
-    def _can_run(self, builtin: str, flag: str, path: Path) -> bool:
-        handler = self._tools.handlers.get("builtin")
-        problem = handler.problem(BuiltinSpec(builtin)) if handler is not None else "there are no builtins"
-        if problem is not None:
-            self._report.say("error", "cannot-run", f"{flag} does nothing here: {problem}", *path, flag)
-        return problem is None
+    known = [str(each).lower() if isinstance(each, int) else each for each in cast("list[Any]", values)]
+    return cast("list[str]", known) if all(isinstance(each, str) for each in known) else None

@@ -3,15 +3,16 @@
 import os
 import re
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
-from hookline.dialects.docker_agent.templates import Template
-from hookline.handlers.command import CommandSpec
-from hookline.handlers.prompt import PromptSpec
+from hookline.dialects.docker_agent.templates import Template, template
+from hookline.handlers.specs import BuiltinSpec, CommandSpec, PromptSpec
 
 #: The one schema of model hooks: a verdict on a tool call.
-JUDGES: Final = "pre_tool_use_decision"
+VERDICT_SCHEMA: Final = "pre_tool_use_decision"
 
+#: Builtins that have another name there.
+_BUILTINS = {"add_context": "context"}
 _FROM_ENVIRONMENT = re.compile(r"\$\{env\.([A-Za-z_][A-Za-z0-9_]*)\}")
 _SHELL_VARIABLE = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
 
@@ -27,7 +28,7 @@ _WRITER: Final = (
 
 
 class ShellSpec(CommandSpec, frozen=True):
-    """A command whose own variables are worked out when it is started."""
+    """A command whose own variables are expanded when it is started."""
 
     variables: Mapping[str, str] = {}
 
@@ -39,9 +40,23 @@ class ModelSpec(PromptSpec, frozen=True):
     schema: str = ""
 
 
-def model_spec(model: str, template: Template, schema: str) -> ModelSpec:
-    system = _JUDGE if schema == JUDGES else _WRITER
-    return ModelSpec("$ARGUMENTS", model, system=system, template=template, schema=schema)
+def command_spec(fields: Mapping[str, Any], environ: Mapping[str, str]) -> ShellSpec:
+    return ShellSpec(fields["command"], cwd=_directory(fields, environ), variables=fields.get("env", {}))
+
+
+def builtin_spec(fields: Mapping[str, Any], environ: Mapping[str, str]) -> BuiltinSpec:
+    name: str = fields["command"].strip()
+    env = {variable: expanded(value, environ) for variable, value in fields.get("env", {}).items()}
+    return BuiltinSpec(
+        _BUILTINS.get(name, name), tuple(fields.get("args", ())), _directory(fields, environ), env
+    )
+
+
+def model_spec(fields: Mapping[str, Any]) -> ModelSpec:
+    """Raises `TemplateError`."""
+    prompt, schema = template(fields["prompt"]), fields.get("schema", "")
+    system = _JUDGE if schema == VERDICT_SCHEMA else _WRITER
+    return ModelSpec("$ARGUMENTS", fields["model"], system=system, template=prompt, schema=schema)
 
 
 def expanded(text: str, environ: Mapping[str, str]) -> str:
@@ -49,10 +64,11 @@ def expanded(text: str, environ: Mapping[str, str]) -> str:
     return _FROM_ENVIRONMENT.sub(lambda found: environ.get(found[1], ""), text) if "${" in text else text
 
 
-def expanded_path(text: str, environ: Mapping[str, str]) -> str:
-    """In a path `~`, `$X` and `${X}` count as well."""
-    text = _SHELL_VARIABLE.sub(lambda found: environ.get(found[1] or found[2], ""), expanded(text, environ))
+def _directory(fields: Mapping[str, Any], environ: Mapping[str, str]) -> str | None:
+    """`working_dir`; in a path `~`, `$X` and `${X}` count as well."""
+    path = expanded(fields.get("working_dir", ""), environ)
+    path = _SHELL_VARIABLE.sub(lambda found: environ.get(found[1] or found[2], ""), path)
     home = environ.get("HOME")
-    if home and (text == "~" or text.startswith("~/")):
-        return home + text[1:]
-    return os.path.expanduser(text)
+    if home and (path == "~" or path.startswith("~/")):
+        return home + path[1:]
+    return os.path.expanduser(path) or None

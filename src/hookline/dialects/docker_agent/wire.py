@@ -1,42 +1,39 @@
-"""Docker Agent's wire, both ways."""
+"""Docker Agent's wire, both ways: payloads out, and what exit codes, output and replies of models mean."""
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.dialects.dialect import DialectEvent
-from hookline.dialects.docker_agent.answers import answer_to
-from hookline.dialects.docker_agent.payload import (
-    PayloadError,
-    encoded,
-    parse_payload,
-    payload_document,
-    trace_variables,
-)
-from hookline.dialects.docker_agent.results import read_completion, read_exit, read_returned
-from hookline.dialects.docker_agent.specs import ModelSpec, ShellSpec, expanded
-from hookline.dialects.edits import with_edits
+from hookline.dialects.docker_agent.answers import AnswerReader, AnswerWriter, cannot_block, no_reason
+from hookline.dialects.docker_agent.events import NEVER_APPROVES
+from hookline.dialects.docker_agent.payload import parse_payload, payload_document, trace_variables
+from hookline.dialects.docker_agent.specs import VERDICT_SCHEMA, ModelSpec, ShellSpec, expanded
+from hookline.dialects.family.payload import PayloadError, encoded
+from hookline.dialects.family.results import ResultReader, stderr_text, without_fence
+from hookline.dialects.json_text import read_lenient
+from hookline.model.errors import HooklineError
 from hookline.model.events import PRE_MODEL_CALL, EventSpec, May
-from hookline.model.outcome import Outcome, Vote
-from hookline.model.raw import Broke, Exited, RawResult, Replied, Returned
+from hookline.model.outcome import ContextItem, Outcome, Vote
+from hookline.model.raw import Broke, Exited, Replied
 from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, Parsed, Told
 
 
-class DockerWire:
+class DockerWire(ResultReader):
     """Stateless. One for each agent of a file, and one more for its hooks with strict output."""
 
     def __init__(
         self,
-        dialect_events: Mapping[str, DialectEvent],
+        events: Mapping[str, DialectEvent],
         *,
         agent: str = "root",
         strict: bool = False,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
-        self._events = dialect_events
+        self._events = events
         self._agent = agent
         self._strict = strict
         self._environ = environ
@@ -45,48 +42,97 @@ class DockerWire:
         """Raises `PayloadError` for a payload without a JSON form, `TemplateError` for a prompt that fails."""
         spec = call.hook.spec
         document = self._document(call)
+        text = encoded(document)
         if isinstance(spec, ModelSpec):
-            encoded(document)
             return Encoded(spec.template.rendered(document).encode("utf-8", "replace"))
         env = trace_variables(call.scene)
         if isinstance(spec, ShellSpec):
             env.update({name: expanded(value, self._environ) for name, value in spec.variables.items()})
-        return Encoded(encoded(document), env)
-
-    def decode(self, call: Call, raw: RawResult) -> Decoded:
-        """Never raises, whatever a hook printed."""
-        if isinstance(raw, Exited):
-            return read_exit(call, raw, strict=self._strict)
-        if isinstance(raw, Returned):
-            return read_returned(call, raw, strict=self._strict)
-        if isinstance(raw, Replied):
-            return read_completion(call, raw, strict=self._strict)
-        if isinstance(raw, Broke):
-            return self._broke(call, raw)
-        return NOTHING_SAID
-
-    def advance(self, event: EventSpec[Any], payload: Any, outcome: Outcome) -> Any:
-        """Rewrites, and at a model request the text of the hooks so far: before_llm_call sees turn_start's."""
-        if event is PRE_MODEL_CALL and outcome.context_items and isinstance(payload, Struct):
-            known: tuple[str, ...] = getattr(payload, "transient", ())
-            if hasattr(payload, "transient"):
-                texts = tuple(item.text for item in outcome.context_items)
-                payload = replace(payload, transient=(*known, *texts))
-        return with_edits(event, payload, outcome)
+        return Encoded(text, env)
 
     def parse(self, document: Mapping[str, Any]) -> Parsed:
         return parse_payload(document, self._events)
 
     def answer(self, event_name: str, outcome: Outcome) -> Told:
-        return answer_to(self._events[event_name], outcome)
+        return AnswerWriter(self._events[event_name], outcome).told()
 
-    def _document(self, call: Call) -> dict[str, Any]:
-        return payload_document(
-            call.event, call.hook.policy.event_name, call.payload, call.scene, self._agent
-        )
+    def advance(self, event: EventSpec[Any], payload: Any, outcome: Outcome) -> Any:
+        """Rewrites, and at a model request the text of the hooks so far: before_llm_call sees turn_start's."""
+        if event is PRE_MODEL_CALL and outcome.context_items and isinstance(payload, Struct):
+            known: tuple[str, ...] | None = getattr(payload, "transient", None)
+            if known is not None:
+                payload = replace(payload, transient=(*known, *outcome.context))
+        return super().advance(event, payload, outcome)
 
-    def _broke(self, call: Call, raw: Broke) -> Decoded:
-        """A call that cannot even be told to a hook is stopped wherever it can be, whatever `on_error` says."""
+    def read_json(self, text: bytes) -> Any:
+        return read_lenient(text)
+
+    def read_answer(self, call: Call, document: Mapping[str, Any]) -> tuple[Outcome, tuple[str, ...]]:
+        name = call.hook.policy.event_name
+        return AnswerReader(event_name=name, call=call, strict=self._strict).read(document)
+
+    def blocked(self, call: Call, raw: Exited) -> Decoded:
+        """Exit 2. Where nothing can be blocked, the user gets a message that it was tried."""
+        if not call.hook.policy.may & May.BLOCK:
+            return Decoded(Outcome(messages=(cannot_block(call),)), ignored=("block",))
+        return Decoded(Outcome(votes=(Vote("block", stderr_text(raw) or no_reason(call)),)))
+
+    def printed(self, call: Call, raw: Exited | Replied, output: bytes) -> Decoded:
+        """JSON only where it starts like an object; other text is for the model, as is the reply of a model hook."""
+        text = output.decode("utf-8", "replace").strip()
+        if isinstance(raw, Replied):
+            if call.hook.spec.schema == VERDICT_SCHEMA:
+                return self._verdict(call, raw, text)
+            return self._context(call, text, "the model's reply")
+        if text.startswith("{"):
+            return self.json_answer(call, raw, text.encode())
+        if text and self._strict:
+            return self.failed(call, raw, "unreadable", "strict_output: its output is not a JSON object")
+        return self._context(call, text, "plain stdout")
+
+    def _context(self, call: Call, text: str, name: str) -> Decoded:
+        if not text:
+            return NOTHING_SAID
+        if not call.hook.policy.may & call.event.may & May.CONTEXT:
+            return Decoded(ignored=(name,))
+        return Decoded(Outcome(context_items=(ContextItem(text),)))
+
+    def _verdict(self, call: Call, raw: Replied, text: str) -> Decoded:
+        try:
+            reply = self.read_json(without_fence(text.encode()))
+        except HooklineError as error:
+            return self.failed(call, raw, "unreadable", f"the answer cannot be read: {error}")
+        given: Mapping[str, Any] = cast("dict[str, Any]", reply) if isinstance(reply, dict) else {}
+        if given.get("decision") not in ("allow", "ask", "deny"):
+            detail = "the model's decision is not one of allow, ask, deny"
+            return self.failed(call, raw, "unreadable", detail)
+        verdict = {
+            "permission_decision": given["decision"],
+            "permission_decision_reason": given.get("reason"),
+        }
+        return self.answered(call, raw, {"hook_specific_output": verdict})
+
+    def returned_outcome(self, call: Call, outcome: Outcome) -> Decoded:
+        """What a builtin returns is held to the same rules as what a command prints."""
+        may = call.hook.policy.may & call.event.may
+        for edit in outcome.edits:
+            try:
+                encoded({"rewrite": edit.value})
+            except PayloadError as error:
+                return self.failed(call, None, "unreadable", f"its rewrite: {error}")
+        if self._strict and (dropped := outcome.clipped(may)[1]):
+            detail = f"strict_output: {call.hook.policy.event_name} does not support {dropped[0]}"
+            return self.failed(call, None, "unreadable", detail)
+        if outcome.blocked and not may & May.BLOCK:
+            outcome = replace(outcome, messages=(*outcome.messages, cannot_block(call)))
+        if call.hook.policy.event_name not in NEVER_APPROVES:
+            return Decoded(outcome)
+        votes = tuple(vote for vote in outcome.votes if vote.kind != "allow")
+        ignored = ("allow",) if len(votes) < len(outcome.votes) else ()
+        return Decoded(replace(outcome, votes=votes), ignored=ignored)
+
+    def broken(self, call: Call, raw: Broke) -> Decoded:
+        """A call that cannot be written for a hook is stopped wherever it can be, whatever `on_error` says."""
         if raw.cause != "not_started" or not call.hook.policy.may & May.BLOCK:
             return Decoded(failure=raw)
         try:
@@ -94,3 +140,7 @@ class DockerWire:
         except PayloadError as error:
             return Decoded(Outcome(votes=(Vote("block", str(error)),)), raw)
         return Decoded(failure=raw)
+
+    def _document(self, call: Call) -> dict[str, Any]:
+        name = call.hook.policy.event_name
+        return payload_document(call.event, name, call.payload, call.scene, self._agent)

@@ -108,7 +108,7 @@ class AnswerReader(Gathering):
     def _name(self, key: str, table: Mapping[str, Field]) -> str:
         if key in table or not self.any_case:
             return key
-        return next((name for name in table if name.lower() == key.lower()), key)
+        return next((name for name in table if name.lower() == str(key).lower()), key)
 
     def check(self, value: Any, field: Field, name: str) -> None:
         instead = misshaped(value, field.shape)

@@ -40,6 +40,8 @@ class Kind(Struct, frozen=True):
     hosted: bool = False
     #: A host's own type: fields that are not listed are its own, not mistakes.
     open: bool = False
+    #: The handler that runs it, where that has another name.
+    handler: str = ""
 
 
 class Note(Struct, frozen=True):
@@ -118,7 +120,7 @@ class EntryReader:
             event=self.group.own_event.event,
             policy=self.group.own_event.policy,
             wire=self.file.wire,
-            kind=self.kind,
+            kind=kind.handler or self.kind,
             spec=spec,
             matcher=self.group.matching.matcher,
             condition=condition,
@@ -256,7 +258,7 @@ class EntryReader:
         """Says so where another unit seems to be meant."""
 
     def spec(self, kind: Kind) -> Any:
-        handler = self.file.tools.handlers.get(self.kind)
+        handler = self.file.tools.handlers.get(kind.handler or self.kind)
         if handler is None:
             self.say("error", "no-handler", f"no handler for {self.kind} hooks was given", "type")
             return None
@@ -310,16 +312,19 @@ class FileReader:
         if not isinstance(value, Mapping):
             return self.unusable("the file does not hold an object with hooks in it")
         settings = cast("Fields", value)
-        for key in settings:
-            if key in self.events:
-                message = f"{key} is outside `hooks` and is ignored"
-                self.report.say("error", "misplaced-event", message, key, fix=f"hooks.{key}")
+        self.report_misplaced(settings)
         if not self.check(settings):
             return {}
         hooks = settings.get("hooks", {})
         if not isinstance(hooks, Mapping):
             return self.unusable(f"hooks is {misshaped(hooks, 'an object')}", "hooks")
         return cast("Fields", hooks)
+
+    def report_misplaced(self, settings: Fields, *path: str | int) -> None:
+        for key in settings:
+            if key in self.events:
+                message = f"{key} is outside `hooks` and is ignored"
+                self.report.say("error", "misplaced-event", message, *path, key, fix=f"hooks.{key}")
 
     def unusable(self, message: str, *path: str) -> Fields:
         """The file has no hooks that can be read."""
