@@ -1,7 +1,7 @@
-"""The journal on disk: one JSON line per run, appended by as many processes as like to.
+"""The journal on disk: one JSON line per run, appended by any number of processes.
 
-Every line goes out in one write to a file opened for appending, so neighbours never mix and a killed process
-loses at most its own last line. When the file cannot be written, that is said once and tried again later.
+Every line is one write to a file opened for appending, so lines of different processes never mix and a killed process
+loses at most its own last line. When the file cannot be written, that is reported once and tried again later.
 """
 
 import errno
@@ -17,16 +17,16 @@ import msgspec
 from hookline.model.run import Run
 from hookline.model.safe_text import one_line
 
-#: Written into each line. A reader leaves lines of a newer version alone.
+#: Written into each line. A reader skips lines of a newer version.
 VERSION = 1
-#: Each line ends in a check sum of the rest: bytes that changed on the disk can still look like a record.
+#: Each line ends in a checksum of the rest: damaged bytes can still look like a record.
 SUM = b',"sum":"'
 SUM_LENGTH = len(SUM) + len('01234567"}')
 
 _ROTATE_AT = 64 * 1024 * 1024
 _RETRY_AFTER = 30.0
 _PROBLEMS_KEPT = 20
-#: Windows lacks some of these. A link in place of the file is not followed, a file under a lease not waited for.
+#: Windows lacks some of these. A symbolic link is not followed, and a file under a lease is not waited for.
 _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | sum(
     getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY")
 )  # fmt: skip
@@ -45,7 +45,7 @@ def state_dir(env: Mapping[str, str]) -> str:
 
 
 def _own_home() -> str:
-    """As the system knows it: without HOME, or with an empty one, nothing may land in / or here."""
+    """The home directory in the user database: without HOME, nothing may be written to / or the working directory."""
     try:
         import pwd  # noqa: PLC0415 - not on every system, and rarely needed
 
@@ -53,9 +53,8 @@ def _own_home() -> str:
     except ImportError:
         return os.path.expanduser("~")
     except KeyError:
-        return (
-            os.sep
-        )  # a user nobody has entered: where only root may write, so the journal is off, and says so
+        # A user without an entry: only root may write there, so the journal is off and reports it.
+        return os.sep
 
 
 def journal_path(env: Mapping[str, str]) -> str:
@@ -63,7 +62,7 @@ def journal_path(env: Mapping[str, str]) -> str:
 
 
 def encoded(run: Run) -> bytes:
-    """One line, newline included: the fields that say something."""
+    """One line, newline included, with the fields that differ from their defaults."""
     line: dict[str, Any] = {"v": VERSION}
     for name, default in _FIELDS:
         value = getattr(run, name)
@@ -72,12 +71,12 @@ def encoded(run: Run) -> bytes:
     try:
         return _summed(line)
     except UnicodeEncodeError:
-        # Half a surrogate pair cannot be written as UTF-8; it is spelled out instead.
-        return _summed({name: _spelled_out(value) for name, value in line.items()})
+        # Half a surrogate pair cannot be written as UTF-8; it is escaped instead.
+        return _summed({name: _escaped(value) for name, value in line.items()})
 
 
 def is_whole(line: bytes) -> bool:
-    """Is this what was written? Its check sum says so."""
+    """Whether the checksum of the line is right."""
     record = line.rstrip(b"\n")
     return record == _with_sum(record[:-SUM_LENGTH] + b"}")
 
@@ -90,14 +89,14 @@ def _with_sum(body: bytes) -> bytes:
     return b'%b%b%08x"}' % (body[:-1], SUM, crc32(body))
 
 
-def _spelled_out(value: Any) -> Any:
+def _escaped(value: Any) -> Any:
     if isinstance(value, tuple):
-        return [_spelled_out(item) for item in value]  # pyright: ignore[reportUnknownVariableType] - tuple of Any
+        return [_escaped(item) for item in value]  # pyright: ignore[reportUnknownVariableType] - tuple of Any
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
 class JournalFile:
-    """Appends runs to one file, opened when the first comes. Nothing here raises."""
+    """Appends runs to one file, which is opened for the first one. Never raises."""
 
     def __init__(
         self,
@@ -113,7 +112,7 @@ class JournalFile:
         self._clock = clock
         self._fd: int | None = None
         self._identity = (0, 0)
-        #: Our last write stopped in the middle of a line, or somebody's did before we came.
+        #: The file ends in the middle of a line, because a write of ours or of another process was interrupted.
         self._torn = False
         self._retry_at: float | None = None
         self._missing = 0
@@ -137,7 +136,7 @@ class JournalFile:
             line = encoded(run)
         except Exception as error:  # noqa: BLE001 - a field of a wrong type costs this line, not the journal
             self._lose()
-            self._say(f"journal: a run could not be written: {type(error).__name__}: {error} ({self.path})")
+            self._note(f"journal: a run could not be written: {type(error).__name__}: {error} ({self.path})")
             return
         try:
             self._write(self._gap() + line)
@@ -148,13 +147,13 @@ class JournalFile:
             self._retry_at = None
 
     def close(self) -> None:
-        """Gives the descriptor back; a later run opens the file again."""
+        """Close the file; a later run opens it again."""
         if self._fd is not None:
             fd, self._fd = self._fd, None
             try:
                 os.close(fd)
             except OSError as error:
-                self._say(f"journal: {_reason(error)} on closing ({self.path})")
+                self._note(f"journal: {_reason(error)} on closing ({self.path})")
 
     def _gap(self) -> bytes:
         if not self._missing:
@@ -189,7 +188,7 @@ class JournalFile:
         fd = os.open(self.path, _FLAGS, 0o600)
         try:
             found = os.fstat(fd)
-            _refuse_what_is_not_ours(fd, found)
+            _check_owner(fd, found)
             self._torn = _ends_torn(fd, found)
         except BaseException:
             os.close(fd)
@@ -202,19 +201,19 @@ class JournalFile:
         self._lose()
         self.close()
         self._retry_at = self._clock() + self._retry_after
-        self._say(f"journal off: {_reason(error)} ({self.path})")
+        self._note(f"journal off: {_reason(error)} ({self.path})")
 
     def _lose(self) -> None:
         self._missing += 1
         self._lost += 1
 
-    def _say(self, problem: str) -> None:
+    def _note(self, problem: str) -> None:
         if len(self._problems) < _PROBLEMS_KEPT:
             self._problems[one_line(problem, 500)] = None
 
 
 def rotate(path: str, limit: int) -> None:
-    """Move a full file aside, once, however many processes found it full."""
+    """Rename a full file to `.1`, once, however many processes found it full."""
     # A descriptor of our own: locks belong to the open file, which a forked child would share.
     fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
@@ -243,7 +242,7 @@ def _status(path: str) -> os.stat_result | None:
         return None
 
 
-def _refuse_what_is_not_ours(fd: int, found: os.stat_result) -> None:
+def _check_owner(fd: int, found: os.stat_result) -> None:
     if stat.S_ISCHR(found.st_mode):
         return
     if not stat.S_ISREG(found.st_mode):

@@ -1,4 +1,4 @@
-"""The journal read back: every whole record, and a word about everything that is not one."""
+"""Reading the journal: every whole record, and a description of everything that is not one."""
 
 import os
 import stat
@@ -14,7 +14,7 @@ from hookline.model.safe_text import one_line
 
 _LONGEST_LINE = 1024 * 1024
 _DAMAGE_KEPT = 1000
-#: How every record begins. Quotes inside a JSON string are escaped, so this stands nowhere else in a line.
+#: How every record begins. Quotes inside a JSON string are escaped, so it occurs nowhere else in a line.
 _RECORD = b'{"v":'
 
 
@@ -48,7 +48,7 @@ _read_run = msgspec.json.Decoder(Run).decode
 
 
 def read_journal(path: str) -> JournalReading:
-    """The whole file at once. Of damage without end, the beginning is told and the rest counted."""
+    """The whole file at once. Of a lot of damage, the first part is described and the rest counted."""
     runs: list[Run] = []
     damage: list[str] = []
     more = 0
@@ -86,13 +86,13 @@ def scan_journal(path: str) -> Iterator[Run | Damage]:
 
 
 def records_in(line: bytes, number: int) -> Iterator[Run | Damage]:
-    """What stands in one line, for whoever follows the file and reads its lines himself."""
+    """The records of one line, for callers that read the lines themselves."""
     return _records(line, number)
 
 
 def regular_file(path: str) -> BufferedReader:
-    """Open it for reading. Raises OSError, or ValueError for what is no file with content."""
-    # Not blocking: a pipe in place of the file would otherwise be waited for.
+    """Open it for reading. Raises OSError, or ValueError when it is not a regular file."""
+    # Not blocking: opening a named pipe would otherwise wait for a writer.
     fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0))
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
@@ -106,7 +106,7 @@ def _skip_line(file: BufferedReader) -> None:
 
 
 def _records(line: bytes, number: int) -> Iterator[Run | Damage]:
-    """The one record of a line; of a damaged line, those behind a torn or garbled beginning."""
+    """The one record of a line; of a damaged line, those after a torn or garbled beginning."""
     if not line.strip():
         return
     try:
@@ -125,7 +125,7 @@ def _rescued(line: bytes, number: int) -> Iterator[Run | Damage]:
         try:
             yield _record(piece[: piece.find(SUM) + SUM_LENGTH], number)
         except _UnreadableError:
-            pass  # the damage that was already told
+            pass  # already reported as damage
         start = following
 
 

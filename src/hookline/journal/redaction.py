@@ -1,6 +1,6 @@
-"""Secrets taken out of text: those this environment holds, and those that look like secrets.
+"""Removes secrets from text: those this environment holds, and text that looks like a secret.
 
-Works on whole text; whoever shortens text does it afterwards, or half a key is left that nothing recognises.
+Redact whole texts and truncate afterwards: half a key is not recognised.
 """
 
 import re
@@ -10,61 +10,61 @@ from msgspec import Struct
 
 from hookline.model.safe_text import printable
 
-#: What stands where a secret stood.
+#: Replaces a secret.
 MARK = "[redacted]"
 
-#: The shortest beginning of a known secret that is taken out where text was cut off.
+#: The shortest beginning of a known secret that is redacted at the end of truncated text.
 _SHORTEST_BEGINNING = 6
 
 
 class Shape(Struct, frozen=True):
-    """Text that looks like a secret, wherever it comes from."""
+    """A pattern of text that looks like a secret."""
 
-    #: Lower-case words without one of which the shape cannot be there.
+    #: Lower-case words; text without any of them cannot contain the shape.
     hints: tuple[str, ...]
-    taken_out: Callable[[str], str]
+    redact: Callable[[str], str]
 
 
-class _Wanted(Struct, frozen=True):
+class _Secrets(Struct, frozen=True):
     values: tuple[str, ...]
     shapes: tuple[Shape, ...]
 
 
 class Redactor:
-    """Built from an environment snapshot; what it looks for is worked out when first needed."""
+    """Built from an environment snapshot; what it looks for is prepared at first use."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self._env = env
-        self._wanted: _Wanted | None = None
+        self._secrets: _Secrets | None = None
 
     def redact(self, text: str, *, ends_early: bool = False) -> str:
-        """The text without secrets. `ends_early`: it was cut off, so it may end in the first half of one."""
+        """The text without secrets. `ends_early`: it was truncated, so it may end in the first half of one."""
         if not text:
             return text
-        wanted = self._wanted or self._find_out()
-        values = wanted.values
+        secrets = self._secrets or self._prepare()
+        values = secrets.values
         for value in values:
             if value in text:
                 text = text.replace(value, MARK)
         if ends_early:
-            text = _without_a_beginning(text, values)
+            text = _without_cut_secret(text, values)
         lowered = text.lower()
-        for shape in wanted.shapes:
+        for shape in secrets.shapes:
             for hint in shape.hints:
                 if hint in lowered:
-                    text = shape.taken_out(text)
+                    text = shape.redact(text)
                     break
         return text
 
-    def _find_out(self) -> _Wanted:
-        # Imported here: the patterns take milliseconds to compile, and many runs say nothing at all.
+    def _prepare(self) -> _Secrets:
+        # Imported here: the patterns take milliseconds to compile, and many runs have no text at all.
         from hookline.journal.secret_shapes import secret_shapes  # noqa: PLC0415 - see above
 
-        self._wanted = wanted = _Wanted(secret_values(self._env), secret_shapes())
-        return wanted
+        self._secrets = secrets = _Secrets(secret_values(self._env), secret_shapes())
+        return secrets
 
 
-def _without_a_beginning(text: str, values: tuple[str, ...]) -> str:
+def _without_cut_secret(text: str, values: tuple[str, ...]) -> str:
     longest = 0
     for value in values:
         for length in range(min(len(value) - 1, len(text)), _SHORTEST_BEGINNING - 1, -1):
@@ -73,6 +73,8 @@ def _without_a_beginning(text: str, values: tuple[str, ...]) -> str:
                 break
     return text[: len(text) - longest] + MARK if longest else text
 
+
+# The secrets an environment holds, in every form in which they turn up in text
 
 _SHORTEST = 8
 #: Lines of a secret with several lines (a private key) are looked for one by one.
@@ -174,6 +176,6 @@ def _base64_forms(raw: bytes) -> Iterator[str]:
         yield encode(raw).decode().rstrip("=")
         for before in range(3):
             text = encode(b"\0" * before + raw).decode()
-            # Characters that also carry bits of what stands before or after are not the secret's own.
+            # Characters that also carry bits of the bytes before or after are not part of the secret.
             end = (before + len(raw)) * 8 // 6
             yield text[-(-before * 8 // 6) : end]

@@ -1,4 +1,4 @@
-"""Where something stands in a configuration, and what is wrong there."""
+"""A place in a configuration file, and what is wrong there."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -14,7 +14,7 @@ def _nowhere(_path: Path) -> int | None:
 
 
 class Where(Struct, frozen=True):
-    """A place in a file. The line is looked up when asked, from the text that was loaded."""
+    """A place in a file. The line is looked up on demand, in the text that was loaded."""
 
     file: str = ""
     path: Path = ()
@@ -36,7 +36,7 @@ NOWHERE = Where()
 
 
 class Diagnostic(Struct, frozen=True):
-    """Something to tell whoever wrote the configuration."""
+    """A problem in a configuration: where it is, what is wrong, how to fix it."""
 
     severity: Severity
     #: A short stable name of the kind of mistake, such as `unknown-event`.

@@ -250,7 +250,7 @@ TEAMMATE_IDLE = EventSpec(
 
 
 def event_table(rows: Iterable[EventSpec[Any]]) -> Mapping[str, EventSpec[Any]]:
-    """Rows by name, in their order; a name that stands twice is a mistake of whoever added it."""
+    """Rows by name, in their order. A name that occurs twice raises ValueError."""
     table: dict[str, EventSpec[Any]] = {}
     for row in rows:
         if row.name in table:

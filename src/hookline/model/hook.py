@@ -19,7 +19,7 @@ Scope = Literal["managed", "user", "project", "local", "plugin", "flag", "sessio
 
 
 class Matcher(Protocol):
-    """Does this hook concern an event with that subject? Pure, so that the answer can be remembered."""
+    """Whether a hook concerns an event with that subject. Pure, so that the result can be remembered."""
 
     @property
     def text(self) -> str:
@@ -30,7 +30,7 @@ class Matcher(Protocol):
 
 
 class Condition(Protocol):
-    """Does this hook concern this very payload?"""
+    """Whether a hook concerns this very payload."""
 
     @property
     def text(self) -> str: ...
@@ -55,7 +55,7 @@ class Hook(Struct, frozen=True, kw_only=True, eq=False):
     once: bool = False
     mode: Mode = "enforce"
     on_failure: Reaction | Mapping[Cause, Reaction] | None = None
-    #: Changes what it sees, so it runs before the hooks that judge; or asks that its lane runs in order.
+    #: It changes its input, so it runs before the hooks that judge; or it makes its lane run in order.
     rewrites: bool = False
     required: bool = False
     status_message: str | None = None
@@ -64,11 +64,11 @@ class Hook(Struct, frozen=True, kw_only=True, eq=False):
     where: Where = NOWHERE
     #: Equal identities in one lane run once. None never equals another.
     identity: object = None
-    #: Why it cannot run, for an entry that could not be read but must not vanish.
+    #: Why it cannot run: an entry that could not be read, kept so that its guard is not lost.
     broken: str | None = None
 
     def reaction(self, cause: Cause) -> Reaction:
-        """What a failure of this hook means: its own word first, then its policy's."""
+        """What a failure of this hook means: its own `on_failure` first, then its policy."""
         own = self.on_failure
         if own is not None:
             if isinstance(own, str):

@@ -1,7 +1,7 @@
-"""What hooks together said, and what it means.
+"""What the hooks of an event said, and what it means.
 
-An outcome holds *what was said*, as tuples in config order, so merging is concatenation: associative, and
-nothing is lost. What it *means* (blocked, reason, permission, updated input) is derived when asked.
+An outcome holds *what was said*, as tuples in config order, so merging is concatenation: associative, and nothing is
+lost. What it *means* (blocked, reason, permission, updated input) is derived on demand.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ _STRENGTH: Mapping[str, int] = {"block": 4, "defer": 3, "ask": 2, "allow": 1}
 
 
 class Vote(Struct, frozen=True):
-    """One hook's say on whether the action may go ahead."""
+    """One hook's vote on whether the action may go ahead."""
 
     kind: VoteKind
     reason: str = ""
@@ -32,18 +32,18 @@ class Vote(Struct, frozen=True):
 
 
 class Edit(Struct, frozen=True):
-    """A rewrite: a whole value, or (patch) keys to lay over the value that is there."""
+    """A rewrite: a whole value, or (patch) keys to merge into the current value."""
 
     value: Any
     patch: bool = False
     field: str = ""
     by: str = ""
-    #: The whole value after this edit; filled in by the engine, which knows what was there before.
+    #: The whole value after this edit; filled in by the engine, which knows the value before it.
     whole: Any = UNSET
 
 
 class ContextItem(Struct, frozen=True):
-    """Text for the model, where it lands and how long it stays."""
+    """Text for the model, where it goes and how long it stays."""
 
     text: str
     placement: Placement | Literal[""] = ""

@@ -1,7 +1,7 @@
 """How one dialect behaves at one of its own events: behaviour as data, never as code.
 
-A policy never names what happens *at the moment* (that is the event row); it says how the hooks of one
-dialect are run there, what a failure means, and where injected text lands.
+The event row says what may happen at an event; a policy says how the hooks of one dialect run there, what a failure
+means, and where injected text lands.
 """
 
 from collections.abc import Mapping
@@ -48,7 +48,7 @@ class Policy(Struct, frozen=True, kw_only=True, eq=False):
     sees: Literal["original", "current"] = "original"
     stop_on: Literal["never", "block", "closed"] = "never"
     #: What of a lane counts after a block: everything, only what the first hook that blocked said, or what
-    #: all of them decided and told the user, without rewrites and text for the model.
+    #: all of them decided and their messages to the user, without rewrites and text for the model.
     keep: Literal["all", "block_only", "decision_only"] = "all"
     settle: Literal["all", "first_answer"] = "all"
     reasons: Literal["first", "joined", "blocks_joined"] = "first"
@@ -69,9 +69,9 @@ class Policy(Struct, frozen=True, kw_only=True, eq=False):
     captures: int | None = None
     #: Whether a hook may go into the background by printing `{"async": true}` as its first line.
     may_detach: bool = True
-    #: What a run says when the hook asked for more than it may: listed as dropped, or a failure.
+    #: When a hook asked for more than it may: listed as dropped in its run, or a failure.
     on_clipped: Literal["report", "fail"] = "report"
-    #: Whether text of a hook nobody waited for reaches the session's inbox.
+    #: Whether text of a background hook reaches the session's inbox.
     late: Literal["context", "discard"] = "context"
-    #: Whether guards of the same lane are asked again when a neighbour changed what they saw.
+    #: Whether guards of the same lane run again when another hook of the lane changed what they saw.
     recheck_own: bool = False

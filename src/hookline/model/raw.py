@@ -1,4 +1,4 @@
-"""What a handler gives back: facts, one shape per way of ending. No opinion about the answer."""
+"""What a handler returns: facts, one record per way of ending. No opinion about the answer."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ class Exited(Struct, frozen=True):
     stdout: bytes = b""
     stderr: bytes = b""
     truncated: bool = False
-    #: Something the hook left behind still held its pipes when it ended.
+    #: A process that the hook left behind still held its pipes when it ended.
     pipes_held: bool = False
     queue_ms: float = 0.0
 
@@ -34,7 +34,7 @@ class Returned(Struct, frozen=True):
 
 
 class Broke(Struct, frozen=True):
-    """No answer. `detail` is a whole sentence part that names what went wrong."""
+    """There is no answer. `detail` says what went wrong and reads after a colon."""
 
     cause: Cause
     detail: str = ""
@@ -44,12 +44,12 @@ class Broke(Struct, frozen=True):
     signal: int | None = None
     truncated: bool = False
     queue_ms: float = 0.0
-    #: The whole sentence by which the hook's own agent tells of it; empty: Hookline words it.
+    #: The message of the hook's own agent for this; empty: Hookline's own.
     words: str = ""
 
 
 class Detached(Struct, frozen=True):
-    """The hook asked to go on in the background; whoever ran it gets the rest later."""
+    """The hook asked to go on in the background; `rest` is an awaitable of its real result."""
 
     rest: Any
 

@@ -23,9 +23,9 @@ class Run(Struct, frozen=True, kw_only=True):
     type: str = "function"
     status: Status = "ok"
     cause: Cause | None = None
-    #: Why it ran, or why it did not. Filled in where somebody asked: dispatch itself does not compute it.
+    #: Why it ran, or why it did not. Only filled in on demand: dispatch does not compute it.
     why: str = ""
-    #: What went wrong, in words.
+    #: What went wrong.
     detail: str = ""
     decision: Decision | None = None
     reason: str | None = None

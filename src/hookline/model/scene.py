@@ -1,4 +1,4 @@
-"""Where and for whom a hook runs: what every wire may read beside the payload."""
+"""Where and for which agent a hook runs: what wires may read besides the payload."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Scene(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The surroundings of one dispatch. A session keeps the current one."""
+    """Ids, directory, mode, model and agent of one dispatch. A session keeps the current one."""
 
     session_id: str = ""
     transcript_path: str = ""
@@ -19,8 +19,8 @@ class Scene(Struct, frozen=True, kw_only=True, omit_defaults=True):
     agent_type: str | None = None
     parent_agent_id: str | None = None
     depth: int = 0
-    #: False where nobody can be asked, so that an `ask` has to be a denial.
+    #: False when there is no user to ask: then an `ask` is a denial.
     attended: bool = True
     project_dir: str | None = None
-    #: What a dialect knows beyond this, by its own names.
+    #: Further facts that only one dialect has, by its own names.
     extra: Mapping[str, object] | None = None

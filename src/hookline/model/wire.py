@@ -1,4 +1,4 @@
-"""Between an event and a handler: how a payload is told, and how a raw result is understood."""
+"""Between an event and a handler: how a payload is encoded, and how a raw result is decoded."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
@@ -13,18 +13,18 @@ from hookline.model.scene import Scene
 
 
 class Encoded(Struct, frozen=True):
-    """What external code is given: a document on stdin or as a body, and environment variables."""
+    """What external code gets: a document on stdin or as a body, and environment variables."""
 
     document: bytes = b""
     env: Mapping[str, str] = {}
 
 
 class Decoded(Struct, frozen=True):
-    """What a raw result says. Both can be true at once: an answer, and a failure."""
+    """What a raw result says. An answer and a failure may come together."""
 
     outcome: Outcome = GO_ON
     failure: Broke | None = None
-    #: What the hook said that nobody reads at this event, by name.
+    #: What the hook said that is ignored at this event, by name.
     ignored: tuple[str, ...] = ()
 
 
@@ -32,7 +32,7 @@ NOTHING_SAID = Decoded()
 
 
 class Call(Struct, kw_only=True):
-    """One hook about to run: everything a handler needs, and nothing it could decide with."""
+    """One hook about to run: everything a handler needs."""
 
     hook: Hook
     event: EventSpec[Any]
@@ -40,7 +40,7 @@ class Call(Struct, kw_only=True):
     scene: Scene
     timeout: float
     run_id: str = ""
-    #: Bytes to run in place of the program the hook names (from the trust seam).
+    #: Bytes to run instead of the program the hook names, from its admission.
     script: bytes | None = None
     #: Called with each line of output while the hook runs.
     on_line: Callable[[bytes], None] | None = None
@@ -65,12 +65,12 @@ class Told(Struct, frozen=True):
 
 
 class Wire(Protocol):
-    """One dialect's way of talking to hooks. Stateless."""
+    """How one dialect talks to hooks. Stateless."""
 
     def encode(self, call: Call) -> Encoded: ...
 
     def decode(self, call: Call, raw: RawResult) -> Decoded: ...
 
     def advance(self, event: EventSpec[Any], payload: Any, outcome: Outcome) -> Any:
-        """The payload as the next hook sees it, after what was said so far."""
+        """The payload as the next hook sees it, after the outcome so far."""
         ...
