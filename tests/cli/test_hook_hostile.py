@@ -13,7 +13,7 @@ from hookline.cli.commands.hook.run import Answering
 from hookline.dialects.registry import standard_dialects
 from hookline.model.events import EVENTS
 from hookline.model.outcome import Outcome
-from hookline.model.wire import Told
+from hookline.model.wire import HookReply
 from tests.dialects.claude_code.driver import RECORDED
 
 NAMES = list(standard_dialects())
@@ -25,10 +25,10 @@ async def _denies(_payload: Any) -> Outcome:
     return deny("judged")
 
 
-def answered(name: str, event: str | None, raw: bytes, env: dict[str, str] | None = None) -> Told:
+def answered(name: str, event: str | None, raw: bytes, env: dict[str, str] | None = None) -> HookReply:
     """With a hook on every event that denies whatever it is asked."""
 
-    async def main() -> Told:
+    async def main() -> HookReply:
         engine = Engine()
         for row in EVENTS.values():
             engine.add(row, _denies)
@@ -40,7 +40,7 @@ def answered(name: str, event: str | None, raw: bytes, env: dict[str, str] | Non
     return asyncio.run(main())
 
 
-def says_no(told: Told) -> bool:
+def says_no(told: HookReply) -> bool:
     return told.code == 2 or any(word in told.stdout for word in ('"deny"', '"block"'))
 
 
@@ -99,7 +99,7 @@ def test_a_directory_that_is_none_is_no_way_round_the_hooks(
         "tool_input": {},
     }
 
-    async def main() -> Told:
+    async def main() -> HookReply:
         engine = Engine()
         engine.add(EVENTS["PreToolUse"], _denies)
         return await Answering(engine, "claude-code", None, None, {}).told(json.dumps(call).encode())

@@ -29,7 +29,7 @@ from hookline.model.outcome import (
 from hookline.model.policy import Policy
 from hookline.model.raw import Exited
 from hookline.model.scene import Scene
-from hookline.model.wire import Call, Decoded, Told, Wire
+from hookline.model.wire import Call, Decoded, HookReply, Wire
 from hookline.schemas.examples import example_payload
 
 SCENE = Scene(
@@ -179,7 +179,7 @@ SAYINGS: Mapping[str, Saying] = {
 
 class Trip(Struct, frozen=True):
     said: Outcome
-    told: Told
+    told: HookReply
     understood: Decoded
 
 

@@ -20,7 +20,7 @@ from hookline.model.events import EventSpec
 from hookline.model.hook import Condition, Hook, Matcher, Scope
 from hookline.model.outcome import Outcome
 from hookline.model.policy import Policy
-from hookline.model.wire import Parsed, Told, Wire
+from hookline.model.wire import HookReply, Parsed, Wire
 
 if TYPE_CHECKING:
     from hookline.handlers.registry import Handler
@@ -96,7 +96,7 @@ class ReversibleWire(Wire, Protocol):
         """A payload in the agent's own shape. Raises ConfigError or UnknownEventError that say what is wrong."""
         ...
 
-    def answer(self, event_name: str, outcome: Outcome) -> Told:
+    def answer(self, event_name: str, outcome: Outcome) -> HookReply:
         """The outcome in the agent's own terms, and what of it the agent cannot express."""
         ...
 

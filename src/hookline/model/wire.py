@@ -54,8 +54,8 @@ class Parsed(Struct, frozen=True):
     scene: Scene
 
 
-class Told(Struct, frozen=True):
-    """An outcome in another agent's terms: what Hookline exits with and prints when it *is* the hook."""
+class HookReply(Struct, frozen=True):
+    """An outcome in another agent's terms: exit code and output of Hookline when it is called as a hook."""
 
     code: int = 0
     stdout: str = ""

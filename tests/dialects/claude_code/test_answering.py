@@ -18,17 +18,17 @@ from hookline.model.outcome import (
     Vote,
 )
 from hookline.model.raw import Exited
-from hookline.model.wire import Told
+from hookline.model.wire import HookReply
 from tests.dialects.claude_code.calls import CLAUDE, call, understood
 
 HEARD = [name for name, row in ROWS.items() if row.heard]
 
 
-def told(event_name: str, outcome: Outcome) -> Told:
+def told(event_name: str, outcome: Outcome) -> HookReply:
     return CLAUDE.wire.answer(event_name, outcome)
 
 
-def back(event_name: str, told: Told) -> Outcome:
+def back(event_name: str, told: HookReply) -> Outcome:
     decoded = understood(call(event_name), Exited(told.code, told.stdout.encode(), told.stderr.encode()))
     assert decoded.failure is None
     return decoded.outcome.clipped(CLAUDE.events[event_name].policy.may)[0]
@@ -47,12 +47,12 @@ def test_a_block_is_told_wherever_there_is_one(event_name: str) -> None:
 @pytest.mark.parametrize("event_name", [name for name in ROWS if not ROWS[name].heard])
 def test_where_nobody_listens_all_is_lost(event_name: str) -> None:
     answer = told(event_name, Outcome(votes=(Vote("block", "x"),), messages=(Message("m"),)))
-    assert answer == Told(lost=("votes", "messages"))
+    assert answer == HookReply(lost=("votes", "messages"))
 
 
 @pytest.mark.parametrize("event_name", HEARD)
 def test_nothing_is_told_as_nothing(event_name: str) -> None:
-    assert told(event_name, GO_ON) == Told()
+    assert told(event_name, GO_ON) == HookReply()
 
 
 @pytest.mark.parametrize("kind", ["allow", "ask", "defer"])

@@ -18,7 +18,7 @@ from hookline.model.outcome import (
     Vote,
 )
 from hookline.model.raw import Exited
-from hookline.model.wire import Told
+from hookline.model.wire import HookReply
 from tests.dialects.docker_agent.stage import PAYLOADS, a_call
 
 DIALECT = dialect()
@@ -29,11 +29,11 @@ VALUES: dict[str, Any] = {
 }
 
 
-def told(event: str, outcome: Outcome) -> Told:
+def told(event: str, outcome: Outcome) -> HookReply:
     return DIALECT.wire.answer(event, outcome)
 
 
-def understood(event: str, answer: Told) -> Outcome:
+def understood(event: str, answer: HookReply) -> Outcome:
     raw = Exited(answer.code, answer.stdout.encode(), answer.stderr.encode())
     decoded = DIALECT.wire.decode(a_call(event), raw)
     assert decoded.failure is None
@@ -74,7 +74,7 @@ def test_text_comes_back_or_is_named_as_lost(event: str):
     if may(event) & May.CONTEXT:
         assert understood(event, answer).context == ("a\nb",)
     else:
-        assert answer == Told(lost=("context",))
+        assert answer == HookReply(lost=("context",))
 
 
 @pytest.mark.parametrize("event", PAYLOADS)
@@ -86,7 +86,7 @@ def test_a_rewrite_comes_back_or_is_named_as_lost(event: str):
         assert understood(event, answer).edits[0].value == edit.value
         assert answer.lost == ()
     else:
-        assert answer == Told(lost=("rewrite",))
+        assert answer == HookReply(lost=("rewrite",))
 
 
 @pytest.mark.parametrize("event", PAYLOADS)
@@ -101,7 +101,7 @@ def test_a_summary_comes_back():
 
 
 def test_nothing_said_is_nothing_printed():
-    assert told("pre_tool_use", Outcome()) == Told()
+    assert told("pre_tool_use", Outcome()) == HookReply()
 
 
 def test_stopping_the_run_is_told_as_a_block():

@@ -18,7 +18,7 @@ from hookline.model.outcome import (
 )
 from hookline.model.raw import Exited
 from hookline.model.scene import Scene
-from hookline.model.wire import Call, Decoded, Told
+from hookline.model.wire import Call, Decoded, HookReply
 from tests.dialects.gencode.stage import PAYLOADS
 
 EVERYTHING = Outcome(
@@ -34,11 +34,11 @@ EVERYTHING = Outcome(
 )
 
 
-def told(event: str, outcome: Outcome) -> Told:
+def told(event: str, outcome: Outcome) -> HookReply:
     return dialect().wire.answer(event, outcome)
 
 
-def heard(event: str, answer: Told) -> Decoded:
+def heard(event: str, answer: HookReply) -> Decoded:
     mine = dialect()
     hook = mine.flag_hook(mine.events[event], "true")
     call = Call(hook=hook, event=hook.event, payload=PAYLOADS[event], scene=Scene(), timeout=1)
@@ -115,7 +115,7 @@ def test_these_are_the_words_elsewhere() -> None:
 
 def test_nothing_to_say_is_no_output() -> None:
     for event in ROWS:
-        assert told(event, Outcome()) == Told()
+        assert told(event, Outcome()) == HookReply()
 
 
 def test_a_stop_keeps_at_least_this_call_from_happening() -> None:
@@ -124,7 +124,7 @@ def test_a_stop_keeps_at_least_this_call_from_happening() -> None:
     assert answer.lost == ("stop",)
     assert heard("PreToolUse", answer).outcome.reason == "enough"
     # At Stop a block would do the opposite.
-    assert told("Stop", stop) == Told(lost=("stop",))
+    assert told("Stop", stop) == HookReply(lost=("stop",))
 
 
 def test_putting_off_becomes_asking() -> None:
@@ -135,7 +135,7 @@ def test_putting_off_becomes_asking() -> None:
 
 def test_a_patch_nobody_laid_over_anything_is_lost() -> None:
     answer = told("PreToolUse", Outcome(edits=(Edit({"a": 1}, patch=True, field="tool_input"),)))
-    assert answer == Told(lost=("rewrite",))
+    assert answer == HookReply(lost=("rewrite",))
 
 
 def test_what_cannot_be_written_down_does_not_let_a_block_pass() -> None:

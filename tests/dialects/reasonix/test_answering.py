@@ -20,7 +20,7 @@ from hookline.model.outcome import (
 )
 from hookline.model.raw import Exited
 from hookline.model.scene import Scene
-from hookline.model.wire import Call, Told
+from hookline.model.wire import Call, HookReply
 from tests.dialects.reasonix.stage import PAYLOADS, one
 
 GATES = ("TurnStart", "UserPromptSubmit", "PreModelCall", "PreToolUse", "TurnEnd")
@@ -29,7 +29,7 @@ WIRE = dialect().wire
 HOOKS = {event: one(event, "hookline hook --dialect reasonix").reading.hooks[0] for event in PAYLOADS}
 
 
-def understood(event: str, told: Told) -> Outcome:
+def understood(event: str, told: HookReply) -> Outcome:
     """What Reasonix makes of an answer."""
     hook = HOOKS[event]
     call = Call(hook=hook, event=hook.event, payload=PAYLOADS[event], scene=Scene(), timeout=1)
@@ -52,7 +52,7 @@ def test_a_block_comes_back_as_a_block(event: str):
 @pytest.mark.parametrize("event", PAYLOADS)
 def test_a_pass_comes_back_as_a_pass(event: str):
     told = WIRE.answer(event, Outcome())
-    assert told == Told()
+    assert told == HookReply()
     assert understood(event, told) == Outcome()
 
 
@@ -85,7 +85,7 @@ def test_text_with_no_place_is_lost(event: str):
 def test_the_end_of_a_turn_speaks_by_marked_lines():
     outcome = block("tests fail", context_items=(ContextItem("fix\nthem"),), messages=(Message("two\nfail"),))
     told = WIRE.answer("TurnEnd", outcome)
-    assert told == Told(2, "@@INJECT: fix\n@@INJECT: them\n@@WARN: two fail\n", "tests fail")
+    assert told == HookReply(2, "@@INJECT: fix\n@@INJECT: them\n@@WARN: two fail\n", "tests fail")
     again = understood("TurnEnd", told)
     assert (again.reason, again.context) == ("tests fail", ("fix\nthem",))
     assert again.messages[-1].text == "two fail"
@@ -93,7 +93,7 @@ def test_the_end_of_a_turn_speaks_by_marked_lines():
 
 def test_a_warning_at_the_end_of_a_turn_needs_no_block():
     told = WIRE.answer("TurnEnd", Outcome(messages=(Message("careful"),), context_items=(ContextItem("x"),)))
-    assert told == Told(0, "@@WARN: careful\n", "", ("context",))
+    assert told == HookReply(0, "@@WARN: careful\n", "", ("context",))
     assert [message.text for message in understood("TurnEnd", told).messages] == ["careful"]
 
 

@@ -25,7 +25,7 @@ from hookline.model.outcome import (
     Vote,
     VoteKind,
 )
-from hookline.model.wire import Told
+from hookline.model.wire import HookReply
 
 Object = Mapping[str, Any]
 
@@ -377,11 +377,11 @@ class _Draft(Struct):
         return key in SPECIFIC.get(self.event_name, {})
 
 
-def answer(event_name: str, outcome: Outcome) -> Told:
+def answer(event_name: str, outcome: Outcome) -> HookReply:
     """Everything the event can be told; the rest by name in `lost`."""
     row = ROWS.get(event_name)
     if row is None or not row.heard:
-        return Told(lost=_everything(outcome))
+        return HookReply(lost=_everything(outcome))
     draft = _Draft(event_name, row, outcome)
     for write in _PARTS:
         write(draft)
@@ -390,12 +390,12 @@ def answer(event_name: str, outcome: Outcome) -> Told:
             return _by_exit_code(draft)
         draft.lost.append("block")
     if event_name == "WorktreeCreate" and outcome.answers:
-        return Told(stdout=whole_text(f"{outcome.answer}\n"), lost=tuple(draft.lost))
+        return HookReply(stdout=whole_text(f"{outcome.answer}\n"), lost=tuple(draft.lost))
     if draft.plain and not draft.top:
-        return Told(stdout=whole_text(draft.plain), lost=tuple(draft.lost))
+        return HookReply(stdout=whole_text(draft.plain), lost=tuple(draft.lost))
     if draft.specific:
         draft.top["hookSpecificOutput"] = {"hookEventName": event_name, **draft.specific}
-    return Told(stdout=_json(draft.top), lost=tuple(draft.lost))
+    return HookReply(stdout=_json(draft.top), lost=tuple(draft.lost))
 
 
 def _json(document: dict[str, Any]) -> str:
@@ -407,14 +407,14 @@ def _everything(outcome: Outcome) -> tuple[str, ...]:
     return tuple(name for name, value in parts.items() if value)
 
 
-def _by_exit_code(draft: _Draft) -> Told:
+def _by_exit_code(draft: _Draft) -> HookReply:
     """Where no field says no, the exit code does; the client still reads what stands on stdout."""
     code = 1 if draft.event_name == "WorktreeCreate" else 2
     if draft.event_name == "WorktreeCreate" and draft.outcome.answers:
         draft.lost.append("answer")
     if draft.specific:
         draft.top["hookSpecificOutput"] = {"hookEventName": draft.event_name, **draft.specific}
-    return Told(code, _json(draft.top), whole_text(draft.outcome.reason or NO_REASON), tuple(draft.lost))
+    return HookReply(code, _json(draft.top), whole_text(draft.outcome.reason or NO_REASON), tuple(draft.lost))
 
 
 def _block_is_told(draft: _Draft) -> bool:

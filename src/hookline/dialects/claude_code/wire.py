@@ -10,7 +10,7 @@ from hookline.dialects.edits import with_edits
 from hookline.model.events import EventSpec
 from hookline.model.outcome import Outcome
 from hookline.model.raw import Broke, Exited, RawResult, Replied, Returned
-from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, Parsed, Told
+from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, HookReply, Parsed
 
 
 class ClaudeCodeWire:
@@ -39,5 +39,5 @@ class ClaudeCodeWire:
         """Raises `ConfigError` or `UnknownEventError` with what is wrong."""
         return parse_payload(document)
 
-    def answer(self, event_name: str, outcome: Outcome) -> Told:
+    def answer(self, event_name: str, outcome: Outcome) -> HookReply:
         return answer(event_name, outcome)

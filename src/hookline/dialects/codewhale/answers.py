@@ -10,13 +10,13 @@ from hookline.dialects.codewhale.texts import FIELD_CHARS, SUBMIT_REASON_CHARS
 from hookline.dialects.json_text import written, written_answer
 from hookline.dialects.surrogates import whole_text
 from hookline.model.outcome import Outcome
-from hookline.model.wire import Told
+from hookline.model.wire import HookReply
 
 #: It has no word for a decision that is left to the agent; there, that is to ask.
 _DECISIONS: Mapping[str, str] = {"deny": "deny", "ask": "ask", "allow": "allow", "defer": "ask"}
 
 
-def tell_outcome(event_name: str, outcome: Outcome) -> Told:
+def tell_outcome(event_name: str, outcome: Outcome) -> HookReply:
     return _TELLERS.get(event_name, _observed)(outcome)
 
 
@@ -29,9 +29,9 @@ class _Lost:
     def add(self, name: str) -> None:
         self.names.append(name)
 
-    def told(self, code: int, answer: Mapping[str, Any] | None, stdout: str = "") -> Told:
+    def told(self, code: int, answer: Mapping[str, Any] | None, stdout: str = "") -> HookReply:
         text = written_answer(answer) if answer else whole_text(stdout)
-        return Told(code, text, lost=tuple(self.names))
+        return HookReply(code, text, lost=tuple(self.names))
 
 
 _PARTS = (
@@ -49,7 +49,7 @@ _PARTS = (
 )
 
 
-def _submit(outcome: Outcome) -> Told:
+def _submit(outcome: Outcome) -> HookReply:
     if outcome.blocked:
         lost = _Lost(outcome, "decision")
         reason = outcome.reason or ""
@@ -66,7 +66,7 @@ def _submit(outcome: Outcome) -> Told:
     return lost.told(0, {"text": text})
 
 
-def _gate(outcome: Outcome) -> Told:
+def _gate(outcome: Outcome) -> HookReply:
     # On a denial nothing but the denial is read there.
     lost = _Lost(outcome, "decision") if outcome.blocked else _Lost(outcome, "decision", "rewrite", "context")
     answer: dict[str, Any] = {}
@@ -107,7 +107,7 @@ def _tell_context(outcome: Outcome, answer: dict[str, Any], lost: _Lost) -> None
         lost.add(f"context beyond {FIELD_CHARS} characters")
 
 
-def _environment(outcome: Outcome) -> Told:
+def _environment(outcome: Outcome) -> HookReply:
     lost = _Lost(outcome, "env")
     lines, unsaid = write_lines(outcome.env)
     for key in unsaid:
@@ -115,10 +115,10 @@ def _environment(outcome: Outcome) -> Told:
     return lost.told(0, None, lines)
 
 
-def _observed(outcome: Outcome) -> Told:
+def _observed(outcome: Outcome) -> HookReply:
     return _Lost(outcome).told(0, None)
 
 
-_TELLERS: Mapping[str, Callable[[Outcome], Told]] = MappingProxyType(
+_TELLERS: Mapping[str, Callable[[Outcome], HookReply]] = MappingProxyType(
     {"message_submit": _submit, "tool_call_before": _gate, "shell_env": _environment}
 )

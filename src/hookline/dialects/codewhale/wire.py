@@ -11,7 +11,7 @@ from hookline.dialects.edits import with_edits
 from hookline.model.events import EventSpec
 from hookline.model.outcome import Outcome
 from hookline.model.raw import RawResult
-from hookline.model.wire import Call, Decoded, Encoded, Parsed, Told
+from hookline.model.wire import Call, Decoded, Encoded, HookReply, Parsed
 
 
 def _utc_now() -> datetime:
@@ -38,5 +38,5 @@ class CodeWhaleWire:
         """Raises `ConfigError` or `UnknownEventError` with what is wrong."""
         return parse_payload(document)
 
-    def answer(self, event_name: str, outcome: Outcome) -> Told:
+    def answer(self, event_name: str, outcome: Outcome) -> HookReply:
         return tell_outcome(event_name, outcome)

@@ -19,7 +19,7 @@ from hookline.model.errors import HooklineError
 from hookline.model.events import PRE_MODEL_CALL, EventSpec, May
 from hookline.model.outcome import ContextItem, Outcome, Vote
 from hookline.model.raw import Broke, Exited, Replied
-from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, Parsed, Told
+from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, HookReply, Parsed
 
 
 class DockerWire(ResultReader):
@@ -53,7 +53,7 @@ class DockerWire(ResultReader):
     def parse(self, document: Mapping[str, Any]) -> Parsed:
         return parse_payload(document, self._events)
 
-    def answer(self, event_name: str, outcome: Outcome) -> Told:
+    def answer(self, event_name: str, outcome: Outcome) -> HookReply:
         return AnswerWriter(self._events[event_name], outcome).told()
 
     def advance(self, event: EventSpec[Any], payload: Any, outcome: Outcome) -> Any:

@@ -24,7 +24,7 @@ from hookline.model.outcome import (
     Vote,
     VoteKind,
 )
-from hookline.model.wire import Told
+from hookline.model.wire import HookReply
 
 Object = Mapping[str, Any]
 
@@ -209,7 +209,7 @@ class AnswerWriter:
         self.specific: dict[str, Any] = {}
         self.lost: list[str] = []
 
-    def told(self) -> Told:
+    def told(self) -> HookReply:
         self.write()
         return self.finished()
 
@@ -270,15 +270,15 @@ class AnswerWriter:
             self.top["hookSpecificOutput"] = {"hookEventName": self.event_name, **self.specific}
         return self.top
 
-    def finished(self) -> Told:
+    def finished(self) -> HookReply:
         """Exit 0 with one JSON object, or with nothing when there is nothing to say."""
         document = self.with_specific()
         if not document:
-            return Told(lost=tuple(self.lost))
+            return HookReply(lost=tuple(self.lost))
         try:
-            return Told(stdout=written_answer(document), lost=tuple(self.lost))
+            return HookReply(stdout=written_answer(document), lost=tuple(self.lost))
         except (TypeError, ValueError, RecursionError) as error:
             # What has no JSON form must not let a block pass.
             code = 2 if self.outcome.blocked else self.unwritten_code
             reason = self.outcome.reason or str(error)
-            return Told(code, stderr=reason, lost=(*self.lost, "answer"))
+            return HookReply(code, stderr=reason, lost=(*self.lost, "answer"))

@@ -18,7 +18,7 @@ from hookline.dialects.json_text import read_go_json
 from hookline.model.outcome import Outcome
 from hookline.model.raw import Exited
 from hookline.model.scene import Scene
-from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, Parsed, Told
+from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, HookReply, Parsed
 
 _COMMON = ("session_id", "transcript_path", "cwd", "permission_mode")
 #: Where the payload does not say it, the scene may.
@@ -52,7 +52,7 @@ class GenCodeWire(ResultReader):
         known = scene_texts(given, (*_COMMON, *sent))
         return Parsed(row.event, payload, Scene(**{key: value for key, value in known.items() if value}))
 
-    def answer(self, event_name: str, outcome: Outcome) -> Told:
+    def answer(self, event_name: str, outcome: Outcome) -> HookReply:
         return Writer(event_name, outcome).told()
 
     def read_json(self, text: bytes) -> Any:

@@ -19,7 +19,7 @@ from hookline.dialects.native.events import PREVENTING, REWRITTEN_SHAPES
 from hookline.model.events import EventSpec, May
 from hookline.model.outcome import Edit, Outcome, Vote
 from hookline.model.policy import Policy
-from hookline.model.wire import Told
+from hookline.model.wire import HookReply
 
 
 def read_answer(
@@ -29,7 +29,7 @@ def read_answer(
     return Reader(event_name=event.name, event=event, policy=policy, who=who).read(document)
 
 
-def write_answer(event: EventSpec[Any], outcome: Outcome) -> Told:
+def write_answer(event: EventSpec[Any], outcome: Outcome) -> HookReply:
     return Writer(event, outcome).told()
 
 

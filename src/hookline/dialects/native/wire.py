@@ -10,7 +10,7 @@ from hookline.documents.shapes import misshaped
 from hookline.model.events import EVENTS, EventSpec
 from hookline.model.outcome import GO_ON, ContextItem, Outcome, Vote
 from hookline.model.raw import Exited, Replied
-from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, Parsed, Told
+from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, HookReply, Parsed
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -30,7 +30,7 @@ class NativeWire(ResultReader):
         """A payload document read back. Raises `ConfigError` or `UnknownEventError` with what is wrong."""
         return parse_payload(document, self._events)
 
-    def answer(self, event_name: str, outcome: Outcome) -> Told:
+    def answer(self, event_name: str, outcome: Outcome) -> HookReply:
         """The outcome as the answer of a native hook, and what of it has no place at this event."""
         from hookline.dialects.native.answers import write_answer  # noqa: PLC0415 only where Hookline is the hook
 

@@ -7,7 +7,7 @@ from hookline.dialects.reasonix.events import LONGEST_TEXT, TEXT_EVENTS, gates
 from hookline.dialects.reasonix.markers import INJECT, WARN, marked_lines
 from hookline.dialects.surrogates import whole_text
 from hookline.model.outcome import Outcome
-from hookline.model.wire import Told
+from hookline.model.wire import HookReply
 
 #: Parts of an outcome that have no words in Reasonix, and what they are called.
 _UNSPEAKABLE = (
@@ -23,12 +23,12 @@ _UNSPEAKABLE = (
 _STOPS = frozenset({"TurnStart", "UserPromptSubmit"})
 
 
-def answer(own_event: DialectEvent, outcome: Outcome) -> Told:
+def answer(own_event: DialectEvent, outcome: Outcome) -> HookReply:
     told = _told(own_event, outcome)
-    return Told(told.code, whole_text(told.stdout), whole_text(told.stderr), told.lost)
+    return HookReply(told.code, whole_text(told.stdout), whole_text(told.stderr), told.lost)
 
 
-def _told(own_event: DialectEvent, outcome: Outcome) -> Told:
+def _told(own_event: DialectEvent, outcome: Outcome) -> HookReply:
     gate, name = gates(own_event.policy), own_event.name
     lost = [label for part, label in _UNSPEAKABLE if getattr(outcome, part)]
     refused = _refusal(name, outcome) if gate else None
@@ -43,7 +43,7 @@ def _told(own_event: DialectEvent, outcome: Outcome) -> Told:
         # Where nothing can be stopped, Reasonix at least shows the reason to the user.
         if outcome.context_items:
             lost.append("context")
-        return Told(2, "", refused if refused is not None else outcome.reason or "", tuple(lost))
+        return HookReply(2, "", refused if refused is not None else outcome.reason or "", tuple(lost))
     return _passed(name, outcome, lost)
 
 
@@ -65,21 +65,21 @@ def _lost_votes(outcome: Outcome, *, gate: bool) -> Iterator[str]:
         yield from sorted(said - {"block"})
 
 
-def _at_turn_end(outcome: Outcome, refused: str | None, lost: list[str]) -> Told:
+def _at_turn_end(outcome: Outcome, refused: str | None, lost: list[str]) -> HookReply:
     warnings = "".join(f"{WARN}{' '.join(message.text.split())}\n" for message in outcome.messages)
     if refused is None:
         if outcome.context_items:
             lost.append("context")
-        return Told(0, warnings, "", tuple(lost))
+        return HookReply(0, warnings, "", tuple(lost))
     injected = "".join(marked_lines(INJECT, item.text) for item in outcome.context_items)
-    return Told(2, injected + warnings, refused, tuple(lost))
+    return HookReply(2, injected + warnings, refused, tuple(lost))
 
 
-def _passed(name: str, outcome: Outcome, lost: list[str]) -> Told:
+def _passed(name: str, outcome: Outcome, lost: list[str]) -> HookReply:
     text = "\n\n".join(item.text.strip() for item in outcome.context_items)
     if text and name not in TEXT_EVENTS and name != "PreCompact":
-        return Told(lost=(*lost, "context"))
+        return HookReply(lost=(*lost, "context"))
     if len(text) > LONGEST_TEXT and name in TEXT_EVENTS:
         lost.append(f"text beyond {LONGEST_TEXT:,} characters")
         text = text[:LONGEST_TEXT]
-    return Told(0, text, "", tuple(lost))
+    return HookReply(0, text, "", tuple(lost))

@@ -17,7 +17,7 @@ from hookline.model.events import EventSpec
 from hookline.model.outcome import Outcome
 from hookline.model.policy import Policy
 from hookline.model.raw import Broke, Exited, RawResult, Replied
-from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, Parsed, Told
+from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, HookReply, Parsed
 
 
 class ReasonixWire:
@@ -52,7 +52,7 @@ class ReasonixWire:
         """Raises `ConfigError` or `UnknownEventError` with what is wrong."""
         return parsing.parse(document, self._events)
 
-    def answer(self, event_name: str, outcome: Outcome) -> Told:
+    def answer(self, event_name: str, outcome: Outcome) -> HookReply:
         known = self._events.get(event_name)
         if known is None:
             raise UnknownEventError(event_name, nearest(event_name, self._events))

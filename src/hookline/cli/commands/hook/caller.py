@@ -12,7 +12,7 @@ from hookline.model.errors import HooklineError
 from hookline.model.events import EventSpec, May
 from hookline.model.outcome import Outcome, Vote
 from hookline.model.policy import Policy
-from hookline.model.wire import Parsed, Told
+from hookline.model.wire import HookReply, Parsed
 
 if TYPE_CHECKING:
     from hookline.config.load import Loader
@@ -47,7 +47,7 @@ class Caller(Struct, frozen=True, eq=False):
     name: str
     events: Mapping[str, Asked]
     parse: Callable[[Mapping[str, Any]], Parsed]
-    answer: Callable[[str, Outcome], Told]
+    answer: Callable[[str, Outcome], HookReply]
 
     @property
     def event_key(self) -> str:
@@ -72,16 +72,16 @@ class Caller(Struct, frozen=True, eq=False):
         )
         raise CallError(f"{self.name} has no event {word[:100]!r}; {hint}")
 
-    def closed(self, asked: Asked | None, why: str) -> Told:
+    def closed(self, asked: Asked | None, why: str) -> HookReply:
         """What is said when no hook could be asked: a guard's no, elsewhere a failure that stops nothing."""
         if asked is not None and not asked.guards:
-            return Told(FAILED, "", why)
+            return HookReply(FAILED, "", why)
         if asked is None:
-            return Told(CLOSED, "", why)
+            return HookReply(CLOSED, "", why)
         try:
             return self.answer(asked.name, Outcome(votes=(Vote("block", why),)))
         except Exception:  # noqa: BLE001 an answer that cannot even be written must not become a pass
-            return Told(CLOSED, "", why)
+            return HookReply(CLOSED, "", why)
 
 
 def caller_of(loader: "Loader", name: str) -> Caller:

@@ -35,13 +35,13 @@ from hookline.model.events import EventSpec, May, field_of
 from hookline.model.outcome import GO_ON, Outcome, Vote
 from hookline.model.run import Run
 from hookline.model.safe_text import one_line, printable
-from hookline.model.wire import Parsed, Told
+from hookline.model.wire import HookReply, Parsed
 
 
-def give(told: Told, outcome: Outcome) -> int:
+def give(told: HookReply, outcome: Outcome) -> int:
     """Write the answer; the status to exit with. A no, or a question, that cannot be written is a no by status."""
     if not _written(1, told.stdout) and outcome.permission in ("deny", "ask", "defer"):
-        told = Told(2, "", told.stderr or outcome.reason or "")
+        told = HookReply(2, "", told.stderr or outcome.reason or "")
     _written(2, told.stderr if not told.stderr or told.stderr.endswith("\n") else f"{told.stderr}\n")
     return told.code
 
@@ -97,7 +97,7 @@ class Answering:
         self._asked: Asked | None = None
         self._session: Session | None = None
 
-    async def told(self, raw: bytes | CallError) -> Told:
+    async def told(self, raw: bytes | CallError) -> HookReply:
         """What the agent is answered to its payload, or to why there is none. Nothing is raised but cancellation."""
         try:
             return await self._told(raw)
@@ -108,7 +108,7 @@ class Answering:
         except Exception as problem:  # noqa: BLE001 a guard that breaks must not let things pass
             return self._refused(f"it broke: {type(problem).__name__}: {problem}")
 
-    async def _told(self, raw: bytes | CallError) -> Told:
+    async def _told(self, raw: bytes | CallError) -> HookReply:
         caller = self._caller = caller_of(self.engine.loader, self._dialect)
         if self._word is not None:
             self._asked = caller.named(self._word)
@@ -121,7 +121,7 @@ class Answering:
             parsed = caller.parse(document)
         except ConfigError:
             if self._concerns_nobody(caller, document):
-                return Told()
+                return HookReply()
             raise
         loaded = self._load(parsed)
         session = self._session_for(parsed, asked)
@@ -162,11 +162,11 @@ class Answering:
             for hook in self.engine.hooks
         )
 
-    def _refused(self, why: str) -> Told:
+    def _refused(self, why: str) -> HookReply:
         """No hook could be asked, or what they said could not be told."""
         words = one_line(f"hookline hook --dialect {self._dialect}: {why}", 2000)
         caller, asked = self._caller, self._asked
-        told = Told(CLOSED, "", words) if caller is None else caller.closed(asked, words)
+        told = HookReply(CLOSED, "", words) if caller is None else caller.closed(asked, words)
         closed = asked is None or asked.guards
         self.outcome = Outcome(votes=(Vote("block", words),)) if closed else GO_ON
         self._record(
@@ -209,7 +209,7 @@ def _deeper(env: MutableMapping[str, str]) -> None:
     env[DEPTH] = str(depth + 1)
 
 
-def _honest(told: Told, outcome: Outcome, payload: Any) -> Told:
+def _honest(told: HookReply, outcome: Outcome, payload: Any) -> HookReply:
     """A wire does not know the payload. What is laid over an input loses nothing where no key was taken away."""
     if _REMOVAL not in told.lost:
         return told
@@ -220,7 +220,7 @@ def _honest(told: Told, outcome: Outcome, payload: Any) -> Told:
     return replace(told, lost=tuple(one for one in told.lost if one != _REMOVAL)) if kept else told
 
 
-def _with_problems(told: Told, loaded: Loaded, event: EventSpec[Any]) -> Told:
+def _with_problems(told: HookReply, loaded: Loaded, event: EventSpec[Any]) -> HookReply:
     """A file nobody could read may have held hooks for this event. Guards in it have said no by themselves."""
     unread = [one for one in loaded.found if one.unreadable and one.dialect == OWN_FORMAT]
     if not unread or event.guard:
@@ -297,7 +297,7 @@ def _stop_on_signals(signalled: list[int]) -> None:
             loop.add_signal_handler(number, stop, number)
 
 
-def _with_journal(told: Told, engine: Engine) -> Told:
+def _with_journal(told: HookReply, engine: Engine) -> HookReply:
     """What is wrong with the journal, where stderr does not give the reason for something."""
     if told.code != 0 or not engine.journal.problems:
         return told
