@@ -8,9 +8,11 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from hookline.checks.context import Here, about, agent_of, entries
+from hookline.checks.context import CheckContext, entries
 from hookline.checks.programs import first_bytes, started
 from hookline.config.load import Loaded
+from hookline.dialects.dialect import Dialect
+from hookline.dialects.report import about
 from hookline.handlers.command import CommandSpec
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.events import PRE_TOOL_USE, USER_PROMPT_SUBMIT, May
@@ -91,12 +93,12 @@ class ScriptText(Struct, frozen=True):
     language: str
 
 
-def script_text(hook: Hook, here: Here) -> ScriptText | None:
+def script_text(hook: Hook, context: CheckContext) -> ScriptText | None:
     """The script a command hook runs, if it is a small shell or Python file; else a line that is all there is."""
     spec = hook.spec
     if not isinstance(spec, CommandSpec) or spec.shell in ("powershell", "pwsh"):
         return None
-    for start in reversed(started(hook, here)):
+    for start in reversed(started(hook, context)):
         place = next((each for each in start.places if os.path.isfile(each)), None)
         if place is not None:
             language = _language(place, start.interpreter)
@@ -172,27 +174,27 @@ _ANSWERS: Final = (
 )  # fmt: skip
 
 
-def answers(loaded: Loaded, here: Here) -> Iterator[Diagnostic]:
+def answers(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
     for hook in entries(loaded):
         if hook.broken is not None or hook.mode != "enforce":
             continue
         if hook.kind in ("prompt", "agent"):
-            yield from _unheard_model(hook)
+            yield from _unread_refusal(hook, context.dialect(hook))
             continue
-        script = script_text(hook, here) if hook.kind == "command" else None
+        script = script_text(hook, context) if hook.kind == "command" else None
         if script is not None:
-            yield from _of_script(hook, script)
+            yield from _of_script(hook, script, context.title(hook.dialect))
 
 
-def _of_script(hook: Hook, script: ScriptText) -> Iterator[Diagnostic]:
+def _of_script(hook: Hook, script: ScriptText, agent: str) -> Iterator[Diagnostic]:
     for answer in _ANSWERS:
         if answer.looks.search(without_comments(script.text)):
-            yield from _dead_answer(hook, answer, script)
+            yield from _dead_answer(hook, answer, script, agent)
     yield from _ends_the_turn(hook, script)
-    yield from _no_block(hook, script)
+    yield from _no_block(hook, script, agent)
     words = printed_words(script)
     if words is not None and hook.waiting == "wait" and not heard(hook, words):
-        message = f"{_named(script)} prints text, and at {hook.policy.event_name} {agent_of(hook)} reads none"
+        message = f"{_named(script)} prints text, and at {hook.policy.event_name} {agent} reads none"
         fix = (
             "print it to stderr (>&2), or answer in JSON"
             if script.language == "shell"
@@ -201,13 +203,13 @@ def _of_script(hook: Hook, script: ScriptText) -> Iterator[Diagnostic]:
         yield about(hook, "warning", "unread-output", message, "command", fix=fix)
 
 
-def _dead_answer(hook: Hook, answer: _Answer, script: ScriptText) -> Iterator[Diagnostic]:
+def _dead_answer(hook: Hook, answer: _Answer, script: ScriptText, agent: str) -> Iterator[Diagnostic]:
     sample: dict[str, Any] = {
         key: {**value, "hookEventName": hook.policy.event_name} if key == "hookSpecificOutput" else value
         for key, value in answer.sample.items()
     }
     if not decides(hook, sample):
-        unread = f"which {agent_of(hook)} does not read at {hook.policy.event_name}"
+        unread = f"which {agent} does not read at {hook.policy.event_name}"
         message = f"{_named(script)} answers {answer.says}, {unread}"
         yield about(hook, "warning", answer.code, message, "command", fix=_instead(hook))
 
@@ -229,7 +231,7 @@ def _ends_the_turn(hook: Hook, script: ScriptText) -> Iterator[Diagnostic]:
         yield about(hook, "warning", "continue-false", message, "command", fix=fix)
 
 
-def _no_block(hook: Hook, script: ScriptText) -> Iterator[Diagnostic]:
+def _no_block(hook: Hook, script: ScriptText, agent: str) -> Iterator[Diagnostic]:
     """A guard that means to refuse by exit 1, where that is an error and everything goes ahead."""
     guards = hook.event in (PRE_TOOL_USE, USER_PROMPT_SUBMIT) and hook.policy.may & May.BLOCK
     codes = exit_codes(script)
@@ -239,20 +241,20 @@ def _no_block(hook: Hook, script: ScriptText) -> Iterator[Diagnostic]:
     decoded = understood(hook, Exited(1))
     if decoded is None or decoded.outcome.votes or hook.reaction("crashed") == "block":
         return
-    message = f"{_named(script)} ends with exit 1, which does not block: {agent_of(hook)} goes ahead"
+    message = f"{_named(script)} ends with exit 1, which does not block: {agent} goes ahead"
     yield about(hook, "warning", "exit-1", message, "command", fix="exit 2")
 
 
-def _unheard_model(hook: Hook) -> Iterator[Diagnostic]:
-    no = understood(hook, Replied(b'{"ok": false, "reason": "x"}'))
-    if no is None or not hook.policy.may & May.BLOCK or hook.dialect not in ("claude-code", "native"):
+def _unread_refusal(hook: Hook, dialect: Dialect) -> Iterator[Diagnostic]:
+    """A model that may refuse, at an event where its answer decides nothing."""
+    if dialect.model_refusal is None or not hook.policy.may & May.BLOCK or hook.waiting != "wait":
         return
-    if not no.outcome.votes and not no.outcome.halts and hook.waiting == "wait":
-        where = hook.policy.event_name
-        message = f"a {hook.kind} hook decides nothing at {where}: {agent_of(hook)} does not read its answer"
-        yield about(
-            hook, "warning", "unread-answer", message, "type", fix="a command or http hook can decide here"
-        )
+    refused = understood(hook, Replied(dialect.model_refusal))
+    if refused is not None and not refused.outcome.votes and not refused.outcome.halts:
+        unread = f"{dialect.title} does not read its answer"
+        message = f"a {hook.kind} hook decides nothing at {hook.policy.event_name}: {unread}"
+        fix = "a command or http hook can decide here"
+        yield about(hook, "warning", "unread-answer", message, "type", fix=fix)
 
 
 def _named(script: ScriptText) -> str:

@@ -1,51 +1,43 @@
-"""Where a check-up takes place, and what its checks are."""
+"""What every check is given beside the hooks, and what checks have in common."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from hookline.config.load import Loaded
 from hookline.matching.shell import ShellReader
-from hookline.model.diagnostics import Diagnostic, Severity
+from hookline.model.diagnostics import Diagnostic
 from hookline.model.hook import Hook
 
+if TYPE_CHECKING:
+    from hookline.config.load import Loader
+    from hookline.dialects.dialect import Dialect
 
-class Here(Struct, frozen=True, eq=False):
-    """The directory, the user's environment, and who reads shell lines."""
+
+class CheckContext(Struct, frozen=True, eq=False):
+    """The directory, the user's environment, and the dialects."""
 
     cwd: str
     env: Mapping[str, str]
     shell: ShellReader
+    loader: "Loader"
+
+    def dialect(self, hook: Hook) -> "Dialect":
+        return self.loader.dialect(hook.dialect)
+
+    def title(self, dialect: str) -> str:
+        """What people call the agent. The journal may name one that is not known any more."""
+        return self.loader.dialect(dialect).title if dialect in self.loader.names else dialect
 
 
 #: Reads and looks at files; runs nothing, changes nothing.
-Check = Callable[[Loaded, Here], Iterator[Diagnostic]]
-
-#: What people call the agents whose hooks these are.
-AGENTS: Mapping[str, str] = {
-    "claude-code": "Claude Code",
-    "gen-code": "gen-code",
-    "codewhale": "CodeWhale",
-    "reasonix": "Reasonix",
-    "docker-agent": "Docker Agent",
-    "native": "Hookline",
-}
-
-
-def agent_of(hook: Hook) -> str:
-    return AGENTS.get(hook.dialect, hook.dialect)
-
-
-def about(
-    hook: Hook, severity: Severity, code: str, message: str, *path: str | int, fix: str | None = None
-) -> Diagnostic:
-    """Something about one hook, at its entry or at a field of it."""
-    return Diagnostic(severity, code, message, hook.where.at(*path), hook.name, fix)
+CheckFunction = Callable[[Loaded, CheckContext], Iterator[Diagnostic]]
 
 
 def entries(loaded: Loaded) -> Iterator[Hook]:
-    """One hook per entry of a file: some entries stand for hooks at several moments."""
+    """One hook per entry of a file: some entries are hooks at several moments."""
     seen: set[object] = set()
     for hook in loaded.hooks:
         place = (hook.where.file, hook.where.path) if hook.where.file else id(hook)
@@ -55,6 +47,6 @@ def entries(loaded: Loaded) -> Iterator[Hook]:
 
 
 def project_of_file(file: str, cwd: str) -> str:
-    """The project a configuration file stands in; the working directory where it stands in none."""
+    """The project a configuration file is in; the working directory for a file that is in none."""
     folder = os.path.dirname(os.path.abspath(file)) if file else cwd
     return os.path.dirname(folder) if os.path.basename(folder).startswith(".") else folder

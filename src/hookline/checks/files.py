@@ -4,44 +4,28 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
 
-from msgspec import Struct
-
-from hookline.checks.context import AGENTS, Here
+from hookline.checks.context import CheckContext
 from hookline.config.files import read_file
 from hookline.config.load import Loaded
 from hookline.dialects.places import upward
 from hookline.documents.document import Document
 from hookline.model.diagnostics import Diagnostic, Where
 
-
-class _Folder(Struct, frozen=True):
-    dialect: str
-    #: The file to write.
-    right: str
-
-
-_FOLDERS: Final[Mapping[str, _Folder]] = {
-    ".claude": _Folder("claude-code", "settings.json"),
-    ".gen": _Folder("gen-code", "settings.json"),
-    ".codewhale": _Folder("codewhale", "hooks.toml"),
-    ".reasonix": _Folder("reasonix", "settings.json"),
-    ".hookline": _Folder("native", "hooks.toml"),
-}
 _STEMS: Final = ("hooks", "hook", "settings", "setting", "config", "hooks.local", "settings.local")
 _SUFFIXES: Final = ("json", "jsonc", "json5", "toml", "yaml", "yml")
 
 
-def unread_files(loaded: Loaded, here: Here) -> Iterator[Diagnostic]:
+def unread_files(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
     """Beside files that were looked for: elsewhere nobody expects hooks."""
     read = {found.file for found in loaded.found} | {one.where.file for one in loaded.diagnostics}
     looked_into = {os.path.dirname(file) for file in loaded.looked_for}
-    for directory in upward(here.cwd):
-        for name, folder in _FOLDERS.items():
-            beside = os.path.join(directory, name)
-            for file in _suspects(beside) if beside in looked_into else ():
+    for directory in upward(context.cwd):
+        for dialect in (context.loader.dialect(name) for name in context.loader.names):
+            beside = os.path.join(directory, dialect.folder)
+            for file in _suspects(beside) if dialect.folder and beside in looked_into else ():
                 if file not in read and file not in loaded.looked_for and _has_hooks(file):
-                    message = f"{AGENTS[folder.dialect]} reads no file of this name here, so the hooks in it are dead"
-                    fix = f"put them into {os.path.join(name, folder.right)}"
+                    message = f"{dialect.title} reads no file of this name here, so the hooks in it are dead"
+                    fix = f"put them into {dialect.project_files[0]}"
                     yield Diagnostic("error", "unread-file", message, read_file(file).where(), fix=fix)
 
 
@@ -59,15 +43,14 @@ def _has_hooks(file: str) -> bool:
     return value is None or bool(value.get("hooks"))
 
 
-def misspelled(loaded: Loaded, here: Here) -> Iterator[Diagnostic]:
+def misspelled(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
     """`hook` or `Hooks` at the top of a file: every agent takes it for a setting it does not know."""
-    del here
     for found in loaded.found:
         if found.unreadable:
             continue
         document = read_file(found.file)
         value = _table(document)
-        for path, table in _tables(found.dialect, value or {}):
+        for path, table in context.loader.dialect(found.dialect).hook_tables(value or {}):
             for key in table:
                 if "hooks" not in table and key.strip().lower() in ("hook", "hooks", "hooks:"):
                     message = f"nobody reads {key!r}, so the hooks in it are dead"
@@ -75,26 +58,14 @@ def misspelled(loaded: Loaded, here: Here) -> Iterator[Diagnostic]:
                     yield Diagnostic("error", "misspelled-hooks", message, where, fix="write hooks")
 
 
-def _tables(dialect: str, value: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Mapping[str, Any]]]:
-    if dialect != "docker-agent":
-        yield (), value
-        return
-    agents = value.get("agents")
-    for name, agent in cast("Mapping[str, Any]", agents).items() if isinstance(agents, Mapping) else ():
-        if isinstance(agent, Mapping):
-            yield ("agents", name), cast("Mapping[str, Any]", agent)
-
-
 def _table(document: Document) -> Mapping[str, Any] | None:
     value = document.value
     return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else None
 
 
-def trust(loaded: Loaded, here: Here) -> Iterator[Diagnostic]:
-    del here
+def trust(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
     used = {hook.where.file for hook in loaded.hooks}
     for found in loaded.found:
         if found.needs_trust and found.file in used:
-            agent = AGENTS.get(found.dialect, found.dialect)
-            message = f"{agent} runs these hooks only once you have trusted this project there"
+            message = f"{context.title(found.dialect)} runs these hooks only once you have trusted this project there"
             yield Diagnostic("info", "needs-trust", message, Where(found.file))

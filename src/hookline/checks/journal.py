@@ -2,12 +2,11 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from msgspec import Struct, field
 
-from hookline.checks.context import AGENTS
 from hookline.journal.reader import Damage, scan_journal
 from hookline.model.diagnostics import Diagnostic, Where
 from hookline.model.run import Run
@@ -45,7 +44,7 @@ def writable(path: str) -> Iterator[Diagnostic]:
         yield Diagnostic("warning", "no-journal", message, Where(path), fix="set XDG_STATE_HOME")
 
 
-def recent(path: str, now: float) -> Iterator[Diagnostic]:
+def recent(path: str, now: float, title: Callable[[str], str]) -> Iterator[Diagnostic]:
     """Answers an agent could not be told, and guards that let something pass without having answered."""
     seen = _Seen()
     for run in scan_journal(path):
@@ -58,8 +57,7 @@ def recent(path: str, now: float) -> Iterator[Diagnostic]:
     for dialect, count in seen.answers.items():
         what = ", ".join(name for name, _ in seen.lost[dialect].most_common(_MOST_NAMED))
         counted = "1 answer" if count == 1 else f"{count} answers"
-        agent = AGENTS.get(dialect, dialect)
-        message = f"in the last {DAYS} days {counted} could not be expressed to {agent} ({what})"
+        message = f"in the last {DAYS} days {counted} could not be expressed to {title(dialect)} ({what})"
         yield Diagnostic("warning", "not-expressed", message, Where(path), fix=_FIX)
     for (hook, source), count in seen.passed.most_common(_MOST_NAMED):
         times = "once" if count == 1 else f"{count} times"

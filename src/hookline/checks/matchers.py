@@ -1,11 +1,13 @@
 """Hooks whose matcher and condition never hold together, or that name tools their agent does not have."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
-from hookline.checks.context import Here, about, agent_of, entries
+from hookline.checks.context import CheckContext, entries
 from hookline.config.load import Loaded
+from hookline.dialects.dialect import USUAL_TOOLS, Dialect
+from hookline.dialects.report import about
 from hookline.matching.conditions import AllOf, ToolName
 from hookline.matching.matchers import NameList, OneName
 from hookline.model.diagnostics import Diagnostic, Where
@@ -14,43 +16,18 @@ from hookline.model.hook import Condition, Hook, Matcher
 #: `Bash`, `Bash(git *)`: the tool a rule is about. Stars may be any tool.
 _RULE: Final = re.compile(r"([A-Za-z]\w*)(?:\(.*\))?", re.DOTALL)
 
-#: Tools by the names of Claude Code and gen-code, and what other agents call the same.
-TOOLS_ELSEWHERE: Final[Mapping[str, Mapping[str, str]]] = {
-    "reasonix": {
-        "Bash": "bash",
-        "Read": "read_file",
-        "Write": "write_file",
-        "Edit": "edit_file",
-        "Task": "task",
-    },
-    "docker-agent": {"Bash": "shell", "Read": "read_file", "Write": "write_file", "Edit": "edit_file"},
-}
-CLAUDE_TOOLS: Final = (
-    "Bash",
-    "Edit",
-    "Write",
-    "Read",
-    "MultiEdit",
-    "Glob",
-    "Grep",
-    "WebFetch",
-    "WebSearch",
-    "Task",
-)
 
-
-def impossible(loaded: Loaded, here: Here) -> Iterator[Diagnostic]:
-    del here
+def impossible(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
     for hook in entries(loaded):
         if hook.event.subject == "tool_name" and hook.broken is None:
-            yield from _excluded(hook)
-            yield from _foreign_names(hook)
+            yield from _excluded(hook, context.dialect(hook))
+            yield from _foreign_names(hook, context.dialect(hook))
 
 
-def _excluded(hook: Hook) -> Iterator[Diagnostic]:
+def _excluded(hook: Hook, dialect: Dialect) -> Iterator[Diagnostic]:
     """An `if` about a tool that the matcher keeps away, or two tools at once."""
     wanted = list(dict.fromkeys(rule_tools(hook.condition)))
-    field = "condition" if hook.dialect == "codewhale" else "if"
+    field = dialect.entry_fields.get("if", "if")
     if len(wanted) > 1:
         message = f"its conditions never hold together: no tool is both {' and '.join(wanted[:2])}"
         yield about(hook, "error", "never-runs", message, field, fix="keep one, or list them under any")
@@ -73,27 +50,26 @@ def rule_tools(condition: Condition | None) -> Iterator[str]:
         yield found[1]
 
 
-def _foreign_names(hook: Hook) -> Iterator[Diagnostic]:
-    """Names of tools as another agent has them: what is meant is known, and never called so here."""
+def _foreign_names(hook: Hook, dialect: Dialect) -> Iterator[Diagnostic]:
+    """Names of tools as another agent has them: what is meant is known, and never called so context."""
     names = plain_names(hook.matcher)
-    table = TOOLS_ELSEWHERE.get(hook.dialect, {})
-    if not names or hook.matcher is None:
+    own = dialect.tools
+    if not names or not own:
         return
-    if table and all(name in CLAUDE_TOOLS for name in names):
-        known = "|".join(table[name] for name in names if name in table)
-        yield _dead(hook, f"{agent_of(hook)} has no tool of that name", known)
-    elif hook.dialect == "gen-code" and not any(name in CLAUDE_TOOLS for name in names):
-        by_case = {tool.lower(): tool for tool in CLAUDE_TOOLS}
+    if any(own.get(name, name) != name for name in own):
+        if all(name in USUAL_TOOLS for name in names):
+            known = "|".join(own[name] for name in names if name in own)
+            yield _dead(hook, dialect, f"{dialect.title} has no tool of that name", known)
+    elif not any(name in own for name in names):
+        by_case = {tool.lower(): tool for tool in own}
         meant = [by_case.get(name.lower(), "") for name in names]
         if all(meant):
-            yield _dead(hook, "case counts", "|".join(meant))
+            yield _dead(hook, dialect, "case counts", "|".join(meant))
 
 
-def _dead(hook: Hook, why: str, instead: str) -> Diagnostic:
+def _dead(hook: Hook, dialect: Dialect, why: str, instead: str) -> Diagnostic:
     text = hook.matcher.text if hook.matcher is not None else ""
-    # In Reasonix the entry has it, elsewhere the group around the entry.
-    path = (*hook.where.path, "match") if hook.dialect == "reasonix" else (*hook.where.path[:-2], "matcher")
-    where = Where(hook.where.file, path, hook.where.locate)
+    where = Where(hook.where.file, dialect.field_path(hook.where.path, "matcher"), hook.where.locate)
     message = f'the matcher "{text}" never matches: {why}'
     return Diagnostic("error", "dead-matcher", message, where, hook.name, f'"{instead}"' if instead else None)
 

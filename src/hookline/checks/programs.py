@@ -6,26 +6,20 @@ Only what is certain is told. Whatever only the shell can know is left out, and 
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
 from msgspec import Struct
 
-from hookline.checks.context import Here, about, entries, project_of_file
+from hookline.checks.context import CheckContext, entries, project_of_file
 from hookline.config.load import Loaded
+from hookline.dialects.report import about
 from hookline.handlers.command import CommandSpec
 from hookline.matching.nearest import nearest
 from hookline.matching.shell import HOLE, ShellCommand
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.hook import Hook
 
-#: The variables by which each agent tells a hook where the project is.
-_PROJECT_VARIABLES: Final[Mapping[str, tuple[str, ...]]] = {
-    "claude-code": ("CLAUDE_PROJECT_DIR",),
-    "gen-code": ("GEN_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
-    "codewhale": ("DEEPSEEK_WORKSPACE",),
-    "native": ("HOOKLINE_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
-}
 #: Programs that run the rest of their line.
 _WRAPPERS: Final = frozenset(
     {"exec", "env", "timeout", "nice", "nohup", "setsid", "time", "stdbuf", "ionice"}
@@ -58,34 +52,34 @@ class Started(Struct, frozen=True):
     bare: bool = False
 
 
-def started(hook: Hook, here: Here) -> tuple[Started, ...]:
+def started(hook: Hook, context: CheckContext) -> tuple[Started, ...]:
     """The first program of a command hook, and the script it is given; nothing where that is not certain."""
     spec = hook.spec
     if not isinstance(spec, CommandSpec) or spec.shell in ("powershell", "pwsh"):
         return ()
     if len(spec.command) > _LONGEST:
         return ()
-    bases = directories(hook, here)
-    filling = _Filling(hook, here, bases)
+    bases = directories(hook, context)
+    filling = _Filling(hook, context, bases)
     if spec.args is not None:
         words = (spec.command, *spec.args)
         return tuple(_of_words(words, filling, bare=True))
     tilde = _QUOTED_TILDE.match(spec.command)
     if tilde is not None:
         return (Started(tilde[1], "file", tuple(os.path.join(base, tilde[1]) for base in bases)),)
-    reading = here.shell.read(filling.marked(spec.command))
+    reading = context.shell.read(filling.marked(spec.command))
     if reading.uncertain or not reading.commands:
         return ()
     words = _first(reading.commands)
     return tuple(_of_words(words, filling, bare=False)) if words else ()
 
 
-def directories(hook: Hook, here: Here) -> tuple[str, ...]:
+def directories(hook: Hook, context: CheckContext) -> tuple[str, ...]:
     """Where relative paths of a hook may start: the hook's own directory, else here or where its project is."""
-    project = project_of_file(hook.where.file, here.cwd) if hook.scope != "user" else here.cwd
+    project = project_of_file(hook.where.file, context.cwd) if hook.scope != "user" else context.cwd
     spec = hook.spec
     own = os.path.expanduser(spec.cwd) if isinstance(spec, CommandSpec) and spec.cwd else ""
-    return tuple(dict.fromkeys(os.path.normpath(os.path.join(base, own)) for base in (here.cwd, project)))
+    return tuple(dict.fromkeys(os.path.normpath(os.path.join(base, own)) for base in (context.cwd, project)))
 
 
 def _first(commands: Sequence[ShellCommand]) -> tuple[str, ...]:
@@ -126,13 +120,13 @@ def _script(interpreter: str, words: Sequence[str]) -> str | None:
 class _Filling:
     """The variables an agent sets, filled in."""
 
-    def __init__(self, hook: Hook, here: Here, bases: tuple[str, ...]) -> None:
-        project = project_of_file(hook.where.file, here.cwd) if hook.scope != "user" else here.cwd
-        projects = tuple(dict.fromkeys((project, here.cwd)))
+    def __init__(self, hook: Hook, context: CheckContext, bases: tuple[str, ...]) -> None:
+        project = project_of_file(hook.where.file, context.cwd) if hook.scope != "user" else context.cwd
+        projects = tuple(dict.fromkeys((project, context.cwd)))
         self._bases = bases
-        self._home = here.env.get("HOME", "")
+        self._home = context.env.get("HOME", "")
         self._values: dict[str, tuple[str, ...]] = {}
-        for name in _PROJECT_VARIABLES.get(hook.dialect, ()):
+        for name in context.dialect(hook).project_variables:
             self._values[name] = projects
         if self._home:
             self._values["HOME"] = (self._home,)
@@ -178,17 +172,19 @@ class _Filling:
         return word
 
 
-def unrunnable(place: str, start: Started, here: Here) -> tuple[str, str | None] | None:
+def unrunnable(place: str, start: Started, context: CheckContext) -> tuple[str, str | None] | None:
     """Why the system cannot run a file that is executable, and what to do."""
     head = first_bytes(place)
     if not head.startswith(b"#!"):
         if start.bare and head and not head.startswith((b"\x7fELF", b"\xcf\xfa", b"\xca\xfe")):
             return f"{start.word} has no #! line, and no shell starts it", "begin it with #!/bin/sh"
         return None
-    return _interpreter(place, start, os.fsdecode(head.split(b"\n", 1)[0]), here)
+    return _interpreter(place, start, os.fsdecode(head.split(b"\n", 1)[0]), context)
 
 
-def _interpreter(place: str, start: Started, line: str, here: Here) -> tuple[str, str | None] | None:
+def _interpreter(
+    place: str, start: Started, line: str, context: CheckContext
+) -> tuple[str, str | None] | None:
     if line.endswith("\r"):
         return f"{start.word}: its #! line ends in CRLF", f"sed -i 's/\\r$//' {place}"
     words = line[2:].split()
@@ -197,7 +193,7 @@ def _interpreter(place: str, start: Started, line: str, here: Here) -> tuple[str
     if not os.path.exists(words[0]):
         return f"{start.word}: its interpreter {words[0]} does not exist", _better(words[0])
     if os.path.basename(words[0]) == "env":
-        return _asked_of_env(start, words[1:], here.env.get("PATH", ""))
+        return _asked_of_env(start, words[1:], context.env.get("PATH", ""))
     return None
 
 
@@ -270,38 +266,40 @@ class _Guesses:
         return self._known[key]
 
 
-def startable(loaded: Loaded, here: Here) -> Iterator[Diagnostic]:
+def startable(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
     guesses = _Guesses()
     for hook in entries(loaded):
         if hook.broken is None and hook.mode != "off":
-            yield from _startable(hook, here, guesses)
+            yield from _startable(hook, context, guesses)
 
 
-def _startable(hook: Hook, here: Here, guesses: _Guesses) -> Iterator[Diagnostic]:
-    missing = _no_directory(hook, here)
+def _startable(hook: Hook, context: CheckContext, guesses: _Guesses) -> Iterator[Diagnostic]:
+    missing = _no_directory(hook, context)
     if missing is not None:
         yield missing
         return
-    for start in started(hook, here):
-        wrong = _KINDS[start.kind](start, hook, here, guesses)
+    for start in started(hook, context):
+        wrong = _KINDS[start.kind](start, hook, context, guesses)
         if wrong is not None:
             yield wrong
             return
 
 
-def _no_directory(hook: Hook, here: Here) -> Diagnostic | None:
+def _no_directory(hook: Hook, context: CheckContext) -> Diagnostic | None:
     spec = hook.spec
     if not isinstance(spec, CommandSpec) or not spec.cwd:
         return None
-    places = directories(hook, here)
+    places = directories(hook, context)
     if any(os.path.isdir(place) for place in places):
         return None
     message = f"its working directory {spec.cwd} does not exist, so it cannot start"
-    return about(hook, "error", "no-directory", message, *_field(hook, "cwd"), fix=f"mkdir -p {places[0]}")
+    return about(
+        hook, "error", "no-directory", message, *_field(hook, context, "cwd"), fix=f"mkdir -p {places[0]}"
+    )
 
 
-def _name(start: Started, hook: Hook, here: Here, guesses: _Guesses) -> Diagnostic | None:
-    path = here.env.get("PATH", "")
+def _name(start: Started, hook: Hook, context: CheckContext, guesses: _Guesses) -> Diagnostic | None:
+    path = context.env.get("PATH", "")
     spec = hook.spec
     sees_to_it = "PATH" in spec.env or (spec.args is None and _SEES_TO_IT.search(spec.command))
     if not path or sees_to_it or (not start.bare and start.word in _BUILTINS):
@@ -309,14 +307,16 @@ def _name(start: Started, hook: Hook, here: Here, guesses: _Guesses) -> Diagnost
     folders = [folder for folder in path.split(":") if folder.startswith("/")]
     if any(executable(os.path.join(folder, start.word)) for folder in folders):
         return None
-    beside = next((base for base in directories(hook, here) if os.path.isfile(f"{base}/{start.word}")), None)
+    beside = next(
+        (base for base in directories(hook, context) if os.path.isfile(f"{base}/{start.word}")), None
+    )
     if beside is not None:
         fix = f"write ./{start.word}"
     else:
         close = guesses.nearest(start.word, folders)
         fix = f"did you mean {close}?" if close else f"install {start.word}, or write its whole path"
     message = f"there is no program {start.word} in PATH, so it cannot start"
-    return about(hook, "error", "command-not-found", message, *_field(hook, "command"), fix=fix)
+    return about(hook, "error", "command-not-found", message, "command", fix=fix)
 
 
 def _programs(folders: Sequence[str]) -> Iterator[str]:
@@ -327,31 +327,37 @@ def _programs(folders: Sequence[str]) -> Iterator[str]:
             continue
 
 
-def _file(start: Started, hook: Hook, here: Here, guesses: _Guesses) -> Diagnostic | None:
+def _file(start: Started, hook: Hook, context: CheckContext, guesses: _Guesses) -> Diagnostic | None:
     place = _there(start)
-    field = _field(hook, "command")
     if place is None:
         message, fix = f"there is no file {start.word}, so it cannot start", _found_elsewhere(start, guesses)
-        return about(hook, "error", "command-not-found", message, *field, fix=fix)
+        return about(hook, "error", "command-not-found", message, "command", fix=fix)
     if os.path.isdir(place):
-        return about(hook, "error", "not-executable", f"{start.word} is a directory, not a program", *field)
+        return about(
+            hook, "error", "not-executable", f"{start.word} is a directory, not a program", "command"
+        )
     if not os.access(place, os.X_OK):
         message = f"{start.word} is not executable, so it cannot start"
-        return about(hook, "error", "not-executable", message, *field, fix=f"chmod +x {place}")
-    wrong = unrunnable(place, start, here)
-    return None if wrong is None else about(hook, "error", "bad-interpreter", wrong[0], *field, fix=wrong[1])
+        return about(hook, "error", "not-executable", message, "command", fix=f"chmod +x {place}")
+    wrong = unrunnable(place, start, context)
+    return (
+        None if wrong is None else about(hook, "error", "bad-interpreter", wrong[0], "command", fix=wrong[1])
+    )
 
 
-def _script_programs(start: Started, hook: Hook, here: Here, guesses: _Guesses) -> Diagnostic | None:
-    del here  # its program was looked at already
+def _script_programs(
+    start: Started, hook: Hook, context: CheckContext, guesses: _Guesses
+) -> Diagnostic | None:
+    del context  # its program was looked at already
     place = _there(start)
-    field = _field(hook, "command")
     if place is None:
         message = f"there is no script {start.word} for {start.interpreter} to run"
-        return about(hook, "error", "script-not-found", message, *field, fix=_found_elsewhere(start, guesses))
+        return about(
+            hook, "error", "script-not-found", message, "command", fix=_found_elsewhere(start, guesses)
+        )
     if _SHELLS.fullmatch(start.interpreter) and b"\r\n" in first_bytes(place):
         message = f"{start.word} has CRLF line ends, which {start.interpreter} takes for part of its words"
-        return about(hook, "error", "bad-interpreter", message, *field, fix=f"sed -i 's/\\r$//' {place}")
+        return about(hook, "error", "bad-interpreter", message, "command", fix=f"sed -i 's/\\r$//' {place}")
     return None
 
 
@@ -376,6 +382,6 @@ def _found_elsewhere(start: Started, guesses: _Guesses) -> str:
     return f"put it at {start.places[0]}, or correct the path"
 
 
-def _field(hook: Hook, name: str) -> tuple[str, ...]:
-    """The field of the entry that says it; an agent may call it otherwise."""
-    return ("working_dir",) if name == "cwd" and hook.dialect == "docker-agent" else (name,)
+def _field(hook: Hook, context: CheckContext, name: str) -> tuple[str, ...]:
+    """The field of the entry; an agent may have its own name for it."""
+    return (context.dialect(hook).entry_fields.get(name, name),)

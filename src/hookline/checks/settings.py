@@ -6,30 +6,25 @@ from typing import Any, Final, cast
 
 from msgspec.json import encode
 
-from hookline.checks.context import Here, about, agent_of, entries
+from hookline.checks.context import CheckContext, entries
 from hookline.config.load import Loaded
+from hookline.dialects.report import about
 from hookline.journal.redaction import Redactor, holds_a_secret
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.events import PRE_TOOL_USE, USER_PROMPT_SUBMIT, May
 from hookline.model.hook import Hook
 from hookline.model.policy import Cause
 
-#: Seconds. A whole number of thousands from here on was meant as milliseconds.
-_TOO_LONG: Final = 5000.0
 #: Seconds. No program starts and answers in less.
 _TOO_SHORT: Final = 0.05
 
 
-def units(loaded: Loaded, here: Here) -> Iterator[Diagnostic]:
-    """What the readers of the dialects do not say themselves."""
-    del here
+def units(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
+    """Milliseconds where seconds are counted are reported by the readers; this is the other way round."""
     for hook in entries(loaded):
-        if hook.dialect == "native" and hook.timeout >= _TOO_LONG and hook.timeout % 1000 == 0:
-            message = f"timeout counts seconds: {hook.timeout:g} is {hook.timeout / 3600:.1f} hours"
-            fix = f"timeout = {hook.timeout / 1000:g}"
-            yield about(hook, "error", "timeout-unit", message, "timeout", fix=fix)
-        elif hook.dialect != "reasonix" and hook.kind == "command" and hook.timeout < _TOO_SHORT:
-            message = f"timeout counts seconds in {agent_of(hook)}: nothing answers in {hook.timeout:g}"
+        dialect = context.dialect(hook)
+        if dialect.timeout_unit == "s" and hook.kind == "command" and hook.timeout < _TOO_SHORT:
+            message = f"timeout counts seconds in {dialect.title}: nothing answers in {hook.timeout:g}"
             fix = f"{hook.timeout * 1000:g}, if that is what was meant"
             yield about(hook, "error", "timeout-unit", message, "timeout", fix=fix)
 
@@ -52,28 +47,17 @@ _ASKED: Final[Mapping[Cause, str]] = {
 }
 _WORDS: Final[Mapping[str, Mapping[Cause, str]]] = {"command": _STARTED}
 
-#: How an entry says that it is to fail closed, by dialect and kind.
-_CLOSES: Final[Mapping[tuple[str, str], str]] = {
-    ("claude-code", "command"): '"onFailure": "block"',
-    ("claude-code", "http"): '"onFailure": "block"',
-    ("codewhale", "command"): "continue_on_error = false",
-    ("docker-agent", "command"): "on_error: block",
-    ("docker-agent", "prompt"): "on_error: block",
-    ("docker-agent", "builtin"): "on_error: block",
-    **{("native", kind): 'on_failure = "closed"' for kind in ("command", "http", "prompt", "agent", "mcp_tool")},
-}  # fmt: skip
 
-
-def fails_open(loaded: Loaded, here: Here) -> Iterator[Diagnostic]:
+def fails_open(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
     """A warning where the entry could say otherwise, a fact where its agent gives it no choice."""
-    del here
     for hook in entries(loaded):
         words = open_cases(hook)
         if not words:
             continue
-        close = _CLOSES.get((hook.dialect, hook.kind))
+        dialect = context.dialect(hook)
+        close = dialect.fails_closed_by.get(hook.kind)
         cases = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
-        message = f"this guard fails open: when it {cases}, {agent_of(hook)} goes ahead"
+        message = f"this guard fails open: when it {cases}, {dialect.title} goes ahead"
         if close is None:
             yield about(
                 hook, "info", "fails-open", message, fix="the same hook in .hookline/hooks.toml fails closed"
@@ -97,24 +81,15 @@ _MODES: Final = {
 }
 
 
-def powers(loaded: Loaded, here: Here) -> Iterator[Diagnostic]:
-    del here
+def powers(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
+    del context
     for hook in entries(loaded):
         if hook.rewrites and not hook.policy.may & May.REWRITE:
             message = f"rewrites is set, but nothing can be rewritten at {hook.policy.event_name}"
             yield about(hook, "warning", "beyond-its-power", message, "rewrites", fix="remove rewrites")
-        if hook.dialect == "native" and _closes(hook) and not hook.policy.may & May.BLOCK:
-            message = f"it is to fail closed, but nothing can be blocked at {hook.policy.event_name}"
-            yield about(hook, "warning", "beyond-its-power", message, "on_failure", fix="remove on_failure")
         if hook.mode in _MODES:
             message = _MODES[hook.mode]
             yield about(hook, "info", f"mode-{hook.mode}", message, "mode", fix='mode = "enforce"')
-
-
-def _closes(hook: Hook) -> bool:
-    said = hook.on_failure
-    reactions = () if said is None else (said,) if isinstance(said, str) else tuple(said.values())
-    return "block" in reactions or "ask" in reactions
 
 
 _NEEDED: Final[Mapping[str, tuple[str, str]]] = {
@@ -124,24 +99,24 @@ _NEEDED: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
-def needs(loaded: Loaded, here: Here) -> Iterator[Diagnostic]:
+def needs(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
     """Agents bring their own; with Hookline it depends on who runs it."""
-    del here
     for hook in entries(loaded):
         if hook.kind not in _NEEDED or hook.broken is not None:
             continue
         what, where = _NEEDED[hook.kind]
-        if hook.dialect == "native":
+        dialect = context.dialect(hook)
+        if not dialect.has_agent:
             message = f"it needs {what}; without one it cannot run"
             yield about(hook, "warning", "needs-host", message, fix=where)
         else:
-            message = f"it needs {what}: {agent_of(hook)} brings that, Hookline alone does not"
+            message = f"it needs {what}: {dialect.title} brings that, Hookline alone does not"
             yield about(hook, "info", "needs-host", message, fix=where)
 
 
-def twice(loaded: Loaded, here: Here) -> Iterator[Diagnostic]:
+def twice(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
     """An agent that leaves out copies runs them once: a fact to know. Others run each one."""
-    del here
+    del context
     first: dict[Hashable, Hook] = {}
     for hook in entries(loaded):
         same = _same(hook)
@@ -189,10 +164,10 @@ _TEXTS: Final = ("command", "url", "prompt")
 _TABLES: Final = ("env", "headers", "variables")
 
 
-def secrets(loaded: Loaded, here: Here) -> Iterator[Diagnostic]:
-    redactor = Redactor(here.env)
+def secrets(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
+    redactor = Redactor(context.env)
     for hook in entries(loaded):
-        for path, text in _texts(hook):
+        for path, text in _texts(hook, context.dialect(hook).plugin_variables):
             if _is_secret(path, text, redactor):
                 message = f"{'.'.join(path)} holds what looks like a secret"
                 fix = "keep it in the environment, and name the variable here"
@@ -210,7 +185,7 @@ def _is_secret(path: tuple[str, ...], text: str, redactor: Redactor) -> bool:
     return holds_a_secret(path[-1], text) or (path[0] == "headers" and redactor.redact(pair) != pair)
 
 
-def _texts(hook: Hook) -> Iterator[tuple[tuple[str, ...], str]]:
+def _texts(hook: Hook, filled_in: frozenset[str]) -> Iterator[tuple[tuple[str, ...], str]]:
     for name in _TEXTS:
         value: Any = getattr(hook.spec, name, None)
         if isinstance(value, str):
@@ -221,5 +196,5 @@ def _texts(hook: Hook) -> Iterator[tuple[tuple[str, ...], str]]:
     for name in _TABLES:
         table: Any = getattr(hook.spec, name, None)
         for key, value in cast("Mapping[str, Any]", table).items() if isinstance(table, Mapping) else ():
-            if isinstance(value, str) and key not in ("CLAUDE_PLUGIN_ROOT", "GEN_PLUGIN_ROOT"):
+            if isinstance(value, str) and key not in filled_in:
                 yield ("env" if name == "variables" else name, key), value

@@ -155,7 +155,7 @@ class Dialect(ABC):
     #: Dialects whose payloads its hooks can be given instead of its own.
     speaks: tuple[str, ...] = ()
     #: How a model refuses in a prompt or agent hook; None where a hook's model is read in another way.
-    model_refusal: Mapping[str, Any] | None = None
+    model_refusal: bytes | None = None
 
     # --- how the agent is made to call Hookline ------------------------------------------------------------------
     #: Where such entries go, for people.

@@ -186,7 +186,7 @@ def test_a_project_beside_a_config_without_hooks_is_told() -> None:
     found = reading('model = "deepseek-chat"\n', OWN)
 
     assert [hook.name for hook in found.hooks] == ["from-project"]
-    assert [(one.severity, one.code) for one in found.diagnostics] == [("info", "off-in-codewhale")]
+    assert [(one.severity, one.code) for one in found.diagnostics] == [("info", "off-in-its-agent")]
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ class ClaudeCode(Dialect):
     fails_closed_by = MappingProxyType({"command": '"onFailure": "block"', "http": '"onFailure": "block"'})
     project_variables = ("CLAUDE_PROJECT_DIR",)
     plugin_variables = frozenset(("CLAUDE_PLUGIN_ROOT",))
-    model_refusal = MappingProxyType({"ok": False, "reason": "x"})
+    model_refusal = b'{"ok": false, "reason": "x"}'
     call_file = ".claude/settings.json in a project, or ~/.claude/settings.json for all of them"
     call_events = USUAL_EVENTS
 

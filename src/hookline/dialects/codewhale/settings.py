@@ -324,7 +324,7 @@ def _silent_in_codewhale(layers: Sequence[Layer]) -> list[Diagnostic]:
         return []
     message = "CodeWhale itself runs no hooks while this file has no [hooks] table; Hookline does"
     where = users[0].document.where()
-    return [Diagnostic("info", "off-in-codewhale", message, where, fix="add [hooks] to switch them on there")]
+    return [Diagnostic("info", "off-in-its-agent", message, where, fix="add [hooks] to switch them on there")]
 
 
 class _LayerReading:

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from hookline.dialects.dialect import DialectEvent, HomeDialect, Layer, Place, Reading, Tools
@@ -45,7 +44,7 @@ class Native(HomeDialect):
         ("command", "http", "prompt", "agent", "mcp_tool"), 'on_failure = "closed"'
     )
     project_variables = ("HOOKLINE_PROJECT_DIR", "CLAUDE_PROJECT_DIR")
-    model_refusal = MappingProxyType({"ok": False, "reason": "x"})
+    model_refusal = b'{"ok": false, "reason": "x"}'
     call_file = ".hookline/hooks.toml of whoever speaks the native format; not of this project"
     call_events = USUAL_EVENTS
 

@@ -1,16 +1,17 @@
 """Entries by which an agent asks Hookline: said wrongly, they judge nothing, or refuse everything."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
 
-from hookline.checks.context import AGENTS, Check, Here, about, agent_of, entries
-from hookline.checks.matchers import CLAUDE_TOOLS, TOOLS_ELSEWHERE, plain_names, rule_tools
-from hookline.cli.commands.hook.caller import Asked, Caller, CallError
+from hookline.checks.context import CheckContext, CheckFunction, entries
+from hookline.checks.matchers import plain_names, rule_tools
+from hookline.cli.commands.hook.caller import Asked, CallError, caller_of
 from hookline.cli.commands.hook.hooks import words_for_us
 from hookline.config.load import Loaded
-from hookline.dialects.registry import OWN_FORMAT
+from hookline.dialects.dialect import USUAL_TOOLS, Dialect
+from hookline.dialects.report import about
 from hookline.matching.nearest import nearest
 from hookline.matching.shell import HOLE
 from hookline.model.diagnostics import Diagnostic
@@ -19,11 +20,6 @@ from hookline.model.hook import Hook
 
 CODE: Final = "wrong-call"
 _OPTIONS: Final = ("--dialect", "--config", "--print-config")
-#: Agents that call tools by names of their own, with what they call those of Claude Code.
-_TOOLS: Final[Mapping[str, Mapping[str, str]]] = {**TOOLS_ELSEWHERE, "codewhale": {"Bash": "exec_shell"}}
-
-#: Raises `UnknownDialectError`.
-CallerOf = Callable[[str], Caller]
 
 
 class _Call(Struct, frozen=True):
@@ -34,26 +30,26 @@ class _Call(Struct, frozen=True):
     unknown: str | None = None
 
 
-def calls(commands: Sequence[str], caller_of: CallerOf) -> Check:
+def calls(commands: Sequence[str]) -> CheckFunction:
     """A check of every entry that runs `hookline`, and of the hooks that answer there."""
 
-    def check(loaded: Loaded, here: Here) -> Iterator[Diagnostic]:
+    def check(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
         callers: dict[str, Hook] = {}
         for hook in entries(loaded):
-            for words in words_for_us(hook, here.shell):
-                problem = _wrong(words, hook, commands, caller_of)
+            for words in words_for_us(hook, context.shell):
+                problem = _wrong(words, hook, commands, context)
                 if problem is not None:
                     fix = f"hookline hook --dialect {hook.dialect} {hook.policy.event_name}"
                     yield about(hook, "error", CODE, problem, "command", fix=fix)
                 elif "hook" in words and hook.event.subject == "tool_name":
                     callers.setdefault(hook.dialect, hook)
         for dialect, entry in callers.items():
-            yield from _tools_of_another_name(loaded, here, dialect, entry)
+            yield from _tools_of_another_name(loaded, context, context.loader.dialect(dialect), entry)
 
     return check
 
 
-def _wrong(words: Sequence[str], hook: Hook, commands: Sequence[str], caller_of: CallerOf) -> str | None:
+def _wrong(words: Sequence[str], hook: Hook, commands: Sequence[str], context: CheckContext) -> str | None:
     """What is wrong with the words behind `hookline`, None where nothing is or a variable hides it."""
     if not words or any(HOLE in word or "$" in word for word in words) or words[0].startswith("-"):
         return None
@@ -61,41 +57,37 @@ def _wrong(words: Sequence[str], hook: Hook, commands: Sequence[str], caller_of:
         close = nearest(words[0][:100], commands)
         meant = f"; did you mean {close!r}?" if close else ""
         return f"it fails each time and judges nothing: hookline has no command {words[0][:100]!r}{meant}"
-    return _wrong_call(_call(words[1:]), hook, caller_of) if words[0] == "hook" else None
+    return _wrong_call(_call(words[1:]), hook, context) if words[0] == "hook" else None
 
 
-def _wrong_call(call: _Call, hook: Hook, caller_of: CallerOf) -> str | None:
-    wrong = _misunderstood(call, hook, caller_of)
+def _wrong_call(call: _Call, hook: Hook, context: CheckContext) -> str | None:
+    wrong = _misunderstood(call, hook, context)
     return None if wrong is None else f"it fails each time, and a guard refuses everything: {wrong}"
 
 
-def _misunderstood(call: _Call, hook: Hook, caller_of: CallerOf) -> str | None:
+def _misunderstood(call: _Call, hook: Hook, context: CheckContext) -> str | None:
     if call.unknown is not None:
         return f"hookline hook has no option {call.unknown[:100]!r}"
     if call.dialect is None:
         return "it does not say which agent calls"
     try:
-        caller = caller_of(call.dialect)
+        caller = caller_of(context.loader, call.dialect)
         asked = caller.named(call.events[0]) if call.events else None
     except (UnknownDialectError, CallError) as problem:
         return str(problem)
-    return _of_another(call, call.dialect, hook, asked)
+    return _of_another(call, context.loader.dialect(call.dialect), hook, context.dialect(hook), asked)
 
 
-def _of_another(call: _Call, dialect: str, hook: Hook, asked: Asked | None) -> str | None:
+def _of_another(call: _Call, said: Dialect, hook: Hook, caller: Dialect, asked: Asked | None) -> str | None:
     """Words that would be right in another entry."""
-    if not _speaks(hook, dialect):
-        return f"{agent_of(hook)} calls, and it says {dialect}"
+    # An agent may have been told to speak another's format, and anybody may speak Hookline's own.
+    if caller.has_agent and said.name not in (caller.name, *caller.speaks):
+        return f"{caller.title} calls, and it says {said.name}"
     if asked is None:
-        return "CodeWhale does not tell its hooks which event it is" if dialect == "codewhale" else None
+        return None if said.names_event else f"{said.title} does not tell its hooks which event it is"
     if len(call.events) > 1 or asked.name != hook.policy.event_name:
         return f"it stands at {hook.policy.event_name} and says {' '.join(call.events)[:100]}"
     return None
-
-
-def _speaks(hook: Hook, dialect: str) -> bool:
-    """Reasonix can be told to speak like Claude Code, and anybody may speak the native format."""
-    return hook.dialect in (dialect, OWN_FORMAT) or (hook.dialect, dialect) == ("reasonix", "claude-code")
 
 
 def _call(words: Sequence[str]) -> _Call:
@@ -116,18 +108,20 @@ def _call(words: Sequence[str]) -> _Call:
     return _Call(dialect, tuple(events))
 
 
-def _tools_of_another_name(loaded: Loaded, here: Here, dialect: str, entry: Hook) -> Iterator[Diagnostic]:
+def _tools_of_another_name(
+    loaded: Loaded, context: CheckContext, dialect: Dialect, entry: Hook
+) -> Iterator[Diagnostic]:
     """Hooks that answer for Hookline there, and name tools that this agent calls otherwise."""
-    table = _TOOLS.get(dialect, {})
+    table = {usual: own for usual, own in dialect.tools.items() if usual != own}
     for hook in entries(loaded) if table else ():
-        if hook.dialect == dialect or hook.event is not entry.event or words_for_us(hook, here.shell):
+        if hook.dialect == dialect.name or hook.event is not entry.event or words_for_us(hook, context.shell):
             continue
         names = plain_names(hook.matcher) or tuple(rule_tools(hook.condition))
         known = [table[name] for name in names if name in table]
-        if known and all(name in CLAUDE_TOOLS for name in names):
+        if known and all(name in USUAL_TOOLS for name in names):
             called = " and ".join(known)
             message = (
-                f"{AGENTS[dialect]} asks Hookline too ({entry.where}), but there it never runs: "
+                f"{dialect.title} asks Hookline too ({entry.where}), but there it never runs: "
                 f"{' and '.join(name for name in names if name in table)} is called {called}"
             )
             fix = f"a second hook for {'|'.join(known)}, or a matcher and an if that take both"

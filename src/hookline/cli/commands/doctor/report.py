@@ -8,7 +8,7 @@ from typing import Literal
 from msgspec import Struct
 
 from hookline.checks.containment import KNOWN_GAP
-from hookline.checks.context import AGENTS, entries
+from hookline.checks.context import entries
 from hookline.cli.terminal import Colour, paint
 from hookline.cli.text import paragraph, table
 from hookline.config.load import Found, Loaded
@@ -31,6 +31,8 @@ class Findings(Struct, frozen=True, eq=False):
     containment: str
     #: Takes secrets out of text: a hook without a name is called by its command.
     redact: Callable[[str], str]
+    #: What people call the agent of a dialect.
+    title: Callable[[str], str]
 
     def count(self, severity: Severity) -> int:
         return sum(one.severity == severity for one in self.problems)
@@ -192,12 +194,12 @@ def _found(findings: Findings, width: int) -> Iterator[str]:
 def _row(findings: Findings, found: Found) -> Iterator[str]:
     events = findings.events_of(found)
     yield _shown(found.file, findings.cwd)
-    yield AGENTS.get(found.dialect, found.dialect)
+    yield findings.title(found.dialect)
     yield found.scope
     if found.unreadable:
         yield "cannot be read"
     elif not events and (before := findings.read_before(found)) is not None:
-        yield f"as above: its hooks run as {AGENTS.get(before, before)}'s"
+        yield f"as above: its hooks run as {findings.title(before)}'s"
     elif not events:
         yield "no hooks"
     else:

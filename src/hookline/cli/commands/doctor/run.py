@@ -3,23 +3,15 @@
 import argparse
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from hookline.checks.agents import elsewhere
-from hookline.checks.answers import answers
 from hookline.checks.containment import containment_tier
-from hookline.checks.context import Check, Here
-from hookline.checks.event_names import Names, with_names
-from hookline.checks.files import misspelled, trust, unread_files
+from hookline.checks.context import CheckContext
 from hookline.checks.journal import recent, writable
-from hookline.checks.matchers import impossible
-from hookline.checks.programs import startable
-from hookline.checks.registry import ranked
-from hookline.checks.settings import fails_open, needs, powers, secrets, twice, units
+from hookline.checks.registry import CHECKS, Check, ranked
 from hookline.cli.commands.doctor.calls import calls
 from hookline.cli.commands.doctor.report import Findings, as_document, as_text
-from hookline.cli.commands.hook.caller import caller_of
 from hookline.cli.engines import looked_for, looking_engine
 from hookline.cli.main import COMMANDS
 from hookline.cli.output import FINE, PROBLEM, show, tell
@@ -34,27 +26,7 @@ from hookline.model.errors import HooklineError
 from hookline.model.safe_text import printable
 
 if TYPE_CHECKING:
-    from hookline.config.engine import Engine
-
-
-def checks(engine: "Engine") -> Mapping[str, Check]:
-    """Every check, by what somebody who waits is told; a new one is one line here."""
-    return {
-        "programs": startable,
-        "conditions": impossible,
-        "timeouts": units,
-        "copies": twice,
-        "files nobody reads": unread_files,
-        "misspelled keys": misspelled,
-        "answers": answers,
-        "failing guards": fails_open,
-        "powers": powers,
-        "secrets": secrets,
-        "what hooks need": needs,
-        "agents": elsewhere,
-        "calls of hookline": calls(tuple(COMMANDS), lambda name: caller_of(engine.loader, name)),
-        "trust": trust,
-    }
+    pass
 
 
 def doctor(args: argparse.Namespace) -> int:
@@ -78,35 +50,28 @@ def examine(args: argparse.Namespace) -> Findings:
         progress.say("reading configurations")
         loaded = engine.load(cwd, args.config, named)
         found = list(loaded.diagnostics)
-        here = Here(cwd, dict(os.environ), ShellReader())
-        for name, check in checks(engine).items():
-            progress.say(f"looking at {name}")
-            if args.config is None or check is not unread_files:
-                found += check(loaded, here)
+        context = CheckContext(cwd, dict(os.environ), ShellReader(), engine.loader)
+        for check in (*CHECKS, Check("calls of hookline", calls(tuple(COMMANDS)))):
+            progress.say(f"looking at {check.about}")
+            if args.config is None or check.of_given_files:
+                found += check.find(loaded, context)
         progress.say("reading the journal")
-        found += _journal(args)
-        problems = ranked(loaded, with_names(found, loaded, lambda: _names(engine)))
+        found += _journal(args, context)
+        problems = ranked(loaded, found, context)
     everywhere = args.config is None and named is None
     places = looked_for(engine.loader, cwd).splitlines() if everywhere else loaded.looked_for
-    return Findings(cwd, loaded, problems, tuple(places), containment_tier(), Redactor(os.environ).redact)
+    return Findings(
+        cwd, loaded, problems, tuple(places), containment_tier(), Redactor(os.environ).redact, context.title
+    )
 
 
-def _journal(args: argparse.Namespace) -> Iterator[Diagnostic]:
+def _journal(args: argparse.Namespace, context: CheckContext) -> Iterator[Diagnostic]:
     """Only for a look at everything: who names files asks about those."""
     path = journal_path(os.environ)
     if args.config is None:
         yield from writable(path)
         if os.path.exists(path):
-            yield from recent(path, time.time())
-
-
-def _names(engine: "Engine") -> Mapping[str, Names]:
-    """The event names of every agent, worked out only when one is unknown."""
-    loader = engine.loader
-    return {
-        name: {event_name: each.event for event_name, each in loader.dialect(name).events.items()}
-        for name in loader.names
-    }
+            yield from recent(path, time.time(), context.title)
 
 
 def _status(findings: Findings, *, strict: bool) -> int:

@@ -11,7 +11,7 @@ from hookline.checks.registry import ranked
 from hookline.checks.settings import fails_open, open_cases, secrets
 from hookline.model.diagnostics import Diagnostic, Where
 from hookline.model.events import EVENTS
-from tests.config.checkup.hooks import claude, here, looking, native
+from tests.checks.hooks import claude, here, looking, native
 
 
 def test_plain_text_is_heard_exactly_where_claude_code_puts_it_before_the_model(tmp_path: Path) -> None:
@@ -133,7 +133,13 @@ def test_errors_come_first_and_in_the_order_of_their_lines(tmp_path: Path) -> No
         return Diagnostic(severity, "x", f"{severity} {line}", Where(file, (), lambda _path: line))  # pyright: ignore[reportArgumentType] a Severity
 
     given = [said("info", 1), said("warning", 2), said("error", 9), said("error", 3), said("error", 3)]
-    assert [one.message for one in ranked(loaded, given)] == ["error 3", "error 9", "warning 2", "info 1"]
+    messages = [one.message for one in ranked(loaded, given, here(tmp_path))]
+    assert messages == [
+        "error 3",
+        "error 9",
+        "warning 2",
+        "info 1",
+    ]
 
 
 def test_every_event_of_the_table_can_be_asked_about(tmp_path: Path) -> None:

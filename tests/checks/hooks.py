@@ -5,15 +5,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hookline.checks.context import Here
+from hookline.checks.context import CheckContext
 from hookline.config.engine import Engine
 from hookline.config.load import Loaded
 from hookline.handlers.registry import standard_handlers
 from hookline.matching.shell import ShellReader
 
 
-def here(cwd: Path, **env: str) -> Here:
-    return Here(str(cwd), {"PATH": "/usr/bin:/bin", "HOME": str(cwd / "home"), **env}, ShellReader())
+def here(cwd: Path, **env: str) -> CheckContext:
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(cwd / "home"), **env}
+    return CheckContext(str(cwd), environment, ShellReader(), looking().loader)
 
 
 def claude(project: Path, event: str, entry: Mapping[str, Any], matcher: str = "") -> Loaded:

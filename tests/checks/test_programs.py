@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from hookline.checks.programs import started
-from tests.config.checkup.hooks import claude, here
+from tests.checks.hooks import claude, here
 
 
 def starts(project: Path, command: str) -> list[tuple[str, str]]:
