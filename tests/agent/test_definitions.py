@@ -93,7 +93,7 @@ def _wrong(place: Path, text: str, name: str = "agent.yaml") -> list[tuple[int |
 
 def test_a_file_of_docker_agent_says_what_its_agents_are(tmp_path: Path):
     found = _read(tmp_path, DOCKER)
-    assert found.whose == "docker-agent"
+    assert found.dialect.name == "docker-agent"
     root = found.root(None)
     assert (root.name, root.model, root.max_iterations) == ("root", "anthropic:claude-x", 7)
     assert root.add_prompt_files == ("NOTES.md",)
@@ -110,7 +110,7 @@ def test_what_means_nothing_here_is_told_and_does_no_harm(tmp_path: Path):
 
 @pytest.mark.parametrize(("name", "text"), [("agent.toml", NATIVE), ("agent.yaml", NATIVE_YAML)])
 def test_the_native_format_is_known_by_its_suffix_or_its_events(tmp_path: Path, name: str, text: str):
-    assert _read(tmp_path, text, name).whose == "native"
+    assert _read(tmp_path, text, name).dialect.name == "native"
 
 
 def test_without_a_root_the_first_agent_runs_and_any_other_by_its_name(tmp_path: Path):

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from hookline.matching.conditions import CODEWHALE_CATEGORIES as CATEGORIES
+from hookline.matching.conditions import TOOL_CATEGORIES as CATEGORIES
 from hookline.matching.conditions import (
     AllOf,
     Always,

@@ -2,9 +2,8 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePath
-from types import MappingProxyType
 from typing import Any
 
 from msgspec.structs import replace
@@ -12,6 +11,7 @@ from msgspec.structs import replace
 from hookline.agent.prompts.prompt import Prepared
 from hookline.config.engine import Engine
 from hookline.config.load import Loaded
+from hookline.dialects.registry import sharing, standard_dialects
 from hookline.documents.document import Document
 from hookline.engine.run_hook import ADMITTED, Admission
 from hookline.engine.session import Session
@@ -19,7 +19,7 @@ from hookline.handlers.builtin import BuiltinSpec
 from hookline.model import events as e
 from hookline.model.diagnostics import Path
 from hookline.model.events import EventSpec
-from hookline.model.hook import Hook
+from hookline.model.hook import Hook, Scope
 from hookline.model.outcome import Outcome
 
 
@@ -62,10 +62,6 @@ def _unused(payload: object) -> Outcome | None:
     return None
 
 
-#: Whose commands and skills stand below which folder. In any other the front matter is written Hookline's way.
-_FOLDERS = {".claude": "claude-code"}
-
-
 class CommandHooks:
     """Adds such hooks to one session, each file's once."""
 
@@ -86,7 +82,9 @@ class CommandHooks:
 
     def _read(self, prepared: Prepared) -> Loaded:
         document = Document(prepared.command_file, {"hooks": prepared.hooks}, (), (), _no_line)
-        whose = next((_FOLDERS[part] for part in PurePath(document.file).parts if part in _FOLDERS), None)
+        # In the folder of such an agent the front matter is written its way, in any other Hookline's.
+        folders = {dialect.folder: dialect.name for dialect in sharing("command_hooks")}
+        whose = next((folders[part] for part in PurePath(document.file).parts if part in folders), None)
         if whose is None:
             return self._engine.loader.document(document)
         return self._engine.loader.beside_settings(whose, self._cwd, document)
@@ -97,28 +95,31 @@ def _no_line(path: Path) -> int | None:
     del path
 
 
-#: Whose project hooks wait for the user's trust, and from which scopes. Claude Code holds them back only where
-#: somebody is there to be asked: a run without a screen counts as trusted.
-_ALWAYS: Mapping[str, frozenset[str]] = MappingProxyType(
-    {"codewhale": frozenset({"project"}), "reasonix": frozenset({"project"})}
-)
-_AT_A_TERMINAL: Mapping[str, frozenset[str]] = MappingProxyType(
-    {**_ALWAYS, "claude-code": frozenset({"project", "local"})}
-)
-
-
 class ProjectTrust:
     """The word of the user about one project. Nothing inside the project can give it."""
 
     def __init__(self, root: str, *, trusted: bool, terminal: bool) -> None:
         self._root = root
         self._trusted = trusted
-        self._wanting = _AT_A_TERMINAL if terminal else _ALWAYS
+        self._terminal = terminal
+        self._scopes: dict[str, frozenset[Scope]] = {}
 
     def admit(self, hook: Hook) -> Admission:
-        if self._trusted or hook.scope not in self._wanting.get(hook.dialect, ()):
+        if self._trusted or hook.scope not in self._held_back(hook.dialect):
             return ADMITTED
         return Admission(admitted=False, reason=f"{self._root} is not trusted")
+
+    def _held_back(self, name: str) -> frozenset[Scope]:
+        """The scopes whose hooks wait for the user's trust.
+
+        Some agents hold them back only where somebody can be asked: without a terminal a project is trusted there.
+        """
+        if name not in self._scopes:
+            listed = standard_dialects().get(name)
+            dialect = listed.build() if listed is not None else None
+            asks = dialect is not None and (self._terminal or not dialect.trust_needs_terminal)
+            self._scopes[name] = dialect.trust_scopes if dialect is not None and asks else frozenset()
+        return self._scopes[name]
 
     def notice(self, hooks: Iterable[Hook]) -> str | None:
         """What the user must know before wondering why a hook is silent."""

@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 
 from hookline.config.files import read_file
 from hookline.dialects.places import SUFFIXES, upward, user_directory
+from hookline.dialects.registry import sharing
 from hookline.documents.document import Document
 from hookline.model.diagnostics import Diagnostic
 from hookline.permissions.rules import RuleReader, RuleSet
@@ -95,13 +96,13 @@ def settings_places(cwd: str, env: Mapping[str, str]) -> Iterator[str]:
     """Every file that may be there, from the weakest to the strongest."""
     home = env.get("HOME", "")
     user = user_directory(env)
+    others = [dialect.folder for dialect in sharing("permissions")]
     if os.path.isabs(home):
-        yield os.path.join(home, ".claude", "settings.json")
-        yield os.path.join(home, ".gen", "settings.json")
+        yield from (os.path.join(home, folder, "settings.json") for folder in others)
     if user is not None:
         yield from (os.path.join(user, f"settings.{suffix}") for suffix in SUFFIXES)
     for directory in reversed(upward(os.path.abspath(cwd))):
-        for folder in (".claude", ".gen"):
+        for folder in others:
             yield os.path.join(directory, folder, "settings.json")
             yield os.path.join(directory, folder, "settings.local.json")
         for name in ("settings", "settings.local"):

@@ -9,7 +9,7 @@ from msgspec import Struct
 from hookline.model.events import EVENTS, EventSpec
 
 if TYPE_CHECKING:
-    from hookline.dialects.dialect import Dialect, HomeDialect
+    from hookline.dialects.dialect import Dialect, HomeDialect, Shared
 
 #: Hookline's own format. Hooks made in Python belong to it, and a file that is no other dialect's.
 OWN_FORMAT = "native"
@@ -62,9 +62,16 @@ def standard_dialects() -> Mapping[str, Listed]:
 
 def home_dialect(events: Mapping[str, EventSpec[Any]] = EVENTS) -> "HomeDialect":
     """The dialect of hooks made in Python, for the rows of one engine."""
-    from hookline.dialects import native  # noqa: PLC0415 only for who builds an engine
+    found: HomeDialect = import_module(
+        f"hookline.dialects.{standard_dialects()[OWN_FORMAT].package}"
+    ).dialect(events)
+    return found
 
-    return native.dialect(events)
+
+def sharing(part: "Shared") -> "list[Dialect]":
+    """The dialects that have something in their folders which Hookline's agent uses too; its own format first."""
+    found = [dialect for dialect in every_dialect() if part in dialect.shares]
+    return sorted(found, key=lambda dialect: dialect.has_agent)
 
 
 def every_dialect() -> "Iterator[Dialect]":

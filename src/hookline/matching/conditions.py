@@ -77,8 +77,8 @@ _FILE = ByAction(
 )
 _GIT = ByAction(MappingProxyType(dict.fromkeys(("status", "diff", "log", "show", "blame"), "safe")), "other")
 
-#: CodeWhale's own map. A name it does not list is `other`.
-CODEWHALE_CATEGORIES: Categories = MappingProxyType(
+#: What the tools do. A name that is not listed is `other`.
+TOOL_CATEGORIES: Categories = MappingProxyType(
     {
         **dict.fromkeys(("bash", "Bash", "exec_shell", "Run", "run"), "shell"),
         **dict.fromkeys(("read", "todo_write"), "safe"),
@@ -109,7 +109,7 @@ def category_of(payload: Any, table: Categories) -> str | None:
 
 class ToolCategory(Struct, frozen=True):
     category: str
-    table: Categories = CODEWHALE_CATEGORIES
+    table: Categories = TOOL_CATEGORIES
 
     @property
     def text(self) -> str:

@@ -2,9 +2,10 @@
 
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
+from hookline.dialects.registry import standard_dialects
 from hookline.matching.file_rules import doubtful, from_root
 from hookline.permissions.facts import CallFacts
 
@@ -15,12 +16,19 @@ _MAGIC = re.compile(r"[*?\[{]")
 _HOOKS = "what is configured there runs on its own"
 _SHELL_START = "every new shell runs it"
 
+
+def _agent_folders() -> Iterator[str]:
+    """Folders that only an agent has; a name with more parts or without a dot is too common to protect."""
+    for listed in standard_dialects().values():
+        yield from (name for name in listed.folders if name.startswith(".") and "/" not in name)
+
+
 #: Writing here can make programs run later, so it is always asked. The names are compared without case.
 PROTECTED: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys((".git", ".husky", ".gitconfig", ".gitmodules"), "git runs programs named there"),
-        **dict.fromkeys((".hookline", ".claude", ".gen", ".reasonix"), _HOOKS),
-        **dict.fromkeys((".codewhale", ".codex", ".gemini", ".mcp.json"), _HOOKS),
+        **dict.fromkeys(_agent_folders(), _HOOKS),
+        **dict.fromkeys((".codex", ".gemini", ".mcp.json"), _HOOKS),
         **dict.fromkeys((".vscode", ".idea"), "an editor runs tasks named there"),
         **dict.fromkeys((".bashrc", ".bash_profile", ".bash_login", ".bash_logout"), _SHELL_START),
         **dict.fromkeys((".bash_aliases", ".profile", ".kshrc", "config.fish"), _SHELL_START),

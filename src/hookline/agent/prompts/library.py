@@ -11,16 +11,17 @@ from msgspec import Struct
 from hookline.agent.prompts.front_matter import read_front_matter
 from hookline.agent.prompts.prompt import Origin
 from hookline.agent.safe_files import UnreadableError, read_text
-from hookline.dialects.places import upward, user_directory
+from hookline.dialects.places import upward
+from hookline.dialects.registry import sharing
 from hookline.model.safe_text import one_line
 
 Kind = Literal["command", "skill"]
+#: What the folders are called that hold them.
+_FOLDERS: Mapping[Kind, Literal["commands", "skills"]] = {"command": "commands", "skill": "skills"}
 
 #: In one folder and those below it; a folder with more holds something else.
 _MOST_FILES = 1000
 _DEEPEST = 3
-_PROJECT_COMMANDS = (".hookline/commands", ".claude/commands", ".gen/commands")
-_PROJECT_SKILLS = (".hookline/skills", ".claude/skills")
 
 
 class Entry(Struct, frozen=True):
@@ -41,18 +42,16 @@ class Place(Struct, frozen=True):
 def places(cwd: str, env: Mapping[str, str]) -> tuple[Place, ...]:
     """Every folder that is looked in. Commands win over skills, then the project over the user."""
     directories = upward(os.path.abspath(cwd))
-    kinds: tuple[tuple[Kind, tuple[str, ...], str], ...] = (
-        ("command", _PROJECT_COMMANDS, "commands"),
-        ("skill", _PROJECT_SKILLS, "skills"),
-    )
     found: list[Place] = []
-    for kind, relative, name in kinds:
+    for kind, name in _FOLDERS.items():
+        dialects = sharing(name)
         found += [
-            Place(kind, os.path.join(directory, each), "projectSettings")
+            Place(kind, os.path.join(directory, dialect.folder, name), "projectSettings")
             for directory in directories
-            for each in relative
+            for dialect in dialects
         ]
-        found += [Place(kind, os.path.join(folder, name), "userSettings") for folder in _user_folders(env)]
+        folders = (dialect.user_folder(env) for dialect in dialects)
+        found += [Place(kind, os.path.join(folder, name), "userSettings") for folder in folders if folder]
     return tuple(found)
 
 
@@ -63,13 +62,6 @@ def entries(cwd: str, env: Mapping[str, str]) -> Mapping[str, Entry]:
         for entry in _commands(place) if place.kind == "command" else _skills(place):
             found.setdefault(entry.name, entry)
     return found
-
-
-def _user_folders(env: Mapping[str, str]) -> list[str]:
-    native = user_directory(env)
-    home = env.get("HOME", "")
-    claude = env.get("CLAUDE_CONFIG_DIR") or (os.path.join(home, ".claude") if os.path.isabs(home) else "")
-    return [folder for folder in (native, claude) if folder]
 
 
 def _commands(place: Place) -> Iterator[Entry]:

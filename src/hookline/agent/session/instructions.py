@@ -15,12 +15,12 @@ from hookline.agent.ports import Listener, Shown
 from hookline.agent.prompts.front_matter import read_front_matter
 from hookline.agent.safe_files import UnreadableError, chunks, opened
 from hookline.dialects.places import user_directory
+from hookline.dialects.registry import sharing
 from hookline.matching.patterns import glob
 from hookline.model import events as e
 from hookline.model import payloads as p
 
 NAMES = ("AGENTS.md", "CLAUDE.md", "AGENTS.local.md", "CLAUDE.local.md")
-_RULES = (os.path.join(".hookline", "rules"), os.path.join(".claude", "rules"))
 _LONGEST = 100_000
 _DEEPEST = 5
 #: `@path` at the start of a line or after a blank.
@@ -54,7 +54,8 @@ def at_start(root: str, cwd: str, env: Mapping[str, str]) -> Found:
     if user is not None:
         files += [(os.path.join(user, name), "User", user) for name in NAMES[:2]]
     if os.path.isabs(home):
-        files.append((os.path.join(home, ".claude", "CLAUDE.md"), "User", os.path.join(home, ".claude")))
+        folders = [os.path.join(home, dialect.folder) for dialect in sharing("instructions")]
+        files += [(os.path.join(folder, NAMES[1]), "User", folder) for folder in folders]
     for directory in down_to(root, cwd):
         files += [(file, kind, root) for file, kind in _files_of(directory)]
     return _read_all(files)
@@ -101,7 +102,7 @@ def _files_of(directory: str) -> Iterator[tuple[str, str]]:
 
 def _rules(root: str) -> Found:
     files: list[tuple[str, str, str]] = []
-    for folder in _RULES:
+    for folder in (os.path.join(dialect.folder, "rules") for dialect in sharing("rules")):
         try:
             names = sorted(os.listdir(os.path.join(root, folder)))
         except OSError:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import msgspec
 from msgspec import Struct
@@ -12,6 +12,8 @@ from hookline.agent.session_hooks import builtin_hooks
 from hookline.agent.subagents.subagent import AgentType
 from hookline.config.engine import Engine
 from hookline.config.files import read_file
+from hookline.dialects.dialect import Dialect
+from hookline.dialects.registry import every_dialect
 from hookline.documents.document import Document
 from hookline.matching.nearest import nearest
 from hookline.model import events as e
@@ -22,7 +24,6 @@ from hookline.model.hook import Condition, Hook
 from hookline.model.scene import Scene
 
 ROOT = "root"
-Whose = Literal["docker-agent", "native"]
 
 
 class AgentDefinition(Struct, frozen=True, kw_only=True):
@@ -42,7 +43,8 @@ class AgentDefinition(Struct, frozen=True, kw_only=True):
 
 class Definitions(Struct, frozen=True, kw_only=True):
     file: str
-    whose: Whose
+    #: The dialect it is written in.
+    dialect: Dialect
     agents: Mapping[str, AgentDefinition]
     document: Document
     #: What is there and means nothing here: told, and no reason to stop.
@@ -75,12 +77,8 @@ class Definitions(Struct, frozen=True, kw_only=True):
 
 _TOP = ("agents", "models")
 _FIELDS = tuple(name for name in AgentDefinition.__struct_fields__ if name != "name")
-#: Fields of Docker Agent that change nothing here; its hooks are read by its dialect.
+#: Read by the dialect of the file.
 _ELSEWHERE = frozenset({"hooks", "redact_secrets"})
-_UNUSED = frozenset(
-    {"toolsets", "commands", "handoffs", "welcome_message", "skills", "code_mode_tools", "num_history_items",
-     "add_description_parameter", "rag", "structured_output", "fallback", "cache", "use_default_tools"}
-)  # fmt: skip
 
 
 def read_definitions(file: str) -> Definitions:
@@ -96,23 +94,27 @@ def read_definitions(file: str) -> Definitions:
             [_wrong(document, "an agent definition has a table `agents` with a name for each", ())]
         )
     tables = {str(name): agent for name, agent in cast("Mapping[Any, Any]", agents).items()}
-    reading = _Reading(document, tables, _whose(file, tables))
+    reading = _Reading(document, tables, _dialect_of(file, tables))
     reading.top(top)
     found = {name: reading.agent(name) for name in tables}
     reading.check_sub_agents(found)
     if reading.errors:
         raise ConfigError(sorted(reading.errors, key=lambda said: said.where.line or 0))
     return Definitions(
-        file=file, whose=reading.whose, agents=found, document=document, notices=tuple(reading.notices)
+        file=file, dialect=reading.dialect, agents=found, document=document, notices=tuple(reading.notices)
     )
 
 
-def _whose(file: str, agents: Mapping[str, Any]) -> Whose:
+def _dialect_of(file: str, agents: Mapping[str, Any]) -> Dialect:
     """A definition in TOML, or with hooks under Hookline's own names, is Hookline's."""
+    own, *others = sorted(
+        (each for each in every_dialect() if each.agent_file is not None or not each.has_agent),
+        key=lambda each: each.has_agent,
+    )
     if file.endswith(".toml"):
-        return "native"
+        return own
     named = {event for agent in agents.values() for event in _events_of(agent)}
-    return "native" if named & EVENTS.keys() else "docker-agent"
+    return own if named & EVENTS.keys() else others[0]
 
 
 def _events_of(agent: Any) -> Iterator[str]:
@@ -122,17 +124,18 @@ def _events_of(agent: Any) -> Iterator[str]:
 
 
 class _Reading:
-    def __init__(self, document: Document, agents: Mapping[str, Any], whose: Whose) -> None:
+    def __init__(self, document: Document, agents: Mapping[str, Any], dialect: Dialect) -> None:
         self._document = document
         self._agents = agents
         self._models: dict[str, str] = {}
-        self.whose: Whose = whose
+        self.dialect = dialect
+        self._format = dialect.agent_file
         self.errors: list[Diagnostic] = []
         self.notices: list[Diagnostic] = []
 
     def top(self, top: Mapping[str, Any]) -> None:
         """What stands beside the agents: models with names, and in a native file nothing else."""
-        if self.whose == "native":
+        if self._format is None:
             for key in map(str, top):
                 if key not in _TOP:
                     self._wrong(f"there is no field {key!r}; there are {', '.join(_TOP)}", (key,))
@@ -181,7 +184,7 @@ class _Reading:
         if key in _ELSEWHERE:
             return False
         close = nearest(key, (*_FIELDS, *_ELSEWHERE))
-        if self.whose == "docker-agent" and (key in _UNUSED or close is None):
+        if self._format is not None and (key in self._format.unused or close is None):
             message = f"{key} means nothing to this agent and is left aside"
             self.notices.append(Diagnostic("info", "unused-field", message, self._document.where(*path)))
             return False
@@ -192,8 +195,9 @@ class _Reading:
     def _model(self, given: str) -> str:
         if given in self._models:
             return self._models[given]
-        # Docker Agent writes openai/gpt-5 where everybody here writes openai:gpt-5.
-        return given.replace("/", ":", 1) if self.whose == "docker-agent" and ":" not in given else given
+        if self._format is None or ":" in given:
+            return given
+        return given.replace(self._format.model_separator, ":", 1)
 
     def check_sub_agents(self, found: Mapping[str, AgentDefinition]) -> None:
         for name, agent in found.items():
@@ -244,9 +248,9 @@ def definition_hooks(
 ) -> tuple[Sequence[Hook], Sequence[Diagnostic]]:
     """`chosen` is the agent that runs the session."""
     known = frozenset(definitions.agents)
-    if definitions.whose == "docker-agent":
+    if definitions.dialect.agent_file is not None:
         # By the name under which the loader may find the same file itself.
-        loaded = engine.loader.files([os.path.abspath(definitions.file)], "docker-agent")
+        loaded = engine.loader.files([os.path.abspath(definitions.file)], definitions.dialect.name)
         return [_chosen(hook, chosen, known) for hook in loaded.hooks], loaded.diagnostics
     hooks: list[Hook] = []
     said: list[Diagnostic] = []

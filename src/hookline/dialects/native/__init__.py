@@ -39,7 +39,7 @@ class Native(HomeDialect):
         f"{_FOLDER}/{stem}.{suffix}" for stem in ("hooks", "hooks.local") for suffix in SUFFIXES
     )
     plugin_file = ""
-    shares = frozenset(("commands", "skills", "rules", "instructions", "permissions"))
+    shares = frozenset(("commands", "skills", "rules"))
     fails_closed_by = dict.fromkeys(
         ("command", "http", "prompt", "agent", "mcp_tool"), 'on_failure = "closed"'
     )
