@@ -1,7 +1,6 @@
 """The doctor at work in this process, on a home and a project of a test's own."""
 
 import argparse
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,7 +10,6 @@ from hookline.cli.commands.doctor.report import DoctorDocument, ProblemDocument,
 from hookline.cli.commands.doctor.run import examine
 from hookline.cli.main import build_parser
 
-HOME = Path(__file__).parent / "doctor_home"
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
@@ -44,13 +42,6 @@ class Clinic:
 
 def parsed(words: Sequence[str]) -> argparse.Namespace:
     return build_parser("doctor").parse_args(["doctor", *words])
-
-
-def copied(case: str, top: Path) -> Path:
-    """A case of the fixture home as a tree that may be written to; what git does not keep is made."""
-    place = top / "case"
-    shutil.copytree(HOME / case, place)
-    return place
 
 
 def alarms(problems: Sequence[ProblemDocument]) -> list[str]:

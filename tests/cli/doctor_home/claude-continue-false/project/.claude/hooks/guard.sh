@@ -1,3 +1,0 @@
-#!/bin/sh
-cat > /dev/null
-printf '%s' '{"continue": false, "stopReason": "no"}'

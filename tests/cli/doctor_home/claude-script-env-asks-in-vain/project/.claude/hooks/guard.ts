@@ -1,1 +1,0 @@
-#!/usr/bin/env -S ts-node-that-is-not-here --quiet

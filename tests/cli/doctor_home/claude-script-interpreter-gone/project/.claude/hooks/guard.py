@@ -1,2 +1,0 @@
-#!/opt/python2.7/bin/python
-print("{}")

@@ -1,2 +1,0 @@
-set -e
-exit 0

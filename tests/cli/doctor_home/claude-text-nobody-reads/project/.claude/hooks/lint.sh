@@ -1,3 +1,0 @@
-#!/bin/sh
-cat > /dev/null
-echo "Please run the linter."

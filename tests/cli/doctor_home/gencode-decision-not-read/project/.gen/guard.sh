@@ -1,3 +1,0 @@
-#!/bin/sh
-cat > /dev/null
-echo '{"decision": "block", "reason": "no"}'
