@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from hookline.model.events import EVENTS, EventSpec
-from hookline.schemas.documents import answer_schema, config_schema, payload_schema
+from hookline.schemas.answer import answer_schema
+from hookline.schemas.config import config_schema
+from hookline.schemas.payload import payload_schema
 from tools.cli_schemas import cli_schemas
 from tools.config_page import config_page
 from tools.events_page import events_page

@@ -15,7 +15,7 @@ from hookline.model.run import Run
 from tests.cli.doctoring import Clinic, alarms, parsed
 from tests.cli.golden import check_golden
 from tests.cli.run_cli import Place, clean_env, command_line, place, run_cli
-from tests.generated.samples import Checker
+from tests.schemas.samples import Checker
 
 SCHEMA = Path(__file__).parents[2] / "schemas" / "cli-doctor.schema.json"
 PLAIN_PATH = {"PATH": "/usr/bin:/bin"}

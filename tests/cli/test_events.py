@@ -13,7 +13,7 @@ from hookline.cli.text import columns, paragraph, table, tables, terminal_width,
 from hookline.model.events import EVENTS
 from tests.cli.golden import check_golden
 from tests.cli.run_cli import place, run_cli
-from tests.generated.samples import Checker
+from tests.schemas.samples import Checker
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "schemas/cli-events.schema.json").read_text())
 

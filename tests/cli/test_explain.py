@@ -10,7 +10,7 @@ from tests.cli.golden import check_golden
 from tests.cli.inside import Inside, inside
 from tests.cli.run_cli import place, run_cli
 from tests.cli.samples import ALL, CLAUDE, DOCKER, NATIVE, USER
-from tests.generated.samples import Checker
+from tests.schemas.samples import Checker
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "schemas/cli-explain.schema.json").read_text())
 FORCED = ("PreToolUse", "Bash", "command=cd app && git push --force")

@@ -11,7 +11,7 @@ from hookline.model.events import EVENTS, PRE_TOOL_USE, SESSION_END, STOP, Event
 from hookline.model.outcome import Edit, Halt, Outcome, Vote
 from tests.cli.golden import check_golden
 from tests.cli.run_cli import Place, Ran, place, run_cli
-from tests.generated.samples import POLICIES, Checker
+from tests.schemas.samples import POLICIES, Checker
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "schemas/cli-fire.schema.json").read_text())
 

@@ -9,7 +9,7 @@ from hookline.model.events import EVENTS
 from tests.cli.golden import check_golden
 from tests.cli.inside import Inside, inside
 from tests.cli.run_cli import place, run_cli
-from tests.generated.samples import Checker
+from tests.schemas.samples import Checker
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 

@@ -10,7 +10,7 @@ import pytest
 from hookline.model.events import EVENTS, May
 from hookline.model.outcome import Outcome
 from hookline.model.run import Run
-from hookline.schemas.documents import answer_schema, payload_schema
+from hookline.schemas.answer import answer_schema
 from hookline.schemas.event_facts import (
     BLOCK_WORDS,
     LIVES_WORDS,
@@ -19,7 +19,8 @@ from hookline.schemas.event_facts import (
     block_words,
     event_facts,
 )
-from tests.generated.samples import DEPLOYING, HOSTS, ODD, POLICIES, Checker
+from hookline.schemas.payload import payload_schema
+from tests.schemas.samples import DEPLOYING, HOSTS, ODD, POLICIES, Checker
 from tools.events_page import ExampleError, prove_examples
 from tools.generate import artefacts
 

@@ -94,7 +94,7 @@ def _told(problem: str) -> int:
 def _config(name: str | None) -> int:
     from hookline.cli.text import json_lines
     from hookline.model.events import EVENTS
-    from hookline.schemas.documents import config_schema
+    from hookline.schemas.config import config_schema
 
     if name is not None:
         return _told(f"one schema holds for the whole file, so {name[:200]!r} is one word too many")
@@ -103,7 +103,8 @@ def _config(name: str | None) -> int:
 
 def _of_event(kind: str, name: str) -> int:
     from hookline.cli.text import json_lines
-    from hookline.schemas.documents import answer_schema, payload_schema
+    from hookline.schemas.answer import answer_schema
+    from hookline.schemas.payload import payload_schema
 
     event = _event(name)
     if event is None:

@@ -9,10 +9,9 @@ from hookline.dialects.native.wire import NativeWire
 from hookline.model.events import EVENTS, EventSpec
 from hookline.model.payloads import Prompt
 from hookline.model.scene import Scene
-from hookline.schemas.documents import payload_schema
 from hookline.schemas.examples import example_payload
-from hookline.schemas.payload import FIELDS, described
-from tests.generated.samples import (
+from hookline.schemas.payload import FIELDS, described, payload_schema
+from tests.schemas.samples import (
     BARE,
     BUSY,
     DEPLOYING,

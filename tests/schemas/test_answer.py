@@ -11,9 +11,9 @@ from hookline.dialects.native import answers as answer
 from hookline.dialects.native.answers import read_answer
 from hookline.model.events import EVENTS, PRE_TOOL_USE, USER_PROMPT_SUBMIT, EventSpec
 from hookline.model.outcome import GO_ON
-from hookline.schemas.documents import answer_schema
+from hookline.schemas.answer import answer_schema
 from hookline.schemas.examples import example_answers
-from tests.generated.samples import DEPLOYING, HOSTS, POLICIES, Checker
+from tests.schemas.samples import DEPLOYING, HOSTS, POLICIES, Checker
 
 ALL = {**EVENTS, **HOSTS}
 every_event = pytest.mark.parametrize("event", ALL.values(), ids=ALL)

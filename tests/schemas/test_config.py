@@ -18,9 +18,8 @@ from hookline.matching.patterns import Patterns
 from hookline.matching.shell import ShellReader
 from hookline.model.events import EVENTS
 from hookline.model.policy import CAUSES
-from hookline.schemas.config import ENTRY_WORDS, REACTIONS
-from hookline.schemas.documents import config_schema
-from tests.generated.samples import HOSTS, Checker
+from hookline.schemas.config import ENTRY_WORDS, REACTIONS, config_schema
+from tests.schemas.samples import HOSTS, Checker
 from tools.config_page import EXAMPLE
 
 SCHEMA = Checker(config_schema(EVENTS))
