@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator
 
 from bench.findings import Finding
-from hookline.matching.matchers import native_matcher
+from hookline.matching.matchers import parse_matcher
 from hookline.matching.patterns import LONGEST_SUBJECT, Patterns
 from hookline.matching.shell import ShellReader
 from hookline.model.errors import PatternError
@@ -36,11 +36,11 @@ def hostile_subject(length: int) -> str:
 def pattern_costs(length: int) -> Iterator[tuple[str, float | None]]:
     """Milliseconds of one question for each pattern; None where the pattern is refused."""
     patterns, shell = Patterns(), ShellReader()
-    native_matcher("warm.*up", patterns, shell)
+    parse_matcher("warm.*up", patterns, shell)
     subject = hostile_subject(length)
     for pattern in EVIL_PATTERNS:
         try:
-            matcher, _condition = native_matcher(f"{pattern}|.*never", patterns, shell)
+            matcher, _condition = parse_matcher(f"{pattern}|.*never", patterns, shell)
         except PatternError:
             yield pattern, None
             continue

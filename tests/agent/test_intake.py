@@ -185,7 +185,7 @@ def test_a_command_wins_over_a_skill_and_a_local_command_over_both(project: Proj
         ("allowed-tools: [Read, 7]", "allowed-tools is neither text nor a list of texts"),
         (
             "allowed-tools: Read\nallowed-tools: Bash",
-            "line 3 of its front matter: the key 'allowed-tools' stands twice",
+            "line 3 of its front matter: the key 'allowed-tools' appears twice",
         ),
         ("hooks: [1]", "hooks is no object of events"),
         ("model: [a]", "model is no text"),

@@ -6,7 +6,7 @@ import pytest
 
 from hookline.matching.conditions import InMode
 from hookline.matching.explain import explain_match, explain_matcher
-from hookline.matching.matchers import native_matcher
+from hookline.matching.matchers import parse_matcher
 from hookline.matching.patterns import Patterns
 from hookline.model import events
 from hookline.model import payloads as p
@@ -18,7 +18,7 @@ PRE = events.PRE_TOOL_USE
 
 
 def explained(text: str | None, payload: Any, event: EventSpec[Any] = PRE) -> tuple[bool, str]:
-    matcher, condition = native_matcher(text, Patterns(), SHELL)
+    matcher, condition = parse_matcher(text, Patterns(), SHELL)
     explanation = explain_match(matcher, condition, event, payload, Scene())
     return explanation.matched, explanation.why
 
@@ -83,9 +83,9 @@ def test_matchers_of_others_are_explained_too():
 def test_nothing_heavy_is_loaded_before_it_is_needed():
     code = (
         "import sys\n"
-        "from hookline.matching import conditions, explain, matchers, patterns, shell, toolrules\n"
+        "from hookline.matching import conditions, explain, matchers, patterns, shell, tool_rules\n"
         "shell_reader, table = shell.ShellReader(), patterns.Patterns()\n"
-        "matchers.native_matcher('Bash(git *)|Read', table, shell_reader)\n"
+        "matchers.parse_matcher('Bash(git *)|Read', table, shell_reader)\n"
         "print([name for name in ('re2', 'tree_sitter', 'tree_sitter_bash', 'difflib', 'unicodedata', 'yaml')"
         " if name in sys.modules])"
     )

@@ -10,7 +10,7 @@ from hookline.matching.matchers import (
     OneName,
     RegexMatcher,
     can_match,
-    native_matcher,
+    parse_matcher,
     regex_or_names,
 )
 from hookline.matching.nearest import nearest
@@ -23,7 +23,7 @@ from tests.matching.helpers import SHELL, call
 
 
 def native(text: str | None) -> tuple[Matcher | None, Condition | None]:
-    return native_matcher(text, Patterns(), SHELL)
+    return parse_matcher(text, Patterns(), SHELL)
 
 
 def matches(text: str, subject: str) -> bool:
@@ -135,9 +135,9 @@ def test_other_dialects_choose_anchors_and_plain_characters():
 
 def test_one_name_and_lists_need_no_regular_expression():
     patterns = Patterns()
-    assert isinstance(native_matcher("Bash", patterns, SHELL)[0], OneName)
-    assert isinstance(native_matcher("Bash|Edit", patterns, SHELL)[0], NameList)
-    native_matcher("mcp__x__*", patterns, SHELL)
+    assert isinstance(parse_matcher("Bash", patterns, SHELL)[0], OneName)
+    assert isinstance(parse_matcher("Bash|Edit", patterns, SHELL)[0], NameList)
+    parse_matcher("mcp__x__*", patterns, SHELL)
     assert len(patterns) == 0
 
 

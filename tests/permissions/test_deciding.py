@@ -58,7 +58,7 @@ def test_the_trail_names_every_step_that_was_asked_and_ends_with_the_one_that_de
         "mode default: refuses no tool that does run",
         "ask rules: none of 0 concerns the call",
         "hooks: none asks",
-        "protected places: not a question here",
+        "protected paths: not asked about here",
         "hooks: none allows",
         "allow rules: 1 do not cover the call",
         "grants of this session: none covers the call",
@@ -142,7 +142,7 @@ def test_where_nobody_can_be_asked_a_question_is_a_denial_that_says_so() -> None
     found = decide(bash("make"), having(), attended=False)
     assert (found.verdict, found.step, found.question) == ("deny", "unattended", True)
     assert found.reason == (
-        "Bash needs approval: no rule allows this call. Denied: nobody is here to be asked."
+        "Bash needs approval: no rule allows this call. Denied: no user is present to approve it."
     )
     refused = decide(bash("make"), having(deny=["Bash"]), attended=False)
     assert (refused.step, refused.question) == ("deny_rule", False)
@@ -151,7 +151,7 @@ def test_where_nobody_can_be_asked_a_question_is_a_denial_that_says_so() -> None
 def test_dont_ask_says_why_it_denies() -> None:
     found = decide(bash("make"), having(ask=["Bash(make:*)"], mode="dontAsk"))
     assert (found.verdict, found.step, found.rule) == ("deny", "mode", "Bash(make:*)")
-    assert found.reason.endswith("Denied: mode dontAsk denies what it would have to ask.")
+    assert found.reason.endswith("Denied: mode dontAsk denies what it would otherwise ask.")
 
 
 INSIDE = ["src/a.py", "./a.py", "/proj/a.py", "/proj", "/other/x", "/other"]

@@ -60,7 +60,7 @@ def test_a_malformed_hook_beside_them_takes_no_rule_down(hooks: Any) -> None:
 
 MISTAKES: list[tuple[Any, tuple[str | int, ...], str]] = [
     (5, (), "the settings are not an object"),
-    ({"permissions": []}, ("permissions",), "permissions is not an object: its rules are not known"),
+    ({"permissions": []}, ("permissions",), "permissions is not an object, so its rules are not known"),
     ({"permissions": {"deny": {"Bash": 1}}}, ("permissions", "deny"), "deny is not a list"),
     ({"permissions": {"deny": "Bash(rm:*)"}}, ("permissions", "deny"),
      "deny is a text, not a list; it is read as a list of one"),

@@ -1,4 +1,4 @@
-"""One text, read: its value, what is wrong with it, and on which line everything stands."""
+"""A configuration text as a value, with what is wrong with it and the line of everything in it."""
 
 import re
 from bisect import bisect_left
@@ -12,12 +12,27 @@ from msgspec import Struct
 from hookline.model.diagnostics import Diagnostic, Path, Where
 from hookline.model.errors import HooklineError
 
+Format = Literal["json", "toml", "yaml"]
+
+#: Bounds of a document: characters, levels of nesting, values.
+LIMIT = 10_000_000
 DEPTH = 64
 NODES = 200_000
 
+_READERS: Mapping[Format, str] = MappingProxyType(
+    {"json": "json_text", "toml": "toml_text", "yaml": "yaml_text"}
+)
+_SUFFIXES: Mapping[str, Format] = {
+    "json": "json",
+    "jsonc": "json",
+    "toml": "toml",
+    "yaml": "yaml",
+    "yml": "yaml",
+}
+
 
 class Duplicate(Struct, frozen=True):
-    """A key that stands a second time in one object."""
+    """A key that appears a second time in one object."""
 
     path: Path
     line: int
@@ -40,58 +55,13 @@ class SyntaxProblem(HooklineError):  # noqa: N818 - a problem of the text, not o
         super().__init__(message)
 
 
-def too_deep(line: int | None) -> SyntaxProblem:
-    return SyntaxProblem(f"nested more than {DEPTH} levels deep", line, code="too-deep")
-
-
-def too_many(line: int | None) -> SyntaxProblem:
-    return SyntaxProblem(f"more than {NODES:,} values", line, code="too-big")
-
-
-def refuse_excess(value: Any) -> None:
-    """Level by level, because a recursive walk could not survive what it is to refuse."""
-    level: list[Any] = [value]
-    count = 1
-    for _ in range(DEPTH):
-        level = [inner for each in level for inner in _inside(each)]
-        count += len(level)
-        if count > NODES:
-            raise too_many(None)
-        if not level:
-            return
-    if any(isinstance(each, dict | list) for each in level):
-        raise too_deep(None)
-
-
-def _inside(value: Any) -> Iterable[Any]:
-    if isinstance(value, dict):
-        return cast("dict[str, Any]", value).values()
-    return cast("list[Any]", value) if isinstance(value, list) else ()
-
-
-Format = Literal["json", "toml", "yaml"]
-
-LIMIT = 10_000_000
-
-_READERS: Mapping[Format, str] = MappingProxyType(
-    {"json": "json_text", "toml": "toml_text", "yaml": "yaml_text"}
-)
-_SUFFIXES: Mapping[str, Format] = {
-    "json": "json",
-    "jsonc": "json",
-    "toml": "toml",
-    "yaml": "yaml",
-    "yml": "yaml",
-}
-
-
 def format_of(file: str) -> Format | None:
-    """The format a file's name promises."""
+    """The format by the suffix of the file's name."""
     return _SUFFIXES.get(file.rsplit(".", 1)[-1].lower())
 
 
-def _reader(format: Format) -> Callable[[str], Reading]:  # noqa: A002 - the word of the callers
-    """Loaded with the first text of its format: most people use one."""
+def _reader(format: Format) -> Callable[[str], Reading]:  # noqa: A002 - callers pass format=...
+    """Imported with the first text of its format: most people use one."""
     found: Callable[[str], Reading] = import_module(f"hookline.documents.{_READERS[format]}").read
     return found
 
@@ -109,8 +79,8 @@ class Document(Struct, frozen=True):
         return Where(self.file, path, self.locate)
 
 
-def read_document(text: str, format: Format, file: str, *, limit: int = LIMIT) -> Document:  # noqa: A002 - the word of the callers
-    """Whatever the text holds, the result is a document: what is wrong with it is a diagnostic."""
+def read_document(text: str, format: Format, file: str, *, limit: int = LIMIT) -> Document:  # noqa: A002 - callers pass format=...
+    """Never raises: what is wrong with the text is a diagnostic of the document."""
     if len(text) > limit:
         return _unreadable(
             file, "too-big", f"{len(text):,} characters are more than the {limit:,} that are read", None
@@ -135,19 +105,19 @@ def _unreadable(file: str, code: str, message: str, line: int | None, fix: str |
 
 def _twice(file: str, duplicate: Duplicate) -> Diagnostic:
     where = Where(file, duplicate.path, lambda _path: duplicate.line)
-    message = f"the key {str(duplicate.path[-1])!r} stands twice; only the last one is read"
+    message = f"the key {str(duplicate.path[-1])!r} appears twice; only the last one is read"
     return Diagnostic("error", "duplicate-key", message, where)
 
 
 class _Lines:
-    """The lines of a text, found when the first one is asked for: a config without mistakes never scans."""
+    """The lines of a text, found at the first lookup: a config without mistakes is never scanned."""
 
     def __init__(self, scan: Callable[[], Mapping[Path, int]]) -> None:
         self._scan = scan
         self._known: Mapping[Path, int] | None = None
 
     def line(self, path: Path) -> int | None:
-        """Of the path, or of the nearest thing around it when it is not in the text."""
+        """The line of the path, or of the nearest enclosing one when it is not in the text."""
         if self._known is None:
             self._known = self._scan()
         while path:
@@ -157,7 +127,41 @@ class _Lines:
         return 1
 
 
+# Shared by the readers of the formats
+
+
+def too_deep(line: int | None) -> SyntaxProblem:
+    return SyntaxProblem(f"nested more than {DEPTH} levels deep", line, code="too-deep")
+
+
+def too_many(line: int | None) -> SyntaxProblem:
+    return SyntaxProblem(f"more than {NODES:,} values", line, code="too-big")
+
+
+def refuse_excess(value: Any) -> None:
+    """Refuse too deep or too many values. Level by level: a recursive walk could overflow the stack."""
+    level: list[Any] = [value]
+    count = 1
+    for _ in range(DEPTH):
+        level = [inner for each in level for inner in _inside(each)]
+        count += len(level)
+        if count > NODES:
+            raise too_many(None)
+        if not level:
+            return
+    if any(isinstance(each, dict | list) for each in level):
+        raise too_deep(None)
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return cast("dict[str, Any]", value).values()
+    return cast("list[Any]", value) if isinstance(value, list) else ()
+
+
 class Newlines:
+    """Finds the line of a position in a text."""
+
     def __init__(self, text: str) -> None:
         self._at = [match.start() for match in re.finditer("\n", text)]
 

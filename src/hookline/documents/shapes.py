@@ -1,4 +1,4 @@
-"""The shapes of values in answers and in configuration, by the words they are named with in messages."""
+"""Types of values in answers and configuration, by the names that messages use for them."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -40,7 +40,7 @@ SHAPES: Mapping[str, Callable[[Any], bool]] = MappingProxyType(
 
 
 def misshaped(value: Any, shape: str) -> str | None:
-    """What it is instead, in words; None when it has the shape."""
+    """What it is instead, for a message; None when it has the shape."""
     if SHAPES[shape](value):
         return None
     for known in ("true or false", "a number", "text", "an object"):

@@ -1,6 +1,6 @@
-"""JSON as a guard's answer must be: one document, and no two ways of reading it.
+"""JSON as a guard's answer must be: one document that cannot be read in two ways.
 
-Refused beside broken text: duplicate keys, NaN and Infinity, integers beyond 64 bits, lone surrogates, text
+Refused besides invalid text: duplicate keys, NaN and Infinity, integers beyond 64 bits, lone surrogates, text
 that is not UTF-8, deep nesting and big documents. Everything here runs at the speed of C, because a hook
 decides how much it prints: the worst megabyte must not hold up the event loop.
 """
@@ -29,7 +29,7 @@ _LONG_INTEGER = re.compile(rb"(?<![\d.eE+-])(-?)(\d{19,})(?![\d.eE])")
 
 
 class StrictJsonError(HooklineError):
-    """Why a text is not taken as JSON."""
+    """The text is not accepted as JSON; the message says why."""
 
 
 def read_strict(text: bytes, *, limit: int = LIMIT, depth: int = DEPTH) -> Any:
@@ -49,7 +49,7 @@ def read_strict(text: bytes, *, limit: int = LIMIT, depth: int = DEPTH) -> Any:
     _refuse_long_integers(bare)
     # Counted on both sides because no parser says that it dropped a key.
     if bare.count(b":") != _without_strings(msgspec.json.encode(value)).count(b":"):
-        raise StrictJsonError(f"the key {_first_duplicate(text)!r} stands twice in one object")
+        raise StrictJsonError(f"the key {_first_duplicate(text)!r} appears twice in one object")
     return value
 
 
@@ -73,7 +73,7 @@ def _plainer(problem: str) -> str:
 
 
 def _without_strings(text: bytes) -> bytes:
-    """What stands outside string literals, of a text that is JSON (of any other, something harmless)."""
+    """The text without its string literals, if it is JSON (if not, something harmless)."""
     if b"\\" in text:
         text = text.replace(b"\\\\", b"").replace(b'\\"', b"")
     if text.count(b'"') > 4 * VALUES:

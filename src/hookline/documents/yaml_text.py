@@ -52,8 +52,8 @@ def _feed(text: str, building: "_Building") -> None:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark is not None else None
-        said = error.problem or error.context or "nobody knows why"
-        raise SyntaxProblem(f"it is not valid YAML: {said}", line, fix=_tab_fix(error)) from None
+        reason = error.problem or error.context or "the parser gives no reason"
+        raise SyntaxProblem(f"it is not valid YAML: {reason}", line, fix=_tab_fix(error)) from None
     except (yaml.YAMLError, ValueError, UnicodeError) as error:
         raise SyntaxProblem(f"not YAML: {str(error).splitlines()[0]}", None) from None
 

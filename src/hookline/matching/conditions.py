@@ -1,7 +1,7 @@
 """Condition trees: always, tool name, tool category, mode, exit code, all, any.
 
-`problem` says why a condition can never hold at an event, for whoever reads the configuration. `why` says
-in words what `holds` answered; only asked for on demand.
+`problem` says why a condition can never hold at an event, for the author of the configuration. `why` explains the
+result of `holds`, on demand.
 """
 
 from collections.abc import Iterator, Mapping
@@ -38,7 +38,7 @@ class Always(Struct, frozen=True):
 
 
 class ToolName(Struct, frozen=True):
-    """The whole name; `*` stands for any text, every other character for itself."""
+    """The whole name; `*` is any text, every other character is itself."""
 
     name: str
     pattern: Glob
@@ -77,7 +77,7 @@ _FILE = ByAction(
 )
 _GIT = ByAction(MappingProxyType(dict.fromkeys(("status", "diff", "log", "show", "blame"), "safe")), "other")
 
-#: What the tools do. A name that is not listed is `other`.
+#: The categories of common tools. A tool that is not listed is `other`.
 TOOL_CATEGORIES: Categories = MappingProxyType(
     {
         **dict.fromkeys(("bash", "Bash", "exec_shell", "Run", "run"), "shell"),
@@ -92,10 +92,10 @@ TOOL_CATEGORIES: Categories = MappingProxyType(
 
 
 def category_of(payload: Any, table: Categories) -> str | None:
-    """What the host says, else what the table says; None without a tool."""
-    said = field_of(payload, "tool_category")
-    if isinstance(said, str):
-        return said
+    """The category the host gives, else the one in the table; None without a tool."""
+    given = field_of(payload, "tool_category")
+    if isinstance(given, str):
+        return given
     tool = field_of(payload, "tool_name")
     if not isinstance(tool, str):
         return None
@@ -226,13 +226,13 @@ class AnyOf(Struct, frozen=True):
 
 
 def joined(*conditions: Condition | None) -> Condition | None:
-    """Those that are there, all of which must hold: a matcher's condition and an `if`, say."""
+    """The conditions that are not None as one: all of them must hold."""
     given = tuple(condition for condition in conditions if condition is not None)
     return (given[0] if len(given) == 1 else AllOf(given)) if given else None
 
 
 def problem(condition: Condition | None, event: EventSpec[Any]) -> str | None:
-    """Why it can never hold at this event; None when it can, or when it cannot say."""
+    """Why it can never hold at this event; None when it can, or when that is not known."""
     check = getattr(condition, "problem", None)
     return None if check is None else cast("Checkable", condition).problem(event)
 

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from hookline.matching.patterns import LONGEST_SUBJECT, Expression, Patterns
-from hookline.matching.shell.reader import UNSEEN
+from hookline.matching.shell.reader import INVISIBLE
 from hookline.model.errors import PatternError
 
 _MOST_ALTERNATIVES = 64
@@ -109,11 +109,11 @@ class FileArgument(Struct, frozen=True, eq=False):
 
 
 def doubtful(path: str) -> bool:
-    """Whether text alone cannot say which file this is."""
+    """Whether the text of a path does not say which file it is."""
     return (
         len(path) > LONGEST_SUBJECT
         or path.startswith("~")
-        or UNSEEN.search(path) is not None
+        or INVISIBLE.search(path) is not None
         or "\n" in path
         or _CLIMBS.search(path) is not None
     )
@@ -253,7 +253,7 @@ def _alternatives(pattern: str) -> list[str]:
             continue
         waiting.extend(one[: found.start()] + part + one[found.end() :] for part in found[1].split(","))
         if len(done) + len(waiting) > _MOST_ALTERNATIVES:
-            raise PatternError(pattern, f"it stands for more than {_MOST_ALTERNATIVES} patterns")
+            raise PatternError(pattern, f"it expands to more than {_MOST_ALTERNATIVES} patterns")
     return done
 
 

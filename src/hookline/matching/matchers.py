@@ -1,4 +1,4 @@
-"""Matchers: does a hook concern an event with that subject?
+"""Matchers: whether a hook concerns an event with that subject.
 
 Absent, empty and `*` match everything and are no matcher at all. A text of plain characters is a name or a
 list of names. `Tool(arguments)` is that tool and a condition on its arguments. Names with `*` are globs.
@@ -24,8 +24,8 @@ __all__ = [
     "OneName",
     "RegexMatcher",
     "can_match",
-    "native_matcher",
     "nearest",
+    "parse_matcher",
     "regex_or_names",
 ]
 
@@ -85,10 +85,10 @@ class RegexMatcher(Struct, frozen=True):
         return f'matcher "{self.text}" is a regular expression and {verdict} {whole}"{subject}"'
 
 
-def native_matcher(
+def parse_matcher(
     text: str | None, patterns: Patterns, shell: ShellReader
 ) -> tuple[Matcher | None, Condition | None]:
-    """What a native `matcher` means: the test on the subject, and one on the arguments if it names any."""
+    """A `matcher` text as a test on the subject, and a condition on the arguments if it names any."""
     if text is None or text.strip() in {"", "*"}:
         return None, None
     if len(text) > LONGEST_PATTERN:
@@ -104,14 +104,14 @@ def _tools_and_arguments(
     text: str, patterns: Patterns, shell: ShellReader
 ) -> tuple[Matcher | None, Condition] | None:
     """Tool patterns and names, if there is one tool pattern among them."""
-    # Most matchers are names: they do not pay for loading the rules.
-    from hookline.matching.tool_rules import looks_like_tool_pattern, tool_condition  # noqa: PLC0415 - as said
+    # Most matchers are names, which do not need the rules.
+    from hookline.matching.tool_rules import looks_like_tool_pattern, tool_condition  # noqa: PLC0415 - see above
 
     parts = _parts(text)
     if not any(looks_like_tool_pattern(part) for part in parts):
         return None
     rules = tuple(tool_condition(part, patterns, shell) for part in parts)
-    matcher, _none = native_matcher("|".join(rule.rule.tool for rule in rules), patterns, shell)
+    matcher, _none = parse_matcher("|".join(rule.rule.tool for rule in rules), patterns, shell)
     return matcher, rules[0] if len(rules) == 1 else AnyOf(rules)
 
 
@@ -125,8 +125,8 @@ def regex_or_names(
 ) -> Matcher | None:
     """A matcher without tool patterns, as the other dialects have them; they differ in the parameters.
 
-    With `globs`, plain text with `*` is a glob: as an anchored regular expression `mcp__x__*` could never
-    match a tool, and the guard would be dead without a word.
+    With `globs`, plain text with `*` is a glob: as an anchored regular expression `mcp__x__*` could never match a
+    tool, and the guard would silently never run.
     """
     if text.strip() in {"", "*"}:
         return None

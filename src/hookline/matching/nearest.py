@@ -1,10 +1,10 @@
-"""The name somebody probably meant."""
+"""The name that was probably meant."""
 
 from collections.abc import Iterable
 
 
 def nearest(word: str, choices: Iterable[str], alike: float = 0.6) -> str | None:
-    """The choice most like the word, None when nothing is as `alike` as that. Case does not count."""
+    """The choice most similar to the word; None when none is at least `alike` similar. Case does not count."""
     # Only a mistake in a configuration needs it.
     from difflib import get_close_matches  # noqa: PLC0415 - 4 ms for a rare sentence
 

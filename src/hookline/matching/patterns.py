@@ -1,6 +1,7 @@
-"""Regular expressions that cannot be made to run for ever, each distinct one compiled once.
+"""Globs, and regular expressions in linear time, each distinct one compiled once.
 
-The engine behind them is google-re2: linear time whatever the pattern, no lookaround, no back-references.
+Regular expressions run on google-re2: linear time whatever the pattern, no lookaround, no back-references. In a glob
+only `*` is special: any text, also none, also blanks and slashes.
 """
 
 from collections.abc import Callable
@@ -21,7 +22,7 @@ MOST_GROWTH = 1000
 #: longer subject is not searched.
 LONGEST_SUBJECT = 1024
 
-#: What re2 says, and what to tell whoever wrote the pattern. The first that fits is used.
+#: Messages of re2, and what to say instead to the author of the pattern. The first that fits is used.
 _REFUSALS = (
     ("invalid perl operator: (?=", "lookahead is not supported: list the names that should match"),
     ("invalid perl operator: (?!", "negative lookahead is not supported: list the names that should match"),
@@ -52,7 +53,7 @@ Compile = Callable[[str, bool], Expression]
 
 
 class _Re2Expression:
-    """Works on bytes: one encoding per question, and lone surrogates cannot raise."""
+    """Works on bytes: lone surrogates cannot raise."""
 
     __slots__ = ("_longest", "_search")
 
@@ -69,7 +70,7 @@ class _Re2Expression:
 
 @cache
 def _re2() -> tuple[Any, Any]:
-    """Loaded with the first regular expression of a configuration: 13 ms that most never need."""
+    """Imported with the first regular expression of a configuration: 13 ms that most never need."""
     re2: Any = import_module("re2")
     options = re2.Options()
     options.log_errors = False
@@ -105,9 +106,8 @@ def _refusal(error: Exception) -> str:
 class Patterns:
     """The table of compiled patterns. Build one per configuration and pass it down.
 
-    `fallback` is asked about a pattern re2 refuses: the seam for dialects whose own engine knows
-    lookaround. It returns an expression or raises PatternError itself. `longest_subject` is for callers
-    that search more than names and can afford the time.
+    `fallback` compiles a pattern that re2 refuses, for dialects whose own engine has lookaround; it returns an
+    expression or raises PatternError. `longest_subject` is for callers that search more than names.
     """
 
     def __init__(
@@ -149,7 +149,7 @@ class Patterns:
 
 
 class Glob(Struct, frozen=True):
-    """The pieces between the stars. Linear: each piece is looked for once, from the left."""
+    """A pattern split at its stars. Linear: each piece is looked for once, from the left."""
 
     pieces: tuple[str, ...]
 

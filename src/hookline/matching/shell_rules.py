@@ -42,9 +42,9 @@ class ShellArgument(Struct, frozen=True, eq=False):
 
     def covers_command(self, command: ShellCommand) -> bool:
         text = " ".join(command.words)
-        if any(one.matches(text) and (one.exact or not command.opens) for one in self.strict):
+        if any(one.matches(text) and (one.exact or not command.escapes) for one in self.strict):
             return True
-        if not command.outer or command.opens:
+        if not command.outer or command.escapes:
             return False
         around, pin = " ".join(command.outer), " ".join(command.pin)
         return any(one.matches(around) and one.pieces[0].startswith(pin) for one in self.strict)

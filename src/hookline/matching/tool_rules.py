@@ -1,8 +1,8 @@
 """Rules about tool calls: `Bash`, `Bash(git *)`, `Edit(src/**)`, `WebFetch(domain:x.org)`, `mcp__server`.
 
-A rule can be asked in two ways. `concerns` is the wide one, for guards and `if`: true when anything in the
-call matches, and true in doubt. `covers` is the strict one, for permissions: true only when everything in the
-call matches and nothing is in doubt.
+A rule can be read in two ways. `concerns` is the wide one, for guards and `if`: true when anything in the call
+matches, and true in doubt. `covers` is the strict one, for permissions: true only when everything in the call
+matches and nothing is in doubt.
 """
 
 import re

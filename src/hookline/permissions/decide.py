@@ -1,4 +1,4 @@
-"""Whether a tool call may run: the order in which rules, hooks, grants and the mode are asked."""
+"""Whether a tool call may run: the order in which rules, hooks, grants and the mode decide."""
 
 from typing import Literal
 
@@ -23,7 +23,7 @@ Step = Literal[
 
 
 class Decision(Struct, frozen=True):
-    """What was decided, by which step, and why in words for the model and the user."""
+    """What was decided, by which step, and why, for the model and the user."""
 
     verdict: Verdict
     step: Step
@@ -33,45 +33,45 @@ class Decision(Struct, frozen=True):
     source: str | None = None
     #: One line for each step that was considered, the deciding one last.
     trail: tuple[str, ...] = ()
-    #: PermissionRequest hooks may answer: an ask, or a denial only because nobody can or may be asked.
+    #: PermissionRequest hooks may answer it: an ask, or a denial only because there is no user to ask.
     question: bool = False
 
 
 def decide(
     facts: CallFacts, permissions: Permissions, hook_vote: Vote | None = None, attended: bool = True
 ) -> Decision:
-    """The first step that has a say decides. Nothing below a step can soften it.
+    """The first step that applies decides; later steps cannot soften it.
 
-    Ask again after every rewrite: a decision is about the arguments it was made on.
+    Decide again after every rewrite: a decision is about the arguments it was made on.
     """
-    look = _Look(facts, permissions, hook_vote)
+    steps = _Steps(facts, permissions, hook_vote)
     found = (
-        look.at_deny_rules()
-        or look.at_a_hook_that_denies()
-        or look.at_what_the_mode_refuses()
-        or look.at_ask_rules()
-        or look.at_a_hook_that_asks()
-        or look.at_protected_places()
-        or look.at_a_hook_that_allows()
-        or look.at_allow_rules()
-        or look.at_grants()
-        or look.at_what_the_mode_runs()
-        or look.at_nothing_more()
+        steps.deny_rules()
+        or steps.hook_denial()
+        or steps.mode_refusal()
+        or steps.ask_rules()
+        or steps.hook_question()
+        or steps.protected_paths()
+        or steps.hook_permission()
+        or steps.allow_rules()
+        or steps.session_grants()
+        or steps.mode_permission()
+        or steps.default()
     )
-    decision = replace(found, trail=(*look.trail, _line(found)), question=found.verdict == "ask")
+    decision = replace(found, trail=(*steps.trail, _line(found)), question=found.verdict == "ask")
     return unanswered(decision, permissions, attended)
 
 
 def unanswered(decision: Decision, permissions: Permissions, attended: bool) -> Decision:
-    """What a question becomes that no hook has answered: a denial where nobody can or may be asked."""
+    """What becomes of a question that no hook answered: a denial when there is no user to ask."""
     if decision.verdict != "ask":
         return decision
     if permissions.mode_row.unanswered == "deny":
         denied = _denied_question(
-            decision, "mode", f"mode {permissions.mode} denies what it would have to ask"
+            decision, "mode", f"mode {permissions.mode} denies what it would otherwise ask"
         )
     elif not attended:
-        denied = _denied_question(decision, "unattended", "nobody is here to be asked")
+        denied = _denied_question(decision, "unattended", "no user is present to approve it")
     else:
         return decision
     return denied
@@ -85,25 +85,25 @@ def answered(
     vote: Vote | None,
     attended: bool = True,
 ) -> Decision:
-    """What a question became when PermissionRequest hooks were asked; `after` is the call as they left it.
+    """The decision after PermissionRequest hooks ran on a question; `after` is the call as they left it.
 
-    Their allow is the user's for the call that was asked about. For a call they rewrote it is a hook's allow,
-    and all else is judged anew.
+    Their allow counts as the user's for the call in question. For a call they rewrote it is a hook's allow, and
+    everything else is decided again.
     """
     if not asked.question:
         return asked
     if vote is not None and vote.kind == "block":
-        return _with(asked, Decision("deny", "request_deny", _said(vote, "denied")))
+        return _with(asked, Decision("deny", "request_deny", _reason_of(vote, "denied")))
     if after != before:
         return decide(after, permissions, vote, attended)
     if vote is None or vote.kind != "allow" or vote.means == "no_objection":
         return unanswered(asked, permissions, attended)
-    denied = _Look(after, permissions, None).at_deny_rules()
-    return _with(asked, denied or Decision("allow", "request_allow", _said(vote, "allowed")))
+    denied = _Steps(after, permissions, None).deny_rules()
+    return _with(asked, denied or Decision("allow", "request_allow", _reason_of(vote, "allowed")))
 
 
-class _Look:
-    """One call in front of each step. A step that has no say leaves a line in the trail."""
+class _Steps:
+    """One call and each step that may decide it. A step that does not apply leaves a line in the trail."""
 
     def __init__(self, facts: CallFacts, permissions: Permissions, vote: Vote | None) -> None:
         self._facts = facts
@@ -114,86 +114,86 @@ class _Look:
         self._tool = one_line(facts.tool_name, 80)
         self.trail: list[str] = []
 
-    def at_deny_rules(self) -> Decision | None:
+    def deny_rules(self) -> Decision | None:
         rule = self._first_concerned(self._rules.deny)
         if rule is None:
-            return self._silent(f"deny rules: none of {len(self._rules.deny)} concerns the call")
+            return self._pass(f"deny rules: none of {len(self._rules.deny)} concerns the call")
         return _by_rule("deny", "deny_rule", rule, f"Permission to use {self._tool} was denied by the rule")
 
-    def at_a_hook_that_denies(self) -> Decision | None:
+    def hook_denial(self) -> Decision | None:
         vote = self._vote
         if vote is None:
-            return self._silent("hooks: no vote")
+            return self._pass("hooks: no vote")
         if vote.kind != "block":
-            return self._silent(f"hooks: {vote.kind}, no denial")
-        return Decision("deny", "hook_deny", _said(vote, "denied"), source=_voter(vote))
+            return self._pass(f"hooks: {vote.kind}, no denial")
+        return Decision("deny", "hook_deny", _reason_of(vote, "denied"), source=_voter(vote))
 
-    def at_what_the_mode_refuses(self) -> Decision | None:
+    def mode_refusal(self) -> Decision | None:
         if self._facts.category not in self._mode.refuses:
-            return self._silent(f"mode {self._mode.name}: refuses no tool that does {self._facts.category}")
+            return self._pass(f"mode {self._mode.name}: refuses no tool that does {self._facts.category}")
         return Decision("deny", "mode", f"Mode {self._mode.name} refuses {self._tool}. {self._mode.says}")
 
-    def at_ask_rules(self) -> Decision | None:
+    def ask_rules(self) -> Decision | None:
         rule = self._first_concerned(self._rules.ask)
         if rule is None:
-            return self._silent(f"ask rules: none of {len(self._rules.ask)} concerns the call")
+            return self._pass(f"ask rules: none of {len(self._rules.ask)} concerns the call")
         return _by_rule("ask", "ask_rule", rule, f"{self._tool} needs approval because of the rule")
 
-    def at_a_hook_that_asks(self) -> Decision | None:
+    def hook_question(self) -> Decision | None:
         vote = self._vote
         if vote is None or vote.kind not in {"ask", "defer"}:
-            return self._silent("hooks: none asks")
-        return Decision("ask", "hook_ask", _said(vote, "wants it asked"), source=_voter(vote))
+            return self._pass("hooks: none asks")
+        return Decision("ask", "hook_ask", _reason_of(vote, "asks about"), source=_voter(vote))
 
-    def at_protected_places(self) -> Decision | None:
+    def protected_paths(self) -> Decision | None:
         if self._facts.category != "write" or self._mode.anywhere:
-            return self._silent("protected places: not a question here")
+            return self._pass("protected paths: not asked about here")
         for path in paths_of(self._facts) or ():
             part = protected_part(below_worktree(path, self._facts))
             if part is not None:
                 shown = one_line(path, 120)
                 return Decision("ask", "protected", f"Writing to {shown} is always asked: {PROTECTED[part]}.")
-        return self._silent("protected places: none is written to")
+        return self._pass("protected paths: none is written to")
 
-    def at_a_hook_that_allows(self) -> Decision | None:
+    def hook_permission(self) -> Decision | None:
         vote = self._vote
         if vote is None or vote.kind != "allow":
-            return self._silent("hooks: none allows")
+            return self._pass("hooks: none allows")
         if vote.means == "no_objection":
-            return self._silent("hooks: no objection, which is no permission")
-        return Decision("allow", "hook_allow", _said(vote, "allowed"), source=_voter(vote))
+            return self._pass("hooks: no objection, which is not a permission")
+        return Decision("allow", "hook_allow", _reason_of(vote, "allowed"), source=_voter(vote))
 
-    def at_allow_rules(self) -> Decision | None:
+    def allow_rules(self) -> Decision | None:
         rules = self._covering(self._rules.allow)
         if not rules:
-            return self._silent(f"allow rules: {len(self._rules.allow)} do not cover the call")
+            return self._pass(f"allow rules: {len(self._rules.allow)} do not cover the call")
         return _by_rules("allow_rule", rules)
 
-    def at_grants(self) -> Decision | None:
+    def session_grants(self) -> Decision | None:
         grants = self._permissions.grants.allow
         # A grant and a rule may cover the two halves of one line.
         rules = self._covering((*self._rules.allow, *grants)) if grants else ()
         if rules:
             return _by_rules("session_grant", rules)
         if self._permissions.granted_call(self._facts):
-            return Decision("allow", "session_grant", "The user allowed this very call for the session.")
-        return self._silent("grants of this session: none covers the call")
+            return Decision("allow", "session_grant", "The user allowed exactly this call for the session.")
+        return self._pass("grants of this session: none covers the call")
 
-    def at_what_the_mode_runs(self) -> Decision | None:
+    def mode_permission(self) -> Decision | None:
         mode, category = self._mode, self._facts.category
         if category not in mode.runs:
-            return self._silent(f"mode {mode.name}: {category} does not run without a question")
+            return self._pass(f"mode {mode.name}: {category} does not run without a question")
         if mode.anywhere:
             return Decision("allow", "mode", f"Mode {mode.name}: {mode.says}")
         if category == "agent":
-            return Decision("allow", "default", "What a sub-agent does is decided call by call.")
+            return Decision("allow", "default", "The calls of a sub-agent are decided one by one.")
         if not self._in_reach():
-            return self._silent(f"mode {mode.name}: runs {category} inside the directories only")
+            return self._pass(f"mode {mode.name}: runs {category} inside the directories only")
         if category == "read":
             return Decision("allow", "read_only", "It reads inside the directories.")
         return Decision("allow", "mode", f"Mode {mode.name}: {mode.says}")
 
-    def at_nothing_more(self) -> Decision:
+    def default(self) -> Decision:
         if self._facts.category in {"read", "write"} and not self._in_reach():
             return Decision("ask", "default", f"{self._tool} needs approval: {self._outside()}.")
         return Decision("ask", "default", f"{self._tool} needs approval: no rule allows this call.")
@@ -214,12 +214,12 @@ class _Look:
     def _outside(self) -> str:
         paths = paths_of(self._facts)
         if not paths:
-            return "it cannot be told which files it is about"
+            return "it is not clear which files it is about"
         # Where no link leads elsewhere, the real path is the one that was given.
         named = one_line(", ".join(dict.fromkeys(paths)), 160)
-        return f"{named} is or may be outside of the directories of this session"
+        return f"{named} is or may be outside the directories of this session"
 
-    def _silent(self, line: str) -> None:
+    def _pass(self, line: str) -> None:
         self.trail.append(line)
 
 
@@ -240,7 +240,7 @@ def _from(rule: Rule) -> str:
     return f" ({rule.origin})" if rule.source else ""
 
 
-def _said(vote: Vote, default: str) -> str:
+def _reason_of(vote: Vote, default: str) -> str:
     return printable(vote.reason) if vote.reason else f"A hook ({_voter(vote)}) {default} it."
 
 

@@ -1,4 +1,4 @@
-"""What is known of a tool call when it is decided whether it may run."""
+"""What is known about a tool call when its permission is decided."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from hookline.model.payloads import JsonObject
 
-#: What a call does to the world. `agent` starts a sub-agent, whose own calls are decided one by one.
+#: What a call does. `agent` starts a sub-agent, whose own calls are decided one by one.
 Category = Literal["read", "write", "run", "web", "mcp", "agent", "other"]
 
 #: The tools most agents have. A host with others passes its own table, or the category with each call.
@@ -30,7 +30,7 @@ class CallFacts(Struct, frozen=True):
     tool_input: JsonObject
     category: Category = "other"
     cwd: str = ""
-    #: Where the file of the call really is, when the host has followed the links. Both paths are judged then.
+    #: The real path of the call's file, when the host has followed links. Then both paths are checked.
     real_path: str | None = None
     #: The top of the worktree the call is made in: a copy of the project, so rules count from there too.
     worktree: str = ""

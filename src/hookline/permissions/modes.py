@@ -14,13 +14,13 @@ ModeName = Literal["plan", "dontAsk", "default", "acceptEdits", "bypass"]
 
 class Mode(Struct, frozen=True):
     name: ModeName
-    #: One sentence for whoever chooses it.
+    #: One sentence for the user who chooses it.
     says: str
     #: Tools of these categories run without a question; those that name files, inside the directories.
     runs: frozenset[Category]
     #: Tools of these categories never run, whatever allows them.
     refuses: frozenset[Category] = frozenset()
-    #: Files outside of the directories and protected places count like any other.
+    #: Files outside the directories and protected paths are treated like any other.
     anywhere: bool = False
     #: What becomes of a question that no hook answered.
     unanswered: Literal["ask", "deny"] = "ask"
@@ -44,7 +44,7 @@ MODES: Mapping[ModeName, Mode] = MappingProxyType(
     }
 )
 
-_SPELLINGS: Mapping[str, ModeName] = MappingProxyType(
+_NAMES: Mapping[str, ModeName] = MappingProxyType(
     {
         **{name.casefold(): name for name in MODES},
         "bypasspermissions": "bypass",
@@ -54,12 +54,12 @@ _SPELLINGS: Mapping[str, ModeName] = MappingProxyType(
 
 
 def mode_of(text: str) -> ModeName | None:
-    """The mode meant, in the spelling of any agent; None when there is no such mode."""
-    return _SPELLINGS.get(text.strip().replace("-", "").replace("_", "").casefold())
+    """The mode by any agent's name for it; None when there is no such mode."""
+    return _NAMES.get(text.strip().replace("-", "").replace("_", "").casefold())
 
 
 def narrowed(mode: Mode, by: Mode) -> Mode:
-    """A mode as strict as both: what a sub-agent has within its parent's."""
+    """A mode as strict as both: the effective mode of a sub-agent."""
     if mode.name == by.name:
         return mode
     order = list(MODES)

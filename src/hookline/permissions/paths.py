@@ -1,4 +1,4 @@
-"""Where the files of a call are: inside the directories, outside of them, or in a protected place."""
+"""Where the files of a call are: inside the directories, outside them, or at a protected path."""
 
 import posixpath
 import re
@@ -23,7 +23,7 @@ def _agent_folders() -> Iterator[str]:
         yield from (name for name in listed.folders if name.startswith(".") and "/" not in name)
 
 
-#: Writing here can make programs run later, so it is always asked. The names are compared without case.
+#: Writing here can make programs run later, so it is always asked. Case does not count.
 PROTECTED: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys((".git", ".husky", ".gitconfig", ".gitmodules"), "git runs programs named there"),
@@ -33,13 +33,15 @@ PROTECTED: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys((".bashrc", ".bash_profile", ".bash_login", ".bash_logout"), _SHELL_START),
         **dict.fromkeys((".bash_aliases", ".profile", ".kshrc", "config.fish"), _SHELL_START),
         **dict.fromkeys((".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout"), _SHELL_START),
-        **dict.fromkeys((".envrc", ".ssh"), "it opens ways into this machine or runs on entering"),
+        **dict.fromkeys(
+            (".envrc", ".ssh"), "it gives access to this machine, or runs when the directory is entered"
+        ),
     }
 )
 
 
 def paths_of(facts: CallFacts) -> tuple[str, ...] | None:
-    """The paths a call names, with the real one where it is known; None when they cannot be told."""
+    """The paths a call names, with the real one where it is known; None when they are not clear."""
     found: list[str] = []
     for name in PATH_FIELDS:
         value = facts.tool_input.get(name)
@@ -87,7 +89,7 @@ def _below(path: str, directory: str) -> bool:
 
 
 def below_worktree(path: str, facts: CallFacts) -> str:
-    """A worktree of ours lies in a protected place, but its files are those of the project."""
+    """The path inside a worktree: that lies at a protected path, but its files are the project's."""
     whole = from_root(path, facts.cwd)
     if not facts.worktree or doubtful(path) or whole is None or not _below(whole, facts.worktree):
         return path
@@ -98,7 +100,7 @@ def protected_part(path: str) -> str | None:
     """The part of the path that is protected, as the table spells it."""
     for text in (path, posixpath.normpath(path)):
         for segment in text.split("/"):
-            # Some file systems do not tell these apart from the name without them.
+            # Some file systems treat these as the name without them.
             name = segment.casefold().rstrip(" .").partition(":")[0]
             if name in PROTECTED:
                 return name

@@ -1,4 +1,4 @@
-"""Rules in three lists, allow, ask and deny, each with its text and where it came from."""
+"""Rules that allow, ask and deny, and which of them are about a call."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -63,7 +63,7 @@ class RuleReader:
     ) -> None:
         self.patterns = patterns if patterns is not None else Patterns()
         self.shell = shell if shell is not None else ShellReader()
-        #: The directory `~` stands for in rules that allow. Unknown, such a rule allows nothing.
+        #: The directory for `~` in rules that allow. Without it, such a rule allows nothing.
         self.home = home.rstrip("/")
 
     def rule(self, behavior: Behavior, text: str, source: str) -> Rule:
@@ -131,13 +131,13 @@ class RuleSet(Struct, frozen=True, eq=False):
         try:
             return reader.rule(behavior, text, source), None
         except PatternError as error:
-            said = f'{behavior} rule "{one_line(text, _WIDEST_RULE)}": {one_line(error.problem, 300)}'
+            problem = f'{behavior} rule "{one_line(text, _WIDEST_RULE)}": {one_line(error.problem, 300)}'
         if behavior == "allow":
-            return None, f"{said}; it allows nothing"
+            return None, f"{problem}; it allows nothing"
         widened = reader.widened(behavior, text, source)
         if widened is None:
-            return None, f"{said}; it is about no tool, so it holds nothing back"
-        return widened, f"{said}; it counts for all of {widened.readings[0].tool}"
+            return None, f"{problem}; it names no tool, so it has no effect"
+        return widened, f"{problem}; it counts for all of {widened.readings[0].tool}"
 
     def with_rules(self, behavior: Behavior, texts: Iterable[str], source: str) -> "RuleSet":
         """With these rules as well. Raises PatternError for one that cannot be read and cannot be widened."""
@@ -179,7 +179,7 @@ class RuleSet(Struct, frozen=True, eq=False):
 def first_concerned(rules: Sequence[Rule], facts: CallFacts, places: Sequence[str] = ()) -> Rule | None:
     """The wide reading, for rules that deny or ask: the first that may be about the call.
 
-    `places` are the directories rules may have been written from: who moves gets around none of them.
+    `places` are the directories that rules may be relative to: changing the directory does not evade them.
     """
     inputs = tuple(_inputs(facts))
     places = (*places, facts.worktree)
@@ -193,8 +193,8 @@ def first_concerned(rules: Sequence[Rule], facts: CallFacts, places: Sequence[st
 def covering(rules: Sequence[Rule], facts: CallFacts, places: Sequence[str] = ()) -> tuple[Rule, ...]:
     """The strict reading, for rules that allow: those that cover all of the call, beyond doubt.
 
-    Several rules may cover a shell line together, each a part of its commands. With `places` rules count from
-    those, and not from wherever the agent has moved to.
+    Several rules may cover a shell line together, each a part of its commands. With `places`, rules are relative to
+    those instead of the agent's current directory.
     """
     inputs = tuple(_inputs(facts))
     places = (*(places or (facts.cwd,)), *((facts.worktree,) if facts.worktree else ()))

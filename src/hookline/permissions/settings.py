@@ -33,9 +33,9 @@ class PermissionSettings(NamedTuple):
 def permission_settings(
     document: Any, source: str, *, reader: RuleReader | None = None, trusted: bool = True
 ) -> PermissionSettings:
-    """What a settings document says about permissions. Whatever else is in it, right or wrong, changes nothing.
+    """The permissions in a settings document. Whatever else it contains, right or wrong, has no effect.
 
-    A file that is not trusted can only tighten: its deny and ask rules hold, the rest is set aside and said.
+    A file that is not trusted can only tighten: its deny and ask rules hold, the rest is ignored and reported.
     """
     reading = _Reading(source, reader if reader is not None else RuleReader(), trusted)
     section = reading.section(document)
@@ -48,7 +48,7 @@ def permission_settings(
 
 
 class _Reading:
-    """One document on the way to becoming settings."""
+    """One document while it is read."""
 
     def __init__(self, source: str, reader: RuleReader, trusted: bool) -> None:
         self._source = source
@@ -64,14 +64,14 @@ class _Reading:
         if section is None:
             return {}
         if not isinstance(section, Mapping):
-            self._wrong("permissions is not an object: its rules are not known", "permissions")
+            self._wrong("permissions is not an object, so its rules are not known", "permissions")
             return {}
         return cast("Mapping[str, Any]", section)
 
     def list_of_rules(self, behavior: Behavior, given: Any) -> None:
         for place, text in self._items(behavior, given):
             if behavior == "allow" and not self._trusted:
-                self._wrong("set aside: this file is not trusted, so it allows nothing", *place)
+                self._wrong("ignored: this file is not trusted, so it allows nothing", *place)
                 continue
             rule, problem = self.rules.read(behavior, text, self._source)
             if problem is not None:
@@ -92,7 +92,7 @@ class _Reading:
             )
         elif not self._trusted and known in {"acceptEdits", "bypass"}:
             self._wrong(
-                f"set aside: this file is not trusted, so it cannot choose {known}",
+                f"ignored: this file is not trusted, so it cannot choose {known}",
                 "permissions",
                 "defaultMode",
             )
@@ -104,7 +104,7 @@ class _Reading:
             if not isinstance(directory, str) or not directory:
                 self._wrong("this is not the path of a directory", *place)
             elif not self._trusted:
-                self._wrong("set aside: this file is not trusted, so it opens no directory", *place)
+                self._wrong("ignored: this file is not trusted, so it opens no directory", *place)
             else:
                 yield directory
 

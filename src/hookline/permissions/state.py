@@ -1,4 +1,4 @@
-"""What holds in one session: the rules in force, the mode, the directories, and what the user granted."""
+"""The permissions of one session: the rules in force, the mode, the directories, and what the user granted."""
 
 import posixpath
 from collections.abc import Iterable, Mapping, Sequence
@@ -71,7 +71,7 @@ class Permissions:
         return self._kept(self.parent.grants + self._grants if self.parent is not None else self._grants)
 
     def granted_call(self, facts: CallFacts) -> bool:
-        """Whether the user granted this very call."""
+        """Whether the user granted exactly this call."""
         if self.parent is not None and self.parent.granted_call(facts):
             return True
         key = _call_key(facts.tool_name, facts.tool_input, facts.cwd) if self._granted_calls else None
@@ -108,7 +108,7 @@ class Permissions:
         self._layers[name] = rules
 
     def add_rules(self, behavior: Behavior, texts: Iterable[str], source: str = "session") -> tuple[str, ...]:
-        """Add rules for this session; what is wrong with them, in words."""
+        """Add rules for this session. Returns what is wrong with them."""
         problems: list[str] = []
         for text in texts:
             rule, problem = self._session.read(behavior, text, source)
@@ -119,7 +119,7 @@ class Permissions:
         return tuple(problems)
 
     def add_directory(self, directory: str) -> bool:
-        """False when nobody can tell which directory is meant."""
+        """False when it is not clear which directory is meant."""
         whole = self.whole_directory(directory)
         if whole is not None and whole not in self._directories:
             self._directories.append(whole)
@@ -133,7 +133,7 @@ class Permissions:
         return gone
 
     def whole_directory(self, directory: str) -> str | None:
-        """The directory from the root; None when that cannot be told."""
+        """The absolute directory; None when it is not clear which one is meant."""
         home = self.reader.home
         if home and (directory == "~" or directory.startswith("~/")):
             directory = home + directory[1:]
@@ -142,7 +142,7 @@ class Permissions:
         return from_root(directory, self.root)
 
     def grant(self, tool_name: str, tool_input: Mapping[str, object], cwd: str = "") -> tuple[str, ...]:
-        """Remember that the user allowed this for the session, and say what: rules, or the very call."""
+        """Remember that the user allowed this for the session. Returns what is allowed: rules, or exactly this call."""
         facts = CallFacts(tool_name, tool_input, category_of(tool_name, self.categories), cwd or self.root)
         texts = rule_texts(facts, self.reader.shell)
         if texts:
@@ -153,10 +153,10 @@ class Permissions:
         if key is None:
             return ()
         self._granted_calls.add(key)
-        return (f"{one_line(tool_name, 80)}, this very call",)
+        return (f"{one_line(tool_name, 80)}, exactly this call",)
 
     def apply(self, update: PermissionUpdate, event_name: str, hook: str = "") -> Applied:
-        """Take what a hook asks for, as far as a hook may. Never raises; what was refused is said."""
+        """Apply what a hook asks for, as far as a hook may. Never raises; the result says what was refused."""
         return apply_update(self, update, event_name, hook)
 
     def take_from_hook(self, rule: Rule) -> None:
@@ -191,7 +191,7 @@ class Permissions:
 
 
 def _call_key(tool: str, arguments: Mapping[str, object], cwd: str) -> tuple[str, str, bytes] | None:
-    """One value for one call; None when it cannot be written down, and so not be recognised."""
+    """A key that identifies a call; None when the call cannot be encoded, and so not be recognised."""
     try:
         return tool, cwd, msgspec.json.encode(arguments, order="deterministic")
     except (TypeError, ValueError, RecursionError, OverflowError, UnicodeError, msgspec.MsgspecError):

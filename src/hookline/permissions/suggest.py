@@ -1,4 +1,4 @@
-"""What would keep a question from being asked again: offered to PermissionRequest hooks and to the user."""
+"""Rules and settings that would avoid asking again: offered to PermissionRequest hooks and to the user."""
 
 import posixpath
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _SUBCOMMANDS = frozenset(
 )  # fmt: skip
 #: After these the name of a script follows.
 _NAMES_SCRIPT = frozenset(("run", "exec", "x", "compose"))
-#: One such command says nothing about the next: only the very same one is offered.
+#: One such command says nothing about the next: only exactly the same one is offered.
 _EXACT = frozenset(
     (
         "rm", "rmdir", "mv", "dd", "chmod", "chown", "chgrp", "ln", "curl", "wget", "ssh", "scp", "rsync", "nc",
@@ -31,12 +31,12 @@ _EXACT = frozenset(
         "python", "python3", "perl", "ruby", "node", "php", "lua", "awk", "sed", "tee", "truncate", "crontab",
     )
 )  # fmt: skip
-#: Characters that a rule reads as more than themselves.
+#: Characters that are special in a rule.
 _MAGIC = frozenset("*?[]{}!()\\\n")
 
 
 def rule_texts(facts: CallFacts, shell: ShellReader) -> tuple[str, ...]:
-    """The narrowest rules of use that allow this call; none when no rule could, or none should."""
+    """The narrowest useful rules that allow this call; none when no rule could, or none should."""
     if facts.category == "run":
         return _shell_rules(facts, shell)
     if facts.category == "web":
@@ -97,7 +97,7 @@ def _shell_rules(facts: CallFacts, shell: ShellReader) -> tuple[str, ...]:
 def _shell_rule(tool: str, command: ShellCommand, pin: tuple[str, ...]) -> str:
     """Empty when the command holds what a rule would read as a wildcard."""
     words, program = command.words, command.base_name
-    if program in _EXACT or command.opens:
+    if program in _EXACT or command.escapes:
         kept, ending = words, ""
     elif pin:
         kept, ending = pin, ":*"

@@ -1,4 +1,4 @@
-"""What becomes of the permission updates that hooks return: what a hook may change, and what it may not."""
+"""Permission updates that hooks return: what a hook may change, and what it may not."""
 
 import posixpath
 import re
@@ -20,71 +20,26 @@ if TYPE_CHECKING:
     from hookline.permissions.state import Permissions
 
 
-#: What a hook may allow as a whole. Nobody knows what a tool of no category does.
+#: The only event whose hooks may change permissions.
+UPDATING_EVENT = "PermissionRequest"
+#: What one session takes from hooks. More is generated or hostile, and each rule costs every call.
+MOST_FROM_HOOKS = 500
+
+#: Categories of tools that a hook may allow without an argument. What a tool of no category does is not known.
 _HARMLESS_AS_A_WHOLE: frozenset[Category] = frozenset({"read", "mcp", "agent"})
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _CLASS = re.compile(r"\[[^\]]*\]")
 _LITERAL = re.compile(r"\w")
 _PROGRAM = re.compile(r"[^\s*:]+(?:\s|:\*$|$)")
 
-
-def too_wide(text: str, categories: Mapping[str, Category] = TOOL_CATEGORIES) -> str | None:
-    """Why a hook may not allow this; None when it may."""
-    if len(text) > LONGEST_PATTERN:
-        return "it is too long to be a rule"
-    tool, _bracket, inside = text.strip().partition("(")
-    tool = tool.rstrip()
-    argument = inside.removesuffix(")").strip()
-    if "*" in tool or not tool:
-        return "it is about more than one tool"
-    if tool.startswith("mcp__") and tool.count("__") < 2:
-        return "it is about every tool of a server"
-    category = category_of(tool, categories)
-    if category == "read":
-        return None
-    if argument in {"", "*"}:
-        return None if category in _HARMLESS_AS_A_WHOLE else f"it is about everything {tool} can do"
-    return _wide_argument(tool, argument)
-
-
-def _wide_argument(tool: str, argument: str) -> str | None:
-    shape = TOOL_SHAPES.get(tool)
-    kind = shape.kind if shape is not None else "other"
-    if kind == "shell":
-        return None if _PROGRAM.match(argument) else "it does not name the program"
-    if kind == "web" and argument.startswith("domain:"):
-        host = argument.removeprefix("domain:").strip().removeprefix("*.")
-        return None if "." in host and "*" not in host else "it does not name the host"
-    if kind == "web":
-        argument = argument.partition("://")[2]
-    return None if _LITERAL.search(_weakest(argument)) else "it is about everything"
-
-
-def _weakest(pattern: str) -> str:
-    """A pattern with each group of alternatives replaced by the one that says least, and no wildcards."""
-    before = ""
-    while pattern != before:
-        before, pattern = pattern, _BRACES.sub(_least_said, pattern)
-    return _CLASS.sub("", pattern)
-
-
-def _least_said(group: re.Match[str]) -> str:
-    return min(group[1].split(","), key=lambda one: len(_LITERAL.findall(_CLASS.sub("", one))))
-
-
-#: The only event whose hooks may change permissions.
-UPDATING_EVENT = "PermissionRequest"
-#: What one session takes from hooks. More is generated or hostile, and each rule costs every call.
-MOST_FROM_HOOKS = 500
-
 What = Literal["mode", "rules", "directories", "nothing"]
 
 
 class Applied(Struct, frozen=True):
-    """What became of an update. `ok` is false when any part of it was refused."""
+    """The result of an update. `ok` is false when any part of it was refused."""
 
     ok: bool
-    #: For whoever reads the journal: what was refused, and what else to know.
+    #: For readers of the journal: what was refused, and what else to know.
     why: str = ""
     what: What = "nothing"
     #: What changed: rules, directories, or the mode that holds now.
@@ -92,7 +47,7 @@ class Applied(Struct, frozen=True):
 
 
 def apply_update(permissions: "Permissions", update: PermissionUpdate, event_name: str, hook: str) -> Applied:
-    """Take what a hook asks for, as far as a hook may. Never raises; what was refused is said."""
+    """Apply what a hook asks for, as far as a hook may. Never raises; the result says what was refused."""
     if event_name != UPDATING_EVENT:
         return _refused(f"only hooks of {UPDATING_EVENT} change permissions, not those of {event_name}")
     change = _CHANGES.get(update.type)
@@ -168,7 +123,7 @@ def _add_directories(permissions: "Permissions", update: PermissionUpdate, _sour
             problems.append(f"this session has {MOST_FROM_HOOKS} directories and takes no more")
             break
         if whole is None:
-            problems.append(f"{_shown(directory)}: it cannot be told which directory this is")
+            problems.append(f"{_shown(directory)}: it is not clear which directory this is")
         elif _holds_everything(whole, permissions.reader.home):
             problems.append(f"{_shown(directory)}: a hook may not open all of a home or a disk")
         else:
@@ -220,7 +175,7 @@ def _wanted_rule(
 
 
 def _behavior(update: PermissionUpdate) -> Behavior | None:
-    """A rule of no behaviour is one that allows; None for a behaviour nobody knows."""
+    """Without a behaviour a rule allows; None for an unknown behaviour."""
     given = update.behavior or "allow"
     return next((known for known in BEHAVIORS if known == given), None)
 
@@ -252,3 +207,50 @@ def _outcome(what: What, taken: Iterable[str], problems: Iterable[str], notes: I
     changed, wrong = tuple(taken), tuple(problems)
     said = (*wrong, *(notes if changed else ()))
     return Applied(not wrong, "; ".join(filter(None, said)), what if changed else "nothing", changed)
+
+
+# Rules so wide that a hook may not add them: they have to be written into the settings
+
+
+def too_wide(text: str, categories: Mapping[str, Category] = TOOL_CATEGORIES) -> str | None:
+    """Why a hook may not allow this; None when it may."""
+    if len(text) > LONGEST_PATTERN:
+        return "it is too long to be a rule"
+    tool, _bracket, inside = text.strip().partition("(")
+    tool = tool.rstrip()
+    argument = inside.removesuffix(")").strip()
+    if "*" in tool or not tool:
+        return "it is about more than one tool"
+    if tool.startswith("mcp__") and tool.count("__") < 2:
+        return "it is about every tool of a server"
+    category = category_of(tool, categories)
+    if category == "read":
+        return None
+    if argument in {"", "*"}:
+        return None if category in _HARMLESS_AS_A_WHOLE else f"it is about everything {tool} can do"
+    return _wide_argument(tool, argument)
+
+
+def _wide_argument(tool: str, argument: str) -> str | None:
+    shape = TOOL_SHAPES.get(tool)
+    kind = shape.kind if shape is not None else "other"
+    if kind == "shell":
+        return None if _PROGRAM.match(argument) else "it does not name the program"
+    if kind == "web" and argument.startswith("domain:"):
+        host = argument.removeprefix("domain:").strip().removeprefix("*.")
+        return None if "." in host and "*" not in host else "it does not name the host"
+    if kind == "web":
+        argument = argument.partition("://")[2]
+    return None if _LITERAL.search(_weakest(argument)) else "it is about everything"
+
+
+def _weakest(pattern: str) -> str:
+    """A pattern with each group of alternatives replaced by the least specific one, and no wildcards."""
+    before = ""
+    while pattern != before:
+        before, pattern = pattern, _BRACES.sub(_least_specific, pattern)
+    return _CLASS.sub("", pattern)
+
+
+def _least_specific(group: re.Match[str]) -> str:
+    return min(group[1].split(","), key=lambda one: len(_LITERAL.findall(_CLASS.sub("", one))))

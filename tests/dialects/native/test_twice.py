@@ -22,7 +22,7 @@ def closed(hook: Hook, key: str) -> bool:
     """It runs on everything, and that it cannot be read blocks."""
     everything = hook.matcher is None and hook.condition is None
     always = hook.mode == "enforce" and not hook.once and hook.waiting == "wait"
-    unread = (hook.broken or "").endswith(f"the key {key!r} stands twice") and hook.identity is None
+    unread = (hook.broken or "").endswith(f"the key {key!r} appears twice") and hook.identity is None
     return everything and always and unread and hook.reaction("not_started") == "block"
 
 

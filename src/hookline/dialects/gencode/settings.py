@@ -17,7 +17,7 @@ from hookline.dialects.gencode.events import NAME
 from hookline.dialects.labels import command_label, shortened, url_label
 from hookline.dialects.tool_regex import DEAD, PLAIN, meant_instead
 from hookline.handlers.specs import AgentSpec, CommandSpec, PromptSpec
-from hookline.matching.matchers import OneName, native_matcher, regex_or_names
+from hookline.matching.matchers import OneName, parse_matcher, regex_or_names
 from hookline.model.diagnostics import Path
 from hookline.model.errors import PatternError
 from hookline.model.events import EventSpec
@@ -160,7 +160,7 @@ class FileReader(family.FileReader):
 
     def _understood(self, text: str) -> tuple[Matcher | None, Condition | None]:
         if "(" in text:
-            matcher, condition = native_matcher(text, self.tools.patterns, self.tools.shell)
+            matcher, condition = parse_matcher(text, self.tools.patterns, self.tools.shell)
             if condition is not None:
                 return matcher, condition
         if not text.strip():

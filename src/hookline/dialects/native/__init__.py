@@ -77,11 +77,11 @@ class Native(HomeDialect):
         if not matcher and not condition:
             return None, None
         from hookline.matching.conditions import joined, problem  # noqa: PLC0415 see the class
-        from hookline.matching.matchers import native_matcher  # noqa: PLC0415 see the class
+        from hookline.matching.matchers import parse_matcher  # noqa: PLC0415 see the class
         from hookline.matching.tool_rules import tool_condition  # noqa: PLC0415 see the class
         from hookline.model.errors import PatternError  # noqa: PLC0415 see the class
 
-        matches, holds = native_matcher(matcher, *self.tables())
+        matches, holds = parse_matcher(matcher, *self.tables())
         wanted = tool_condition(condition, *self.tables()) if condition else None
         both = joined(holds, wanted)
         never = problem(both, event)

@@ -22,7 +22,7 @@ from hookline.documents.shapes import misshaped
 from hookline.handlers.registry import Handler
 from hookline.handlers.specs import AgentSpec, BuiltinSpec, CommandSpec, PromptSpec
 from hookline.matching.conditions import joined
-from hookline.matching.matchers import RegexMatcher, native_matcher
+from hookline.matching.matchers import RegexMatcher, parse_matcher
 from hookline.matching.patterns import Patterns
 from hookline.matching.shell import ShellReader
 from hookline.model.diagnostics import Diagnostic, Path
@@ -309,7 +309,7 @@ class FileReader(family.FileReader):
     def read_matcher(self, own_event: DialectEvent, text: str) -> Matching:
         event = own_event.event
         try:
-            matcher, condition = native_matcher(text, self.tools.patterns, self.tools.shell)
+            matcher, condition = parse_matcher(text, self.tools.patterns, self.tools.shell)
         except PatternError as error:
             broken = f"matcher: {error}"
             return Matching(note=Note("bad-pattern", broken, severity="error"), broken=broken)
@@ -382,4 +382,4 @@ class FileReader(family.FileReader):
 
 
 def _twice(path: Path) -> str:
-    return f"the key {str(path[-1])!r} stands twice"
+    return f"the key {str(path[-1])!r} appears twice"

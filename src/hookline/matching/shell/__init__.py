@@ -2,8 +2,8 @@
 
 Every simple command of the line is listed: of lists, pipes, loops, functions, here-documents and
 substitutions, and what wrappers (`sudo`, `xargs`), evaluators (`eval`, `sh -c`) and `find -exec` run.
-The line is never run and nothing is looked up: what only the shell knows is a hole, and where the command
-itself is a hole the whole reading is uncertain.
+The line is never run and nothing is looked up: what only the shell knows is a hole, and where the command itself is
+a hole, the whole reading is uncertain.
 """
 
 from hookline.matching.shell.reader import HOLE, ShellCommand, ShellReader, ShellReading, base_name

@@ -1,4 +1,8 @@
-"""A command from its words, in all the ways a rule may have it."""
+"""One simple command from its words: the forms a rule may have it in, and whether it does more than its name says.
+
+`git -c`, `find -delete` or `rg --pre` run or write more than git, find and rg do: a permission for the program alone
+must not count for them. Guards do not need this: they see the commands that a command runs.
+"""
 
 import re
 from collections.abc import Callable, Mapping
@@ -11,18 +15,29 @@ from hookline.matching.shell.reader import ShellCommand, Words, base_name
 from hookline.matching.shell.wrappers import program_of
 
 
+def command_of(words: Words, outer: Words = ()) -> ShellCommand:
+    return ShellCommand(words, base_name(words[0]), _forms(words), escapes(words), outer)
+
+
+def _forms(words: Words) -> tuple[str, ...]:
+    written = " ".join(words)
+    named = " ".join((base_name(words[0]), *words[1:]))
+    bare = " ".join((base_name(words[0]), *_operands(program_of(words[0]), words[1:])))
+    return tuple(dict.fromkeys((written.casefold(), named.casefold(), bare.casefold())))
+
+
 def _nothing(_operands: Words) -> bool:
     return False
 
 
-class Door(Struct, frozen=True):
-    """What opens the door of one program. Long options count when they are abbreviated, too."""
+class Escapes(Struct, frozen=True):
+    """What makes one program do more than its name says. Abbreviated long options count, too."""
 
     options: tuple[str, ...] = ()
-    #: Short options, with a value that may be glued to them.
+    #: Short options, whose value may follow without a blank.
     short: tuple[str, ...] = ()
     subcommands: frozenset[str] = frozenset()
-    #: Asked about all words after the program.
+    #: Called with all words after the program.
     words: Callable[[Words], bool] = _nothing
 
 
@@ -83,14 +98,14 @@ def _make(operands: Words) -> bool:
     return False
 
 
-_NODE = Door(
+_NODE = Escapes(
     ("--script-shell", "--node-options", "--userconfig", "--globalconfig", "--shell", "--editor", "--viewer")
 )
-_COMPILER = Door(("-wrapper", "-fplugin", "-specs", "--specs"), short=("-B", "@"))
+_COMPILER = Escapes(("-wrapper", "-fplugin", "-specs", "--specs"), short=("-B", "@"))
 
-_DOORS: Mapping[str, Door] = MappingProxyType(
+_ESCAPES: Mapping[str, Escapes] = MappingProxyType(
     {
-        "git": Door(
+        "git": Escapes(
             (
                 "--exec", "--exec-path", "--upload-pack", "--receive-pack", "--open-files-in-pager", "--extcmd",
                 "--template", "--config", "--config-env", "--output", "--git-dir", "--web", "--access-hook",
@@ -105,49 +120,51 @@ _DOORS: Mapping[str, Door] = MappingProxyType(
             ),
             words=_git,
         ),
-        "gh": Door(subcommands=frozenset(("alias", "extension", "config", "codespace"))),
+        "gh": Escapes(subcommands=frozenset(("alias", "extension", "config", "codespace"))),
         **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), _NODE),
-        "cargo": Door(("--config",)),
-        "go": Door(("-exec", "--exec", "-toolexec", "--toolexec", "-vettool", "--vettool")),
-        **dict.fromkeys(("make", "gmake"), Door(("--eval",), words=_make)),
-        "cmake": Door(short=("-E", "-P")),
+        "cargo": Escapes(("--config",)),
+        "go": Escapes(("-exec", "--exec", "-toolexec", "--toolexec", "-vettool", "--vettool")),
+        **dict.fromkeys(("make", "gmake"), Escapes(("--eval",), words=_make)),
+        "cmake": Escapes(short=("-E", "-P")),
         **dict.fromkeys(("gcc", "g++", "cc", "c++", "clang", "clang++"), _COMPILER),
         **dict.fromkeys(
             ("find", "gfind"),
-            Door(("-delete", "-fprint", "-fprint0", "-fprintf", "-fls", "-exec", "-execdir", "-ok", "-okdir")),
+            Escapes(("-delete", "-fprint", "-fprint0", "-fprintf", "-fls", "-exec", "-execdir", "-ok", "-okdir")),
         ),
-        **dict.fromkeys(("sort", "gsort"), Door(("--output", "--compress-program"), short=("-o",))),
-        "rg": Door(("--pre", "--hostname-bin")),
-        "bat": Door(("--pager",)),
-        "tar": Door(("--use-compress-program", "--checkpoint-action", "--to-command", "--rsh-command")),
-        "wget": Door(("--use-askpass", "--execute", "--config"), short=("-e",)),
-        "curl": Door(("--config",), short=("-K",)),
+        **dict.fromkeys(("sort", "gsort"), Escapes(("--output", "--compress-program"), short=("-o",))),
+        "rg": Escapes(("--pre", "--hostname-bin")),
+        "bat": Escapes(("--pager",)),
+        "tar": Escapes(("--use-compress-program", "--checkpoint-action", "--to-command", "--rsh-command")),
+        "wget": Escapes(("--use-askpass", "--execute", "--config"), short=("-e",)),
+        "curl": Escapes(("--config",), short=("-K",)),
     }
 )  # fmt: skip
 
 
-def opens_a_door(words: Words) -> bool:
+def escapes(words: Words) -> bool:
     """Whether a permission for the program alone must not count for this command."""
     program = program_of(words[0])
-    door = _DOORS.get(program)
-    if door is None:
+    known = _ESCAPES.get(program)
+    if known is None:
         return False
     rest = words[1:]
-    if any(_opens(word, door) for word in rest):
+    if any(_is_escape(word, known) for word in rest):
         return True
-    first = _operands(program, rest)[:1] if door.subcommands else ()
-    return (bool(first) and first[0] in door.subcommands) or door.words(rest)
+    first = _operands(program, rest)[:1] if known.subcommands else ()
+    return (bool(first) and first[0] in known.subcommands) or known.words(rest)
 
 
-def _opens(word: str, door: Door) -> bool:
-    if word.startswith(door.short):
-        return bool(door.short)
+def _is_escape(word: str, known: Escapes) -> bool:
+    if word.startswith(known.short):
+        return bool(known.short)
     if not word.startswith("-"):
         return False
     name = word.partition("=")[0]
-    if name in door.options:
+    if name in known.options:
         return True
-    return len(name) > 3 and name.startswith("--") and any(option.startswith(name) for option in door.options)
+    return (
+        len(name) > 3 and name.startswith("--") and any(option.startswith(name) for option in known.options)
+    )
 
 
 def _operands(program: str, rest: Words) -> Words:
@@ -157,22 +174,3 @@ def _operands(program: str, rest: Words) -> Words:
     while at < len(rest) and rest[at].startswith("-"):
         at += 2 if rest[at] in valued else 1
     return rest[at:]
-
-
-def command_of(words: Words, outer: Words = ()) -> ShellCommand:
-    return ShellCommand(words, base_name(words[0]), _forms(words), opens_a_door(words), outer)
-
-
-def _forms(words: Words) -> tuple[str, ...]:
-    written = " ".join(words)
-    named = " ".join((base_name(words[0]), *words[1:]))
-    bare = " ".join((base_name(words[0]), *_without_leading_options(words)))
-    return tuple(dict.fromkeys((written.casefold(), named.casefold(), bare.casefold())))
-
-
-def _without_leading_options(words: Words) -> Words:
-    valued = tables.GLOBAL_VALUED.get(program_of(words[0]), frozenset[str]())
-    at = 1
-    while at < len(words) and words[at].startswith("-"):
-        at += 2 if words[at] in valued else 1
-    return words[at:]

@@ -1,4 +1,4 @@
-"""One shell line on the way to becoming a reading."""
+"""Parsing one shell line: a walk over the tree of tree-sitter-bash that lists every simple command."""
 
 from collections import deque
 from itertools import pairwise
@@ -97,7 +97,7 @@ class Walk:
     def _line(self, code: str, depth: int) -> None:
         problem = unreadable(code) if depth else None
         if depth > DEEPEST_EVALUATION:
-            problem = f"shell lines stand in each other more than {DEEPEST_EVALUATION} deep"
+            problem = f"shell lines are nested more than {DEEPEST_EVALUATION} deep"
         if problem:
             self._doubted(problem)
             return

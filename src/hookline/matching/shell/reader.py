@@ -1,4 +1,4 @@
-"""Reads shell lines and remembers the last of them."""
+"""Shell lines as lists of commands: what a reading holds, and which lines are not read at all."""
 
 import re
 from importlib import import_module
@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-#: Stands for text that only the shell knows. A line that holds this character itself is never read.
+#: Replaces text that only the shell knows. A line that contains this character itself is never read.
 HOLE = "\0"
 
 Words = tuple[str, ...]
@@ -18,21 +18,21 @@ def base_name(word: str) -> str:
 
 
 class ShellCommand(Struct, frozen=True):
-    """One simple command. `HOLE` in a word stands for what only the shell knows."""
+    """One simple command. `HOLE` in a word replaces what only the shell knows."""
 
     words: Words
     base_name: str
     #: The command as one folded text in the ways a rule may have it: as written, by base name, without the
     #: options before its first operand.
     forms: tuple[str, ...]
-    #: It runs or writes more than its program's name says: only a rule that spells it out permits it.
-    opens: bool = False
+    #: It runs or writes more than its program's name says: only a rule with the exact command permits it.
+    escapes: bool = False
     #: The words of the command that runs this one, where they name it plainly: `uv run pytest`.
     outer: Words = ()
 
     @property
     def pin(self) -> Words:
-        """The words around it that name it: whoever permits these permits it, too."""
+        """The words around it that name it: a permission for these covers it, too."""
         return self.outer[: len(self.outer) - len(self.words) + 1] if self.outer else ()
 
     @property
@@ -44,7 +44,7 @@ class ShellReading(Struct, frozen=True):
     commands: tuple[ShellCommand, ...] = ()
     #: Code of other languages, here-documents and values that may become code: text to search, not to parse.
     foreign: tuple[str, ...] = ()
-    #: Why the list of commands must not be trusted to be whole.
+    #: Why the list of commands may be incomplete.
     uncertain: str | None = None
     #: Nothing but literal words, lists and pipes: what a permission may be granted on.
     literal: bool = False
@@ -63,7 +63,7 @@ class ShellReader:
         readings = self._readings
         known = readings.pop(line, None)
         if known is None:
-            # Loaded with the first shell line that somebody has a rule about, as the parser is.
+            # Imported with the first shell line that a rule is about, as the parser is.
             from hookline.matching.shell.parse import read_line  # noqa: PLC0415 - 5 ms that most never need
 
             known = read_line(line, self._parse)
@@ -87,27 +87,27 @@ MOST_HERE_DOCUMENTS = 32
 MOST_PUNCTUATION = 1000
 MOST_KEYWORDS = 400
 
-#: Controls but newline and tab, blanks that are no blanks to a shell, and what a reader cannot see.
-UNSEEN = re.compile(
+#: Control characters but newline and tab, blanks that a shell does not treat as such, and invisible characters.
+INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180e\u2000-\u200f"
     "\u2028-\u202f\u205f-\u206f\u3000\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
 _PUNCTUATION = re.compile(r"[()|<>`&;{}\[\]?@]")
 _KEYWORD = re.compile(r"==|=~|\b(?:for|case|select|if|while|until|function)\b")
 _BRACKET = re.compile(r"[({\[)}\]]")
-#: The shell joins what this tears apart for the parser, and parts what the parser joins.
+#: Line continuations that the parser and a shell read differently.
 _JOINED_LINE = re.compile(r"[^\s\\]\\\n\S|(?:^|\n)[ \t]*\\\n")
 
 
 def unreadable(line: str) -> str | None:
-    """Why nobody should trust a reading of this line; None when it may be read."""
+    """Why a reading of this line must not be trusted; None when it may be read."""
     if len(line) > LONGEST_LINE:
         return f"the line is longer than {LONGEST_LINE} characters"
-    unseen = UNSEEN.search(line)
-    if unseen:
-        return f"the line holds the unseen character U+{ord(unseen[0]):04X}"
+    invisible = INVISIBLE.search(line)
+    if invisible:
+        return f"the line contains the invisible character U+{ord(invisible[0]):04X}"
     if _JOINED_LINE.search(line):
-        return "a word goes on over the end of a line"
+        return "a word continues on the next line"
     return _too_costly(line) or _too_nested(line)
 
 

@@ -1,4 +1,4 @@
-"""Which programs run other programs, and where their command stands."""
+"""Which programs run other programs, and where in their arguments the command is."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -15,9 +15,9 @@ class Wrapper(Struct, frozen=True):
     #: Long options without and with a value, as words.
     long_flags: str = ""
     long_valued: str = ""
-    #: How many words stand between the options and the command.
+    #: How many words there are between the options and the command.
     operands: int = 0
-    #: Whether NAME=value may stand before the command.
+    #: Whether NAME=value may come before the command.
     assigns: bool = False
 
 
@@ -79,7 +79,7 @@ WRAPPERS: Mapping[str, Wrapper] = MappingProxyType(
 _RUN = ("run",)
 _EXEC = ("exec",)
 
-#: Programs with options nobody can list: after one of these words (or from the start) any word may be the
+#: Programs with too many options to list: after one of these words (or from the start) any word may be the
 #: command, and a word with blanks in it may be a line of shell.
 LOOSE: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -170,7 +170,7 @@ HARMLESS_FLAGS = frozenset(("--version", "--help", "-V"))
 #: With one of these a program of STDIN_SHELLS reads nothing.
 LISTING_FLAGS = frozenset(("-l", "-r", "-d", "-c", "-q"))
 
-#: Options with a value that stand before the sub-command.
+#: Options with a value that come before the sub-command.
 GLOBAL_VALUED: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         "git": frozenset(("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env")),
@@ -200,7 +200,7 @@ SUBSCRIPTING = frozenset(
     )
 )  # fmt: skip
 
-#: The grammar took a word of the shell's own for a command: it lost its way.
+#: Reserved words: when the grammar takes one for a command, it misparsed the line.
 RESERVED = frozenset(
     (
         "{", "}", "[[", "]]", "if", "then", "elif", "else", "fi", "for", "select", "while", "until", "do",

@@ -1,4 +1,7 @@
-"""One word of a shell line as the shell would see it: quotes gone, what cannot be known marked as a hole."""
+"""Nodes of tree-sitter-bash as words, as the shell would see them, and where grammar and shell disagree.
+
+Quotes are removed; what only the shell knows becomes a hole.
+"""
 
 import re
 from itertools import pairwise
@@ -122,7 +125,7 @@ _HERE_END = re.compile(rb"([\'\"]?)\\?[\w.+-]+\1")
 
 
 def lost(node: Any) -> bool:
-    """Whether the grammar lost its way without saying so."""
+    """Whether the grammar misparsed the line without an error node."""
     if node.type in {"regex", "extglob_pattern"}:
         return b"\n" in node.text
     if node.type == "word":
@@ -139,7 +142,7 @@ def apart(code: bytes, left: Any, right: Any) -> bool:
 
 
 def quoted_here(node: Any) -> bool:
-    """Whether a here-document is taken as it stands: its end is quoted where it is announced."""
+    """Whether a here-document is taken literally: its delimiter is quoted."""
     announced = [c for c in node.parent.children if c.type == "heredoc_start"]
     return any(quote in source(each) for each in announced for quote in "\\'\"")
 
@@ -164,7 +167,7 @@ def last_command(node: Any) -> Any:
 
 
 def after_target(redirect: Any) -> list[Any]:
-    """The words a redirection swallowed: all but the one it redirects to."""
+    """The words that the grammar puts into a redirection: all but its target."""
     words = [child for child in redirect.children if child.type in WORD_NODES]
     if redirect.type != "heredoc_redirect":
         return words[1:]

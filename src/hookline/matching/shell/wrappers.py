@@ -1,4 +1,4 @@
-"""Looking through a command at what it runs: wrappers, shells with a line of their own, evaluators."""
+"""What a command runs: programs behind wrappers, lines given to shells, code given to evaluators."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ class Inner(Struct, frozen=True):
     """The words of a command found inside a command."""
 
     words: Words
-    #: The command around it, where that names this one plainly: `npx tsc` is tsc to whoever permits it.
+    #: The command around it, where that plainly names this one: a permission for `npx tsc` is one for tsc.
     outer: Words = ()
 
 
@@ -103,7 +103,7 @@ def _shell(rest: Sequence[str]) -> Iterator[Found]:
 
 
 def _script(operands: Sequence[str]) -> Iterator[Found]:
-    """A shell given a file: what is in it cannot be seen, but its name can be asked about."""
+    """A shell given a file: its content is not known, but rules can be about its name."""
     if not operands or operands[0] == "-" or operands[0].startswith(tables.STDIN_FILES):
         yield Doubt("a shell reads its commands from standard input")
     elif operands[0].startswith(HOLE):
@@ -157,7 +157,7 @@ def _find(rest: Sequence[str]) -> Iterator[Found]:
 
 
 def _xargs(rest: Sequence[str]) -> Iterator[Found]:
-    """What stands for the input is a hole, and the input comes after the last word."""
+    """The placeholder for the input is a hole, and the input comes after the last word."""
     mark = _replaced(rest)
     shown = tuple(word.replace(mark, HOLE) for word in rest) if mark else tuple(rest)
     for found in _wrapped(tables.WRAPPERS["xargs"], shown):
@@ -213,7 +213,7 @@ def _wrapped(wrapper: tables.Wrapper, rest: Sequence[str]) -> Iterator[Found]:
 
 
 def _words_of_option(wrapper: tables.Wrapper, option: str) -> int:
-    """How many words it takes; 0 when nobody knows."""
+    """How many words it takes; 0 when that is not known."""
     if option.startswith("--"):
         name, has_value, _value = option[2:].partition("=")
         if has_value or name in wrapper.long_flags.split():
@@ -250,7 +250,7 @@ def _loose(triggers: tuple[str, ...], rest: Sequence[str]) -> Iterator[Found]:
 
 
 def _named(program: str, words: Words) -> tuple[Found, ...]:
-    """The program that a runner such as `npx` is plainly told to run; none when that is not so plain."""
+    """The program that a runner such as `npx` plainly names; none when it is not that plain."""
     after = tables.RUNNERS.get(program)
     if after is None or (after and words[1:2] != (after,)):
         return ()
