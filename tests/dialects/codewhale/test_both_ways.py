@@ -208,7 +208,7 @@ REST = ("permission_updates", "watch_paths", "initial_user_message")
     ("event_name", "lost"),
     [
         ("message_submit", ("decision", "context", "messages", "stop", *REST, "env", "answer", "retry")),
-        ("tool_call_before", ("messages", "stop", *REST, "env", "answer", "retry", "rewrite")),
+        ("tool_call_before", ("rewrite", "messages", "stop", *REST, "env", "answer", "retry")),
         ("shell_env", ("decision", "rewrite", "context", "messages", "stop", *REST, "answer", "retry")),
         (
             "turn_end",

@@ -258,9 +258,9 @@ def test_what_is_told_beside_the_text_gives_way_before_the_text_does() -> None:
 
 
 def test_what_cannot_even_be_shortened_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    from hookline.dialects.codewhale import payload as telling
+    from hookline.dialects.codewhale import payload
 
-    monkeypatch.setattr(telling, "DOCUMENT_BYTES", 600)
+    monkeypatch.setattr(payload, "DOCUMENT_BYTES", 600)
     _, fields = told("hello", session_id="s" * 400, cwd="w" * 400)
 
     assert fields["text"] == "hello"

@@ -81,13 +81,9 @@ class CodeWhale(Dialect):
         return [DialectEvent(event, known.policy, known.timeout) for event in BY_NAME[name].events]
 
     def flag_hook(self, own_event: DialectEvent, command: str) -> Hook:
-        from hookline.dialects.codewhale.settings import label, make_hook  # noqa: PLC0415 only for a flag
-        from hookline.handlers.command import CommandSpec  # noqa: PLC0415 only for a flag
+        from hookline.dialects.codewhale.settings import flag_hook  # noqa: PLC0415 only for a flag
 
-        name = label(None, command)
-        return make_hook(
-            own_event.event, own_event, self.wire, CommandSpec(command), name=name, timeout=own_event.timeout
-        )
+        return flag_hook(own_event, self.wire, command)
 
     def without_cut(self, document: Mapping[str, Any]) -> dict[str, Any] | None:
         from hookline.dialects.codewhale.texts import TOLD_CUT  # noqa: PLC0415 only where Hookline is the hook

@@ -24,12 +24,11 @@ from hookline.dialects.codewhale.texts import (
     prefix,
     told,
 )
+from hookline.dialects.family.payload import bad_payload, event_name
 from hookline.dialects.json_text import JsonTextError, read_lenient, written
 from hookline.matching.conditions import exit_code_of
-from hookline.matching.nearest import nearest
 from hookline.model import events as e
-from hookline.model.diagnostics import Diagnostic
-from hookline.model.errors import ConfigError, UnknownEventError
+from hookline.model.errors import ConfigError
 from hookline.model.events import field_of
 from hookline.model.scene import Scene
 from hookline.model.wire import Call, Parsed
@@ -101,18 +100,14 @@ def _arguments(payload: Any, _scene: Scene) -> str:
     arguments = field_of(payload, "tool_input")
     if not arguments and (command := field_of(payload, "command")):
         arguments = {"command": command}
-    return told(_json(arguments if arguments is not None else {}), _JSON_BYTES)
-
-
-def _json(value: Any) -> str:
-    return written({"": value})[4:-1].decode()
+    return told(written(arguments if arguments is not None else {}).decode(), _JSON_BYTES)
 
 
 def _result(payload: Any, _scene: Scene) -> str | None:
     result = _first(payload, "error", "tool_response")
     if result is None:
         return None if field_of(payload, "tool_name") is None else ""
-    return told(result if isinstance(result, str) else _json(result), _JSON_BYTES)
+    return told(result if isinstance(result, str) else written(result).decode(), _JSON_BYTES)
 
 
 def _success(payload: Any, _scene: Scene) -> str | None:
@@ -300,7 +295,7 @@ _DOCUMENTS: Mapping[str, Callable[[Call, Now], bytes]] = MappingProxyType(
 
 def _text(key: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise _wrong(f"{key} is not text")
+        raise bad_payload(f"{key} is not text")
     return value
 
 
@@ -314,7 +309,7 @@ def _number(key: str, value: Any) -> int:
         return int(value)
     number = _whole_number(value)
     if number is None:
-        raise _wrong(f"{key} is not a whole number")
+        raise bad_payload(f"{key} is not a whole number")
     return number
 
 
@@ -322,7 +317,7 @@ def _cost(key: str, value: Any) -> float:
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError):
-        raise _wrong(f"{key} is not a number") from None
+        raise bad_payload(f"{key} is not a number") from None
 
 
 def _object(key: str, value: Any) -> Object:
@@ -333,9 +328,9 @@ def _object(key: str, value: Any) -> Object:
         try:
             value = read_lenient(value)
         except JsonTextError as error:
-            raise _wrong(f"{key} is not JSON: {error}") from None
+            raise bad_payload(f"{key} is not JSON: {error}") from None
     if not isinstance(value, Mapping):
-        raise _wrong(f"{key} is not an object")
+        raise bad_payload(f"{key} is not an object")
     return cast("Object", value)
 
 
@@ -356,7 +351,7 @@ class Key(Struct, frozen=True):
                 if value != "":
                     break
         if value is None and self.needed:
-            raise _wrong(f"{self.names[-1]} is missing")
+            raise bad_payload(f"{self.names[-1]} is missing")
         return self.default if value is None or (value == "" and not self.needed) else value
 
 
@@ -405,15 +400,10 @@ _KEYS: Mapping[str, tuple[Key, ...]] = MappingProxyType(
 def parse_payload(document: Object) -> Parsed:
     """Raises `UnknownEventError`, or `ConfigError` with a message that names the field."""
     given = _by_plain_names(document)
-    name = Key("event", ("event",)).value(given)
-    if name is None:
-        raise _wrong("event is missing")
-    row = BY_NAME.get(name)
-    if row is None:
-        raise UnknownEventError(name, nearest(name, BY_NAME))
+    name = event_name(given, BY_NAME, "event")
     if name == "message_submit" and given.get("text_truncated") is True:
         raise _cut_off("text")
-    event = _event_of(row, given)
+    event = _event_of(BY_NAME[name], given)
     keys = _FAILED_TOOL if event is e.POST_TOOL_USE_FAILURE else _KEYS[name]
     fields = {key.field: value for key in keys if (value := key.value(given)) is not None}
     if event is e.POST_TOOL_USE and given.get("tool_exit_code") is not None:
@@ -459,8 +449,4 @@ def _scene(given: Object) -> Scene:
 
 
 def _cut_off(name: str) -> ConfigError:
-    return _wrong(f"{name} was cut off by CodeWhale, so what it says is not known")
-
-
-def _wrong(message: str) -> ConfigError:
-    return ConfigError([Diagnostic("error", "bad-payload", message)])
+    return bad_payload(f"{name} was cut off by CodeWhale, so what it says is not known")

@@ -1,10 +1,10 @@
 """CodeWhale's configuration: `[hooks]` of the user's config.toml, files of plugins, a project's hooks.toml.
 
 The entries of all of them are one list, in that order. What holds for all hooks (on or off, the timeout that
-replaces all others, the working directory) is the user's alone to say.
+replaces all others, the working directory) only the user's own file can say.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal, cast
 
@@ -15,18 +15,23 @@ from hookline.dialects.codewhale.conditions import ConditionReader
 from hookline.dialects.codewhale.events import BY_NAME, LAUNCHES, NAME, Row
 from hookline.dialects.codewhale.texts import LABEL_CHARS, one_line
 from hookline.dialects.dialect import DialectEvent, Layer, Reading, Tools
+from hookline.dialects.family import settings as family
+from hookline.dialects.family.settings import EVERYTHING, Fields, Group, Kind, Matching
 from hookline.dialects.labels import command_label
-from hookline.dialects.report import Report
-from hookline.handlers.command import CommandSpec
-from hookline.handlers.registry import Handler
+from hookline.handlers.specs import CommandSpec
 from hookline.matching.nearest import nearest
-from hookline.model.diagnostics import NOWHERE, Diagnostic, Path, Where
-from hookline.model.events import SESSION_START, EventSpec
-from hookline.model.hook import Condition, Hook, Matcher, Scope, Waiting
-from hookline.model.policy import Reaction
+from hookline.model.diagnostics import Diagnostic, Path
+from hookline.model.events import SESSION_START
+from hookline.model.hook import Condition, Hook, Scope, Waiting
 from hookline.model.wire import Wire
 
-#: What may stand beside the entries, and what may stand in one; with their shapes.
+Layout = Literal["user", "plugin", "project"]
+
+_LAYOUTS: Mapping[Scope, Layout] = {"plugin": "plugin", "project": "project", "local": "project"}
+#: Layers run in this order, whatever order they are given in; several of one kind in the order given.
+_ORDER: tuple[Layout, ...] = ("user", "plugin", "project")
+
+#: What may be written beside the entries, and in one; with their shapes.
 SETTINGS: Mapping[str, str] = MappingProxyType(
     {
         "enabled": "true or false",
@@ -45,14 +50,12 @@ FIELDS: Mapping[str, str] = MappingProxyType(
         "condition": "an object",
     }
 )
-
-
-#: Some thirty years: a number of any size can stand in a file.
+#: Some thirty years: a file can hold a number of any size.
 _LONGEST = 1_000_000_000
 
 
 class Launch(Struct, frozen=True):
-    """session_start happens once per launch there, so a session that starts anew inside of one is none."""
+    """session_start happens once per launch there, so a session that starts anew inside of one does not match."""
 
     text: str = "startup|resume"
 
@@ -60,390 +63,266 @@ class Launch(Struct, frozen=True):
         return subject in LAUNCHES
 
 
-class Surroundings(Struct, frozen=True, eq=False):
-    """What is the same for all entries of a file."""
-
-    handlers: Mapping[str, Handler]
-    wire: Wire
-    events: Mapping[str, DialectEvent]
-    scope: Scope
-    report: Report
-
-    def seconds(self, key: str, value: int, *path: str | int) -> float:
-        """Whole thousands of seconds are milliseconds that somebody brought along from another agent."""
-        if value >= 1000 and value % 1000 == 0:
-            shown = f"{value:,} of them are {value // 60:,} minutes" if value < _LONGEST else "a lot of them"
-            fix = f"{key} = {value // 1000} if these are milliseconds" if value < _LONGEST else None
-            self.report.say("warning", "timeout-unit", f"{key} counts seconds: {shown}", *path, fix=fix)
-        return float(min(value, _LONGEST))
-
-
-class EntryReader:
-    """Reads one entry; made for it and thrown away."""
-
-    def __init__(self, around: Surroundings, entry: Mapping[str, Any], path: Path) -> None:
-        self._around = around
-        self._report = around.report
-        self._entry = entry
-        self._path = path
-        self._sound = True
-        #: Needed fields that are there under a name nobody knows.
-        self._meant = _misspelled(entry)
-
-    def hooks(self) -> Sequence[Hook]:
-        """One hook per moment its event stands for; none when something is wrong with the entry."""
-        entry = {key: value for key, value in self._entry.items() if key not in self._meant.values()}
-        fields, self._sound = self._report.fields(entry, FIELDS, *self._path, hook=self._label())
-        row = self._row(fields)
-        command = self._command(fields)
-        condition = self._condition(fields, row) if row is not None else None
-        timeout = self._timeout(fields)
-        if row is None or command is None or not self._sound:
-            return ()
-        spec = CommandSpec(command)
-        if not self._can_run(spec):
-            return ()
-        self._check_background(fields, row)
-        own_event = self._around.events[row.event_name]
-        background = fields.get("background", False) and row.event_name != "shell_env"
-        strict = not fields.get("continue_on_error", True)
-        return [
-            make_hook(
-                event,
-                own_event,
-                self._around.wire,
-                spec,
-                name=self._label(),
-                condition=condition,
-                timeout=own_event.timeout if timeout is None else timeout,
-                waiting="async" if background else "wait",
-                # How a background hook ends is nobody's business there: it is on record, and that is all.
-                on_failure="pass" if background else "block" if strict else None,
-                scope=self._around.scope,
-                where=self._report.document.where(*self._path),
-            )
-            for event in row.events
-        ]
-
-    def _say(self, code: str, message: str, *path: str | int, fix: str | None = None) -> None:
-        self._sound = False
-        self._report.say("error", code, message, *self._path, *path, fix=fix, hook=self._label())
-
-    def _warn(self, code: str, message: str, *path: str | int, fix: str | None = None) -> None:
-        self._report.say("warning", code, message, *self._path, *path, fix=fix, hook=self._label())
-
-    def _label(self) -> str:
-        return label(self._entry.get("name"), self._entry.get("command"))
-
-    def _row(self, fields: Mapping[str, Any]) -> Row | None:
-        name = fields.get("event")
-        if name is None:
-            if "event" not in self._entry:
-                self._missing("event", "a hook needs an event", f"one of {', '.join(BY_NAME)}")
-            return None
-        row = BY_NAME.get(name)
-        if row is None:
-            self._sound = False
-            self._report.unknown("event", name, BY_NAME, *self._path, "event")
-        return row
-
-    def _command(self, fields: Mapping[str, Any]) -> str | None:
-        command: str | None = fields.get("command")
-        if command is None:
-            if "command" not in self._entry:
-                self._missing("command", "a hook needs a command")
-        elif not command.strip():
-            self._say("missing-field", "command is empty", "command")
-            return None
-        return command
-
-    def _missing(self, field: str, message: str, fix: str | None = None) -> None:
-        meant = self._meant.get(field)
-        if meant is None:
-            self._say("missing-field", message, fix=fix)
-        else:
-            shown = f"{message}, and no field is called {meant[:40]!r}"
-            self._say("missing-field", shown, meant, fix=f"did you mean {field}?")
-
-    def _condition(self, fields: Mapping[str, Any], row: Row) -> Condition | None:
-        table = fields.get("condition")
-        if table is None:
-            return None
-        return ConditionReader(row, self._report_at).read(table, ("condition",))
-
-    def _report_at(
-        self, severity: str, code: str, message: str, *path: str | int, fix: str | None = None
-    ) -> None:
-        (self._say if severity == "error" else self._warn)(code, message, *path, fix=fix)
-
-    def _timeout(self, fields: Mapping[str, Any]) -> float | None:
-        seconds: int | None = fields.get("timeout_secs")
-        if seconds is None:
-            return None
-        if seconds <= 0:
-            message = f"timeout_secs is {seconds}, not seconds above 0"
-            self._say("bad-timeout", message, "timeout_secs", fix="leave it out for 30 seconds")
-            return None
-        return self._around.seconds("timeout_secs", seconds, *self._path, "timeout_secs")
-
-    def _can_run(self, spec: CommandSpec) -> bool:
-        handler = self._around.handlers.get("command")
-        wrong = "no handler for commands was given" if handler is None else handler.problem(spec)
-        if wrong is not None:
-            self._say("cannot-run", wrong, "command")
-        return wrong is None
-
-    def _check_background(self, fields: Mapping[str, Any], row: Row) -> None:
-        if not fields.get("background", False):
-            return
-        if row.event_name == "shell_env":
-            message = "shell_env hooks are always waited for, so background is not read"
-            self._warn("unread-field", message, "background", fix="remove background")
-        elif row.steers:
-            message = f"nobody waits for a background hook, so it can change nothing at {row.event_name}"
-            self._warn("async-guard", message, "background", fix="remove background")
-
-
-def _misspelled(entry: Mapping[str, Any]) -> Mapping[str, str]:
-    missing = [field for field in ("event", "command") if field not in entry]
-    unknown = [key for key in entry if key not in FIELDS] if missing else []
-    return {field: key for key in unknown if (field := nearest(key, FIELDS)) in missing}
-
-
-def make_hook(
-    event: EventSpec[Any],
-    own_event: DialectEvent,
-    wire: Wire,
-    spec: CommandSpec,
-    *,
-    name: str,
-    condition: Condition | None = None,
-    timeout: float = 30.0,
-    waiting: Waiting = "wait",
-    on_failure: Reaction | None = None,
-    scope: Scope = "flag",
-    where: Where = NOWHERE,
-) -> Hook:
-    matcher: Matcher | None = Launch() if event is SESSION_START else None
-    return Hook(
-        name=name,
-        event=event,
-        policy=own_event.policy,
-        wire=wire,
-        kind="command",
-        spec=spec,
-        matcher=matcher,
-        condition=condition,
-        timeout=timeout,
-        waiting=waiting,
-        on_failure=on_failure,
-        dialect=NAME,
-        scope=scope,
-        where=where,
-    )
-
-
-def label(name: Any, command: Any) -> str:
+def label(fields: Fields) -> str:
     """Its name on one line, else the program it runs: a name from a file must not draw on a terminal."""
+    name, command = fields.get("name"), fields.get("command")
     shown = one_line(name, LABEL_CHARS) if isinstance(name, str) else ""
     return shown or (
         one_line(command_label(command), LABEL_CHARS) if isinstance(command, str) else "(unnamed)"
     )
 
 
-Layout = Literal["user", "plugin", "project"]
-
-_LAYOUTS: Mapping[Scope, Layout] = {"plugin": "plugin", "project": "project", "local": "project"}
-#: Layers run in this order, whatever order they are given in; several of one kind in the order given.
-_ORDER: tuple[Layout, ...] = ("user", "plugin", "project")
+def _matching(own_event: DialectEvent) -> Matching:
+    return Matching(Launch()) if own_event.event is SESSION_START else EVERYTHING
 
 
-class Settings(Struct):
-    """What holds for all hooks."""
+_COMMAND = Kind({}, lambda fields: CommandSpec(fields["command"]), label)
+
+
+class EntryReader(family.EntryReader):
+    file: "FileReader"
+    dialect = NAME
+    common = FIELDS
+    kinds: Mapping[str, Kind] = MappingProxyType({"command": _COMMAND})
+
+    @property
+    def row(self) -> Row | None:
+        return BY_NAME.get(self.fields.get("event", ""))
+
+    def hooks(self) -> Sequence[Hook]:
+        """One per moment of its event."""
+        hooks, row = super().hooks(), self.row
+        return [replace(hook, event=event) for hook in hooks for event in (row.events if row else ())]
+
+    def find_kind(self) -> Kind:
+        """There are only commands, and no field that says so."""
+        self.kind = "command"
+        return _COMMAND
+
+    def read_fields(self, kind: Kind) -> None:
+        super().read_fields(kind)
+        name = self.fields.get("event")
+        if name is not None and name not in BY_NAME:
+            fix = self.file.report.meant(name, BY_NAME)
+            self.say("error", "unknown-event", f"no event is called {name!r}", "event", fix=fix)
+        if "event" not in self.entry:
+            self._missing("event", "a hook needs an event", f"one of {', '.join(BY_NAME)}")
+        if "command" not in self.entry:
+            self._missing("command", "a hook needs a command")
+        elif not self.fields.get("command", "-").strip():
+            self.say("error", "missing-field", "command is empty", "command")
+
+    def _missing(self, field: str, message: str, fix: str | None = None) -> None:
+        misspelled = next((key for key in self.entry if self._meant(key) == field), None)
+        if misspelled is None:
+            self.say("error", "missing-field", message, fix=fix)
+        else:
+            message = f"{message}, and no field is called {misspelled[:40]!r}"
+            self.say("error", "missing-field", message, misspelled, fix=f"did you mean {field}?")
+
+    def _meant(self, key: str) -> str | None:
+        """The needed field that an unknown key was probably meant to be."""
+        field = None if key in FIELDS else nearest(key, FIELDS)
+        return field if field in ("event", "command") and field not in self.entry else None
+
+    def unread(self, key: str, kind: Kind) -> None:
+        if self._meant(key) is None:
+            super().unread(key, kind)
+
+    def condition(self) -> Condition | None:
+        table, row = self.fields.get("condition"), self.row
+        return (
+            None
+            if table is None or row is None
+            else ConditionReader(row, self.say).read(table, ("condition",))
+        )
+
+    def waiting(self) -> Waiting:
+        row = self.row
+        if not self.fields.get("background") or row is None:
+            return "wait"
+        if row.event_name == "shell_env":
+            message = "shell_env hooks are always waited for, so background is not read"
+            self.say("warning", "unread-field", message, "background", fix="remove background")
+            return "wait"
+        if row.steers:
+            message = f"a background hook cannot change anything at {row.event_name}"
+            self.say("warning", "async-guard", message, "background", fix="remove background")
+        return "async"
+
+    def details(self, waiting: Waiting) -> dict[str, Any]:
+        """How a background hook ends has no effect there; it is recorded, and that is all."""
+        strict = not self.fields.get("continue_on_error", True)
+        return {"on_failure": "pass" if waiting == "async" else "block" if strict else None}
+
+    def timeout(self) -> float:
+        usual, seconds = self.usual_timeout(), self.fields.get("timeout_secs")
+        if seconds is None:
+            return usual
+        if seconds <= 0:
+            message = f"timeout_secs is {seconds}, not seconds above 0"
+            self.say(
+                "error", "bad-timeout", message, "timeout_secs", fix=f"leave it out for {usual:g} seconds"
+            )
+            return usual
+        return self.file.seconds(seconds, *self.path, "timeout_secs")
+
+    def spec(self, kind: Kind) -> Any:
+        handler, spec = self.file.tools.handlers.get(self.kind), self.make_spec(kind)
+        wrong = "no handler for command hooks was given" if handler is None else handler.problem(spec)
+        if wrong is not None:
+            self.say("error", "cannot-run", wrong, "command")
+        return spec
+
+
+class Settings(Struct, frozen=True):
+    """What a file says for all hooks."""
 
     enabled: bool = True
     timeout: float | None = None
     working_dir: str | None = None
 
 
-class _Table(Struct, frozen=True):
-    """Where the entries of one file stand, and its own settings."""
+class FileReader(family.FileReader):
+    entry_reader = EntryReader
 
-    entries: Sequence[Any]
-    path: Path
-    settings: Mapping[str, Any]
+    def __init__(self, layer: Layer, tools: Tools, events: Mapping[str, DialectEvent], wire: Wire) -> None:
+        super().__init__(layer, tools, events, wire)
+        self.layout = self._layout()
+        #: None: the file has no table of hooks.
+        self.settings: Settings | None = None
 
+    def _layout(self) -> Layout:
+        """By where the file was found; a file that was named may have either shape, so its shape decides."""
+        if self.scope in ("flag", "session") and isinstance(self.under_hooks, list):
+            return "project"
+        return _LAYOUTS.get(self.scope, "user")
 
-def layout_of(layer: Layer) -> Layout:
-    """By where the file was found; a file somebody named may have either shape, so its shape tells."""
-    scope = layer.place.scope
-    if scope in _LAYOUTS:
-        return _LAYOUTS[scope]
-    if scope in ("flag", "session") and isinstance(_under_hooks(layer.document.value), list):
-        return "project"
-    return "user"
+    @property
+    def under_hooks(self) -> Any:
+        value = self.report.document.value
+        return cast("Fields", value).get("hooks") if isinstance(value, Mapping) else None
+
+    def read(self) -> Iterator[Hook]:
+        """Its hooks, unless it switches them off."""
+        path: Path = ("hooks",) if self.layout == "user" else ()
+        table = self._table()
+        if table is None:
+            return
+        for key in table:
+            if key != "hooks" and key not in SETTINGS:
+                self.report.unknown("field", key, [*SETTINGS, "hooks"], *path, key, severity="warning")
+        entries = table.get("hooks", ())
+        path = (*path, "hooks")
+        if not isinstance(entries, list | tuple):
+            name = ".".join(map(str, path))
+            self.report.say("error", "not-a-list", f"{name} is not a list of hooks", *path, fix=f"[[{name}]]")
+            entries = ()
+        self.settings = settings = self._settings(table, path[:-1])
+        for index, entry in enumerate(cast("Sequence[Any]", entries)):
+            hooks = self._entry(entry, (*path, index))
+            if settings.enabled and self.layout == "plugin" and settings.timeout is not None:
+                hooks = [replace(hook, timeout=settings.timeout) for hook in hooks]
+            yield from hooks if settings.enabled else ()
+
+    def _table(self) -> Fields | None:
+        """`[hooks]` beside the agent's other settings; or a file of nothing but hooks, with the entries at its root."""
+        value, hooks = self.report.document.value, self.under_hooks
+        if value is None:
+            return None
+        if not isinstance(value, Mapping):
+            self.unusable("the file does not hold an object with hooks in it")
+        elif self.layout != "user":
+            if not isinstance(hooks, Mapping):
+                return cast("Fields", value)
+            message = "hooks is an object, as in config.toml; this file lists its hooks at the root"
+            self.report.say("error", "not-a-list", message, "hooks", fix="[[hooks]]")
+        elif isinstance(hooks, Mapping):
+            return cast("Fields", hooks)
+        elif isinstance(hooks, list):
+            message = "hooks is a list, which only a project's hooks.toml has"
+            self.report.say("error", "not-an-object", message, "hooks", fix="[[hooks.hooks]]")
+        elif "hooks" in value:
+            self.report.say("error", "not-an-object", "hooks is not an object", "hooks", fix="[hooks]")
+        return None
+
+    def _settings(self, table: Fields, path: Path) -> Settings:
+        given = {key: value for key, value in table.items() if key in SETTINGS}
+        if self.layout == "project":
+            for key in given:
+                message = f"{key} is not read in a project's file: only your own config.toml sets it"
+                self.report.say("warning", "unread-field", message, *path, key, fix=f"remove {key}")
+            return Settings()
+        good, _ = self.report.fields(given, SETTINGS, *path)
+        enabled, working_dir = good.get("enabled", True), good.get("working_dir") or None
+        if not enabled:
+            what = "all hooks" if self.layout == "user" else "the hooks of this file"
+            self.report.say("info", "disabled", f"enabled = false turns {what} off", *path, "enabled")
+        if working_dir is not None and self.layout == "plugin":
+            message = "a plugin's file may not say where hooks run"
+            self.report.say("error", "unread-field", message, *path, "working_dir", fix="remove working_dir")
+        timeout = self._timeout_for_all(good.get("default_timeout_secs"), (*path, "default_timeout_secs"))
+        return Settings(enabled, timeout, working_dir)
+
+    def _timeout_for_all(self, seconds: int | None, path: Path) -> float | None:
+        if seconds is None:
+            return None
+        if seconds > 0:
+            return self.seconds(seconds, *path)
+        message = f"default_timeout_secs is {seconds}, not seconds above 0, so it is not used"
+        fix = "leave it out to let each hook keep its own timeout"
+        self.report.say("error", "bad-timeout", message, *path, fix=fix)
+        return None
+
+    def seconds(self, value: int, *path: str | int) -> float:
+        """Whole thousands of seconds are milliseconds that somebody brought along from another agent."""
+        key = path[-1]
+        if value >= 1000 and value % 1000 == 0:
+            shown = f"{value:,} seconds" if value < _LONGEST else "more than thirty years"
+            fix = f"{key} = {value // 1000} if these are milliseconds" if value < _LONGEST else None
+            message = f"{key} is {shown}: it counts seconds, not milliseconds"
+            self.report.say("warning", "timeout-unit", message, *path, fix=fix)
+        return float(min(value, _LONGEST))
+
+    def _entry(self, entry: Any, path: Path) -> Sequence[Hook]:
+        """An entry whose event is missing or unknown is read all the same, for its other mistakes."""
+        name = cast("Fields", entry).get("event") if isinstance(entry, Mapping) else None
+        own_event = self.events[name if isinstance(name, str) and name in self.events else "turn_end"]
+        return self.entry_hooks(Group(own_event, matching=_matching(own_event)), entry, path)
 
 
 def read_layers(
-    layers: Sequence[Layer], tools: Tools, dialect_events: Mapping[str, DialectEvent], wire: Wire
+    layers: Sequence[Layer], tools: Tools, events: Mapping[str, DialectEvent], wire: Wire
 ) -> Reading:
-    ordered = sorted(layers, key=lambda layer: _ORDER.index(layout_of(layer)))
-    settings = Settings()
-    hooks: list[Hook] = []
-    diagnostics: list[Diagnostic] = []
-    for layer in ordered:
-        report = Report(layer.document)
-        around = Surroundings(tools.handlers, wire, dialect_events, layer.place.scope, report)
-        hooks.extend(_LayerReading(layer, layout_of(layer), around, settings).hooks())
-        diagnostics.extend(report.diagnostics)
-    diagnostics.extend(_silent_in_codewhale(ordered))
-    if not settings.enabled:
-        return Reading((), tuple(diagnostics))
-    return Reading(tuple(_settled(hook, settings) for hook in hooks), tuple(diagnostics))
+    files = [FileReader(layer, tools, events, wire) for layer in layers]
+    files.sort(key=lambda file: _ORDER.index(file.layout))
+    hooks = [hook for file in files for hook in file.read()]
+    diagnostics = [one for file in files for one in file.report.diagnostics]
+    said = [file.settings for file in files if file.layout == "user" and file.settings is not None]
+    settings = said[-1] if said else Settings()
+    in_force = [_settled(hook, settings) for hook in hooks] if settings.enabled else ()
+    return Reading(tuple(in_force), (*diagnostics, *_off_in_its_agent(files)))
 
 
 def _settled(hook: Hook, settings: Settings) -> Hook:
     """With what the user says for all hooks: there, a timeout for all replaces each hook's own."""
-    changes: dict[str, Any] = {}
     if settings.timeout is not None:
-        changes["timeout"] = settings.timeout
+        hook = replace(hook, timeout=settings.timeout)
     if settings.working_dir is not None:
-        changes["spec"] = replace(hook.spec, cwd=settings.working_dir)
-    return replace(hook, **changes) if changes else hook
+        hook = replace(hook, spec=replace(hook.spec, cwd=settings.working_dir))
+    return hook
 
 
-def _under_hooks(value: Any) -> Any:
-    return cast("Mapping[str, Any]", value).get("hooks") if isinstance(value, Mapping) else None
-
-
-def _silent_in_codewhale(layers: Sequence[Layer]) -> list[Diagnostic]:
+def _off_in_its_agent(files: Sequence[FileReader]) -> Iterator[Diagnostic]:
     """A project's hooks beside a config.toml without `[hooks]`: they run here, and would not run there."""
-    users = [layer for layer in layers if layout_of(layer) == "user" and layer.document.value is not None]
-    others = [layer for layer in layers if layout_of(layer) != "user" and _under_hooks(layer.document.value)]
-    if not users or not others or any(_under_hooks(layer.document.value) is not None for layer in users):
-        return []
-    message = "CodeWhale itself runs no hooks while this file has no [hooks] table; Hookline does"
-    where = users[0].document.where()
-    return [Diagnostic("info", "off-in-its-agent", message, where, fix="add [hooks] to switch them on there")]
+    users = [file for file in files if file.layout == "user" and file.report.document.value is not None]
+    others = any(file.under_hooks for file in files if file.layout != "user")
+    if users and others and all(file.under_hooks is None for file in users):
+        message = "CodeWhale itself runs no hooks while this file has no [hooks] table; Hookline does"
+        fix = "add [hooks] to switch them on there"
+        yield Diagnostic("info", "off-in-its-agent", message, users[0].report.document.where(), fix=fix)
 
 
-class _LayerReading:
-    """One file being read."""
-
-    def __init__(self, layer: Layer, layout: Layout, around: Surroundings, settings: Settings) -> None:
-        self._document = layer.document
-        self._layout = layout
-        self._around = around
-        self._report = around.report
-        self._settings = settings
-        #: What a plugin's file says for its own hooks.
-        self._own_timeout: float | None = None
-
-    def hooks(self) -> list[Hook]:
-        table = self._table()
-        if table is None:
-            return []
-        switched_on = self._read_settings(table)
-        found = [self._hook(entry, (*table.path, index)) for index, entry in enumerate(table.entries)]
-        return [hook for several in found for hook in several] if switched_on else []
-
-    def _table(self) -> _Table | None:
-        value = self._document.value
-        if value is None:
-            return None
-        if not isinstance(value, Mapping):
-            self._report.say("error", "not-a-table", "the file does not hold a table with hooks in it")
-            return None
-        root = cast("Mapping[str, Any]", value)
-        return self._user_table(root) if self._layout == "user" else self._own_table(root)
-
-    def _user_table(self, root: Mapping[str, Any]) -> _Table | None:
-        """`[hooks]` beside the agent's other settings."""
-        if "hooks" not in root:
-            return None
-        hooks = root["hooks"]
-        if isinstance(hooks, list):
-            message = "hooks is a list here, and only a project's hooks.toml has it so"
-            self._report.say("error", "not-a-table", message, "hooks", fix="[[hooks.hooks]]")
-            return None
-        if not isinstance(hooks, Mapping):
-            self._report.say("error", "not-a-table", "hooks is not a table", "hooks", fix="[hooks]")
-            return None
-        settings = cast("Mapping[str, Any]", hooks)
-        for key in settings:
-            if key != "hooks" and key not in SETTINGS:
-                known = [*SETTINGS, "hooks"]
-                self._report.unknown("field", key, known, "hooks", key, severity="warning")
-        return _Table(self._entries(settings, "hooks", "hooks"), ("hooks", "hooks"), settings)
-
-    def _own_table(self, root: Mapping[str, Any]) -> _Table | None:
-        """A file that holds nothing but hooks, with the entries at its root."""
-        if isinstance(root.get("hooks"), Mapping):
-            message = "hooks is a table here, as in config.toml; this file lists its hooks at the root"
-            self._report.say("error", "not-a-list", message, "hooks", fix="[[hooks]]")
-            return None
-        for key in root:
-            if key != "hooks" and key not in SETTINGS:
-                known = [*SETTINGS, "hooks"]
-                self._report.unknown("field", key, known, key, severity="warning")
-        return _Table(self._entries(root, "hooks"), ("hooks",), root)
-
-    def _entries(self, table: Mapping[str, Any], *path: str) -> Sequence[Any]:
-        entries = table.get("hooks", ())
-        if isinstance(entries, list | tuple):
-            return cast("Sequence[Any]", entries)
-        fix = f"[[{'.'.join(path)}]]"
-        self._report.say("error", "not-a-list", f"{'.'.join(path)} is not a list of hooks", *path, fix=fix)
-        return ()
-
-    def _read_settings(self, table: _Table) -> bool:
-        """Whether the file's hooks are in force."""
-        root = table.path[:-1]
-        given = {key: value for key, value in table.settings.items() if key in SETTINGS}
-        if self._layout == "project":
-            for key in given:
-                message = f"{key} is not read in a project's file: only your own config.toml sets it"
-                self._report.say("warning", "unread-field", message, *root, key, fix=f"remove {key}")
-            return True
-        good, _ = self._report.fields(given, SETTINGS, *root)
-        enabled = good.get("enabled", True)
-        timeout = self._timeout_for_all(good.get("default_timeout_secs"), *root)
-        working_dir = good.get("working_dir") or None
-        if not enabled:
-            what = "all hooks" if self._layout == "user" else "the hooks of this file"
-            self._report.say("info", "disabled", f"enabled = false turns {what} off", *root, "enabled")
-        if self._layout == "plugin":
-            return self._read_plugin_settings(enabled, timeout, working_dir, *root)
-        self._settings.enabled = enabled
-        self._settings.timeout = timeout
-        self._settings.working_dir = working_dir
-        return enabled
-
-    def _read_plugin_settings(
-        self, enabled: bool, timeout: float | None, working_dir: str | None, *root: str | int
-    ) -> bool:
-        self._own_timeout = timeout
-        if working_dir is not None:
-            message = "a plugin's file may not say where hooks run"
-            fix = "remove working_dir"
-            self._report.say("error", "unread-field", message, *root, "working_dir", fix=fix)
-        return enabled
-
-    def _timeout_for_all(self, seconds: Any, *root: str | int) -> float | None:
-        if seconds is None:
-            return None
-        if seconds <= 0:
-            message = f"default_timeout_secs is {seconds}, not seconds above 0, so it is not used"
-            fix = "leave it out to let each hook keep its own timeout"
-            self._report.say("error", "bad-timeout", message, *root, "default_timeout_secs", fix=fix)
-            return None
-        return self._around.seconds("default_timeout_secs", seconds, *root, "default_timeout_secs")
-
-    def _hook(self, entry: Any, path: Path) -> Sequence[Hook]:
-        if not isinstance(entry, Mapping):
-            self._report.say("error", "not-a-table", "a hook is not a table", *path)
-            return ()
-        hooks = EntryReader(self._around, cast("Mapping[str, Any]", entry), path).hooks()
-        if self._own_timeout is None:
-            return hooks
-        return [replace(hook, timeout=self._own_timeout) for hook in hooks]
+def flag_hook(own_event: DialectEvent, wire: Wire, command: str) -> Hook:
+    hook = family.command_hook(NAME, own_event, wire, command)
+    return replace(hook, name=label({"command": command}), matcher=_matching(own_event).matcher)

@@ -1,25 +1,53 @@
-"""CodeWhale's wire: variables and sometimes a document in; exit code and stdout out."""
+"""CodeWhale's wire, both ways. A hook's end is read event by event: exit code and stdout.
 
-from collections.abc import Mapping
+stderr is never shown, but for one case: a tool gate that denies by its exit code alone.
+"""
+
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from types import MappingProxyType
+from typing import Any, cast
 
-from hookline.dialects.codewhale.answers import tell_outcome
+from msgspec.structs import replace
+
+from hookline.dialects.codewhale.answers import MAX_INPUT_BYTES, MAX_PROMPT_CHARS, write_answer
+from hookline.dialects.codewhale.events import BY_NAME
 from hookline.dialects.codewhale.payload import Now, document, environment, parse_payload
-from hookline.dialects.codewhale.results import read_result
-from hookline.dialects.edits import with_edits
-from hookline.model.events import EventSpec
-from hookline.model.outcome import Outcome
-from hookline.model.raw import RawResult
-from hookline.model.wire import Call, Decoded, Encoded, HookReply, Parsed
+from hookline.dialects.codewhale.redaction import redacted
+from hookline.dialects.codewhale.shell_env import read_lines
+from hookline.dialects.codewhale.texts import (
+    CAPTURE,
+    CUT,
+    FIELD_CHARS,
+    LABEL_CHARS,
+    SUBMIT_REASON_CHARS,
+    captured,
+    cleaned,
+    field_text,
+    one_line,
+)
+from hookline.dialects.family.results import ResultReader
+from hookline.dialects.json_text import JsonTextError, read_lenient, written
+from hookline.dialects.outcome_builder import Gathering
+from hookline.model.outcome import ContextItem, Edit, Message, Outcome, Vote, VoteKind
+from hookline.model.raw import Broke, Exited, RawResult
+from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, HookReply, Parsed
+
+#: A gate that denied by its exit code gives the reason before one that denied in its answer.
+_EXIT_RANK = 2
+_VOTES: Mapping[str, VoteKind] = MappingProxyType({"allow": "allow", "deny": "block", "ask": "ask"})
+#: How a sentence about a failure starts, where its detail continues it.
+_STARTS: Mapping[str, str] = MappingProxyType({"timed_out": "timed out", "signalled": "it was ended"})
+
+Object = Mapping[str, Any]
 
 
 def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class CodeWhaleWire:
-    """Stateless: one object serves every hook. `now` is the clock that turn_end tells."""
+class CodeWhaleWire(ResultReader):
+    """Stateless: one object serves every hook. `now` is the clock for the payload of turn_end."""
 
     def __init__(self, now: Now = _utc_now) -> None:
         self._now = now
@@ -27,16 +55,185 @@ class CodeWhaleWire:
     def encode(self, call: Call) -> Encoded:
         return Encoded(document(call, self._now), environment(call))
 
-    def decode(self, call: Call, raw: RawResult) -> Decoded:
-        """Never raises, whatever a hook printed."""
-        return read_result(call, raw)
-
-    def advance(self, event: EventSpec[Any], payload: Any, outcome: Outcome) -> Any:
-        return with_edits(event, payload, outcome)
-
-    def parse(self, document: Mapping[str, Any]) -> Parsed:
-        """Raises `ConfigError` or `UnknownEventError` with what is wrong."""
+    def parse(self, document: Object) -> Parsed:
         return parse_payload(document)
 
     def answer(self, event_name: str, outcome: Outcome) -> HookReply:
-        return tell_outcome(event_name, outcome)
+        return write_answer(event_name, outcome)
+
+    def decode(self, call: Call, raw: RawResult) -> Decoded:
+        """Its hooks are commands, which end or break; nothing else has a meaning."""
+        return super().decode(call, raw) if isinstance(raw, Exited | Broke) else NOTHING_SAID
+
+    def exited(self, call: Call, raw: Exited) -> Decoded:
+        read = _READERS.get(call.hook.policy.event_name)
+        # There, a background hook has no exit code and its output is discarded, so it can say nothing.
+        if read is None or call.hook.waiting != "wait":
+            return Decoded(failure=_crashed(call, raw)) if raw.code else NOTHING_SAID
+        return read(call, raw)
+
+    def broken(self, call: Call, raw: Broke) -> Decoded:
+        return Decoded(failure=_worded(call, raw))
+
+
+def _submit(call: Call, raw: Exited) -> Decoded:
+    answer, problem = _object(_stdout(raw))
+    if raw.code == 2:
+        reason = _shown_reason(one_line(_text(answer.get("reason")), CAPTURE), SUBMIT_REASON_CHARS)
+        fallback = f"hook {_shown_name(call)} blocked this message and gave no reason"
+        return Decoded(Outcome(votes=(Vote("block", reason or fallback),)))
+    if raw.code:
+        return Decoded(failure=_crashed(call, raw))
+    problem = problem or _unusable_text(answer)
+    if problem is not None:
+        return Decoded(Outcome(messages=(_warning(call, problem),)))
+    return Decoded(Outcome(edits=(Edit(answer["text"]),))) if "text" in answer else NOTHING_SAID
+
+
+def _unusable_text(answer: Object) -> str | None:
+    text = answer.get("text", "-")
+    if not isinstance(text, str):
+        return "its text is not text"
+    if not text:
+        return "its text is empty"
+    return f"its text has more than {MAX_PROMPT_CHARS:,} characters" if len(text) > MAX_PROMPT_CHARS else None
+
+
+def _gate(call: Call, raw: Exited) -> Decoded:
+    stdout = _stdout(raw)
+    answer, problem = _object(stdout)
+    if raw.code == 2:
+        return Decoded(Outcome(votes=(Vote("block", _exit_reason(call, raw, answer), _EXIT_RANK),)))
+    said = _GateAnswer(call=call)
+    said.read(answer)
+    if problem is not None:
+        # A gate may print text; but what starts like JSON was meant to be an answer.
+        if stdout[0] in "{[":
+            said.warn(problem)
+        else:
+            said.ignored.append("plain stdout")
+    # The answer counts whatever the exit code; a strict gate that fails must have decided something.
+    failure = _crashed(call, raw) if raw.code and not said.votes else None
+    return Decoded(said.outcome(), failure, tuple(said.ignored))
+
+
+def _environment(call: Call, raw: Exited) -> Decoded:
+    if raw.code:
+        return Decoded(failure=_crashed(call, raw))
+    items, dropped = read_lines(captured(raw.stdout, truncated=raw.truncated))
+    if not items and not dropped:
+        return NOTHING_SAID
+    return Decoded(Outcome(env_items=items), ignored=tuple(f"env {one_line(key, 64)}" for key in dropped))
+
+
+_READERS: Mapping[str, Callable[[Call, Exited], Decoded]] = MappingProxyType(
+    {"message_submit": _submit, "tool_call_before": _gate, "shell_env": _environment}
+)
+
+
+class _GateAnswer(Gathering):
+    """The JSON of a tool gate, part by part; a part that cannot be used is left out with a warning."""
+
+    call: Call
+
+    def read(self, answer: Object) -> None:
+        self._read_decision(answer)
+        if "updatedInput" in answer:
+            self._read_input(answer["updatedInput"])
+        context = field_text(answer.get("additionalContext"))
+        if context:
+            self.context.append(ContextItem(context))
+
+    def warn(self, problem: str) -> None:
+        self.messages.append(_warning(self.call, problem))
+
+    def _read_decision(self, answer: Object) -> None:
+        word = answer.get("decision")
+        if word is None:
+            return
+        kind = _VOTES.get(word) if isinstance(word, str) else None
+        if kind is None:
+            shown = one_line(str(word), 40)
+            self.warn(f"its decision is {shown!r}, not one of {', '.join(_VOTES)}")
+        elif kind == "block":
+            self.votes.append(Vote("block", _denial(self.call, _text(answer.get("reason")))))
+        else:
+            # There, an allow skips no approval: it only says that this gate has nothing against the call.
+            means = "no_objection" if kind == "allow" else ""
+            self.votes.append(Vote(kind, field_text(answer.get("reason")), means=means))
+
+    def _read_input(self, value: Any) -> None:
+        if not isinstance(value, dict):
+            self.warn("its updatedInput is not an object")
+        elif not _small_enough(value):
+            self.warn(f"its updatedInput has more than {MAX_INPUT_BYTES:,} bytes")
+        else:
+            self.edits.append(Edit(value))
+
+
+def _small_enough(value: Any) -> bool:
+    try:
+        return len(written(value)) <= MAX_INPUT_BYTES
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+def _stdout(raw: Exited) -> str:
+    return captured(raw.stdout, truncated=raw.truncated).strip()
+
+
+def _object(text: str) -> tuple[Object, str | None]:
+    """The object a text holds; or an empty one, and why."""
+    if not text:
+        return {}, None
+    try:
+        value = read_lenient(text)
+    except JsonTextError as error:
+        return {}, f"its stdout is not JSON: {error}"
+    if not isinstance(value, dict):
+        return {}, "its stdout is JSON, but not an object"
+    return cast("dict[str, Any]", value), None
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _exit_reason(call: Call, raw: Exited, answer: Object) -> str:
+    """The reason of its JSON, else its plain output, else its errors."""
+    own = _text(answer.get("reason"))
+    plain = "" if answer else _stdout(raw)
+    return _denial(call, own if own.strip() else plain or captured(raw.stderr).strip())
+
+
+def _denial(call: Call, reason: str) -> str:
+    shown = _shown_reason(cleaned(reason), FIELD_CHARS)
+    return shown or f"hook {_shown_name(call)} denied this call and gave no reason"
+
+
+def _shown_reason(reason: str, most: int) -> str:
+    """Redacted first and cut then, so that nothing is shown by half. Of a very long reason only the start is used."""
+    head = reason[: 4 * most]
+    shown = redacted(head)
+    return shown[:most] + CUT if len(shown) > most or head != reason else shown
+
+
+def _warning(call: Call, problem: str) -> Message:
+    return Message(f"the answer of hook {_shown_name(call)} was ignored: {problem}")
+
+
+def _crashed(call: Call, raw: Exited) -> Broke:
+    return _worded(call, Broke("crashed", f"exit {raw.code}", exit_code=raw.code, truncated=raw.truncated))
+
+
+def _worded(call: Call, failure: Broke) -> Broke:
+    """Where a failure denies something, the model reads its words, so they carry no path and no command."""
+    detail = one_line(failure.detail, SUBMIT_REASON_CHARS)
+    said = f"{_STARTS.get(failure.cause, '')} {detail}".strip() or failure.cause.replace("_", " ")
+    if BY_NAME[call.hook.policy.event_name].guards:
+        said = redacted(said)
+    return replace(failure, words=f"hook {_shown_name(call)} gave no answer: {said}")
+
+
+def _shown_name(call: Call) -> str:
+    return redacted(one_line(call.hook.name, LABEL_CHARS)) or "(unnamed)"
