@@ -103,8 +103,8 @@ class EntryReader(family.EntryReader):
         super().read_fields(kind)
         name = self.fields.get("event")
         if name is not None and name not in BY_NAME:
-            fix = self.file.report.meant(name, BY_NAME)
-            self.say("error", "unknown-event", f"no event is called {name!r}", "event", fix=fix)
+            self.mistakes.append("unknown event")
+            self.file.report.unknown("event", name, BY_NAME, *self.path, "event")
         if "event" not in self.entry:
             self._missing("event", "a hook needs an event", f"one of {', '.join(BY_NAME)}")
         if "command" not in self.entry:
