@@ -180,9 +180,22 @@ class Dialect(ABC):
     def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
         """Hooks in the order they run. A bad entry is reported and dropped; the rest load."""
 
-    @abstractmethod
     def flag_hook(self, own_event: DialectEvent, command: str) -> Hook:
         """The hook that `--hook EVENT=COMMAND` means, at one of the moments of that event."""
+        from hookline.dialects.labels import command_label  # noqa: PLC0415 only for a flag
+        from hookline.handlers.specs import CommandSpec  # noqa: PLC0415 only for a flag
+
+        return Hook(
+            name=command_label(command),
+            event=own_event.event,
+            policy=own_event.policy,
+            wire=self.wire,
+            kind="command",
+            spec=CommandSpec(command),
+            timeout=own_event.timeout,
+            dialect=self.name,
+            scope="flag",
+        )
 
     @abstractmethod
     def call_entries(self, calls: Sequence[HookCall]) -> str:

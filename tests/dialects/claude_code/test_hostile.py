@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookline.dialects.claude_code.answers import SPECIFIC, TOP
+from hookline.dialects.claude_code.answers import SPECIFIC_FIELDS, TOP_FIELDS
 from hookline.dialects.claude_code.events import ROWS
 from hookline.dialects.claude_code.payload import OWN, WITH_ENV_FILE, environment
 from hookline.model.errors import ConfigError
@@ -42,9 +42,9 @@ def test_exit_2_blocks_whatever_names_the_event(named: Any) -> None:
 def test_no_value_under_any_key_makes_decoding_fail(data: st.DataObject) -> None:
     event_name = data.draw(st.sampled_from(list(ROWS)))
     values = st.sampled_from(ODD)
-    inner = ["hookEventName", *SPECIFIC.get(event_name, {})]
+    inner = ["hookEventName", *SPECIFIC_FIELDS.get(event_name, {})]
     specific = data.draw(st.dictionaries(st.sampled_from(inner), values))
-    document = data.draw(st.dictionaries(st.sampled_from(list(TOP)), values))
+    document = data.draw(st.dictionaries(st.sampled_from(list(TOP_FIELDS)), values))
     asked = call(event_name)
     for each in (document, {**document, "hookSpecificOutput": {"hookEventName": event_name, **specific}}):
         for code in (0, 1):

@@ -6,7 +6,7 @@ import pytest
 
 from hookline.dialects.claude_code import dialect
 from hookline.dialects.claude_code.events import ROWS
-from hookline.dialects.claude_code.settings import SHAPES, SPECS, settings_of
+from hookline.dialects.claude_code.settings import COMMON, KINDS, settings_of
 from hookline.dialects.dialect import Layer, Place, Reading
 from hookline.documents.document import read_document
 from hookline.handlers.registry import standard_handlers
@@ -28,9 +28,9 @@ EXPECTED = [
     (4, "misplaced-event"),
     (6, "unknown-event"),
     (7, "not-a-list"),
-    (9, "not-a-table"),
+    (9, "not-an-object"),
     (10, "missing-field"),
-    (12, "not-a-table"),
+    (12, "not-an-object"),
     (13, "missing-field"),
     (14, "unknown-type"),
     (15, "missing-field"),
@@ -99,8 +99,8 @@ def test_mistakes_say_what_to_write_instead() -> None:
     ("text", "code"),
     [
         ("", "syntax"),
-        ("[]", "not-a-table"),
-        ('{"hooks": []}', "not-a-table"),
+        ("[]", "not-an-object"),
+        ('{"hooks": []}', "not-an-object"),
         ('{"hooks": {// no\n}}', "json-comment"),
         ('{"hooks": {"Stop": [], "Stop": []}}', "duplicate-key"),
         ('{"hooks": ' + "[" * 100_000 + "]" * 100_000 + "}", "too-deep"),
@@ -116,9 +116,14 @@ def test_the_example_has_no_mistakes_and_uses_everything() -> None:
     reading = read_text(EXAMPLE.read_text())
     assert [str(one) for one in reading.diagnostics] == []
     assert {hook.policy.event_name for hook in reading.hooks} == set(ROWS)
-    assert {hook.kind for hook in reading.hooks} == set(SPECS)
+    assert {hook.kind for hook in reading.hooks} == set(KINDS)
     text = EXAMPLE.read_text()
-    unused = {key for shapes in SHAPES.values() for key in shapes if f'"{key}"' not in text}
+    unused = {
+        key
+        for shapes in (COMMON, *(kind.fields for kind in KINDS.values()))
+        for key in shapes
+        if f'"{key}"' not in text
+    }
     assert unused <= {"once", "shell"}  # one is for skills, the other changes nothing on this system
 
 

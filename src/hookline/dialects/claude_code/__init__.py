@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from hookline.dialects.dialect import Dialect, DialectEvent, Layer, Place, Reading, Tools
 from hookline.dialects.install import USUAL_EVENTS, HookCall, grouped_entries
 from hookline.model.events import EVENTS, EventSpec
-from hookline.model.hook import Hook
 
 if TYPE_CHECKING:
     from hookline.dialects.claude_code.settings import SettingsReader
@@ -73,12 +72,12 @@ class ClaudeCode(Dialect):
         """Managed, user, project, local. What `--settings` and plugins add is given by whoever knows them."""
         config = self.user_folder(env)
         root = project.rstrip("/")
-        places = [Place(file, "managed") for file in _MANAGED]
-        if config:
-            places.append(Place(f"{config.rstrip('/')}/settings.json", "user"))
-        places.append(Place(f"{root}/{_PROJECT}", "project"))
-        places.append(Place(f"{root}/{_LOCAL}", "local"))
-        return places
+        return [
+            *(Place(file, "managed") for file in _MANAGED),
+            *([Place(f"{config.rstrip('/')}/settings.json", "user")] if config else []),
+            Place(f"{root}/{_PROJECT}", "project"),
+            Place(f"{root}/{_LOCAL}", "local"),
+        ]
 
     def user_folder(self, env: Mapping[str, str]) -> str | None:
         home = env.get("HOME", "")
@@ -99,23 +98,6 @@ class ClaudeCode(Dialect):
             home, budget = self._env.get("HOME", ""), session_end_budget(self._env)
             self._reader = SettingsReader(self.events, self.wire, home, budget)
         return self._reader.read(layers, tools)
-
-    def flag_hook(self, own_event: DialectEvent, command: str) -> Hook:
-        from hookline.dialects.claude_code.events import default_timeout  # noqa: PLC0415 only for a flag
-        from hookline.dialects.labels import command_label  # noqa: PLC0415 only for a flag
-        from hookline.handlers.command import CommandSpec  # noqa: PLC0415 only for a flag
-
-        return Hook(
-            name=command_label(command),
-            event=own_event.event,
-            policy=own_event.policy,
-            wire=self.wire,
-            kind="command",
-            spec=CommandSpec(command=command),
-            timeout=default_timeout(own_event.name, "command"),
-            dialect=self.name,
-            scope="flag",
-        )
 
     def call_entries(self, calls: Sequence[HookCall]) -> str:
         """Closed where Claude Code itself cannot start Hookline, or gives up waiting."""

@@ -12,10 +12,12 @@ from msgspec import Struct
 from hookline.dialects.dialect import DialectEvent
 from hookline.model import events as e
 from hookline.model.events import EventSpec, May
-from hookline.model.policy import CLOSED, OPEN, Cause, Limit, Lives, Placement, Policy, Reaction
+from hookline.model.policy import CLOSED, OPEN, Cause, Limit, Policy, Reaction
 
-#: Where nobody reads what a hook says, nobody is told that it said nothing either.
-_UNHEARD: Final[Mapping[Cause, Reaction]] = MappingProxyType(
+NAME: Final = "claude-code"
+
+#: Events whose output is ignored: failures are silent.
+_SILENT: Final[Mapping[Cause, Reaction]] = MappingProxyType(
     {cause: "block" if cause == "cancelled" else "pass" for cause in OPEN}
 )
 
@@ -39,9 +41,7 @@ _ERRORS: Final = (
     "rate_limit", "overloaded", "authentication_failed", "oauth_org_not_allowed", "billing_error",
     "invalid_request", "model_not_found", "server_error", "max_output_tokens", "unknown",
 )  # fmt: skip
-_CONFIG_SOURCES: Final = (
-    "user_settings", "project_settings", "local_settings", "policy_settings", "skills",
-)  # fmt: skip
+_CONFIG_SOURCES: Final = ("user_settings", "project_settings", "local_settings", "policy_settings", "skills")
 
 #: Claude Code's word for what Hookline calls otherwise, by event and Hookline's word.
 WORDS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
@@ -89,68 +89,55 @@ class Row(Struct, frozen=True, eq=False):
 _NOTHING: Final = ()
 _MESSAGE: Final = ("systemMessage",)
 _KEEPS_GOING: Final = {"block_means": "continue_turn", "reasons": "joined"}
-_BESIDE: Final = {"block_means": "beside_output", "placement": "tool_result", "reasons": "joined"}
+_NEXT_TO_RESULT: Final = {"block_means": "beside_output", "placement": "tool_result", "reasons": "joined"}
 _IN_RESULT: Final = {"placement": "tool_result"}
 _REJECTS: Final = {"block_means": "reject_prompt"}
 _CANCELS: Final = {"block_means": "cancel"}
+#: Exit 2 and `decision: "block"` both block.
+_BLOCKS: Final[dict[str, Any]] = {"exit_2_blocks": True, "decision": True}
 _TOOL: Final[dict[str, Any]] = {"kinds": _ALL_KINDS, "about_tool": True}
-_APART: Final[dict[str, Any]] = {"waits": False, "failures": _UNHEARD}
+_NOT_AWAITED: Final[dict[str, Any]] = {"waits": False, "failures": _SILENT}
+_NO_MATCHER: Final[dict[str, Any]] = {"kinds": _ALL_KINDS, "matched": False}
+#: A turn that is not over: a failing hook does not keep it going.
+_AT_END: Final[dict[str, Any]] = {"on_failure": False, "policy": _KEEPS_GOING}
 
 ROWS: Final[Mapping[str, Row]] = MappingProxyType(
     {
-        "SessionStart": Row(
-            e.SESSION_START, _LOCAL, e.SESSION_SOURCES, plain_context=True, reads=_MESSAGE
-        ),
+        "SessionStart": Row(e.SESSION_START, _LOCAL, e.SESSION_SOURCES, plain_context=True, reads=_MESSAGE),
         "Setup": Row(e.SETUP, _LOCAL, ("init", "maintenance"), reads=_MESSAGE),
         "InstructionsLoaded": Row(
             e.INSTRUCTIONS_LOADED, subjects=e.INSTRUCTIONS_LOADED.subjects, reads=_NOTHING, heard=False,
-            policy=_APART,
+            policy=_NOT_AWAITED,
         ),
         "UserPromptSubmit": Row(
-            e.USER_PROMPT_SUBMIT, _ALL_KINDS, matched=False, exit_2_blocks=True, decision=True,
-            plain_context=True, policy=_REJECTS, timeout=30.0,
+            e.USER_PROMPT_SUBMIT, plain_context=True, policy=_REJECTS, timeout=30.0, **_NO_MATCHER, **_BLOCKS
         ),
         "UserPromptExpansion": Row(
-            e.USER_PROMPT_EXPANSION, _ALL_KINDS, exit_2_blocks=True, decision=True, plain_context=True,
-            policy=_REJECTS,
+            e.USER_PROMPT_EXPANSION, _ALL_KINDS, plain_context=True, policy=_REJECTS, **_BLOCKS
         ),
         "MessageDisplay": Row(e.MESSAGE_DISPLAY, matched=False, reads=_NOTHING, timeout=10.0),
-        "PreToolUse": Row(e.PRE_TOOL_USE, exit_2_blocks=True, decision=True, policy=_IN_RESULT, **_TOOL),
+        "PreToolUse": Row(e.PRE_TOOL_USE, policy=_IN_RESULT, **_BLOCKS, **_TOOL),
         "PermissionRequest": Row(e.PERMISSION_REQUEST, policy=_IN_RESULT, **_TOOL),
         "PermissionDenied": Row(e.PERMISSION_DENIED, policy=_IN_RESULT, **_TOOL),
-        "PostToolUse": Row(e.POST_TOOL_USE, exit_2_blocks=True, decision=True, policy=_BESIDE, **_TOOL),
-        "PostToolUseFailure": Row(
-            e.POST_TOOL_USE_FAILURE, exit_2_blocks=True, decision=True, policy=_BESIDE, **_TOOL
-        ),
+        "PostToolUse": Row(e.POST_TOOL_USE, policy=_NEXT_TO_RESULT, **_BLOCKS, **_TOOL),
+        "PostToolUseFailure": Row(e.POST_TOOL_USE_FAILURE, policy=_NEXT_TO_RESULT, **_BLOCKS, **_TOOL),
         "PostToolBatch": Row(
-            e.POST_TOOL_BATCH, _ALL_KINDS, matched=False, exit_2_blocks=True, decision=True,
-            policy={"block_means": "end_turn"},
+            e.POST_TOOL_BATCH, policy={"block_means": "end_turn"}, **_NO_MATCHER, **_BLOCKS
         ),
         "Notification": Row(e.NOTIFICATION, subjects=_NOTIFICATIONS, reads=_NOTHING),
         "SubagentStart": Row(e.SUBAGENT_START),
-        "SubagentStop": Row(
-            e.SUBAGENT_STOP, _ALL_KINDS, exit_2_blocks=True, decision=True, on_failure=False,
-            policy=_KEEPS_GOING,
-        ),
-        "TaskCreated": Row(
-            e.TASK_CREATED, _ALL_KINDS, matched=False, exit_2_blocks=True, decision=True, policy=_CANCELS
-        ),
+        "SubagentStop": Row(e.SUBAGENT_STOP, _ALL_KINDS, **_BLOCKS, **_AT_END),
+        "TaskCreated": Row(e.TASK_CREATED, policy=_CANCELS, **_NO_MATCHER, **_BLOCKS),
         "TaskCompleted": Row(
-            e.TASK_COMPLETED, _ALL_KINDS, matched=False, exit_2_blocks=True, on_failure=False,
-            policy=_CANCELS,
+            e.TASK_COMPLETED, exit_2_blocks=True, on_failure=False, policy=_CANCELS, **_NO_MATCHER
         ),
-        "Stop": Row(
-            e.STOP, _ALL_KINDS, matched=False, exit_2_blocks=True, decision=True, on_failure=False,
-            policy=_KEEPS_GOING,
+        "Stop": Row(e.STOP, **_NO_MATCHER, **_BLOCKS, **_AT_END),
+        "StopFailure": Row(
+            e.STOP_FAILURE, subjects=_ERRORS, reads=_NOTHING, heard=False, policy=_NOT_AWAITED
         ),
-        "StopFailure": Row(e.STOP_FAILURE, subjects=_ERRORS, reads=_NOTHING, heard=False, policy=_APART),
-        "TeammateIdle": Row(
-            e.TEAMMATE_IDLE, _ALL_KINDS, matched=False, exit_2_blocks=True, on_failure=False,
-            policy=_KEEPS_GOING,
-        ),
+        "TeammateIdle": Row(e.TEAMMATE_IDLE, exit_2_blocks=True, **_NO_MATCHER, **_AT_END),
         "ConfigChange": Row(
-            e.CONFIG_CHANGE, subjects=_CONFIG_SOURCES, exit_2_blocks=True, decision=True, reads=_NOTHING,
-            policy=_CANCELS,
+            e.CONFIG_CHANGE, subjects=_CONFIG_SOURCES, reads=_NOTHING, policy=_CANCELS, **_BLOCKS
         ),
         "CwdChanged": Row(e.CWD_CHANGED, matched=False, reads=_MESSAGE),
         "FileChanged": Row(e.FILE_CHANGED, reads=_MESSAGE),
@@ -164,9 +151,8 @@ ROWS: Final[Mapping[str, Row]] = MappingProxyType(
         ),
         "WorktreeRemove": Row(e.WORKTREE_REMOVE, matched=False, reads=_NOTHING),
         "PreCompact": Row(
-            e.PRE_COMPACT, subjects=e.COMPACT_TRIGGERS, exit_2_blocks=True, decision=True,
-            plain_context=True, reads=_NOTHING,
-            policy={"block_means": "cancel", "placement": "transient", "lives": "call"},
+            e.PRE_COMPACT, subjects=e.COMPACT_TRIGGERS, plain_context=True, reads=_NOTHING,
+            policy={"block_means": "cancel", "placement": "transient", "lives": "call"}, **_BLOCKS,
         ),
         "PostCompact": Row(e.POST_COMPACT, subjects=e.COMPACT_TRIGGERS, reads=_NOTHING),
         "PreModelSwitch": Row(
@@ -182,7 +168,7 @@ ROWS: Final[Mapping[str, Row]] = MappingProxyType(
     }
 )  # fmt: skip
 
-#: What the policies of two rows may not do although their event could: nobody there reads it.
+#: What the policies of two rows may not do although their event could: it is not read there.
 _NOT_HERE: Final[Mapping[str, May]] = MappingProxyType(
     {
         "UserPromptSubmit": May.REWRITE,
@@ -198,17 +184,13 @@ _STOP_CAP: Final = 8
 _CAPPED: Final = frozenset({"Stop", "SubagentStop"})
 
 
-def _seconds(env: Mapping[str, str], name: str) -> float | None:
+def session_end_budget(env: Mapping[str, str]) -> float | None:
+    """What the environment sets it to, whatever the settings files say."""
     try:
-        value = float(env.get(name, ""))
+        value = float(env.get("CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS", ""))
     except ValueError:
         return None
     return value / 1000 if 0 < value < 1e9 else None
-
-
-def session_end_budget(env: Mapping[str, str]) -> float | None:
-    """What the environment sets it to, whatever the settings files say."""
-    return _seconds(env, "CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS")
 
 
 def _stop_cap(env: Mapping[str, str]) -> int:
@@ -217,9 +199,7 @@ def _stop_cap(env: Mapping[str, str]) -> int:
 
 
 def _policy(name: str, row: Row, env: Mapping[str, str]) -> Policy:
-    placement: Placement = "conversation"
-    lives: Lives = "session"
-    habits: dict[str, Any] = {"placement": placement, "lives": lives, **row.policy}
+    habits: dict[str, Any] = {"placement": "conversation", "lives": "session", **row.policy}
     if name in _CAPPED:
         habits["limit"] = Limit(_stop_cap(env), "pass", "call")
     if name == "SessionEnd":

@@ -8,11 +8,11 @@ from typing import Final
 from msgspec import Struct
 
 from hookline.dialects.claude_code.events import OLD_TOOL_NAMES, ROWS, WORDS
+from hookline.dialects.family.settings import EVERYTHING, Matching, Note
 from hookline.matching.explain import explain_matcher
 from hookline.matching.matchers import OneName, RegexMatcher, can_match, regex_or_names
 from hookline.matching.nearest import nearest
 from hookline.matching.patterns import Expression, Patterns
-from hookline.model.diagnostics import Severity
 from hookline.model.errors import PatternError
 from hookline.model.hook import Matcher
 
@@ -55,8 +55,8 @@ class Renamed(Struct, frozen=True):
         return f'matcher "{self.text}" matches another name of "{subject}"'
 
 
-class Beyond(Struct, frozen=True):
-    """A pattern nobody here can test safely. Asking raises, so that its hook fails instead of never running."""
+class Untestable(Struct, frozen=True):
+    """A pattern that cannot be tested safely. Asking raises, so that its hook fails instead of never running."""
 
     text: str
     problem: str
@@ -105,7 +105,7 @@ def _beyond_re2(text: str, patterns: Patterns, error: PatternError) -> Matcher:
     try:
         return RegexMatcher(text, _taken_apart(text, patterns), anchored=False)
     except PatternError:
-        return Beyond(text, error.problem)
+        return Untestable(text, error.problem)
 
 
 def _taken_apart(text: str, patterns: Patterns) -> Expression:
@@ -154,41 +154,24 @@ def _outside_groups(text: str) -> str:
     return kept
 
 
-class Note(Struct, frozen=True):
-    """What is to be said about a matcher."""
-
-    severity: Severity
-    code: str
-    message: str
-    fix: str | None = None
-
-
-class Judged(Struct, frozen=True):
-    """A matcher read, and what is wrong with it. Unsound ones are not used."""
-
-    matcher: Matcher | None = None
-    note: Note | None = None
-    sound: bool = True
-
-
-def judged(event_name: str, text: str, patterns: Patterns) -> Judged:
+def read_matching(event_name: str, text: str, patterns: Patterns) -> Matching:
     """A matcher of one event with the one thing to say about it, if any."""
     try:
         matcher = read_matcher(event_name, text, patterns)
     except PatternError as error:
-        return Judged(None, Note("error", "bad-pattern", f"matcher: {error}"), sound=False)
+        message = f"matcher: {error}"
+        return Matching(note=Note("bad-pattern", message, severity="error"), broken=message)
     if matcher is None:
-        ignored = text.strip() not in {"", "*"}
+        if text.strip() in {"", "*"}:
+            return EVERYTHING
         message = f"{event_name} has nothing to match, so the matcher is not read"
-        return Judged(
-            None, Note("warning", "unread-matcher", message, "remove the matcher") if ignored else None
-        )
+        return Matching(note=Note("unread-matcher", message, "remove the matcher"))
     inner = matcher.inner if isinstance(matcher, Renamed) else matcher
-    if isinstance(inner, Beyond):
+    if isinstance(inner, Untestable):
         message = f"{text!r} cannot be tested here ({inner.problem}): its hooks fail instead of running"
-        return Judged(matcher, Note("warning", "untestable-pattern", message, "list the names"))
+        return Matching(matcher, note=Note("untestable-pattern", message, "list the names"))
     dead = _never_matches(event_name, text, matcher)
-    return Judged(matcher, None if dead is None else Note("warning", "dead-matcher", *dead))
+    return Matching(matcher, note=None if dead is None else Note("dead-matcher", *dead))
 
 
 def _never_matches(event_name: str, text: str, matcher: Matcher) -> tuple[str, str | None] | None:

@@ -1,4 +1,4 @@
-"""Which keys Claude Code sends at each of its events, in its order."""
+"""Payloads of Claude Code's events, both ways, and the variables its hooks find."""
 
 import os
 import posixpath
@@ -6,33 +6,20 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final, cast
 
-import msgspec
-from msgspec import UNSET, Struct
+from msgspec import UNSET
 
 from hookline.dialects.claude_code.events import ROWS, WORDS
-from hookline.dialects.json_text import written
-from hookline.dialects.surrogates import converted
-from hookline.matching.nearest import nearest
-from hookline.model.diagnostics import Diagnostic
-from hookline.model.errors import ConfigError, HooklineError, UnknownEventError
+from hookline.dialects.family import payload as family
+from hookline.dialects.family.payload import Key, encoded, key_values, payload_record, scene_texts
 from hookline.model.events import EventSpec, field_of
 from hookline.model.scene import Scene
 from hookline.model.wire import Call, Encoded, Parsed
-
-#: Sent only when it is known.
-KNOWN: Final = UNSET
-
-
-class Key(Struct, frozen=True):
-    name: str
-    #: What is sent where nobody knows better; KNOWN: nothing.
-    default: Any = KNOWN
 
 
 def _keys(*names: str, **defaults: Any) -> tuple[Key, ...]:
     """`name?` is sent when it is known, every other name always."""
     return tuple(
-        Key(name.rstrip("?"), KNOWN if name.endswith("?") else defaults.get(name, "")) for name in names
+        Key(name.rstrip("?"), UNSET if name.endswith("?") else defaults.get(name, "")) for name in names
     )
 
 
@@ -128,7 +115,7 @@ PATH_ARGUMENTS: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 
-_NOT_SAID: Final = (None, "", ())
+_EMPTY: Final = (None, "", ())
 #: What tells a program that it runs under Claude Code, and the habits of the client's own commands.
 _SIGNS: Final = {
     "CLAUDECODE": "1",
@@ -138,38 +125,25 @@ _SIGNS: Final = {
 }
 
 
-class PayloadError(HooklineError):
-    """A payload that cannot be told to external code."""
-
-
-def tell(call: Call) -> Encoded:
-    """One line of JSON, as the client writes it."""
+def encode_payload(call: Call) -> Encoded:
+    """One line of JSON, as the client writes it. Raises `PayloadError` for a payload that has no JSON form."""
     event_name = call.hook.policy.event_name
-    try:
-        text = written(payload_document(event_name, call.payload, call.scene))
-    except (TypeError, ValueError) as error:
-        raise PayloadError(f"the payload cannot be written as JSON: {error}") from None
-    return Encoded(text + b"\n", environment(event_name, call.payload, call.scene))
+    document = payload_document(event_name, call.payload, call.scene)
+    return Encoded(encoded(document) + b"\n", environment(event_name, call.payload, call.scene))
 
 
 def payload_document(event_name: str, payload: Any, scene: Scene) -> dict[str, Any]:
     """Where and who first, then what this event is about."""
-    document = _surroundings(event_name, payload, scene)
     extra = scene.extra or {}
-    for key in OWN[event_name]:
-        value = field_of(payload, key.name)
-        if value in _NOT_SAID:
-            value = extra.get(key.name, value)
-        if value not in _NOT_SAID:
-            document[key.name] = value
-        elif key.default is not KNOWN:
-            document[key.name] = key.default
+    document = _scene_document(event_name, payload, scene) | key_values(
+        OWN[event_name], payload, otherwise=extra.get, is_empty=lambda value: value in _EMPTY
+    )
     if event_name in WORDS:
         document["error"] = WORDS[event_name].get(document["error"], document["error"])
-    return _with_whole_path(document, scene.cwd)
+    return _with_absolute_path(document, scene.cwd)
 
 
-def _surroundings(event_name: str, payload: Any, scene: Scene) -> dict[str, Any]:
+def _scene_document(event_name: str, payload: Any, scene: Scene) -> dict[str, Any]:
     document: dict[str, Any] = {
         "session_id": scene.session_id,
         "transcript_path": scene.transcript_path,
@@ -191,8 +165,8 @@ def _surroundings(event_name: str, payload: Any, scene: Scene) -> dict[str, Any]
 
 
 def environment(event_name: str, payload: Any, scene: Scene) -> dict[str, str]:
-    """What a hook finds beside the variables of the parent, which it inherits."""
-    told = {
+    """The variables a hook gets in addition to those of its parent process."""
+    variables = {
         **_SIGNS,
         "CLAUDE_PROJECT_DIR": scene.project_dir or scene.cwd,
         "CLAUDE_CODE_SESSION_ID": scene.session_id,
@@ -200,12 +174,12 @@ def environment(event_name: str, payload: Any, scene: Scene) -> dict[str, str]:
     }
     effort = _effort(event_name, payload, scene)
     if effort:
-        told["CLAUDE_EFFORT"] = effort
+        variables["CLAUDE_EFFORT"] = effort
     if event_name in WITH_ENV_FILE:
         env_file = (scene.extra or {}).get("env_file")
         # A hook that writes there must not fail because this host reads no such file.
-        told["CLAUDE_ENV_FILE"] = env_file if isinstance(env_file, str) and env_file else os.devnull
-    return told
+        variables["CLAUDE_ENV_FILE"] = env_file if isinstance(env_file, str) and env_file else os.devnull
+    return variables
 
 
 def _effort(event_name: str, payload: Any, scene: Scene) -> str | None:
@@ -216,8 +190,8 @@ def _effort(event_name: str, payload: Any, scene: Scene) -> str | None:
     return effort if in_turn and isinstance(effort, str) and effort else None
 
 
-def _with_whole_path(document: dict[str, Any], cwd: str) -> dict[str, Any]:
-    """File tools are told with an absolute path, whatever the model wrote."""
+def _with_absolute_path(document: dict[str, Any], cwd: str) -> dict[str, Any]:
+    """The paths of file tools are always sent absolute, whatever the model wrote."""
     argument = PATH_ARGUMENTS.get(document.get("tool_name", ""))
     given = document.get("tool_input")
     if argument is None or not isinstance(given, Mapping):
@@ -237,37 +211,18 @@ _SCENE_TEXTS: Final = (
 
 def parse_payload(document: Mapping[str, Any]) -> Parsed:
     """Raises `UnknownEventError`, or `ConfigError` with a message that names the field."""
-    name = document.get("hook_event_name")
-    if not isinstance(name, str):
-        raise _wrong("hook_event_name is missing" if name is None else "hook_event_name is not text")
-    row = ROWS.get(name)
-    if row is None:
-        raise UnknownEventError(name, nearest(name, ROWS))
-    return Parsed(row.event, _payload(name, row.event, document), _scene(name, row.event, document))
-
-
-def _payload(name: str, event: EventSpec[Any], document: Mapping[str, Any]) -> Any:
+    name = family.event_name(document, ROWS)
+    event = ROWS[name].event
     words = {claude: ours for ours, claude in WORDS.get(name, {}).items()}
-    told = dict(document)
-    if words and isinstance(told.get("error"), str):
-        told["error"] = words.get(told["error"], told["error"])
-    try:
-        return converted(told, event.payload)
-    except msgspec.ValidationError as error:
-        raise _wrong(f"the payload of {name}: {str(error).replace('`', '')}") from None
-    except RecursionError:
-        raise _wrong(f"the payload of {name} is nested too deeply") from None
+    given = dict(document)
+    if words and isinstance(given.get("error"), str):
+        given["error"] = words.get(given["error"], given["error"])
+    payload = payload_record(event, name, given)
+    return Parsed(event, payload, _scene(name, event, document))
 
 
 def _scene(name: str, event: EventSpec[Any], document: Mapping[str, Any]) -> Scene:
-    known: dict[str, Any] = {}
-    for field in _SCENE_TEXTS:
-        value = document.get(field)
-        if value is None:
-            continue
-        if not isinstance(value, str):
-            raise _wrong(f"{field} is not text")
-        known[field] = value
+    known = scene_texts(document, _SCENE_TEXTS)
     fields: tuple[str, ...] = getattr(event.payload, "__struct_fields__", ())
     extra = {
         key.name: document[key.name]
@@ -280,7 +235,3 @@ def _scene(name: str, event: EventSpec[Any], document: Mapping[str, Any]) -> Sce
         if isinstance(level, str):
             extra["effort"] = level
     return Scene(**known, extra=extra or None)
-
-
-def _wrong(message: str) -> ConfigError:
-    return ConfigError([Diagnostic("error", "bad-payload", message)])

@@ -24,10 +24,18 @@ _ANYTHING: Final = re.compile(r"(?s)Bash(?:\(\s*\*?\s*\))?")
 _BASH: Final = re.compile(r"(?s)Bash\((.*)\)")
 
 
-class BashRule(Struct, frozen=True):
+class ToolCondition(Struct, frozen=True):
+    text: str
+
+    def problem(self, event: EventSpec[Any]) -> str | None:
+        if knows(event, "tool_name"):
+            return None
+        return f'if "{self.text}" can never hold: {event.name} is not about a tool'
+
+
+class BashRule(ToolCondition, frozen=True):
     """`Bash(git push *)`. A rule about more than a program also holds where something is substituted."""
 
-    text: str
     globs: tuple[Glob, ...]
     names_program: bool
 
@@ -41,9 +49,6 @@ class BashRule(Struct, frozen=True):
         if line.doubtful or (line.substitutes and not self.names_program):
             return True
         return any(one.matches(part) for part in line.parts for one in self.globs)
-
-    def problem(self, event: EventSpec[Any]) -> str | None:
-        return _no_tool(self.text, event)
 
     def why(self, event: EventSpec[Any], payload: Any, scene: Scene) -> str:
         held = self.holds(event, payload, scene)
@@ -59,22 +64,16 @@ class BashRule(Struct, frozen=True):
         return f'if "{self.text}": {reason}'
 
 
-class AnyBash(Struct, frozen=True):
+class AnyBash(ToolCondition, frozen=True):
     """`Bash` and `Bash(*)`."""
-
-    text: str
 
     def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
         return field_of(payload, "tool_name") == "Bash"
 
-    def problem(self, event: EventSpec[Any]) -> str | None:
-        return _no_tool(self.text, event)
 
-
-class ToolIf(Struct, frozen=True, eq=False):
+class ToolIf(ToolCondition, frozen=True, eq=False):
     """A rule about any other tool. A rule about Edit is about Edit alone, not about every tool that writes."""
 
-    text: str
     rule: ToolRule
 
     def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
@@ -84,9 +83,6 @@ class ToolIf(Struct, frozen=True, eq=False):
         arguments = field_of(payload, "tool_input")
         names = (tool, *OLD_TOOL_NAMES.get(tool, ()))
         return any(concerns(self.rule, name, arguments, scene.cwd) for name in names)
-
-    def problem(self, event: EventSpec[Any]) -> str | None:
-        return _no_tool(self.text, event)
 
 
 def read_if(text: str, patterns: Patterns, shell: ShellReader, home: str) -> Condition | None:
@@ -124,9 +120,3 @@ def _line(payload: Any) -> CommandLine | None:
     arguments = field_of(payload, "tool_input")
     command = cast("Mapping[str, Any]", arguments).get("command") if isinstance(arguments, Mapping) else None
     return read_line(command) if isinstance(command, str) else None
-
-
-def _no_tool(text: str, event: EventSpec[Any]) -> str | None:
-    if knows(event, "tool_name"):
-        return None
-    return f'if "{text}" can never hold: {event.name} is not about a tool'

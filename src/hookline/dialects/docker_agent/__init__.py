@@ -98,9 +98,9 @@ class DockerAgent(Dialect):
         return [moment.own_event for moment in self._events.of(name)]
 
     def flag_hook(self, own_event: DialectEvent, command: str) -> Hook:
-        from hookline.dialects.docker_agent.settings import flag_hook  # noqa: PLC0415 only for a flag
+        from hookline.dialects.docker_agent.settings import as_docker_hook  # noqa: PLC0415 only for a flag
 
-        return flag_hook(own_event, self._events, self.wire, command)
+        return as_docker_hook(super().flag_hook(own_event, command), self._events, command)
 
     def hook_tables(self, value: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
         """Each agent has hooks of its own."""

@@ -403,10 +403,10 @@ def read_layers(
     return Reading(tuple(hooks), tuple(one for file in files for one in file.report.diagnostics))
 
 
-def flag_hook(own_event: DialectEvent, events: DockerEvents, wire: Wire, command: str) -> Hook:
+def as_docker_hook(hook: Hook, events: DockerEvents, command: str) -> Hook:
+    """A hook of `--hook EVENT=COMMAND`, named and told apart as an entry of a file would be."""
     fields = {"type": "command", "command": command}
-    hook = family.command_hook(NAME, own_event, wire, command)
-    when = events.moments[events.order(own_event.policy)].row.when
+    when = events.moments[events.order(hook.policy)].row.when
     return replace(hook, name=label(fields), condition=when, identity=identity_of(fields, ""))
 
 

@@ -9,10 +9,9 @@ from typing import Any, ClassVar, cast
 from msgspec import Struct
 
 from hookline.dialects.dialect import DialectEvent, Layer, Tools
-from hookline.dialects.labels import command_label
 from hookline.dialects.report import Report
 from hookline.documents.shapes import misshaped
-from hookline.handlers.specs import CommandSpec, HttpSpec, McpToolSpec
+from hookline.handlers.specs import HttpSpec, McpToolSpec
 from hookline.matching.conditions import joined, problem
 from hookline.matching.matchers import can_match
 from hookline.matching.nearest import nearest
@@ -447,18 +446,3 @@ def http_spec(fields: Fields) -> HttpSpec:
 
 def mcp_tool_spec(fields: Fields) -> McpToolSpec:
     return McpToolSpec(fields["server"], fields["tool"], fields.get("input", {}))
-
-
-def command_hook(dialect: str, own_event: DialectEvent, wire: Wire, command: str) -> Hook:
-    """The hook that `--hook EVENT=COMMAND` stands for."""
-    return Hook(
-        name=command_label(command),
-        event=own_event.event,
-        policy=own_event.policy,
-        wire=wire,
-        kind="command",
-        spec=CommandSpec(command),
-        timeout=own_event.timeout,
-        dialect=dialect,
-        scope="flag",
-    )

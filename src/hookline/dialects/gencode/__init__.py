@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.dialects.dialect import USUAL_TOOLS, Dialect, DialectEvent, Layer, Place, Reading, Tools
 from hookline.dialects.install import USUAL_EVENTS, HookCall, grouped_entries
 from hookline.model.events import EVENTS, EventSpec
-from hookline.model.hook import Hook, Scope
+from hookline.model.hook import Scope
 
 if TYPE_CHECKING:
     from hookline.dialects.gencode.wire import GenCodeWire
@@ -59,11 +59,6 @@ class GenCode(Dialect):
         from hookline.dialects.gencode.settings import read_layers  # noqa: PLC0415 as above
 
         return read_layers(layers, tools, self.events, self.wire)
-
-    def flag_hook(self, own_event: DialectEvent, command: str) -> Hook:
-        from hookline.dialects.family.settings import command_hook  # noqa: PLC0415 only for a flag
-
-        return command_hook(self.name, own_event, self.wire, command)
 
     def call_entries(self, calls: Sequence[HookCall]) -> str:
         return grouped_entries(calls)

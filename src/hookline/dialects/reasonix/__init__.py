@@ -86,22 +86,6 @@ class Reasonix(Dialect):
         """The entry itself has the matcher."""
         return (*entry, "match" if field == "matcher" else field)
 
-    def flag_hook(self, own_event: DialectEvent, command: str) -> Hook:
-        from hookline.dialects.labels import command_label  # noqa: PLC0415 only for a flag
-        from hookline.handlers.command import CommandSpec  # noqa: PLC0415 only for a flag
-
-        return Hook(
-            name=command_label(command),
-            event=own_event.event,
-            policy=own_event.policy,
-            wire=self.wire,
-            kind="command",
-            spec=CommandSpec(command=command),
-            timeout=own_event.timeout,
-            dialect=self.name,
-            scope="flag",
-        )
-
     def call_entries(self, calls: Sequence[HookCall]) -> str:
         """A flat list for each event, and milliseconds."""
         entries = {call.event: [{"command": call.command, "timeout": call.seconds * 1000}] for call in calls}
