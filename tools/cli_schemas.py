@@ -14,11 +14,11 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 DOCUMENTS: Mapping[str, tuple[str, ...]] = {
     "doctor": ("hookline.cli.commands.doctor.report.DoctorDocument",),
     "events": (
-        "hookline.cli.commands.events.report.EventTable",
-        "hookline.cli.commands.events.report.EventDocument",
-        "hookline.cli.commands.events.report.MeantDocument",
+        "hookline.cli.commands.events.run.EventTable",
+        "hookline.cli.commands.events.run.EventDocument",
+        "hookline.cli.commands.events.run.MeantDocument",
     ),
-    "explain": ("hookline.cli.commands.explain.run.ExplainDocument",),
+    "explain": ("hookline.cli.commands.explain.report.ExplainDocument",),
     "fire": ("hookline.cli.commands.fire.report.FireDocument",),
     "list": ("hookline.cli.commands.list.run.ListDocument",),
     "schema": ("hookline.cli.commands.schema.run.SchemaList",),

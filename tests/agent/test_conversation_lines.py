@@ -8,7 +8,7 @@ from typing import Any
 
 from hookline.agent.ports import Question, Reply
 from hookline.agent.session.session import Told
-from hookline.cli.commands.agent.conversation import Conversing, LineAsker, LineInput
+from hookline.cli.commands.agent.conversation import Conversation, LineAsker, LineInput
 from hookline.engine.inbox import LateMessage
 from tests.agent.stage import Say, Stage, call, calls, says
 
@@ -45,7 +45,7 @@ def _ignore(told: Told) -> None:
 
 
 def _conversing(stage: Stage, typing: Typing, *, eager: bool) -> "asyncio.Future[Told | None]":
-    talk = Conversing(stage.agent, typing.lines, typing.asker, _ignore, eager=eager)
+    talk = Conversation(stage.agent, typing.lines, typing.asker, _ignore, eager=eager)
     return asyncio.ensure_future(asyncio.wait_for(talk.run(), 60))
 
 
@@ -93,7 +93,7 @@ def test_a_wake_and_a_line_may_come_at_the_same_moment(tmp_path: Path) -> None:
                     stage.agent.hooks.inbox.put(LateMessage(kind="wake", text="and again"))
 
             stage.agent.settings = stage.agent.settings.__class__(model="scripted", most_wakes=0)
-            talk = Conversing(stage.agent, typing.lines, typing.asker, wakes, eager=False)
+            talk = Conversation(stage.agent, typing.lines, typing.asker, wakes, eager=False)
             told = await asyncio.wait_for(talk.run(), 60)
             assert told is not None
             assert told.text == "two"

@@ -72,7 +72,7 @@ def test_every_hook_and_every_event_is_measured_and_judged(where: Place) -> None
     where.write(".hookline/hooks.toml", HOOKS)
     ran = bench(where, "--times", "3", "--json")
     assert ran.status == 1  # two of them fail
-    assert ran.stderr.startswith("hookline bench: running 4 hooks, up to 5 times each, for real")
+    assert ran.stderr.startswith("hookline bench: running 4 hooks for real, up to 5 times each")
     told = checked("bench", ran.stdout)
     found = {hook["hook"]: hook for event in told["events"] for hook in event["hooks"]}
     assert {name: hook["verdict"] for name, hook in found.items()} == {
@@ -84,7 +84,7 @@ def test_every_hook_and_every_event_is_measured_and_judged(where: Place) -> None
     assert found["no force push"]["spawn_share"] is None
     assert found["format"]["why"].endswith("of its 60 s")
     assert found["broken"]["why"] == "3 of 3 gave no answer: exit 1: oops"
-    assert found["hangs"]["why"] == "3 of 3 ran into its timeout of 50 ms"
+    assert found["hangs"]["why"] == "3 of 3 exceeded its timeout of 50 ms"
     assert "Odd[0-9]+Tool" in found["never"]["why"]
     assert runs(where) == 5
     assert [(event["event"], event["subject"]) for event in told["events"]] == [

@@ -245,17 +245,14 @@ def test_guards_that_let_something_pass_lately_are_a_note(clinic: Clinic) -> Non
 def test_the_tier_of_containment_is_told_and_its_gap_where_there_is_one(
     clinic: Clinic, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import hookline.cli.commands.doctor.run as doctor_examining
-    from hookline.cli.commands.doctor.report import as_text
+    import hookline.cli.commands.doctor.run as doctor_run
 
     clinic.write(".hookline/hooks.toml", '[[hooks.Stop]]\nhooks = [{ command = "true" }]\n')
     assert (containment_tier("linux"), containment_tier("darwin")) == ("subreaper", "process group")
     for platform, told in (("linux", False), ("darwin", True)):
-        monkeypatch.setattr(
-            doctor_examining, "containment_tier", lambda which=platform: containment_tier(which)
-        )
-        findings = doctor_examining.examine(parsed(["--cwd", str(clinic.project)]))
-        assert (KNOWN_GAP in as_text(findings, 1000)) is told
+        monkeypatch.setattr(doctor_run, "containment_tier", lambda which=platform: containment_tier(which))
+        findings = doctor_run.examine(parsed(["--cwd", str(clinic.project)]))
+        assert (KNOWN_GAP in findings.as_text(1000)) is told
 
 
 def test_every_kind_of_hook_a_host_must_serve_is_named_for_native_hooks(clinic: Clinic) -> None:

@@ -1,4 +1,3 @@
-import argparse
 import json
 import re
 import subprocess
@@ -7,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hookline.cli.commands import events
-from hookline.cli.requests import all_names, other_dialects
+from hookline.cli.main import run
+from hookline.cli.requests import all_event_names, other_dialects
 from hookline.cli.text import columns, paragraph, table, tables, terminal_width, wrapped
 from hookline.model.events import EVENTS
 from tests.cli.golden import check_golden
@@ -19,10 +18,7 @@ SCHEMA = json.loads((Path(__file__).parents[2] / "schemas/cli-events.schema.json
 
 
 def call(*words: str) -> int:
-    parser = argparse.ArgumentParser()
-    events.add_parser(parser.add_subparsers())
-    args = parser.parse_args(["events", *words])
-    return args.run(args)
+    return run(["events", *words])
 
 
 @pytest.fixture(autouse=True)
@@ -139,7 +135,7 @@ def test_the_json_is_what_its_schema_says(words: list[str], capsys: pytest.Captu
 
 
 def test_every_event_of_every_agent_is_found_by_its_own_name(capsys: pytest.CaptureFixture[str]):
-    names = {each.name for each in all_names(other_dialects())}
+    names = {each.name for each in all_event_names(other_dialects())}
     assert len(names) > 60
     for name in sorted(names)[::7]:
         assert call(name, "--json") == 0
@@ -204,12 +200,9 @@ def test_the_width_has_bounds(said: str, meant: int, monkeypatch: pytest.MonkeyP
 
 def test_listing_events_loads_nothing_heavy():
     script = """if True:
-        import argparse, sys
-        from hookline.cli import events
-        parser = argparse.ArgumentParser()
-        events.add_parser(parser.add_subparsers())
-        args = parser.parse_args(["events"])
-        args.run(args)
+        import sys
+        from hookline.cli.main import run
+        run(["events"])
         heavy = {"httpx2", "yaml", "re2", "tree_sitter", "pydantic", "rich", "asyncio"}
         print(sorted(heavy & set(sys.modules)))
     """
@@ -219,13 +212,10 @@ def test_listing_events_loads_nothing_heavy():
 
 def test_what_agents_call_an_event_is_not_asked_for_the_table():
     script = """if True:
-        import argparse, sys
-        from hookline.cli import events
-        parser = argparse.ArgumentParser()
-        events.add_parser(parser.add_subparsers())
+        import sys
+        from hookline.cli.main import run
         for words in (["events"], ["events", "Stop"]):
-            args = parser.parse_args(words)
-            args.run(args)
+            run(words)
             print(any(name.startswith("hookline.dialects.codewhale") for name in sys.modules))
     """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

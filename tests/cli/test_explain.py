@@ -147,13 +147,13 @@ def test_lanes_say_how_they_are_run(here: Inside) -> None:
     here.write(".hookline/hooks.toml", NATIVE)
     first, second = explained(here, *FORCED)["lanes"]
     assert (first["rewriters"], first["words"]["run"]) == (True, "one after another")
-    assert first["words"]["see"] == "what the last one left"
+    assert first["words"]["see"] == "the payload as the previous hook left it"
     assert (second["rewriters"], second["words"]["run"]) == (False, "all at once")
     (stop,) = explained(here, "Stop")["lanes"]
     assert stop["words"]["limit"].startswith("8 blocks in a row are obeyed")
 
 
-def test_failures_are_told_by_cause_and_by_whose_word(here: Inside) -> None:
+def test_the_reaction_to_a_failure_by_cause_and_who_set_it(here: Inside) -> None:
     here.write(
         ".hookline/hooks.toml",
         '[[hooks.PreToolUse]]\nhooks = [{command = "x", name = "own", on_failure = {timed_out = "ask"}}, '
@@ -165,8 +165,8 @@ def test_failures_are_told_by_cause_and_by_whose_word(here: Inside) -> None:
     assert found["own"]["failures_said_by"] == "on_failure of the hook"
     assert set(found["usual"]["failures"].values()) == {"block"}
     text = here.call("explain", "PreToolUse", "Bash").stdout
-    assert "asks the user when timed_out; else blocks (says on_failure of the hook)" in text
-    assert "blocks, whatever goes wrong (says its policy)" in text
+    assert "on failure  block (timed_out: ask the user), as its on_failure says\n" in text
+    assert "on failure  block\n" in text
 
 
 def test_strict_closes_what_would_pass(here: Inside) -> None:

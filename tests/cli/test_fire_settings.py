@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from hookline.cli.requests import Request, RequestError, read_request
+from hookline.cli.problems import RequestError
+from hookline.cli.requests import Request, read_request
 from hookline.dialects.registry import standard_dialects
 from hookline.model.errors import ConfigError
 from hookline.model.events import EVENTS, EventSpec
@@ -73,7 +74,7 @@ def test_the_scene_is_set_by_its_own_names_in_other_dialects() -> None:
         (["SessionEnd", "session_id:=5"], "session_id: '5' is not text"),
         (["PreToolUse", "Bash", "limit:=many"], "limit:= takes JSON"),
         (["PreToolUse", "Bash", "limit:=" + "[" * 9000], "limit:= takes JSON"),
-        (["PreToolUse", "Bash", "a." * 5000 + "a=1"], "levels deep"),
+        (["PreToolUse", "Bash", "a." * 5000 + "a=1"], "at most 32 levels"),
         (["PreToolUse", "Bash", "=x"], "has no key"),
         (["PreToolUse", "Bash", "a=1", "a.b=2"], "tool_input.a of the payload is not an object"),
     ],

@@ -10,7 +10,7 @@ import pytest
 from hookline import Engine
 from hookline.cli.commands.hook.caller import Caller, CallError, caller_of
 from hookline.cli.commands.hook.entries import entries_text, hookline_command
-from hookline.cli.commands.hook.hooks import calls_us
+from hookline.cli.commands.hook.self_calls import calls_hookline_hook
 from hookline.dialects.registry import standard_dialects
 from hookline.model.hook import Hook
 from tests.cli.golden import check_golden
@@ -49,7 +49,7 @@ def test_the_agents_own_reader_takes_what_is_printed(name: str, tmp_path: Path) 
     hooks = read_back(name, entries_text(caller(name), (), "hookline"), tmp_path)
     assert {hook.policy.event_name for hook in hooks} >= {GATES.get(name, "PreToolUse")}
     for hook in hooks:
-        assert calls_us(hook, [])
+        assert calls_hookline_hook(hook, [])
         assert hook.spec.command == f"hookline hook --dialect {name} {hook.policy.event_name}"
         about_tools = hook.event.subject == "tool_name"
         assert not about_tools or hook.matcher is None or hook.matcher.matches("AnyTool")
@@ -81,7 +81,7 @@ def test_an_event_the_agent_does_not_have_is_named() -> None:
 
 
 def test_where_no_shell_finds_it_the_whole_path_is_printed(tmp_path: Path) -> None:
-    assert hookline_command({"PATH": str(tmp_path)}).endswith(" -m hookline.app")
+    assert hookline_command({"PATH": str(tmp_path)}).endswith(" -m hookline")
     (tmp_path / "hookline").write_text("#!/bin/sh\n")
     (tmp_path / "hookline").chmod(0o755)
     assert hookline_command({"PATH": str(tmp_path)}) == "hookline"

@@ -7,8 +7,8 @@ import pytest
 from msgspec.structs import replace
 
 from hookline import Engine
-from hookline.cli.commands.hook.hooks import calls_us
-from hookline.cli.commands.hook.run import DEEPEST, DEPTH, Answering
+from hookline.cli.commands.hook.run import DEEPEST, DEPTH, HookCall
+from hookline.cli.commands.hook.self_calls import calls_hookline_hook
 from hookline.events import PRE_TOOL_USE
 from hookline.handlers.command import CommandSpec
 from hookline.model.hook import Hook
@@ -47,7 +47,7 @@ def of(spec: Any, kind: str = "command") -> Hook:
     ],
 )
 def test_a_line_that_runs_us_is_left_out(command: str) -> None:
-    assert calls_us(of(CommandSpec(command)), [])
+    assert calls_hookline_hook(of(CommandSpec(command)), [])
 
 
 @pytest.mark.parametrize(
@@ -66,15 +66,15 @@ def test_a_line_that_runs_us_is_left_out(command: str) -> None:
     ],
 )
 def test_other_lines_are_not(command: str) -> None:
-    assert not calls_us(of(CommandSpec(command)), [])
+    assert not calls_hookline_hook(of(CommandSpec(command)), [])
 
 
 def test_programs_without_a_shell_are_known_too() -> None:
-    assert calls_us(of(CommandSpec("/x/hookline", args=("hook", "--dialect", "native"))), [])
-    assert calls_us(of(CommandSpec("python3", args=("-m", "hookline.app", "hook"))), [])
-    assert calls_us(of(CommandSpec("uv", args=("run", "hookline", "hook"))), [])
-    assert not calls_us(of(CommandSpec("/x/hookline", args=("fire", "Stop"))), [])
-    assert not calls_us(of(None, kind="function"), [])
+    assert calls_hookline_hook(of(CommandSpec("/x/hookline", args=("hook", "--dialect", "native"))), [])
+    assert calls_hookline_hook(of(CommandSpec("python3", args=("-m", "hookline.app", "hook"))), [])
+    assert calls_hookline_hook(of(CommandSpec("uv", args=("run", "hookline", "hook"))), [])
+    assert not calls_hookline_hook(of(CommandSpec("/x/hookline", args=("fire", "Stop"))), [])
+    assert not calls_hookline_hook(of(None, kind="function"), [])
 
 
 CALL = b'{"hook_event_name": "PreToolUse", "cwd": "/", "tool_name": "Bash", "tool_input": {}}'
@@ -82,8 +82,8 @@ CALL = b'{"hook_event_name": "PreToolUse", "cwd": "/", "tool_name": "Bash", "too
 
 def told_at(depth: str | None) -> tuple[Any, dict[str, str]]:
     env = {} if depth is None else {DEPTH: depth}
-    answering = Answering(Engine(), "claude-code", "PreToolUse", files=(), env=env)
-    return asyncio.run(answering.told(CALL)), env
+    answering = HookCall(Engine(), "claude-code", "PreToolUse", files=(), env=env)
+    return asyncio.run(answering.answer(CALL)), env
 
 
 def test_each_level_is_counted_and_the_last_one_says_so() -> None:

@@ -45,7 +45,7 @@ def test_a_file_that_is_there_is_shown_and_left_alone(
     ran = run_here(["init"], where, capsys, monkeypatch)
     assert ran.status == 1
     assert ran.stdout.endswith("  # mine\n")
-    assert f"{name} is there already; add to it, or move it away" in ran.stderr
+    assert f"{name} already exists; add to it, or move it away" in ran.stderr
     assert file.read_text() == "# mine\x1b[31m\n"
     assert os.listdir(file.parent) == [name]
 
@@ -132,7 +132,7 @@ def test_the_json_of_a_refusal_says_why(
     ran = run_here(["init", "--json"], where, capsys, monkeypatch)
     document = checked("init", ran.stdout)
     assert (ran.status, document["written"], document["text"]) == (1, False, "# mine\n")
-    assert "is there already" in document["problem"]
+    assert "already exists" in document["problem"]
 
 
 def test_the_demonstration_is_no_history(where: Place) -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from hookline.cli.commands.log.report import Wanted, clock, since_of
-from hookline.cli.requests import RequestError
+from hookline.cli.commands.log.report import clock
+from hookline.cli.commands.log.run import Filter, parse_since
+from hookline.cli.problems import RequestError
 from hookline.journal.file import JournalFile
 from tests.cli.golden import check_golden
 from tests.cli.journals import STORY, a_run, journal_of, write_runs
@@ -107,19 +108,19 @@ def test_what_the_limit_leaves_out_is_still_counted(where: Place, log: Log) -> N
     write_runs(where, *(a_run(passed_without_answer=number % 10 == 0) for number in range(200)))
     ran = log()
     assert ran.stdout.count("guard") == 50
-    assert ran.stdout.endswith("50 of 200 runs: 0 held back, 0 failed, 20 let through without an answer\n")
+    assert ran.stdout.endswith("50 of 200 runs: 0 blocked, 0 failed, 20 let through without an answer\n")
 
 
 def test_nothing_like_that_is_said(where: Place, log: Log) -> None:
     write_runs(where, *STORY)
     ran = log("--hook", "nobody")
-    assert (ran.status, ran.stdout.split()[0]) == (0, "nothing")
+    assert (ran.status, ran.stdout.split()[0]) == (0, "no")
 
 
 def test_an_event_that_is_misspelt_says_the_nearest(where: Place, log: Log) -> None:
     write_runs(where, *STORY)
     ran = log("--event", "PreTolUse")
-    assert (ran.status, ran.stdout.split()[0]) == (0, "nothing")
+    assert (ran.status, ran.stdout.split()[0]) == (0, "no")
     assert ran.stderr.endswith("no run is of an event called 'PreTolUse'; did you mean 'PreToolUse'?\n")
 
 
@@ -158,7 +159,7 @@ def test_damage_without_end_is_told_in_a_few_lines(where: Place, log: Log) -> No
     ran = log()
     assert ran.status == 0
     assert ran.stderr.count("\n") == 6
-    assert ran.stderr.endswith("and 495 more that are not whole\n")
+    assert ran.stderr.endswith("and 495 more damaged lines\n")
 
 
 def test_what_was_moved_aside_comes_first(where: Place, log: Log) -> None:
@@ -201,17 +202,17 @@ def test_any_number_is_a_time_or_a_dash(at: float) -> None:
     [("90s", 910.0), ("10m", 400.0), ("0h", 1000.0), (" 1m ", 940.0), ("1970-01-01T00:00:05+00:00", 5.0)],
 )
 def test_times_are_ago_or_dates(text: str, at: float) -> None:
-    assert since_of(text, 1000.0) == at
+    assert parse_since(text, 1000.0) == at
 
 
 @pytest.mark.parametrize("text", ["", "h", "2", "2y", "-2h", "1.5h", "2 h", "yesterday", "\x1b[31m"])
 def test_what_is_no_time_is_refused(text: str) -> None:
     with pytest.raises(RequestError, match="is no time"):
-        since_of(text, 1000.0)
+        parse_since(text, 1000.0)
 
 
 def test_without_filters_everything_is_wanted() -> None:
-    assert all(Wanted().takes(run) for run in STORY)
+    assert all(Filter().takes(run) for run in STORY)
 
 
 @pytest.mark.parametrize("columns", [40, 72, 100, 160])
@@ -228,7 +229,7 @@ def test_ten_thousand_runs_are_read_at_once(where: Place, log: Log) -> None:
     for _ in range(10_000):
         file.append(STORY[1])
     file.close()
-    assert "50 of 10000 runs: 10000 held back" in log().stdout
+    assert "50 of 10000 runs: 10000 blocked" in log().stdout
 
 
 def test_a_journal_that_is_none_is_said_once_and_nothing_else(where: Place, log: Log) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from hookline.cli.main import COMMANDS
-from hookline.cli.output import keep_showing
+from hookline.cli.output import show_part
 from hookline.cli.terminal import Progress, paint
 from tests.cli.golden import check_golden
 from tests.cli.run_cli import Place, clean_env, command_line, run_cli, run_here
@@ -234,7 +234,7 @@ def test_progress_to_a_closed_stream_is_silent() -> None:
 
 
 def test_json_spells_out_what_a_terminal_would_obey(capsys: pytest.CaptureFixture[str]) -> None:
-    assert keep_showing('{"a": "caf\u00e9 \u202e\x9b31m\x7f\u200b \U0001f600"}', as_json=True) is None
+    assert show_part('{"a": "caf\u00e9 \u202e\x9b31m\x7f\u200b \U0001f600"}', as_json=True) is None
     assert capsys.readouterr().out == '{"a": "caf\u00e9 \\u202e\\u009b31m\\u007f\\u200b \U0001f600"}\n'
 
 

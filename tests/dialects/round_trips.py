@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline import Engine
-from hookline.cli.commands.hook.run import Answering
+from hookline.cli.commands.hook.run import HookCall
 from hookline.dialects.native.events import NativePolicies
 from hookline.dialects.native.wire import NativeWire
 from hookline.dialects.registry import OWN_FORMAT, standard_dialects
@@ -197,9 +197,9 @@ async def _travel(moment: Moment, outcome: Outcome) -> Trip:
         return outcome
 
     engine.add(moment.event, says)
-    answering = Answering(engine, moment.dialect, moment.name, files=(), env=dict(encoded.env))
+    answering = HookCall(engine, moment.dialect, moment.name, files=(), env=dict(encoded.env))
     try:
-        told = await answering.told(encoded.document)
+        told = await answering.answer(encoded.document)
     finally:
         await engine.close()
     raw = Exited(told.code, told.stdout.encode(), told.stderr.encode())

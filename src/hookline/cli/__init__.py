@@ -1,1 +1,1 @@
-"""The command line. Each command is one file with `add_parser` and `run`; imports wait until it runs."""
+"""The command line: `main` picks a command of `commands`; the other modules are what the commands share."""

@@ -1,4 +1,4 @@
-"""The facts of a hook in a few words each, the same in every table."""
+"""A hook in a few words, the same in every command: what it runs, how long it may take, where it is configured."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -17,20 +17,25 @@ _MILLISECONDS = frozenset({"reasonix"})
 _LONGEST = 200
 
 
-def cleaner(journal: Journal) -> Callable[[str], str]:
-    """Texts of a configuration as they may be shown: commands and matchers may hold secrets."""
+def redactor(journal: Journal) -> Callable[[str], str]:
+    """Takes secrets out of texts of a configuration: commands, matchers, and names, which may be commands."""
     return lambda text: journal.cleaned(Run(hook="", detail=text)).detail
 
 
-def runs_words(hook: Hook) -> str:
-    """What is run: the command, the address, the question, the tool."""
-    words = _BY_KIND.get(hook.kind)
-    found = words(hook.spec) if words is not None and hook.spec is not None else ""
+def name_redactor(journal: Journal) -> Callable[[str], str]:
+    """The name of a hook as the journal has it: a hook without a name is called by its command."""
+    return lambda name: journal.cleaned(Run(hook=name)).hook
+
+
+def what_it_runs(hook: Hook) -> str:
+    """The command, the address, the question or the tool."""
+    describe = _BY_KIND.get(hook.kind)
+    found = describe(hook.spec) if describe is not None and hook.spec is not None else ""
     return " ".join(found.split())[:_LONGEST] or hook.name
 
 
-def waits_words(hook: Hook) -> Waits:
-    """Whether the agent waits for it; where its policy waits for nobody, not for this one either."""
+def waits_of(hook: Hook) -> Waits:
+    """Whether the agent waits for it; never if its policy does not wait."""
     if hook.waiting == "wait":
         return "sync" if hook.policy.waits else "async"
     return hook.waiting
@@ -41,24 +46,45 @@ def unit_of(hook: Hook) -> Unit:
 
 
 def timeout_of(hook: Hook) -> float:
-    """In the unit its file counts in, so that it can be compared with what stands there."""
+    """In the unit of its file, so that it can be compared with what is written there."""
     return hook.timeout * 1000 if unit_of(hook) == "ms" else hook.timeout
 
 
-def source_of(hook: Hook, cwd: str) -> str:
-    """file:line, the file as seen from cwd."""
-    return str(hook.where).removeprefix(cwd.rstrip("/") + "/")
+def means_hook(texts: Sequence[str], name: str, source: str) -> bool:
+    """One of the texts is part of its name, or, written like a place (with / or :), of its file and line."""
+    for text in texts:
+        if text.casefold() in name.casefold():
+            return True
+        if ("/" in text or ":" in text) and text in source:
+            return True
+    return False
 
 
-def why_seen_from(cwd: str, why: str) -> str:
-    """A reason that names a file of the project names it as people see it."""
+def relative_to(cwd: str, source: str) -> str:
+    """A file, or a file and line, without the directory it is in."""
+    return source.removeprefix(cwd.rstrip("/") + "/")
+
+
+def reason_relative_to(cwd: str, why: str) -> str:
+    """The reason why a hook ran or did not; the file that a duplicate names is shown relative to `cwd`."""
     return why.replace(cwd.rstrip("/") + "/", "", 1) if why.startswith("the same as ") else why
 
 
-def homely(file: str, env: Mapping[str, str] = os.environ) -> str:
-    """Below the user's home, as people write it."""
+def with_tilde(file: str, env: Mapping[str, str] = os.environ) -> str:
+    """A file below the user's home with ~ for it."""
     home = env.get("HOME", "").rstrip("/")
     return f"~{file[len(home) :]}" if home and file.startswith(f"{home}/") else file
+
+
+def short_source(source: str) -> str:
+    """A file and line as short as it stays clear: below the working directory, below the home, or in full."""
+    try:
+        here = os.getcwd()
+    except OSError:  # it was removed
+        here = ""
+    if len(here) > 1 and source.startswith(f"{here}/"):
+        return source[len(here) + 1 :]
+    return with_tilde(source)
 
 
 def _command(spec: Any) -> str:
@@ -86,25 +112,3 @@ _BY_KIND: Mapping[str, Callable[[Any], str]] = MappingProxyType(
         "function": lambda spec: spec.name,
     }
 )
-
-
-def means_hook(texts: Sequence[str], name: str, source: str) -> bool:
-    """One of the texts is part of its name, or, written like a place (with / or :), of its file and line."""
-    for text in texts:
-        if text.casefold() in name.casefold():
-            return True
-        if ("/" in text or ":" in text) and text in source:
-            return True
-    return False
-
-
-def seen_from_here(source: str) -> str:
-    """A file and line as somebody here would write it: below the directory, below the home, or in full."""
-    try:
-        here = os.getcwd()
-    except OSError:  # it was removed
-        here = ""
-    for folder, stands_for in ((here, ""), (os.environ.get("HOME", ""), "~/")):
-        if len(folder) > 1 and source.startswith(f"{folder}/"):
-            return stands_for + source[len(folder) + 1 :]
-    return source

@@ -1,20 +1,26 @@
-"""What the commands that look at hooks have in common: where to look, and an engine to look with."""
+"""The engines of the commands, and which hooks are in force in them."""
 
+import argparse
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hookline.cli.problems import tell_problem
-from hookline.cli.requests import RequestError
+from msgspec.structs import replace
+
+from hookline.cli.output import note
+from hookline.cli.problems import RequestError
+from hookline.cli.requests import Request, read_request
 from hookline.config.engine import Engine, tracers
+from hookline.config.load import Loaded
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.handlers.process.pool import Processes
 from hookline.handlers.registry import Handler, standard_handlers
 from hookline.journal.file import JournalFile, journal_path
 from hookline.journal.journal import Journal
 from hookline.journal.redaction import Redactor
-from hookline.model.errors import HooklineError
+from hookline.model.events import May
 from hookline.model.hook import Hook
+from hookline.model.safe_text import printable
 
 if TYPE_CHECKING:
     from hookline.config.load import Loader
@@ -30,7 +36,7 @@ def command_engine(model: str | None = None, cwd: str | None = None, **handlers:
 def command_handlers(
     model: str | None = None, cwd: str | None = None, **handlers: Any
 ) -> Mapping[str, Handler]:
-    """How a command runs hooks. The model answers prompt hooks; agent hooks look around in `cwd` with it."""
+    """How a command runs hooks. The model answers prompt hooks and runs agent hooks, which look around in `cwd`."""
     if model is not None:
         from hookline.cli.models import CommandRunner, completer_for
 
@@ -41,17 +47,51 @@ def command_handlers(
     return standard_handlers(**handlers)
 
 
-def chosen_dialect(engine: Engine, named: str | None, files: Sequence[str] | None) -> "Dialect | None":
+def inspection_engine() -> Engine:
+    """An engine to look at hooks with: it runs none and writes no journal.
+
+    Hooks that need a model, an agent or an MCP server load in it without one.
+    """
+    # Until they run, which they never do here, handlers only ask whether it is there.
+    present: Any = object()
+    handlers = standard_handlers(completer=present, agent_runner=present, mcp=present)
+    return Engine(handlers=handlers, journal=Journal(Redactor(os.environ)))
+
+
+def prepare(engine: Engine, args: argparse.Namespace, cwd: str) -> tuple[Request, Loaded]:
+    """Read which event is meant, and put the hooks that it concerns in force."""
+    chosen = chosen_dialect(engine, args.dialect, args.config)
+    others = dialects_of(engine) if args.dialect is None else ()
+    request = read_request(args.words, args.payload, cwd, engine.events, chosen, others)
+    loaded = load(engine, args, cwd)
+    hooks = _concerned(request, with_flag_hooks(engine, loaded.hooks, args.hook or (), chosen))
+    engine.swap(_failing_closed(hooks) if args.strict else hooks)
+    return request, loaded
+
+
+def load(engine: Engine, args: argparse.Namespace, cwd: str) -> Loaded:
+    """Put the hooks in force that --config, --dialect and the directory ask for."""
+    return engine.load(cwd, args.config, None if args.dialect is None else [args.dialect])
+
+
+def chosen_dialect(engine: Engine, name: str | None, files: Sequence[str] | None) -> "Dialect | None":
     """The agent whose event names and payloads count: the one that was named, or whose file was given."""
-    whose = named or (engine.loader.whose(files[0]) if files else OWN_FORMAT)
-    return None if whose == OWN_FORMAT else engine.loader.dialect(whose)
+    chosen = name or (engine.loader.whose(files[0]) if files else OWN_FORMAT)
+    return None if chosen == OWN_FORMAT else engine.loader.dialect(chosen)
+
+
+def dialects_of(engine: Engine, names: Sequence[str] | None = None) -> "Iterator[Dialect]":
+    """All but native, each built when it is reached."""
+    for each in engine.loader.names if names is None else names:
+        if each != OWN_FORMAT:
+            yield engine.loader.dialect(each)
 
 
 def with_flag_hooks(
     engine: Engine, hooks: Sequence[Hook], flags: Sequence[str], foreign: "Dialect | None"
 ) -> Sequence[Hook]:
-    """`--hook EVENT=COMMAND` comes after what the files of its dialect say."""
-    wanted: list[Hook] = []
+    """The hooks with those of `--hook EVENT=COMMAND`, which come after the files of their dialect."""
+    added: list[Hook] = []
     for flag in flags:
         name, found, command = flag.partition("=")
         event = engine.events.get(name)
@@ -59,16 +99,26 @@ def with_flag_hooks(
         if not found or not command.strip() or (event is None and not known):
             raise RequestError(f"--hook {flag!r} is not EVENT=COMMAND with an event that exists")
         if foreign is not None and known:
-            wanted += [foreign.flag_hook(moment, command) for moment in foreign.moments(name)]
+            added += [foreign.flag_hook(moment, command) for moment in foreign.moments(name)]
         elif event is not None:
-            wanted.append(engine.make_hook(event, command, name=command, scope="flag"))
+            added.append(engine.make_hook(event, command, name=command, scope="flag"))
     whose = foreign.name if foreign is not None else OWN_FORMAT
     last = max((place for place, hook in enumerate(hooks, 1) if hook.dialect == whose), default=len(hooks))
-    return [*hooks[:last], *wanted, *hooks[last:]]
+    return [*hooks[:last], *added, *hooks[last:]]
 
 
-def looked_for(loader: "Loader", cwd: str) -> str:
-    """Every place that could hold hooks, a line each; files that differ only in how they end on one."""
+def nothing_configured(engine: Engine, loaded: Loaded, cwd: str) -> bool:
+    """Whether there is no file and no hook by flag; if so, says where files were looked for."""
+    nothing = not engine.hooks and not loaded.found
+    if nothing:
+        note(
+            printable(f"hookline: no hooks are configured; looked for\n{searched_places(engine.loader, cwd)}")
+        )
+    return nothing
+
+
+def searched_places(loader: "Loader", cwd: str) -> str:
+    """Every place that could hold hooks, a line each; files that differ only in their suffix on one line."""
     stems: dict[str, list[str]] = {}
     for file in loader.places(cwd):
         stem, _, suffix = file.rpartition(".")
@@ -79,17 +129,18 @@ def looked_for(loader: "Loader", cwd: str) -> str:
     )
 
 
-def looking_engine() -> Engine:
-    """Hooks that need a model, an agent or an MCP server load in it: whether there is one is their agent's affair."""
-    # Handlers only ask whether it is there until they run, which they never do here.
-    there: Any = object()
-    handlers = standard_handlers(completer=there, agent_runner=there, mcp=there)
-    return Engine(handlers=handlers, journal=Journal(Redactor(os.environ)))
+def _concerned(request: Request, hooks: Sequence[Hook]) -> Sequence[Hook]:
+    """Several names of a dialect may share an event; a request for one of them is for its hooks only."""
+    if request.event_name is None:
+        return hooks
+    return [
+        hook
+        for hook in hooks
+        if hook.event is not request.event
+        or hook.dialect != request.dialect
+        or hook.policy.event_name == request.event_name
+    ]
 
 
-def looked(command: str, look: Callable[[], int]) -> int:
-    """The exit status; what was asked for wrongly is one clear line."""
-    try:
-        return look()
-    except (RequestError, HooklineError) as problem:
-        return tell_problem(command, problem)
+def _failing_closed(hooks: Sequence[Hook]) -> Sequence[Hook]:
+    return [replace(hook, on_failure="block") if hook.event.may & May.BLOCK else hook for hook in hooks]

@@ -1,15 +1,12 @@
-"""From words on the command line to one command, and from whatever happens there to an exit status."""
+"""From the words of a command line to one command, and from whatever happens there to an exit status."""
 
 import argparse
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from hookline.cli.output import settle_streams, show, tell
-from hookline.cli.terminal import help_format
-
-#: 0 fine; 1 a problem found, or a usage or configuration error; 2 `fire` was blocked; 130 interrupted.
-FINE, PROBLEM, BLOCKED, INTERRUPTED = 0, 1, 2, 130
+from hookline.cli.output import ExitStatus, note, open_standard_streams, show
+from hookline.cli.parsers import help_format
 
 _DESCRIPTION = """Are my hooks alive, what would they do, and why?
 
@@ -25,21 +22,7 @@ _EPILOG = """examples:
 `hookline COMMAND --help` shows the options of a command, with examples.
 exit status: 0 fine, 1 a problem or a usage error, 2 `fire` was blocked, 130 interrupted"""
 
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] argparse says NoReturn; so do we, with our own status
-        from hookline.model.safe_text import printable
-
-        tell(printable(f"{self.format_usage()}{self.prog}: {message}"))
-        self.exit(PROBLEM)
-
-    def print_help(self, file: Any = None) -> None:
-        del file  # help is what was asked for, so it is always the answer on stdout
-        if status := show(self.format_help().rstrip("\n")):
-            self.exit(status)
-
-
-#: A command is the module of that name; its line here is all that `hookline --help` needs of it.
+#: A command is the package of that name in `commands`; its line here is all that `hookline --help` needs of it.
 COMMANDS: Mapping[str, str] = {
     "doctor": "find every hook, and what is wrong with it",
     "list": "the hooks in force here, in the order they run",
@@ -56,8 +39,26 @@ COMMANDS: Mapping[str, str] = {
 }
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] argparse says NoReturn; so do we, with our own status
+        from hookline.model.safe_text import printable
+
+        note(printable(f"{self.format_usage()}{self.prog}: {message}"))
+        self.exit(ExitStatus.PROBLEM)
+
+    def print_help(self, file: Any = None) -> None:
+        del file  # help is what was asked for, so it always goes to stdout
+        if status := show(self.format_help().rstrip("\n")):
+            self.exit(status)
+
+
+def command_package(name: str) -> Any:
+    """The package of a command; it has `add_parser`, whose parser calls `run`."""
+    return import_module(f"hookline.cli.commands.{name}")
+
+
 def build_parser(command: str | None = None) -> argparse.ArgumentParser:
-    """With the command that is wanted: one that runs does not pay for the others, nor does --help."""
+    """The parser with one command, or none: a command that runs does not load the others, nor does --help."""
     parser = _Parser(
         prog="hookline",
         usage="hookline [-h] [--version] COMMAND ...",
@@ -69,14 +70,42 @@ def build_parser(command: str | None = None) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     if command is not None:
-        # With prog said, argparse need not format a usage line (and load shutil for it) to find it out.
-        subparsers = parser.add_subparsers(metavar="COMMAND", prog="hookline")
-        import_module(f"hookline.cli.commands.{command}").add_parser(subparsers)
+        # Given prog, argparse need not format a usage line (and load shutil for it) to find it out.
+        commands = parser.add_subparsers(metavar="COMMAND", prog="hookline")
+        command_package(command).add_parser(commands)
     return parser
 
 
+def run(words: Sequence[str]) -> int:
+    """Run one command. Whatever happens is one clear line and a status, never a traceback."""
+    open_standard_streams()
+    command = words[0] if words and words[0] in COMMANDS else None
+    try:
+        return _run(command, words)
+    except KeyboardInterrupt:
+        note("hookline: interrupted")
+        return ExitStatus.INTERRUPTED
+    except Exception as problem:  # noqa: BLE001 - a command that breaks must still end in a status and a line
+        return _failed(command, problem)
+
+
+def _run(command: str | None, words: Sequence[str]) -> int:
+    if command is None and words and not words[0].startswith("-"):
+        return _no_such_command(words[0])
+    parser = build_parser(command)
+    args = _parsed(parser, words)
+    if args.version:
+        from hookline import __version__
+
+        return show(f"hookline {__version__}")
+    if not hasattr(args, "run"):
+        parser.print_help()
+        return ExitStatus.PROBLEM
+    return int(args.run(args))
+
+
 def _parsed(parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.Namespace:
-    """argparse takes words for one stretch only; those after an option are words all the same."""
+    """argparse takes positional words from one stretch only; those after an option count as well."""
     args, rest = parser.parse_known_args(words)
     if rest and (not hasattr(args, "words") or any(word.startswith("-") for word in rest)):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
@@ -85,57 +114,40 @@ def _parsed(parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.N
     return args
 
 
-def run(words: Sequence[str]) -> int:
-    """Run one command. Whatever happens is one clear line and a status, never a traceback."""
-    settle_streams()
-    try:
-        return _run(words)
-    except KeyboardInterrupt:
-        tell("hookline: interrupted")
-        return INTERRUPTED
-    except Exception as problem:  # noqa: BLE001 - a command that breaks must still end in a status and a line
-        return _broke(problem)
-
-
-def _run(words: Sequence[str]) -> int:
-    if words and not words[0].startswith("-") and words[0] not in COMMANDS:
-        return _no_such_command(words[0])
-    parser = build_parser(words[0] if words and words[0] in COMMANDS else None)
-    args = _parsed(parser, words)
-    if args.version:
-        from hookline import __version__
-
-        return show(f"hookline {__version__}")
-    if not hasattr(args, "run"):
-        parser.print_help()
-        return PROBLEM
-    return int(args.run(args))
-
-
-def _no_such_command(word: str) -> int:
+def _no_such_command(word: str) -> ExitStatus:
     from hookline.matching.nearest import nearest
     from hookline.model.safe_text import one_line
 
     meant = nearest(word[:100], COMMANDS)
     hint = f"did you mean {meant!r}?" if meant else "`hookline --help` lists them"
-    tell(one_line(f"hookline: there is no command {word[:100]!r}; {hint}", 300))
-    return PROBLEM
+    note(one_line(f"hookline: there is no command {word[:100]!r}; {hint}", 300))
+    return ExitStatus.PROBLEM
 
 
-def _broke(problem: Exception) -> int:
+def _failed(command: str | None, problem: Exception) -> ExitStatus:
+    """What was asked for cannot be done, or Hookline itself broke."""
+    from hookline.cli.problems import report_problem
+    from hookline.model.errors import HooklineError
+
+    if isinstance(problem, HooklineError):
+        return report_problem(command, problem)
+    return _broke(problem)
+
+
+def _broke(problem: Exception) -> ExitStatus:
     import os
     import traceback
 
     from hookline.model.safe_text import one_line, printable
 
     if os.environ.get("HOOKLINE_TRACEBACK"):
-        tell(printable("".join(traceback.format_exception(problem)).rstrip()))
+        note(printable("".join(traceback.format_exception(problem)).rstrip()))
     last = traceback.extract_tb(problem.__traceback__)[-1]
     where = f"{os.path.basename(last.filename)}:{last.lineno}"
     what = f"{type(problem).__name__}: {problem}"
-    tell(
+    note(
         one_line(
             f"hookline: broke ({where}: {what}); please report it, with what HOOKLINE_TRACEBACK=1 shows", 500
         )
     )
-    return PROBLEM
+    return ExitStatus.PROBLEM

@@ -1,4 +1,4 @@
-"""The model that answers the hooks of a command: `--model NAME`, or a script."""
+"""The model that answers the hooks of a command: `--model NAME`, or `--model scripted:FILE`."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from hookline.agent.models.choose import SCRIPTED, check_model, provider_model
 from hookline.agent.models.hook_models import BriefPort, ModelAgentRunner, ModelCompleter
 from hookline.agent.models.port import ModelPort
-from hookline.cli.requests import RequestError
+from hookline.cli.problems import RequestError
 from hookline.documents.document import read_document
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def completer_for(model: str, env: Mapping[str, str]) -> "Completer":
-    """Answers prompt hooks. Raises HooklineError when the model cannot be used as things are set up."""
+    """Answers prompt hooks. Raises HooklineError if the model cannot be used, for want of a key or a package."""
     if _is_script(model):
         return scripted_completer(model)
     check_model(model, env=env)
@@ -24,9 +24,9 @@ def completer_for(model: str, env: Mapping[str, str]) -> "Completer":
 
 
 class CommandRunner:
-    """Runs agent hooks with the tools that only look. Nothing of it is loaded before the first such hook.
+    """Runs agent hooks with read-only tools, which are loaded for the first such hook.
 
-    A script is played to agent hooks from its beginning, whatever prompt hooks took of it.
+    Agent hooks get a script from its beginning, whatever prompt hooks have used of it.
     """
 
     def __init__(self, model: str, env: Mapping[str, str], cwd: str) -> None:
@@ -58,28 +58,28 @@ def _is_script(model: str) -> bool:
 
 
 class ScriptedCompleter:
-    """Gives the answers of a list, one per completion; an empty list is an error that says so."""
+    """Gives the answers of a list, one per completion, then fails."""
 
     def __init__(self, file: str, answers: Sequence[Any]) -> None:
         self._file = file
         self._answers = list(answers)
 
     async def complete(self, prompt: str, *, system: str, model: str | None) -> str:
-        del prompt, system, model  # it plays its part whatever it is asked
+        del prompt, system, model  # the script answers whatever is asked
         if not self._answers:
             raise RuntimeError(f"the scripted model {self._file} has no answer left")
         answer = self._answers.pop(0)
         if not isinstance(answer, Mapping):
             return str(answer)
-        said = cast("Mapping[str, Any]", answer)
-        if said.get("error"):
-            raise RuntimeError(f"model error: {said['error']}")
-        return str(said.get("text", ""))
+        fields = cast("Mapping[str, Any]", answer)
+        if fields.get("error"):
+            raise RuntimeError(f"model error: {fields['error']}")
+        return str(fields.get("text", ""))
 
 
 def scripted_completer(model: str) -> ScriptedCompleter:
-    kind, _, file = model.partition(":")
-    if kind != "scripted" or not file:
+    _, _, file = model.partition(":")
+    if not file:
         raise RequestError(f"--model {model!r}: say scripted:FILE, a YAML or JSON list of answers")
     try:
         with open(file, encoding="utf-8") as stream:

@@ -1,59 +1,70 @@
-"""What a command shows. Its answer is its exit status, which no stream that fails may change into another."""
+"""Standard output, standard error and exit statuses. A stream that fails never changes the status of a command."""
 
 import os
 import sys
+from enum import IntEnum
 from typing import TextIO
 
-FINE, PROBLEM = 0, 1
-_STANDARD = 2
+_HIGHEST_STANDARD_DESCRIPTOR = 2
 
 
-def settle_streams() -> None:
-    """A standard stream that is closed must not become a file of ours, nor stderr's words go to stdout."""
-    while (taken := os.open(os.devnull, os.O_RDWR)) <= _STANDARD:
+class ExitStatus(IntEnum):
+    """What every command exits with; `hookline hook` answers with the exit codes of the agent that called it."""
+
+    OK = 0
+    #: A problem was found, or a usage or configuration error.
+    PROBLEM = 1
+    #: `fire` was blocked. For the agents that call `hook`, too, 2 means: do not go on.
+    BLOCKED = 2
+    INTERRUPTED = 130
+
+
+def open_standard_streams() -> None:
+    """Connect closed standard streams to /dev/null, so that no file we open takes their descriptors."""
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= _HIGHEST_STANDARD_DESCRIPTOR:
         pass
-    os.close(taken)
+    os.close(descriptor)
     # The type says it is always there; Python leaves None where the descriptor was closed.
     if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison] see above
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 it lives as long as the process
 
 
-def show(text: str, *, as_json: bool = False) -> int:
-    """Print to stdout. The status this earns: a reader who had enough is fine, a full disk is not."""
-    return keep_showing(text, as_json=as_json) or FINE
+def show(text: str, *, as_json: bool = False) -> ExitStatus:
+    """Print to stdout. A reader that closed the pipe is fine, a full disk is a problem."""
+    return show_part(text, as_json=as_json) or ExitStatus.OK
 
 
-def keep_showing(text: str, *, as_json: bool = False) -> int | None:
-    """As `show`, for a command that goes on: the status to end with, None while somebody reads."""
+def show_part(text: str, *, as_json: bool = False) -> ExitStatus | None:
+    """As `show`, for a command that goes on printing: the status to end with, or None to continue."""
     stream: TextIO | None = sys.stdout
     if stream is None:
-        tell("hookline: cannot write to stdout: it is closed")
-        return PROBLEM
+        note("hookline: cannot write to stdout: it is closed")
+        return ExitStatus.PROBLEM
     if as_json:
         text = _escaped(text)
     try:
         stream.write(_encodable(text, stream.encoding, as_json=as_json) + "\n")
         stream.flush()
     except BrokenPipeError:
-        _silence(stream)
-        return FINE
+        _discard(stream)
+        return ExitStatus.OK
     except OSError as problem:
-        _silence(stream)
-        tell(f"hookline: cannot write to stdout: {problem.strerror}")
-        return PROBLEM
+        _discard(stream)
+        note(f"hookline: cannot write to stdout: {problem.strerror}")
+        return ExitStatus.PROBLEM
     return None
 
 
-def tell(text: str) -> None:
-    """Print to stderr. Where that is not possible there is nobody left to tell."""
+def note(text: str) -> None:
+    """Print to stderr. If that fails too, there is nowhere left to report it."""
     try:
         print(text, file=sys.stderr, flush=True)
     except OSError:
-        _silence(sys.stderr)
+        _discard(sys.stderr)
 
 
 def _escaped(document: str) -> str:
-    """JSON in which what a terminal obeys or hides is spelled out; JSON reads the same from it."""
+    """JSON in which characters that a terminal obeys or hides are escaped; it means the same to a JSON reader."""
     if document.isascii() and "\x7f" not in document:
         return document
     from hookline.model.safe_text import printable
@@ -67,7 +78,7 @@ def _escaped(document: str) -> str:
 
 
 def _encodable(text: str, encoding: str | None, *, as_json: bool) -> str:
-    """Escapes in place of what the stream has no bytes for; in JSON those that JSON reads back."""
+    """Escape what the encoding of the stream cannot express; in JSON as JSON escapes."""
     if text.isascii() or encoding is None:
         return text
     try:
@@ -84,8 +95,8 @@ def _json_escape(character: str) -> str:
     return "".join([f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4)])
 
 
-def _silence(stream: TextIO) -> None:
-    """What is still buffered fails once more when Python shuts down, and would change the exit status."""
+def _discard(stream: TextIO) -> None:
+    """What is still buffered would fail again at shutdown, and change the exit status."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)

@@ -1,17 +1,19 @@
-"""What is wrong with a configuration, as commands that are about something else tell it."""
+"""Problems on the command line: a request that cannot be met, and mistakes in the configuration."""
 
 from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from hookline.cli.output import tell
+from hookline.cli.output import ExitStatus, note
 from hookline.model.diagnostics import Diagnostic, Severity
-from hookline.model.errors import ConfigError, UnknownEventError
+from hookline.model.errors import ConfigError, HooklineError, UnknownEventError
 from hookline.model.safe_text import one_line, printable
 
-PROBLEM = 1
-#: More than fits a sentence is nobody's message.
 _LONGEST = 1000
+
+
+class RequestError(HooklineError):
+    """What was asked for on the command line cannot be done; the message says why and what to do."""
 
 
 class DiagnosticDocument(Struct, frozen=True):
@@ -25,32 +27,32 @@ class DiagnosticDocument(Struct, frozen=True):
 
 
 def diagnostic_documents(
-    diagnostics: Sequence[Diagnostic], named: Callable[[str], str]
+    diagnostics: Sequence[Diagnostic], redact: Callable[[str], str]
 ) -> tuple[DiagnosticDocument, ...]:
-    """`named` is how hooks are called where secrets must not stand."""
+    """`redact` takes secrets out of names: a hook without a name is called by its command."""
     return tuple(
         DiagnosticDocument(
-            one.severity, one.code, one.message, str(one.where), one.hook and named(one.hook), one.fix
+            one.severity, one.code, one.message, str(one.where), one.hook and redact(one.hook), one.fix
         )
         for one in diagnostics
     )
 
 
-def tell_problem(command: str, problem: Exception) -> int:
-    """What was asked for cannot be done: one clear line, and the status that says so."""
-    lost = isinstance(problem, UnknownEventError) and problem.nearest is None
-    hint = "; `hookline events` lists them" if lost else ""
-    said = str(problem)
+def report_problem(command: str | None, problem: HooklineError) -> ExitStatus:
+    """One clear line on stderr."""
+    no_hint = isinstance(problem, UnknownEventError) and problem.nearest is None
+    hint = "; `hookline events` lists them" if no_hint else ""
+    text = str(problem)
     if isinstance(problem, ConfigError) and not any(one.where.file for one in problem.diagnostics):
-        said = "; ".join(one.message for one in problem.diagnostics)
-    tell(printable(f"hookline {command}: {said}{hint}"))
-    return PROBLEM
+        text = "; ".join(one.message for one in problem.diagnostics)
+    note(printable(f"hookline {command}: {text}{hint}" if command else f"hookline: {text}{hint}"))
+    return ExitStatus.PROBLEM
 
 
-def tell_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
+def report_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
     """One line each, on stderr."""
     for diagnostic in diagnostics:
-        tell(one_line(str(diagnostic), _LONGEST))
+        note(one_line(str(diagnostic), _LONGEST))
 
 
 def any_error(diagnostics: Sequence[Diagnostic]) -> bool:

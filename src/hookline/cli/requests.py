@@ -1,4 +1,4 @@
-"""What the agents call an event, and which event somebody means by a name."""
+"""Which event is meant, and its payload: EVENT [TOOL] [key=value | key:=JSON ...] and --payload FILE."""
 
 import os
 import sys
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 import msgspec
 from msgspec import Struct
 
+from hookline.cli.problems import RequestError
 from hookline.dialects.native.payload import SCENE_TEXTS, parse_payload, payload_of
 from hookline.matching.nearest import nearest
 from hookline.model.errors import UnknownEventError
@@ -19,9 +20,11 @@ from hookline.model.wire import Parsed
 if TYPE_CHECKING:
     from hookline.dialects.dialect import Dialect
 
-
-#: Longer than any name of an event: what is told back to whoever typed it.
-_LONGEST = 200
+#: The longest name that a message repeats.
+_LONGEST_NAME = 200
+#: What every payload may say besides the event's own fields.
+_SCENE_TYPES: Mapping[str, Any] = {**dict.fromkeys(SCENE_TEXTS, str), "turn": int}
+_DEEPEST_KEY = 32
 
 
 class EventName(Struct, frozen=True):
@@ -33,43 +36,48 @@ class EventName(Struct, frozen=True):
 
 
 def other_dialects() -> "Iterator[Dialect]":
-    """Those of other agents, built one after another."""
+    """Those of other agents, each built when it is reached."""
     from hookline.dialects.registry import every_dialect
 
     yield from (dialect for dialect in every_dialect() if dialect.has_agent)
 
 
-def all_names(dialects: "Iterable[Dialect]") -> Iterator[EventName]:
+def all_event_names(dialects: "Iterable[Dialect]") -> Iterator[EventName]:
     """One name may stand for several events: after a tool, whether it failed or not."""
     for dialect in dialects:
         for name in dialect.events:
             yield from (EventName(dialect.name, name, each.event.name) for each in dialect.moments(name))
 
 
-def meant(name: str, events: Mapping[str, EventSpec[Any]], dialects: "Iterable[Dialect]") -> list[EventName]:
-    """The events a name may mean in some dialect; raises `UnknownEventError` where nobody has it."""
-    names = list(all_names(dialects))
+def events_named(
+    name: str, events: Mapping[str, EventSpec[Any]], dialects: "Iterable[Dialect]"
+) -> list[EventName]:
+    """The events that the dialects call so; raises `UnknownEventError` if neither they nor the table have the name."""
+    names = list(all_event_names(dialects))
     found = [each for each in names if each.name == name]
     if not found and name not in events:
         raise unknown_event(name, events, (each.name for each in names))
     return found
 
 
-def unknown_event(name: str, events: Iterable[str], event_name: Iterable[str] = ()) -> UnknownEventError:
-    """With the nearest of the names there are; among equals the table's own."""
-    return UnknownEventError(name[:_LONGEST], nearest(name, (*event_name, *events)))
+def unknown_event(name: str, events: Iterable[str], others: Iterable[str] = ()) -> UnknownEventError:
+    """With the nearest of all names; among equals the table's own."""
+    return UnknownEventError(name[:_LONGEST_NAME], nearest(name, (*others, *events)))
 
 
-#: What every payload document may say beside the event's own fields.
-_SCENE_TYPES: Mapping[str, Any] = {**dict.fromkeys(SCENE_TEXTS, str), "turn": int}
-_DEEPEST = 32
+class Request(Struct, frozen=True):
+    """One event with its payload; with `event_name`, a dialect's name for it, only hooks under that name run."""
 
-
-class RequestError(Exception):
-    """What was asked for cannot be fired; the message says why and what to do."""
+    event: EventSpec[Any]
+    payload: Any
+    scene: Scene
+    dialect: str | None = None
+    event_name: str | None = None
 
 
 class Setting(Struct, frozen=True):
+    """`key=value`, or `key:=JSON`."""
+
     path: tuple[str, ...]
     text: str
     is_json: bool
@@ -77,108 +85,6 @@ class Setting(Struct, frozen=True):
     @property
     def key(self) -> str:
         return ".".join(self.path)
-
-
-def read_setting(word: str) -> Setting:
-    key, _, text = word.partition("=")
-    is_json = key.endswith(":")
-    path = tuple(key.removesuffix(":").split("."))
-    if not all(path):
-        raise RequestError(f"{word!r} has no key: settings are written key=value")
-    if len(path) > _DEEPEST:
-        raise RequestError(f"a key goes {len(path)} levels deep; {_DEEPEST} are read")
-    return Setting(path, text, is_json)
-
-
-def set_input(document: dict[str, Any], settings: Sequence[Setting]) -> None:
-    """With a tool, keys are those of its input, and text stays text: nobody knows better what the tool takes."""
-    for setting in settings:
-        value = _json(setting) if setting.is_json else setting.text
-        _set(document, ("tool_input", *setting.path), value)
-
-
-def set_fields(
-    document: dict[str, Any], event: EventSpec[Any], settings: Sequence[Setting]
-) -> dict[str, Any]:
-    """Without one, keys are fields of the payload or the scene. Returned is what was said of the scene."""
-    fields = _field_types(event)
-    scene: dict[str, Any] = {}
-    for setting in settings:
-        name = setting.path[0]
-        if fields is not None and name not in fields and name not in _SCENE_TYPES:
-            raise RequestError(_no_such_field(event, name, fields))
-        in_scene = name in _SCENE_TYPES and len(setting.path) == 1
-        types = fields if fields is not None and name in fields else _SCENE_TYPES
-        value = _value(setting, types.get(name, Any))
-        if in_scene and value is not None:
-            scene[name] = _checked(setting, value)
-        _set(document, setting.path, value)
-    return scene
-
-
-def _field_types(event: EventSpec[Any]) -> Mapping[str, Any] | None:
-    """None where the payload takes any key."""
-    if not issubclass(event.payload, msgspec.Struct):
-        return None
-    return {field.encode_name: field.type for field in msgspec.structs.fields(event.payload)}
-
-
-def _no_such_field(event: EventSpec[Any], name: str, fields: Mapping[str, Any]) -> str:
-    meant = nearest(name, (*_SCENE_TYPES, *fields))
-    hint = f"did you mean {meant!r}?" if meant else f"`hookline events {event.name}` lists them"
-    return f"{event.name} has no field {name!r}; {hint}"
-
-
-def _value(setting: Setting, declared: Any) -> Any:
-    """A field that takes text gets the text as it was typed; any other one gets what the text is as JSON."""
-    if setting.is_json:
-        return _json(setting)
-    if len(setting.path) > 1:
-        return setting.text
-    try:
-        msgspec.convert(setting.text, declared)
-    except msgspec.ValidationError:
-        with suppress(RequestError):  # the check of the payload says better what the field takes
-            return _json(setting)
-    return setting.text
-
-
-def _checked(setting: Setting, value: Any) -> Any:
-    declared = _SCENE_TYPES[setting.key]
-    if not isinstance(value, declared) or isinstance(value, bool):
-        wanted = "text" if declared is str else "a whole number"
-        raise RequestError(f"{setting.key}: {setting.text!r} is not {wanted}")
-    return value
-
-
-def _json(setting: Setting) -> Any:
-    # Only what is not plain text needs it.
-    from hookline.documents.strict_json import StrictJsonError, read_strict
-
-    try:
-        return read_strict(setting.text.encode("utf-8", "surrogateescape"))
-    except StrictJsonError as problem:
-        raise RequestError(f"{setting.key}:= takes JSON: {problem}") from None
-
-
-def _set(target: dict[str, Any], path: Sequence[str], value: Any) -> None:
-    for depth, key in enumerate(path[:-1], 1):
-        inner = target.setdefault(key, {})
-        if not isinstance(inner, dict):
-            whole, part = ".".join(path), ".".join(path[:depth])
-            raise RequestError(f"{whole} cannot be set: {part} of the payload is not an object")
-        target = cast("dict[str, Any]", inner)
-    target[path[-1]] = value
-
-
-class Request(Struct, frozen=True):
-    """One event to fire; `spelled` when it was named as a dialect names it, so that only those hooks run."""
-
-    event: EventSpec[Any]
-    payload: Any
-    scene: Scene
-    dialect: str | None = None
-    event_name: str | None = None
 
 
 class _Words(Struct, frozen=True):
@@ -195,68 +101,86 @@ def read_request(
     dialect: "Dialect | None" = None,
     others: "Iterable[Dialect]" = (),
 ) -> Request:
-    """The event to fire. Words win over what the payload file says.
+    """The event that is asked for. Words win over what the payload file says.
 
-    A dialect that was named knows its own events and payloads; others are asked for a name nobody else has.
+    `dialect` was chosen, so its event names and its payloads come first; `others` are asked last, for a name that
+    is in neither.
     """
-    said = _words(words)
+    given = _words(words)
     document = _document(payload_file) if payload_file is not None else {}
-    named = said.event or document.get("hook_event_name")
-    if dialect is not None and (said.event in dialect.events or (said.event is None and document)):
-        return _foreign(document, said, cwd, dialect)
+    named = given.event or document.get("hook_event_name")
+    if dialect is not None and (given.event in dialect.events or (given.event is None and document)):
+        return _of_dialect(document, given, cwd, dialect)
     if isinstance(named, str) and named in events:
-        return _native(document, named, said, cwd, events)
+        return _of_table(document, named, given, cwd, events)
     if not named:
         raise RequestError(
             "say which event to fire: EVENT [TOOL] [key=value ...]; `hookline events` lists them"
         )
-    event_name: list[str] = []
-    for other in others if said.event is not None else ():
-        if said.event in other.events:
-            return _foreign(document, said, cwd, other)
-        event_name += other.events
-    raise unknown_event(str(named), events, event_name if dialect is None else dialect.events)
+    names: list[str] = []
+    for other in others if given.event is not None else ():
+        if given.event in other.events:
+            return _of_dialect(document, given, cwd, other)
+        names += other.events
+    raise unknown_event(str(named), events, names if dialect is None else dialect.events)
+
+
+def working_directory(cwd: str | None) -> str:
+    where = os.path.abspath(cwd or os.curdir)
+    if not os.path.isdir(where):
+        raise RequestError(f"there is no directory {where}")
+    return where
 
 
 def _words(words: Sequence[str]) -> _Words:
     names = [word for word in words if "=" not in word]
     if len(names) > 2:
         raise RequestError(f"do not know what to do with {names[2]!r}: settings are written key=value")
-    settings = tuple(read_setting(word) for word in words if "=" in word)
+    settings = tuple(_setting(word) for word in words if "=" in word)
     return _Words(names[0] if names else None, names[1] if len(names) > 1 else None, settings)
 
 
-def _native(
-    document: dict[str, Any], name: str, said: _Words, cwd: str, events: Mapping[str, EventSpec[Any]]
+def _setting(word: str) -> Setting:
+    key, _, text = word.partition("=")
+    is_json = key.endswith(":")
+    path = tuple(key.removesuffix(":").split("."))
+    if not all(path):
+        raise RequestError(f"{word!r} has no key: settings are written key=value")
+    if len(path) > _DEEPEST_KEY:
+        raise RequestError(f"a key may have at most {_DEEPEST_KEY} levels, this one has {len(path)}")
+    return Setting(path, text, is_json)
+
+
+def _of_table(
+    document: dict[str, Any], name: str, given: _Words, cwd: str, events: Mapping[str, EventSpec[Any]]
 ) -> Request:
-    event = events[name]
     document["hook_event_name"] = name
-    _lay_over(document, event, said)
+    _apply(document, events[name], given)
     parsed = parse_payload(document, events)
     return Request(parsed.event, parsed.payload, _placed(parsed.scene, cwd))
 
 
-def _foreign(document: dict[str, Any], said: _Words, cwd: str, dialect: "Dialect") -> Request:
+def _of_dialect(document: dict[str, Any], given: _Words, cwd: str, dialect: "Dialect") -> Request:
     """A payload in the agent's own shape, or made of words under the agent's own event name."""
-    own_event = dialect.events.get(said.event) if said.event is not None else None
+    own_event = dialect.events.get(given.event) if given.event is not None else None
     if document:
         parsed = dialect.wire.parse(document)
-        if said.tool is not None or said.settings:
+        if given.tool is not None or given.settings:
             fields: dict[str, Any] = msgspec.to_builtins(parsed.payload)
-            scene = msgspec.structs.replace(parsed.scene, **_lay_over(fields, parsed.event, said))
+            scene = msgspec.structs.replace(parsed.scene, **_apply(fields, parsed.event, given))
             parsed = Parsed(parsed.event, payload_of(parsed.event, fields), scene)
         name = own_event.name if own_event is not None else _own_name(document, dialect)
         return Request(parsed.event, parsed.payload, _placed(parsed.scene, cwd), dialect.name, name)
     if own_event is None:
         raise RequestError(f"say which event to fire; {dialect.name} has {', '.join(dialect.events)}")
     fields = {}
-    scene = Scene(**_lay_over(fields, own_event.event, said))
+    scene = Scene(**_apply(fields, own_event.event, given))
     payload = payload_of(own_event.event, fields)
     return Request(own_event.event, payload, _placed(scene, cwd), dialect.name, own_event.name)
 
 
 def _own_name(document: Mapping[str, Any], dialect: "Dialect") -> str | None:
-    """The name the payload gives its event, under the key that agents have for it."""
+    """The name that the payload gives its event, under one of the keys that agents use for it."""
     named = (document.get(key) for key in ("hook_event_name", "event"))
     return next((name for name in named if isinstance(name, str) and name in dialect.events), None)
 
@@ -287,17 +211,6 @@ def _standard_input() -> bytes:
     return stream.buffer.read()
 
 
-def _lay_over(document: dict[str, Any], event: EventSpec[Any], said: _Words) -> dict[str, Any]:
-    """Put the words into the document. Returned is what they say of the scene."""
-    if said.tool is None:
-        return set_fields(document, event, said.settings)
-    if not hasattr(event.payload, "tool_name"):
-        raise RequestError(f"{event.name} has no tool, so {said.tool!r} is one word too many")
-    document["tool_name"] = said.tool
-    set_input(document, said.settings)
-    return {}
-
-
 def _placed(scene: Scene, cwd: str) -> Scene:
     return msgspec.structs.replace(
         scene,
@@ -308,8 +221,89 @@ def _placed(scene: Scene, cwd: str) -> Scene:
     )
 
 
-def working_directory(cwd: str | None) -> str:
-    where = os.path.abspath(cwd or os.curdir)
-    if not os.path.isdir(where):
-        raise RequestError(f"there is no directory {where}")
-    return where
+def _apply(document: dict[str, Any], event: EventSpec[Any], given: _Words) -> dict[str, Any]:
+    """Put the words into the payload document; returns what they set in the scene."""
+    if given.tool is None:
+        return _set_fields(document, event, given.settings)
+    if not hasattr(event.payload, "tool_name"):
+        raise RequestError(f"{event.name} has no tool, so {given.tool!r} is one word too many")
+    document["tool_name"] = given.tool
+    # Keys of the tool's input. Text stays text: only the tool knows what types it takes.
+    for setting in given.settings:
+        value = _json(setting) if setting.is_json else setting.text
+        _set(document, ("tool_input", *setting.path), value)
+    return {}
+
+
+def _set_fields(
+    document: dict[str, Any], event: EventSpec[Any], settings: Sequence[Setting]
+) -> dict[str, Any]:
+    """Keys are fields of the payload or the scene; returns what was set in the scene."""
+    fields = _field_types(event)
+    scene: dict[str, Any] = {}
+    for setting in settings:
+        name = setting.path[0]
+        if fields is not None and name not in fields and name not in _SCENE_TYPES:
+            raise RequestError(_no_such_field(event, name, fields))
+        in_scene = name in _SCENE_TYPES and len(setting.path) == 1
+        types = fields if fields is not None and name in fields else _SCENE_TYPES
+        value = _value(setting, types.get(name, Any))
+        if in_scene and value is not None:
+            scene[name] = _checked(setting, value)
+        _set(document, setting.path, value)
+    return scene
+
+
+def _field_types(event: EventSpec[Any]) -> Mapping[str, Any] | None:
+    """None if the payload takes any key."""
+    if not issubclass(event.payload, msgspec.Struct):
+        return None
+    return {field.encode_name: field.type for field in msgspec.structs.fields(event.payload)}
+
+
+def _no_such_field(event: EventSpec[Any], name: str, fields: Mapping[str, Any]) -> str:
+    meant = nearest(name, (*_SCENE_TYPES, *fields))
+    hint = f"did you mean {meant!r}?" if meant else f"`hookline events {event.name}` lists them"
+    return f"{event.name} has no field {name!r}; {hint}"
+
+
+def _value(setting: Setting, declared: Any) -> Any:
+    """A field that takes text gets the text as typed; any other field gets it read as JSON."""
+    if setting.is_json:
+        return _json(setting)
+    if len(setting.path) > 1:
+        return setting.text
+    try:
+        msgspec.convert(setting.text, declared)
+    except msgspec.ValidationError:
+        with suppress(RequestError):  # the check of the payload has the better message
+            return _json(setting)
+    return setting.text
+
+
+def _checked(setting: Setting, value: Any) -> Any:
+    declared = _SCENE_TYPES[setting.key]
+    if not isinstance(value, declared) or isinstance(value, bool):
+        wanted = "text" if declared is str else "a whole number"
+        raise RequestError(f"{setting.key}: {setting.text!r} is not {wanted}")
+    return value
+
+
+def _json(setting: Setting) -> Any:
+    # Only here: most settings are plain text.
+    from hookline.documents.strict_json import StrictJsonError, read_strict
+
+    try:
+        return read_strict(setting.text.encode("utf-8", "surrogateescape"))
+    except StrictJsonError as problem:
+        raise RequestError(f"{setting.key}:= takes JSON: {problem}") from None
+
+
+def _set(target: dict[str, Any], path: Sequence[str], value: Any) -> None:
+    for depth, key in enumerate(path[:-1], 1):
+        inner = target.setdefault(key, {})
+        if not isinstance(inner, dict):
+            whole, part = ".".join(path), ".".join(path[:depth])
+            raise RequestError(f"{whole} cannot be set: {part} of the payload is not an object")
+        target = cast("dict[str, Any]", inner)
+    target[path[-1]] = value

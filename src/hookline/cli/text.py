@@ -1,21 +1,21 @@
-"""Tables and paragraphs that fit the terminal. Plain text; everything shown passes `printable`."""
+"""Tables, paragraphs and JSON as printed. Tables and paragraphs fit the terminal; their text passes `printable`."""
 
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, cast
 
-from hookline.cli import terminal as width
+from hookline.cli import terminal
 from hookline.model.safe_text import printable
 
 GAP = "  "
 _NARROWEST, _WIDEST = 40, 160
-#: A column that must shrink is never narrower than this.
+#: The width below which no column shrinks.
 _LEAST = 8
 
 
 def terminal_width() -> int:
     """Columns to fill: those of the terminal, COLUMNS where it is set, 100 where there is no terminal."""
-    return min(max(width.columns(100), _NARROWEST), _WIDEST)
+    return min(max(terminal.columns(100), _NARROWEST), _WIDEST)
 
 
 def columns(text: str) -> int:
@@ -27,7 +27,7 @@ def columns(text: str) -> int:
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """The text in lines of at most `width` columns, broken between words, and inside those that are too long."""
+    """Lines of at most `width` columns, broken between words, and inside words that are too long."""
     lines: list[str] = []
     line = ""
     for word in _words(printable(text), max(width, 1)):
@@ -44,20 +44,29 @@ def paragraph(text: str, width: int, indent: str = "") -> str:
     return "\n".join(f"{indent}{line}".rstrip() for line in wrapped(text, width - len(indent)))
 
 
+def indented(text: str, by: int) -> str:
+    return "\n".join(f"{' ' * by}{line}" for line in text.split("\n"))
+
+
+def count_of(number: int, noun: str) -> str:
+    """`1 hook`, `2 hooks`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def table(rows: Sequence[Sequence[str]], width: int) -> str:
-    """Columns as wide as what they hold; where that is too much, the widest ones give way and wrap."""
+    """Columns as wide as their contents; if that is too wide, the widest shrink and wrap."""
     return tables([rows], width)[0]
 
 
 def tables(groups: Sequence[Sequence[Sequence[str]]], width: int, whole: Collection[int] = ()) -> list[str]:
-    """Several tables whose columns are equally wide, so that they can stand below each other.
+    """Several tables with equally wide columns, to be printed one below the other.
 
-    In columns that are `whole` words are broken last: what stands there is to be copied.
+    In `whole` columns words are broken last: what they hold is there to be copied.
     """
     drawn = [[[printable(cell) for cell in row] for row in rows] for rows in groups]
     down = list(zip(*(row for rows in drawn for row in rows), strict=True))
     natural = [max(columns(cell) for cell in column) for column in down]
-    # Words are broken only when there is no other way.
+    # Words are broken only if nothing else helps.
     longest = [max(columns(word) for cell in column for word in (cell.split() or [""])) for column in down]
     spare = width - len(GAP) * (len(natural) - 1)
     widths = _shrunk(natural, longest, spare)
@@ -75,7 +84,7 @@ def _row_lines(row: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
 
 
 def _shrunk(widths: list[int], least: list[int], spare: int) -> list[int]:
-    """The widest give way first, none below its least."""
+    """The widest shrink first, none below its least."""
     widths = list(widths)
     while sum(widths) > spare:
         able = [index for index, wide in enumerate(widths) if wide > least[index]]
@@ -98,24 +107,24 @@ def _words(text: str, width: int) -> Iterator[str]:
             yield rest
 
 
-def json_lines(document: object, odd: Callable[[Any], Any] | None = None) -> str:
-    """Indented JSON; `odd` makes something of what JSON has no shape for."""
+def json_lines(document: object, convert: Callable[[Any], Any] | None = None) -> str:
+    """Indented JSON; `convert` is for values that JSON has no type for."""
     import msgspec
 
     try:
-        encoded = msgspec.json.encode(document, enc_hook=odd)
+        encoded = msgspec.json.encode(document, enc_hook=convert)
     except UnicodeEncodeError:
-        # A file name of bytes that are no text has a character for each of them, which JSON cannot hold.
-        encoded = msgspec.json.encode(_spelled_out(msgspec.to_builtins(document, enc_hook=odd)))
+        # A file name that is not UTF-8 has surrogates, which JSON cannot hold.
+        encoded = msgspec.json.encode(_without_surrogates(msgspec.to_builtins(document, enc_hook=convert)))
     return msgspec.json.format(encoded, indent=2).decode()
 
 
-def _spelled_out(value: Any) -> Any:
+def _without_surrogates(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, dict):
         fields = cast("dict[Any, Any]", value)
-        return {_spelled_out(key): _spelled_out(each) for key, each in fields.items()}
+        return {_without_surrogates(key): _without_surrogates(each) for key, each in fields.items()}
     if isinstance(value, list | tuple):
-        return [_spelled_out(each) for each in cast("Sequence[Any]", value)]
+        return [_without_surrogates(each) for each in cast("Sequence[Any]", value)]
     return value

@@ -3,14 +3,14 @@
 import argparse
 from typing import Any
 
-from hookline.cli.parsers import add_source_options, command_parser
+from hookline.cli.parsers import add_hook_option, add_json_option, add_source_options, command_parser
 
 _DESCRIPTION = """A coding agent for the terminal: it reads, edits and runs commands in a project, and every
 moment of its life is an event your hooks can see, change or stop.
 
 PROMPT is what it is to do; further prompts are queued and follow. With --print it runs without a screen
-and prints the answer; what would have to be asked is then denied, and says so. Lines that begin with / are
-commands: /help lists them."""
+and prints the answer; a call that needs the user's permission is then denied, with that reason. Lines that
+begin with / are commands: /help lists them."""
 
 _EPILOG = """examples:
   hookline agent --print 'what does this project do?' --model anthropic:claude-sonnet-5
@@ -21,20 +21,16 @@ _EPILOG = """examples:
 exit status: 0 completed, 1 blocked, failed or a usage error, 130 interrupted"""
 
 
-def add_parser(subparsers: Any) -> None:
-    parser = command_parser(subparsers, "agent", _DESCRIPTION, _EPILOG)
+def add_parser(commands: Any) -> None:
+    parser = command_parser(commands, "agent", _DESCRIPTION, _EPILOG)
     parser.add_argument("words", nargs="*", metavar="PROMPT")
     parser.add_argument("--model", metavar="NAME", help="provider:name, or scripted:FILE (HOOKLINE_MODEL)")
     parser.add_argument("--base-url", metavar="URL", help="a server that speaks the provider's protocol")
     parser.add_argument("--print", action="store_true", help="no screen: print the answer")
-    parser.add_argument("--json", action="store_true", help="print all that happened as one document")
+    add_json_option(parser, "print all that happened as one document")
     add_source_options(parser)
-    parser.add_argument(
-        "--hook", action="append", metavar="EVENT=COMMAND", help="one more command hook (repeatable)"
-    )
-    parser.add_argument(
-        "--trust", action="store_true", help="run this project's own hooks, whosever they are"
-    )
+    add_hook_option(parser)
+    parser.add_argument("--trust", action="store_true", help="run this project's own hooks")
     parser.add_argument("--no-hooks", action="store_true", help="run without an engine: no hook runs at all")
     parser.add_argument("--mode", metavar="MODE", help="default, plan, acceptEdits, dontAsk or bypass")
     for name, what in (("allow", "runs"), ("ask", "is asked about"), ("deny", "never runs")):
@@ -49,7 +45,9 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--resume", metavar="ID", help="go on with a session; `last` is the newest")
     parser.add_argument("--fork", action="store_true", help="with --resume: under an id of its own")
     parser.add_argument("--setup", choices=("init", "maintenance"), help="fire Setup first")
-    parser.add_argument("--max-iterations", type=_some, metavar="N", help="requests to the model per turn")
+    parser.add_argument(
+        "--max-iterations", type=_positive, metavar="N", help="requests to the model per turn"
+    )
     parser.add_argument("--max-tool-calls", type=_count, metavar="N", help="calls of tools per turn")
     parser.add_argument(
         "--compact-at", type=_count, metavar="TOKENS", help="compact the conversation from here on"
@@ -59,13 +57,13 @@ def add_parser(subparsers: Any) -> None:
 
 def _count(text: str) -> int:
     if not text.isascii() or not text.isdigit():
-        raise argparse.ArgumentTypeError(f"{text[:40]!r} is no number from 0 on")
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a whole number, 0 or more")
     return int(text)
 
 
-def _some(text: str) -> int:
+def _positive(text: str) -> int:
     if (number := _count(text)) == 0:
-        raise argparse.ArgumentTypeError("at least 1 is needed")
+        raise argparse.ArgumentTypeError("must be at least 1")
     return number
 
 

@@ -109,7 +109,7 @@ class LineAsker:
             self.waiting = None
 
 
-class Conversing:
+class Conversation:
     """Feeds an agent with lines. On a terminal what is typed during a turn is queued; a pipe is read in step."""
 
     def __init__(
@@ -189,8 +189,8 @@ class Conversing:
 
 
 _MOST_TRIES = 3
-_YES_agent_answers = frozenset({"y", "yes", "true", "ok", "1"})
-_NO = frozenset({"n", "no", "false", "0"})
+_TRUE = frozenset({"y", "yes", "true", "ok", "1"})
+_FALSE = frozenset({"n", "no", "false", "0"})
 _DECLINE, _CANCEL = ServerAnswer(action="decline"), ServerAnswer(action="cancel")
 
 
@@ -272,8 +272,8 @@ class LineAnswers:
 def _value(line: str, rules: Mapping[str, Any]) -> Any:
     """The line as what is asked for; as it is where it is none."""
     match rules.get("type"):
-        case "boolean" if line.casefold() in _YES_agent_answers | _NO:
-            return line.casefold() in _YES_agent_answers
+        case "boolean" if line.casefold() in _TRUE | _FALSE:
+            return line.casefold() in _TRUE
         case "integer" | "number":
             return _number(line)
         case "array":

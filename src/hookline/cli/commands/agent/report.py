@@ -1,6 +1,6 @@
-"""What a run without a screen tells while it works, on stderr: the answer alone belongs on stdout."""
+"""What a run without a screen shows: progress on stderr, and the document of `hookline agent --json`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -10,21 +10,19 @@ from hookline.agent.models.port import Request
 from hookline.agent.ports import Listener, Shown
 from hookline.agent.session.session import Agent, Told
 from hookline.cli.commands.fire.report import outcome_document, run_document
-from hookline.cli.output import tell
+from hookline.cli.describe import name_redactor
+from hookline.cli.output import note
 from hookline.cli.text import json_lines
 from hookline.journal.journal import Journal
-from hookline.model.run import Run
 from hookline.model.safe_text import one_line, printable
 
 _WIDEST = 160
-
-
-#: What somebody should read that is in no event.
+#: What the document must have and no event has.
 _NOTICES = frozenset({"warning", "notice", "blocked"})
 
 
-class Silent:
-    """For --json: everything is in the document."""
+class NoticeLog:
+    """For --json: keeps the notices for the document, and shows nothing."""
 
     def __init__(self) -> None:
         self.notices: list[Shown] = []
@@ -34,13 +32,13 @@ class Silent:
             self.notices.append(shown)
 
 
-class Transcribing:
-    """One line for each thing that happens."""
+class ProgressLines:
+    """One line on stderr for each thing that happens; only the answer goes to stdout."""
 
     def show(self, shown: Shown) -> None:
         line = _line(shown)
         if line is not None:
-            tell(f"{_who(shown)}{line}")
+            note(f"{_who(shown)}{line}")
 
 
 def _who(shown: Shown) -> str:
@@ -82,7 +80,7 @@ def as_document(
 
 
 def _notices(listener: Listener) -> list[dict[str, Any]]:
-    kept = listener.notices if isinstance(listener, Silent) else ()
+    kept = listener.notices if isinstance(listener, NoticeLog) else ()
     return [{"kind": shown.kind, "agent": shown.agent, "text": shown.text} for shown in kept]
 
 
@@ -92,20 +90,15 @@ def _event(fired: Fired, journal: Journal) -> dict[str, Any]:
         "spelled": fired.event_name,
         "agent": fired.agent,
         "payload": _payload(fired.payload),
-        "outcome": msgspec.to_builtins(outcome_document(fired.outcome, _named(journal)), enc_hook=str),
+        "outcome": msgspec.to_builtins(outcome_document(fired.outcome, name_redactor(journal)), enc_hook=str),
         "runs": [msgspec.to_builtins(run_document(journal.cleaned(run))) for run in fired.runs],
     }
 
 
 def _payload(payload: Any) -> dict[str, Any]:
-    """Every field that has a value, its default too: hooks of every dialect are told those."""
+    """Every field that has a value, even its default: hooks of every dialect get those."""
     fields = {name: value for name, value in msgspec.structs.asdict(payload).items() if value is not None}
     return msgspec.to_builtins(fields, enc_hook=str)
-
-
-def _named(journal: Journal) -> Callable[[str], str]:
-    """A hook without a name is called by its command, which may hold a secret."""
-    return lambda name: journal.cleaned(Run(hook=name)).hook
 
 
 def _request(request: Request) -> dict[str, Any]:

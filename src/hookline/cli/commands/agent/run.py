@@ -1,4 +1,4 @@
-"""Ctrl-C and other signals that want something of an agent: stop what it does, or leave."""
+"""Run one agent from the command line: build it, feed it its prompts, report, close."""
 
 import argparse
 import asyncio
@@ -27,83 +27,157 @@ from hookline.agent.subagents.definitions import (
     definition_hooks,
     read_definitions,
 )
-from hookline.cli.commands.agent.conversation import Conversing, LineAnswers, LineAsker, LineInput
-from hookline.cli.commands.agent.report import Silent, Transcribing, as_document
-from hookline.cli.engines import chosen_dialect, command_engine, with_flag_hooks
-from hookline.cli.output import show, tell
-from hookline.cli.requests import RequestError, working_directory
+from hookline.cli.commands.agent.conversation import Conversation, LineAnswers, LineAsker, LineInput
+from hookline.cli.commands.agent.report import NoticeLog, ProgressLines, as_document
+from hookline.cli.engines import chosen_dialect, command_engine, load, with_flag_hooks
+from hookline.cli.output import ExitStatus, note, show
+from hookline.cli.problems import RequestError
+from hookline.cli.requests import working_directory
 from hookline.config.engine import Engine
 from hookline.handlers.process.pool import Processes
 from hookline.model.diagnostics import Diagnostic
-from hookline.model.errors import HooklineError
 from hookline.model.hook import Hook
 from hookline.model.safe_text import printable
 
-_STAYS = "stopped; Ctrl-C once more, or /exit, leaves"
+_STOPPED = "stopped; Ctrl-C once more, or /exit, leaves"
+#: Seconds that background hooks still have after an interrupt.
+_HURRIED_SECONDS = 0.5
+_STATUS = {"completed": ExitStatus.OK, "interrupted": ExitStatus.INTERRUPTED}
 
 
-class Stopping:
-    """For one session. `talks`: the user is at a terminal, so Ctrl-C in a turn stops that turn alone."""
-
-    def __init__(
-        self, agent: Agent, playing: "asyncio.Future[Any]", *, talks: bool, say: Callable[[str], None]
-    ) -> None:
-        self._agent = agent
-        self._playing = playing
-        self._talks = talks
-        self._say = say
-        self._stopped_turn: int | None = None
-        #: Whether the session was told to end.
-        self.left = False
-
-    def stop(self) -> None:
-        agent = self._agent
-        if not self._talks or not agent.busy or self._stopped_turn == agent.turns:
-            self.leave()
-            return
-        self._stopped_turn = agent.turns
-        agent.queue.clear()
-        agent.interrupt()
-        self._say(_STAYS)
-
-    def leave(self) -> None:
-        """What is done ends now, and the session ends as it should."""
-        self.left = True
-        self._agent.queue.clear()
-        self._agent.leaving = self._agent.leaving or "other"
-        # A turn settles itself. What is no turn, such as hooks of the start or waiting for a wake, just ends.
-        if not self._agent.interrupt():
-            self._playing.cancel()
-
-    @contextmanager
-    def heard(self) -> Generator[None]:
-        """While signals come here. A terminal that is closed is one of them."""
-        with _on_signals(self.stop, self.leave):
-            yield
-
-
-async def close_engine(engine: Engine, limit: float | None) -> None:
-    """Hooks in the background get their time, unless the user has none."""
-    closing = asyncio.ensure_future(engine.close(limit))
-    with _on_signals(closing.cancel, closing.cancel):
-        await asyncio.wait({closing})
-    if closing.cancelled():
-        await engine.close(0.0)
-    else:
-        closing.result()
-
-
-@contextmanager
-def _on_signals(stop: Callable[[], object], leave: Callable[[], object]) -> Generator[None]:
-    loop = asyncio.get_running_loop()
-    signals = {signal.SIGINT: stop, signal.SIGTERM: leave, signal.SIGHUP: leave}
-    for number, react in signals.items():
-        loop.add_signal_handler(number, react)
+async def run_agent(args: argparse.Namespace) -> ExitStatus:
+    cwd, env = _real(working_directory(args.cwd)), dict(os.environ)
+    defined = defined_agent(args)
+    model = args.model or (defined.root.model if defined else None) or default_model(env)
+    port = RequestLog(provider_model(model, base_url=args.base_url, env=env), keep=args.json)
+    lines = _lines(args)
+    log, processes = EventLog(keep=args.json), Processes(containment="subreaper")
+    servers = McpServers()
+    engine = _engine(port, model, processes, servers, looking_tools(cwd, env))
+    engine.journal.subscribe(log.ran)
+    asker = LineAsker(lines, note) if lines is not None else None
+    told: Told | None = None
     try:
-        yield
+        extra = () if args.no_hooks else load_hooks(engine, args, cwd, defined)
+        parts = Parts(
+            engine=None if args.no_hooks else engine,
+            model=port,
+            processes=processes,
+            env=env,
+            listener=_listener(args),
+            log=log,
+            asker=asker,
+            answers=None if asker is None else LineAnswers(asker),
+            servers=servers,
+            extra_hooks=extra,
+            live=args.config is None and args.dialect is None,
+            terminal=lines is not None and sys.stdin.isatty(),
+        )
+        ready, told = await _sessions(wanted_agent(args, cwd, model, defined), parts, args, lines)
+        if told is not None and lines is None and not args.json:
+            _show_answer(told)
     finally:
-        for number in signals:
-            loop.remove_signal_handler(number)
+        await close_engine(
+            engine, _HURRIED_SECONDS if told is not None and told.status == "interrupted" else None
+        )
+        await processes.close()
+        await port.close()
+    if args.json:
+        show(as_document(ready.agent, told, log, port.requests, engine.journal), as_json=True)
+    if told is None:
+        return _no_prompt(args)
+    return _STATUS.get(told.status, ExitStatus.PROBLEM)
+
+
+def _real(directory: str) -> str:
+    """Tools resolve links, and files they find must not seem to be outside of the project."""
+    return os.path.realpath(directory)
+
+
+async def _sessions(
+    wanted: Wanted, parts: Parts, args: argparse.Namespace, lines: LineInput | None
+) -> tuple[Ready, Told | None]:
+    """One session, and those that are resumed from it."""
+    prompts, setup = list(args.words), args.setup
+    while True:
+        ready = make_agent(wanted, parts)
+        show_diagnostics(ready.settings.diagnostics)
+        told = await _session(ready, prompts, args, lines, setup)
+        if ready.agent.goes_on_with is None:
+            return ready, told
+        wanted = replace(wanted, resume=ready.agent.goes_on_with, fork=False)
+        prompts, setup = list(ready.agent.queue), None
+
+
+async def _session(
+    ready: Ready, prompts: list[str], args: argparse.Namespace, lines: LineInput | None, setup: str | None
+) -> Told | None:
+    """Start, every prompt, the end. Ctrl-C stops what is being done; the session still ends properly."""
+    agent = ready.agent
+    for prompt in prompts:
+        agent.submit(prompt)
+    played = asyncio.ensure_future(_played(ready, args, lines, setup))
+    interrupts = Interrupts(agent, played, talks=lines is not None and sys.stdin.isatty(), say=note)
+    with interrupts.handled():
+        try:
+            await asyncio.wait({played})
+        finally:
+            played.cancel()
+            await ready.end(agent.leaving or "other")
+            await ready.close()
+    if not interrupts.left:
+        return played.result()
+    told = None if played.cancelled() else played.result()
+    return Told(status="interrupted", why="interrupted", text=told.text if told is not None else "")
+
+
+async def _played(
+    ready: Ready, args: argparse.Namespace, lines: LineInput | None, setup: str | None
+) -> Told | None:
+    await ready.begin(setup)
+    if lines is None or not isinstance(ready.asker, LineAsker):
+        return await ready.agent.run()
+    show_answer = _show_nothing if args.json else _show_answer
+    conversation = Conversation(ready.agent, lines, ready.asker, show_answer, eager=sys.stdin.isatty())
+    return await conversation.run()
+
+
+def _lines(args: argparse.Namespace) -> LineInput | None:
+    """Prompts come from standard input on a terminal, and if no prompt was given."""
+    talks = not (args.print or args.json) and sys.stdin.isatty()
+    return LineInput(0) if talks or not args.words else None
+
+
+def _listener(args: argparse.Namespace) -> Listener:
+    return NoticeLog() if args.json else ProgressLines()
+
+
+def _engine(
+    port: ModelPort, model: str, processes: Processes, servers: McpServers, looking: Sequence[HookTool]
+) -> Engine:
+    return command_engine(
+        completer=ModelCompleter(port, model),
+        agent_runner=ModelAgentRunner(port, model, looking),
+        processes=processes,
+        mcp=servers,
+    )
+
+
+def _no_prompt(args: argparse.Namespace) -> ExitStatus:
+    """Fine for a conversation that is left at once; with --print the prompt is missing."""
+    if not args.print:
+        return ExitStatus.OK
+    note("hookline agent: no prompt: pass one, or write prompts to standard input, one per line")
+    return ExitStatus.PROBLEM
+
+
+def _show_answer(told: Told) -> None:
+    if told.text or told.why:
+        show(printable(told.text or told.why))
+
+
+def _show_nothing(told: Told) -> None:
+    del told
 
 
 class Defined(Struct, frozen=True):
@@ -117,13 +191,13 @@ def defined_agent(args: argparse.Namespace) -> Defined | None:
     if args.definition is None:
         return None
     definitions = read_definitions(args.definition)
-    tell_all(definitions.notices)
+    show_diagnostics(definitions.notices)
     return Defined(definitions, definitions.root(args.agent))
 
 
 def wanted_agent(args: argparse.Namespace, cwd: str, model: str, defined: Defined | None) -> Wanted:
     if args.fork and args.resume is None:
-        raise RequestError("--fork goes with --resume: say which session is to be gone on with")
+        raise RequestError("--fork needs --resume: say which session to continue")
     root = defined.root if defined is not None else AgentDefinition()
     return Wanted(
         cwd=cwd,
@@ -148,12 +222,12 @@ def wanted_agent(args: argparse.Namespace, cwd: str, model: str, defined: Define
 def load_hooks(
     engine: Engine, args: argparse.Namespace, cwd: str, defined: Defined | None
 ) -> tuple[Hook, ...]:
-    """Put everything in force; returns the hooks that stand in no file a live reload would look for."""
+    """Put everything in force; returns the hooks that are in no file, so that a live reload keeps them."""
     chosen = chosen_dialect(engine, args.dialect, args.config)
-    loaded = engine.load(cwd, args.config, None if args.dialect is None else [args.dialect])
-    tell_all(loaded.diagnostics)
+    loaded = load(engine, args, cwd)
+    show_diagnostics(loaded.diagnostics)
     own = _of_definition(engine, defined)
-    # A definition that stands where its agent looks for one was read as hooks already, for another main agent.
+    # A definition in a place where its agent looks was read as hooks already, for another main agent.
     files = {hook.where.file for hook in own}
     hooks = [*(hook for hook in loaded.hooks if hook.where.file not in files), *own]
     in_force = with_flag_hooks(engine, hooks, args.hook or (), chosen)
@@ -165,158 +239,75 @@ def load_hooks(
 def _of_definition(engine: Engine, defined: Defined | None) -> Sequence[Hook]:
     if defined is None:
         return ()
-    hooks, said = definition_hooks(engine, defined.definitions, defined.root.name)
-    tell_all(said)
+    hooks, notices = definition_hooks(engine, defined.definitions, defined.root.name)
+    show_diagnostics(notices)
     return hooks
 
 
-def tell_all(diagnostics: Sequence[Diagnostic]) -> None:
+def show_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
     for diagnostic in diagnostics:
-        tell(printable(str(diagnostic)))
+        note(printable(str(diagnostic)))
 
 
-FINE, PROBLEM, INTERRUPTED = 0, 1, 130
-#: Seconds that background hooks still have when the user wants to be gone.
-_HURRY = 0.5
-_STATUS = {"completed": FINE, "interrupted": INTERRUPTED}
+class Interrupts:
+    """Ctrl-C and other signals during one session. If the user `talks` at a terminal, Ctrl-C stops only the turn."""
+
+    def __init__(
+        self, agent: Agent, played: "asyncio.Future[Any]", *, talks: bool, say: Callable[[str], None]
+    ) -> None:
+        self._agent = agent
+        self._played = played
+        self._talks = talks
+        self._say = say
+        self._stopped_turn: int | None = None
+        #: Whether a signal ended the session.
+        self.left = False
+
+    def stop(self) -> None:
+        agent = self._agent
+        if not self._talks or not agent.busy or self._stopped_turn == agent.turns:
+            self.leave()
+            return
+        self._stopped_turn = agent.turns
+        agent.queue.clear()
+        agent.interrupt()
+        self._say(_STOPPED)
+
+    def leave(self) -> None:
+        """Stop what is being done, and end the session properly."""
+        self.left = True
+        self._agent.queue.clear()
+        self._agent.leaving = self._agent.leaving or "other"
+        # A turn settles itself. Anything else, such as hooks of the start or waiting for a wake, is cancelled.
+        if not self._agent.interrupt():
+            self._played.cancel()
+
+    @contextmanager
+    def handled(self) -> Generator[None]:
+        """While signals are handled here; closing the terminal sends one, too."""
+        with _on_signals(self.stop, self.leave):
+            yield
 
 
-async def run_agent(args: argparse.Namespace) -> int:
+async def close_engine(engine: Engine, limit: float | None) -> None:
+    """Background hooks have time to end, unless the user interrupts that, too."""
+    closing = asyncio.ensure_future(engine.close(limit))
+    with _on_signals(closing.cancel, closing.cancel):
+        await asyncio.wait({closing})
+    if closing.cancelled():
+        await engine.close(0.0)
+    else:
+        closing.result()
+
+
+@contextmanager
+def _on_signals(stop: Callable[[], object], leave: Callable[[], object]) -> Generator[None]:
+    loop = asyncio.get_running_loop()
+    signals = {signal.SIGINT: stop, signal.SIGTERM: leave, signal.SIGHUP: leave}
+    for number, react in signals.items():
+        loop.add_signal_handler(number, react)
     try:
-        return await _run(args)
-    except (RequestError, HooklineError) as problem:
-        tell(printable(f"hookline agent: {problem}"))
-        return PROBLEM
-
-
-async def _run(args: argparse.Namespace) -> int:
-    cwd, env = _real(working_directory(args.cwd)), dict(os.environ)
-    defined = defined_agent(args)
-    model = args.model or (defined.root.model if defined else None) or default_model(env)
-    port = RequestLog(provider_model(model, base_url=args.base_url, env=env), keep=args.json)
-    lines = _lines(args)
-    log, processes = EventLog(keep=args.json), Processes(containment="subreaper")
-    servers = McpServers()
-    engine = _engine(port, model, processes, servers, looking_tools(cwd, env))
-    engine.journal.subscribe(log.ran)
-    asker = LineAsker(lines, tell) if lines is not None else None
-    told: Told | None = None
-    try:
-        extra = () if args.no_hooks else load_hooks(engine, args, cwd, defined)
-        parts = Parts(
-            engine=None if args.no_hooks else engine,
-            model=port,
-            processes=processes,
-            env=env,
-            listener=_listener(args),
-            log=log,
-            asker=asker,
-            answers=None if asker is None else LineAnswers(asker),
-            servers=servers,
-            extra_hooks=extra,
-            live=args.config is None and args.dialect is None,
-            terminal=lines is not None and sys.stdin.isatty(),
-        )
-        ready, told = await _sessions(wanted_agent(args, cwd, model, defined), parts, args, lines)
-        if told is not None and lines is None and not args.json:
-            _answer(told)
+        yield
     finally:
-        await close_engine(engine, _HURRY if told is not None and told.status == "interrupted" else None)
-        await processes.close()
-        await port.close()
-    if args.json:
-        show(as_document(ready.agent, told, log, port.requests, engine.journal), as_json=True)
-    if told is None:
-        return _nothing_played(args)
-    return _STATUS.get(told.status, PROBLEM)
-
-
-def _real(directory: str) -> str:
-    """Tools follow links, and what they find must not seem to be elsewhere."""
-    return os.path.realpath(directory)
-
-
-async def _sessions(
-    wanted: Wanted, parts: Parts, args: argparse.Namespace, lines: LineInput | None
-) -> tuple[Ready, Told | None]:
-    """One session, and those that are taken up from it."""
-    prompts, setup = list(args.words), args.setup
-    while True:
-        ready = make_agent(wanted, parts)
-        tell_all(ready.settings.diagnostics)
-        told = await _session(ready, prompts, args, lines, setup)
-        if ready.agent.goes_on_with is None:
-            return ready, told
-        wanted = replace(wanted, resume=ready.agent.goes_on_with, fork=False)
-        prompts, setup = list(ready.agent.queue), None
-
-
-async def _session(
-    ready: Ready, prompts: list[str], args: argparse.Namespace, lines: LineInput | None, setup: str | None
-) -> Told | None:
-    """Start, every prompt, the end. Ctrl-C stops what is being done; the session still ends as it should."""
-    agent = ready.agent
-    for prompt in prompts:
-        agent.submit(prompt)
-    playing = asyncio.ensure_future(_played(ready, args, lines, setup))
-    stopping = Stopping(agent, playing, talks=lines is not None and sys.stdin.isatty(), say=tell)
-    with stopping.heard():
-        try:
-            await asyncio.wait({playing})
-        finally:
-            playing.cancel()
-            await ready.end(agent.leaving or "other")
-            await ready.close()
-    if not stopping.left:
-        return playing.result()
-    told = None if playing.cancelled() else playing.result()
-    return Told(status="interrupted", why="interrupted", text=told.text if told is not None else "")
-
-
-async def _played(
-    ready: Ready, args: argparse.Namespace, lines: LineInput | None, setup: str | None
-) -> Told | None:
-    await ready.begin(setup)
-    if lines is None or not isinstance(ready.asker, LineAsker):
-        return await ready.agent.run()
-    tell_answer = _quiet if args.json else _answer
-    conversing = Conversing(ready.agent, lines, ready.asker, tell_answer, eager=sys.stdin.isatty())
-    return await conversing.run()
-
-
-def _lines(args: argparse.Namespace) -> LineInput | None:
-    """A conversation by lines: on a terminal, and where no prompt was given."""
-    talks = not (args.print or args.json) and sys.stdin.isatty()
-    return LineInput(0) if talks or not args.words else None
-
-
-def _listener(args: argparse.Namespace) -> Listener:
-    return Silent() if args.json else Transcribing()
-
-
-def _engine(
-    port: ModelPort, model: str, processes: Processes, servers: McpServers, looking: Sequence[HookTool]
-) -> Engine:
-    return command_engine(
-        completer=ModelCompleter(port, model),
-        agent_runner=ModelAgentRunner(port, model, looking),
-        processes=processes,
-        mcp=servers,
-    )
-
-
-def _nothing_played(args: argparse.Namespace) -> int:
-    """Fine for a conversation; whoever wanted an answer printed forgot the prompt."""
-    if not args.print:
-        return FINE
-    tell("hookline agent: no prompt was given: name one, or write prompts to standard input, one a line")
-    return PROBLEM
-
-
-def _answer(told: Told) -> None:
-    if told.text or told.why:
-        show(printable(told.text or told.why))
-
-
-def _quiet(told: Told) -> None:
-    del told
+        for number in signals:
+            loop.remove_signal_handler(number)

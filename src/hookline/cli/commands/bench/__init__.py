@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from hookline.cli.parsers import add_source_options, command_parser
+from hookline.cli.parsers import add_json_option, add_model_option, add_source_options, command_parser
 
 _DESCRIPTION = """Run your hooks again and again on sample payloads and say how long they take: each hook, and
 each event as a whole. The hooks really run, with all they do: --dry-run lists them, --only picks
@@ -17,7 +17,7 @@ _EPILOG = """examples:
   hookline bench --dry-run
   hookline bench --config .claude/settings.json --json
 
-exit status: 0 fine, 1 a hook failed or ran into its timeout, or a usage or configuration error, 130 interrupted"""
+exit status: 0 fine, 1 a hook failed or timed out, or a usage or configuration error, 130 interrupted"""
 
 
 def add_parser(commands: Any) -> None:
@@ -34,8 +34,8 @@ def add_parser(commands: Any) -> None:
         help="hooks with this in their name; with / or : also in file:line",
     )
     parser.add_argument("--dry-run", action="store_true", help="list what would run, and on which payload")
-    parser.add_argument("--model", metavar="NAME", help="answers prompt hooks; scripted:FILE plays a list")
-    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    add_model_option(parser)
+    add_json_option(parser, "print the figures as JSON")
     parser.set_defaults(run=run_command)
 
 
@@ -43,11 +43,5 @@ def run_command(args: argparse.Namespace) -> int:
     import asyncio
 
     from hookline.cli.commands.bench.run import bench
-    from hookline.cli.problems import tell_problem
-    from hookline.cli.requests import RequestError
-    from hookline.model.errors import HooklineError
 
-    try:
-        return asyncio.run(bench(args))
-    except (RequestError, HooklineError) as problem:
-        return tell_problem("bench", problem)
+    return asyncio.run(bench(args))

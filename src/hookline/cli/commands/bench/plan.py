@@ -1,4 +1,4 @@
-"""Payloads to try hooks on: the example of each event, with the tools and values that the hooks ask for."""
+"""What is measured: for each event, few sample payloads that together concern as many hooks as they can."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.cli.describe import means_hook
-from hookline.cli.requests import RequestError
+from hookline.cli.problems import RequestError
 from hookline.config.engine import Engine
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.engine.session import Session
@@ -41,14 +41,17 @@ _TOOLS: Mapping[str, Mapping[str, Any]] = {
     "write_file": {"path": "README.md", "content": "hello\n"},
     "read_file": {"path": "README.md"},
 }
-#: What a rule in brackets is about, by the keys that tools have for it.
+#: The argument that a rule in brackets is about, by the names that tools have for it.
 _RULED = ("command", "cmd", "file_path", "path", "url", "pattern")
 _RULE = re.compile(r"([A-Za-z_]\w*)\(([^()]*)\)")
 _NAME = re.compile(r"[\w./*-]{1,100}")
 
 
 def samples(event: EventSpec[Any], hooks: Sequence[Hook]) -> list[Any]:
-    """Payloads of the event in the order they should be tried; none for a payload only its host can make."""
+    """Payloads of the event in the order to try them; none if only its host can make the payload.
+
+    The example of the event, then variants with the tools and values that the hooks ask for.
+    """
     example = example_payload(event)
     if example is None:
         return []
@@ -97,7 +100,7 @@ def _calls(hooks: Sequence[Hook]) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _names(hooks: Sequence[Hook]) -> Iterator[str]:
-    """The names a matcher is made of, as far as that is plain; who matches by a pattern is found by trying."""
+    """The names in a matcher, if they are plain; what a pattern matches is found by trying."""
     for hook in hooks:
         text = hook.matcher.text if hook.matcher is not None else ""
         for part in re.split(r"[|,\s]+", text[:1000]):
@@ -106,7 +109,7 @@ def _names(hooks: Sequence[Hook]) -> Iterator[str]:
                 yield name
 
 
-#: How a hook is known in its runs.
+#: Name and source, by which a hook is found in its runs.
 HookKey = tuple[str, str]
 
 
@@ -119,7 +122,7 @@ class Planned(Struct, frozen=True):
 
 
 class LeftOut(Struct, frozen=True):
-    """A hook that no sample concerns."""
+    """A hook that no sample payload concerns."""
 
     hook: Hook
     why: str
@@ -160,16 +163,15 @@ def _of_event(
             found.append(Planned(event, payload, chosen))
     covered: set[int] = set()
     kept: list[Planned] = []
-    while (
-        found
-    ):  # the one that adds most, the earliest of equals: a short list is found this way, if not the shortest
+    # Greedy: always the one that adds most, the earliest of equals. That gives a short list, if not the shortest.
+    while found:
         best = max(found, key=lambda each: len(_ids(each) - covered))
         if not _ids(best) - covered:
             break
         covered |= _ids(best)
         kept.append(best)
     left = [
-        LeftOut(hook, whys.get(id(hook), f"nobody but its host can make a payload of {event.name}"))
+        LeftOut(hook, whys.get(id(hook), f"only a host can make a payload of {event.name}"))
         for hook in hooks
         if id(hook) not in covered
     ]

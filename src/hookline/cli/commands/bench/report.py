@@ -1,4 +1,4 @@
-"""What `hookline bench --json` prints."""
+"""The figures of `hookline bench`, the verdict on each hook, and both as text and as JSON."""
 
 import math
 import statistics
@@ -8,8 +8,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from hookline.cli.describe import seen_from_here
-from hookline.cli.text import paragraph, table, terminal_width
+from hookline.cli.describe import short_source
+from hookline.cli.text import count_of, indented, json_lines, paragraph, table
 from hookline.model.hook import Hook
 from hookline.model.run import Run
 from hookline.model.safe_text import one_line
@@ -64,14 +64,20 @@ class BenchDocument(Struct, frozen=True, forbid_unknown_fields=True):
     events: tuple[EventBench, ...]
     diagnostics: tuple[str, ...] = ()
 
+    def as_json(self) -> str:
+        return json_lines(self)
 
-#: Whoever waits this long for a hook notices it.
+    def as_text(self, width: int) -> str:
+        return "\n".join(_lines(self, width))
+
+
+#: A wait that a user notices.
 _NOTICED_MS = 1000.0
 _FAILED = ("failed", "not_started", "cancelled", "untrusted")
 
 
 def times(durations: Sequence[float]) -> Times | None:
-    """Milliseconds in, figures out; none for nothing."""
+    """The figures of durations in milliseconds; None if there are none."""
     if not durations:
         return None
     ordered = sorted(durations)
@@ -112,7 +118,7 @@ def _verdict(hook: Hook, runs: Sequence[Run], took: Times | None) -> tuple[Verdi
         return "not run", "an earlier hook ended its lane"
     late = [run for run in runs if run.status == "timed_out"]
     if late:
-        return "too slow", f"{len(late)} of {took.count} ran into its timeout of {seconds(hook.timeout)}"
+        return "too slow", f"{len(late)} of {took.count} exceeded its timeout of {seconds(hook.timeout)}"
     failed = [run for run in runs if run.status in _FAILED]
     if failed:
         return (
@@ -138,17 +144,13 @@ def seconds(value: float) -> str:
 _NAME = 40
 
 
-def as_text(document: BenchDocument) -> str:
-    return "\n".join(_lines(document, terminal_width()))
-
-
 def _lines(document: BenchDocument, width: int) -> Iterator[str]:
     for event in document.events:
         if all(hook.verdict == "not run" for hook in event.hooks) and event.times is None:
             continue
         yield _head(event, width)
         rows = list(_listed(event) if document.dry_run else _measured(event))
-        yield "\n".join(f"  {line}" for line in table(rows, width - 2).split("\n"))
+        yield indented(table(rows, width - 2), 2)
         yield ""
     yield from _left_out(document, width)
     yield paragraph(_closing(document), width)
@@ -171,7 +173,7 @@ def _measured(event: EventBench) -> Iterator[list[str]]:
 def _listed(event: EventBench) -> Iterator[list[str]]:
     yield ["HOOK", "TYPE", "DIALECT", "SOURCE"]
     for hook in event.hooks:
-        yield [_name(hook), hook.type, hook.dialect, seen_from_here(hook.source) or "-"]
+        yield [_name(hook), hook.type, hook.dialect, short_source(hook.source) or "-"]
 
 
 def _left_out(document: BenchDocument, width: int) -> Iterator[str]:
@@ -183,7 +185,7 @@ def _left_out(document: BenchDocument, width: int) -> Iterator[str]:
         if hook.verdict == "not run"
     ]
     if left:
-        yield "not run, because no sample payload concerns them:"
+        yield "not run, because no sample payload matches them:"
         yield from (f"  {one_line(f'{_name(hook)}: {hook.why}', width - 2)}" for hook in left)
         yield ""
 
@@ -191,8 +193,7 @@ def _left_out(document: BenchDocument, width: int) -> Iterator[str]:
 def _closing(document: BenchDocument) -> str:
     if document.dry_run:
         return "nothing was run"
-    rounds = "1 round" if document.rounds == 1 else f"{document.rounds} rounds"
-    spawn = _ms(document.spawn_ms or 0)
+    rounds, spawn = count_of(document.rounds, "round"), _ms(document.spawn_ms or 0)
     return f"{rounds} after 2 to warm up. SPAWN: starting a shell ({spawn} here), as part of P50."
 
 

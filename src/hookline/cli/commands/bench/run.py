@@ -1,4 +1,4 @@
-"""Running what is planned, round after round, and keeping how long it took."""
+"""Run what is planned, round after round, and measure how long it takes."""
 
 import argparse
 import os
@@ -27,12 +27,12 @@ from hookline.cli.commands.bench.report import (
     hook_figures,
     times,
 )
-from hookline.cli.engines import command_handlers, looked_for
-from hookline.cli.output import FINE, PROBLEM, show, tell
-from hookline.cli.problems import any_error, tell_diagnostics
-from hookline.cli.requests import RequestError, working_directory
+from hookline.cli.engines import command_handlers, load, searched_places
+from hookline.cli.output import ExitStatus, note, show
+from hookline.cli.problems import RequestError, any_error, report_diagnostics
+from hookline.cli.requests import working_directory
 from hookline.cli.terminal import Progress
-from hookline.cli.text import json_lines
+from hookline.cli.text import count_of, terminal_width
 from hookline.config.engine import Engine
 from hookline.journal.journal import Journal
 from hookline.journal.redaction import Redactor
@@ -46,79 +46,79 @@ from hookline.model.scene import Scene
 from hookline.schemas.examples import SCENE
 
 _WARM_UPS = 2
-#: Seconds that one event may take; a hook that needs a minute is not run twenty times.
+#: Seconds after which an event gets no further rounds; a hook that takes a minute is not run twenty times.
 _ENOUGH_SECONDS, _LEAST_ROUNDS = 30.0, 3
-#: A hook in the background that is not done by then is measured as far as it came.
+#: How long a round waits for background hooks; those that take longer are measured up to then.
 _BACKGROUND_SECONDS = 60.0
 
 
-async def bench(args: argparse.Namespace) -> int:
+async def bench(args: argparse.Namespace) -> ExitStatus:
     """The exit status: 1 when a hook fails, is cut off, or something could not be read."""
     if args.times < 1:
         raise RequestError(f"--times {args.times}: say how many rounds, one at least")
     cwd = working_directory(args.cwd)
     engine = Engine(handlers=command_handlers(args.model), journal=Journal(Redactor(os.environ), memory=1))
     try:
-        loaded = engine.load(cwd, args.config, None if args.dialect is None else [args.dialect])
-        tell_diagnostics(loaded.diagnostics)
+        loaded = load(engine, args, cwd)
+        report_diagnostics(loaded.diagnostics)
         if not loaded.hooks:
-            return _nothing(engine, cwd, args, found=bool(loaded.found))
+            return _nothing_configured(engine, cwd, args, found=bool(loaded.found))
         if all(hook.broken is not None for hook in loaded.hooks):
-            return PROBLEM  # which was told
+            return ExitStatus.PROBLEM  # the diagnostics say why
         engine.swap(only(loaded.hooks, args.only or ()))
         scene = replace(
             SCENE, session_id="bench", cwd=cwd, project_dir=cwd, transcript_path="", attended=False
         )
         todo = plan(engine, scene, chosen_events(engine, args.words, args.dialect))
         document = await _document(engine, scene, todo, loaded.diagnostics, args)
-        return _report(document, as_json=args.json) or (PROBLEM if any_error(loaded.diagnostics) else FINE)
+        shown = _show(document, as_json=args.json)
+        return ExitStatus.PROBLEM if any_error(loaded.diagnostics) else shown
     finally:
         await engine.close()
 
 
-def _nothing(engine: Engine, cwd: str, args: argparse.Namespace, *, found: bool) -> int:
+def _nothing_configured(engine: Engine, cwd: str, args: argparse.Namespace, *, found: bool) -> ExitStatus:
     if args.json:
-        show(json_lines(BenchDocument(args.times, args.dry_run, None, ())), as_json=True)
-    looked = "" if found else f"; looked for\n{looked_for(engine.loader, cwd)}"
-    tell(printable(f"hookline bench: no hooks are configured{looked}"))
-    return PROBLEM
+        show(BenchDocument(args.times, args.dry_run, None, ()).as_json(), as_json=True)
+    places = "" if found else f"; looked for\n{searched_places(engine.loader, cwd)}"
+    note(printable(f"hookline bench: no hooks are configured{places}"))
+    return ExitStatus.PROBLEM
 
 
 async def _document(
     engine: Engine, scene: Scene, todo: Plan, diagnostics: Sequence[Diagnostic], args: argparse.Namespace
 ) -> BenchDocument:
-    clean = _Names(engine.journal)
-    told = tuple(one_line(str(one), 1000) for one in diagnostics)
-    left = _left_out(todo.left_out, clean)
+    keys = _HookKeys(engine.journal)
+    messages = tuple(one_line(str(one), 1000) for one in diagnostics)
+    left = _left_out(todo.left_out, keys)
     if args.dry_run or not todo.planned:
-        events = [_listed(each, clean) for each in todo.planned]
-        return BenchDocument(args.times, True, None, (*events, *left), told)
+        events = [_listed(each, keys) for each in todo.planned]
+        return BenchDocument(args.times, True, None, (*events, *left), messages)
     _warn(todo, args.times)
     with Progress(after=0.0) as progress:
         spawn_ms = await _spawn_ms(args.times)
         events = [
-            await _measured(engine, scene, each, args.times, spawn_ms, clean, progress)
+            await _measured(engine, scene, each, args.times, spawn_ms, keys, progress)
             for each in todo.planned
         ]
-    return BenchDocument(args.times, False, spawn_ms, (*events, *left), told)
+    return BenchDocument(args.times, False, spawn_ms, (*events, *left), messages)
 
 
 def _warn(todo: Plan, rounds: int) -> None:
     hooks = {id(hook) for planned in todo.planned for hook in planned.hooks}
-    some = "1 hook" if len(hooks) == 1 else f"{len(hooks)} hooks"
-    tell(
-        f"hookline bench: running {some}, up to {rounds + _WARM_UPS} times each, for real: what they do is done"
+    note(
+        f"hookline bench: running {count_of(len(hooks), 'hook')} for real, up to {rounds + _WARM_UPS} times each"
         " (--dry-run only lists them)"
     )
 
 
-class _Names:
-    """A hook as its runs call it: a command without a name may hold a secret, which the journal takes out."""
+class _HookKeys:
+    """Hooks by the name they have in their runs, from which the journal has redacted secrets."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
-    def key(self, hook: Hook) -> HookKey:
+    def of(self, hook: Hook) -> HookKey:
         run = self._journal.cleaned(Run(hook=hook.name, source=str(hook.where)))
         return run.hook, run.source
 
@@ -129,7 +129,7 @@ async def _measured(
     planned: Planned,
     rounds: int,
     spawn_ms: float,
-    clean: _Names,
+    keys: _HookKeys,
     progress: Progress,
 ) -> EventBench:
     walls: list[float] = []
@@ -145,8 +145,7 @@ async def _measured(
             for run in ran:
                 runs[run.hook, run.source].append(run)
     hooks = [
-        hook_figures(hook, *clean.key(hook), runs.get(clean.key(hook), ()), spawn_ms)
-        for hook in planned.hooks
+        hook_figures(hook, *keys.of(hook), runs.get(keys.of(hook), ()), spawn_ms) for hook in planned.hooks
     ]
     return EventBench(
         planned.event.name, sample_text(planned.event, planned.payload), tuple(hooks), times(walls)
@@ -154,7 +153,7 @@ async def _measured(
 
 
 async def _round(engine: Engine, scene: Scene, event: Any, payload: Any) -> tuple[float, list[Run]]:
-    """A session of its own: `once` and counted blocks begin anew."""
+    """In a new session, so that `once` and block limits start afresh."""
     session = engine.session(scene.session_id)
     session.scene = scene
     runs: list[Run] = []
@@ -180,29 +179,27 @@ async def _spawn_ms(rounds: int) -> float:
     return took.p50_ms if took is not None else 0.0
 
 
-def _listed(planned: Planned, clean: _Names) -> EventBench:
-    hooks = [_unrun(hook, clean, "would run", "") for hook in planned.hooks]
+def _listed(planned: Planned, keys: _HookKeys) -> EventBench:
+    hooks = [_unrun(hook, keys, "would run", "") for hook in planned.hooks]
     return EventBench(planned.event.name, sample_text(planned.event, planned.payload), tuple(hooks))
 
 
-def _left_out(left: Sequence[LeftOut], clean: _Names) -> list[EventBench]:
+def _left_out(left: Sequence[LeftOut], keys: _HookKeys) -> list[EventBench]:
     by_event: defaultdict[str, list[HookBench]] = defaultdict(list)
     for each in left:
-        by_event[each.hook.event.name].append(_unrun(each.hook, clean, "not run", each.why))
+        by_event[each.hook.event.name].append(_unrun(each.hook, keys, "not run", each.why))
     return [EventBench(event, None, tuple(hooks)) for event, hooks in by_event.items()]
 
 
-def _unrun(hook: Hook, clean: _Names, verdict: Verdict, why: str) -> HookBench:
-    name, source = clean.key(hook)
+def _unrun(hook: Hook, keys: _HookKeys, verdict: Verdict, why: str) -> HookBench:
+    name, source = keys.of(hook)
     return HookBench(
         hook=name, source=source, dialect=hook.dialect, type=hook.kind, timeout_s=hook.timeout, statuses={},
         verdict=verdict, why=why,
     )  # fmt: skip
 
 
-def _report(document: BenchDocument, *, as_json: bool) -> int:
-    from hookline.cli.commands.bench.report import as_text
-
-    shown = show(json_lines(document) if as_json else as_text(document), as_json=as_json)
+def _show(document: BenchDocument, *, as_json: bool) -> ExitStatus:
+    shown = show(document.as_json() if as_json else document.as_text(terminal_width()), as_json=as_json)
     bad = any(hook.verdict in ("failing", "too slow") for event in document.events for hook in event.hooks)
-    return PROBLEM if bad else shown
+    return ExitStatus.PROBLEM if bad else shown

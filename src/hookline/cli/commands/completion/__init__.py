@@ -25,9 +25,7 @@ def add_parser(commands: Any) -> None:
 
 
 def run_command(args: argparse.Namespace) -> int:
-    from hookline.cli.commands.completion import scripts as completion_scripts
-    from hookline.cli.commands.completion.scripts import all_commands
+    from hookline.cli.commands.completion.scripts import SCRIPTS, all_commands
     from hookline.cli.output import show
 
-    script = getattr(completion_scripts, args.shell)
-    return show(script(all_commands()).rstrip("\n"))
+    return show(SCRIPTS[args.shell](all_commands()).rstrip("\n"))

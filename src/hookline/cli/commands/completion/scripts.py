@@ -1,17 +1,28 @@
-"""What can be typed: asked of the commands themselves, by having them fill a parser that is read."""
+"""The completion scripts, one function per shell, from what the parsers of the commands take.
+
+The scripts never call Hookline: completing is instant.
+"""
 
 import argparse
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib import import_module
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Literal
 
 from msgspec import Struct
 
+from hookline.cli.main import COMMANDS, command_package
+from hookline.dialects.registry import standard_dialects
+from hookline.model.events import EVENTS
+
 Kind = Literal["flag", "file", "directory", "words", "anything"]
+
+#: What kind of value an option takes, by its metavar or its name.
+_BY_METAVAR: Mapping[str, Kind] = {"FILE": "file", "DIR": "directory"}
+_BY_NAME: Mapping[str, str] = {"--dialect": "dialects", "--print-config": "dialects", "--event": "events"}
 
 
 class Option(Struct, frozen=True):
-    """An option, or (without strings) the words that may stand alone."""
+    """An option, or (without strings) the positional words."""
 
     strings: tuple[str, ...]
     kind: Kind
@@ -32,42 +43,32 @@ class CommandWords(Struct, frozen=True):
 
 def all_commands() -> tuple[CommandWords, ...]:
     """Every command, in the order of the table."""
-    from hookline.cli.main import COMMANDS
-    from hookline.dialects.registry import standard_dialects
-    from hookline.model.events import EVENTS
-
     lists = {"events": tuple(EVENTS), "dialects": tuple(standard_dialects())}
     found: list[CommandWords] = []
-    for name in COMMANDS:
+    for name, line in COMMANDS.items():
         parser = _Parser()
-        import_module(f"hookline.cli.commands.{name}").add_parser(parser)
-        found.append(parser.heard(name, COMMANDS[name], lists))
+        command_package(name).add_parser(parser)
+        found.append(parser.words(name, line, lists))
     return tuple(found)
 
 
-#: What a value is, where its metavar or its name says so.
-_BY_METAVAR: Mapping[str, Kind] = {"FILE": "file", "DIR": "directory"}
-_BY_NAME: Mapping[str, str] = {"--dialect": "dialects", "--print-config": "dialects", "--event": "events"}
-
-
 class _Parser(argparse.ArgumentParser):
-    """A parser that tells what it takes."""
+    """Given to a command in place of the subparsers, and lists what the command adds to it."""
 
-    def add_parser(self, name: str, **said: Any) -> "_Parser":
-        """Stands in for the place that a command puts its parser into."""
-        del name, said  # the table's name and line are the ones that count
+    def add_parser(self, name: str, **texts: Any) -> "_Parser":
+        del name, texts  # both are in COMMANDS
         return self
 
-    def heard(self, name: str, line: str, lists: Mapping[str, tuple[str, ...]]) -> CommandWords:
+    def words(self, name: str, line: str, lists: Mapping[str, tuple[str, ...]]) -> CommandWords:
         options: list[Option] = []
-        alone = Option((), "anything")
+        positional = Option((), "anything")
         for action in self._actions:
             if action.option_strings:
                 kind, words = _value(action, lists)
                 options.append(Option(tuple(action.option_strings), kind, words, action.help or ""))
-            elif not alone.words:
-                alone = _alone(action, lists)
-        return CommandWords(name, line, tuple(options), alone)
+            elif not positional.words:
+                positional = _positional(action, lists)
+        return CommandWords(name, line, tuple(options), positional)
 
 
 def _value(action: argparse.Action, lists: Mapping[str, tuple[str, ...]]) -> tuple[Kind, tuple[str, ...]]:
@@ -81,7 +82,7 @@ def _value(action: argparse.Action, lists: Mapping[str, tuple[str, ...]]) -> tup
     return _BY_METAVAR.get(str(action.metavar), "anything"), ()
 
 
-def _alone(action: argparse.Action, lists: Mapping[str, tuple[str, ...]]) -> Option:
+def _positional(action: argparse.Action, lists: Mapping[str, tuple[str, ...]]) -> Option:
     if action.choices:
         return Option((), "words", tuple(map(str, action.choices)))
     return Option((), "words", lists["events"]) if "EVENT" in str(action.metavar) else Option((), "anything")
@@ -172,8 +173,8 @@ fi
 """
 
 
-def _zsh_pair(name: str, told: str) -> str:
-    return f"{name}:{told.replace(':', chr(92) + ':')}"
+def _zsh_pair(name: str, line: str) -> str:
+    return f"{name}:{line.replace(':', chr(92) + ':')}"
 
 
 def _zsh_command(command: CommandWords) -> Iterator[str]:
@@ -185,8 +186,8 @@ def _zsh_command(command: CommandWords) -> Iterator[str]:
     yield "            esac"
     yield '            case "$PREFIX" in'
     yield f"                -*) compadd -- {' '.join(command.option_strings)} ;;"
-    alone = " ".join(command.positional.words)
-    yield f"                *) {f'compadd -- {alone}' if alone else '_files'} ;;"
+    positional = " ".join(command.positional.words)
+    yield f"                *) {f'compadd -- {positional}' if positional else '_files'} ;;"
     yield "            esac ;;"
 
 
@@ -237,3 +238,8 @@ def _quoted(text: str) -> str:
 
 def _fish_quoted(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+SCRIPTS: Mapping[str, Callable[[Sequence[CommandWords]], str]] = MappingProxyType(
+    {"bash": bash, "zsh": zsh, "fish": fish}
+)

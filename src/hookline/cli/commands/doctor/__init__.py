@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from hookline.cli.parsers import add_source_options, command_parser
+from hookline.cli.parsers import add_json_option, add_source_options, command_parser
 
 _DESCRIPTION = """Find every configuration of every agent for this directory and user, and say what is wrong with it:
 hooks that never run, that cannot start, that fail open. No hook is run and no file is changed."""
@@ -16,11 +16,11 @@ _EPILOG = """examples:
 exit status: 0 no errors (there may be warnings), 1 an error was found or nothing is configured"""
 
 
-def add_parser(subparsers: Any) -> None:
-    parser = command_parser(subparsers, "doctor", _DESCRIPTION, _EPILOG)
+def add_parser(commands: Any) -> None:
+    parser = command_parser(commands, "doctor", _DESCRIPTION, _EPILOG)
     add_source_options(parser)
     parser.add_argument("--strict-warnings", action="store_true", help="exit 1 for warnings as well")
-    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+    add_json_option(parser, "print the findings as JSON")
     parser.set_defaults(run=run_command)
 
 

@@ -1,4 +1,4 @@
-"""Entries by which an agent asks Hookline: said wrongly, they judge nothing, or refuse everything."""
+"""Entries by which an agent calls Hookline: written wrongly, they judge nothing, or refuse everything."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from hookline.checks.context import CheckContext, CheckFunction, entries
 from hookline.checks.matchers import plain_names, rule_tools
-from hookline.cli.commands.hook.caller import Asked, CallError, caller_of
-from hookline.cli.commands.hook.hooks import words_for_us
+from hookline.cli.commands.hook.caller import AgentEvent, CallError, caller_of
+from hookline.cli.commands.hook.self_calls import hookline_arguments
 from hookline.config.load import Loaded
 from hookline.dialects.dialect import USUAL_TOOLS, Dialect
 from hookline.dialects.report import about
@@ -36,7 +36,7 @@ def calls(commands: Sequence[str]) -> CheckFunction:
     def check(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
         callers: dict[str, Hook] = {}
         for hook in entries(loaded):
-            for words in words_for_us(hook, context.shell):
+            for words in hookline_arguments(hook, context.shell):
                 problem = _wrong(words, hook, commands, context)
                 if problem is not None:
                     fix = f"hookline hook --dialect {hook.dialect} {hook.policy.event_name}"
@@ -78,7 +78,9 @@ def _misunderstood(call: _Call, hook: Hook, context: CheckContext) -> str | None
     return _of_another(call, context.loader.dialect(call.dialect), hook, context.dialect(hook), asked)
 
 
-def _of_another(call: _Call, said: Dialect, hook: Hook, caller: Dialect, asked: Asked | None) -> str | None:
+def _of_another(
+    call: _Call, said: Dialect, hook: Hook, caller: Dialect, asked: AgentEvent | None
+) -> str | None:
     """Words that would be right in another entry."""
     # An agent may have been told to speak another's format, and anybody may speak Hookline's own.
     if caller.has_agent and said.name not in (caller.name, *caller.speaks):
@@ -114,7 +116,11 @@ def _tools_of_another_name(
     """Hooks that answer for Hookline there, and name tools that this agent calls otherwise."""
     table = {usual: own for usual, own in dialect.tools.items() if usual != own}
     for hook in entries(loaded) if table else ():
-        if hook.dialect == dialect.name or hook.event is not entry.event or words_for_us(hook, context.shell):
+        if (
+            hook.dialect == dialect.name
+            or hook.event is not entry.event
+            or hookline_arguments(hook, context.shell)
+        ):
             continue
         names = plain_names(hook.matcher) or tuple(rule_tools(hook.condition))
         known = [table[name] for name in names if name in table]

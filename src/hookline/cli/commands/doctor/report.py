@@ -1,6 +1,8 @@
-"""What the doctor found, and the same as a document for scripts. Its field names are a contract."""
+"""What the doctor found: the record, its JSON (whose field names are a contract), and its text.
 
-import os
+The text lists the files, then errors, warnings and notes, and ends with one line that sums up.
+"""
+
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Literal
@@ -9,15 +11,20 @@ from msgspec import Struct
 
 from hookline.checks.containment import KNOWN_GAP
 from hookline.checks.context import entries
+from hookline.cli.describe import relative_to, with_tilde
 from hookline.cli.terminal import Colour, paint
-from hookline.cli.text import paragraph, table
+from hookline.cli.text import count_of, indented, json_lines, paragraph, table
 from hookline.config.load import Found, Loaded
 from hookline.model.diagnostics import Diagnostic, Severity
 from hookline.model.hook import Scope
 from hookline.model.safe_text import one_line, printable
 
 Weight = Literal["error", "warning", "note"]
-WEIGHTS: dict[Severity, Weight] = {"error": "error", "warning": "warning", "info": "note"}
+_WEIGHTS: dict[Severity, Weight] = {"error": "error", "warning": "warning", "info": "note"}
+_COLOURS: dict[Severity, Colour] = {"error": "red", "warning": "yellow", "info": "cyan"}
+_HEADS: dict[Severity, str] = {"error": "Errors", "warning": "Warnings", "info": "Notes"}
+_INDENT = " " * 4
+_LONGEST_NAME = 60
 
 
 class Findings(Struct, frozen=True, eq=False):
@@ -25,7 +32,7 @@ class Findings(Struct, frozen=True, eq=False):
 
     cwd: str
     loaded: Loaded
-    #: In the order they are told.
+    #: In the order they are shown.
     problems: tuple[Diagnostic, ...]
     looked_for: tuple[str, ...]
     containment: str
@@ -39,17 +46,17 @@ class Findings(Struct, frozen=True, eq=False):
 
     @property
     def hooks(self) -> int:
-        """Without those that only stand in for a file nobody could read."""
+        """Not counting those that represent an unreadable file."""
         unread = set(self.loaded.unreadable)
         return sum(hook.where.file not in unread for hook in entries(self.loaded))
 
     @property
     def files(self) -> int:
-        """Two agents may read the same one."""
+        """Counted once, even if two agents read it."""
         return len({found.file for found in self.loaded.found})
 
     def read_before(self, found: Found) -> str | None:
-        """The dialect that reads this file as well, and whose hooks they are."""
+        """The dialect that reads the same file earlier, so that the hooks are its own."""
         first = next(each for each in self.loaded.found if each.file == found.file)
         return None if first.dialect == found.dialect else first.dialect
 
@@ -61,8 +68,15 @@ class Findings(Struct, frozen=True, eq=False):
             if hook.where.file == found.file and hook.dialect == found.dialect
         )
 
-    def said(self, text: str) -> str:
+    def clean(self, text: str) -> str:
+        """Redacted, and without control characters."""
         return printable(self.redact(text))
+
+    def as_json(self) -> str:
+        return json_lines(as_document(self))
+
+    def as_text(self, width: int) -> str:
+        return "\n".join(_lines(self, width))
 
 
 class FileDocument(Struct, frozen=True):
@@ -115,9 +129,9 @@ def as_document(findings: Findings) -> DoctorDocument:
     whose = {found.file: found.dialect for found in reversed(loaded.found)}
     return DoctorDocument(
         findings.cwd,
-        tuple(_file(findings, found) for found in loaded.found),
+        tuple(_file_document(findings, found) for found in loaded.found),
         tuple(line.strip() for line in findings.looked_for) if not loaded.found else (),
-        tuple(_problem(findings, one, whose.get(one.where.file)) for one in findings.problems),
+        tuple(_problem_document(findings, one, whose.get(one.where.file)) for one in findings.problems),
         CountDocument(
             findings.hooks,
             findings.files,
@@ -129,7 +143,7 @@ def as_document(findings: Findings) -> DoctorDocument:
     )
 
 
-def _file(findings: Findings, found: Found) -> FileDocument:
+def _file_document(findings: Findings, found: Found) -> FileDocument:
     events = findings.events_of(found)
     return FileDocument(
         found.file,
@@ -142,58 +156,47 @@ def _file(findings: Findings, found: Found) -> FileDocument:
     )
 
 
-def _problem(findings: Findings, one: Diagnostic, dialect: str | None) -> ProblemDocument:
+def _problem_document(findings: Findings, one: Diagnostic, dialect: str | None) -> ProblemDocument:
     return ProblemDocument(
-        WEIGHTS[one.severity],
+        _WEIGHTS[one.severity],
         one.code,
-        findings.said(one.message),
+        findings.clean(one.message),
         one.where.file,
         one.where.line,
         dialect,
-        None if one.hook is None else findings.said(one.hook),
-        None if one.fix is None else findings.said(one.fix),
+        None if one.hook is None else findings.clean(one.hook),
+        None if one.fix is None else findings.clean(one.fix),
     )
-
-
-_COLOURS: dict[Severity, Colour] = {"error": "red", "warning": "yellow", "info": "cyan"}
-_HEADS: dict[Severity, str] = {"error": "Errors", "warning": "Warnings", "info": "Notes"}
-_INDENT = " " * 4
-_LONGEST_NAME = 60
-
-
-def as_text(findings: Findings, width: int) -> str:
-    return "\n".join(_lines(findings, width))
 
 
 def _lines(findings: Findings, width: int) -> Iterator[str]:
     if findings.loaded.found:
-        yield from _found(findings, width)
+        yield from _file_lines(findings, width)
     else:
         yield "Nothing is configured here. Looked for"
-        yield from (f"  {_home(place.strip())}" for place in findings.looked_for)
+        yield from (f"  {_short(place.strip())}" for place in findings.looked_for)
         yield ""
     for severity, head in _HEADS.items():
         problems = [one for one in findings.problems if one.severity == severity]
         if problems:
             yield head
             for several in _grouped(problems):
-                yield from _problem_doctor_report(findings, several, width)
+                yield from _problem_lines(findings, several, width)
             yield ""
     yield from _containment(findings, width)
-    yield _sum(findings)
+    yield _summary(findings)
 
 
-def _found(findings: Findings, width: int) -> Iterator[str]:
-    yield f"Found {_counted(findings.files, 'file')} for {_home(findings.cwd)}"
-    rows = [list(_row(findings, found)) for found in findings.loaded.found]
-    for line in table(rows, width - 2).split("\n"):
-        yield f"  {line}"
+def _file_lines(findings: Findings, width: int) -> Iterator[str]:
+    yield f"Found {count_of(findings.files, 'file')} for {_short(findings.cwd)}"
+    rows = [list(_file_row(findings, found)) for found in findings.loaded.found]
+    yield indented(table(rows, width - 2), 2)
     yield ""
 
 
-def _row(findings: Findings, found: Found) -> Iterator[str]:
+def _file_row(findings: Findings, found: Found) -> Iterator[str]:
     events = findings.events_of(found)
-    yield _shown(found.file, findings.cwd)
+    yield _short(found.file, findings.cwd)
     yield findings.title(found.dialect)
     yield found.scope
     if found.unreadable:
@@ -204,29 +207,29 @@ def _row(findings: Findings, found: Found) -> Iterator[str]:
         yield "no hooks"
     else:
         each = ", ".join(name if number == 1 else f"{name} {number}" for name, number in events.items())
-        yield f"{_counted(events.total(), 'hook')}: {findings.said(each)}"
+        yield f"{count_of(events.total(), 'hook')}: {findings.clean(each)}"
 
 
 def _grouped(problems: list[Diagnostic]) -> list[list[Diagnostic]]:
-    """What is said of several hooks in the same words is said once, with all their places."""
+    """Problems with the same text are shown once, with all their places."""
     groups: dict[object, list[Diagnostic]] = {}
     for one in problems:
         groups.setdefault((one.code, one.message, one.fix, one.where.file), []).append(one)
     return list(groups.values())
 
 
-def _problem_doctor_report(findings: Findings, several: list[Diagnostic], width: int) -> Iterator[str]:
+def _problem_lines(findings: Findings, several: list[Diagnostic], width: int) -> Iterator[str]:
     first = several[0]
-    word = paint(WEIGHTS[first.severity], _COLOURS[first.severity])
+    word = paint(_WEIGHTS[first.severity], _COLOURS[first.severity])
     for number, one in enumerate(several):
         line = one.where.line
-        place = _shown(one.where.file, findings.cwd) + (f":{line}" if line is not None else "")
-        hook = f"  {one_line(findings.said(one.hook), _LONGEST_NAME)}" if one.hook else ""
-        lead = f"{word} " if number == 0 else " " * (len(WEIGHTS[first.severity]) + 1)
-        yield f"  {lead}{findings.said(place)}{hook}"
-    yield paragraph(findings.said(first.message), width, _INDENT)
+        place = _short(one.where.file, findings.cwd) + (f":{line}" if line is not None else "")
+        hook = f"  {one_line(findings.clean(one.hook), _LONGEST_NAME)}" if one.hook else ""
+        lead = f"{word} " if number == 0 else " " * (len(_WEIGHTS[first.severity]) + 1)
+        yield f"  {lead}{findings.clean(place)}{hook}"
+    yield paragraph(findings.clean(first.message), width, _INDENT)
     if first.fix:
-        yield paragraph(f"fix: {findings.said(first.fix)}", width, _INDENT)
+        yield paragraph(f"fix: {findings.clean(first.fix)}", width, _INDENT)
 
 
 def _containment(findings: Findings, width: int) -> Iterator[str]:
@@ -236,28 +239,18 @@ def _containment(findings: Findings, width: int) -> Iterator[str]:
         yield ""
 
 
-def _sum(findings: Findings) -> str:
-    hooks = _counted(findings.hooks, "hook")
+def _summary(findings: Findings) -> str:
+    hooks = count_of(findings.hooks, "hook")
     parts = [
-        _counted(findings.count("error"), "error"),
-        _counted(findings.count("warning"), "warning"),
-        _counted(findings.count("info"), "note"),
+        count_of(findings.count("error"), "error"),
+        count_of(findings.count("warning"), "warning"),
+        count_of(findings.count("info"), "note"),
     ]
     if not findings.files:
         return "0 hooks: nothing is configured; `hookline init` writes a first guard"
-    return f"{hooks} in {_counted(findings.files, 'file')}: {', '.join(parts)}"
+    return f"{hooks} in {count_of(findings.files, 'file')}: {', '.join(parts)}"
 
 
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
-def _shown(file: str, cwd: str) -> str:
-    """As short as it stays clear: below the directory, or below the home."""
-    below = os.path.relpath(file, cwd) if os.path.isabs(file) else file
-    return _home(file) if below.startswith("..") else below
-
-
-def _home(text: str) -> str:
-    home = os.environ.get("HOME", "")
-    return printable(text.replace(f"{home}/", "~/") if len(home) > 1 else text)
+def _short(file: str, cwd: str = "") -> str:
+    """Relative to the directory, or to the home, if it is in one of them."""
+    return printable(with_tilde(relative_to(cwd, file) if cwd else file))

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from hookline.cli.parsers import command_parser
+from hookline.cli.parsers import add_json_option, command_parser
 
 _DESCRIPTION = """The events hooks can react to, when each one fires and what hooks may do there.
 With EVENT: what the agents call it, its payload, its answers and how it behaves, with examples.
@@ -19,28 +19,14 @@ _EPILOG = """examples:
 exit status: 0 fine, 1 no event is called that"""
 
 
-def add_parser(subparsers: Any) -> None:
-    parser = command_parser(subparsers, "events", _DESCRIPTION, _EPILOG)
+def add_parser(commands: Any) -> None:
+    parser = command_parser(commands, "events", _DESCRIPTION, _EPILOG)
     parser.add_argument("event", nargs="?", metavar="EVENT", help="show everything about this one")
-    parser.add_argument("--json", action="store_true", help="the same facts as JSON")
+    add_json_option(parser, "the same facts as JSON")
     parser.set_defaults(run=run_command)
 
 
 def run_command(args: argparse.Namespace) -> int:
-    from hookline.dialects.native.events import NativePolicies
-    from hookline.model.events import EVENTS
+    from hookline.cli.commands.events.run import show_events
 
-    policies = NativePolicies(EVENTS.values())
-    if args.event is None:
-        from hookline.cli.commands.events.report import show_table
-
-        return show_table(policies, as_json=args.json)
-    # Only here: what agents call an event is asked of all of them.
-    from hookline.cli.commands.events.report import show_event
-    from hookline.cli.problems import tell_problem
-    from hookline.model.errors import UnknownEventError
-
-    try:
-        return show_event(args.event, policies, as_json=args.json)
-    except UnknownEventError as error:
-        return tell_problem("events", error)
+    return show_events(args.event, as_json=args.json)

@@ -3,7 +3,13 @@
 import argparse
 from typing import Any
 
-from hookline.cli.parsers import add_source_options, command_parser
+from hookline.cli.parsers import (
+    add_event_options,
+    add_hook_option,
+    add_json_option,
+    add_source_options,
+    command_parser,
+)
 
 _DESCRIPTION = """Why each hook would run on one event or would not, in full: which files were read and which of them
 decide, what each matcher is compared with, conditions, once, duplicates, and the rules each hook is
@@ -20,21 +26,17 @@ _EPILOG = """examples:
 exit status: 0 fine, 1 nothing is configured, a usage or configuration error"""
 
 
-def add_parser(subparsers: Any) -> None:
-    parser = command_parser(subparsers, "explain", _DESCRIPTION, _EPILOG)
-    parser.add_argument("words", nargs="*", metavar="EVENT [TOOL] [key=value | key:=JSON ...]")
-    parser.add_argument("--payload", metavar="FILE", help="the event as JSON; - reads standard input")
+def add_parser(commands: Any) -> None:
+    parser = command_parser(commands, "explain", _DESCRIPTION, _EPILOG)
+    add_event_options(parser)
     add_source_options(parser)
-    parser.add_argument(
-        "--hook", action="append", metavar="EVENT=COMMAND", help="one more command hook (repeatable)"
-    )
+    add_hook_option(parser)
     parser.add_argument("--strict", action="store_true", help="as if every hook that can block failed closed")
-    parser.add_argument("--json", action="store_true", help="the same facts as JSON")
+    add_json_option(parser, "the same facts as JSON")
     parser.set_defaults(run=run_command)
 
 
 def run_command(args: argparse.Namespace) -> int:
     from hookline.cli.commands.explain.run import explain
-    from hookline.cli.engines import looked
 
-    return looked("explain", lambda: explain(args))
+    return explain(args)

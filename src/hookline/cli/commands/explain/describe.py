@@ -1,4 +1,4 @@
-"""What a matcher and a condition are, and what they say of one payload."""
+"""Matchers, conditions and policies in words: what they are, and what they mean for one payload."""
 
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
@@ -45,23 +45,20 @@ class ConditionFacts(Struct, frozen=True):
 
 
 def matcher_facts(
-    matcher: Matcher | None, field: str | None, value: str, clean: Callable[[str], str]
+    matcher: Matcher | None, field: str | None, value: str, redact: Callable[[str], str]
 ) -> MatcherFacts | None:
     if matcher is None:
         return None
     kind = _KINDS.get(type(_innermost(matcher)), _RULE)
     try:
         matches, reason = matcher.matches(value), explain_matcher(matcher, value)
-    except Exception as problem:  # noqa: BLE001 a matcher may be anybody's code
-        matches, reason = (
-            True,
-            f"it breaks, which is a failure of the hook: {type(problem).__name__}: {problem}",
-        )
-    return MatcherFacts(clean(matcher.text), kind, field, clean(value), matches, clean(reason))
+    except Exception as problem:  # noqa: BLE001 a matcher may be a host's code
+        matches, reason = True, _broke(problem)
+    return MatcherFacts(redact(matcher.text), kind, field, redact(value), matches, redact(reason))
 
 
 def _innermost(matcher: Matcher) -> Matcher:
-    """Some agents know tools under several names: what is compared with each of them stands inside."""
+    """Some dialects compare each name that a tool has there; the matcher itself is inside of theirs."""
     inner: Matcher | None = getattr(matcher, "inner", None) or getattr(matcher, "own", None)
     return matcher if inner is None else _innermost(inner)
 
@@ -71,69 +68,68 @@ def condition_facts(
     event: EventSpec[Any],
     payload: Any,
     scene: Scene,
-    clean: Callable[[str], str],
+    redact: Callable[[str], str],
 ) -> ConditionFacts | None:
     if condition is None:
         return None
     try:
         holds, reason = condition.holds(event, payload, scene), why(condition, event, payload, scene)
-    except Exception as problem:  # noqa: BLE001 a condition may be anybody's code
-        holds, reason = (
-            True,
-            f"it breaks, which is a failure of the hook: {type(problem).__name__}: {problem}",
-        )
-    return ConditionFacts(clean(condition.text), holds, clean(reason))
+    except Exception as problem:  # noqa: BLE001 a condition may be a host's code
+        holds, reason = True, _broke(problem)
+    return ConditionFacts(redact(condition.text), holds, redact(reason))
+
+
+def _broke(problem: Exception) -> str:
+    return f"it raises, which is a failure of the hook: {type(problem).__name__}: {problem}"
 
 
 _STOP_ON: Mapping[str, str] = MappingProxyType(
     {
-        "never": "the others run all the same",
+        "never": "the other hooks still run",
         "block": "the hooks after it do not run",
-        "closed": "the hooks after it do not run where it is one that fails closed",
+        "closed": "if it fails closed, the hooks after it do not run",
     }
 )
 _KEEP: Mapping[str, str] = MappingProxyType(
     {
         "all": "",
-        "block_only": "and only what the first one that blocked said counts",
-        "decision_only": "and no rewrite and no text for the model counts",
+        "block_only": "and only what the first hook that blocked said counts",
+        "decision_only": "and rewrites and text for the model are dropped",
     }
 )
 _REACTIONS: Mapping[Reaction, str] = MappingProxyType(
     {
-        "pass": "goes on without a word",
-        "warn": "goes on and tells the user",
-        "ask": "asks the user",
-        "block": "blocks",
+        "pass": "continue",
+        "warn": "warn and continue",
+        "ask": "ask the user",
+        "block": "block",
     }
 )
 
 
 def lane_words(lane: Lane) -> Iterator[tuple[str, str]]:
-    """What and how, a row each."""
+    """What a lane does, and how; a row each."""
     policy = lane.policy
     yield "run", _run(lane)
-    yield (
-        "see",
-        "what the last one left" if lane.sees_current and lane.in_order else "what the lanes before left",
-    )
+    before = "the previous hook" if lane.sees_current and lane.in_order else "the lanes before it"
+    yield "see", f"the payload as {before} left it"
     if lane.guards:
         ends = ", ".join(part for part in (_STOP_ON[policy.stop_on], _KEEP[policy.keep]) if part)
         yield "a block", f"{BLOCK_WORDS.get(policy.block_means, policy.block_means)}; {ends}"
     if policy.limit is not None:
-        yield "limit", limit_words(policy.limit)
+        yield "limit", _limit_words(policy.limit)
     if policy.budget is not None:
         yield "budget", f"{policy.budget:g} seconds for all of them together"
     if policy.may & May.CONTEXT:
         yield "text", _text(policy)
     if lane.rechecks_own:
-        yield "asked again", "guards that saw an older value, when a neighbour rewrote it"
+        yield "asked again", "guards that saw an older value, when another hook rewrote it"
 
 
 def _run(lane: Lane) -> str:
     policy = lane.policy
     if not policy.waits:
-        return "in the background: the agent waits for none of them"
+        return "in the background: the agent does not wait for them"
     if lane.in_order:
         return "one after another"
     if policy.settle == "first_answer":
@@ -145,23 +141,20 @@ def _run(lane: Lane) -> str:
 
 def _text(policy: Policy) -> str:
     lives = "" if policy.placement == "transient" else f", {LIVES_WORDS[policy.lives]}"
-    return f"for the model lands {PLACEMENT_WORDS[policy.placement]}{lives}"
+    return f"for the model goes {PLACEMENT_WORDS[policy.placement]}{lives}"
 
 
-def limit_words(limit: Limit) -> str:
+def _limit_words(limit: Limit) -> str:
     then = "the turn ends" if limit.then == "end_turn" else "the next one is not obeyed"
     resets = "a new turn" if limit.resets == "turn" else "a new turn or a tool call"
-    return f"{limit.obeyed} blocks in a row are obeyed, then {then}; {resets} starts the count anew"
+    return f"{limit.obeyed} blocks in a row are obeyed, then {then}; {resets} restarts the count"
 
 
 def failure_words(reactions: Mapping[Cause, Reaction]) -> str:
-    """Grouped by what is done: `blocks on crashed, timed_out; goes on and tells the user on the rest`."""
+    """The reaction to most causes, then the exceptions: `warn and continue (cancelled: block)`."""
     causes: dict[Reaction, list[str]] = {}
     for cause in CAUSES:
         causes.setdefault(reactions[cause], []).append(cause)
-    if len(causes) == 1:
-        return f"{_REACTIONS[next(iter(causes))]}, whatever goes wrong"
-    ordered = sorted(causes.items(), key=lambda item: len(item[1]))
-    *some, (last, _) = ordered
-    told = [f"{_REACTIONS[reaction]} when {' or '.join(named)}" for reaction, named in some]
-    return "; ".join([*told, f"else {_REACTIONS[last]}"])
+    usual = max(causes, key=lambda reaction: len(causes[reaction]))
+    others = [f"{', '.join(some)}: {_REACTIONS[each]}" for each, some in causes.items() if each != usual]
+    return _REACTIONS[usual] + (f" ({'; '.join(others)})" if others else "")

@@ -3,7 +3,14 @@
 import argparse
 from typing import Any
 
-from hookline.cli.parsers import add_source_options, command_parser
+from hookline.cli.parsers import (
+    add_event_options,
+    add_hook_option,
+    add_json_option,
+    add_model_option,
+    add_source_options,
+    command_parser,
+)
 
 _DESCRIPTION = """Run the real hooks on one event and show each hook, why it ran or did not, and the outcome.
 
@@ -24,16 +31,13 @@ exit status: 0 fine, 2 blocked or denied, 1 a usage or configuration error"""
 
 def add_parser(commands: Any) -> None:
     parser = command_parser(commands, "fire", _DESCRIPTION, _EPILOG)
-    parser.add_argument("words", nargs="*", metavar="EVENT [TOOL] [key=value | key:=JSON ...]")
-    parser.add_argument("--payload", metavar="FILE", help="the event as JSON; - reads standard input")
+    add_event_options(parser)
     add_source_options(parser)
-    parser.add_argument("--model", metavar="NAME", help="answers prompt hooks; scripted:FILE plays a list")
-    parser.add_argument(
-        "--hook", action="append", metavar="EVENT=COMMAND", help="one more command hook (repeatable)"
-    )
+    add_model_option(parser)
+    add_hook_option(parser)
     parser.add_argument("--strict", action="store_true", help="every hook that can block fails closed")
     parser.add_argument("--dry-run", action="store_true", help="say what would run, and run nothing")
-    parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
+    add_json_option(parser, "print the outcome as JSON")
     parser.set_defaults(run=run_command)
 
 

@@ -1,4 +1,7 @@
-"""The account `fire` gives: every hook of the event in config order, run or not, with its reason."""
+"""The record of one event that was fired: every hook in config order, run or not, and the outcome; and its JSON.
+
+The names in the JSON are a contract: `schemas/cli-fire.schema.json` is generated from the documents here.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -7,7 +10,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from hookline.cli.describe import why_seen_from
+from hookline.cli.describe import reason_relative_to, relative_to
 from hookline.cli.problems import DiagnosticDocument, diagnostic_documents
 from hookline.cli.text import json_lines
 from hookline.engine.inbox import LateMessage
@@ -24,93 +27,30 @@ WOULD_RUN = "dry run: would run"
 
 
 class Firing(Struct, frozen=True):
-    """One event that was fired, or (dry) would be; `named` is how hooks are called where secrets must not stand."""
+    """One event that was fired, or (dry) would be."""
 
     event: EventSpec[Any]
-    #: How a dialect calls the event, where it was fired under that name.
+    #: The dialect's own name for the event and the dialect, if it was fired under that name.
     under: str
     outcome: Outcome
     entries: Sequence[Run]
     late: Sequence[LateMessage]
+    #: What a block does at the event.
     block_means: str
-    named: Callable[[str], str]
+    #: Takes secrets out of the names of hooks.
+    redact: Callable[[str], str]
+    diagnostics: Sequence[Diagnostic] = ()
     dry: bool = False
 
-
-def account(
-    verdicts: Sequence[Verdict], runs: Sequence[Run], cwd: str, cleaned: Callable[[Run], Run]
-) -> list[Run]:
-    """One entry per hook in config order, run or not, then what was asked again; files as seen from cwd.
-
-    `cleaned` is what the journal did to the runs, so that a hook is found under the name it has there.
-    """
-    return _seen_from(cwd, _entries(verdicts, runs, cleaned))
-
-
-def planned(verdicts: Sequence[Verdict], cwd: str, cleaned: Callable[[Run], Run]) -> list[Run]:
-    """The same before anything has run: which hooks would, and why the others would not."""
-    entries = [cleaned(_skipped(one.prepared.hook, one.prepared.source, _plan(one))) for one in verdicts]
-    return _seen_from(cwd, entries)
-
-
-def _plan(verdict: Verdict) -> str:
-    if not verdict.selected:
-        return verdict.why
-    broken = verdict.prepared.hook.broken
-    return f"{WOULD_RUN}{f', and fail: {broken}' if broken else ''}; {verdict.why}"
-
-
-def _seen_from(cwd: str, entries: Sequence[Run]) -> list[Run]:
-    below = cwd.rstrip("/") + "/"
-    return [
-        replace(run, source=run.source.removeprefix(below), why=why_seen_from(cwd, run.why))
-        for run in entries
-    ]
-
-
-def _entries(verdicts: Sequence[Verdict], runs: Sequence[Run], cleaned: Callable[[Run], Run]) -> list[Run]:
-    left = _settled(runs)
-    entries: list[Run] = []
-    for verdict in verdicts:
-        skipped = cleaned(_skipped(verdict.prepared.hook, verdict.prepared.source, verdict.why))
-        name = (skipped.hook, skipped.source)
-        run = next((one for one in left if (one.hook, one.source) == name and not one.recheck), None)
-        if run is not None:
-            left.remove(run)
-            why = skipped.why if verdict.selected else "matched: on what another hook rewrote"
-            entries.append(replace(run, why=why))
-        elif verdict.selected:
-            entries.append(replace(skipped, why="not reached: an earlier hook of its lane ended it"))
-        else:
-            entries.append(skipped)
-    return [
-        *entries,
-        *(replace(run, why="asked again: another hook rewrote what it had seen") for run in left),
-    ]
-
-
-def _skipped(hook: Hook, source: str, why: str) -> Run:
-    return Run(
-        hook=hook.name, source=source, dialect=hook.dialect, type=hook.kind, mode=hook.mode,
-        status="skipped", why=why, event=hook.event.name, spelled=hook.policy.event_name,
-    )  # fmt: skip
-
-
-def _settled(runs: Sequence[Run]) -> list[Run]:
-    """A detached hook has two records with one id; the later one knows how it ended."""
-    detached = {run.run_id for run in runs if run.status == "detached"}
-    ends = {run.run_id: run for run in runs if run.status != "detached"}
-    return [
-        run if run.run_id not in detached else _ended(run, ends.get(run.run_id))
-        for run in runs
-        if run.status == "detached" or run.run_id not in detached
-    ]
-
-
-def _ended(start: Run, end: Run | None) -> Run:
-    if end is None:
-        return start
-    return replace(end, status="detached") if end.status in ("ok", "blocked") else end
+    def as_json(self) -> str:
+        document = FireDocument(
+            event=self.event.name,
+            outcome=outcome_document(self.outcome, self.redact),
+            runs=tuple(run_document(entry) for entry in self.entries),
+            late=tuple(replace(item, hook=self.redact(item.hook)) for item in self.late),
+            diagnostics=diagnostic_documents(self.diagnostics, self.redact),
+        )
+        return json_lines(document, convert=str)
 
 
 class OutcomeDocument(Struct, frozen=True, kw_only=True):
@@ -173,20 +113,7 @@ class FireDocument(Struct, frozen=True, kw_only=True):
     diagnostics: tuple[DiagnosticDocument, ...]
 
 
-def as_json(firing: Firing, diagnostics: Sequence[Diagnostic]) -> str:
-    named = firing.named
-    document = FireDocument(
-        event=firing.event.name,
-        outcome=outcome_document(firing.outcome, named),
-        runs=tuple(run_document(entry) for entry in firing.entries),
-        late=tuple(replace(item, hook=named(item.hook)) for item in firing.late),
-        diagnostics=diagnostic_documents(diagnostics, named),
-    )
-    return json_lines(document, odd=str)
-
-
-def outcome_document(outcome: Outcome, named: Callable[[str], str]) -> OutcomeDocument:
-    items = tuple(replace(item, hook=named(item.hook)) for item in outcome.context_items)
+def outcome_document(outcome: Outcome, redact: Callable[[str], str]) -> OutcomeDocument:
     return OutcomeDocument(
         blocked=outcome.blocked,
         reason=outcome.reason,
@@ -194,7 +121,7 @@ def outcome_document(outcome: Outcome, named: Callable[[str], str]) -> OutcomeDo
         stop=outcome.stop,
         stop_reason=outcome.stop_reason,
         context=outcome.context,
-        context_items=items,
+        context_items=tuple(replace(item, hook=redact(item.hook)) for item in outcome.context_items),
         updated_input=outcome.updated_input,
         updated_prompt=outcome.updated_prompt,
         updated_output=outcome.updated_output,
@@ -211,5 +138,74 @@ def outcome_document(outcome: Outcome, named: Callable[[str], str]) -> OutcomeDo
 
 
 def run_document(run: Run) -> RunDocument:
-    said = asdict(run)
-    return RunDocument(**{name: said[name] for name in RunDocument.__struct_fields__})
+    fields = asdict(run)
+    return RunDocument(**{name: fields[name] for name in RunDocument.__struct_fields__})
+
+
+def after_dispatch(
+    verdicts: Sequence[Verdict], runs: Sequence[Run], cwd: str, redact: Callable[[Run], Run]
+) -> list[Run]:
+    """One entry per hook in config order, run or not, then the rechecks; files relative to `cwd`.
+
+    `redact` is what the journal did to the runs: a hook is found by its redacted name.
+    """
+    left = _settled(runs)
+    entries: list[Run] = []
+    for verdict in verdicts:
+        skipped = redact(_skipped(verdict.prepared.hook, verdict.prepared.source, verdict.why))
+        name = (skipped.hook, skipped.source)
+        run = next((one for one in left if (one.hook, one.source) == name and not one.recheck), None)
+        if run is not None:
+            left.remove(run)
+            why = skipped.why if verdict.selected else "matched: on what another hook rewrote"
+            entries.append(replace(run, why=why))
+        elif verdict.selected:
+            entries.append(replace(skipped, why="not reached: an earlier hook of its lane ended it"))
+        else:
+            entries.append(skipped)
+    again = [replace(run, why="asked again: another hook rewrote what it had seen") for run in left]
+    return _relative_to(cwd, [*entries, *again])
+
+
+def before_dispatch(verdicts: Sequence[Verdict], cwd: str, redact: Callable[[Run], Run]) -> list[Run]:
+    """The same for a dry run: which hooks would run, and why the others would not."""
+    entries = [redact(_skipped(one.prepared.hook, one.prepared.source, _plan(one))) for one in verdicts]
+    return _relative_to(cwd, entries)
+
+
+def _plan(verdict: Verdict) -> str:
+    if not verdict.selected:
+        return verdict.why
+    broken = verdict.prepared.hook.broken
+    return f"{WOULD_RUN}{f', and fail: {broken}' if broken else ''}; {verdict.why}"
+
+
+def _relative_to(cwd: str, entries: Sequence[Run]) -> list[Run]:
+    return [
+        replace(run, source=relative_to(cwd, run.source), why=reason_relative_to(cwd, run.why))
+        for run in entries
+    ]
+
+
+def _skipped(hook: Hook, source: str, why: str) -> Run:
+    return Run(
+        hook=hook.name, source=source, dialect=hook.dialect, type=hook.kind, mode=hook.mode,
+        status="skipped", why=why, event=hook.event.name, spelled=hook.policy.event_name,
+    )  # fmt: skip
+
+
+def _settled(runs: Sequence[Run]) -> list[Run]:
+    """One record per run: a detached hook has two with one id, and the later one knows how it ended."""
+    detached = {run.run_id for run in runs if run.status == "detached"}
+    ends = {run.run_id: run for run in runs if run.status != "detached"}
+    return [
+        run if run.run_id not in detached else _ended(run, ends.get(run.run_id))
+        for run in runs
+        if run.status == "detached" or run.run_id not in detached
+    ]
+
+
+def _ended(start: Run, end: Run | None) -> Run:
+    if end is None:
+        return start
+    return replace(end, status="detached") if end.status in ("ok", "blocked") else end

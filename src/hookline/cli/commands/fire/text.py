@@ -1,4 +1,4 @@
-"""What an outcome means for the agent, in a sentence: for whoever sees one for the first time."""
+"""What `fire` shows people: each hook, why it ran or did not, what it said, and what the outcome means."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -17,65 +17,11 @@ from hookline.model.outcome import Outcome
 from hookline.model.run import Run
 from hookline.model.safe_text import one_line, printable
 
-#: By what a block means at the moment: what a block would do, and what happens without one.
-_DECIDED: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        "deny_call": (
-            "the call would not run, and the model would be told the reason",
-            "the call would go ahead, as far as hooks go",
-        ),
-        "reject_prompt": (
-            "the prompt would be rejected, and the model would never see it",
-            "the prompt would go to the model",
-        ),
-        "end_turn": ("the turn would end here", "the turn would go on"),
-        "retry_call": (
-            "the request would not be sent as it is, but made anew with the reason in it",
-            "the request would be sent",
-        ),
-        "beside_output": (
-            "what happened stays, and the model would be told the reason beside the result",
-            "the model would see the result",
-        ),
-        "continue_turn": (
-            "it would not end: the agent would go on with the reason",
-            "it would end here",
-        ),
-        "cancel": ("what was about to happen would not happen", "it would happen"),
-    }
-)
-_OTHERWISE = ("the agent would not go on with this", "the agent would go on")
-_PERMISSIONS: Mapping[str, str] = MappingProxyType(
-    {
-        "ask": "the user would be asked; where nobody can be, that is a no",
-        "allow": "the call would run without asking the user",
-        "defer": "the decision would be left open for somebody outside the agent",
-    }
-)
-
-
-def meaning(event: EventSpec[Any], outcome: Outcome, block_means: str) -> str:
-    """`block_means` is what a block would do at the event, for when nobody blocked."""
-    vote = outcome.deciding_vote
-    if vote is not None and vote.kind == "block":
-        decided = _DECIDED.get(vote.means or block_means, _OTHERWISE)[0]
-    elif vote is not None and not outcome.stop:
-        decided = _PERMISSIONS[vote.kind]
-    elif outcome.stop:
-        decided = "the whole run would stop"
-    elif not event.may & May.BLOCK:
-        decided = "the agent would go on; hooks cannot stop anything at this event"
-    else:
-        decided = _DECIDED.get(block_means, _OTHERWISE)[1]
-    changed = outcome.edits and not outcome.blocked
-    return f"{decided}, with what the hooks rewrote" if changed else decided
-
-
 _LONGEST_NAME = 50
 _LONGEST_REASON = 60
-#: Lines of stderr that are shown of a hook that failed: where it began, and how it ended.
+#: Lines of stderr that are shown of a hook that failed: how it began, and how it ended.
 _FIRST_LINES, _LAST_LINES = 2, 4
-_UNDER_A_HOOK = "      "
+_INDENT = " " * 6
 _NO_ANSWER = frozenset({"failed", "timed_out", "not_started", "cancelled", "untrusted"})
 _COLOURS: dict[str, Colour] = {"deny": "red", "ask": "yellow", "allow": "green"}
 
@@ -85,44 +31,44 @@ def as_text(firing: Firing) -> str:
     lines = [printable(firing.event.name + (f" ({firing.under})" if firing.under else ""))]
     if not firing.entries:
         lines.append(f"  no hook is configured for {firing.event.name}")
-    deeds = _deeds(firing)
+    effects = _effects(firing)
     for number, entry in enumerate(firing.entries, 1):
-        lines += _entry_lines(number, entry, deeds.get(entry.hook, ""), width)
-    lines += ["", *(_planned(firing) if firing.dry else _outcome_lines(firing))]
-    lines += [_later(item, firing.named) for item in firing.late]
+        lines += _entry_lines(number, entry, effects.get(entry.hook, ""), width)
+    lines += ["", *(_plan_lines(firing) if firing.dry else _outcome_lines(firing))]
+    lines += [_late_line(item, firing.redact) for item in firing.late]
     return "\n".join(lines)
 
 
-def _deeds(firing: Firing) -> dict[str, str]:
-    """What each hook did beside voting, by its name; two of one name cannot be told apart."""
+def _effects(firing: Firing) -> dict[str, str]:
+    """What each hook did besides voting, by its name; nothing for hooks that share a name."""
     outcome = firing.outcome
     done: dict[str, list[str]] = {}
     for edit in outcome.edits:
         done.setdefault(edit.by, []).append(f"rewrote {edit.field}")
-    for by, deed in (
+    for by, effect in (
         *((item.hook, "added text for the model") for item in outcome.context_items),
         *((halt.by, "stopped the run") for halt in outcome.halts),
         *((answer.by, "supplied the answer") for answer in outcome.answers),
         *((update.by, "changed permission rules") for update in outcome.permission_updates),
     ):
-        done.setdefault(by, []).append(deed)
-    several = Counter(entry.hook for entry in firing.entries if not entry.recheck)
-    known = {firing.named(by): ", ".join(dict.fromkeys(deeds)) for by, deeds in done.items()}
-    return {name: deeds for name, deeds in known.items() if several[name] == 1}
+        done.setdefault(by, []).append(effect)
+    count = Counter(entry.hook for entry in firing.entries if not entry.recheck)
+    named = {firing.redact(by): ", ".join(dict.fromkeys(effects)) for by, effects in done.items()}
+    return {name: effects for name, effects in named.items() if count[name] == 1}
 
 
-def _entry_lines(number: int, run: Run, deeds: str, width: int) -> list[str]:
-    word, rest = _said(run, deeds)
+def _entry_lines(number: int, run: Run, effects: str, width: int) -> list[str]:
+    word, rest = _result(run, effects)
     name = one_line(run.hook, _LONGEST_NAME)
     head = one_line(f"{name}: {word}{rest}", width - 4)
     source = printable(run.source)
     fits = columns_of(head) + 2 + columns_of(source) <= width - 4
     lines = [f"{number:3} {_painted(head, name, word)}" + (f"  {source}" if source and fits else "")]
     if source and not fits:
-        lines.append(f"{_UNDER_A_HOOK}{one_line(source, width - len(_UNDER_A_HOOK))}")
-    for text in _below(run):
-        lines += [f"{_UNDER_A_HOOK}{line}" for line in wrapped(text, width - len(_UNDER_A_HOOK))]
-    lines += [f"{_UNDER_A_HOOK}{line}" for line in _stderr(run, width - len(_UNDER_A_HOOK))]
+        lines.append(f"{_INDENT}{one_line(source, width - len(_INDENT))}")
+    for text in _details(run):
+        lines += [f"{_INDENT}{line}" for line in wrapped(text, width - len(_INDENT))]
+    lines += [f"{_INDENT}{line}" for line in _stderr(run, width - len(_INDENT))]
     return lines
 
 
@@ -134,18 +80,18 @@ def _painted(head: str, name: str, word: str) -> str:
     return f"{name}: {paint(word, colour)}{head[len(start) :]}"
 
 
-def _said(run: Run, deeds: str) -> tuple[str, str]:
-    """What it came to in a word, and the rest of the line."""
+def _result(run: Run, effects: str) -> tuple[str, str]:
+    """The result in a word or two, and the rest of the line."""
     if run.status == "skipped":
         return ("would run" if run.why.startswith(WOULD_RUN) else "not run"), ""
-    quoted, more = "", [deeds if run.decision else ""]
+    quoted, more = "", [effects if run.decision else ""]
     if run.status in _NO_ANSWER:
         word, more = run.status.replace("_", " "), [_without_an_answer(run)]
     elif run.decision:
         word = run.decision
         quoted = f' "{one_line(run.reason, _LONGEST_REASON)}"' if run.reason else ""
     else:
-        word = deeds or "pass"
+        word = effects or "pass"
     more.append("in the background" if run.status == "detached" else "")
     more.append("shadow: it does not count" if run.mode == "shadow" else "")
     return word, "".join([quoted, *(f", {each}" for each in more if each), f", {run.duration_ms:.0f} ms"])
@@ -157,7 +103,7 @@ def _without_an_answer(run: Run) -> str:
     return f"which counts as {run.decision}" if run.decision else ""
 
 
-def _below(run: Run) -> Iterator[str]:
+def _details(run: Run) -> Iterator[str]:
     planned = run.why.removeprefix(WOULD_RUN)
     yield planned.removeprefix("; ").removeprefix(", and ") if planned != run.why else run.why
     if run.status not in _NO_ANSWER and run.reason and len(run.reason) > _LONGEST_REASON:
@@ -169,7 +115,7 @@ def _below(run: Run) -> Iterator[str]:
 
 
 def _stderr(run: Run, width: int) -> Iterator[str]:
-    """Of a hook that failed, unless the line that is there says it already."""
+    """Of a hook that failed, unless its detail says the same."""
     lines = [line.rstrip() for line in printable(run.stderr).splitlines() if line.strip()]
     if run.status not in _NO_ANSWER or not lines or (len(lines) == 1 and lines[0].strip() in run.detail):
         return
@@ -191,7 +137,7 @@ def _indent(line: str) -> str:
 def _outcome_lines(firing: Firing) -> list[str]:
     outcome = firing.outcome
     vote = outcome.deciding_vote
-    by = f" ({printable(firing.named(vote.by))})" if vote is not None else ""
+    by = f" ({printable(firing.redact(vote.by))})" if vote is not None else ""
     word = outcome.permission or ("stop" if outcome.stop else "go on")
     colour = _COLOURS.get(word)
     lines = [f"outcome  {paint(word, colour) if colour else word}{by}"]
@@ -212,11 +158,11 @@ def _outcome_lines(firing: Firing) -> list[str]:
     lines += [printable(f"  {name}: {value}") for name, value in facts.items() if value is not None]
     lines += [printable(f"  context ({item.placement}): {item.text}") for item in outcome.context_items]
     lines += [printable(f"  note: {message.text}") for message in outcome.messages]
-    return [*lines, *(f"  {line}" for line in _counts(firing))]
+    return [*lines, *(f"  {line}" for line in _warnings(firing))]
 
 
 def _json(value: Any) -> str | None:
-    """A text as it is, anything else as the JSON a hook would be given."""
+    """Text as it is, anything else as JSON."""
     if value is None or isinstance(value, str):
         return value
     try:
@@ -225,8 +171,8 @@ def _json(value: Any) -> str | None:
         return str(value)
 
 
-def _counts(firing: Firing) -> Iterator[str]:
-    """Only what somebody could overlook."""
+def _warnings(firing: Firing) -> Iterator[str]:
+    """What is easily overlooked: hooks that did not run, gave no answer, or ran in shadow mode."""
     entries = [entry for entry in firing.entries if not entry.recheck]
     ran = sum(entry.status != "skipped" for entry in entries)
     if ran < len(entries):
@@ -241,10 +187,64 @@ def _counts(firing: Firing) -> Iterator[str]:
         yield f"shadow: {names} would have denied it"
 
 
-def _planned(firing: Firing) -> list[str]:
+def _plan_lines(firing: Firing) -> list[str]:
     would = sum(entry.why.startswith(WOULD_RUN) for entry in firing.entries)
     return [f"dry run  {would} of {len(firing.entries)} hooks would run; nothing was started"]
 
 
-def _later(item: LateMessage, named: Callable[[str], str]) -> str:
-    return printable(f"later    {item.kind}: {item.text or ', '.join(item.paths)} ({named(item.hook)})")
+def _late_line(item: LateMessage, redact: Callable[[str], str]) -> str:
+    return printable(f"later    {item.kind}: {item.text or ', '.join(item.paths)} ({redact(item.hook)})")
+
+
+#: By what a block means at the event: what happens with a block, and what without one.
+_CONSEQUENCES: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "deny_call": (
+            "the call would not run, and the model would be told the reason",
+            "the call would go ahead, as far as hooks go",
+        ),
+        "reject_prompt": (
+            "the prompt would be rejected, and the model would never see it",
+            "the prompt would go to the model",
+        ),
+        "end_turn": ("the turn would end here", "the turn would go on"),
+        "retry_call": (
+            "the request would not be sent; a new one would be made with the reason in it",
+            "the request would be sent",
+        ),
+        "beside_output": (
+            "what happened stays, and the model would be told the reason beside the result",
+            "the model would see the result",
+        ),
+        "continue_turn": (
+            "it would not end: the agent would go on with the reason",
+            "it would end here",
+        ),
+        "cancel": ("what was about to happen would not happen", "it would happen"),
+    }
+)
+_OTHER_CONSEQUENCES = ("the agent would not go on with this", "the agent would go on")
+_PERMISSIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "ask": "the user would be asked; without a user to ask, the call is denied",
+        "allow": "the call would run without asking the user",
+        "defer": "the decision would be left open for somebody outside the agent",
+    }
+)
+
+
+def meaning(event: EventSpec[Any], outcome: Outcome, block_means: str) -> str:
+    """What the outcome means for the agent, in a sentence; `block_means` is what a block does at the event."""
+    vote = outcome.deciding_vote
+    if vote is not None and vote.kind == "block":
+        decided = _CONSEQUENCES.get(vote.means or block_means, _OTHER_CONSEQUENCES)[0]
+    elif vote is not None and not outcome.stop:
+        decided = _PERMISSIONS[vote.kind]
+    elif outcome.stop:
+        decided = "the whole run would stop"
+    elif not event.may & May.BLOCK:
+        decided = "the agent would go on; hooks cannot stop anything at this event"
+    else:
+        decided = _CONSEQUENCES.get(block_means, _OTHER_CONSEQUENCES)[1]
+    changed = outcome.edits and not outcome.blocked
+    return f"{decided}, with what the hooks rewrote" if changed else decided

@@ -3,12 +3,8 @@
 import argparse
 from typing import Any, NoReturn
 
-from hookline.cli.output import tell
+from hookline.cli.output import ExitStatus, note
 from hookline.cli.parsers import command_parser
-
-#: In every agent's terms: exit 2 stops what a guard is asked about.
-CLOSED = 2
-PROBLEM = 1
 
 _DESCRIPTION = """Hookline as one hook inside another agent: reads that agent's payload from standard input, runs the
 hooks configured for Hookline and for other agents, and answers with that agent's exit code and output.
@@ -34,15 +30,15 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("--print-config", metavar="NAME", help="print the entries for this agent's own file")
     parser.set_defaults(run=run_command)
-    _closed_when_misused(parser)
+    _block_when_misused(parser)
 
 
-def _closed_when_misused(parser: Any) -> None:
-    """A misspelt option stands in an agent's configuration, where the usual status would let everything pass."""
-    read = parser.parse_known_args
+def _block_when_misused(parser: Any) -> None:
+    """A misspelt option is in an agent's configuration, where the usual status 1 would let everything pass."""
+    parse_known_args = parser.parse_known_args
 
-    def strictly(words: list[str], namespace: Any = None) -> tuple[argparse.Namespace, list[str]]:
-        args, rest = read(words, namespace)
+    def parse_strictly(words: list[str], namespace: Any = None) -> tuple[argparse.Namespace, list[str]]:
+        args, rest = parse_known_args(words, namespace)
         if unknown := [word for word in rest if word.startswith("-")]:
             refuse(f"unrecognized arguments: {' '.join(unknown)}")
         args.words = [*args.words, *rest]
@@ -51,11 +47,11 @@ def _closed_when_misused(parser: Any) -> None:
     def refuse(message: str) -> NoReturn:
         from hookline.model.safe_text import printable
 
-        tell(printable(f"{parser.format_usage()}{parser.prog}: {message}"))
-        parser.exit(CLOSED)
-        raise SystemExit(CLOSED)
+        note(printable(f"{parser.format_usage()}{parser.prog}: {message}"))
+        parser.exit(ExitStatus.BLOCKED)
+        raise SystemExit(ExitStatus.BLOCKED)
 
-    parser.parse_known_args = strictly
+    parser.parse_known_args = parse_strictly
     parser.error = refuse
 
 
@@ -68,8 +64,8 @@ def run_command(args: argparse.Namespace) -> int:
         from hookline.cli.commands.hook.run import serve
 
         return serve(args.dialect, args.words, args.config)
-    except Exception as problem:  # noqa: BLE001 whatever is wrong with Hookline, a guard must not let things pass
+    except Exception as problem:  # noqa: BLE001 if Hookline itself breaks, a guard must still block
         from hookline.model.safe_text import one_line
 
-        tell(one_line(f"hookline hook: broke: {type(problem).__name__}: {problem}", 500))
-        return CLOSED
+        note(one_line(f"hookline hook: broke: {type(problem).__name__}: {problem}", 500))
+        return ExitStatus.BLOCKED

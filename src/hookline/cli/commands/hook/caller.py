@@ -1,4 +1,4 @@
-"""The agent that called: how it names its events, what it says, and how it is answered."""
+"""The agent that called: its events, the payload it sends, and how it is answered."""
 
 import os
 import select
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 #: The key under which payloads name their event.
 _EVENT_KEYS: Mapping[str, str] = {"codewhale": "event", "reasonix": "event"}
-#: Exit codes every agent understands: stopped, and went wrong without stopping anything.
-CLOSED, FAILED = 2, 1
+#: Exit codes that mean the same to every agent: do not go on, and a failure that stops nothing.
+BLOCKED, FAILED = 2, 1
 
 
 class CallError(HooklineError):
-    """Why a call cannot be answered by hooks; the message says what to do."""
+    """A call that no hook can answer; the message says why, and what to do."""
 
 
-class Asked(Struct, frozen=True, eq=False):
+class AgentEvent(Struct, frozen=True, eq=False):
     """An event as the agent names it, and how the agent behaves there."""
 
     name: str
@@ -37,15 +37,15 @@ class Asked(Struct, frozen=True, eq=False):
 
     @property
     def guards(self) -> bool:
-        """Whether what nobody has judged must not happen."""
+        """Whether a call that no hook has judged must be blocked."""
         return self.event.guard and bool(self.policy.may & May.BLOCK)
 
 
 class Caller(Struct, frozen=True, eq=False):
-    """One agent, from the side of its hooks."""
+    """One agent, as its hooks see it."""
 
     name: str
-    events: Mapping[str, Asked]
+    events: Mapping[str, AgentEvent]
     parse: Callable[[Mapping[str, Any]], Parsed]
     answer: Callable[[str, Outcome], HookReply]
 
@@ -53,12 +53,12 @@ class Caller(Struct, frozen=True, eq=False):
     def event_key(self) -> str:
         return _EVENT_KEYS.get(self.name, "hook_event_name")
 
-    def named(self, word: str) -> Asked:
-        """The event of that name. Raises `CallError` that says how the agent calls it."""
+    def named(self, word: str) -> AgentEvent:
+        """The event of that name. Raises `CallError`, which suggests the right name."""
         found = self.events.get(word)
         if found is not None:
             return found
-        # Only for these words.
+        # Only here: a call that is right does not need it.
         from hookline.matching.nearest import nearest
 
         own = [each.name for each in self.events.values() if each.event.name == word]
@@ -72,31 +72,29 @@ class Caller(Struct, frozen=True, eq=False):
         )
         raise CallError(f"{self.name} has no event {word[:100]!r}; {hint}")
 
-    def closed(self, asked: Asked | None, why: str) -> HookReply:
-        """What is said when no hook could be asked: a guard's no, elsewhere a failure that stops nothing."""
+    def closed(self, asked: AgentEvent | None, why: str) -> HookReply:
+        """The answer when no hook could be asked: a block for a guard, else a failure that stops nothing."""
         if asked is not None and not asked.guards:
             return HookReply(FAILED, "", why)
         if asked is None:
-            return HookReply(CLOSED, "", why)
+            return HookReply(BLOCKED, "", why)
         try:
             return self.answer(asked.name, Outcome(votes=(Vote("block", why),)))
-        except Exception:  # noqa: BLE001 an answer that cannot even be written must not become a pass
-            return HookReply(CLOSED, "", why)
+        except Exception:  # noqa: BLE001 an answer that cannot be written must not become a pass
+            return HookReply(BLOCKED, "", why)
 
 
 def caller_of(loader: "Loader", name: str) -> Caller:
-    """Raises `UnknownDialectError`, which says the nearest."""
+    """Raises `UnknownDialectError`, which suggests the nearest."""
     dialect = loader.dialect(name)
-    asked = {
-        each: Asked(each, own_event.event, own_event.policy) for each, own_event in dialect.events.items()
-    }
-    return Caller(name, asked, dialect.wire.parse, dialect.wire.answer)
+    events = {each: AgentEvent(each, event.event, event.policy) for each, event in dialect.events.items()}
+    return Caller(name, events, dialect.wire.parse, dialect.wire.answer)
 
 
-#: More than any agent sends; whole files and long tool results stand in payloads.
+#: More than any agent sends; payloads hold whole files and long tool results.
 LIMIT = 64 << 20
 _CHUNK = 1 << 16
-#: Agents that tell most of their events in variables, and how those begin.
+#: Agents that pass most of their payload in environment variables, and how those begin.
 _PREFIXES: Mapping[str, tuple[str, ...]] = {"codewhale": ("CODEWHALE_", "DEEPSEEK_")}
 _ARGUMENTS = ("DEEPSEEK_TOOL_ARGS", "CODEWHALE_TOOL_ARGS", "tool_args")
 
@@ -120,56 +118,58 @@ def _part() -> bytes:
     while True:
         try:
             return os.read(0, _CHUNK)
-        except BlockingIOError:  # an agent may hand us a stream that does not wait
+        except BlockingIOError:  # an agent may pass a non-blocking stream
             select.select((0,), (), ())
 
 
 def document_of(raw: bytes, caller: Caller, env: Mapping[str, str], limit: int = LIMIT) -> dict[str, Any]:
-    """The payload document. Raises `CallError` where there is none."""
+    """The payload document. Raises `CallError` if there is none."""
     prefixes = _PREFIXES.get(caller.name, ())
-    told: dict[str, Any] = {key: value for key, value in env.items() if prefixes and key.startswith(prefixes)}
+    variables: dict[str, Any] = {
+        key: value for key, value in env.items() if prefixes and key.startswith(prefixes)
+    }
     if not raw.strip() and prefixes:
-        return told
+        return variables
     if len(raw) > limit:
-        raise CallError(f"the payload has more than the {limit:,} bytes that are read")
+        raise CallError(f"the payload has more than the {limit:,} bytes that Hookline reads")
     try:
         value = read_lenient(raw)
     except JsonTextError as problem:
         raise CallError(f"the payload of {caller.name} cannot be read as JSON: {problem}") from None
     if not isinstance(value, dict):
         raise CallError(f"the payload of {caller.name} is not a JSON object")
-    return {**told, **cast("dict[str, Any]", value)}
+    return {**variables, **cast("dict[str, Any]", value)}
 
 
-def name_event(document: dict[str, Any], caller: Caller, asked: Asked | None) -> Asked:
-    """Which event it is, said by the entry, the payload or both, which must agree; then the document says it."""
+def name_event(document: dict[str, Any], caller: Caller, named: AgentEvent | None) -> AgentEvent:
+    """The event, as named by the entry, the payload or both, which must agree; and name it in the payload."""
     key = caller.event_key
-    told = document.get(key)
-    if asked is None and not isinstance(told, str):
-        raise CallError(_unnamed(caller, key, told))
-    if asked is None:
-        return caller.named(cast("str", told))
-    if told is None:
-        document[key] = asked.name
-    elif told != asked.name:
+    in_payload = document.get(key)
+    if named is None:
+        if not isinstance(in_payload, str):
+            raise CallError(_unnamed(caller, key, in_payload))
+        return caller.named(in_payload)
+    if in_payload is None:
+        document[key] = named.name
+    elif in_payload != named.name:
         raise CallError(
-            f"the payload is of {str(told)[:100]!r}, but the entry that runs this says {asked.name}: "
+            f"the payload is of {str(in_payload)[:100]!r}, but the entry that runs this says {named.name}: "
             "write the event's own name behind `hookline hook`"
         )
-    return asked
+    return named
 
 
-def _unnamed(caller: Caller, key: str, told: Any) -> str:
+def _unnamed(caller: Caller, key: str, found: Any) -> str:
     if caller.name in _PREFIXES:
         return (
             f"{caller.name} does not tell its hooks which event it is: write it into the entry, "
             f"hookline hook --dialect {caller.name} EVENT"
         )
-    return f"{key} of the payload is {'missing' if told is None else 'not text'}"
+    return f"{key} of the payload is {'missing' if found is None else 'not text'}"
 
 
 def without_cut_arguments(document: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The document without arguments that the agent cut off; None where it cut none."""
+    """The payload without the arguments that the agent truncated; None if it truncated none."""
     from hookline.dialects.codewhale.texts import TOLD_CUT
 
     cut = [name for name in _ARGUMENTS if str(document.get(name, "")).endswith(TOLD_CUT)]

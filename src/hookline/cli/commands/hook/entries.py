@@ -1,4 +1,4 @@
-"""`hookline hook --print-config NAME`: the entries that make an agent ask Hookline, in the agent's own format."""
+"""`hookline hook --print-config NAME`: the entries that make an agent call Hookline, in the agent's own format."""
 
 import json
 import os
@@ -9,68 +9,61 @@ from typing import Any
 
 from msgspec import Struct
 
-from hookline.cli.commands.hook.caller import Asked, Caller, CallError, caller_of
-from hookline.cli.output import PROBLEM, show, tell
-from hookline.model.errors import UnknownDialectError
-from hookline.model.safe_text import printable
+from hookline.cli.commands.hook.caller import AgentEvent, Caller, caller_of
+from hookline.cli.output import ExitStatus, note, show
 
-#: Longer than the ten minutes a native hook has: an agent that gives up first lets pass what a guard still judges.
+#: Longer than the 600 seconds of a native hook: an agent that gives up first lets pass what a guard still judges.
 _SECONDS = 660
-#: Agents wait for the end of a session less long than for anything else.
+#: Agents do not wait long for hooks at the end of a session.
 _SECONDS_AT_END = 60
 
 
 class _Entry(Struct, frozen=True):
-    asked: Asked
+    event: AgentEvent
     command: str
 
     @property
     def seconds(self) -> int:
-        return _SECONDS_AT_END if self.asked.event.name == "SessionEnd" else _SECONDS
+        return _SECONDS_AT_END if self.event.event.name == "SessionEnd" else _SECONDS
 
 
 class _Form(Struct, frozen=True):
-    """How one agent writes hooks down, and where."""
+    """How one agent writes hooks, and where."""
 
     text: Callable[[Sequence[_Entry]], str]
     files: str
-    #: What most people want Hookline to see: every guard, and what is cheap to see beside them.
+    #: Without a list of events: every guard, and others that cost little.
     events: tuple[str, ...]
 
 
-def print_entries(name: str, words: Sequence[str]) -> int:
-    """The exit status. The text goes to stdout, where it belongs is told on stderr."""
+def print_entries(name: str, words: Sequence[str]) -> ExitStatus:
+    """The entries go to stdout; the file they belong in is named on stderr."""
     # Only here: the engine knows the rows and the dialects.
     from hookline.config.engine import Engine
 
     engine = Engine()
-    try:
-        caller = caller_of(engine.loader, name)
-        text = entries_text(caller, words, hookline_command())
-    except (CallError, UnknownDialectError) as problem:
-        tell(printable(f"hookline hook: {problem}"))
-        return PROBLEM
-    tell(f"# add this to {_FORMS[name].files}")
+    text = entries_text(caller_of(engine.loader, name), words, hookline_command())
+    note(f"# add this to {_FORMS[name].files}")
     return show(text)
 
 
 def entries_text(caller: Caller, words: Sequence[str], program: str) -> str:
     """Raises `CallError` for an event the agent does not have."""
     form = _FORMS[caller.name]
-    asked = [caller.named(word) for word in words] if words else [caller.events[e] for e in form.events]
+    events = [caller.named(word) for word in words] if words else [caller.events[e] for e in form.events]
     return form.text(
-        [_Entry(each, f"{program} hook --dialect {caller.name} {each.name}") for each in asked]
+        [_Entry(each, f"{program} hook --dialect {caller.name} {each.name}") for each in events]
     ).rstrip("\n")
 
 
 def hookline_command(env: Mapping[str, str] = os.environ) -> str:
-    """`hookline` where a shell finds it, else this very installation."""
+    """`hookline` if a shell finds it, else this installation."""
     import shlex
 
     folders = env.get("PATH", "").split(os.pathsep)
     if any(os.access(os.path.join(folder, "hookline"), os.X_OK) for folder in folders if folder):
         return "hookline"
-    return f"{shlex.quote(sys.executable)} -m hookline.app"
+    return f"{shlex.quote(sys.executable)} -m hookline"
 
 
 def _json(value: Any) -> str:
@@ -78,17 +71,17 @@ def _json(value: Any) -> str:
 
 
 def _claude(entries: Sequence[_Entry]) -> str:
-    """Closed where Claude Code itself cannot start us, or gives up waiting."""
-    return _grouped({e.asked.name: _handler(e, onFailure="block") for e in entries})
+    """Fails closed if Claude Code cannot start Hookline, or stops waiting for it."""
+    return _grouped({e.event.name: _handler(e, onFailure="block") for e in entries})
 
 
 def _gencode(entries: Sequence[_Entry]) -> str:
-    return _grouped({entry.asked.name: _handler(entry) for entry in entries})
+    return _grouped({entry.event.name: _handler(entry) for entry in entries})
 
 
 def _handler(entry: _Entry, **for_guards: str) -> dict[str, Any]:
-    told = {"type": "command", "command": entry.command, "timeout": entry.seconds}
-    return told | for_guards if entry.asked.guards else told
+    handler = {"type": "command", "command": entry.command, "timeout": entry.seconds}
+    return handler | for_guards if entry.event.guards else handler
 
 
 def _grouped(handlers: Mapping[str, dict[str, Any]]) -> str:
@@ -101,7 +94,7 @@ def _reasonix(entries: Sequence[_Entry]) -> str:
     return _json(
         {
             "hooks": {
-                entry.asked.name: [{"command": entry.command, "timeout": entry.seconds * 1000}]
+                entry.event.name: [{"command": entry.command, "timeout": entry.seconds * 1000}]
                 for entry in entries
             }
         }
@@ -109,16 +102,16 @@ def _reasonix(entries: Sequence[_Entry]) -> str:
 
 
 def _codewhale(entries: Sequence[_Entry]) -> str:
-    """A strict entry: without that, CodeWhale lets pass what a hook that broke has not judged."""
+    """Strict entries: without that, CodeWhale lets pass what a failing hook has not judged."""
     blocks: list[str] = []
     for entry in entries:
         lines = [
             "[[hooks]]",
-            f"event = {json.dumps(entry.asked.name)}",
+            f"event = {json.dumps(entry.event.name)}",
             f"command = {json.dumps(entry.command)}",
             f"timeout_secs = {entry.seconds}",
         ]
-        if entry.asked.guards:
+        if entry.event.guards:
             lines.append("continue_on_error = false")
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks)
@@ -127,14 +120,14 @@ def _codewhale(entries: Sequence[_Entry]) -> str:
 def _docker(entries: Sequence[_Entry]) -> str:
     lines = ["agents:", "  root:", "    hooks:"]
     for entry in entries:
-        lines.append(f"      {entry.asked.name}:")
+        lines.append(f"      {entry.event.name}:")
         hook = [
             "- type: command",
             f"  command: {json.dumps(entry.command)}",
             f"  timeout: {entry.seconds}",
-            *(["  on_error: block"] if entry.asked.guards else []),
+            *(["  on_error: block"] if entry.event.guards else []),
         ]
-        if entry.asked.name in _DOCKER_GROUPS:
+        if entry.event.name in _DOCKER_GROUPS:
             lines += ['        - matcher: "*"', "          hooks:"]
             lines += [f"            {line}" for line in hook]
         else:
@@ -144,13 +137,13 @@ def _docker(entries: Sequence[_Entry]) -> str:
 
 def _native(entries: Sequence[_Entry]) -> str:
     return "\n\n".join(
-        f"[[hooks.{entry.asked.name}]]\n[[hooks.{entry.asked.name}.hooks]]\n"
+        f"[[hooks.{entry.event.name}]]\n[[hooks.{entry.event.name}.hooks]]\n"
         f"command = {json.dumps(entry.command)}\ntimeout = {entry.seconds}"
         for entry in entries
     )
 
 
-#: Where hooks stand in groups with a matcher.
+#: Events whose hooks are in groups with a matcher.
 _DOCKER_GROUPS = frozenset(
     {
         "tool_input_transform", "tool_guard", "pre_tool_use", "permission_request", "tool_response_transform",
@@ -190,7 +183,7 @@ _FORMS: Mapping[str, _Form] = MappingProxyType(
             ),
         ),
         "native": _Form(
-            _native, ".hookline/hooks.toml of whoever speaks the native format; not of this project", _USUAL
+            _native, ".hookline/hooks.toml of a host that uses the native format; not of this project", _USUAL
         ),
     }
 )  # fmt: skip

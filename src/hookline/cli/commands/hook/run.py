@@ -1,4 +1,4 @@
-"""The answer on its way out: written whole or not at all, and the streams closed behind it."""
+"""One call by another agent: its payload is read, dispatched to hooks, and answered in the agent's own terms."""
 
 import asyncio
 import os
@@ -7,14 +7,14 @@ import signal
 from collections.abc import Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from time import time
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec.structs import replace
 
 from hookline.cli.commands.hook.caller import (
-    CLOSED,
+    BLOCKED,
     FAILED,
-    Asked,
+    AgentEvent,
     Caller,
     CallError,
     caller_of,
@@ -23,9 +23,9 @@ from hookline.cli.commands.hook.caller import (
     read_input,
     without_cut_arguments,
 )
-from hookline.cli.commands.hook.hooks import hooks_for
+from hookline.cli.commands.hook.self_calls import calls_hookline_hook
 from hookline.cli.engines import command_engine
-from hookline.cli.output import tell
+from hookline.cli.output import note
 from hookline.config.engine import Engine
 from hookline.config.load import Loaded
 from hookline.dialects.registry import OWN_FORMAT
@@ -37,22 +37,93 @@ from hookline.model.run import Run
 from hookline.model.safe_text import one_line, printable
 from hookline.model.wire import HookReply, Parsed
 
+if TYPE_CHECKING:
+    from hookline.matching.shell import ShellReader
 
-def give(told: HookReply, outcome: Outcome) -> int:
-    """Write the answer; the status to exit with. A no, or a question, that cannot be written is a no by status."""
-    if not _written(1, told.stdout) and outcome.permission in ("deny", "ask", "defer"):
-        told = HookReply(2, "", told.stderr or outcome.reason or "")
-    _written(2, told.stderr if not told.stderr or told.stderr.endswith("\n") else f"{told.stderr}\n")
-    return told.code
+#: Seconds that background hooks have after the answer.
+_DRAIN_SECONDS = 5.0
+#: Under which name and type the calls themselves are in the journal.
+RUN_NAME, RUN_TYPE = "hookline hook", "answer"
+#: How deep hooks may nest that start agents which call Hookline; beyond it, something calls itself.
+DEEPEST = 4
+DEPTH = "HOOKLINE_HOOK_DEPTH"
+_REMOVAL = "removal of keys"
 
 
-def close_streams() -> None:
-    """The agent has its answer; what still runs must not keep it waiting for more."""
-    with suppress(OSError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        for stream in (1, 2):
-            os.dup2(nowhere, stream)
-        os.close(nowhere)
+def serve(dialect: str | None, words: Sequence[str], files: Sequence[str] | None) -> int:
+    """Read, answer, and return the exit status, which is the agent's own for the answer."""
+    if dialect is None:
+        note("hookline hook: say which agent calls: hookline hook --dialect NAME [EVENT]")
+        return BLOCKED
+    if len(words) > 1:
+        note(printable(f"hookline hook: one event at a time, not {' '.join(words)}"))
+        return BLOCKED
+    call = HookCall(command_engine(), dialect, words[0] if words else None, files)
+    # Before the loop starts, so that the first signal ends a wait for input.
+    raw = _input()
+    signalled: list[int] = []
+    status = asyncio.run(_serve(call, raw, signalled))
+    if signalled:
+        # End by the same signal, so that the agent sees that it had its effect.
+        signal.signal(signalled[0], signal.SIG_DFL)
+        os.kill(os.getpid(), signalled[0])
+    return status
+
+
+def _input() -> bytes | CallError:
+    try:
+        return read_input()
+    except CallError as problem:
+        return problem
+
+
+async def _serve(call: "HookCall", raw: bytes | CallError, signalled: list[int]) -> int:
+    _stop_on_signals(signalled)
+    status = BLOCKED
+    try:
+        answer = _with_journal_problems(await call.answer(raw), call.engine)
+        status = _write_answer(answer, call.outcome)
+        _close_streams()
+        await call.engine.drain(_DRAIN_SECONDS)
+        call.record_late()
+    except asyncio.CancelledError:
+        if not signalled:
+            raise
+    finally:
+        await call.engine.close(0)
+    return status
+
+
+def _stop_on_signals(signalled: list[int]) -> None:
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+
+    def stop(number: int) -> None:
+        signalled.append(number)
+        if task is not None:
+            task.cancel()
+
+    for name in ("SIGTERM", "SIGHUP"):
+        # Not every system has both, or lets a loop handle them.
+        with suppress(AttributeError, ValueError, RuntimeError, NotImplementedError):
+            number = getattr(signal, name)
+            loop.add_signal_handler(number, stop, number)
+
+
+def _with_journal_problems(answer: HookReply, engine: Engine) -> HookReply:
+    """Problems of the journal go to stderr, unless the agent reads stderr as the reason for a block."""
+    if answer.code != 0 or not engine.journal.problems:
+        return answer
+    lines = "\n".join(printable(f"hookline: {problem}") for problem in engine.journal.problems)
+    return replace(answer, stderr=f"{answer.stderr}\n{lines}".strip())
+
+
+def _write_answer(answer: HookReply, outcome: Outcome) -> int:
+    """Returns the exit status. If a denial or a question cannot be written, the status alone must block."""
+    if not _written(1, answer.stdout) and outcome.permission in ("deny", "ask", "defer"):
+        answer = HookReply(BLOCKED, "", answer.stderr or outcome.reason or "")
+    stderr = answer.stderr
+    _written(2, stderr if not stderr or stderr.endswith("\n") else f"{stderr}\n")
+    return answer.code
 
 
 def _written(stream: int, text: str) -> bool:
@@ -68,16 +139,17 @@ def _written(stream: int, text: str) -> bool:
     return True
 
 
-#: How runs of Hookline itself, as the hook of another agent, stand in the journal.
-RUN_NAME, RUN_TYPE = "hookline hook", "answer"
-#: How deep hooks that run agents whose hooks are ours may nest; beyond it, something calls itself.
-DEEPEST = 4
-DEPTH = "HOOKLINE_HOOK_DEPTH"
-_REMOVAL = "removal of keys"
+def _close_streams() -> None:
+    """The agent has its answer; it must not wait for what still runs."""
+    with suppress(OSError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for stream in (1, 2):
+            os.dup2(nowhere, stream)
+        os.close(nowhere)
 
 
-class Answering:
-    """One call under way. How much is known when something breaks decides how that is told."""
+class HookCall:
+    """One call. What is known by the time something breaks decides how the failure is answered."""
 
     def __init__(
         self,
@@ -90,54 +162,54 @@ class Answering:
         self.engine = engine
         self.outcome: Outcome = GO_ON
         self._dialect = dialect
-        self._word = event
+        self._event_name = event
         self._files = files
         self._env = env
         self._caller: Caller | None = None
-        self._asked: Asked | None = None
+        self._event: AgentEvent | None = None
         self._session: Session | None = None
 
-    async def told(self, raw: bytes | CallError) -> HookReply:
-        """What the agent is answered to its payload, or to why there is none. Nothing is raised but cancellation."""
+    async def answer(self, raw: bytes | CallError) -> HookReply:
+        """The answer to a payload, or to the reason why there is none. Raises nothing but cancellation."""
         try:
-            return await self._told(raw)
+            return await self._answer(raw)
         except ConfigError as problem:
-            return self._refused("; ".join(one.message for one in problem.diagnostics))
+            return self._refuse("; ".join(one.message for one in problem.diagnostics))
         except HooklineError as problem:
-            return self._refused(str(problem))
+            return self._refuse(str(problem))
         except Exception as problem:  # noqa: BLE001 a guard that breaks must not let things pass
-            return self._refused(f"it broke: {type(problem).__name__}: {problem}")
+            return self._refuse(f"it broke: {type(problem).__name__}: {problem}")
 
-    async def _told(self, raw: bytes | CallError) -> HookReply:
+    async def _answer(self, raw: bytes | CallError) -> HookReply:
         caller = self._caller = caller_of(self.engine.loader, self._dialect)
-        if self._word is not None:
-            self._asked = caller.named(self._word)
+        if self._event_name is not None:
+            self._event = caller.named(self._event_name)
         if isinstance(raw, CallError):
             raise raw
-        _deeper(self._env)
+        _count_depth(self._env)
         document = document_of(raw, caller, self._env)
-        asked = self._asked = name_event(document, caller, self._asked)
+        event = self._event = name_event(document, caller, self._event)
         try:
             parsed = caller.parse(document)
         except ConfigError:
-            if self._concerns_nobody(caller, document):
+            if self._no_hook_concerned(caller, document):
                 return HookReply()
             raise
         loaded = self._load(parsed)
-        session = self._session_for(parsed, asked)
+        session = self._start_session(parsed, event)
         if session.has(parsed.event):
             self.outcome = await session.dispatch(parsed.event, parsed.payload)
-        told = _honest(caller.answer(asked.name, self.outcome), self.outcome, parsed.payload)
-        if told.lost:
-            self._record(dropped=told.lost, why=f"{caller.name} cannot be told this at {asked.name}")
-        return _with_problems(told, loaded, parsed.event)
+        answer = _without_false_losses(caller.answer(event.name, self.outcome), self.outcome, parsed.payload)
+        if answer.lost:
+            self._record(dropped=answer.lost, why=f"{caller.name} cannot be told this at {event.name}")
+        return _with_config_problems(answer, loaded, parsed.event)
 
     def _load(self, parsed: Parsed) -> Loaded:
         loaded = hooks_for(self.engine, parsed.scene.cwd or os.getcwd(), self._dialect, self._files)
         self.engine.swap(loaded.hooks)
         return loaded
 
-    def _session_for(self, parsed: Parsed, asked: Asked) -> Session:
+    def _start_session(self, parsed: Parsed, event: AgentEvent) -> Session:
         cwd = parsed.scene.cwd or os.getcwd()
         self._session = session = self.engine.session(parsed.scene.session_id or RUN_NAME)
         session.scene = replace(
@@ -145,12 +217,12 @@ class Answering:
             session_id=session.id,
             cwd=cwd,
             project_dir=parsed.scene.project_dir or cwd,
-            attended=bool(asked.policy.may & May.PERMIT),
+            attended=bool(event.policy.may & May.PERMIT),
         )
         return session
 
-    def _concerns_nobody(self, caller: Caller, document: dict[str, Any]) -> bool:
-        """Arguments that the agent cut off cannot be judged; but where no hook asks about the tool, none need be."""
+    def _no_hook_concerned(self, caller: Caller, document: dict[str, Any]) -> bool:
+        """Arguments that the agent truncated cannot be judged; that is fine if no hook matches the tool."""
         rest = without_cut_arguments(document) if caller.name == "codewhale" else None
         if rest is None:
             return False
@@ -162,34 +234,34 @@ class Answering:
             for hook in self.engine.hooks
         )
 
-    def _refused(self, why: str) -> HookReply:
-        """No hook could be asked, or what they said could not be told."""
-        words = one_line(f"hookline hook --dialect {self._dialect}: {why}", 2000)
-        caller, asked = self._caller, self._asked
-        told = HookReply(CLOSED, "", words) if caller is None else caller.closed(asked, words)
-        closed = asked is None or asked.guards
-        self.outcome = Outcome(votes=(Vote("block", words),)) if closed else GO_ON
+    def _refuse(self, why: str) -> HookReply:
+        """The answer if no hook could be asked, or the outcome could not be expressed."""
+        text = one_line(f"hookline hook --dialect {self._dialect}: {why}", 2000)
+        caller, event = self._caller, self._event
+        answer = HookReply(BLOCKED, "", text) if caller is None else caller.closed(event, text)
+        closed = event is None or event.guards
+        self.outcome = Outcome(votes=(Vote("block", text),)) if closed else GO_ON
         self._record(
             status="failed", detail=why, decision="deny" if closed else None, passed_without_answer=not closed
         )
-        return told
+        return answer
 
     def record_late(self) -> None:
-        """What hooks said after the answer: nobody inside the agent can hear it any more."""
+        """What hooks said after the answer did not reach the agent; the journal says so."""
         late = self._session.inbox.take_all() if self._session is not None else ()
         if late:
             names = tuple(dict.fromkeys(f"late {item.kind} of {item.hook}" for item in late))
             self._record(dropped=names, why="it came after the answer")
 
     def _record(self, **facts: Any) -> None:
-        asked, scene = self._asked, self._session.scene if self._session is not None else None
+        event, scene = self._event, self._session.scene if self._session is not None else None
         self.engine.journal.record(
             Run(
                 hook=RUN_NAME,
                 type=RUN_TYPE,
                 dialect=self._dialect,
-                event=asked.event.name if asked is not None else "",
-                spelled=asked.name if asked is not None else "",
+                event=event.event.name if event is not None else "",
+                spelled=event.name if event is not None else "",
                 session=scene.session_id if scene is not None else "",
                 agent=scene.agent_id if scene is not None else None,
                 at=time(),
@@ -198,10 +270,35 @@ class Answering:
         )
 
 
-def _deeper(env: MutableMapping[str, str]) -> None:
-    """Counts how often we run inside of ourselves: a hook may start an agent, and that one has hooks, too."""
-    told = env.get(DEPTH, "")
-    depth = int(told) if told.isascii() and told.isdecimal() and len(told) < 4 else 0
+def hooks_for(engine: Engine, cwd: str, caller: str, files: Sequence[str] | None) -> Loaded:
+    """The hooks that answer: native ones and those of other agents, without those that the calling agent runs
+    itself and those that would call Hookline again."""
+    if files is not None:
+        loaded = engine.loader.files(files)
+        own: set[str] = set()
+    else:
+        loaded = engine.loader.directory(cwd, without=caller)
+        own = _files_of_caller(engine, cwd, caller, loaded)
+    shell: list[ShellReader] = []
+    hooks = tuple(
+        hook for hook in loaded.hooks if hook.where.file not in own and not calls_hookline_hook(hook, shell)
+    )
+    return replace(loaded, hooks=hooks)
+
+
+def _files_of_caller(engine: Engine, cwd: str, caller: str, loaded: Loaded) -> set[str]:
+    """Files of other dialects that the calling agent reads as well, and so runs itself."""
+    others = {found.file for found in loaded.found if found.dialect != OWN_FORMAT}
+    if caller == OWN_FORMAT or not others:
+        return set()
+    own = {os.path.realpath(file) for file in engine.loader.places(cwd, [caller])}
+    return {file for file in others if os.path.realpath(file) in own}
+
+
+def _count_depth(env: MutableMapping[str, str]) -> None:
+    """Counts how deep calls are nested: a hook may start an agent, which has hooks, too."""
+    text = env.get(DEPTH, "")
+    depth = int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else 0
     if depth >= DEEPEST:
         raise CallError(
             f"a hook runs hookline hook again and again ({DEPTH}={depth}): take that call out of the hook"
@@ -209,97 +306,24 @@ def _deeper(env: MutableMapping[str, str]) -> None:
     env[DEPTH] = str(depth + 1)
 
 
-def _honest(told: HookReply, outcome: Outcome, payload: Any) -> HookReply:
-    """A wire does not know the payload. What is laid over an input loses nothing where no key was taken away."""
-    if _REMOVAL not in told.lost:
-        return told
+def _without_false_losses(answer: HookReply, outcome: Outcome, payload: Any) -> HookReply:
+    """A wire does not know the payload, so it reports removed keys as lost even if none was removed."""
+    if _REMOVAL not in answer.lost:
+        return answer
     before, after = field_of(payload, "tool_input"), outcome.updated_input
     if not (isinstance(before, Mapping) and isinstance(after, Mapping)):
-        return told
+        return answer
     kept = set(cast("Mapping[str, Any]", before)) <= set(cast("Mapping[str, Any]", after))
-    return replace(told, lost=tuple(one for one in told.lost if one != _REMOVAL)) if kept else told
+    return replace(answer, lost=tuple(one for one in answer.lost if one != _REMOVAL)) if kept else answer
 
 
-def _with_problems(told: HookReply, loaded: Loaded, event: EventSpec[Any]) -> HookReply:
-    """A file nobody could read may have held hooks for this event. Guards in it have said no by themselves."""
+def _with_config_problems(answer: HookReply, loaded: Loaded, event: EventSpec[Any]) -> HookReply:
+    """An unreadable file may have had hooks for this event; at guards it has blocked already."""
     unread = [one for one in loaded.found if one.unreadable and one.dialect == OWN_FORMAT]
     if not unread or event.guard:
-        return told
+        return answer
     lines = "\n".join(
         printable(str(one)) for one in loaded.errors if one.where.file in {f.file for f in unread}
     )
-    silent = told.code == 0 and not told.stdout
-    return replace(told, code=FAILED if silent else told.code, stderr=f"{told.stderr}\n{lines}".strip())
-
-
-#: Seconds that hooks nobody waits for have after the answer.
-DRAIN = 5.0
-
-
-def serve(dialect: str | None, words: Sequence[str], files: Sequence[str] | None) -> int:
-    """The exit status; what there is to say is written by then."""
-    if dialect is None:
-        tell("hookline hook: say which agent calls: hookline hook --dialect NAME [EVENT]")
-        return CLOSED
-    if len(words) > 1:
-        tell(printable(f"hookline hook: one event at a time, not {' '.join(words)}"))
-        return CLOSED
-    engine = command_engine()
-    answering = Answering(engine, dialect, words[0] if words else None, files)
-    # Before the loop starts: whoever waits for input must be stopped by the first signal.
-    raw = _input()
-    signalled: list[int] = []
-    status = asyncio.run(_serve(answering, raw, signalled))
-    if signalled:
-        # So that the agent sees what it did.
-        signal.signal(signalled[0], signal.SIG_DFL)
-        os.kill(os.getpid(), signalled[0])
-    return status
-
-
-def _input() -> bytes | CallError:
-    try:
-        return read_input()
-    except CallError as problem:
-        return problem
-
-
-async def _serve(answering: Answering, raw: bytes | CallError, signalled: list[int]) -> int:
-    _stop_on_signals(signalled)
-    engine = answering.engine
-    status = CLOSED
-    try:
-        told = _with_journal(await answering.told(raw), engine)
-        status = give(told, answering.outcome)
-        close_streams()
-        await engine.drain(DRAIN)
-        answering.record_late()
-    except asyncio.CancelledError:
-        if not signalled:
-            raise
-    finally:
-        await engine.close(0)
-    return status
-
-
-def _stop_on_signals(signalled: list[int]) -> None:
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
-
-    def stop(number: int) -> None:
-        signalled.append(number)
-        if task is not None:
-            task.cancel()
-
-    for name in ("SIGTERM", "SIGHUP"):
-        # Not every system has both, nor lets a loop wait for them.
-        with suppress(AttributeError, ValueError, RuntimeError, NotImplementedError):
-            number = getattr(signal, name)
-            loop.add_signal_handler(number, stop, number)
-
-
-def _with_journal(told: HookReply, engine: Engine) -> HookReply:
-    """What is wrong with the journal, where stderr does not give the reason for something."""
-    if told.code != 0 or not engine.journal.problems:
-        return told
-    lines = "\n".join(printable(f"hookline: {problem}") for problem in engine.journal.problems)
-    return replace(told, stderr=f"{told.stderr}\n{lines}".strip())
+    silent = answer.code == 0 and not answer.stdout
+    return replace(answer, code=FAILED if silent else answer.code, stderr=f"{answer.stderr}\n{lines}".strip())

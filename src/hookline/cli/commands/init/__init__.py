@@ -3,10 +3,10 @@
 import argparse
 from typing import Any
 
-from hookline.cli.parsers import command_parser
+from hookline.cli.parsers import add_json_option, command_parser
 
 _DESCRIPTION = """Write a first guard into .hookline/hooks.toml and show what it says to two commands.
-A file that is there is left as it is."""
+A file that exists is not changed."""
 
 _EPILOG = """examples:
   hookline init
@@ -20,26 +20,13 @@ def add_parser(commands: Any) -> None:
     parser = command_parser(commands, "init", _DESCRIPTION, _EPILOG)
     parser.add_argument("--cwd", metavar="DIR", help="the project (default: here)")
     parser.add_argument("--user", action="store_true", help="write it for you, not for this project")
-    parser.add_argument("--json", action="store_true", help="print what was done as JSON")
+    add_json_option(parser, "print what was done as JSON")
     parser.set_defaults(run=run_command)
 
 
 def run_command(args: argparse.Namespace) -> int:
     import asyncio
 
-    from hookline.cli.commands.init.run import as_text, first_guard
-    from hookline.cli.output import PROBLEM, show, tell
-    from hookline.cli.requests import RequestError
-    from hookline.cli.text import json_lines
-    from hookline.model.safe_text import printable
+    from hookline.cli.commands.init.run import init
 
-    try:
-        document = asyncio.run(first_guard(args.cwd, user=args.user))
-    except RequestError as problem:
-        tell(printable(f"hookline init: {problem}"))
-        return PROBLEM
-    status = show(json_lines(document) if args.json else as_text(document), as_json=args.json)
-    if document.problem is not None:
-        tell(printable(f"hookline init: {document.problem}"))
-        return PROBLEM
-    return status
+    return asyncio.run(init(args))

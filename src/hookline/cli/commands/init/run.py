@@ -1,5 +1,6 @@
-"""What `hookline init --json` prints."""
+"""Write a first guard, and show what it says to two commands."""
 
+import argparse
 import errno
 import os
 import secrets
@@ -7,9 +8,11 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from hookline.cli.requests import RequestError, working_directory
+from hookline.cli.output import ExitStatus, note, show
+from hookline.cli.problems import RequestError
+from hookline.cli.requests import working_directory
 from hookline.cli.terminal import paint
-from hookline.cli.text import columns, paragraph, terminal_width
+from hookline.cli.text import columns, json_lines, paragraph, terminal_width
 from hookline.config.engine import Engine
 from hookline.dialects.places import SUFFIXES, user_directory
 from hookline.dialects.registry import OWN_FORMAT
@@ -17,6 +20,29 @@ from hookline.model.events import PRE_TOOL_USE
 from hookline.model.hook import Hook
 from hookline.model.payloads import ToolCall
 from hookline.model.safe_text import one_line, printable
+
+GUARD = """\
+# `hookline events` lists the moments a hook can react to.
+
+[[hooks.PreToolUse]]                 # before a tool runs ...
+matcher = "Bash"                     # ... when that tool is Bash
+
+[[hooks.PreToolUse.hooks]]
+name = "no force push"
+if = "Bash(git push *--force*)"      # any command of the line, also behind && and in $(...)
+type = "builtin"
+command = "deny"
+args = ["force pushes rewrite history; push to a branch of your own"]
+"""
+
+#: One that it must deny, one that it must not.
+_DENIED, _ALLOWED = "cd app && git push --force", "git push"
+
+_NEXT_STEPS = (
+    ("hookline fire PreToolUse Bash command='git push --force'", "ask it yourself"),
+    ("hookline doctor", "are all your hooks alive?"),
+    ("hookline hook --print-config claude-code", "let your agent ask it too"),
+)
 
 
 class ShownCommand(Struct, frozen=True, forbid_unknown_fields=True):
@@ -38,55 +64,57 @@ class InitDocument(Struct, frozen=True, forbid_unknown_fields=True):
     shown: tuple[ShownCommand, ...] = ()
     #: Whether it runs in this directory: for an event the project has hooks for, the user's own do not.
     in_force: bool = False
-    #: Hooks that no longer run here, because the new file stands before theirs.
+    #: Hooks that no longer run here, because the new file takes precedence over theirs.
     replaced: tuple[str, ...] = ()
     #: Why nothing was written, or what the guard did not do.
     problem: str | None = None
 
+    def as_json(self) -> str:
+        return json_lines(self)
 
-GUARD = """\
-# `hookline events` lists the moments a hook can react to.
+    def as_text(self, width: int) -> str:
+        return "\n".join(_lines(self, width))
 
-[[hooks.PreToolUse]]                 # before a tool runs ...
-matcher = "Bash"                     # ... when that tool is Bash
 
-[[hooks.PreToolUse.hooks]]
-name = "no force push"
-if = "Bash(git push *--force*)"      # any command of the line, also behind && and in $(...)
-type = "builtin"
-command = "deny"
-args = ["force pushes rewrite history; push to a branch of your own"]
-"""
-
-#: One it must stop, one it must leave alone.
-_STOPPED, _LEFT = "cd app && git push --force", "git push"
+async def init(args: argparse.Namespace) -> ExitStatus:
+    document = await first_guard(args.cwd, user=args.user)
+    shown = show(document.as_json() if args.json else document.as_text(terminal_width()), as_json=args.json)
+    if document.problem is not None:
+        note(printable(f"hookline init: {document.problem}"))
+        return ExitStatus.PROBLEM
+    return shown
 
 
 async def first_guard(cwd: str | None, *, user: bool) -> InitDocument:
-    """What was done. A problem is part of it: the file was there, or does not do what it should."""
+    """Write the guard and try it. That the file exists, or the guard does not work, is part of the result."""
     project = working_directory(cwd)
     folder = _folder(project, user=user)
-    there = _first_that_is_there(folder)
-    if there is not None:
-        return InitDocument(there, written=False, text=_text(there), problem=_already(there))
+    existing = _existing_file(folder)
+    if existing is not None:
+        return _refused(existing)
     file = os.path.join(folder, "hooks.toml")
-    before = _in_force(project)
+    before = _hooks_in_force(project)
     try:
         write_new(file, GUARD)
     except FileExistsError:
-        return InitDocument(file, written=False, text=_text(file), problem=_already(file))
+        return _refused(file)
     except OSError as problem:
         raise RequestError(f"cannot write {file}: {problem.strerror}") from None
-    shown, after = await _tried(file), _in_force(project)
+    shown, after = await _tried(file), _hooks_in_force(project)
     return InitDocument(
         file,
         written=True,
         text=GUARD,
         shown=shown,
         in_force=any(hook.where.file == file for hook in after),
-        replaced=_gone(before, after),
+        replaced=_replaced(before, after),
         problem=_fault(shown),
     )
+
+
+def _refused(file: str) -> InitDocument:
+    problem = f"{file} already exists; add to it, or move it away and run `hookline init` again"
+    return InitDocument(file, written=False, text=_text(file), problem=problem)
 
 
 def _folder(project: str, *, user: bool) -> str:
@@ -98,45 +126,45 @@ def _folder(project: str, *, user: bool) -> str:
     return folder
 
 
-def _first_that_is_there(folder: str) -> str | None:
+def _existing_file(folder: str) -> str | None:
     files = (os.path.join(folder, f"hooks.{suffix}") for suffix in SUFFIXES)
     return next((file for file in files if os.path.lexists(file)), None)
 
 
 def write_new(file: str, text: str) -> None:
-    """All of it or nothing, and never over a file that is there, whoever made it a moment ago."""
+    """Write all of it or nothing, and never over an existing file, not even one made a moment ago."""
     folder = os.path.dirname(file)
     try:
         os.makedirs(folder, exist_ok=True)
     except FileExistsError:
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)) from None
-    half = os.path.join(folder, f".{os.path.basename(file)}.{secrets.token_hex(4)}")
-    fd = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o644)
+    part = os.path.join(folder, f".{os.path.basename(file)}.{secrets.token_hex(4)}")
+    fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o644)
     try:
         with os.fdopen(fd, "w", encoding="utf-8") as stream:
             os.fchmod(fd, 0o644)
             stream.write(text)
             stream.flush()
             os.fsync(fd)
-        _put(half, file)
+        _put(part, file)
     finally:
-        os.unlink(half)
+        os.unlink(part)
 
 
-def _put(half: str, file: str) -> None:
-    """Unlike a rename, a link fails where a file is; some file systems have none, there a copy must do."""
+def _put(part: str, file: str) -> None:
+    """Unlike a rename, a link fails if the file exists; file systems without links get a copy."""
     try:
-        os.link(half, file)
+        os.link(part, file)
     except FileExistsError:
         raise
     except OSError:
-        with open(half, "rb") as stream, open(file, "xb") as target:
+        with open(part, "rb") as stream, open(file, "xb") as target:
             target.write(stream.read())
         os.chmod(file, 0o644)
 
 
 def _text(file: str) -> str:
-    """What stands in a file nobody promised anything about."""
+    """What is in a file of unknown kind and size."""
     try:
         fd = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
         with os.fdopen(fd, "rb") as stream:
@@ -145,15 +173,11 @@ def _text(file: str) -> str:
         return ""
 
 
-def _already(file: str) -> str:
-    return f"{file} is there already; add to it, or move it away and say `hookline init` again"
-
-
-def _in_force(project: str) -> tuple[Hook, ...]:
+def _hooks_in_force(project: str) -> tuple[Hook, ...]:
     return Engine().loader.directory(project, [OWN_FORMAT]).hooks
 
 
-def _gone(before: Sequence[Hook], after: Sequence[Hook]) -> tuple[str, ...]:
+def _replaced(before: Sequence[Hook], after: Sequence[Hook]) -> tuple[str, ...]:
     still = {(hook.name, str(hook.where)) for hook in after}
     return tuple(
         f"{hook.name} ({hook.where})" for hook in before if (hook.name, str(hook.where)) not in still
@@ -161,12 +185,12 @@ def _gone(before: Sequence[Hook], after: Sequence[Hook]) -> tuple[str, ...]:
 
 
 async def _tried(file: str) -> tuple[ShownCommand, ...]:
-    """Not in the user's journal: nobody wanted to run these commands."""
+    """Not in the user's journal: these commands are only examples."""
     async with Engine() as engine:
         engine.load(os.path.dirname(file), [file], [OWN_FORMAT])
         session = engine.session("init", cwd=os.path.dirname(file))
         shown: list[ShownCommand] = []
-        for command in (_STOPPED, _LEFT):
+        for command in (_DENIED, _ALLOWED):
             call = ToolCall(tool_name="Bash", tool_input={"command": command})
             outcome = await session.dispatch(PRE_TOOL_USE, call)
             vote = outcome.deciding_vote
@@ -180,33 +204,21 @@ def _fault(shown: Sequence[ShownCommand]) -> str | None:
     return "the guard does not do what it should; `hookline doctor` may say why"
 
 
-_NEXT = (
-    ("hookline fire PreToolUse Bash command='git push --force'", "ask it yourself"),
-    ("hookline doctor", "are all your hooks alive?"),
-    ("hookline hook --print-config claude-code", "let your agent ask it too"),
-)
-
-
-def as_text(document: InitDocument) -> str:
-    width = terminal_width()
-    head = "wrote" if document.written else "there is"
-    lines = [f"{head} {printable(document.file)}", "", *_indented(document.text)]
+def _lines(document: InitDocument, width: int) -> Iterator[str]:
+    yield f"{'wrote' if document.written else 'there is'} {printable(document.file)}"
+    yield ""
+    yield from (f"  {line}".rstrip() for line in printable(document.text).rstrip("\n").split("\n"))
     if document.shown:
-        lines += ["", "Asked about two commands, it says:", ""]
-        lines += [_said(each, width) for each in document.shown]
+        yield "\nAsked about two commands, it says:\n"
+        yield from (_shown_line(each, width) for each in document.shown)
     if document.written:
-        lines += _notes(document, width)
-        wide = max(len(command) for command, _ in _NEXT)
-        lines += ["", "What to do next:", ""]
-        lines += [f"  {command:{wide}}  {why}".rstrip() for command, why in _NEXT]
-    return "\n".join(lines)
+        yield from _notes(document, width)
+        wide = max(len(command) for command, _ in _NEXT_STEPS)
+        yield "\nWhat to do next:\n"
+        yield from (f"  {command:{wide}}  {why}".rstrip() for command, why in _NEXT_STEPS)
 
 
-def _indented(text: str) -> list[str]:
-    return [f"  {line}".rstrip() for line in printable(text).rstrip("\n").split("\n")]
-
-
-def _said(shown: ShownCommand, width: int) -> str:
+def _shown_line(shown: ShownCommand, width: int) -> str:
     verdict = paint("denied", "red") if shown.blocked else paint("goes on", "green")
     reason = f": {shown.reason}" if shown.reason else ""
     command = f"  {shown.command:28}"
@@ -222,6 +234,6 @@ def _notes(document: InitDocument, width: int) -> Iterator[str]:
         )
     if document.replaced:
         yield ""
-        yield paragraph("Note: these hooks no longer run here, the new file stands before theirs:", width)
+        yield paragraph("Note: these hooks no longer run here, the new file replaces theirs:", width)
         yield from (f"  {one_line(each, width - 2)}" for each in document.replaced)
         yield paragraph("To run both, rename the new file to hooks.local.toml.", width)

@@ -3,10 +3,10 @@
 import argparse
 from typing import Any
 
-from hookline.cli.parsers import add_source_options, command_parser
+from hookline.cli.parsers import add_json_option, add_source_options, command_parser
 
 _DESCRIPTION = """The hooks that are configured for this directory and user, by event, in the order they would run:
-what each one matches, what it runs, its mode, its timeout and where it stands. Nothing is run.
+what each one matches, what it runs, its mode, its timeout and where it is configured. Nothing is run.
 
 EVENT is a name of the event table (`hookline events`) or an agent's own name for it."""
 
@@ -19,16 +19,15 @@ _EPILOG = """examples:
 exit status: 0 fine, 1 nothing is configured, or something in it is wrong"""
 
 
-def add_parser(subparsers: Any) -> None:
-    parser = command_parser(subparsers, "list", _DESCRIPTION, _EPILOG)
+def add_parser(commands: Any) -> None:
+    parser = command_parser(commands, "list", _DESCRIPTION, _EPILOG)
     parser.add_argument("event", nargs="?", metavar="EVENT", help="only the hooks of this one")
     add_source_options(parser)
-    parser.add_argument("--json", action="store_true", help="the same facts as JSON")
+    add_json_option(parser, "the same facts as JSON")
     parser.set_defaults(run=run_command)
 
 
 def run_command(args: argparse.Namespace) -> int:
     from hookline.cli.commands.list.run import list_hooks
-    from hookline.cli.engines import looked
 
-    return looked("list", lambda: list_hooks(args))
+    return list_hooks(args)

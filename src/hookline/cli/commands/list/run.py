@@ -1,4 +1,4 @@
-"""Every hook in force, event by event in the order they would run."""
+"""Every hook in force, event by event in the order they would run; as a table or as JSON."""
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence
@@ -7,23 +7,22 @@ from typing import Any
 
 from msgspec import Struct
 
-from hookline.cli.commands.fire.run import dialects_of, nothing_configured
 from hookline.cli.describe import (
     Unit,
     Waits,
-    cleaner,
-    homely,
-    runs_words,
-    source_of,
+    redactor,
+    relative_to,
     timeout_of,
     unit_of,
-    waits_words,
+    waits_of,
+    what_it_runs,
+    with_tilde,
 )
-from hookline.cli.engines import looking_engine
-from hookline.cli.output import show
-from hookline.cli.problems import DiagnosticDocument, any_error, diagnostic_documents, tell_diagnostics
-from hookline.cli.requests import meant, working_directory
-from hookline.cli.text import json_lines, paragraph, tables, terminal_width
+from hookline.cli.engines import dialects_of, inspection_engine, load, nothing_configured
+from hookline.cli.output import ExitStatus, show
+from hookline.cli.problems import DiagnosticDocument, any_error, diagnostic_documents, report_diagnostics
+from hookline.cli.requests import events_named, working_directory
+from hookline.cli.text import count_of, json_lines, paragraph, tables, terminal_width
 from hookline.config.engine import Engine
 from hookline.config.load import Found
 from hookline.engine.session import Session
@@ -31,6 +30,13 @@ from hookline.model.events import EventSpec
 from hookline.model.hook import Hook, Scope
 from hookline.model.run import Mode
 from hookline.model.safe_text import one_line, printable
+
+#: The table only identifies a hook; --json has the whole of it.
+_LONGEST_NAME, _LONGEST_RUNS = 30, 48
+_HEAD = ("", "HOOK", "MATCHER", "RUNS", "MODE", "TIMEOUT", "SOURCE")
+#: Below this width the columns would be too narrow to read.
+_NARROW = 80
+_SOURCE = _HEAD.index("SOURCE")
 
 
 class ListedHook(Struct, frozen=True, kw_only=True):
@@ -41,7 +47,7 @@ class ListedHook(Struct, frozen=True, kw_only=True):
     order: int
     hook: str
     dialect: str
-    #: How the dialect calls the event.
+    #: The dialect's own name for the event.
     spelled: str
     matcher: str | None
     condition: str | None
@@ -49,7 +55,7 @@ class ListedHook(Struct, frozen=True, kw_only=True):
     runs: str
     mode: Mode
     waits: Waits
-    #: As its file counts it.
+    #: In the unit of its file.
     timeout: float
     timeout_unit: Unit
     once: bool
@@ -76,81 +82,32 @@ class ListDocument(Struct, frozen=True, kw_only=True):
     files: tuple[FoundFile, ...]
     diagnostics: tuple[DiagnosticDocument, ...]
 
+    def as_json(self) -> str:
+        return json_lines(self)
 
-def found_files(found: Sequence[Found]) -> tuple[FoundFile, ...]:
-    return tuple(
-        FoundFile(one.file, one.dialect, one.scope, one.needs_trust, one.unreadable) for one in found
-    )
-
-
-def hooks_in_order(session: Session, event: EventSpec[Any]) -> Iterator[Hook]:
-    """As the lanes have them: hooks that rewrite may come before what stands above them in the file."""
-    for lane in session.lanes(event.name):
-        yield from (armed.hook for armed in lane.hooks)
+    def as_text(self, width: int) -> str:
+        return "\n".join(_lines(self.hooks, width))
 
 
-def listed(
-    session: Session, cwd: str, clean: Callable[[str], str], wanted: Callable[[Hook], bool]
-) -> Iterator[ListedHook]:
-    for event in session.engine.events.values():
-        for order, hook in enumerate(hooks_in_order(session, event), 1):
-            if wanted(hook):
-                yield _listed(hook, order, cwd, clean)
-
-
-def _listed(hook: Hook, order: int, cwd: str, clean: Callable[[str], str]) -> ListedHook:
-    return ListedHook(
-        event=hook.event.name,
-        order=order,
-        hook=clean(hook.name),
-        dialect=hook.dialect,
-        spelled=hook.policy.event_name,
-        matcher=clean(hook.matcher.text) if hook.matcher is not None else None,
-        condition=clean(hook.condition.text) if hook.condition is not None else None,
-        type=hook.kind,
-        runs=clean(runs_words(hook)),
-        mode=hook.mode,
-        waits=waits_words(hook),
-        timeout=timeout_of(hook),
-        timeout_unit=unit_of(hook),
-        once=hook.once,
-        rewrites=hook.rewrites,
-        required=hook.required,
-        broken=clean(hook.broken) if hook.broken is not None else None,
-        scope=hook.scope,
-        source=source_of(hook, cwd),
-    )
-
-
-FINE, PROBLEM = 0, 1
-#: A table shows which hook it is; --json has the whole of it.
-_LONGEST_NAME, _LONGEST_RUNS = 30, 48
-_HEAD = ("", "HOOK", "MATCHER", "RUNS", "MODE", "TIMEOUT", "SOURCE")
-#: Below this the columns would be too thin to read.
-_NARROW = 80
-_SOURCE = _HEAD.index("SOURCE")
-
-#: Hooks by event, dialect and what that calls the event.
+#: Hooks by event, dialect and the dialect's name for the event.
 _Groups = Sequence[tuple[tuple[str, str, str], Sequence[ListedHook]]]
 
 
-def list_hooks(args: argparse.Namespace) -> int:
+def list_hooks(args: argparse.Namespace) -> ExitStatus:
     cwd = working_directory(args.cwd)
-    engine = looking_engine()
+    engine = inspection_engine()
     wanted = _wanted(engine, args)
-    loaded = engine.load(cwd, args.config, None if args.dialect is None else [args.dialect])
-    tell_diagnostics(loaded.diagnostics)
-    clean = cleaner(engine.journal)
-    hooks = tuple(listed(engine.session("list"), cwd, clean, wanted))
-    if args.json:
-        files, wrong = found_files(loaded.found), diagnostic_documents(loaded.diagnostics, clean)
-        shown = show(json_lines(ListDocument(hooks=hooks, files=files, diagnostics=wrong)), as_json=True)
-    elif hooks:
-        shown = show("\n".join(_lines(hooks, terminal_width())))
-    else:
-        shown = FINE if not loaded.found else show(_none(args.event))
+    loaded = load(engine, args, cwd)
+    report_diagnostics(loaded.diagnostics)
+    redact = redactor(engine.journal)
+    document = ListDocument(
+        hooks=tuple(_listed_hooks(engine.session("list"), cwd, redact, wanted)),
+        files=_found_files(loaded.found),
+        diagnostics=diagnostic_documents(loaded.diagnostics, redact),
+    )
+    shown = _show(document, args)
     if nothing_configured(engine, loaded, cwd) or any_error(loaded.diagnostics):
-        return PROBLEM
+        return ExitStatus.PROBLEM
     return shown
 
 
@@ -160,13 +117,65 @@ def _wanted(engine: Engine, args: argparse.Namespace) -> Callable[[Hook], bool]:
     if name is None:
         return lambda _hook: True
     if name not in engine.events:
-        meant(name, engine.events, dialects_of(engine, None if args.dialect is None else [args.dialect]))
+        dialects = dialects_of(engine, None if args.dialect is None else [args.dialect])
+        events_named(name, engine.events, dialects)  # raises if no agent has it
     return lambda hook: name in (hook.event.name, hook.policy.event_name)
 
 
-def _none(event: str | None) -> str:
-    return (
-        f"no hook is configured for {printable(event)}" if event else "no hook is configured in these files"
+def _show(document: ListDocument, args: argparse.Namespace) -> ExitStatus:
+    if args.json:
+        return show(document.as_json(), as_json=True)
+    if document.hooks:
+        return show(document.as_text(terminal_width()))
+    if not document.files:
+        return ExitStatus.OK
+    if args.event:
+        return show(f"no hook is configured for {printable(args.event)}")
+    return show("no hook is configured in these files")
+
+
+def _found_files(found: Sequence[Found]) -> tuple[FoundFile, ...]:
+    return tuple(
+        FoundFile(one.file, one.dialect, one.scope, one.needs_trust, one.unreadable) for one in found
+    )
+
+
+def _listed_hooks(
+    session: Session, cwd: str, redact: Callable[[str], str], wanted: Callable[[Hook], bool]
+) -> Iterator[ListedHook]:
+    for event in session.engine.events.values():
+        for order, hook in enumerate(_in_order(session, event), 1):
+            if wanted(hook):
+                yield _listed_hook(hook, order, cwd, redact)
+
+
+def _in_order(session: Session, event: EventSpec[Any]) -> Iterator[Hook]:
+    """In the order of the lanes: hooks that rewrite may run before hooks that are above them in the file."""
+    for lane in session.lanes(event.name):
+        yield from (prepared.hook for prepared in lane.hooks)
+
+
+def _listed_hook(hook: Hook, order: int, cwd: str, redact: Callable[[str], str]) -> ListedHook:
+    return ListedHook(
+        event=hook.event.name,
+        order=order,
+        hook=redact(hook.name),
+        dialect=hook.dialect,
+        spelled=hook.policy.event_name,
+        matcher=redact(hook.matcher.text) if hook.matcher is not None else None,
+        condition=redact(hook.condition.text) if hook.condition is not None else None,
+        type=hook.kind,
+        runs=redact(what_it_runs(hook)),
+        mode=hook.mode,
+        waits=waits_of(hook),
+        timeout=timeout_of(hook),
+        timeout_unit=unit_of(hook),
+        once=hook.once,
+        rewrites=hook.rewrites,
+        required=hook.required,
+        broken=redact(hook.broken) if hook.broken is not None else None,
+        scope=hook.scope,
+        source=relative_to(cwd, str(hook.where)),
     )
 
 
@@ -178,7 +187,7 @@ def _lines(hooks: Sequence[ListedHook], width: int) -> Iterator[str]:
     ]
     yield from _narrow(groups, width) if width < _NARROW else _wide(groups, width)
     events = len({hook.event for hook in hooks})
-    yield f"\n{_counted(len(hooks), 'hook')} on {_counted(events, 'event')}"
+    yield f"\n{count_of(len(hooks), 'hook')} on {count_of(events, 'event')}"
 
 
 def _wide(groups: _Groups, width: int) -> Iterator[str]:
@@ -203,10 +212,6 @@ def _title(event: str, dialect: str, event_name: str) -> str:
     return f"{event}  {dialect}" + (f" ({event_name})" if event_name != event else "")
 
 
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
 def _row(hook: ListedHook) -> tuple[str, ...]:
     return (
         str(hook.order),
@@ -215,7 +220,7 @@ def _row(hook: ListedHook) -> tuple[str, ...]:
         one_line(f"{hook.type}: {hook.runs}", _LONGEST_RUNS),
         ", ".join(_modes(hook)),
         f"{hook.timeout:.10g} {hook.timeout_unit}",
-        homely(hook.source),
+        with_tilde(hook.source),
     )
 
 

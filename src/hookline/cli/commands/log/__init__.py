@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from hookline.cli.parsers import command_parser
+from hookline.cli.parsers import add_json_option, command_parser
 
 DECISIONS = ("block", "deny", "ask", "defer", "allow", "pass")
 STATUSES = (
@@ -12,8 +12,8 @@ STATUSES = (
 )  # fmt: skip
 
 _DESCRIPTION = """What the hooks did, newest last. Every run that Hookline makes is in the journal.
-Filters can be repeated; one of each kind must fit. The last line counts what went through
-although the hook that should judge it gave no answer."""
+Filters can be repeated; one of each kind must match. The last line counts what was let through
+because the hook that should decide gave no answer."""
 
 _EPILOG = """examples:
   hookline log --since 2h --decision deny
@@ -27,7 +27,7 @@ exit status: 0 fine (also when there is no journal yet), 1 it cannot be read, or
 
 def add_parser(commands: Any) -> None:
     parser = command_parser(commands, "log", _DESCRIPTION, _EPILOG)
-    parser.add_argument("-f", "--follow", action="store_true", help="go on with what happens from now on")
+    parser.add_argument("-f", "--follow", action="store_true", help="then print what happens from now on")
     parser.add_argument(
         "--hook",
         action="append",
@@ -49,18 +49,11 @@ def add_parser(commands: Any) -> None:
         "--limit", type=int, metavar="N", help="show the newest N (default 50, 10 with --follow; 0: all)"
     )
     parser.add_argument("--counts", action="store_true", help="a table of the hooks instead of their runs")
-    parser.add_argument("--json", action="store_true", help="as JSON; with --follow, one run per line")
+    add_json_option(parser, "as JSON; with --follow, one run per line")
     parser.set_defaults(run=run_command)
 
 
 def run_command(args: argparse.Namespace) -> int:
     from hookline.cli.commands.log.run import log
-    from hookline.cli.output import PROBLEM, tell
-    from hookline.cli.requests import RequestError
-    from hookline.model.safe_text import printable
 
-    try:
-        return log(args)
-    except RequestError as problem:
-        tell(printable(f"hookline log: {problem}"))
-        return PROBLEM
+    return log(args)

@@ -1,4 +1,4 @@
-"""Following a journal while others write it, also across its rotation."""
+"""`hookline log --follow`: the newest runs, then each new one, until the reader of stdout is gone."""
 
 import os
 import sys
@@ -7,20 +7,24 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from hookline.cli.commands.log.report import Wanted, run_lines
-from hookline.cli.commands.log.run import items, moved_aside, nothing_yet, run_json, tell_damage
-from hookline.cli.output import FINE, keep_showing, tell
+import msgspec
+
+from hookline.cli.commands.log.report import no_journal_text, run_lines
+from hookline.cli.commands.log.run import Filter, records_of, report_damage, rotated
+from hookline.cli.output import ExitStatus, note, show_part
 from hookline.cli.text import terminal_width
 from hookline.journal.reader import Damage, records_in
 from hookline.model.run import Run
 
+#: Seconds between two looks: a stat, and a read of nothing.
+_INTERVAL = 0.25
 _CHUNK = 1024 * 1024
-#: A line that is longer is given up; whoever writes the journal writes none.
+#: A longer line is skipped; Hookline writes none.
 _LONGEST = 4 * _CHUNK
 
 
 class Tail:
-    """What was written since the last look; the first look gives all there is."""
+    """What was written to a journal since the last look, across its rotation; the first look gives all there is."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -32,7 +36,7 @@ class Tail:
         """Everything that is complete by now. A rotated file is read to its end before the new one."""
         yield from self._read()
         if self._replaced():
-            yield from self._read()  # what came between the last read and the rotation
+            yield from self._read()  # what was written between the last read and the rotation
             self.close()
             if self._rest:
                 yield from records_in(self._rest, self._line + 1)
@@ -41,7 +45,7 @@ class Tail:
             yield from self._read()
 
     @property
-    def there(self) -> bool:
+    def is_open(self) -> bool:
         return self._fd is not None
 
     def close(self) -> None:
@@ -55,18 +59,18 @@ class Tail:
                 self._path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
             )
         except OSError:
-            return None  # not there yet, or again
+            return None  # not there yet, or not any more
 
     def _replaced(self) -> bool:
         if self._fd is None:
             return os.path.exists(self._path)
         try:
-            there = os.stat(self._path)
+            current = os.stat(self._path)
         except OSError:
             return False  # gone, and nothing in its place yet
-        mine = os.fstat(self._fd)
-        shorter = os.lseek(self._fd, 0, os.SEEK_CUR) > mine.st_size
-        return shorter or (there.st_dev, there.st_ino) != (mine.st_dev, mine.st_ino)
+        opened = os.fstat(self._fd)
+        shorter = os.lseek(self._fd, 0, os.SEEK_CUR) > opened.st_size
+        return shorter or (current.st_dev, current.st_ino) != (opened.st_dev, opened.st_ino)
 
     def _read(self) -> Iterator[Run | Damage]:
         while self._fd is not None:
@@ -87,31 +91,27 @@ class Tail:
                 self._rest = b""
 
 
-#: Seconds between two looks: a stat and a read of nothing each.
-_LOOKS_EVERY = 0.25
-
-
-def follow(path: str, wanted: Wanted, limit: int | None, *, as_json: bool) -> int:
-    """Ends when stdout does; an interrupt ends it like every command."""
-    tail = Tail(path)  # first: what is moved aside from now on is still read by it
+def follow(path: str, wanted: Filter, limit: int | None, *, as_json: bool) -> ExitStatus:
+    """Ends when stdout does, or on an interrupt."""
+    tail = Tail(path)  # first, so that a file rotated from now on is still read to its end
     try:
         newest, damage = _so_far(path, tail, wanted, limit)
-        if not tail.there and not damage:
-            tell(nothing_yet(path, terminal_width()))
-        tell_damage(path, damage)
+        if not tail.is_open and not damage:
+            note(no_journal_text(path, terminal_width()))
+        report_damage(path, damage)
         for run in newest:
             status = _show(run, as_json=as_json)
             if status is not None:
                 return status
-        return _go_on(path, tail, wanted, damage[-1] if damage else "", as_json=as_json)
+        return _from_now_on(path, tail, wanted, damage[-1] if damage else "", as_json=as_json)
     finally:
         tail.close()
 
 
-def _so_far(path: str, tail: Tail, wanted: Wanted, limit: int | None) -> tuple[Sequence[Run], Sequence[str]]:
+def _so_far(path: str, tail: Tail, wanted: Filter, limit: int | None) -> tuple[Sequence[Run], Sequence[str]]:
     newest: deque[Run] = deque(maxlen=limit)
     damage: list[str] = []
-    for item in chain(items(moved_aside(path), wanted.since), tail.look()):
+    for item in chain(records_of(rotated(path), wanted.since), tail.look()):
         if isinstance(item, Damage):
             damage += [str(item)] if str(item) not in damage[-1:] else []
         elif wanted.takes(item):
@@ -119,28 +119,28 @@ def _so_far(path: str, tail: Tail, wanted: Wanted, limit: int | None) -> tuple[S
     return newest, damage
 
 
-def _go_on(path: str, tail: Tail, wanted: Wanted, told: str, *, as_json: bool) -> int:
-    while not _nobody_reads():
+def _from_now_on(path: str, tail: Tail, wanted: Filter, reported: str, *, as_json: bool) -> ExitStatus:
+    while not _reader_is_gone():
         for item in tail.look():
             if isinstance(item, Damage):
-                if str(item) != told:  # what cannot be read now cannot be read four times a second
-                    tell_damage(path, [str(item)])
-                told = str(item)
+                if str(item) != reported:  # an unreadable file would be reported at every look
+                    report_damage(path, [str(item)])
+                reported = str(item)
             elif wanted.takes(item):
                 status = _show(item, as_json=as_json)
                 if status is not None:
                     return status
-        time.sleep(_LOOKS_EVERY)
-    return FINE
+        time.sleep(_INTERVAL)
+    return ExitStatus.OK
 
 
-def _show(run: Run, *, as_json: bool) -> int | None:
-    text = run_json(run) if as_json else "\n".join(run_lines(run, terminal_width()))
-    return keep_showing(text, as_json=as_json)
+def _show(run: Run, *, as_json: bool) -> ExitStatus | None:
+    text = msgspec.json.encode(run).decode() if as_json else "\n".join(run_lines(run, terminal_width()))
+    return show_part(text, as_json=as_json)
 
 
-def _nobody_reads() -> bool:
-    """Whether the other end of a pipe is closed: found out without writing, which may be hours away."""
+def _reader_is_gone() -> bool:
+    """Whether the other end of the pipe is closed, found out without writing: the next run may be hours away."""
     try:
         import select
 

@@ -1,6 +1,23 @@
-"""The JSON of `hookline schema --json`."""
+"""Print one JSON Schema, or the list of them."""
+
+from typing import Any
 
 from msgspec import Struct
+
+from hookline.cli.output import ExitStatus, show
+from hookline.cli.problems import RequestError
+from hookline.cli.requests import events_named, other_dialects
+from hookline.cli.text import json_lines, paragraph, table, terminal_width
+from hookline.matching.nearest import nearest
+from hookline.model.events import EVENTS, EventSpec
+
+_KINDS = {
+    "payload": "what a hook is given at an event",
+    "answer": "what a hook may answer at an event",
+    "config": "the configuration file, .hookline/hooks.toml",
+}
+#: The kind that is one schema for all events.
+_CONFIG = "config"
 
 
 class SchemaKind(Struct, frozen=True):
@@ -14,3 +31,60 @@ class SchemaList(Struct, frozen=True):
     """The JSON Schemas that there are."""
 
     schemas: tuple[SchemaKind, ...]
+
+    def as_json(self) -> str:
+        return json_lines(self)
+
+    def as_text(self, width: int) -> str:
+        rows = [
+            [f"hookline schema {each.kind}" + (" EVENT" if each.events else ""), each.description]
+            for each in self.schemas
+        ]
+        events = f"EVENT is one of {', '.join(EVENTS)}"
+        return f"{table(rows, width)}\n\n{paragraph(events, width)}"
+
+
+def show_schema(kind: str | None, name: str | None, *, as_json: bool) -> ExitStatus:
+    if kind is None:
+        return _show_list(as_json=as_json)
+    if kind not in _KINDS:
+        close = nearest(kind, _KINDS)
+        hint = f"did you mean {close!r}?" if close else f"there are: {', '.join(_KINDS)}"
+        raise RequestError(f"there is no schema of {kind[:200]!r}; {hint}")
+    return show(json_lines(_schema(kind, name)), as_json=True)
+
+
+def _show_list(*, as_json: bool) -> ExitStatus:
+    every = SchemaList(
+        tuple(
+            SchemaKind(kind, description, () if kind == _CONFIG else tuple(EVENTS))
+            for kind, description in _KINDS.items()
+        )
+    )
+    return show(every.as_json() if as_json else every.as_text(terminal_width()), as_json=as_json)
+
+
+def _schema(kind: str, name: str | None) -> dict[str, Any]:
+    # Only here: the list needs none of it.
+    from hookline.schemas.answer import answer_schema
+    from hookline.schemas.config import config_schema
+    from hookline.schemas.payload import payload_schema
+
+    if kind == _CONFIG:
+        if name is not None:
+            raise RequestError(f"one schema holds for the whole file, so {name[:200]!r} is one word too many")
+        return config_schema(EVENTS)
+    if name is None:
+        raise RequestError(f"say of which event: hookline schema {kind} EVENT; `hookline events` lists them")
+    event = _event(name)
+    return payload_schema(event) if kind == "payload" else answer_schema(event)
+
+
+def _event(name: str) -> EventSpec[Any]:
+    """By the table's name, else by an agent's own name, unless that means several events."""
+    if name in EVENTS:
+        return EVENTS[name]
+    events = sorted({each.event for each in events_named(name, EVENTS, other_dialects())})
+    if len(events) > 1:
+        raise RequestError(f"{name!r} stands for {' and '.join(events)}: say which one")
+    return EVENTS[events[0]]

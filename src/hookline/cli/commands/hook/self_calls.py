@@ -1,0 +1,79 @@
+"""Whether a hook runs Hookline itself, and with which arguments."""
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from hookline.model.hook import Hook
+
+if TYPE_CHECKING:
+    from hookline.matching.shell import ShellReader
+
+_PROGRAM = "hookline"
+_PYTHON = re.compile(r"(?:python|pypy)[\d.]*", re.IGNORECASE)
+#: Programs that start another one by its name.
+_RUNNERS = frozenset({"uv", "uvx", "pipx", "poetry", "pdm", "hatch", "rye", "mise", "pixi", "conda", "nix"})
+_QUOTES = re.compile(r"[\"'\\]")
+#: For command lines that cannot be parsed with certainty.
+_LOOKS_LIKE_CALL = re.compile(r"\bhookline[\w./-]*[\s)]+(?:-\S+\s+)*hook(?![\w.-])")
+
+
+def calls_hookline_hook(hook: Hook, shell: "list[ShellReader]") -> bool:
+    """Whether a hook runs `hookline hook`: called by it, it would call it again.
+
+    `shell` is empty or holds the reader of shell lines, which is made when it is first needed.
+    """
+    spec: Any = hook.spec
+    command, args = getattr(spec, "command", None), getattr(spec, "args", None)
+    if hook.kind != "command" or not isinstance(command, str):
+        return False
+    if args is not None:
+        return _is_hook_call((command, *args))
+    if _PROGRAM not in _QUOTES.sub("", command):
+        return False
+    if not shell:
+        # Only here: most configurations have no such line.
+        from hookline.matching.shell import ShellReader
+
+        shell.append(ShellReader())
+    reading = shell[0].read(command)
+    if any(_is_hook_call(each.words) for each in reading.commands):
+        return True
+    return reading.uncertain is not None and _LOOKS_LIKE_CALL.search(_QUOTES.sub("", command)) is not None
+
+
+def hookline_arguments(hook: Hook, shell: "ShellReader") -> tuple[tuple[str, ...], ...]:
+    """The arguments of `hookline`, for each time a hook runs it; nothing if that is not certain."""
+    spec: Any = hook.spec
+    command, args = getattr(spec, "command", None), getattr(spec, "args", None)
+    if hook.kind != "command" or not isinstance(command, str):
+        return ()
+    if args is not None:
+        lines: list[tuple[str, ...]] = [(command, *args)]
+    elif _PROGRAM not in _QUOTES.sub("", command):
+        return ()
+    else:
+        reading = shell.read(command)
+        lines = [] if reading.uncertain is not None else [each.words for each in reading.commands]
+    return tuple(tuple(found) for line in lines if (found := _arguments(line)) is not None)
+
+
+def _is_hook_call(words: Sequence[str]) -> bool:
+    found = _arguments(words)
+    return found is not None and next((word for word in found if not word.startswith("-")), "") == "hook"
+
+
+def _arguments(words: Sequence[str]) -> Sequence[str] | None:
+    """What follows `hookline`, however it is started; None if something else is run."""
+    program = _base(words[0])
+    if program == _PROGRAM:
+        return words[1:]
+    if _PYTHON.fullmatch(program) or program in _RUNNERS:
+        for place, word in enumerate(words[1:], 1):
+            if _base(word) == _PROGRAM or word.startswith((f"{_PROGRAM}.", f"-m{_PROGRAM}")):
+                return words[place + 1 :]
+    return None
+
+
+def _base(word: str) -> str:
+    return re.split(r"[/\\]", word)[-1].removesuffix(".exe").casefold()
