@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.agent.recorded.choosing import chosen
+from tests.recorded import recorded_cases
 from tools.markdown import GENERATED, code, page, table
 
 #: Beside a dialect's tests: the recording, and the two lists about it.
-_CASES, _DIFFERENT, _NEEDS_AGENT = "recorded/cases.json", "different.toml", "needs_agent.toml"
+_CASES, _DIFFERENT, _NEEDS_AGENT = "recorded/cases", "different.toml", "needs_agent.toml"
 #: What the agent's tests say about the one client whose whole sessions were recorded.
 _IN_AGENT, _WHOSE = "tests/agent/recorded", "claude-code"
 
@@ -27,7 +27,7 @@ def recorded_pages(root: Path) -> dict[str, str]:
 
 
 def recorded_page(name: str, folder: Path, in_agent: Path | None = None) -> str:
-    cases: list[Mapping[str, Any]] = json.loads((folder / _CASES).read_text())
+    cases = list(recorded_cases(folder).values())
     different, needs_agent = _rows(folder / _DIFFERENT, "reason"), _rows(folder / _NEEDS_AGENT, "why")
     apart = {case for case, _words in (*different, *needs_agent)}
     agreeing = [case["id"] for case in cases if case["id"] not in apart]
@@ -55,7 +55,7 @@ def recorded_page(name: str, folder: Path, in_agent: Path | None = None) -> str:
 
 
 def _agent_blocks(cases: Sequence[Mapping[str, Any]], folder: Path, in_agent: Path) -> Iterator[str]:
-    played = chosen(case["id"] for case in cases)
+    played = [case["id"] for case in cases if "expect_agent" in case]
     different = _rows(in_agent / "different.toml", "reason")
     yield "## In the agent"
     yield (

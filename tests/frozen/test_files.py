@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from tests.frozen.approved import check_approved
+from tests.recorded import recorded_cases
 
 ROOT = Path(__file__).parents[2]
 DIALECTS = ROOT / "tests/dialects"
@@ -56,7 +57,7 @@ def _inner(key: str, value: Any, definitions: Mapping[str, Any], inside: tuple[s
 
 
 def test_as_many_recorded_cases_agree_as_ever() -> None:
-    recorded = [case["id"] for case in _recorded_cases("claude_code")]
+    recorded = recorded_cases()
     different = _ids(DIALECTS / "claude_code/different.toml")
     needs_agent = _ids(DIALECTS / "claude_code/needs_agent.toml")
     order = tomllib.loads((IN_AGENT / "order_different.toml").read_text())
@@ -71,10 +72,6 @@ def test_as_many_recorded_cases_agree_as_ever() -> None:
     }
     lines = [f"claude-code: {count} {what}" for what, count in counts.items()]
     check_approved("agreement.txt", "\n".join([*lines, *_rules()]) + "\n")
-
-
-def _recorded_cases(dialect: str) -> list[dict[str, Any]]:
-    return json.loads((DIALECTS / dialect / "recorded/cases.json").read_text())
 
 
 def _ids(file: Path) -> list[str]:

@@ -11,10 +11,10 @@ from hookline.permissions.decide import Decision, answered, decide
 from hookline.permissions.facts import call_facts
 from hookline.permissions.settings import permission_settings
 from hookline.permissions.state import Permissions
-from tests.permissions.helpers import HERE, PROJECT, reader
+from tests.permissions.helpers import PROJECT, reader
+from tests.recorded import Case, recorded_cases
 
-FILE = HERE.parent / "dialects/claude_code/recorded/cases.json"
-CASES: dict[str, dict[str, Any]] = {case["id"]: case for case in json.loads(FILE.read_text())}
+CASES = recorded_cases()
 
 DECIDED = [
     *(name for name in CASES if name.startswith("perm-")),
@@ -28,7 +28,7 @@ _WORDS: dict[str, VoteKind] = {
 }  # fmt: skip
 
 
-def answers(case: dict[str, Any], event: str) -> list[dict[str, Any]]:
+def answers(case: Case, event: str) -> list[dict[str, Any]]:
     """What the scripts of the case print."""
     found: list[dict[str, Any]] = []
     for group in case["hooks"].get(event, ()):
@@ -48,7 +48,7 @@ def said(answer: dict[str, Any]) -> tuple[Vote | None, dict[str, Any] | None]:
     return vote, specific.get("updatedInput") or decision.get("updatedInput")
 
 
-def play(case: dict[str, Any]) -> Decision:
+def play(case: Case) -> Decision:
     found = permission_settings(case.get("settings") or {}, "settings", reader=reader())
     permissions = Permissions(found.rules, root=PROJECT, reader=reader())
     permissions.add_rules("allow", [case["preapproved_tools"]] if case["preapproved_tools"] else [], "flag")

@@ -21,7 +21,9 @@ from hookline.handlers.process.pool import Processes
 from hookline.handlers.registry import standard_handlers
 from tests.agent.mcp import server as mcp_server
 from tests.agent.stage import Seen
-from tests.dialects.claude_code.driver import Case, Stage
+from tests.dialects.claude_code.driver import Stage
+from tests.recorded import Case
+from tests.waiting import until
 
 _PROMPT = "MAIN-TASK go"
 #: The recorded client was told to change its model by whoever ran it; here it is a command.
@@ -156,17 +158,9 @@ async def _play(ready: Ready, log: EventLog, case: Case, stage: Stage, told: lis
     await agent.run(tell=told.append)
     for _seconds, name, text in case.get("later", ()):
         (stage.project / name).write_text(text)
-        await _until(lambda: any(fired.event == case["event"] for fired in log.fired))
+        await until(lambda: any(fired.event == case["event"] for fired in log.fired))
         agent.submit(_PROMPT)
         await agent.run(tell=told.append)
-
-
-async def _until(holds: Callable[[], bool]) -> None:
-    for _ in range(2000):
-        if holds():
-            return
-        await asyncio.sleep(0.01)
-    raise TimeoutError("it did not happen")
 
 
 def _here(use: ToolUse, stage: Stage) -> ToolUse:

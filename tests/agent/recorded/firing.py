@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from difflib import SequenceMatcher
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -23,6 +22,7 @@ from hookline.model.events import EVENTS
 from tests.agent.mcp import server as mcp_server
 from tests.agent.recorded.sessions import Played
 from tests.agent.stage import Answers, Seen
+from tests.waiting import until
 
 #: Events whose subject stands behind their name in the recording.
 _WITH_SUBJECT = frozenset(
@@ -31,8 +31,6 @@ _WITH_SUBJECT = frozenset(
      "PreModelSwitch", "PostModelSwitch", "ConfigChange", "DirectoryAdded"}
 )  # fmt: skip
 _TOOL_EVENTS = frozenset({"PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest"})
-#: So many hundredths of a second are waited for what happens beside the agent.
-_PATIENCE = 3000
 
 
 class Difference(Struct, frozen=True, order=True):
@@ -124,12 +122,4 @@ async def _play(ready: Ready, played: Played, project: Path, log: EventLog) -> N
             await step(ready.agent)
     for name, text in played.later.items():
         (project / name).write_text(text)
-        await _until(lambda: any(fired.event == "ConfigChange" for fired in log.fired))
-
-
-async def _until(holds: Callable[[], Any]) -> None:
-    for _ in range(_PATIENCE):
-        if holds():
-            return
-        await asyncio.sleep(0.01)
-    raise TimeoutError("it did not happen")
+        await until(lambda: any(fired.event == "ConfigChange" for fired in log.fired))

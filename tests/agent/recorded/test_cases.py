@@ -6,14 +6,13 @@ from pathlib import Path
 import pytest
 
 from tests.agent.recorded.acting import act
-from tests.agent.recorded.choosing import chosen
 from tests.agent.recorded.comparing import disagreements
-from tests.dialects.claude_code.driver import cases
 from tests.dialects.claude_code.test_recorded import NEEDS_AGENT
+from tests.recorded import recorded_cases
 
 HERE = Path(__file__).parent
-CASES = cases()
-PLAYED = chosen(CASES)
+CASES = recorded_cases()
+PLAYED = [name for name, case in CASES.items() if "expect_agent" in case]
 DIFFERENT = {row["id"]: row["reason"] for row in tomllib.loads((HERE / "different.toml").read_text())["case"]}
 
 

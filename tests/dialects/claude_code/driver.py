@@ -30,20 +30,14 @@ from hookline.model.payloads import ToolCall
 from hookline.model.run import Run
 from tests.dialects.claude_code.stage import Mcp, Model, served
 from tests.dialects.play import File, read
+from tests.recorded import Case
 from tests.waiting import until
-
-Case = Mapping[str, Any]
 
 RECORDED = Path(__file__).parent / "recorded"
 _PROJECT = "/home/user/project"
 _TOOL_EVENTS = ("PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure")
 _ENDINGS = ("Stop", "SubagentStop")
 _MOST_ROUNDS = 15
-
-
-def cases() -> dict[str, Case]:
-    found: list[Case] = json.loads((RECORDED / "cases.json").read_text())
-    return {case["id"]: case for case in found}
 
 
 class Played(Struct):

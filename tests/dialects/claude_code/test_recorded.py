@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from tests.dialects.claude_code.agreement import disagreements
-from tests.dialects.claude_code.driver import cases, play
+from tests.dialects.claude_code.driver import play
+from tests.recorded import recorded_cases
 
 HERE = Path(__file__).parent
-CASES = cases()
+CASES = recorded_cases()
 
 
 def listed(name: str, word: str) -> dict[str, str]:
