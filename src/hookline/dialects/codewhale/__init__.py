@@ -81,9 +81,9 @@ class CodeWhale(Dialect):
         return [DialectEvent(event, known.policy, known.timeout) for event in BY_NAME[name].events]
 
     def flag_hook(self, own_event: DialectEvent, command: str) -> Hook:
-        from hookline.dialects.codewhale.settings import flag_hook  # noqa: PLC0415 only for a flag
+        from hookline.dialects.codewhale.settings import as_own_hook  # noqa: PLC0415 only for a flag
 
-        return flag_hook(own_event, self.wire, command)
+        return as_own_hook(super().flag_hook(own_event, command), own_event, command)
 
     def without_cut(self, document: Mapping[str, Any]) -> dict[str, Any] | None:
         from hookline.dialects.codewhale.texts import TOLD_CUT  # noqa: PLC0415 only where Hookline is the hook

@@ -323,6 +323,6 @@ def _off_in_its_agent(files: Sequence[FileReader]) -> Iterator[Diagnostic]:
         yield Diagnostic("info", "off-in-its-agent", message, users[0].report.document.where(), fix=fix)
 
 
-def flag_hook(own_event: DialectEvent, wire: Wire, command: str) -> Hook:
-    hook = family.command_hook(NAME, own_event, wire, command)
+def as_own_hook(hook: Hook, own_event: DialectEvent, command: str) -> Hook:
+    """A hook from the command line, named and matched as an entry would be."""
     return replace(hook, name=label({"command": command}), matcher=_matching(own_event).matcher)

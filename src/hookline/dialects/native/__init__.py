@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from hookline.dialects.dialect import DialectEvent, HomeDialect, Layer, Place, Reading, Tools
 from hookline.dialects.install import USUAL_EVENTS, HookCall, quoted
 from hookline.dialects.native.events import NativePolicies
@@ -101,24 +103,16 @@ class Native(HomeDialect):
         Each name for itself: a local file deep down must not hide the project's own.
         """
         directories = upward(os.path.abspath(cwd))
-        return [
-            *_of_user(env, "hooks", "user"),
-            *_files(_nearest(directories, "hooks"), "project"),
-            *_of_user(env, "hooks.local", "local"),
-            *_files(_nearest(directories, "hooks.local"), "local"),
-        ]
+        return _places(env, _nearest(directories, "hooks"), _nearest(directories, "hooks.local"))
 
     def places(self, project: str, env: Mapping[str, str]) -> Sequence[Place]:
-        return [
-            *_of_user(env, "hooks", "user"),
-            *_files(os.path.join(project, _FOLDER, "hooks"), "project"),
-            *_of_user(env, "hooks.local", "local"),
-            *_files(os.path.join(project, _FOLDER, "hooks.local"), "local"),
-        ]
+        folder = os.path.join(project, _FOLDER)
+        return _places(env, os.path.join(folder, "hooks"), os.path.join(folder, "hooks.local"))
 
     def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
-        from hookline.dialects.native.layers import read_layers  # noqa: PLC0415 see the class
-        from hookline.dialects.native.settings import NativeReader  # noqa: PLC0415 see the class
+        if not layers:
+            return Reading()
+        from hookline.dialects.native.settings import NativeReader, read_layers  # noqa: PLC0415 see the class
 
         reader = NativeReader(
             events=self._rows,
@@ -131,17 +125,7 @@ class Native(HomeDialect):
         return read_layers(layers, reader)
 
     def flag_hook(self, own_event: DialectEvent, command: str) -> Hook:
-        from hookline.handlers.command import CommandSpec  # noqa: PLC0415 see the class
-
-        return Hook(
-            name=command,
-            event=own_event.event,
-            policy=own_event.policy,
-            wire=self.wire,
-            kind="command",
-            spec=CommandSpec(command=command),
-            scope="flag",
-        )
+        return replace(super().flag_hook(own_event, command), name=command)
 
     def call_entries(self, calls: Sequence[HookCall]) -> str:
         return "\n\n".join(
@@ -174,9 +158,14 @@ def _closes(hook: Hook) -> bool:
     return "block" in reactions or "ask" in reactions
 
 
-def _of_user(env: Mapping[str, str], name: str, scope: Scope) -> list[Place]:
+def _places(env: Mapping[str, str], project: str, local: str) -> list[Place]:
     user = user_directory(env)
-    return _files(os.path.join(user, name), scope) if user is not None else []
+    return [
+        *(_files(os.path.join(user, "hooks"), "user") if user is not None else []),
+        *_files(project, "project"),
+        *(_files(os.path.join(user, "hooks.local"), "local") if user is not None else []),
+        *_files(local, "local"),
+    ]
 
 
 def _files(stem: str, scope: Scope) -> list[Place]:

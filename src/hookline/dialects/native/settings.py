@@ -4,6 +4,7 @@ A bad entry never silences the others. At an event whose hooks guard something i
 that its policy decides what that means; elsewhere it is dropped with its error.
 """
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any, cast, get_args
 
@@ -11,7 +12,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.dialects.dialect import DialectEvent, Layer, Place, Tools
+from hookline.dialects.dialect import DialectEvent, Layer, Place, Reading, Tools
 from hookline.dialects.family import settings as family
 from hookline.dialects.family.settings import Fields, Group, Kind, Matching, Note, never_matches
 from hookline.dialects.labels import command_label, shortened, url_label
@@ -25,7 +26,7 @@ from hookline.matching.conditions import joined
 from hookline.matching.matchers import RegexMatcher, parse_matcher
 from hookline.matching.patterns import Patterns
 from hookline.matching.shell import ShellReader
-from hookline.model.diagnostics import Diagnostic, Path
+from hookline.model.diagnostics import Diagnostic, Path, Where
 from hookline.model.errors import PatternError
 from hookline.model.events import EventSpec
 from hookline.model.hook import Condition, Hook, Matcher, Scope, Waiting
@@ -383,3 +384,45 @@ class FileReader(family.FileReader):
 
 def _twice(path: Path) -> str:
     return f"the key {str(path[-1])!r} appears twice"
+
+
+def read_layers(layers: Sequence[Layer], reader: NativeReader) -> Reading:
+    """A project replaces the user's hooks event by event; local files add to both.
+
+    Of two formats in one place the first is read.
+    """
+    places: dict[str, list[Layer]] = {}
+    for number, layer in enumerate(layers):
+        # Files that were named one by one are all meant.
+        found = layer.place.scope in ("user", "project", "local")
+        key = layer.place.file.rpartition(".")[0] if found else f"{number}"
+        places.setdefault(key, []).append(layer)
+    readings: dict[Scope, list[NativeReading]] = {}
+    diagnostics: list[Diagnostic] = []
+    unused: list[str] = []
+    for first, *others in places.values():
+        files = [other.place.file for other in others]
+        unused += files
+        diagnostics += _two_formats(first.place.file, files)
+        reading = reader.read(first.document, first.place.scope)
+        diagnostics += reading.diagnostics
+        readings.setdefault(first.place.scope, []).append(reading)
+    replaced = frozenset[str]().union(*(each.events_named for each in readings.get("project", ())))
+    user = [hook for hook in _hooks(readings.pop("user", ())) if hook.event.name not in replaced]
+    local = _hooks(readings.pop("local", ()))
+    others = [hook for each in readings.values() for hook in _hooks(each)]
+    return Reading((*user, *others, *local), tuple(diagnostics), tuple(unused))
+
+
+def _hooks(readings: Sequence[NativeReading]) -> list[Hook]:
+    return [hook for reading in readings for hook in reading.hooks]
+
+
+def _two_formats(first: str, others: Sequence[str]) -> list[Diagnostic]:
+    """Two formats in one place are never intended, and guessing which one counts would silence hooks."""
+    if not others:
+        return []
+    names = ", ".join(os.path.basename(other) for other in others)
+    message = f"{names} is not read, because {os.path.basename(first)} stands beside it"
+    fix = f"keep one of {os.path.basename(first)}, {names}"
+    return [Diagnostic("error", "two-formats", message, Where(others[0]), fix=fix)]
