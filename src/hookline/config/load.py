@@ -124,6 +124,13 @@ class Loader:
             self._built[name] = listed.build()
         return self._built[name]
 
+    def add(self, dialect: Dialect) -> None:
+        """Read a host's own dialect too. Its hooks run after those of other agents and before Hookline's own."""
+        listed = dict(self._listed)
+        own = listed.pop(self._home.name)
+        self._listed = {**listed, dialect.name: Listed("", always=True), self._home.name: own}
+        self._built[dialect.name] = dialect
+
     def directory(
         self, cwd: str, names: Sequence[str] | None = None, *, without: str | None = None
     ) -> Loaded:

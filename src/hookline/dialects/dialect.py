@@ -197,9 +197,10 @@ class Dialect(ABC):
             scope="flag",
         )
 
-    @abstractmethod
     def call_entries(self, calls: Sequence[HookCall]) -> str:
-        """The text to add to the agent's configuration so that it calls Hookline."""
+        """The text to add to the agent's configuration so that it calls Hookline; empty where there is none."""
+        del calls
+        return ""
 
     def recognises(self, value: Any) -> bool:
         """Whether a document has the shape of this agent's configuration and of no other's."""

@@ -5,6 +5,7 @@ and a handler, and one line in `standard_handlers`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -65,6 +66,12 @@ class Handlers(Mapping[str, Handler]):
 
     def __len__(self) -> int:
         return len(self._makers)
+
+    def __or__(self, others: Mapping[str, Handler]) -> "Handlers":
+        """These handlers and a host's own, which win."""
+        joined = Handlers({**self._makers, **{kind: partial(others.__getitem__, kind) for kind in others}})
+        joined._made = {**self._made, **others}
+        return joined
 
     async def close(self) -> None:
         """Close what was made."""
