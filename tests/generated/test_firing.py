@@ -3,10 +3,11 @@ from pathlib import Path
 import pytest
 
 from hookline.model.events import EVENTS
-from tools.firing_page import fire_points, firing_page, seen_in
+from tools.firing_page import seen_in
 
 ROOT = Path(__file__).parents[2]
-PAGE = firing_page(ROOT, EVENTS)
+#: As committed; test_fresh.py proves that this is what the code would write.
+PAGE = (ROOT / "docs/reference/firing.md").read_text()
 
 
 @pytest.mark.parametrize("name", [name for name, event in EVENTS.items() if not event.declared_only])
@@ -20,14 +21,6 @@ def test_every_event_that_is_not_only_declared_has_a_function_that_fires_it_and_
 @pytest.mark.parametrize("name", [name for name, event in EVENTS.items() if event.declared_only])
 def test_an_event_that_is_not_fired_is_marked_so(name: str):
     assert f"| {name} | declared only |" in PAGE
-
-
-def test_the_functions_it_names_are_there_and_their_file_names_the_event():
-    for name, places in fire_points(ROOT).items():
-        for file, function in places:
-            text = (ROOT / file).read_text()
-            assert f"def {function}(" in text
-            assert f"e.{name}" in text
 
 
 def test_a_scenario_it_names_is_there():

@@ -22,10 +22,10 @@ from hookline.schemas.event_facts import (
 from hookline.schemas.payload import payload_schema
 from tests.schemas.samples import DEPLOYING, HOSTS, ODD, POLICIES, Checker
 from tools.events_page import ExampleError, prove_examples
-from tools.generate import artefacts
+from tools.generate import ROOT
 
-FILES = artefacts(EVENTS)
-PAGE = FILES["docs/reference/events.md"]
+#: As committed; test_fresh.py proves that this is what the code would write.
+PAGE = (ROOT / "docs/reference/events.md").read_text()
 SECTIONS = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
 
 every_event = pytest.mark.parametrize("name", EVENTS)
@@ -33,9 +33,10 @@ every_event = pytest.mark.parametrize("name", EVENTS)
 
 @every_event
 def test_an_event_is_in_every_artefact(name: str):
-    assert json.loads(FILES[f"schemas/events/{name}.payload.json"])["title"] == f"{name} payload"
-    assert json.loads(FILES[f"schemas/events/{name}.answer.json"])["title"] == f"{name} answer"
-    assert name in json.loads(FILES["schemas/hooks.json"])["properties"]["hooks"]["properties"]
+    schemas = ROOT / "schemas"
+    assert json.loads((schemas / f"events/{name}.payload.json").read_text())["title"] == f"{name} payload"
+    assert json.loads((schemas / f"events/{name}.answer.json").read_text())["title"] == f"{name} answer"
+    assert name in json.loads((schemas / "hooks.json").read_text())["properties"]["hooks"]["properties"]
     assert f"| [{name}](#{name.lower()})" in PAGE
     assert EVENTS[name].fires in SECTIONS[name]
 
@@ -80,16 +81,10 @@ def test_every_word_of_the_policies_is_explained():
 
 
 def test_the_outcome_page_names_every_field_and_property():
-    page = FILES["docs/reference/outcome.md"]
+    page = (ROOT / "docs/reference/outcome.md").read_text()
     properties = [name for name, value in vars(Outcome).items() if isinstance(value, property)]
     names = [*Outcome.__struct_fields__, *Run.__struct_fields__, *properties]
     assert [name for name in names if not name.startswith("_") and f"| `{name}` |" not in page] == []
-
-
-def test_nothing_on_a_page_depends_on_when_or_where_it_was_written():
-    for text in FILES.values():
-        assert "/proj" not in text
-        assert not re.search(r"20\d\d-\d\d", text.replace("2020-12", ""))
 
 
 def test_an_example_that_would_have_no_effect_is_not_printed():
