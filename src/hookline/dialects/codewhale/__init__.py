@@ -86,9 +86,9 @@ class CodeWhale(Dialect):
         return as_own_hook(super().flag_hook(own_event, command), own_event, command)
 
     def without_cut(self, document: Mapping[str, Any]) -> dict[str, Any] | None:
-        from hookline.dialects.codewhale.texts import TOLD_CUT  # noqa: PLC0415 only where Hookline is the hook
+        from hookline.dialects.codewhale.texts import PAYLOAD_CUT  # noqa: PLC0415 only where Hookline is the hook
 
-        cut = [name for name in _ARGUMENTS if str(document.get(name, "")).endswith(TOLD_CUT)]
+        cut = [name for name in _ARGUMENTS if str(document.get(name, "")).endswith(PAYLOAD_CUT)]
         return {key: value for key, value in document.items() if key not in cut} if cut else None
 
     def call_entries(self, calls: Sequence[HookCall]) -> str:

@@ -45,14 +45,14 @@ def _gate(outcome: Outcome) -> HookReply:
     lost: list[str] = []
     vote = outcome.deciding_vote
     if vote is not None:
-        # It has no word for a decision that is left to the agent; there, that is to ask.
+        # It cannot be told to decide by itself; the nearest is to ask the user.
         lost += ["defer"] if vote.kind == "defer" else []
         answer["decision"] = "ask" if vote.kind == "defer" else outcome.permission
         if vote.reason:
             answer["reason"] = vote.reason
         lost += _beyond("the reason", vote.reason, FIELD_CHARS)
     if outcome.blocked:
-        # On a denial nothing else is read there. The exit code says it too: every version understands that.
+        # On a denial nothing else is read there. The exit code denies as well, for versions that read no JSON.
         return _reply(2, answer, [*unsaid(outcome, "decision"), *lost])
     said = ["decision", "context"]
     value, context = outcome.updated_input, "\n".join(outcome.context)

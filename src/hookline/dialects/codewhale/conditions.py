@@ -64,13 +64,13 @@ KINDS: Mapping[str, _Kind] = MappingProxyType(
 )
 _NOT_KNOWN: Mapping[str, str] = {
     "tool": "it is not about a tool",
-    "mode": "its hooks are not told the mode",
+    "mode": "its hooks do not get the mode",
     "exit_code": "no exit code is known there",
 }
 
 
 class ConditionReader:
-    """Reads the conditions of one entry; `say` reports below that entry. An error drops the hook, not a warning."""
+    """Reads the conditions of one entry. `say` reports a mistake at a path below it; an error drops the hook."""
 
     def __init__(self, row: Row, say: Callable[..., None]) -> None:
         self._row = row

@@ -1,4 +1,4 @@
-"""CodeWhale's own events: where they stand in the table of events, and how it behaves at each of them."""
+"""CodeWhale's own events: which events of Hookline's table they are, and how its hooks behave there."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -25,21 +25,21 @@ MODES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def mode_of(word: str) -> str:
-    return MODES.get(word.casefold(), word)
+def mode_of(name: str) -> str:
+    return MODES.get(name.casefold(), name)
 
 
 class Row(Struct, frozen=True):
-    """One event of CodeWhale: the moments it stands for, and what its hooks get and may do there."""
+    """One event of CodeWhale: the moments at which its hooks run, and what they get and may do."""
 
     event_name: str
     events: tuple[EventSpec[Any], ...]
-    #: Environment variables, without their prefix, where there is something to tell.
+    #: Environment variables without their prefix; one that has no value is not set.
     variables: tuple[str, ...]
     #: What conditions can ask about.
     knows: frozenset[Literal["tool", "mode", "exit_code"]] = frozenset({"mode"})
     may: May = May.NOTHING
-    #: Whether anybody waits for its hooks.
+    #: Whether the agent waits for its hooks.
     waits: bool = False
     #: A strict hook that fails ends the event's other hooks.
     strict_stops: bool = True
@@ -60,7 +60,7 @@ _TOOL_AND_CODE: frozenset[Literal["tool", "mode", "exit_code"]] = frozenset({"to
 
 ROWS: tuple[Row, ...] = (
     Row("session_start", (e.SESSION_START,), _SEEN_BY_UI),
-    # The way out is the one moment at which observers are waited for: nobody is there to hear them later.
+    # The one event whose observers are waited for: the agent exits right after it.
     Row("session_end", (e.SESSION_END,), _SEEN_BY_UI, waits=True),
     Row(
         "message_submit", (e.USER_PROMPT_SUBMIT,), (*_SEEN_BY_UI, "MESSAGE"),
@@ -90,7 +90,7 @@ ROWS: tuple[Row, ...] = (
 )  # fmt: skip
 BY_NAME: Mapping[str, Row] = MappingProxyType({row.event_name: row for row in ROWS})
 
-#: Session starts that are a launch there. After a clear or a compaction it tells nobody.
+#: Session starts that are a launch there. After a clear or a compaction it fires no event.
 LAUNCHES = frozenset({"startup", "resume", "fork", ""})
 
 

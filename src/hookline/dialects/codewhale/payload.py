@@ -17,12 +17,12 @@ from hookline.dialects.codewhale.events import BY_NAME, Row, mode_of
 from hookline.dialects.codewhale.texts import (
     FIELD_CHARS,
     METADATA_BYTES,
-    TOLD_CUT,
+    PAYLOAD_CUT,
     at_most,
     cleaned,
+    cut_bytes,
     encodable,
     prefix,
-    told,
 )
 from hookline.dialects.family.payload import bad_payload, event_name
 from hookline.dialects.json_text import JsonTextError, read_lenient, written
@@ -63,11 +63,11 @@ def environment(call: Call) -> dict[str, str]:
 
 
 def _metadata(value: Any) -> str | None:
-    return told(value, METADATA_BYTES) if isinstance(value, str) and value else None
+    return cut_bytes(value, METADATA_BYTES) if isinstance(value, str) and value else None
 
 
 def _long_text(value: Any) -> str | None:
-    return told(value, _TEXT_BYTES) if isinstance(value, str) else None
+    return cut_bytes(value, _TEXT_BYTES) if isinstance(value, str) else None
 
 
 def _number_text(value: int | None) -> str | None:
@@ -100,14 +100,14 @@ def _arguments(payload: Any, _scene: Scene) -> str:
     arguments = field_of(payload, "tool_input")
     if not arguments and (command := field_of(payload, "command")):
         arguments = {"command": command}
-    return told(written(arguments if arguments is not None else {}).decode(), _JSON_BYTES)
+    return cut_bytes(written(arguments if arguments is not None else {}).decode(), _JSON_BYTES)
 
 
 def _result(payload: Any, _scene: Scene) -> str | None:
     result = _first(payload, "error", "tool_response")
     if result is None:
         return None if field_of(payload, "tool_name") is None else ""
-    return told(result if isinstance(result, str) else written(result).decode(), _JSON_BYTES)
+    return cut_bytes(result if isinstance(result, str) else written(result).decode(), _JSON_BYTES)
 
 
 def _success(payload: Any, _scene: Scene) -> str | None:
@@ -159,10 +159,10 @@ def _line(fields: Object) -> bytes:
 def _scene_fields(call: Call, most: int = METADATA_BYTES) -> dict[str, Any]:
     scene = call.scene
     return {
-        "session_id": told(scene.session_id, most),
-        "workspace": told(_workspace(scene), most),
-        "mode": told(current_mode(call.payload, scene), most),
-        "model": None if scene.model is None else told(scene.model, most),
+        "session_id": cut_bytes(scene.session_id, most),
+        "workspace": cut_bytes(_workspace(scene), most),
+        "mode": cut_bytes(current_mode(call.payload, scene), most),
+        "model": None if scene.model is None else cut_bytes(scene.model, most),
         "total_tokens": _whole_number(_extra(scene, "total_tokens")),
     }
 
@@ -265,19 +265,19 @@ def _spawned(call: Call, _now: Now) -> bytes:
 
 
 def _completed(call: Call, _now: Now) -> bytes:
-    status = told(str(field_of(call.payload, "status") or "unknown"), 256)
+    status = cut_bytes(str(field_of(call.payload, "status") or "unknown"), 256)
     result = _preview("result", field_of(call.payload, "last_assistant_message"))
     return _line({**_subagent(call), **result, "status": status})
 
 
 def _subagent(call: Call) -> dict[str, Any]:
-    agent = told(str(field_of(call.payload, "agent_id") or ""), METADATA_BYTES)
+    agent = cut_bytes(str(field_of(call.payload, "agent_id") or ""), METADATA_BYTES)
     return {"event": call.hook.policy.event_name, "agent_id": agent, **_scene_fields(call)}
 
 
 def _preview(name: str, text: Any) -> dict[str, Any]:
     kept, was_cut = prefix(encodable(text), _PREVIEW_BYTES) if isinstance(text, str) else ("", False)
-    return {f"{name}_preview": kept + TOLD_CUT if was_cut else kept, f"{name}_truncated": was_cut}
+    return {f"{name}_preview": kept + PAYLOAD_CUT if was_cut else kept, f"{name}_truncated": was_cut}
 
 
 _DOCUMENTS: Mapping[str, Callable[[Call, Now], bytes]] = MappingProxyType(
@@ -322,7 +322,7 @@ def _cost(key: str, value: Any) -> float:
 
 def _object(key: str, value: Any) -> Object:
     if isinstance(value, str):
-        if value.endswith(TOLD_CUT):
+        if value.endswith(PAYLOAD_CUT):
             # Judging half of the arguments would be worse than not judging them.
             raise _cut_off(key)
         try:
@@ -335,7 +335,7 @@ def _object(key: str, value: Any) -> Object:
 
 
 class Key(Struct, frozen=True):
-    """One payload field: the names it is read from, of which the first that says something counts."""
+    """One payload field: the names it is read from, of which the first that is not empty counts."""
 
     field: str
     names: tuple[str, ...]
@@ -449,4 +449,4 @@ def _scene(given: Object) -> Scene:
 
 
 def _cut_off(name: str) -> ConfigError:
-    return bad_payload(f"{name} was cut off by CodeWhale, so what it says is not known")
+    return bad_payload(f"{name} was cut off by CodeWhale, so it cannot be judged")

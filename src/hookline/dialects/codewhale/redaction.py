@@ -1,6 +1,6 @@
 """Reasons without what they must not carry into a transcript: paths, flags, commands, secrets.
 
-A reason is read word by word, quoted text as one word. Over-redacting is the lesser evil.
+A reason is read word by word, quoted text as one word. In doubt a word is redacted.
 """
 
 import re
@@ -36,7 +36,7 @@ def redacted(reason: str) -> str:
 
 
 class _Line:
-    """One line on its way; remembers what a word promised about the next ones."""
+    """Redacts one line. Keeps what a word says about the words after it: `Bearer` is followed by a secret."""
 
     def __init__(self) -> None:
         self._promised: list[str] = []
@@ -69,7 +69,7 @@ class _Line:
         return _bare_mark(core) or word
 
     def _mark(self, core: str) -> str | None:
-        """The mark of a word that speaks of the next: `Bearer abc`, `Authorization Digest abc`."""
+        """The mark of a word that announces a secret: `Bearer abc`, `Authorization Digest abc`."""
         if _pattern("bearer|authorization").fullmatch(core):
             self._promised = [SECRET] * (2 if core[0] in "aA" else 1)
             return SECRET

@@ -1,7 +1,7 @@
 """CodeWhale's configuration: `[hooks]` of the user's config.toml, files of plugins, a project's hooks.toml.
 
 The entries of all of them are one list, in that order. What holds for all hooks (on or off, the timeout that
-replaces all others, the working directory) only the user's own file can say.
+replaces all others, the working directory) is set by the user's own file alone.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -95,7 +95,7 @@ class EntryReader(family.EntryReader):
         return [replace(hook, event=event) for hook in hooks for event in (row.events if row else ())]
 
     def find_kind(self) -> Kind:
-        """There are only commands, and no field that says so."""
+        """All hooks are commands; entries have no `type`."""
         self.kind = "command"
         return _COMMAND
 
@@ -176,7 +176,7 @@ class EntryReader(family.EntryReader):
 
 
 class Settings(Struct, frozen=True):
-    """What a file says for all hooks."""
+    """What a file sets for all hooks."""
 
     enabled: bool = True
     timeout: float | None = None
@@ -259,7 +259,7 @@ class FileReader(family.FileReader):
             what = "all hooks" if self.layout == "user" else "the hooks of this file"
             self.report.say("info", "disabled", f"enabled = false turns {what} off", *path, "enabled")
         if working_dir is not None and self.layout == "plugin":
-            message = "a plugin's file may not say where hooks run"
+            message = "a plugin's file may not set where hooks run"
             self.report.say("error", "unread-field", message, *path, "working_dir", fix="remove working_dir")
         timeout = self._timeout_for_all(good.get("default_timeout_secs"), (*path, "default_timeout_secs"))
         return Settings(enabled, timeout, working_dir)
@@ -275,7 +275,7 @@ class FileReader(family.FileReader):
         return None
 
     def seconds(self, value: int, *path: str | int) -> float:
-        """Whole thousands of seconds are milliseconds that somebody brought along from another agent."""
+        """Warns about whole thousands: most likely milliseconds, as another agent counts them."""
         key = path[-1]
         if value >= 1000 and value % 1000 == 0:
             shown = f"{value:,} seconds" if value < _LONGEST else "more than thirty years"
@@ -298,14 +298,14 @@ def read_layers(
     files.sort(key=lambda file: _ORDER.index(file.layout))
     hooks = [hook for file in files for hook in file.read()]
     diagnostics = [one for file in files for one in file.report.diagnostics]
-    said = [file.settings for file in files if file.layout == "user" and file.settings is not None]
-    settings = said[-1] if said else Settings()
+    given = [file.settings for file in files if file.layout == "user" and file.settings is not None]
+    settings = given[-1] if given else Settings()
     in_force = [_settled(hook, settings) for hook in hooks] if settings.enabled else ()
     return Reading(tuple(in_force), (*diagnostics, *_off_in_its_agent(files)))
 
 
 def _settled(hook: Hook, settings: Settings) -> Hook:
-    """With what the user says for all hooks: there, a timeout for all replaces each hook's own."""
+    """With what the user sets for all hooks. As in CodeWhale, a timeout for all replaces each hook's own."""
     if settings.timeout is not None:
         hook = replace(hook, timeout=settings.timeout)
     if settings.working_dir is not None:

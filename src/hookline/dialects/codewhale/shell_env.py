@@ -53,7 +53,7 @@ def usable(key: str, value: str) -> bool:
 
 
 def write_lines(env: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
-    """Lines that are read back as the same variables, and the names of those that cannot be said so."""
+    """Lines that are read back as the same variables, and the names of those that cannot be written so."""
     lines: list[str] = []
     lost: list[str] = []
     room = CAPTURE

@@ -9,9 +9,9 @@ LABEL_CHARS = 64
 SUBMIT_REASON_CHARS = 240
 METADATA_BYTES = 4_096
 
-#: Marks a cut in what a hook said, and in what a hook is told.
+#: Mark a cut in what a hook answered, and in what a hook is given.
 CUT = "…[truncated]"
-TOLD_CUT = "...[truncated]"
+PAYLOAD_CUT = "...[truncated]"
 
 
 @cache
@@ -35,7 +35,7 @@ def at_most(text: str, characters: int) -> str:
 
 
 def field_text(value: object) -> str:
-    """A text field of an answer, cleaned and cut; empty when it is no text or says nothing."""
+    """A text field of an answer, cleaned and cut; empty when it is not text or only blanks."""
     if not isinstance(value, str):
         return ""
     text = at_most(cleaned(value), FIELD_CHARS)
@@ -55,10 +55,10 @@ def encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def told(text: str, most: int) -> str:
+def cut_bytes(text: str, most: int) -> str:
     """At most so many bytes of UTF-8, whole characters only, and a mark when it was cut."""
     kept, was_cut = prefix(encodable(text), most)
-    return kept + TOLD_CUT if was_cut else kept
+    return kept + PAYLOAD_CUT if was_cut else kept
 
 
 def prefix(text: str, most: int) -> tuple[str, bool]:

@@ -67,7 +67,7 @@ class CodeWhaleWire(ResultReader):
 
     def exited(self, call: Call, raw: Exited) -> Decoded:
         read = _READERS.get(call.hook.policy.event_name)
-        # There, a background hook has no exit code and its output is discarded, so it can say nothing.
+        # There, a background hook has no exit code and its output is discarded, so it has no answer.
         if read is None or call.hook.waiting != "wait":
             return Decoded(failure=_crashed(call, raw)) if raw.code else NOTHING_SAID
         return read(call, raw)
@@ -104,17 +104,17 @@ def _gate(call: Call, raw: Exited) -> Decoded:
     answer, problem = _object(stdout)
     if raw.code == 2:
         return Decoded(Outcome(votes=(Vote("block", _exit_reason(call, raw, answer), _EXIT_RANK),)))
-    said = _GateAnswer(call=call)
-    said.read(answer)
+    gate = _GateAnswer(call=call)
+    gate.read(answer)
     if problem is not None:
         # A gate may print text; but what starts like JSON was meant to be an answer.
         if stdout[0] in "{[":
-            said.warn(problem)
+            gate.warn(problem)
         else:
-            said.ignored.append("plain stdout")
+            gate.ignored.append("plain stdout")
     # The answer counts whatever the exit code; a strict gate that fails must have decided something.
-    failure = _crashed(call, raw) if raw.code and not said.votes else None
-    return Decoded(said.outcome(), failure, tuple(said.ignored))
+    failure = _crashed(call, raw) if raw.code and not gate.votes else None
+    return Decoded(gate.outcome(), failure, tuple(gate.ignored))
 
 
 def _environment(call: Call, raw: Exited) -> Decoded:
@@ -158,7 +158,7 @@ class _GateAnswer(Gathering):
         elif kind == "block":
             self.votes.append(Vote("block", _denial(self.call, _text(answer.get("reason")))))
         else:
-            # There, an allow skips no approval: it only says that this gate has nothing against the call.
+            # There, an allow skips no approval: it only means that this gate does not object.
             means = "no_objection" if kind == "allow" else ""
             self.votes.append(Vote(kind, field_text(answer.get("reason")), means=means))
 
@@ -219,7 +219,7 @@ def _shown_reason(reason: str, most: int) -> str:
 
 
 def _warning(call: Call, problem: str) -> Message:
-    return Message(f"the answer of hook {_shown_name(call)} was ignored: {problem}")
+    return Message(f"hook {_shown_name(call)} gave an answer that cannot be used: {problem}")
 
 
 def _crashed(call: Call, raw: Exited) -> Broke:
@@ -229,10 +229,10 @@ def _crashed(call: Call, raw: Exited) -> Broke:
 def _worded(call: Call, failure: Broke) -> Broke:
     """Where a failure denies something, the model reads its words, so they carry no path and no command."""
     detail = one_line(failure.detail, SUBMIT_REASON_CHARS)
-    said = f"{_STARTS.get(failure.cause, '')} {detail}".strip() or failure.cause.replace("_", " ")
+    words = f"{_STARTS.get(failure.cause, '')} {detail}".strip() or failure.cause.replace("_", " ")
     if BY_NAME[call.hook.policy.event_name].guards:
-        said = redacted(said)
-    return replace(failure, words=f"hook {_shown_name(call)} gave no answer: {said}")
+        words = redacted(words)
+    return replace(failure, words=f"hook {_shown_name(call)} gave no answer: {words}")
 
 
 def _shown_name(call: Call) -> str:

@@ -72,7 +72,8 @@ class AnswerReader(family.AnswerReader):
                 part.apply(self, value, specific)
             elif value or name in REWRITES.values():
                 self._unsupported(name)
-        self.message(top.get("system_message", ""), top)
+        if top.get("system_message"):
+            self.messages.append(Message(top["system_message"]))
         return self.outcome(), tuple(self.ignored)
 
     def check(self, value: Any, field: Field, name: str) -> None:
@@ -238,11 +239,11 @@ class AnswerWriter(family.AnswerWriter):
             self.specific["permission_decision_reason"] = reason
 
     def _block(self, permission: str, reason: str) -> None:
-        """Where the event takes no decision: a denial is a block, and nothing else can be said."""
+        """Where the event takes no decision: a denial becomes a block; anything else is lost."""
         if permission != "deny":
             self.lost.append(permission)
         if permission in ("ask", "defer") and self._event.may & May.PERMIT:
-            # Nobody can be asked under this event name, and the call must not go ahead unasked.
+            # This event cannot ask the user, and the call must not go ahead without asking.
             permission, reason = "deny", reason or "this needs the user's permission"
         if permission == "deny" and self.heard("block"):
             self.top.update({"decision": "block", "reason": reason})

@@ -1,4 +1,4 @@
-"""When a hook concerns a moment that Docker Agent divides further than Hookline does."""
+"""Conditions that tell Docker Agent's events and agents apart where Hookline has one event."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -12,12 +12,12 @@ from hookline.model.events import PRE_TOOL_USE, EventSpec, field_of
 from hookline.model.hook import Condition, Hook
 from hookline.model.scene import Scene
 
-#: Where a prompt may come from beside the user's own hand.
+#: Sources of a prompt that have an event of their own.
 _OTHER_SOURCES = ("steering", "followup")
 
 
 class PromptSource(Struct, frozen=True):
-    """A prompt of that source; without one, a prompt that was simply submitted."""
+    """A prompt of that source; without one, a prompt that was submitted directly."""
 
     source: str = ""
 
@@ -33,7 +33,7 @@ class PromptSource(Struct, frozen=True):
 
 
 class Resumed(Struct, frozen=True):
-    """The user let the run go on past its limit: the host says so by giving the new one."""
+    """The user let the run continue past its limit: the host gives the new one."""
 
     no: bool = False
 
@@ -49,8 +49,8 @@ class Resumed(Struct, frozen=True):
 class OfAgent(Struct, frozen=True):
     """Hooks of one agent of a file with several.
 
-    The session's own agent, and any agent that file does not define, counts as the root agent: a guard is
-    never lost because a host names its agents differently.
+    The session's own agent, and any agent that file does not define, counts as the root agent: a guard
+    must not be lost because a host names its agents differently.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """Docker Agent's event names, what each of them is in Hookline's table, and how its hooks behave there.
 
-The rows stand in the order in which the hooks of one moment run: what rewrites before what judges, turn_start
-before before_llm_call.
+The rows are in the order in which the hooks of one moment run: hooks that rewrite before hooks that judge,
+turn_start before before_llm_call.
 """
 
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ class Row(Struct, frozen=True, eq=False):
     name: str
     event: e.EventSpec[Any]
     may: May = May.NOTHING
-    #: Its hooks stand in groups with a matcher on the tool's name.
+    #: Its hooks are in groups with a matcher for the tool's name.
     tools: bool = False
     #: Runs one after another, each seeing what the last one changed.
     chained: bool = False
@@ -37,11 +37,11 @@ class Row(Struct, frozen=True, eq=False):
     block_means: str = "cancel"
     placement: Placement = "conversation"
     lives: Lives = "session"
-    #: What tells this name from others at the same moment.
+    #: Distinguishes this name from others at the same moment.
     when: Condition | None = None
     #: The hooks of groups marked `preempt_yolo` run by this row.
     preempts: bool = False
-    #: A second moment of a name that stands further up.
+    #: A further moment of a name that has another row.
     again: bool = False
 
 
@@ -114,7 +114,7 @@ def _gate(*, preempts: bool) -> Row:
     )
 
 
-#: A guard here can only stop or ask; that it has no objection approves nothing.
+#: Guards that can only stop or ask; their allow approves nothing.
 NEVER_APPROVES = frozenset({"tool_guard"})
 #: Where `instruction_context` is read.
 INSTRUCTIONS = frozenset({"session_start", "turn_start"})

@@ -143,7 +143,8 @@ class EntryReader(family.EntryReader):
     ) -> None:
         late = code in _FOUND_LATE and (code != "missing-field" or self.kind != "command")
         if severity == "error" and late:
-            self._broken = self._broken or message
+            if code != "cannot-run":  # what its handler says when the hook is due
+                self._broken = self._broken or message
             self.file.report.say(severity, code, message, *self.path, *path, fix=fix, hook=self.name)
         else:
             super().say(severity, code, message, *path, fix=fix)
@@ -327,9 +328,6 @@ class FileReader(family.FileReader):
             if not isinstance(entries, list):
                 fix = self.setting("hooks", "[{type: ...}]")
                 return self.refuse(own_event, "not-a-list", "hooks is not a list", (*path, "hooks"), fix)
-            if not entries:
-                message = "the group has no hooks, so nothing runs"
-                self.report.say("warning", "no-hooks", message, *path, fix="remove it")
         return super().group_hooks(own_event, table, path)
 
     def shared(self, own_event: DialectEvent, table: Fields, path: Path) -> MomentGroup:
@@ -345,6 +343,9 @@ class FileReader(family.FileReader):
                 "error", "unread-field", problem, *path, "preempt_yolo", fix="remove preempt_yolo"
             )
         matching = group.matching if problem is None else Matching(broken=problem)
+        if matching.broken is None and not table["hooks"]:
+            message = "the group has no hooks, so nothing runs"
+            self.report.say("warning", "no-hooks", message, *path, fix="remove it")
         moments = self.moments.of(own_event.name, preempts=preempts is True)
         return MomentGroup(own_event, group.text, matching, moments)
 
