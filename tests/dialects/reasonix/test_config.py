@@ -70,7 +70,7 @@ def test_an_entry_without_a_command_is_skipped_and_named():
         (3, "missing-field"),
         (4, "wrong-type"),
         (5, "missing-field"),
-        (6, "not-a-table"),
+        (6, "not-an-object"),
     ]
 
 

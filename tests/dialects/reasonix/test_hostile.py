@@ -84,7 +84,7 @@ def test_what_is_too_much_is_refused_in_words(text: str):
 def test_a_mistake_names_no_other_entry() -> None:
     entries = [{"command": "./first.sh"}, {"command": 1}, {"name": "third"}]
     found = settings(json.dumps({"hooks": {"PreToolUse": entries}})).diagnostics
-    assert [one.hook for one in found] == [None, "third"]
+    assert [one.hook for one in found] == ["command", "third"]
 
 
 @pytest.mark.parametrize("beside", [rb'"x": "\ud83d"', b'"x": 1e400', b'"x": "\xff"'])

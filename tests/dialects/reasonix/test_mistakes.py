@@ -10,7 +10,7 @@ EXPECTED = [
     (2, "misplaced-event", '"hooks": {"Stop"'),
     (4, "unknown-event", "did you mean PreToolUse?"),
     (5, "not-a-list", "[{"),
-    (8, "not-a-table", "command"),
+    (8, "not-an-object", "command"),
     (9, "missing-field", "command"),
     (10, "missing-field", "say what to run"),
     (11, "wrong-type", "one line"),

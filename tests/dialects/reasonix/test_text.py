@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.dialects.reasonix.markers import Marked, read_markers
+from hookline.dialects.reasonix.wire import Marked, read_markers
 from hookline.model.outcome import ContextItem, Outcome
 from hookline.model.payloads import TurnAnswer
 from tests.dialects.reasonix.stage import DATA, PAYLOADS, one, play, texts

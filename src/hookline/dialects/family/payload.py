@@ -80,12 +80,19 @@ def event_name(document: Mapping[str, Any], known: Iterable[str], key: str = "ho
     return name
 
 
-def payload_record(event: EventSpec[Any], name: str, values: Mapping[str, Any]) -> Any:
-    """The event's payload out of a document that may hold more. Raises `ConfigError` that names the field."""
+def payload_record(
+    event: EventSpec[Any], name: str, values: Mapping[str, Any], keys: Mapping[str, str] | None = None
+) -> Any:
+    """The event's payload out of a document that may hold more; `keys` are the document's names of its fields.
+
+    Raises `ConfigError` that names the field.
+    """
     try:
         return converted(values, event.payload)
     except msgspec.ValidationError as error:
-        raise bad_payload(f"the payload of {name}: {field_first(str(error))}") from None
+        field, blank, problem = field_first(str(error)).partition(" ")
+        field = (keys or {}).get(field, field)
+        raise bad_payload(f"the payload of {name}: {field}{blank}{problem}") from None
     except RecursionError:
         raise bad_payload(f"the payload of {name} is nested too deeply") from None
 

@@ -5,10 +5,11 @@ place of the reasoning, model_context, settings files in GB18030, and most of th
 `payloadFormat: claude` renames tools and arguments.
 """
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from hookline.dialects.dialect import Dialect, DialectEvent, Layer, Place, Reading, Tools
 from hookline.dialects.install import HookCall, as_json
@@ -31,13 +32,7 @@ class Reasonix(Dialect):
     trust_scopes = frozenset(("project",))
     timeout_unit = "ms"
     tools = MappingProxyType(
-        {
-            "Bash": "bash",
-            "Read": "read_file",
-            "Write": "write_file",
-            "Edit": "edit_file",
-            "Task": "task",
-        }
+        {"Bash": "bash", "Read": "read_file", "Write": "write_file", "Edit": "edit_file", "Task": "task"}
     )
     event_key = "event"
     #: Its entries may ask for Claude Code's payloads.
@@ -60,21 +55,30 @@ class Reasonix(Dialect):
         return dialect_events()
 
     def places(self, project: str, env: Mapping[str, str]) -> Sequence[Place]:
-        from hookline.dialects.reasonix import settings  # noqa: PLC0415 as above
-
-        return settings.places(project, env)
+        """The home that REASONIX_HOME names is looked into before the usual one."""
+        own, home = env.get("REASONIX_HOME", ""), env.get("HOME", "")
+        homes = [own, os.path.join(home, self.folder) if os.path.isabs(home) else ""]
+        files = [os.path.normpath(f"{each}/settings.json") for each in homes if os.path.isabs(each)]
+        users = [Place(file, "user") for file in dict.fromkeys(files)]
+        file = os.path.normpath(os.path.join(project, self.project_files[0])) if project else ""
+        # In the home directory both are one file, whose hooks must not run twice.
+        return users if not file or file in files else [Place(file, "project"), *users]
 
     def recognises(self, value: Any) -> bool:
-        from hookline.dialects.reasonix import settings  # noqa: PLC0415 as above
-
-        return settings.recognises(value, self.events)
+        """Entries with a command right under its events: other agents have groups there, or other names."""
+        hooks = _mapping(_mapping(value).get("hooks"))
+        entries = [
+            _mapping(entry)
+            for name, some in hooks.items()
+            if name in self.events and isinstance(some, list)
+            for entry in cast("list[Any]", some)
+        ]
+        return any("command" in each for each in entries) and not any("hooks" in each for each in entries)
 
     def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
-        from hookline.dialects.reasonix import settings  # noqa: PLC0415 as above
-        from hookline.dialects.reasonix.wire import ClaudeFormatWire  # noqa: PLC0415 as above
+        from hookline.dialects.reasonix.settings import read_layers  # noqa: PLC0415 as above
 
-        wires = settings.Wires(self.wire, ClaudeFormatWire(self.events))
-        return settings.read(layers, tools, self.events, wires)
+        return read_layers(layers, tools, self.events, self.wire)
 
     def moments(self, name: str) -> Sequence[DialectEvent]:
         from hookline.dialects.reasonix.events import events_of  # noqa: PLC0415 as above
@@ -103,3 +107,7 @@ class Reasonix(Dialect):
 
 def dialect(events: Mapping[str, EventSpec[Any]] = EVENTS) -> Reasonix:  # noqa: ARG001 its events are its own
     return Reasonix()
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}

@@ -1,4 +1,4 @@
-"""Entries with `"payloadFormat": "claude"`: told and read like hooks of Claude Code, as far as the v1 line does.
+"""Entries with `"payloadFormat": "claude"`: payloads and answers as Claude Code has them, as far as the v1 line does.
 
 Of its name tables only the common tools are here; a tool that is not keeps its own name and arguments.
 """
@@ -12,12 +12,10 @@ from msgspec import Struct
 
 from hookline.dialects.json_text import JsonTextError, read_lenient
 from hookline.dialects.reasonix.events import LONGEST_TEXT
-from hookline.dialects.reasonix.payload import field
-from hookline.dialects.reasonix.results import message_line
 from hookline.matching.explain import explain_matcher
+from hookline.model.events import field_of
 from hookline.model.hook import Matcher
-from hookline.model.outcome import ContextItem, Message, Outcome, Vote
-from hookline.model.raw import Exited
+from hookline.model.outcome import ContextItem, Outcome
 from hookline.model.scene import Scene
 from hookline.model.wire import Call, Decoded
 
@@ -28,7 +26,7 @@ TOOLS: Mapping[str, str] = MappingProxyType(
 _OLD_NAMES: Mapping[str, str] = {"task": "Task"}
 _PATHS = ("path", "file_path")
 
-#: Payload fields that are told under their own name.
+#: Payload fields that keep their name.
 _FIELDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "SessionStart": ("source", "model"),
@@ -64,37 +62,34 @@ class EitherName(Struct, frozen=True):
 
 
 def claude_document(event_name: str, payload: Any, scene: Scene) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    document: dict[str, Any] = {
         "session_id": scene.session_id,
         "transcript_path": scene.transcript_path,
         "cwd": scene.cwd,
         "hook_event_name": event_name,
     }
-    tool = field(payload, "tool_name")
+    tool = field_of(payload, "tool_name")
     if isinstance(tool, str):
-        told |= _tool(tool, payload, scene)
-    for name in _FIELDS.get(event_name, ()):
-        value = field(payload, name)
-        if value is not None:
-            told[name] = value
-    return told
+        document |= _tool(tool, payload, scene)
+    values = {name: field_of(payload, name) for name in _FIELDS.get(event_name, ())}
+    return document | {name: value for name, value in values.items() if value is not None}
 
 
 def _tool(tool: str, payload: Any, scene: Scene) -> dict[str, Any]:
     name = TOOLS.get(tool, tool)
-    told: dict[str, Any] = {"tool_name": name, "tool_input": _input(tool, payload, scene)}
-    response, error = field(payload, "tool_response"), field(payload, "error")
+    values: dict[str, Any] = {"tool_name": name, "tool_input": _input(tool, payload, scene)}
+    response, error = field_of(payload, "tool_response"), field_of(payload, "error")
     if response is not None:
         whole = {"stdout": response, "stderr": "", "interrupted": False}
-        told["tool_response"] = whole if name == "Bash" and isinstance(response, str) else response
+        values["tool_response"] = whole if name == "Bash" and isinstance(response, str) else response
     if error is not None:
-        told |= {"error": error, "is_interrupt": bool(field(payload, "is_interrupt"))}
-    used = field(payload, "tool_use_id")
-    return told if used is None else {**told, "tool_use_id": used}
+        values |= {"error": error, "is_interrupt": bool(field_of(payload, "is_interrupt"))}
+    call_id = field_of(payload, "tool_use_id")
+    return values if call_id is None else {**values, "tool_use_id": call_id}
 
 
 def _input(tool: str, payload: Any, scene: Scene) -> dict[str, Any]:
-    arguments = dict(cast("Mapping[str, Any]", field(payload, "tool_input") or {}))
+    arguments = dict(cast("Mapping[str, Any]", field_of(payload, "tool_input") or {}))
     if TOOLS.get(tool) not in ("Read", "Write", "Edit"):
         return arguments
     path = next((arguments[key] for key in _PATHS if isinstance(arguments.get(key), str)), None)
@@ -104,25 +99,23 @@ def _input(tool: str, payload: Any, scene: Scene) -> dict[str, Any]:
     return {**arguments, "file_path": os.path.join(scene.cwd, path)}
 
 
-def read_json(call: Call, raw: Exited) -> Decoded | None:
-    """What JSON on a passing exit says; None when there is none, and the text is read as text."""
-    said = _object(raw.stdout)
-    if said is None:
+def read_json(call: Call, stdout: bytes) -> Decoded | str | None:
+    """What JSON on a passing exit says, the reason of a denial alone; None when there is none."""
+    answer = _object(stdout)
+    if answer is None:
         return None
     event_name = call.hook.policy.event_name
-    specific = _object_in(said, "hookSpecificOutput")
+    specific = _object_in(answer, "hookSpecificOutput")
     if specific and specific.get("hookEventName") != event_name:
         # Written for another event: nothing of it is meant for this one.
         return Decoded(ignored=("hookSpecificOutput of another event",))
-    refused = _refusal(event_name, said, specific)
-    if refused is not None:
-        reason = refused or f"hook {call.hook.name} said no and gave no reason"
-        line = message_line(call, "block", refused, cut=raw.truncated)
-        return Decoded(Outcome(votes=(Vote("block", reason),), messages=(Message(line),)))
+    refused = _refusal(event_name, answer, specific)
     context = specific.get("additionalContext")
+    if refused is not None:
+        return refused
     if event_name == "SessionStart" and isinstance(context, str) and context.strip():
         return Decoded(Outcome(context_items=(ContextItem(context.strip()[:LONGEST_TEXT]),)))
-    return Decoded(ignored=tuple(said))
+    return Decoded(ignored=tuple(answer))
 
 
 def _refusal(event_name: str, said: Mapping[str, Any], specific: Mapping[str, Any]) -> str | None:

@@ -1,4 +1,4 @@
-"""The document each event puts on stdin, key by key: how it is told, and how it is read back.
+"""Payloads of Reasonix's events, key by key, both ways.
 
 The keys of the first ten events are the pull request's. Those of the v1 line's own events are a best guess:
 its source names the keys but not which event fills which.
@@ -8,24 +8,16 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, cast
 
-import msgspec
 from msgspec import Struct
 
 from hookline.dialects.dialect import DialectEvent
+from hookline.dialects.family import payload as family
+from hookline.dialects.family.payload import bad_payload, payload_record
 from hookline.dialects.json_text import written
-from hookline.dialects.surrogates import converted
 from hookline.documents.shapes import misshaped
-from hookline.matching.nearest import nearest
-from hookline.model.diagnostics import Diagnostic
-from hookline.model.errors import ConfigError, UnknownEventError
+from hookline.model.events import field_of
 from hookline.model.scene import Scene
 from hookline.model.wire import Parsed
-
-#: Not told: the agent leaves the key out.
-_NOTHING: Any = None
-
-Tell = Callable[[Any, Scene], Any]
-Take = Callable[[Any], dict[str, Any]]
 
 
 class Key(Struct, frozen=True):
@@ -33,25 +25,14 @@ class Key(Struct, frozen=True):
 
     name: str
     shape: str
-    tell: Tell
-    #: The payload fields its value stands for.
-    take: Take
-
-
-def field(payload: Any, *names: str) -> Any:
-    """The first of these fields the payload has, be it a record or a host's own mapping."""
-    for name in names:
-        if isinstance(payload, Mapping):
-            found: Any = cast("Mapping[str, Any]", payload).get(name)
-        else:
-            found = getattr(payload, name, None)
-        if found is not None:
-            return found
-    return None
+    #: Its value, from the payload and the scene; None: the agent leaves the key out.
+    write: Callable[[Any, Scene], Any]
+    #: The payload fields that its value stands for.
+    read: Callable[[Any], dict[str, Any]]
 
 
 def _same(name: str, attribute: str, shape: str = "text") -> Key:
-    return Key(name, shape, lambda payload, _: field(payload, attribute), lambda value: {attribute: value})
+    return Key(name, shape, lambda payload, _: field_of(payload, attribute), lambda value: {attribute: value})
 
 
 def _text(value: Any) -> str:
@@ -60,7 +41,8 @@ def _text(value: Any) -> str:
 
 
 def _result(payload: Any, _scene: Scene) -> str:
-    found = field(payload, "tool_response", "error")
+    found = field_of(payload, "tool_response")
+    found = field_of(payload, "error") if found is None else found
     return "" if found is None else _text(found)
 
 
@@ -70,7 +52,7 @@ def _arguments(value: Any) -> dict[str, Any]:
 
 
 def _messages(payload: Any, _scene: Scene) -> list[dict[str, str]]:
-    found: Any = field(payload, "messages") or ()
+    found: Any = field_of(payload, "messages") or ()
     return [{"role": _text(each.get("role", "")), "content": _content(each.get("content"))} for each in found]
 
 
@@ -80,33 +62,31 @@ def _content(content: Any) -> str:
         return ""
     if not isinstance(content, list | tuple):
         return _text(content)
-    parts: list[Any] = [field(each, "text") or each for each in cast("list[Any]", content)]
+    parts: list[Any] = [field_of(each, "text") or each for each in cast("list[Any]", content)]
     return "\n".join(part for part in parts if isinstance(part, str))
 
 
 def _response(payload: Any, _scene: Scene) -> dict[str, str]:
-    told = {"role": "assistant", "content": _text(field(payload, "response") or "")}
-    reasoning = field(payload, "reasoning")
-    return told if reasoning is None else {**told, "reasoning_content": reasoning}
+    response = {"role": "assistant", "content": _text(field_of(payload, "response") or "")}
+    reasoning = field_of(payload, "reasoning")
+    return response if reasoning is None else {**response, "reasoning_content": reasoning}
 
 
 def _response_back(value: Mapping[str, Any]) -> dict[str, Any]:
     return {"response": value.get("content") or "", "reasoning": value.get("reasoning_content")}
 
 
-#: Names other providers count tokens by.
-_TOKENS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "promptTokens": ("promptTokens", "prompt_tokens", "input_tokens"),
-        "completionTokens": ("completionTokens", "completion_tokens", "output_tokens"),
-        "cacheHitTokens": ("cacheHitTokens", "prompt_cache_hit_tokens", "cache_read_input_tokens"),
-        "cacheMissTokens": ("cacheMissTokens", "prompt_cache_miss_tokens", "cache_creation_input_tokens"),
-    }
-)
+#: The names by which other providers count tokens.
+_TOKENS: Mapping[str, tuple[str, ...]] = {
+    "promptTokens": ("promptTokens", "prompt_tokens", "input_tokens"),
+    "completionTokens": ("completionTokens", "completion_tokens", "output_tokens"),
+    "cacheHitTokens": ("cacheHitTokens", "prompt_cache_hit_tokens", "cache_read_input_tokens"),
+    "cacheMissTokens": ("cacheMissTokens", "prompt_cache_miss_tokens", "cache_creation_input_tokens"),
+}
 
 
 def _usage(payload: Any, _scene: Scene) -> dict[str, Any] | None:
-    usage: Any = field(payload, "usage")
+    usage: Any = field_of(payload, "usage")
     if not usage:
         return None
     return {
@@ -117,7 +97,7 @@ def _usage(payload: Any, _scene: Scene) -> dict[str, Any] | None:
 
 def _session_name(payload: Any, scene: Scene) -> Any:
     known = scene.extra.get("sessionName") if scene.extra is not None else None
-    return known or field(payload, "session_title") or scene.session_id or None
+    return known or field_of(payload, "session_title") or scene.session_id or None
 
 
 def _unread(_value: Any) -> dict[str, Any]:
@@ -128,7 +108,7 @@ _TURN = _same("turn", "turn", "a whole number")
 _ANSWER = _same("lastAssistantText", "last_assistant_message")
 _TOOL = (
     _same("toolName", "tool_name"),
-    Key("toolArgs", "anything", lambda payload, _: field(payload, "tool_input") or {}, _arguments),
+    Key("toolArgs", "anything", lambda payload, _: field_of(payload, "tool_input") or {}, _arguments),
 )
 _NAMED = Key("sessionName", "text", _session_name, _unread)
 _SESSION = Key("sessionId", "text", lambda _, scene: scene.session_id or None, _unread)
@@ -143,7 +123,7 @@ KEYS: Mapping[str, tuple[Key, ...]] = MappingProxyType(
         "UserPromptSubmit": (_same("prompt", "prompt"),),
         "PreModelCall": (
             _TURN,
-            Key("model", "text", lambda p, s: field(p, "model") or s.model, lambda name: {"model": name}),
+            Key("model", "text", lambda p, s: field_of(p, "model") or s.model, lambda name: {"model": name}),
             Key("modelMessages", "a list of objects", _messages, lambda each: {"messages": each}),
         ),
         "PostModelCall": (
@@ -175,63 +155,39 @@ KEYS: Mapping[str, tuple[Key, ...]] = MappingProxyType(
 
 def document(event_name: str, payload: Any, scene: Scene) -> dict[str, Any]:
     """The payload in Reasonix's shape; what is not known is left out."""
-    told: dict[str, Any] = {"event": event_name, "cwd": scene.cwd}
-    for key in KEYS[event_name]:
-        value = key.tell(payload, scene)
-        if value is not _NOTHING:
-            told[key.name] = value
-    return told
+    values = {key.name: key.write(payload, scene) for key in KEYS[event_name]}
+    known = {name: value for name, value in values.items() if value is not None}
+    return {"event": event_name, "cwd": scene.cwd, **known}
 
 
-#: Fields a payload cannot be without, and what stands for them in a document that lacks them.
+#: Fields a payload cannot be without, and their values where a document lacks them.
 _ASSUMED: Mapping[str, Mapping[str, Any]] = {"SubagentStop": {"agent_id": ""}}
 
 
-def parse(document: Mapping[str, Any], dialect_events: Mapping[str, DialectEvent]) -> Parsed:
-    name = document.get("event")
-    if not isinstance(name, str):
-        raise _wrong("event is missing" if name is None else "event is not text")
-    own_event = dialect_events.get(name)
-    if own_event is None:
-        raise UnknownEventError(name, nearest(name, dialect_events))
+def parse(document: Mapping[str, Any], events: Mapping[str, DialectEvent]) -> Parsed:
+    """Raises `ConfigError` or `UnknownEventError` with what is wrong."""
+    name = family.event_name(document, events, "event")
     known: dict[str, Any] = dict(_ASSUMED.get(name, {}))
+    missing: dict[str, str] = {}
     for key in KEYS[name]:
         value = document.get(key.name)
-        if value is not None:
-            instead = misshaped(value, key.shape)
-            if instead is not None:
-                raise _wrong(f"{key.name} is {instead}")
-            known.update(key.take(value))
-    return Parsed(own_event.event, _payload(own_event, known), _scene(document))
-
-
-def _payload(own_event: DialectEvent, known: dict[str, Any]) -> Any:
-    try:
-        return converted(known, own_event.event.payload)
-    except (msgspec.ValidationError, RecursionError) as error:
-        said = str(error)
-        if said.startswith("Object missing required field"):
-            field = said.split("`")[1]
-            names = {key.name for key in KEYS[own_event.name] if field in key.take({})}
-            said = f"{', '.join(sorted(names)) or field} is missing"
-        raise _wrong(f"the payload of {own_event.name}: {said}") from None
+        if value is None:
+            missing |= dict.fromkeys(key.read({}), key.name)
+        elif (instead := misshaped(value, key.shape)) is not None:
+            raise bad_payload(f"{key.name} is {instead}")
+        else:
+            known.update(key.read(value))
+    event = events[name].event
+    return Parsed(event, payload_record(event, name, known, missing), _scene(document))
 
 
 def _scene(document: Mapping[str, Any]) -> Scene:
-    known: dict[str, Any] = {}
-    for key, name in (("cwd", "cwd"), ("sessionId", "session_id"), ("model", "model")):
-        value = document.get(key)
-        if value is not None:
-            if not isinstance(value, str):
-                raise _wrong(f"{key} is not text")
-            known[name] = value
+    known = family.scene_texts(document, ("cwd", "sessionId", "model"))
+    if "sessionId" in known:
+        known["session_id"] = known.pop("sessionId")
     turn, session = document.get("turn"), document.get("sessionName")
     if isinstance(turn, int) and not isinstance(turn, bool):
         known["turn"] = turn
     if isinstance(session, str):
         known["extra"] = {"sessionName": session}
     return Scene(**known)
-
-
-def _wrong(message: str) -> ConfigError:
-    return ConfigError([Diagnostic("error", "bad-payload", message)])

@@ -1,309 +1,166 @@
 """Reasonix's settings: `hooks.<Event>` is a flat list of entries, and the project's come before the user's."""
 
-import math
-import os
-import re
-import string
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, cast
 
-from msgspec import Struct
+from msgspec.structs import replace
 
-from hookline.dialects.dialect import DialectEvent, Layer, Place, Reading, Tools
+from hookline.dialects.dialect import DialectEvent, Layer, Reading, Tools
+from hookline.dialects.family import settings as family
+from hookline.dialects.family.settings import Fields, Group, Kind, Matching, Note
 from hookline.dialects.labels import command_label, shortened
 from hookline.dialects.reasonix.claude_format import EitherName
 from hookline.dialects.reasonix.events import NAME, TOOL_EVENTS, events_of
-from hookline.dialects.report import Report
-from hookline.handlers.command import CommandSpec
+from hookline.dialects.reasonix.wire import ClaudeFormatWire, ReasonixWire
+from hookline.dialects.tool_regex import DEAD, PLAIN, meant_instead
+from hookline.handlers.specs import CommandSpec
 from hookline.matching.matchers import regex_or_names
-from hookline.matching.tool_rules import looks_like_tool_pattern
-from hookline.model.diagnostics import Diagnostic, Path, Severity
+from hookline.model.diagnostics import Diagnostic, Path
 from hookline.model.errors import PatternError
-from hookline.model.hook import Hook, Matcher, Scope
-from hookline.model.wire import Wire
+from hookline.model.hook import Hook, Scope
 
 FIELDS: Mapping[str, str] = MappingProxyType(
     {
-        "match": "text",
-        "command": "text",
-        "description": "text",
-        "timeout": "a number",
-        "cwd": "text",
-        "env": "an object of texts",
-        "payloadFormat": "text",
-        "name": "text",
-        "contextFile": "text",
+        "match": "text", "command": "text", "description": "text", "timeout": "a number", "cwd": "text",
+        "env": "an object of texts", "payloadFormat": "text", "name": "text", "contextFile": "text",
         "model_context": "true or false",
     }
-)
-#: Read by some version of the agent, and by nothing here: what would be different without a word is said.
+)  # fmt: skip
+#: Read by some version of the agent, and not here.
 _UNREAD: Mapping[str, str] = {
-    "contextFile": "contextFile is read from plugins alone, not from settings",
+    "contextFile": "contextFile is read from plugins only, not from settings",
     "model_context": "model_context is not read",
 }
 _CLAUDE = "claude"
-
-#: Plain names joined by | need no regular expression to mean the same.
-_NAMES = frozenset(string.ascii_letters + string.digits + "_-|")
-#: A star that repeats the letter before it, where somebody meant "anything".
-_GLOB = re.compile(r"[\w|-]*\w\*[\w|*-]*|\*[\w|*-]+")
-#: No tool has a blank or a comma in its name; in a count or a class they mean something.
-_BLANK = re.compile(r"[,\s]")
-_COUNTS_AND_CLASSES = re.compile(r"\{[^}]*\}|\[[^\]]*\]")
-#: Whoever writes one of these knows what a regular expression is.
-_ANYTHING = re.compile(r"[\\.]")
-#: Shorter than any program needs to start; whoever wrote it thought of seconds.
+#: Milliseconds that are too few for a program to start: seconds were meant.
 _SECONDS_MEANT = 200
 #: The longest a timer of the agent runs; beyond it, it goes off at once.
 _LONGEST_MS = 2**31 - 1
-
-
-class Wires(Struct, frozen=True):
-    own: Wire
-    claude: Wire
-
-
-class EntryReader:
-    """Reads one entry of one file; made for it and thrown away."""
-
-    def __init__(
-        self, report: Report, tools: Tools, wires: Wires, own_event: DialectEvent, scope: Scope
-    ) -> None:
-        self._report = report
-        self._tools = tools
-        self._wires = wires
-        self._own_event = own_event
-        self._scope: Scope = scope
-        self._path: Path = ()
-        self._name: str | None = None
-
-    def hooks(self, entry: Mapping[str, Any], path: Path) -> list[Hook]:
-        """One hook per event the entry registers on; none when it cannot be used."""
-        self._path = path
-        own = entry.get("name")
-        self._name = (shortened(own) or None) if isinstance(own, str) else None
-        command = entry.get("command")
-        if not self._has_command(entry):
-            return []
-        self._name = self._label(entry, str(command))
-        fields, sound = self._report.fields(entry, FIELDS, *path, hook=self._name)
-        for key, message in _UNREAD.items():
-            if key in fields:
-                self._say("warning", "unread-field", message, key, fix=f"remove {key}")
-        claude = self._claude(fields)
-        matcher, readable = self._matcher(fields.get("match"), claude=claude)
-        timeout = self._timeout(fields.get("timeout"))
-        spec = CommandSpec(command=str(command), env=fields.get("env", {}), cwd=fields.get("cwd") or None)
-        if not (sound and readable and self._runs(spec)):
-            return []
-        where = self._report.document.where(*path)
-        return [
-            Hook(
-                name=self._name,
-                event=event,
-                policy=self._own_event.policy,
-                wire=self._wires.claude if claude else self._wires.own,
-                kind="command",
-                spec=spec,
-                matcher=matcher,
-                timeout=timeout,
-                dialect=NAME,
-                scope=self._scope,
-                where=where,
-            )
-            for event in events_of(self._own_event)
-        ]
-
-    def _say(
-        self, severity: Severity, code: str, message: str, *path: str | int, fix: str | None = None
-    ) -> None:
-        self._report.say(severity, code, message, *self._path, *path, fix=fix, hook=self._name)
-
-    def _has_command(self, entry: Mapping[str, Any]) -> bool:
-        command = entry.get("command")
-        if isinstance(command, str) and command.strip():
-            return True
-        if "hooks" in entry and command is None:
-            fix = "put match and command into the entry itself"
-            self._say("error", "nested-group", "Reasonix has no groups: an entry is one hook", fix=fix)
-        elif command is None:
-            self._say("error", "missing-field", "a hook needs a command", fix='"command": "..."')
-        elif isinstance(command, str):
-            self._say("error", "missing-field", "command is empty", "command", fix="say what to run")
-        else:
-            self._say("error", "wrong-type", "command is not text", "command", fix="one line for the shell")
-        return False
-
-    def _label(self, entry: Mapping[str, Any], command: str) -> str:
-        name = entry.get("name")
-        own = shortened(name) if isinstance(name, str) else ""
-        return own or command_label(command)
-
-    def _claude(self, fields: Mapping[str, Any]) -> bool:
-        word = fields.get("payloadFormat")
-        if word not in (None, "", _CLAUDE):
-            message = f"payloadFormat is {word[:40]!r}, so the payload is Reasonix's own"
-            self._say(
-                "warning", "unknown-format", message, "payloadFormat", fix=f'"{_CLAUDE}", or leave it out'
-            )
-        return word == _CLAUDE
-
-    def _matcher(self, text: str | None, *, claude: bool) -> tuple[Matcher | None, bool]:
-        """The matcher, and whether it could be read; one that could not never fires there."""
-        if text is None or text.strip() in ("", "*"):
-            return None, True
-        if self._own_event.name not in TOOL_EVENTS:
-            message = f"match is not read at {self._own_event.name}, so this hook runs every time"
-            self._say("warning", "unread-matcher", message, "match", fix="remove match")
-            return None, True
-        try:
-            matcher = regex_or_names(text, self._tools.patterns, anchored=True, plain=_NAMES)
-        except PatternError as error:
-            self._say("error", "bad-pattern", f"match: {error}", "match")
-            return None, False
-        fix = None if _NAMES.issuperset(text) else _meant(text)
-        if fix is not None:
-            message = "match is a regular expression for the whole name of a tool, and this one fits none"
-            self._say("warning", "dead-matcher", message, "match", fix=fix)
-        return (EitherName(matcher) if claude and matcher is not None else matcher), True
-
-    def _timeout(self, milliseconds: float | None) -> float:
-        usual = self._own_event.timeout
-        if milliseconds is None:
-            return usual
-        fix = f"leave it out for {usual * 1000:.0f} milliseconds"
-        if not math.isfinite(milliseconds) or not 0 < milliseconds <= _LONGEST_MS:
-            message = f"timeout is {milliseconds:g}, so the usual {usual * 1000:.0f} milliseconds hold"
-            self._say("warning", "bad-timeout", message, "timeout", fix=fix)
-            return usual
-        if milliseconds < _SECONDS_MEANT:
-            message = f"timeout counts milliseconds: {milliseconds:g} is {milliseconds / 1000:g} seconds"
-            self._say("warning", "timeout-unit", message, "timeout", fix=f"{milliseconds * 1000:.0f}")
-        return milliseconds / 1000
-
-    def _runs(self, spec: CommandSpec) -> bool:
-        handler = self._tools.handlers.get("command")
-        wrong = "no handler for command hooks was given" if handler is None else handler.problem(spec)
-        if wrong is not None:
-            self._say("error", "cannot-run", wrong, "command")
-        return wrong is None
-
-
-def _meant(text: str) -> str | None:
-    """What a pattern that fits no tool was probably meant to be."""
-    if "(" in text and looks_like_tool_pattern(text):
-        return f'"{text.partition("(")[0]}": arguments are in the payload, not in match'
-    if _ANYTHING.search(text):
-        return None
-    if _BLANK.search(_COUNTS_AND_CLASSES.sub("", text)):
-        return '"' + "|".join(re.split(r"[\s,|]+", text.strip())) + '"'
-    return f'"{text.replace("*", ".*")}"' if "*" in text and _GLOB.fullmatch(text) else None
-
-
-FOLDER = ".reasonix"
-FILE = "settings.json"
-
 #: The project's hooks run first, so that the nearest one decides.
 _ORDER: Mapping[Scope, int] = {"managed": 0, "project": 1, "local": 1, "plugin": 2, "user": 3}
 
 
-def places(project: str, env: Mapping[str, str]) -> Sequence[Place]:
-    """The home that REASONIX_HOME names is looked into before the usual one."""
-    homes: list[str] = []
-    if os.path.isabs(env.get("REASONIX_HOME", "")):
-        homes.append(env["REASONIX_HOME"])
-    if os.path.isabs(env.get("HOME", "")):
-        homes.append(os.path.join(env["HOME"], FOLDER))
-    files = list(dict.fromkeys(os.path.normpath(os.path.join(home, FILE)) for home in homes))
-    users = [Place(file, "user") for file in files]
-    if not project:
-        return users
-    own = os.path.normpath(os.path.join(project, FOLDER, FILE))
-    # In the home directory both are one file, whose hooks must not run twice.
-    return users if own in files else [Place(own, "project"), *users]
+def _label(fields: Fields) -> str:
+    name, command = fields.get("name"), fields.get("command")
+    own = shortened(name) if isinstance(name, str) else ""
+    return own or (command_label(command) if isinstance(command, str) else "")
 
 
-def recognises(value: Any, dialect_events: Mapping[str, DialectEvent]) -> bool:
-    """Entries with a command right under its events: other agents have groups there, or other names."""
-    hooks = _mapping(_mapping(value).get("hooks"))
-    lists = [
-        cast("list[Any]", some)
-        for name, some in hooks.items()
-        if name in dialect_events and isinstance(some, list)
-    ]
-    entries = [_mapping(entry) for some in lists for entry in some]
-    return any("command" in entry for entry in entries) and not any("hooks" in entry for entry in entries)
+def _spec(fields: Fields) -> CommandSpec:
+    return CommandSpec(fields["command"], env=fields.get("env", {}), cwd=fields.get("cwd") or None)
 
 
-def read(
-    layers: Sequence[Layer], tools: Tools, dialect_events: Mapping[str, DialectEvent], wires: Wires
+KINDS = MappingProxyType({"command": Kind({}, _spec, _label, ("command",))})
+
+
+class EntryReader(family.EntryReader):
+    """An entry has no type and no group: it is one command with its own matcher."""
+
+    file: "FileReader"
+    dialect, common, kinds, default_kind = NAME, FIELDS, KINDS, "command"
+    drops_bad_timeout = False
+
+    def hooks(self) -> Sequence[Hook]:
+        if "hooks" in self.entry and self.entry.get("command") is None:
+            fix = "put match and command into the entry itself"
+            self.say("error", "nested-group", "Reasonix has no groups: an entry is one hook", fix=fix)
+            return ()
+        found = super().hooks()
+        return [replace(hook, event=event) for hook in found for event in events_of(self.group.own_event)]
+
+    def find_kind(self) -> Kind | None:
+        self.kind = "command"
+        return KINDS["command"]
+
+    def hook(self, kind: Kind) -> Hook | None:
+        for key, message in _UNREAD.items():
+            if key in self.fields:
+                self.say("warning", "unread-field", message, key, fix=f"remove {key}")
+        claude = self._speaks_claude()
+        matching = self.file.read_matcher(self.group.own_event, self.fields.get("match", ""))
+        if (note := matching.note) is not None:
+            self.say(note.severity, note.code, note.message, "match", fix=note.fix)
+        hook, matcher = super().hook(kind), matching.matcher
+        if hook is None or not claude:
+            return hook and replace(hook, matcher=matcher)
+        either = EitherName(matcher) if matcher is not None else None
+        return replace(hook, matcher=either, wire=self.file.claude_wire)
+
+    def _speaks_claude(self) -> bool:
+        word = self.fields.get("payloadFormat")
+        if word not in (None, "", _CLAUDE):
+            message = f"payloadFormat is {word[:40]!r}, so the payload is Reasonix's own"
+            fix = f'"{_CLAUDE}", or leave it out'
+            self.say("warning", "unknown-format", message, "payloadFormat", fix=fix)
+        return word == _CLAUDE
+
+    def timeout(self) -> float:
+        usual, milliseconds = self.usual_timeout(), self.fields.get("timeout")
+        if milliseconds is None:
+            return usual
+        if not 0 < milliseconds <= _LONGEST_MS:
+            message = f"timeout is {milliseconds:g}, not milliseconds above 0"
+            self.bad_timeout(message, f"{usual * 1000:.0f} milliseconds")
+            return usual
+        if milliseconds < _SECONDS_MEANT:
+            message = f"timeout counts milliseconds: {milliseconds:g} is {milliseconds / 1000:g} seconds"
+            self.say("warning", "timeout-unit", message, "timeout", fix=f"{milliseconds * 1000:.0f}")
+        return milliseconds / 1000
+
+
+class FileReader(family.FileReader):
+    entry_reader = EntryReader
+
+    def __init__(
+        self, layer: Layer, tools: Tools, events: Mapping[str, DialectEvent], wire: ReasonixWire
+    ) -> None:
+        super().__init__(layer, tools, events, wire)
+        self.claude_wire = ClaudeFormatWire(events)
+
+    def event_hooks(self, own_event: DialectEvent, groups: Any, path: Path) -> Sequence[Hook] | None:
+        if not isinstance(groups, list):
+            fix = '[{"command": "..."}]'
+            return self.refuse(
+                own_event, "not-a-list", f"{own_event.name} is not a list of entries", path, fix
+            )
+        entries, shared = cast("list[Any]", groups), Group(own_event)
+        return [
+            hook
+            for index, entry in enumerate(entries)
+            for hook in self.entry_hooks(shared, entry, (*path, index))
+        ]
+
+    def read_matcher(self, own_event: DialectEvent, text: str) -> Matching:
+        if text.strip() in ("", "*"):
+            return family.EVERYTHING
+        if own_event.name not in TOOL_EVENTS:
+            message = f"match is not read at {own_event.name}, so this hook runs every time"
+            return Matching(note=Note("unread-matcher", message, "remove match"))
+        try:
+            matcher = regex_or_names(text, self.tools.patterns, anchored=True, plain=PLAIN)
+        except PatternError as error:
+            message = f"match: {error}"
+            return Matching(note=Note("bad-pattern", message, severity="error"), broken=message)
+        fix = meant_instead(text)
+        return Matching(matcher, note=None if fix is None else Note("dead-matcher", DEAD, fix))
+
+
+def read_layers(
+    layers: Sequence[Layer], tools: Tools, events: Mapping[str, DialectEvent], wire: ReasonixWire
 ) -> Reading:
     hooks: list[Hook] = []
     diagnostics: list[Diagnostic] = []
     user: str | None = None
     for layer in sorted(layers, key=lambda each: _ORDER.get(each.place.scope, 4)):
-        report = Report(layer.document)
+        file = FileReader(layer, tools, events, wire)
         if layer.place.scope == "user" and user is not None:
             message = f"it is not read, because {user} is there"
-            report.say("info", "not-in-force", message, fix="keep one of the two")
+            file.report.say("info", "not-in-force", message, fix="keep one of the two")
         else:
-            hooks.extend(_hooks(report, layer.place.scope, tools, dialect_events, wires))
+            found = file.hooks()
+            # In the order of the events, as the agent lists them, not of the file.
+            hooks.extend(hook for name in events for hook in found.get(name, ()))
             user = layer.place.file if layer.place.scope == "user" else user
-        diagnostics.extend(report.diagnostics)
+        diagnostics.extend(file.report.diagnostics)
     return Reading(tuple(hooks), tuple(diagnostics))
-
-
-def _hooks(
-    report: Report, scope: Scope, tools: Tools, dialect_events: Mapping[str, DialectEvent], wires: Wires
-) -> list[Hook]:
-    table = _table(report, dialect_events)
-    for name in table:
-        if name not in dialect_events:
-            report.unknown("event", name, dialect_events, "hooks", name)
-    hooks: list[Hook] = []
-    # In the order of the events, as the agent lists them, not of the file.
-    for name, event_name in dialect_events.items():
-        if name in table:
-            reader = EntryReader(report, tools, wires, event_name, scope)
-            hooks.extend(_event_hooks(report, reader, name, table[name]))
-    return hooks
-
-
-def _event_hooks(report: Report, reader: EntryReader, name: str, entries: Any) -> list[Hook]:
-    if not isinstance(entries, list):
-        message = f"{name} is not a list of entries"
-        report.say("error", "not-a-list", message, "hooks", name, fix='[{"command": "..."}]')
-        return []
-    hooks: list[Hook] = []
-    for index, entry in enumerate(cast("list[Any]", entries)):
-        path = ("hooks", name, index)
-        if isinstance(entry, Mapping):
-            hooks.extend(reader.hooks(cast("Mapping[str, Any]", entry), path))
-        else:
-            report.say("error", "not-a-table", "an entry is not an object", *path, fix='{"command": "..."}')
-    return hooks
-
-
-def _table(report: Report, dialect_events: Mapping[str, DialectEvent]) -> Mapping[str, Any]:
-    """What stands under `hooks`; the other keys of the file are other settings."""
-    value = report.document.value
-    if value is None:
-        return {}
-    if not isinstance(value, Mapping):
-        report.say("error", "not-a-table", "the file does not hold an object with hooks in it")
-        return {}
-    settings = cast("Mapping[str, Any]", value)
-    for key in settings:
-        if key in dialect_events:
-            message = f"{key} stands outside hooks, where nobody reads it"
-            report.say("error", "misplaced-event", message, key, fix=f'"hooks": {{"{key}": [...]}}')
-    hooks = settings.get("hooks", {})
-    if not isinstance(hooks, Mapping):
-        report.say("error", "not-a-table", "hooks is not an object of events", "hooks")
-        return {}
-    return cast("Mapping[str, Any]", hooks)
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}

@@ -1,62 +1,160 @@
-"""Reasonix's wire: one JSON line in, an exit code and text out."""
+"""Reasonix's wire: one JSON line in; an exit code and text out, each end of a hook told to the user in one line.
 
+Exit 0 passes, 2 blocks at a gate, all else warns. A TurnEnd hook speaks by marked lines: `@@INJECT: text` goes to
+the model, `@@WARN: text` to the user.
+"""
+
+import re
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hookline.dialects.dialect import DialectEvent
-from hookline.dialects.json_text import written
-from hookline.dialects.reasonix import answers as answering
-from hookline.dialects.reasonix import payload as parsing
+from hookline.dialects.family.payload import encoded
+from hookline.dialects.family.results import ResultReader, failure, with_first_line
+from hookline.dialects.reasonix.answers import Writer
 from hookline.dialects.reasonix.claude_format import claude_document, read_json
-from hookline.dialects.reasonix.events import CLAUDE_GATES, gates
-from hookline.dialects.reasonix.payload import document
-from hookline.dialects.reasonix.results import read_exit, read_failure
+from hookline.dialects.reasonix.events import CAPTURED, CLAUDE_GATES, LONGEST_TEXT, TEXT_EVENTS, gates
+from hookline.dialects.reasonix.payload import document, parse
+from hookline.handlers.specs import CommandSpec
 from hookline.matching.nearest import nearest
 from hookline.model.errors import UnknownEventError
 from hookline.model.events import EventSpec
-from hookline.model.outcome import Outcome
+from hookline.model.outcome import GO_ON, ContextItem, Message, Outcome, Vote
 from hookline.model.policy import Policy
-from hookline.model.raw import Broke, Exited, RawResult, Replied
+from hookline.model.raw import Broke, Exited, Replied
 from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, HookReply, Parsed
 
+_LONGEST_COMMAND = 60
+_MARKED = re.compile(r"[ \t]*@@(INJECT|WARN):[ \t]*(.*)", re.IGNORECASE)
 
-class ReasonixWire:
+
+class Marked(Struct, frozen=True):
+    """What a TurnEnd hook printed."""
+
+    inject: str = ""
+    warnings: tuple[str, ...] = ()
+    #: The lines without a marker.
+    rest: str = ""
+
+
+def read_markers(text: str) -> Marked:
+    """Injected lines are one message, each warning is its own."""
+    if "@@" not in text:
+        return Marked(rest=text.strip())
+    inject: list[str] = []
+    warnings: list[str] = []
+    rest: list[str] = []
+    for line in text.splitlines():
+        found = _MARKED.match(line)
+        if found is None:
+            rest.append(line)
+        elif found[1].upper() == "INJECT":
+            inject.append(found[2].rstrip())
+        elif found[2].strip():
+            warnings.append(found[2].strip())
+    return Marked("\n".join(inject).strip(), tuple(warnings), "\n".join(rest).strip())
+
+
+class Printed:
+    """Both streams of a hook as Reasonix sees them: cut, decoded at the end, trimmed."""
+
+    def __init__(self, call: Call, raw: Exited | Broke) -> None:
+        self.call = call
+        self.event_name = call.hook.policy.event_name
+        self.cut = raw.truncated or len(raw.stdout) > CAPTURED or len(raw.stderr) > CAPTURED
+        self.stdout, self.stderr = (
+            output[:CAPTURED].decode("utf-8", "replace").strip() for output in (raw.stdout, raw.stderr)
+        )
+        at_end = self.event_name == "TurnEnd"
+        self.marked = read_markers(self.stdout) if at_end else Marked(rest=self.stdout)
+
+    def line(self, decision: str, detail: str) -> str:
+        """What the user is shown."""
+        hook, spec = self.call.hook, self.call.hook.spec
+        command = spec.command if isinstance(spec, CommandSpec) else hook.name
+        if len(command) > _LONGEST_COMMAND:
+            command = f"{command[:_LONGEST_COMMAND]}…"
+        scope = "global" if hook.scope == "user" else hook.scope
+        mark = " (output truncated at 256KB)" if self.cut else ""
+        end = f": {detail}" if detail else ""
+        return f"hook {scope}/{self.event_name} `{command}` {decision}{mark}{end}"
+
+    def passing(self) -> Outcome:
+        """What counts however the hook ended, as long as it blocks nothing."""
+        if self.event_name == "PreCompact" and self.stdout:
+            return Outcome(context_items=(ContextItem(self.stdout),))
+        warnings = self.marked.warnings
+        return Outcome(messages=tuple(Message(text) for text in warnings)) if warnings else GO_ON
+
+    def beside_block(self, reason: str, line: str) -> Outcome:
+        """The line for the user, and at TurnEnd what the model goes on with, as a message of the user."""
+        messages = (Message(line), *(Message(text) for text in self.marked.warnings))
+        if self.event_name != "TurnEnd":
+            return Outcome(messages=messages)
+        text = self.marked.inject or (
+            f"[TurnEnd gate] The previous response was rejected. Reason: {reason}\n"
+            "Correct it, then finish the turn."
+        )
+        return Outcome(context_items=(ContextItem(text),), messages=messages)
+
+
+class ReasonixWire(ResultReader):
     """Stateless: one object serves every hook."""
 
-    def __init__(self, dialect_events: Mapping[str, DialectEvent]) -> None:
-        self._events = dialect_events
+    def __init__(self, events: Mapping[str, DialectEvent]) -> None:
+        self._events = events
 
     def encode(self, call: Call) -> Encoded:
         """No variables: Reasonix sets none for hooks from settings."""
-        return Encoded(written(document(call.hook.policy.event_name, call.payload, call.scene)) + b"\n")
-
-    def decode(self, call: Call, raw: RawResult) -> Decoded:
-        """Never raises, whatever a hook printed."""
-        gate = self.gates(call.hook.policy)
-        if isinstance(raw, Exited):
-            return read_exit(call, raw, gate=gate)
-        if isinstance(raw, Broke):
-            return read_failure(call, raw, gate=gate)
-        if isinstance(raw, Replied):
-            return Decoded(failure=Broke("unreadable", "Reasonix has only command hooks", raw.body))
-        return NOTHING_SAID
-
-    def gates(self, policy: Policy) -> bool:
-        return gates(policy)
-
-    def advance(self, event: EventSpec[Any], payload: Any, outcome: Outcome) -> Any:  # noqa: ARG002 - the protocol's
-        """No hook of Reasonix changes what the next one sees."""
-        return payload
+        return Encoded(encoded(document(call.hook.policy.event_name, call.payload, call.scene)) + b"\n")
 
     def parse(self, document: Mapping[str, Any]) -> Parsed:
-        """Raises `ConfigError` or `UnknownEventError` with what is wrong."""
-        return parsing.parse(document, self._events)
+        return parse(document, self._events)
 
     def answer(self, event_name: str, outcome: Outcome) -> HookReply:
         known = self._events.get(event_name)
         if known is None:
             raise UnknownEventError(event_name, nearest(event_name, self._events))
-        return answering.answer(known, outcome)
+        return Writer(known, outcome).told()
+
+    def advance(self, event: EventSpec[Any], payload: Any, outcome: Outcome) -> Any:
+        """No hook of Reasonix changes what the next one sees."""
+        del event, outcome
+        return payload
+
+    def gates(self, policy: Policy) -> bool:
+        return gates(policy)
+
+    def exited(self, call: Call, raw: Exited) -> Decoded:
+        printed = Printed(call, raw)
+        if raw.code == 0:
+            return _passed(printed)
+        if raw.code == 2 and self.gates(call.hook.policy):
+            return _blocked(printed)
+        words = printed.line("warn", printed.stderr or printed.stdout)
+        broke = failure(raw, "crashed", with_first_line(f"exit {raw.code}", printed.stderr.encode()))
+        return Decoded(printed.passing(), replace(broke, truncated=printed.cut, words=words))
+
+    def broken(self, call: Call, raw: Broke) -> Decoded:
+        """No exit at all. The agent fills an empty stderr with what it knows."""
+        printed = Printed(call, raw)
+        known = {"timed_out": f"hook timed out after {call.timeout * 1000:.0f}ms", "not_started": raw.detail}
+        detail = printed.stderr or known.get(raw.cause, "") or printed.stdout or raw.detail
+        if self.gates(call.hook.policy) and call.hook.reaction(raw.cause) == "block":
+            beside = printed.beside_block(detail, printed.line("block", detail))
+            return Decoded(beside, replace(raw, words=detail))
+        line = printed.line("error" if raw.cause == "not_started" else "warn", detail)
+        return Decoded(printed.passing(), replace(raw, words=line))
+
+    def replied(self, call: Call, raw: Replied) -> Decoded:
+        return self.failed(call, raw, "unreadable", "Reasonix has only command hooks")
+
+    def returned(self, call: Call, value: Any) -> Decoded:
+        del call, value
+        return NOTHING_SAID
 
 
 class ClaudeFormatWire(ReasonixWire):
@@ -64,15 +162,39 @@ class ClaudeFormatWire(ReasonixWire):
 
     def encode(self, call: Call) -> Encoded:
         return Encoded(
-            written(claude_document(call.hook.policy.event_name, call.payload, call.scene)) + b"\n"
+            encoded(claude_document(call.hook.policy.event_name, call.payload, call.scene)) + b"\n"
         )
 
-    def decode(self, call: Call, raw: RawResult) -> Decoded:
-        if isinstance(raw, Exited) and raw.code == 0:
-            said = read_json(call, raw)
-            if said is not None:
-                return said
-        return super().decode(call, raw)
+    def exited(self, call: Call, raw: Exited) -> Decoded:
+        answer = read_json(call, raw.stdout) if raw.code == 0 else None
+        if not isinstance(answer, str):
+            return super().exited(call, raw) if answer is None else answer
+        reason = answer or f"hook {call.hook.name} said no and gave no reason"
+        line = Printed(call, raw).line("block", answer)
+        return Decoded(Outcome(votes=(Vote("block", reason),), messages=(Message(line),)))
 
     def gates(self, policy: Policy) -> bool:
         return gates(policy) or policy.event_name in CLAUDE_GATES
+
+
+def _passed(printed: Printed) -> Decoded:
+    text = printed.stdout
+    if not text:
+        return NOTHING_SAID
+    if printed.event_name in TEXT_EVENTS:
+        beyond = (f"text beyond {LONGEST_TEXT:,} characters",) if len(text) > LONGEST_TEXT else ()
+        return Decoded(Outcome(context_items=(ContextItem(text[:LONGEST_TEXT]),)), ignored=beyond)
+    outcome = printed.passing()
+    if printed.event_name == "TurnEnd":
+        marked = printed.marked
+        ignored = ("@@INJECT without a block",) if marked.inject else ()
+        return Decoded(outcome, ignored=ignored + (("stdout",) if marked.rest else ()))
+    return Decoded(outcome, ignored=() if outcome is not GO_ON else ("stdout",))
+
+
+def _blocked(printed: Printed) -> Decoded:
+    said = printed.stderr or printed.marked.rest
+    reason = said or printed.marked.inject
+    reason = reason or f"hook {printed.call.hook.name} blocked (exit 2) and gave no reason"
+    beside = printed.beside_block(reason, printed.line("block", said))
+    return Decoded(beside + Outcome(votes=(Vote("block", reason),)))
