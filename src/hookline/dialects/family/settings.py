@@ -180,9 +180,10 @@ class EntryReader:
                 self.fields[key] = value
         for key in kind.required:
             if key not in self.entry or (self.null_is_absent and self.entry[key] is None):
-                self.say("error", "missing-field", f"a {self.kind} hook needs {key}")
+                fix = self.file.setting(key, '"..."')
+                self.say("error", "missing-field", f"a {self.kind} hook needs {key}", fix=fix)
             elif key in self.fields and not self.fields[key].strip():
-                self.say("error", "missing-field", f"{key} is empty", key)
+                self.say("error", "missing-field", f"{key} is empty", key, fix=f"write the {key} to use")
 
     def unread(self, key: str, kind: Kind) -> None:
         if any(key in other.fields for other in self.kinds.values()):
