@@ -54,12 +54,9 @@ class CodeWhale(Dialect):
 
     def places(self, project: str, env: Mapping[str, str]) -> Sequence[Place]:
         """The user's settings, then the project's hooks, which the agent runs once the user trusts them."""
-        found: list[Place] = []
-        home = env.get("HOME", "")
-        if os.path.isabs(home):
-            found.append(Place(os.path.join(home, ".codewhale", "config.toml"), "user"))
-        found.append(Place(os.path.join(project, _PROJECT_FILE), "project"))
-        return found
+        home, own = env.get("HOME", ""), Place(os.path.join(project, _PROJECT_FILE), "project")
+        users = os.path.join(home, self.folder, "config.toml")
+        return [Place(users, "user"), own] if os.path.isabs(home) else [own]
 
     def recognises(self, value: Any) -> bool:
         """A list of hooks that name their own event: under `hooks` in a project, `hooks.hooks` elsewhere."""

@@ -171,7 +171,7 @@ class EntryReader(family.EntryReader):
         handler, spec = self.file.tools.handlers.get(self.kind), self.make_spec(kind)
         wrong = "no handler for command hooks was given" if handler is None else handler.problem(spec)
         if wrong is not None:
-            self.say("error", "cannot-run", wrong, "command")
+            self.say("error", "no-handler" if handler is None else "cannot-run", wrong, "command")
         return spec
 
 
