@@ -32,7 +32,7 @@ async def dispatch(session: "Session", event: EventSpec[P], payload: P) -> Outco
     nothing themselves; the outcome says what they want, and the host applies it.
     """
     if event.ticks is not None:
-        session.counts.tick(event.ticks)
+        session.counts.ticks[event.ticks] += 1
     lanes = session.lanes(event.name)
     if not lanes:
         return GO_ON

@@ -27,15 +27,9 @@ class BlockCounts:
     """Consecutive blocks per policy, for one session. A new turn, or a tool call, may reset the count."""
 
     def __init__(self) -> None:
-        self.turn = 0
-        self.call = 0
+        #: How many turns and tool calls there were so far.
+        self.ticks = {"turn": 0, "call": 0}
         self._counts: dict[str, _Count] = {}
-
-    def tick(self, what: str) -> None:
-        if what == "turn":
-            self.turn += 1
-        else:
-            self.call += 1
 
     def clear(self) -> None:
         self._counts.clear()
@@ -67,16 +61,16 @@ class BlockCounts:
             return 0
         blocks = self._so_far(key, limit) + 1 if blocked else 0
         if blocks <= limit.obeyed:
-            self._counts[key] = _Count(blocks, self.turn, self.call)
+            self._counts[key] = _Count(blocks, self.ticks["turn"], self.ticks["call"])
         else:
             self._counts.pop(key, None)
         return blocks
 
     def _so_far(self, key: str, limit: Limit) -> int:
         count = self._counts.get(key)
-        if count is None or count.turn != self.turn or (limit.resets == "call" and count.call != self.call):
+        if count is None or count.turn != self.ticks["turn"]:
             return 0
-        return count.blocks
+        return 0 if limit.resets == "call" and count.call != self.ticks["call"] else count.blocks
 
 
 def _note(policy: Policy, limit: Limit, blocks: int) -> Outcome:

@@ -120,6 +120,8 @@ class Containment:
         self._engine = engine
         self._under_way = under_way
         self._orphans = orphans
+        #: Whether orphans of hooks become our children, so that they have to be looked for.
+        self.adopts = orphans is not None
 
     def members(self, trees: Iterable[ProcessTree]) -> dict[int, list[ProcessInfo]]:
         """Living processes of these trees, by leader, found in one look at all processes."""

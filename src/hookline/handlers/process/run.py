@@ -199,7 +199,8 @@ class ProcessRun:
         """The hook exited by itself, and its output is complete or was waited for long enough."""
         self._clock.cancel()
         self._pipes_held = not (self._out.ended and self._err.ended)
-        left = self._owner.containment.anything_left(self.tree)
+        containment = self._owner.containment
+        left = containment.adopts and containment.anything_left(self.tree)
         if self.tree.leftovers == "leave" and self._exited_itself():
             self._finish()
         elif self._pipes_held or left:
