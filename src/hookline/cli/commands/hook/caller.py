@@ -170,7 +170,7 @@ def _unnamed(caller: Caller, key: str, found: Any) -> str:
 
 def without_cut_arguments(document: Mapping[str, Any]) -> dict[str, Any] | None:
     """The payload without the arguments that the agent truncated; None if it truncated none."""
-    from hookline.dialects.codewhale.texts import TOLD_CUT
+    from hookline.dialects.codewhale.texts import PAYLOAD_CUT
 
-    cut = [name for name in _ARGUMENTS if str(document.get(name, "")).endswith(TOLD_CUT)]
+    cut = [name for name in _ARGUMENTS if str(document.get(name, "")).endswith(PAYLOAD_CUT)]
     return {key: value for key, value in document.items() if key not in cut} if cut else None
