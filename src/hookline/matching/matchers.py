@@ -6,7 +6,7 @@ Anything else is a regular expression. Case counts.
 """
 
 import string
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
@@ -22,6 +22,7 @@ __all__ = [
     "GlobMatcher",
     "NameList",
     "OneName",
+    "OtherNames",
     "RegexMatcher",
     "can_match",
     "nearest",
@@ -83,6 +84,27 @@ class RegexMatcher(Struct, frozen=True):
         verdict = "matches" if self.matches(subject) else "does not match"
         whole = "the whole of " if self.anchored else ""
         return f'matcher "{self.text}" is a regular expression and {verdict} {whole}"{subject}"'
+
+
+class OtherNames(Struct, frozen=True):
+    """A matcher whose subjects have other names as well: it matches by any of them."""
+
+    inner: Matcher
+    names: Mapping[str, tuple[str, ...]]
+
+    @property
+    def text(self) -> str:
+        return self.inner.text
+
+    def matches(self, subject: str) -> bool:
+        return any(self.inner.matches(name) for name in (subject, *self.names.get(subject, ())))
+
+    def why(self, subject: str) -> str:
+        from hookline.matching.explain import explain_matcher  # noqa: PLC0415 - only where a reason is asked for
+
+        if self.inner.matches(subject) or not self.matches(subject):
+            return explain_matcher(self.inner, subject)
+        return f'matcher "{self.text}" matches another name of "{subject}"'
 
 
 def parse_matcher(

@@ -2,15 +2,13 @@
 
 import re
 import string
-from collections.abc import Mapping
 from typing import Final
 
 from msgspec import Struct
 
 from hookline.dialects.claude_code.events import OLD_TOOL_NAMES, ROWS, WORDS
 from hookline.dialects.family.settings import EVERYTHING, Matching, Note
-from hookline.matching.explain import explain_matcher
-from hookline.matching.matchers import OneName, RegexMatcher, can_match, regex_or_names
+from hookline.matching.matchers import OneName, OtherNames, RegexMatcher, can_match, regex_or_names
 from hookline.matching.nearest import nearest
 from hookline.matching.patterns import Expression, Patterns
 from hookline.model.errors import PatternError
@@ -32,27 +30,6 @@ TOOLS: Final = (
 _NOT_JAVASCRIPT: Final = re.compile(r"\(\?(?:[a-zA-Z-]+\)|P[<=>])")
 _LOOKAHEADS: Final = ("(?=", "(?!")
 _TOOL_PATTERN: Final = re.compile(r"[A-Za-z]\w*\(.+\)", re.DOTALL)
-
-
-class Renamed(Struct, frozen=True):
-    """A matcher whose event knows some subjects under other names as well."""
-
-    inner: Matcher
-    names: Mapping[str, tuple[str, ...]]
-
-    @property
-    def text(self) -> str:
-        return self.inner.text
-
-    def matches(self, subject: str) -> bool:
-        return self.inner.matches(subject) or any(
-            self.inner.matches(name) for name in self.names.get(subject, ())
-        )
-
-    def why(self, subject: str) -> str:
-        if self.inner.matches(subject) or not self.matches(subject):
-            return explain_matcher(self.inner, subject)
-        return f'matcher "{self.text}" matches another name of "{subject}"'
 
 
 class Untestable(Struct, frozen=True):
@@ -92,9 +69,9 @@ def read_matcher(event_name: str, text: str, patterns: Patterns) -> Matcher | No
     if matcher is None:
         return None
     if row.about_tool:
-        return Renamed(matcher, OLD_TOOL_NAMES)
+        return OtherNames(matcher, OLD_TOOL_NAMES)
     if event_name in WORDS:
-        return Renamed(matcher, {ours: (claude,) for ours, claude in WORDS[event_name].items()})
+        return OtherNames(matcher, {ours: (claude,) for ours, claude in WORDS[event_name].items()})
     return matcher
 
 
@@ -166,7 +143,7 @@ def read_matching(event_name: str, text: str, patterns: Patterns) -> Matching:
             return EVERYTHING
         message = f"{event_name} has nothing to match, so the matcher is not read"
         return Matching(note=Note("unread-matcher", message, "remove the matcher"))
-    inner = matcher.inner if isinstance(matcher, Renamed) else matcher
+    inner = matcher.inner if isinstance(matcher, OtherNames) else matcher
     if isinstance(inner, Untestable):
         message = f"{text!r} cannot be tested here ({inner.problem}): its hooks fail instead of running"
         return Matching(matcher, note=Note("untestable-pattern", message, "list the names"))
@@ -188,7 +165,7 @@ def _never_matches(event_name: str, text: str, matcher: Matcher) -> tuple[str, s
 
 
 def _dead_tool_matcher(text: str, matcher: Matcher) -> tuple[str, str | None] | None:
-    inner = matcher.inner if isinstance(matcher, Renamed) else matcher
+    inner = matcher.inner if isinstance(matcher, OtherNames) else matcher
     if isinstance(inner, OneName):
         name = inner.name
         if name.startswith("mcp__") and name.count("__") == 1:

@@ -9,15 +9,10 @@ from hookline.model.outcome import Outcome
 from hookline.model.wire import HookReply
 
 #: Parts of an outcome that Reasonix has no form for, and what they are called.
-_LOST = (
-    ("edits", "rewrite"),
-    ("permission_updates", "permission_updates"),
-    ("watch_paths", "watch_paths"),
-    ("seeds", "initial_user_message"),
-    ("env_items", "env"),
-    ("answers", "answer"),
-    ("retry", "retry"),
-)
+_LOST = {
+    "edits": "rewrite", "permission_updates": "permission_updates", "watch_paths": "watch_paths",
+    "seeds": "initial_user_message", "env_items": "env", "answers": "answer", "retry": "retry",
+}  # fmt: skip
 #: Where a block is the end of what was begun, so that it also says stop.
 _STOPS = frozenset({"TurnStart", "UserPromptSubmit"})
 
@@ -29,7 +24,7 @@ class Writer:
         self.name = own_event.name
         self.gate = gates(own_event.policy)
         self.outcome = outcome
-        self.lost = [label for part, label in _LOST if getattr(outcome, part)]
+        self.lost = [label for part, label in _LOST.items() if getattr(outcome, part)]
 
     def told(self) -> HookReply:
         outcome = self.outcome

@@ -8,13 +8,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, cast
 
-from msgspec import Struct
-
 from hookline.dialects.json_text import JsonTextError, read_lenient
 from hookline.dialects.reasonix.events import LONGEST_TEXT
-from hookline.matching.explain import explain_matcher
 from hookline.model.events import field_of
-from hookline.model.hook import Matcher
 from hookline.model.outcome import ContextItem, Outcome
 from hookline.model.scene import Scene
 from hookline.model.wire import Call, Decoded
@@ -22,43 +18,22 @@ from hookline.model.wire import Call, Decoded
 TOOLS: Mapping[str, str] = MappingProxyType(
     {"bash": "Bash", "read_file": "Read", "write_file": "Write", "edit_file": "Edit", "task": "Agent"}
 )
-#: Names the same tools had before, which matchers may still use.
-_OLD_NAMES: Mapping[str, str] = {"task": "Task"}
+#: The names by which a matcher may mean a tool beside its own; Task is what Agent was called before.
+TOOL_NAMES = {own: (name, "Task") if name == "Agent" else (name,) for own, name in TOOLS.items()}
 _PATHS = ("path", "file_path")
 
 #: Payload fields that keep their name.
-_FIELDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "SessionStart": ("source", "model"),
-        "SessionEnd": ("reason",),
-        "UserPromptSubmit": ("prompt",),
-        "Stop": ("last_assistant_message", "stop_hook_active"),
-        "TurnEnd": ("last_assistant_message", "stop_hook_active"),
-        "StopFailure": ("error", "error_details"),
-        "SubagentStop": ("agent_id", "agent_type", "last_assistant_message", "stop_hook_active"),
-        "Notification": ("message", "title", "notification_type"),
-        "PreCompact": ("trigger", "custom_instructions"),
-    }
-)
-
-
-class EitherName(Struct, frozen=True):
-    """A matcher that is asked about Claude's names of a tool beside its own."""
-
-    own: Matcher
-
-    @property
-    def text(self) -> str:
-        return self.own.text
-
-    def matches(self, subject: str) -> bool:
-        names = (subject, TOOLS.get(subject), _OLD_NAMES.get(subject))
-        return any(name is not None and self.own.matches(name) for name in names)
-
-    def why(self, subject: str) -> str:
-        if self.own.matches(subject) or not self.matches(subject):
-            return explain_matcher(self.own, subject)
-        return f'matcher "{self.text}" matches another name of "{subject}"'
+_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "SessionStart": ("source", "model"),
+    "SessionEnd": ("reason",),
+    "UserPromptSubmit": ("prompt",),
+    "Stop": ("last_assistant_message", "stop_hook_active"),
+    "TurnEnd": ("last_assistant_message", "stop_hook_active"),
+    "StopFailure": ("error", "error_details"),
+    "SubagentStop": ("agent_id", "agent_type", "last_assistant_message", "stop_hook_active"),
+    "Notification": ("message", "title", "notification_type"),
+    "PreCompact": ("trigger", "custom_instructions"),
+}
 
 
 def claude_document(event_name: str, payload: Any, scene: Scene) -> dict[str, Any]:
@@ -118,33 +93,30 @@ def read_json(call: Call, stdout: bytes) -> Decoded | str | None:
     return Decoded(ignored=tuple(answer))
 
 
-def _refusal(event_name: str, said: Mapping[str, Any], specific: Mapping[str, Any]) -> str | None:
+def _refusal(event_name: str, answer: Mapping[str, Any], specific: Mapping[str, Any]) -> str | None:
     """The reason of a denial in the one form each event has for it."""
-    if event_name == "PreToolUse" and specific.get("permissionDecision") == "deny":
-        return _reason(specific.get("permissionDecisionReason"))
     decision = _object_in(specific, "decision")
-    if event_name == "PermissionRequest" and decision.get("behavior") == "deny":
-        return _reason(decision.get("message"))
-    if event_name == "UserPromptSubmit" and said.get("decision") == "block":
-        return _reason(said.get("reason"))
-    return None
+    denial, reason = {
+        "PreToolUse": (
+            specific.get("permissionDecision") == "deny",
+            specific.get("permissionDecisionReason"),
+        ),
+        "PermissionRequest": (decision.get("behavior") == "deny", decision.get("message")),
+        "UserPromptSubmit": (answer.get("decision") == "block", answer.get("reason")),
+    }.get(event_name, (False, None))
+    if not denial:
+        return None
+    return reason.strip() if isinstance(reason, str) else ""
 
 
-def _reason(value: Any) -> str:
-    return value.strip() if isinstance(value, str) else ""
-
-
-def _object_in(said: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    found = said.get(key)
+def _object_in(answer: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    found = answer.get(key)
     return cast("Mapping[str, Any]", found) if isinstance(found, dict) else {}
 
 
-def _object(output: bytes) -> dict[str, Any] | None:
+def _object(output: bytes) -> Mapping[str, Any] | None:
     text = output.strip()
-    if not text.startswith(b"{"):
-        return None
     try:
-        value = read_lenient(text)
+        return read_lenient(text) if text.startswith(b"{") else None
     except JsonTextError:
         return None
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else None

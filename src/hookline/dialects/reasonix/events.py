@@ -13,7 +13,7 @@ from msgspec import Struct
 from hookline.dialects.dialect import DialectEvent
 from hookline.model import events as e
 from hookline.model.events import EventSpec, May
-from hookline.model.policy import CAUSES, Cause, Limit, Lives, Placement, Policy, Reaction
+from hookline.model.policy import CAUSES, Cause, Limit, Policy, Reaction
 
 NAME = "reasonix"
 
@@ -32,44 +32,45 @@ class _Row(Struct, frozen=True):
     event: EventSpec[Any]
     milliseconds: int
     may: May = May.NOTHING
-    block_means: str = "cancel"
-    placement: Placement = "conversation"
-    lives: Lives = "session"
-    limit: Limit | None = None
-    failures: Mapping[Cause, Reaction] = _WARNS
+    #: What of its policy is not as everywhere.
+    policy: Mapping[str, Any] = {}
     #: Other events its hooks run at as well.
     also: tuple[EventSpec[Any], ...] = ()
+
+
+def _gate(block_means: str, **policy: Any) -> Mapping[str, Any]:
+    return {"block_means": block_means, "failures": _GATE, **policy}
 
 
 #: In the order of the original, which is the order hooks are listed in.
 _ROWS: Mapping[str, _Row] = MappingProxyType(
     {
-        "SessionStart": _Row(e.SESSION_START, 10_000, May.CONTEXT, placement="system"),
-        "TurnStart": _Row(
-            e.TURN_START, 5_000, May.BLOCK | May.CONTEXT, "end_turn", lives="turn", failures=_GATE
-        ),
-        "PreToolUse": _Row(e.PRE_TOOL_USE, 5_000, May.BLOCK, "deny_call", failures=_GATE),
-        # It runs after every call that was dispatched, whatever became of it.
+        "SessionStart": _Row(e.SESSION_START, 10_000, May.CONTEXT, {"placement": "system"}),
+        "TurnStart": _Row(e.TURN_START, 5_000, May.BLOCK | May.CONTEXT, _gate("end_turn", lives="turn")),
+        "PreToolUse": _Row(e.PRE_TOOL_USE, 5_000, May.BLOCK, _gate("deny_call")),
+        # It runs after every call that was dispatched, whether it failed or not.
         "PostToolUse": _Row(e.POST_TOOL_USE, 30_000, also=(e.POST_TOOL_USE_FAILURE,)),
-        "UserPromptSubmit": _Row(e.USER_PROMPT_SUBMIT, 5_000, May.BLOCK, "reject_prompt", failures=_GATE),
+        "UserPromptSubmit": _Row(e.USER_PROMPT_SUBMIT, 5_000, May.BLOCK, _gate("reject_prompt")),
         "PreModelCall": _Row(
-            e.PRE_MODEL_CALL, 10_000, May.BLOCK | May.CONTEXT, "retry_call", "transient", "call",
-            Limit(_STRIKES - 1, "end_turn"), _GATE,
+            e.PRE_MODEL_CALL, 10_000, May.BLOCK | May.CONTEXT,
+            _gate("retry_call", placement="transient", lives="call", limit=Limit(_STRIKES - 1, "end_turn")),
         ),
         "PostModelCall": _Row(e.POST_MODEL_CALL, 30_000),
         "TurnEnd": _Row(
-            e.TURN_END, 10_000, May.BLOCK | May.CONTEXT, "continue_turn", "user", "session",
-            Limit(_STRIKES - 1, "pass", keeps_text=False), _GATE,
+            e.TURN_END, 10_000, May.BLOCK | May.CONTEXT,
+            _gate("continue_turn", placement="user", limit=Limit(_STRIKES - 1, "pass", keeps_text=False)),
         ),
         "Stop": _Row(e.TURN_SETTLED, 30_000),
         "SessionEnd": _Row(e.SESSION_END, 10_000),
         "PostToolUseFailure": _Row(e.POST_TOOL_USE_FAILURE, 30_000),
-        "PermissionRequest": _Row(e.PERMISSION_REQUEST, 5_000, May.BLOCK, "deny_call"),
+        "PermissionRequest": _Row(e.PERMISSION_REQUEST, 5_000, May.BLOCK, {"block_means": "deny_call"}),
         "StopFailure": _Row(e.STOP_FAILURE, 30_000),
         "PostLLMCall": _Row(e.POST_MODEL_CALL, 30_000),
         "SubagentStop": _Row(e.SUBAGENT_STOP, 30_000),
         "Notification": _Row(e.NOTIFICATION, 30_000),
-        "PreCompact": _Row(e.PRE_COMPACT, 30_000, May.CONTEXT, placement="transient", lives="call"),
+        "PreCompact": _Row(
+            e.PRE_COMPACT, 30_000, May.CONTEXT, {"placement": "transient", "lives": "call"}
+        ),
     }
 )  # fmt: skip
 
@@ -104,17 +105,8 @@ def gates(policy: Policy) -> bool:
 
 
 def _policy(name: str, row: _Row) -> Policy:
+    usual: dict[str, Any] = {"block_means": "cancel", "placement": "conversation", "failures": _WARNS}
     return Policy(
-        event_name=name,
-        may=row.may,
-        run="serial",
-        stop_on="block",
-        failures=row.failures,
-        limit=row.limit,
-        block_means=row.block_means,
-        placement=row.placement,
-        lives=row.lives,
-        leftovers="leave",
-        captures=CAPTURED,
-        may_detach=False,
-    )
+        event_name=name, may=row.may, run="serial", stop_on="block", leftovers="leave", captures=CAPTURED,
+        may_detach=False, **usual | dict(row.policy),
+    )  # fmt: skip

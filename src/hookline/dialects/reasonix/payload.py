@@ -72,10 +72,6 @@ def _response(payload: Any, _scene: Scene) -> dict[str, str]:
     return response if reasoning is None else {**response, "reasoning_content": reasoning}
 
 
-def _response_back(value: Mapping[str, Any]) -> dict[str, Any]:
-    return {"response": value.get("content") or "", "reasoning": value.get("reasoning_content")}
-
-
 #: The names by which other providers count tokens.
 _TOKENS: Mapping[str, tuple[str, ...]] = {
     "promptTokens": ("promptTokens", "prompt_tokens", "input_tokens"),
@@ -100,18 +96,14 @@ def _session_name(payload: Any, scene: Scene) -> Any:
     return known or field_of(payload, "session_title") or scene.session_id or None
 
 
-def _unread(_value: Any) -> dict[str, Any]:
-    return {}
-
-
 _TURN = _same("turn", "turn", "a whole number")
 _ANSWER = _same("lastAssistantText", "last_assistant_message")
 _TOOL = (
     _same("toolName", "tool_name"),
     Key("toolArgs", "anything", lambda payload, _: field_of(payload, "tool_input") or {}, _arguments),
 )
-_NAMED = Key("sessionName", "text", _session_name, _unread)
-_SESSION = Key("sessionId", "text", lambda _, scene: scene.session_id or None, _unread)
+_NAMED = Key("sessionName", "text", _session_name, lambda _: {})
+_SESSION = Key("sessionId", "text", lambda _, scene: scene.session_id or None, lambda _: {})
 _CALL = _same("toolCallId", "tool_use_id")
 
 KEYS: Mapping[str, tuple[Key, ...]] = MappingProxyType(
@@ -128,7 +120,10 @@ KEYS: Mapping[str, tuple[Key, ...]] = MappingProxyType(
         ),
         "PostModelCall": (
             _TURN,
-            Key("modelResponse", "an object", _response, _response_back),
+            Key(
+                "modelResponse", "an object", _response,
+                lambda value: {"response": value.get("content") or "", "reasoning": value.get("reasoning_content")},
+            ),
             Key("usage", "an object", _usage, lambda value: {"usage": value}),
         ),
         # One text under two keys: its own, and the one hooks for other agents look for.

@@ -10,12 +10,12 @@ from hookline.dialects.dialect import DialectEvent, Layer, Reading, Tools
 from hookline.dialects.family import settings as family
 from hookline.dialects.family.settings import Fields, Group, Kind, Matching, Note
 from hookline.dialects.labels import command_label, shortened
-from hookline.dialects.reasonix.claude_format import EitherName
+from hookline.dialects.reasonix.claude_format import TOOL_NAMES
 from hookline.dialects.reasonix.events import NAME, TOOL_EVENTS, events_of
 from hookline.dialects.reasonix.wire import ClaudeFormatWire, ReasonixWire
 from hookline.dialects.tool_regex import DEAD, PLAIN, meant_instead
 from hookline.handlers.specs import CommandSpec
-from hookline.matching.matchers import regex_or_names
+from hookline.matching.matchers import OtherNames, regex_or_names
 from hookline.model.diagnostics import Diagnostic, Path
 from hookline.model.errors import PatternError
 from hookline.model.hook import Hook, Scope
@@ -84,7 +84,7 @@ class EntryReader(family.EntryReader):
         hook, matcher = super().hook(kind), matching.matcher
         if hook is None or not claude:
             return hook and replace(hook, matcher=matcher)
-        either = EitherName(matcher) if matcher is not None else None
+        either = OtherNames(matcher, TOOL_NAMES) if matcher is not None else None
         return replace(hook, matcher=either, wire=self.file.claude_wire)
 
     def _speaks_claude(self) -> bool:

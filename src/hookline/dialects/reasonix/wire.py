@@ -42,20 +42,11 @@ class Marked(Struct, frozen=True):
 
 def read_markers(text: str) -> Marked:
     """Injected lines are one message, each warning is its own."""
-    if "@@" not in text:
-        return Marked(rest=text.strip())
-    inject: list[str] = []
-    warnings: list[str] = []
-    rest: list[str] = []
-    for line in text.splitlines():
-        found = _MARKED.match(line)
-        if found is None:
-            rest.append(line)
-        elif found[1].upper() == "INJECT":
-            inject.append(found[2].rstrip())
-        elif found[2].strip():
-            warnings.append(found[2].strip())
-    return Marked("\n".join(inject).strip(), tuple(warnings), "\n".join(rest).strip())
+    lines = [(line, _MARKED.match(line)) for line in text.splitlines()]
+    marked = [(found[1].upper(), found[2]) for _, found in lines if found is not None]
+    inject = "\n".join(text.rstrip() for marker, text in marked if marker == "INJECT").strip()
+    warnings = tuple(text.strip() for marker, text in marked if marker == "WARN" and text.strip())
+    return Marked(inject, warnings, "\n".join(line for line, found in lines if found is None).strip())
 
 
 class Printed:
