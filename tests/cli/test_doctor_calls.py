@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from hookline.cli.commands.hook.caller import caller_of
 from hookline.cli.commands.hook.entries import entries_text
 from hookline.config.engine import Engine
 from tests.cli.doctoring import Clinic, alarms
@@ -33,8 +32,8 @@ def _claude(command: str) -> str:
 @pytest.mark.parametrize("dialect", FILES)
 def test_printed_entries_are_right_for_every_event(dialect: str, clinic: Clinic) -> None:
     engine = Engine()
-    caller = caller_of(engine.loader, dialect)
-    clinic.write(FILES[dialect], entries_text(caller, list(caller.events), PROGRAM))
+    own = engine.loader.dialect(dialect)
+    clinic.write(FILES[dialect], entries_text(own, list(own.events), PROGRAM))
     assert "wrong-call" not in [one.code for one in clinic.problems()]
 
 
@@ -47,8 +46,8 @@ def test_printed_entries_are_right_for_every_event(dialect: str, clinic: Clinic)
         ("hook --dialect claud PreToolUse", "no dialect is called 'claud'"),
         ("hook --dialect reasonix PreToolUse", "Claude Code calls, and it says reasonix"),
         ("hook --dialect claude-code PreToolUes", "no event 'PreToolUes'"),
-        ("hook --dialect claude-code Stop", "stands at PreToolUse and says Stop"),
-        ("hook --dialect claude-code PreToolUse Stop", "stands at PreToolUse and says PreToolUse Stop"),
+        ("hook --dialect claude-code Stop", "is at PreToolUse and says Stop"),
+        ("hook --dialect claude-code PreToolUse Stop", "is at PreToolUse and says PreToolUse Stop"),
         ("hook --dialekt claude-code PreToolUse", "no option '--dialekt'"),
     ],
 )
@@ -94,8 +93,8 @@ def test_a_guard_whose_tool_the_caller_names_otherwise_is_told(
         f"[[hooks.PreToolUse]]\n{group}\n[[hooks.PreToolUse.hooks]]\ncommand = 'exit 2'\n{entry}\n",
     )
     engine = Engine()
-    caller = caller_of(engine.loader, dialect)
-    clinic.write(FILES[dialect], entries_text(caller, [event], PROGRAM))
+    own = engine.loader.dialect(dialect)
+    clinic.write(FILES[dialect], entries_text(own, [event], PROGRAM))
     (told,) = [one for one in clinic.problems() if one.code == "other-tool-name"]
     assert (told.severity, told.line) == ("warning", 3)
     assert f"Bash is called {called}" in told.message
@@ -107,6 +106,6 @@ def test_a_guard_that_knows_both_names_is_not(clinic: Clinic) -> None:
         "[[hooks.PreToolUse]]\nmatcher = 'Bash|bash'\n[[hooks.PreToolUse.hooks]]\ncommand = 'exit 2'\n",
     )
     engine = Engine()
-    caller = caller_of(engine.loader, "reasonix")
-    clinic.write(FILES["reasonix"], entries_text(caller, ["PreToolUse"], PROGRAM))
+    own = engine.loader.dialect("reasonix")
+    clinic.write(FILES["reasonix"], entries_text(own, ["PreToolUse"], PROGRAM))
     assert alarms(clinic.problems()) == []

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.cli.commands.fire.text import meaning
+from hookline.cli.commands.fire.report import meaning
 from hookline.model.events import EVENTS, PRE_TOOL_USE, SESSION_END, STOP, EventSpec
 from hookline.model.outcome import Edit, Halt, Outcome, Vote
 from tests.cli.golden import check_golden

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from hookline import Engine
-from hookline.cli.commands.hook.caller import Caller, CallError, caller_of
 from hookline.cli.commands.hook.entries import entries_text, hookline_command
+from hookline.cli.commands.hook.payload import CallError
 from hookline.cli.commands.hook.self_calls import calls_hookline_hook
+from hookline.dialects.dialect import Dialect
 from hookline.dialects.registry import standard_dialects
 from hookline.model.hook import Hook
 from tests.cli.golden import check_golden
@@ -29,9 +30,8 @@ FILES = {
 GATES = {"codewhale": "tool_call_before", "docker-agent": "pre_tool_use"}
 
 
-def caller(name: str) -> Caller:
-    engine = Engine()
-    return caller_of(engine.loader, name)
+def dialect(name: str) -> Dialect:
+    return Engine().loader.dialect(name)
 
 
 def read_back(name: str, text: str, folder: Path) -> tuple[Hook, ...]:
@@ -46,7 +46,7 @@ def read_back(name: str, text: str, folder: Path) -> tuple[Hook, ...]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_agents_own_reader_takes_what_is_printed(name: str, tmp_path: Path) -> None:
-    hooks = read_back(name, entries_text(caller(name), (), "hookline"), tmp_path)
+    hooks = read_back(name, entries_text(dialect(name), (), "hookline"), tmp_path)
     assert {hook.policy.event_name for hook in hooks} >= {GATES.get(name, "PreToolUse")}
     for hook in hooks:
         assert calls_hookline_hook(hook, [])
@@ -59,25 +59,25 @@ def test_the_agents_own_reader_takes_what_is_printed(name: str, tmp_path: Path) 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_event_can_be_printed(name: str, tmp_path: Path) -> None:
-    whole = caller(name)
+    whole = dialect(name)
     hooks = read_back(name, entries_text(whole, tuple(whole.events), "hookline"), tmp_path)
     assert {hook.policy.event_name for hook in hooks} == set(whole.events)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_guard_is_among_what_is_printed_unasked(name: str) -> None:
-    text = entries_text(caller(name), (), "hookline")
-    for asked in caller(name).events.values():
+    text = entries_text(dialect(name), (), "hookline")
+    for event in dialect(name).events.values():
         # Other names of Docker Agent for the moment before a tool runs would ask every hook twice.
-        twice = asked.name in ("tool_input_transform", "tool_guard")
-        deaf = (name, asked.name) == ("reasonix", "PermissionRequest")
-        if asked.guards and not twice and not deaf:
-            assert f"{asked.name}" in text
+        twice = event.name in ("tool_input_transform", "tool_guard")
+        deaf = (name, event.name) == ("reasonix", "PermissionRequest")
+        if event.guards and not twice and not deaf:
+            assert f"{event.name}" in text
 
 
 def test_an_event_the_agent_does_not_have_is_named() -> None:
     with pytest.raises(CallError, match="there it is called tool_call_before"):
-        entries_text(caller("codewhale"), ("PreToolUse",), "hookline")
+        entries_text(dialect("codewhale"), ("PreToolUse",), "hookline")
 
 
 def test_where_no_shell_finds_it_the_whole_path_is_printed(tmp_path: Path) -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hookline.cli.commands.hook.payload import CallError, read_payload
 
 from hookline import Engine, deny
-from hookline.cli.commands.hook.caller import caller_of, document_of
-from hookline.cli.commands.hook.run import HookCall
+from hookline.cli.commands.hook.run import AgentCall
 from hookline.dialects.registry import standard_dialects
 from hookline.model.events import EVENTS
 from hookline.model.outcome import Outcome
@@ -33,7 +33,7 @@ def answered(name: str, event: str | None, raw: bytes, env: dict[str, str] | Non
         for row in EVENTS.values():
             engine.add(row, _denies)
         try:
-            return await HookCall(engine, name, event, files=(), env=env or {}).answer(raw)
+            return await AgentCall(engine, name, event, files=(), env=env or {}).answer(raw)
         finally:
             await engine.close()
 
@@ -102,16 +102,15 @@ def test_a_directory_that_is_none_is_no_way_round_the_hooks(
     async def main() -> HookReply:
         engine = Engine()
         engine.add(EVENTS["PreToolUse"], _denies)
-        return await HookCall(engine, "claude-code", None, None, {}).answer(json.dumps(call).encode())
+        return await AgentCall(engine, "claude-code", None, None, {}).answer(json.dumps(call).encode())
 
     assert says_no(asyncio.run(main()))
 
 
 def test_more_than_is_read_is_refused() -> None:
-    engine = Engine()
-    caller = caller_of(engine.loader, "claude-code")
-    with pytest.raises(Exception, match="more than the 10 bytes"):
-        document_of(b'{"a": "bcdefgh"}', caller, {}, limit=10)
+    dialect = Engine().loader.dialect("claude-code")
+    with pytest.raises(CallError, match="more than the 10 bytes"):
+        read_payload(b'{"a": "bcdefgh"}', dialect, {}, most=10)
 
 
 PAYLOADS = sorted((RECORDED / "payloads").glob("*.json"))
@@ -138,13 +137,13 @@ def test_when_hookline_itself_breaks_a_guard_says_no(name: str) -> None:
     call: dict[str, Any] = {"hook_event_name": gate, "tool_name": "Bash", "tool_input": {}, "cwd": "/"}
     if name in ("reasonix", "codewhale"):
         call = {"event": gate, "toolName": "Bash", "tool_name": "Bash", "cwd": "/"}
-    told = asyncio.run(HookCall(_Broken(), name, gate, (), {}).answer(json.dumps(call).encode()))
+    told = asyncio.run(AgentCall(_Broken(), name, gate, (), {}).answer(json.dumps(call).encode()))
     assert says_no(told)
     assert "no room" in told.stdout + told.stderr
 
 
 def test_elsewhere_that_stops_nothing() -> None:
     call = {"hook_event_name": "Stop", "cwd": "/"}
-    told = asyncio.run(HookCall(_Broken(), "claude-code", "Stop", (), {}).answer(json.dumps(call).encode()))
+    told = asyncio.run(AgentCall(_Broken(), "claude-code", "Stop", (), {}).answer(json.dumps(call).encode()))
     assert (told.code, told.stdout) == (1, "")
     assert "no room" in told.stderr

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from hookline import Engine
-from hookline.cli.commands.hook.run import DEEPEST, DEPTH, HookCall
+from hookline.cli.commands.hook.run import DEEPEST, DEPTH, AgentCall
 from hookline.cli.commands.hook.self_calls import calls_hookline_hook
 from hookline.events import PRE_TOOL_USE
 from hookline.handlers.command import CommandSpec
@@ -82,7 +82,7 @@ CALL = b'{"hook_event_name": "PreToolUse", "cwd": "/", "tool_name": "Bash", "too
 
 def told_at(depth: str | None) -> tuple[Any, dict[str, str]]:
     env = {} if depth is None else {DEPTH: depth}
-    answering = HookCall(Engine(), "claude-code", "PreToolUse", files=(), env=env)
+    answering = AgentCall(Engine(), "claude-code", "PreToolUse", files=(), env=env)
     return asyncio.run(answering.answer(CALL)), env
 
 

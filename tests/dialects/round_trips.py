@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline import Engine
-from hookline.cli.commands.hook.run import HookCall
+from hookline.cli.commands.hook.run import AgentCall
 from hookline.dialects.native.events import NativePolicies
 from hookline.dialects.native.wire import NativeWire
 from hookline.dialects.registry import OWN_FORMAT, standard_dialects
@@ -197,7 +197,7 @@ async def _travel(moment: Moment, outcome: Outcome) -> Trip:
         return outcome
 
     engine.add(moment.event, says)
-    answering = HookCall(engine, moment.dialect, moment.name, files=(), env=dict(encoded.env))
+    answering = AgentCall(engine, moment.dialect, moment.name, files=(), env=dict(encoded.env))
     try:
         told = await answering.answer(encoded.document)
     finally:

@@ -12,8 +12,6 @@ from hookline.model.run import Run
 Waits = Literal["sync", "async", "rewake"]
 Unit = Literal["s", "ms"]
 
-#: Dialects whose files count a timeout in milliseconds; all others count seconds.
-_MILLISECONDS = frozenset({"reasonix"})
 _LONGEST = 200
 
 
@@ -41,13 +39,9 @@ def waits_of(hook: Hook) -> Waits:
     return hook.waiting
 
 
-def unit_of(hook: Hook) -> Unit:
-    return "ms" if hook.dialect in _MILLISECONDS else "s"
-
-
-def timeout_of(hook: Hook) -> float:
+def timeout_in(unit: Unit, hook: Hook) -> float:
     """In the unit of its file, so that it can be compared with what is written there."""
-    return hook.timeout * 1000 if unit_of(hook) == "ms" else hook.timeout
+    return hook.timeout * 1000 if unit == "ms" else hook.timeout
 
 
 def means_hook(texts: Sequence[str], name: str, source: str) -> bool:

@@ -81,7 +81,7 @@ def chosen_dialect(engine: Engine, name: str | None, files: Sequence[str] | None
 
 
 def dialects_of(engine: Engine, names: Sequence[str] | None = None) -> "Iterator[Dialect]":
-    """All but native, each built when it is reached."""
+    """Those of other agents, each built when it is reached."""
     for each in engine.loader.names if names is None else names:
         if each != OWN_FORMAT:
             yield engine.loader.dialect(each)

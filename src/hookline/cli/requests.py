@@ -180,9 +180,8 @@ def _of_dialect(document: dict[str, Any], given: _Words, cwd: str, dialect: "Dia
 
 
 def _own_name(document: Mapping[str, Any], dialect: "Dialect") -> str | None:
-    """The name that the payload gives its event, under one of the keys that agents use for it."""
-    named = (document.get(key) for key in ("hook_event_name", "event"))
-    return next((name for name in named if isinstance(name, str) and name in dialect.events), None)
+    name = document.get(dialect.event_key)
+    return name if isinstance(name, str) and name in dialect.events else None
 
 
 def _document(file: str) -> dict[str, Any]:

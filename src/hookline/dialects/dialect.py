@@ -16,7 +16,7 @@ from hookline.dialects.install import HookCall
 from hookline.dialects.places import nearest_project
 from hookline.documents.document import Document
 from hookline.model.diagnostics import Diagnostic, Path
-from hookline.model.events import EventSpec
+from hookline.model.events import EventSpec, May
 from hookline.model.hook import Condition, Hook, Matcher, Scope
 from hookline.model.outcome import Outcome
 from hookline.model.policy import Policy
@@ -47,6 +47,11 @@ class DialectEvent(Struct, frozen=True, eq=False):
     @property
     def name(self) -> str:
         return self.policy.event_name
+
+    @property
+    def guards(self) -> bool:
+        """Whether an action that no hook has judged must be blocked."""
+        return self.event.guard and bool(self.policy.may & May.BLOCK)
 
 
 class Place(Struct, frozen=True):

@@ -38,9 +38,7 @@ def add_parser(commands: Any) -> None:
             f"--{name}", action="append", metavar="RULE", help=f"what it covers {what}: 'Bash(git:*)'"
         )
     parser.add_argument("--add-dir", action="append", metavar="DIR", help="tools may work there too")
-    parser.add_argument(
-        "--definition", metavar="FILE", help="an agent definition: Docker Agent's YAML, or native"
-    )
+    parser.add_argument("--definition", metavar="FILE", help="a YAML file that describes the agent to run")
     parser.add_argument("--agent", metavar="NAME", help="which agent of the definition (default: root)")
     parser.add_argument("--resume", metavar="ID", help="go on with a session; `last` is the newest")
     parser.add_argument("--fork", action="store_true", help="with --resume: under an id of its own")

@@ -7,10 +7,10 @@ from msgspec import Struct
 
 from hookline.checks.context import CheckContext, CheckFunction, entries
 from hookline.checks.matchers import plain_names, rule_tools
-from hookline.cli.commands.hook.caller import AgentEvent, CallError, caller_of
+from hookline.cli.commands.hook.payload import CallError, event_named
 from hookline.cli.commands.hook.self_calls import hookline_arguments
 from hookline.config.load import Loaded
-from hookline.dialects.dialect import USUAL_TOOLS, Dialect
+from hookline.dialects.dialect import USUAL_TOOLS, Dialect, DialectEvent
 from hookline.dialects.report import about
 from hookline.matching.nearest import nearest
 from hookline.matching.shell import HOLE
@@ -50,7 +50,7 @@ def calls(commands: Sequence[str]) -> CheckFunction:
 
 
 def _wrong(words: Sequence[str], hook: Hook, commands: Sequence[str], context: CheckContext) -> str | None:
-    """What is wrong with the words behind `hookline`, None where nothing is or a variable hides it."""
+    """What is wrong with the arguments of `hookline`; None if nothing is, or a variable hides it."""
     if not words or any(HOLE in word or "$" in word for word in words) or words[0].startswith("-"):
         return None
     if words[0] not in commands:
@@ -71,24 +71,24 @@ def _misunderstood(call: _Call, hook: Hook, context: CheckContext) -> str | None
     if call.dialect is None:
         return "it does not say which agent calls"
     try:
-        caller = caller_of(context.loader, call.dialect)
-        asked = caller.named(call.events[0]) if call.events else None
+        named = context.loader.dialect(call.dialect)
+        event = event_named(named, call.events[0]) if call.events else None
     except (UnknownDialectError, CallError) as problem:
         return str(problem)
-    return _of_another(call, context.loader.dialect(call.dialect), hook, context.dialect(hook), asked)
+    return _of_another(call, named, hook, context.dialect(hook), event)
 
 
 def _of_another(
-    call: _Call, said: Dialect, hook: Hook, caller: Dialect, asked: AgentEvent | None
+    call: _Call, named: Dialect, hook: Hook, caller: Dialect, event: DialectEvent | None
 ) -> str | None:
-    """Words that would be right in another entry."""
-    # An agent may have been told to speak another's format, and anybody may speak Hookline's own.
-    if caller.has_agent and said.name not in (caller.name, *caller.speaks):
-        return f"{caller.title} calls, and it says {said.name}"
-    if asked is None:
-        return None if said.names_event else f"{said.title} does not tell its hooks which event it is"
-    if len(call.events) > 1 or asked.name != hook.policy.event_name:
-        return f"it stands at {hook.policy.event_name} and says {' '.join(call.events)[:100]}"
+    """Arguments that would be right in another entry."""
+    # Some agents can be set to use another's format, and every host may use Hookline's own.
+    if caller.has_agent and named.name not in (caller.name, *caller.speaks):
+        return f"{caller.title} calls, and it says {named.name}"
+    if event is None:
+        return None if named.names_event else f"{named.title} does not tell its hooks which event it is"
+    if len(call.events) > 1 or event.name != hook.policy.event_name:
+        return f"it is at {hook.policy.event_name} and says {' '.join(call.events)[:100]}"
     return None
 
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 from hookline.cli.output import ExitStatus, show
 from hookline.cli.requests import EventName, all_event_names, other_dialects, unknown_event
 from hookline.cli.text import indented, json_lines, paragraph, table, terminal_width
-from hookline.dialects.native.events import NativePolicies
+from hookline.dialects.registry import home_dialect
 from hookline.model.events import EVENTS
 from hookline.model.safe_text import printable
 from hookline.schemas import event_facts as words
@@ -78,8 +78,8 @@ def show_events(name: str | None, *, as_json: bool) -> ExitStatus:
 
 
 def _table() -> EventTable:
-    policies = NativePolicies(EVENTS.values())
-    return EventTable(tuple(_table_line(event_facts(event, policies.of(event))) for event in EVENTS.values()))
+    own = home_dialect()
+    return EventTable(tuple(_table_line(event_facts(event, own.policy(event))) for event in EVENTS.values()))
 
 
 def _table_line(facts: EventFacts) -> EventLine:
@@ -93,19 +93,18 @@ def _table_row(line: EventLine) -> list[str]:
 
 def _about(name: str) -> EventDocument | MeantDocument:
     names = list(all_event_names(other_dialects()))
-    policies = NativePolicies(EVENTS.values())
     if name in EVENTS:
-        return _document(name, policies, names)
+        return _document(name, names)
     meant = tuple(each for each in names if each.name == name)
     if not meant:
         raise unknown_event(name, EVENTS, (each.name for each in names))
     events = dict.fromkeys(each.event for each in meant)
-    return MeantDocument(name, meant, tuple(_document(event, policies, names) for event in events))
+    return MeantDocument(name, meant, tuple(_document(event, names) for event in events))
 
 
-def _document(name: str, policies: NativePolicies, names: Sequence[EventName]) -> EventDocument:
+def _document(name: str, names: Sequence[EventName]) -> EventDocument:
     event = EVENTS[name]
-    facts = event_facts(event, policies.of(event))
+    facts = event_facts(event, home_dialect().policy(event))
     own = tuple(AgentName(each.dialect, each.name) for each in names if each.event == name)
     elsewhere = tuple(each for each in names if each.name == name and each.event != name)
     known: dict[str, Any] = {field: getattr(facts, field) for field in EventFacts.__struct_fields__}

@@ -20,8 +20,7 @@ from hookline.cli.describe import (
     reason_relative_to,
     redactor,
     relative_to,
-    timeout_of,
-    unit_of,
+    timeout_in,
     waits_of,
     what_it_runs,
 )
@@ -32,7 +31,7 @@ from hookline.cli.requests import Request, working_directory
 from hookline.cli.text import terminal_width
 from hookline.config.engine import Engine
 from hookline.config.files import read_file
-from hookline.config.load import Found, Loaded
+from hookline.config.load import Found, Loaded, Loader
 from hookline.engine.lanes import Lane, PreparedHook, Verdict, check_matcher
 from hookline.engine.run_hook import effective_reaction
 from hookline.engine.session import Session
@@ -50,6 +49,7 @@ class _Question(Struct, frozen=True, eq=False):
     """What is asked about, and how it may be shown."""
 
     session: Session
+    loader: Loader
     request: Request
     cwd: str
     redact: Callable[[str], str]
@@ -85,7 +85,7 @@ def _document(engine: Engine, request: Request, loaded: Loaded, cwd: str) -> Exp
         subject=request.event.subject,
         subject_value=redact(value) if value is not None else None,
         layers=tuple(_layer(engine, loaded, found, request.event) for found in loaded.found),
-        lanes=tuple(_lanes(_Question(session, request, cwd, redact, untrusted))),
+        lanes=tuple(_lanes(_Question(session, engine.loader, request, cwd, redact, untrusted))),
         diagnostics=diagnostic_documents(loaded.diagnostics, redact),
     )
 
@@ -198,6 +198,7 @@ def _hook(
     prepared, hook, redact = verdict.prepared, verdict.prepared.hook, question.redact
     event, payload = question.request.event, question.request.payload
     subject = lane.subject_of(payload)
+    unit = question.loader.dialect(hook.dialect).timeout_unit
     # As a dispatch asks: it says whether the hook may run, and runs nothing.
     admission = question.session.engine.admit(hook)
     return HookFacts(
@@ -215,8 +216,8 @@ def _hook(
         duplicate_of=_duplicate_of(prepared, subject, seen, question.cwd, redact),
         mode=hook.mode,
         waits=waits_of(hook),
-        timeout=timeout_of(hook),
-        timeout_unit=unit_of(hook),
+        timeout=timeout_in(unit, hook),
+        timeout_unit=unit,
         rewrites=hook.rewrites,
         required=hook.required,
         may=_may(prepared),

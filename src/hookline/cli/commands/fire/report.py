@@ -1,9 +1,11 @@
-"""The record of one event that was fired: every hook in config order, run or not, and the outcome; and its JSON.
+"""One event that was fired: every hook in config order, run or not, and the outcome; as JSON and as text.
 
 The names in the JSON are a contract: `schemas/cli-fire.schema.json` is generated from the documents here.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -12,18 +14,27 @@ from msgspec.structs import asdict, replace
 
 from hookline.cli.describe import reason_relative_to, relative_to
 from hookline.cli.problems import DiagnosticDocument, diagnostic_documents
-from hookline.cli.text import json_lines
+from hookline.cli.terminal import Colour, paint
+from hookline.cli.text import columns, json_lines, wrapped
 from hookline.engine.inbox import LateMessage
 from hookline.engine.lanes import Verdict
 from hookline.model.diagnostics import Diagnostic
-from hookline.model.events import EventSpec
+from hookline.model.events import EventSpec, May
 from hookline.model.hook import Hook
 from hookline.model.outcome import ContextItem, Outcome, Permission
 from hookline.model.policy import Cause
 from hookline.model.run import Decision, Mode, Run, Status
+from hookline.model.safe_text import one_line, printable
 
 #: How the reason of a hook begins that a dry run would have run.
-WOULD_RUN = "dry run: would run"
+_WOULD_RUN = "dry run: would run"
+_LONGEST_NAME = 50
+_LONGEST_REASON = 60
+#: Lines of stderr that are shown of a hook that failed: how it began, and how it ended.
+_FIRST_LINES, _LAST_LINES = 2, 4
+_INDENT = " " * 6
+_NO_ANSWER = frozenset({"failed", "timed_out", "not_started", "cancelled", "untrusted"})
+_COLOURS: dict[str, Colour] = {"deny": "red", "ask": "yellow", "allow": "green"}
 
 
 class Firing(Struct, frozen=True):
@@ -51,6 +62,9 @@ class Firing(Struct, frozen=True):
             diagnostics=diagnostic_documents(self.diagnostics, self.redact),
         )
         return json_lines(document, convert=str)
+
+    def as_text(self, width: int) -> str:
+        return "\n".join(_lines(self, width))
 
 
 class OutcomeDocument(Struct, frozen=True, kw_only=True):
@@ -177,7 +191,7 @@ def _plan(verdict: Verdict) -> str:
     if not verdict.selected:
         return verdict.why
     broken = verdict.prepared.hook.broken
-    return f"{WOULD_RUN}{f', and fail: {broken}' if broken else ''}; {verdict.why}"
+    return f"{_WOULD_RUN}{f', and fail: {broken}' if broken else ''}; {verdict.why}"
 
 
 def _relative_to(cwd: str, entries: Sequence[Run]) -> list[Run]:
@@ -209,3 +223,225 @@ def _ended(start: Run, end: Run | None) -> Run:
     if end is None:
         return start
     return replace(end, status="detached") if end.status in ("ok", "blocked") else end
+
+
+def _lines(firing: Firing, width: int) -> list[str]:
+    lines = [printable(firing.event.name + (f" ({firing.under})" if firing.under else ""))]
+    if not firing.entries:
+        lines.append(f"  no hook is configured for {firing.event.name}")
+    effects = _effects(firing)
+    for number, entry in enumerate(firing.entries, 1):
+        lines += _entry_lines(number, entry, effects.get(entry.hook, ""), width)
+    lines += ["", *(_plan_lines(firing) if firing.dry else _outcome_lines(firing))]
+    return [*lines, *(_late_line(item, firing.redact) for item in firing.late)]
+
+
+def _effects(firing: Firing) -> dict[str, str]:
+    """What each hook did besides voting, by its name; nothing for hooks that share a name."""
+    outcome = firing.outcome
+    done: dict[str, list[str]] = {}
+    for edit in outcome.edits:
+        done.setdefault(edit.by, []).append(f"rewrote {edit.field}")
+    for by, effect in (
+        *((item.hook, "added text for the model") for item in outcome.context_items),
+        *((halt.by, "stopped the run") for halt in outcome.halts),
+        *((answer.by, "supplied the answer") for answer in outcome.answers),
+        *((update.by, "changed permission rules") for update in outcome.permission_updates),
+    ):
+        done.setdefault(by, []).append(effect)
+    count = Counter(entry.hook for entry in firing.entries if not entry.recheck)
+    named = {firing.redact(by): ", ".join(dict.fromkeys(effects)) for by, effects in done.items()}
+    return {name: effects for name, effects in named.items() if count[name] == 1}
+
+
+def _entry_lines(number: int, run: Run, effects: str, width: int) -> list[str]:
+    word, rest = _result(run, effects)
+    name = one_line(run.hook, _LONGEST_NAME)
+    head = one_line(f"{name}: {word}{rest}", width - 4)
+    source = printable(run.source)
+    fits = columns(head) + 2 + columns(source) <= width - 4
+    lines = [f"{number:3} {_painted(head, name, word)}" + (f"  {source}" if source and fits else "")]
+    if source and not fits:
+        lines.append(f"{_INDENT}{one_line(source, width - len(_INDENT))}")
+    for text in _details(run):
+        lines += [f"{_INDENT}{line}" for line in wrapped(text, width - len(_INDENT))]
+    lines += [f"{_INDENT}{line}" for line in _stderr(run, width - len(_INDENT))]
+    return lines
+
+
+def _painted(head: str, name: str, word: str) -> str:
+    colour = _COLOURS.get(word) or ("yellow" if word.replace(" ", "_") in _NO_ANSWER else None)
+    start = f"{name}: {word}"
+    if colour is None or not head.startswith(start):
+        return head
+    return f"{name}: {paint(word, colour)}{head[len(start) :]}"
+
+
+def _result(run: Run, effects: str) -> tuple[str, str]:
+    """The result in a word or two, and the rest of the line."""
+    if run.status == "skipped":
+        return ("would run" if run.why.startswith(_WOULD_RUN) else "not run"), ""
+    quoted, more = "", [effects if run.decision else ""]
+    if run.status in _NO_ANSWER:
+        word, more = run.status.replace("_", " "), [_without_an_answer(run)]
+    elif run.decision:
+        word = run.decision
+        quoted = f' "{one_line(run.reason, _LONGEST_REASON)}"' if run.reason else ""
+    else:
+        word = effects or "pass"
+    more.append("in the background" if run.status == "detached" else "")
+    more.append("shadow: it does not count" if run.mode == "shadow" else "")
+    return word, "".join([quoted, *(f", {each}" for each in more if each), f", {run.duration_ms:.0f} ms"])
+
+
+def _without_an_answer(run: Run) -> str:
+    if run.passed_without_answer:
+        return "let through without an answer"
+    return f"which counts as {run.decision}" if run.decision else ""
+
+
+def _details(run: Run) -> Iterator[str]:
+    planned = run.why.removeprefix(_WOULD_RUN)
+    yield planned.removeprefix("; ").removeprefix(", and ") if planned != run.why else run.why
+    if run.status not in _NO_ANSWER and run.reason and len(run.reason) > _LONGEST_REASON:
+        yield f"reason: {run.reason}"
+    if run.detail:
+        yield run.detail
+    if run.dropped:
+        yield f"not counted: {', '.join(run.dropped)}"
+
+
+def _stderr(run: Run, width: int) -> Iterator[str]:
+    """Of a hook that failed, unless its detail says the same."""
+    lines = [line.rstrip() for line in printable(run.stderr).splitlines() if line.strip()]
+    if run.status not in _NO_ANSWER or not lines or (len(lines) == 1 and lines[0].strip() in run.detail):
+        return
+    missing = len(lines) - _FIRST_LINES - _LAST_LINES
+    if missing > 1:
+        lines = [
+            *lines[:_FIRST_LINES],
+            f"[... {missing} lines left out; --json has them ...]",
+            *lines[-_LAST_LINES:],
+        ]
+    yield "stderr:"
+    yield from (f"  {_indent(line)}{one_line(line, width - 2 - len(_indent(line)))}" for line in lines)
+
+
+def _indent(line: str) -> str:
+    return " " * min(len(line) - len(line.lstrip()), 8)
+
+
+def _outcome_lines(firing: Firing) -> list[str]:
+    outcome = firing.outcome
+    vote = outcome.deciding_vote
+    by = f" ({printable(firing.redact(vote.by))})" if vote is not None else ""
+    word = outcome.permission or ("stop" if outcome.stop else "go on")
+    colour = _COLOURS.get(word)
+    lines = [f"outcome  {paint(word, colour) if colour else word}{by}"]
+    facts: dict[str, Any] = {
+        "reason": outcome.reason or None,
+        "means": meaning(firing.event, outcome, firing.block_means),
+        "stop": (outcome.stop_reason or "yes") if outcome.stop else None,
+        "input": _json(outcome.updated_input),
+        "prompt": outcome.updated_prompt,
+        "output": _json(outcome.updated_output),
+        "messages": _json(outcome.updated_messages),
+        "watch": ", ".join(outcome.watch_paths) or None,
+        "first message": outcome.initial_user_message,
+        "env": _json(outcome.env or None),
+        "answer": _json(outcome.answer),
+        "retry": "yes" if outcome.retry else None,
+    }
+    lines += [printable(f"  {name}: {value}") for name, value in facts.items() if value is not None]
+    lines += [printable(f"  context ({item.placement}): {item.text}") for item in outcome.context_items]
+    lines += [printable(f"  note: {message.text}") for message in outcome.messages]
+    return [*lines, *(f"  {line}" for line in _warnings(firing))]
+
+
+def _json(value: Any) -> str | None:
+    """Text as it is, anything else as JSON."""
+    if value is None or isinstance(value, str):
+        return value
+    try:
+        return msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=0).decode()
+    except (TypeError, ValueError):
+        return str(value)
+
+
+def _warnings(firing: Firing) -> Iterator[str]:
+    """What is easily overlooked: hooks that did not run, gave no answer, or ran in shadow mode."""
+    entries = [entry for entry in firing.entries if not entry.recheck]
+    ran = sum(entry.status != "skipped" for entry in entries)
+    if ran < len(entries):
+        yield f"hooks: {ran} of {len(entries)} ran"
+    passed = [entry.hook for entry in entries if entry.passed_without_answer]
+    if passed:
+        names = ", ".join(one_line(name, _LONGEST_NAME) for name in passed)
+        yield f"careful: let through without an answer from {names}"
+    shadows = [entry.hook for entry in entries if entry.mode == "shadow" and entry.decision == "deny"]
+    if shadows:
+        names = ", ".join(one_line(name, _LONGEST_NAME) for name in shadows)
+        yield f"shadow: {names} would have denied it"
+
+
+def _plan_lines(firing: Firing) -> list[str]:
+    would = sum(entry.why.startswith(_WOULD_RUN) for entry in firing.entries)
+    return [f"dry run  {would} of {len(firing.entries)} hooks would run; nothing was started"]
+
+
+def _late_line(item: LateMessage, redact: Callable[[str], str]) -> str:
+    return printable(f"later    {item.kind}: {item.text or ', '.join(item.paths)} ({redact(item.hook)})")
+
+
+#: By what a block means at the event: what happens with a block, and what without one.
+_CONSEQUENCES: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "deny_call": (
+            "the call would not run, and the model would be told the reason",
+            "the call would go ahead, as far as hooks go",
+        ),
+        "reject_prompt": (
+            "the prompt would be rejected, and the model would never see it",
+            "the prompt would go to the model",
+        ),
+        "end_turn": ("the turn would end here", "the turn would go on"),
+        "retry_call": (
+            "the request would not be sent; a new one would be made with the reason in it",
+            "the request would be sent",
+        ),
+        "beside_output": (
+            "what happened stays, and the model would be told the reason beside the result",
+            "the model would see the result",
+        ),
+        "continue_turn": (
+            "it would not end: the agent would go on with the reason",
+            "it would end here",
+        ),
+        "cancel": ("what was about to happen would not happen", "it would happen"),
+    }
+)
+_OTHER_CONSEQUENCES = ("the agent would not go on with this", "the agent would go on")
+_PERMISSIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "ask": "the user would be asked; without a user to ask, the call is denied",
+        "allow": "the call would run without asking the user",
+        "defer": "the decision would be left open for somebody outside the agent",
+    }
+)
+
+
+def meaning(event: EventSpec[Any], outcome: Outcome, block_means: str) -> str:
+    """What the outcome means for the agent, in a sentence; `block_means` is what a block does at the event."""
+    vote = outcome.deciding_vote
+    if vote is not None and vote.kind == "block":
+        decided = _CONSEQUENCES.get(vote.means or block_means, _OTHER_CONSEQUENCES)[0]
+    elif vote is not None and not outcome.stop:
+        decided = _PERMISSIONS[vote.kind]
+    elif outcome.stop:
+        decided = "the whole run would stop"
+    elif not event.may & May.BLOCK:
+        decided = "the agent would go on; hooks cannot stop anything at this event"
+    else:
+        decided = _CONSEQUENCES.get(block_means, _OTHER_CONSEQUENCES)[1]
+    changed = outcome.edits and not outcome.blocked
+    return f"{decided}, with what the hooks rewrote" if changed else decided

@@ -9,6 +9,7 @@ from hookline.cli.engines import command_engine, inspection_engine, nothing_conf
 from hookline.cli.output import ExitStatus, note, show
 from hookline.cli.problems import any_error, report_diagnostics
 from hookline.cli.requests import Request, working_directory
+from hookline.cli.terminal import columns
 from hookline.config.engine import Engine
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.outcome import GO_ON
@@ -23,7 +24,7 @@ async def fire(args: argparse.Namespace) -> ExitStatus:
         request, loaded = prepare(engine, args, cwd)
         report_diagnostics(loaded.diagnostics)
         firing = await _dispatch(engine, request, loaded.diagnostics, dry=args.dry_run)
-        shown = _show(firing, as_json=args.json)
+        shown = show(firing.as_json() if args.json else firing.as_text(columns()), as_json=args.json)
         for problem in engine.journal.problems:
             note(printable(f"hookline: {problem}"))
         if firing.outcome.blocked:
@@ -61,12 +62,3 @@ async def _dispatch(
         diagnostics=diagnostics,
         dry=dry,
     )
-
-
-def _show(firing: Firing, *, as_json: bool) -> ExitStatus:
-    if as_json:
-        return show(firing.as_json(), as_json=True)
-    # Only here: a script that reads JSON need not wait for it.
-    from hookline.cli.commands.fire.text import as_text
-
-    return show(as_text(firing))

@@ -9,9 +9,9 @@ from hookline.cli.parsers import command_parser
 _DESCRIPTION = """Hookline as one hook inside another agent: reads that agent's payload from standard input, runs the
 hooks configured for Hookline and for other agents, and answers with that agent's exit code and output.
 
-NAME is claude-code, gen-code, codewhale, reasonix, docker-agent or native. EVENT is the agent's own name of
-the event; where its payload names none (CodeWhale), it must be given. --print-config prints what to add to
-the agent's configuration."""
+NAME is the dialect of the agent, as in the examples; a name that does not exist lists them all. EVENT is the
+agent's own name of the event; it must be given if the payload does not name it. --print-config prints what to
+add to the agent's configuration."""
 
 _EPILOG = """examples:
   hookline hook --print-config claude-code

@@ -11,23 +11,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from msgspec.structs import replace
 
-from hookline.cli.commands.hook.caller import (
-    BLOCKED,
-    FAILED,
-    AgentEvent,
-    Caller,
-    CallError,
-    caller_of,
-    document_of,
-    name_event,
-    read_input,
-    without_cut_arguments,
-)
+from hookline.cli.commands.hook.payload import CallError, event_named, event_of, read_input, read_payload
 from hookline.cli.commands.hook.self_calls import calls_hookline_hook
 from hookline.cli.engines import command_engine
 from hookline.cli.output import note
 from hookline.config.engine import Engine
 from hookline.config.load import Loaded
+from hookline.dialects.dialect import Dialect, DialectEvent
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.engine.session import Session
 from hookline.model.errors import ConfigError, HooklineError
@@ -40,6 +30,8 @@ from hookline.model.wire import HookReply, Parsed
 if TYPE_CHECKING:
     from hookline.matching.shell import ShellReader
 
+#: Exit codes that mean the same to every agent: do not go on, and a failure that stops nothing.
+BLOCKED, FAILED = 2, 1
 #: Seconds that background hooks have after the answer.
 _DRAIN_SECONDS = 5.0
 #: Under which name and type the calls themselves are in the journal.
@@ -58,7 +50,7 @@ def serve(dialect: str | None, words: Sequence[str], files: Sequence[str] | None
     if len(words) > 1:
         note(printable(f"hookline hook: one event at a time, not {' '.join(words)}"))
         return BLOCKED
-    call = HookCall(command_engine(), dialect, words[0] if words else None, files)
+    call = AgentCall(command_engine(), dialect, words[0] if words else None, files)
     # Before the loop starts, so that the first signal ends a wait for input.
     raw = _input()
     signalled: list[int] = []
@@ -77,7 +69,7 @@ def _input() -> bytes | CallError:
         return problem
 
 
-async def _serve(call: "HookCall", raw: bytes | CallError, signalled: list[int]) -> int:
+async def _serve(call: "AgentCall", raw: bytes | CallError, signalled: list[int]) -> int:
     _stop_on_signals(signalled)
     status = BLOCKED
     try:
@@ -148,7 +140,7 @@ def _close_streams() -> None:
         os.close(nowhere)
 
 
-class HookCall:
+class AgentCall:
     """One call. What is known by the time something breaks decides how the failure is answered."""
 
     def __init__(
@@ -161,12 +153,12 @@ class HookCall:
     ) -> None:
         self.engine = engine
         self.outcome: Outcome = GO_ON
-        self._dialect = dialect
+        self._name = dialect
         self._event_name = event
         self._files = files
         self._env = env
-        self._caller: Caller | None = None
-        self._event: AgentEvent | None = None
+        self._dialect: Dialect | None = None
+        self._event: DialectEvent | None = None
         self._session: Session | None = None
 
     async def answer(self, raw: bytes | CallError) -> HookReply:
@@ -181,35 +173,36 @@ class HookCall:
             return self._refuse(f"it broke: {type(problem).__name__}: {problem}")
 
     async def _answer(self, raw: bytes | CallError) -> HookReply:
-        caller = self._caller = caller_of(self.engine.loader, self._dialect)
+        dialect = self._dialect = self.engine.loader.dialect(self._name)
         if self._event_name is not None:
-            self._event = caller.named(self._event_name)
+            self._event = event_named(dialect, self._event_name)
         if isinstance(raw, CallError):
             raise raw
         _count_depth(self._env)
-        document = document_of(raw, caller, self._env)
-        event = self._event = name_event(document, caller, self._event)
+        document = read_payload(raw, dialect, self._env)
+        event = self._event = event_of(document, dialect, self._event)
         try:
-            parsed = caller.parse(document)
+            parsed = dialect.wire.parse(document)
         except ConfigError:
-            if self._no_hook_concerned(caller, document):
+            if self._no_hook_concerned(dialect, document):
                 return HookReply()
             raise
         loaded = self._load(parsed)
         session = self._start_session(parsed, event)
         if session.has(parsed.event):
             self.outcome = await session.dispatch(parsed.event, parsed.payload)
-        answer = _without_false_losses(caller.answer(event.name, self.outcome), self.outcome, parsed.payload)
+        answer = dialect.wire.answer(event.name, self.outcome)
+        answer = _without_false_losses(answer, self.outcome, parsed.payload)
         if answer.lost:
-            self._record(dropped=answer.lost, why=f"{caller.name} cannot be told this at {event.name}")
+            self._record(dropped=answer.lost, why=f"{dialect.name} cannot be told this at {event.name}")
         return _with_config_problems(answer, loaded, parsed.event)
 
     def _load(self, parsed: Parsed) -> Loaded:
-        loaded = hooks_for(self.engine, parsed.scene.cwd or os.getcwd(), self._dialect, self._files)
+        loaded = hooks_for(self.engine, parsed.scene.cwd or os.getcwd(), self._name, self._files)
         self.engine.swap(loaded.hooks)
         return loaded
 
-    def _start_session(self, parsed: Parsed, event: AgentEvent) -> Session:
+    def _start_session(self, parsed: Parsed, event: DialectEvent) -> Session:
         cwd = parsed.scene.cwd or os.getcwd()
         self._session = session = self.engine.session(parsed.scene.session_id or RUN_NAME)
         session.scene = replace(
@@ -221,12 +214,12 @@ class HookCall:
         )
         return session
 
-    def _no_hook_concerned(self, caller: Caller, document: dict[str, Any]) -> bool:
+    def _no_hook_concerned(self, dialect: Dialect, document: dict[str, Any]) -> bool:
         """Arguments that the agent truncated cannot be judged; that is fine if no hook matches the tool."""
-        rest = without_cut_arguments(document) if caller.name == "codewhale" else None
+        rest = dialect.without_cut(document)
         if rest is None:
             return False
-        parsed = caller.parse(rest)
+        parsed = dialect.wire.parse(rest)
         self._load(parsed)
         subject = field_of(parsed.payload, parsed.event.subject or "")
         return not any(
@@ -236,10 +229,9 @@ class HookCall:
 
     def _refuse(self, why: str) -> HookReply:
         """The answer if no hook could be asked, or the outcome could not be expressed."""
-        text = one_line(f"hookline hook --dialect {self._dialect}: {why}", 2000)
-        caller, event = self._caller, self._event
-        answer = HookReply(BLOCKED, "", text) if caller is None else caller.closed(event, text)
-        closed = event is None or event.guards
+        text = one_line(f"hookline hook --dialect {self._name}: {why}", 2000)
+        answer = _failed_answer(self._dialect, self._event, text)
+        closed = self._event is None or self._event.guards
         self.outcome = Outcome(votes=(Vote("block", text),)) if closed else GO_ON
         self._record(
             status="failed", detail=why, decision="deny" if closed else None, passed_without_answer=not closed
@@ -259,7 +251,7 @@ class HookCall:
             Run(
                 hook=RUN_NAME,
                 type=RUN_TYPE,
-                dialect=self._dialect,
+                dialect=self._name,
                 event=event.event.name if event is not None else "",
                 spelled=event.name if event is not None else "",
                 session=scene.session_id if scene is not None else "",
@@ -268,6 +260,18 @@ class HookCall:
                 **facts,
             )
         )
+
+
+def _failed_answer(dialect: Dialect | None, event: DialectEvent | None, why: str) -> HookReply:
+    """If no hook could be asked: a block at a guard, elsewhere a failure that stops nothing."""
+    if dialect is None or event is None:
+        return HookReply(BLOCKED, "", why)
+    if not event.guards:
+        return HookReply(FAILED, "", why)
+    try:
+        return dialect.wire.answer(event.name, Outcome(votes=(Vote("block", why),)))
+    except Exception:  # noqa: BLE001 an answer that cannot be written must not become a pass
+        return HookReply(BLOCKED, "", why)
 
 
 def hooks_for(engine: Engine, cwd: str, caller: str, files: Sequence[str] | None) -> Loaded:

@@ -38,11 +38,10 @@ args = ["force pushes rewrite history; push to a branch of your own"]
 #: One that it must deny, one that it must not.
 _DENIED, _ALLOWED = "cd app && git push --force", "git push"
 
-_NEXT_STEPS = (
-    ("hookline fire PreToolUse Bash command='git push --force'", "ask it yourself"),
-    ("hookline doctor", "are all your hooks alive?"),
-    ("hookline hook --print-config claude-code", "let your agent ask it too"),
-)
+_NEXT_STEPS = """\
+  hookline fire PreToolUse Bash command='git push --force'  ask it yourself
+  hookline doctor                                           are all your hooks alive?
+  hookline hook --print-config claude-code                  let your agent ask it too"""
 
 
 class ShownCommand(Struct, frozen=True, forbid_unknown_fields=True):
@@ -213,9 +212,7 @@ def _lines(document: InitDocument, width: int) -> Iterator[str]:
         yield from (_shown_line(each, width) for each in document.shown)
     if document.written:
         yield from _notes(document, width)
-        wide = max(len(command) for command, _ in _NEXT_STEPS)
-        yield "\nWhat to do next:\n"
-        yield from (f"  {command:{wide}}  {why}".rstrip() for command, why in _NEXT_STEPS)
+        yield f"\nWhat to do next:\n\n{_NEXT_STEPS}"
 
 
 def _shown_line(shown: ShownCommand, width: int) -> str:

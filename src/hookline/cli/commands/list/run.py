@@ -12,8 +12,7 @@ from hookline.cli.describe import (
     Waits,
     redactor,
     relative_to,
-    timeout_of,
-    unit_of,
+    timeout_in,
     waits_of,
     what_it_runs,
     with_tilde,
@@ -101,7 +100,7 @@ def list_hooks(args: argparse.Namespace) -> ExitStatus:
     report_diagnostics(loaded.diagnostics)
     redact = redactor(engine.journal)
     document = ListDocument(
-        hooks=tuple(_listed_hooks(engine.session("list"), cwd, redact, wanted)),
+        hooks=tuple(_listed_hooks(engine, cwd, redact, wanted)),
         files=_found_files(loaded.found),
         diagnostics=diagnostic_documents(loaded.diagnostics, redact),
     )
@@ -141,12 +140,14 @@ def _found_files(found: Sequence[Found]) -> tuple[FoundFile, ...]:
 
 
 def _listed_hooks(
-    session: Session, cwd: str, redact: Callable[[str], str], wanted: Callable[[Hook], bool]
+    engine: Engine, cwd: str, redact: Callable[[str], str], wanted: Callable[[Hook], bool]
 ) -> Iterator[ListedHook]:
-    for event in session.engine.events.values():
+    session = engine.session("list")
+    for event in engine.events.values():
         for order, hook in enumerate(_in_order(session, event), 1):
             if wanted(hook):
-                yield _listed_hook(hook, order, cwd, redact)
+                unit = engine.loader.dialect(hook.dialect).timeout_unit
+                yield _listed_hook(hook, order, unit, cwd, redact)
 
 
 def _in_order(session: Session, event: EventSpec[Any]) -> Iterator[Hook]:
@@ -155,7 +156,7 @@ def _in_order(session: Session, event: EventSpec[Any]) -> Iterator[Hook]:
         yield from (prepared.hook for prepared in lane.hooks)
 
 
-def _listed_hook(hook: Hook, order: int, cwd: str, redact: Callable[[str], str]) -> ListedHook:
+def _listed_hook(hook: Hook, order: int, unit: Unit, cwd: str, redact: Callable[[str], str]) -> ListedHook:
     return ListedHook(
         event=hook.event.name,
         order=order,
@@ -168,8 +169,8 @@ def _listed_hook(hook: Hook, order: int, cwd: str, redact: Callable[[str], str])
         runs=redact(what_it_runs(hook)),
         mode=hook.mode,
         waits=waits_of(hook),
-        timeout=timeout_of(hook),
-        timeout_unit=unit_of(hook),
+        timeout=timeout_in(unit, hook),
+        timeout_unit=unit,
         once=hook.once,
         rewrites=hook.rewrites,
         required=hook.required,
