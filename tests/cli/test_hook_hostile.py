@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hookline.cli.commands.hook.payload import CallError, read_payload
 
 from hookline import Engine, deny
+from hookline.cli.commands.hook.payload import CallError, read_payload
 from hookline.cli.commands.hook.run import AgentCall
 from hookline.dialects.registry import standard_dialects
 from hookline.model.events import EVENTS
