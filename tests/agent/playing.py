@@ -21,7 +21,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from tests.cli.run_cli import clean_env, command_line
+from tests.cli.run_cli import clean_env
+from tests.warm_process import run_warm
 
 SCENARIOS = Path(__file__).parent / "scenarios"
 _NOT_FOR_THE_PROJECT = shutil.ignore_patterns("scenario.toml", "home", "script*.yaml")
@@ -153,24 +154,22 @@ def _play(play: Play, given: Path, home: Path, project: Path) -> Played:
     words = agent_words(play, given, project)
     if play.before is not None:
         subprocess.run(["sh", "-c", play.before], env=clean_env(home), cwd=project, check=True)
-    ran = subprocess.run(
-        command_line(words),
+    ran = run_warm(
+        words,
         env=clean_env(home),
         cwd=project,
-        input="".join(f"{line}\n" for line in play.stdin or ()),
-        capture_output=True,
-        text=True,
+        stdin="".join(f"{line}\n" for line in play.stdin or ()).encode(),
         timeout=_LONGEST_WAIT,
-        check=False,
     )
+    stdout, stderr = ran.stdout.decode(), ran.stderr.decode()
     document: Any = {}
-    if not play.plain and ran.stdout.startswith("{"):
-        document = json.loads(ran.stdout)
+    if not play.plain and stdout.startswith("{"):
+        document = json.loads(stdout)
     return Played(
         play=play,
-        exit=ran.returncode,
-        stdout=ran.stdout,
-        stderr=ran.stderr,
+        exit=ran.status,
+        stdout=stdout,
+        stderr=stderr,
         document=document,
         home=str(home),
         project=str(project),

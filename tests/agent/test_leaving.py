@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.run_cli import clean_env, command_line
+from tests.cli.run_cli import Ran, clean_env, command_line, run_cli
 
 _LONG = 60.0
 
@@ -25,20 +25,11 @@ def _project(place: Path, script: list[Any], hooks: dict[str, Any] | None = None
 
 
 def _words(*more: str) -> list[str]:
-    return command_line(["agent", "--model", "scripted:script.json", "--config", "hooks.json", *more])
+    return ["agent", "--model", "scripted:script.json", "--config", "hooks.json", *more]
 
 
-def _run(project: Path, *words: str, stdin: str = "") -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        _words(*words),
-        cwd=project,
-        env=clean_env(project.parent),
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=_LONG,
-        check=False,
-    )
+def _run(project: Path, *words: str, stdin: str = "") -> Ran:
+    return run_cli(_words(*words), project, project.parent, stdin=stdin, timeout=_LONG)
 
 
 def _command(command: str, **more: Any) -> list[dict[str, Any]]:
@@ -55,12 +46,12 @@ def _when(file: Path) -> None:
 def test_a_conversation_in_which_nothing_went_wrong_ends_well(tmp_path: Path) -> None:
     project = _project(tmp_path, [{"text": "hi"}])
     ran = _run(project, "--json", stdin="/exit\n")
-    assert (ran.returncode, json.loads(ran.stdout)["status"]) == (0, "completed")
+    assert (ran.status, json.loads(ran.stdout)["status"]) == (0, "completed")
 
 
 def test_who_wants_an_answer_printed_and_forgets_the_prompt_is_told(tmp_path: Path) -> None:
     ran = _run(_project(tmp_path, []), "--print")
-    assert ran.returncode == 1
+    assert ran.status == 1
     assert "no prompt was given" in ran.stderr
 
 
@@ -74,7 +65,7 @@ def test_who_wants_an_answer_printed_and_forgets_the_prompt_is_told(tmp_path: Pa
 )
 def test_a_flag_that_makes_no_sense_is_refused(words: list[str], says: str, tmp_path: Path) -> None:
     ran = _run(_project(tmp_path, [{"text": "hi"}]), "--print", "go", *words)
-    assert ran.returncode != 0
+    assert ran.status != 0
     assert says in ran.stderr
 
 
@@ -94,7 +85,7 @@ def test_ctrl_c_while_hooks_in_the_background_have_their_time_loses_no_answer(tm
     hooks = {"Stop": _command("touch here; exec sleep 600", **{"async": True})}
     project = _project(tmp_path, [{"text": "the answer"}], hooks)
     process = subprocess.Popen(
-        _words("--print", "go"),
+        command_line(_words("--print", "go")),
         cwd=project,
         env=clean_env(project.parent),
         stdin=subprocess.DEVNULL,
@@ -119,7 +110,7 @@ class Terminal:
         self.pid, self._fd = pty.fork()
         if not self.pid:
             os.chdir(project)
-            line = _words(*words)
+            line = command_line(_words(*words))
             os.execve(line[0], line, clean_env(project.parent))
         self._seen = b""
 

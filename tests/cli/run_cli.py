@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Generator, Mapping, Sequence
@@ -13,6 +12,7 @@ import pytest
 from msgspec import Struct
 
 from hookline.cli.main import run
+from tests.warm_process import run_warm
 
 #: Directory of the interpreter that has hookline installed, so that hooks and pages can say `hookline`.
 _BIN = str(Path(sys.executable).parent)
@@ -67,17 +67,9 @@ def run_cli(
     timeout: float = 60,
 ) -> Ran:
     """Run `hookline WORDS` in `cwd` for the user of `home`. Without `stdin` there is nothing to read."""
-    given = stdin.encode() if isinstance(stdin, str) else stdin
-    ran = subprocess.run(
-        command_line(words),
-        cwd=cwd,
-        env=clean_env(home, env),
-        input=b"" if given is None else given,
-        capture_output=True,
-        check=False,
-        timeout=timeout,
-    )
-    return Ran(ran.returncode, ran.stdout.decode("utf-8", "replace"), ran.stderr.decode("utf-8", "replace"))
+    given = stdin.encode() if isinstance(stdin, str) else stdin or b""
+    ran = run_warm(words, cwd=cwd, env=clean_env(home, env), stdin=given, timeout=timeout)
+    return Ran(ran.status, ran.stdout.decode("utf-8", "replace"), ran.stderr.decode("utf-8", "replace"))
 
 
 @contextmanager

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.warm_process import run_warm
+
 GUARD = """\
 [[hooks.PreToolUse]]
 matcher = "Bash"
@@ -52,10 +54,8 @@ class Home:
         return file
 
     def fire(self, *words: str, stdin: str = "") -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(
-            [sys.executable, "-m", "hookline.app", "fire", *words],
-            cwd=self.project, env=self.env, input=stdin, capture_output=True, text=True, check=False, timeout=60,
-        )  # fmt: skip
+        ran = run_warm(["fire", *words], cwd=self.project, env=self.env, stdin=stdin.encode())
+        return subprocess.CompletedProcess(words, ran.status, ran.stdout.decode(), ran.stderr.decode())
 
     def json(self, *words: str, stdin: str = "") -> dict[str, Any]:
         return json.loads(self.fire(*words, "--json", stdin=stdin).stdout)

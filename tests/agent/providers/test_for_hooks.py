@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import subprocess
-import sys
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from tests.agent.providers import speech
 from tests.agent.providers.asking import CHAT, port_to
 from tests.agent.providers.loopback import Loopback, Reply, error
 from tests.handlers.calls import call_with, finished
+from tests.warm_process import run_warm
 
 
 def run_hook(handler: PromptHandler | AgentHandler, spec: Any) -> RawResult:
@@ -136,10 +136,8 @@ def fire(folder: Path, config: str, *words: str, **env: str) -> "subprocess.Comp
     (folder / ".hookline").mkdir(exist_ok=True)
     (folder / ".hookline" / "hooks.toml").write_text(config)
     own = {"PATH": os.environ["PATH"], "HOME": str(folder), "XDG_STATE_HOME": str(folder), **env}
-    return subprocess.run(
-        [sys.executable, "-m", "hookline.app", "fire", "Stop", *words],
-        cwd=folder, env=own, capture_output=True, text=True, check=False, timeout=60, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
+    ran = run_warm(["fire", "Stop", *words], cwd=folder, env=own)
+    return subprocess.CompletedProcess(words, ran.status, ran.stdout.decode(), ran.stderr.decode())
 
 
 def fire_at(folder: Path, config: str, *replies: Reply) -> tuple[dict[str, Any], Loopback]:
