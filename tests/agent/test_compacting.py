@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from hookline.engine.inbox import LateMessage
+from hookline.engine.background import LateMessage
 from hookline.model.outcome import ContextItem
 from tests.agent.stage import Stage, call, calls, says
 

@@ -9,7 +9,7 @@ from typing import Any
 from hookline.agent.ports import Question, Reply
 from hookline.agent.session.session import Told
 from hookline.cli.commands.agent.conversation import Conversation, LineAsker, LineInput
-from hookline.engine.inbox import LateMessage
+from hookline.engine.background import LateMessage
 from tests.agent.stage import Say, Stage, call, calls, says
 
 

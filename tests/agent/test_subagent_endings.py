@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hookline.agent.ports import Reply
-from hookline.engine.inbox import Inbox, LateMessage
+from hookline.engine.background import Inbox, LateMessage
 from hookline.model.run import Run
 from tests.agent.stage import Answers, Probe, Say, Stage, call, calls, says
 from tests.waiting import LONG, waits_for

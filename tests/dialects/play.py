@@ -7,7 +7,7 @@ from typing import Any
 from hookline import Engine
 from hookline.dialects.dialect import Dialect, Layer, Place, Reading, Tools
 from hookline.documents.document import format_of, read_document
-from hookline.engine.inbox import LateMessage
+from hookline.engine.background import LateMessage
 from hookline.engine.session import Session
 from hookline.handlers.registry import Handler, standard_handlers
 from hookline.matching.patterns import Patterns

@@ -10,8 +10,7 @@ from msgspec.structs import replace
 
 from hookline import Engine, Outcome, context, deny, rewrite
 from hookline.dialects.registry import home_dialect
-from hookline.engine.background import Background
-from hookline.engine.inbox import Inbox, LateMessage
+from hookline.engine.background import Background, Inbox, LateMessage
 from hookline.events import CWD_CHANGED, EVENTS, PRE_TOOL_USE, STOP, CwdMove, ToolCall, TurnAnswer
 from hookline.model.raw import Broke, Returned
 from hookline.model.run import Run

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from hookline.matching.conditions import InMode
-from hookline.matching.explain import explain_match, explain_matcher
+from hookline.matching.conditions import InMode, explain_match, explain_matcher
 from hookline.matching.matchers import parse_matcher
 from hookline.matching.patterns import Patterns
 from hookline.model import events
@@ -83,7 +82,7 @@ def test_matchers_of_others_are_explained_too():
 def test_nothing_heavy_is_loaded_before_it_is_needed():
     code = (
         "import sys\n"
-        "from hookline.matching import conditions, explain, matchers, patterns, shell, tool_rules\n"
+        "from hookline.matching import conditions, matchers, patterns, shell, tool_rules\n"
         "shell_reader, table = shell.ShellReader(), patterns.Patterns()\n"
         "matchers.parse_matcher('Bash(git *)|Read', table, shell_reader)\n"
         "print([name for name in ('re2', 'tree_sitter', 'tree_sitter_bash', 'difflib', 'unicodedata', 'yaml')"

@@ -9,7 +9,7 @@ from hookline.agent.messages import Assistant, Message, ToolResult, User
 from hookline.agent.models.port import Request, ToolOffer
 from hookline.agent.ports import Listener, Shown
 from hookline.dialects.surrogates import whole_text
-from hookline.engine.inbox import Inbox, LateMessage
+from hookline.engine.background import Inbox, LateMessage
 from hookline.model.outcome import ContextItem
 from hookline.model.policy import Lives
 

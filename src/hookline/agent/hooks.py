@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.agent.ports import Listener, Shown
-from hookline.engine.inbox import Inbox
+from hookline.engine.background import Inbox
 from hookline.engine.session import Session
 from hookline.model.events import EventSpec
 from hookline.model.outcome import GO_ON, Outcome

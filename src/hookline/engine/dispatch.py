@@ -11,7 +11,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.engine.lanes import Lane, PreparedHook, check_condition, select
-from hookline.engine.limits import LaneOutcome
 from hookline.engine.run_hook import HookAnswer
 from hookline.engine.run_lane import run_all_at_once, run_lane
 from hookline.model.events import EventSpec, May, field_of
@@ -45,6 +44,14 @@ async def dispatch(session: "Session", event: EventSpec[P], payload: P) -> Outco
     if state.outcome.edits:
         await recheck(state)  # a guard must have judged the final value
     return state.final_outcome()  # blocks beyond a policy's limit are not obeyed
+
+
+class LaneOutcome(Struct, frozen=True):
+    """What one lane answered in a dispatch."""
+
+    dialect: str
+    policy: Policy
+    outcome: Outcome
 
 
 class LaneResult(Struct, frozen=True):

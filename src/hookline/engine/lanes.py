@@ -308,8 +308,11 @@ def _reason(
     session: "Session",
 ) -> tuple[bool, str]:
     # Imported here: a dispatch never needs the explanations.
-    from hookline.matching.conditions import why  # noqa: PLC0415 see above
-    from hookline.matching.explain import explain_match, explain_matcher  # noqa: PLC0415 see above
+    from hookline.matching.conditions import (  # noqa: PLC0415 see above
+        explain_match,
+        explain_matcher,
+        why,
+    )
 
     hook = prepared.hook
     if hook.mode == "off":

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.engine.inbox import deliver
+from hookline.engine.background import deliver
 from hookline.engine.lanes import PreparedHook
 from hookline.handlers.deadline import bounded
 from hookline.handlers.registry import Handler

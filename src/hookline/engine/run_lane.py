@@ -1,17 +1,32 @@
 """Running the selected hooks of one lane: one after another, all at once, or until one answers."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from hookline.engine.background import run_in_background, run_in_background_in_order
 from hookline.engine.lanes import Lane, PreparedHook
-from hookline.engine.run_hook import HookAnswer, Judgement, call_for, run_hook
+from hookline.engine.run_hook import (
+    CANCELLED,
+    DETACHED,
+    SKIPPED,
+    HookAnswer,
+    Judgement,
+    call_for,
+    call_handler,
+    decode,
+    finish_detached,
+    record,
+    run_hook,
+)
 from hookline.model.policy import Policy
+from hookline.model.raw import Broke
+from hookline.model.wire import Call
 
 if TYPE_CHECKING:
     from hookline.engine.dispatch import DispatchState
+
+Calls = Sequence[tuple[PreparedHook, Call]]
 
 
 async def run_lane(
@@ -43,13 +58,11 @@ def _start_unwaited(
         if prepared.hook.waiting == "wait" and (lane.policy.waits or lane.in_order):
             in_turn.append(prepared)
         else:
-            run_in_background(state, prepared, call_for(state, prepared, state.payload))
+            _detach(state, prepared, call_for(state, prepared, state.payload))
     if lane.policy.waits:
         return in_turn
     calls = [(prepared, call_for(state, prepared, state.payload)) for prepared in in_turn]
-    run_in_background_in_order(
-        state, calls, lambda prepared, judged: _ends_lane(lane.policy, prepared, judged)
-    )
+    _detach_in_order(state, calls, lambda prepared, judged: _ends_lane(lane.policy, prepared, judged))
     return ()
 
 
@@ -118,3 +131,74 @@ async def _run_until_answer(
 def _left(deadline: float | None) -> float | None:
     """Seconds left of a shared budget; a hook whose turn comes too late still gets a moment to answer."""
     return None if deadline is None else max(deadline - perf_counter(), 0.01)
+
+
+# Hooks that are not waited for
+
+
+def _detach(state: "DispatchState", prepared: PreparedHook, call: Call) -> None:
+    """Start one hook. Two records carry its run id: `detached` now, its end later."""
+    background, started = state.session.engine.background, perf_counter()
+    if background.full:
+        why = "the engine is closed" if background.closed else "too many hooks are running in the background"
+        raw = Broke("not_started", why)
+        record(state, prepared, call, raw, decode(state, prepared, call, raw), started)
+        return
+    record(state, prepared, call, None, DETACHED, started)
+    _expect_wake(state, prepared)
+    background.start(_run_detached(state, prepared, call))
+
+
+def _detach_in_order(
+    state: "DispatchState", calls: Calls, ends_lane: Callable[[PreparedHook, Judgement], bool]
+) -> None:
+    """Start hooks one after another. After one that ends the lane, the others do not run."""
+    if len(calls) < 2 or state.session.engine.background.full:
+        for prepared, call in calls:
+            _detach(state, prepared, call)
+        return
+    for prepared, call in calls:
+        record(state, prepared, call, None, DETACHED, perf_counter())
+        _expect_wake(state, prepared)
+    state.session.engine.background.start(_run_detached_in_order(state, calls, ends_lane))
+
+
+async def _run_detached_in_order(
+    state: "DispatchState", calls: Calls, ends_lane: Callable[[PreparedHook, Judgement], bool]
+) -> None:
+    for place, (prepared, call) in enumerate(calls):
+        try:
+            judged = await _run_detached(state, prepared, call)
+        except asyncio.CancelledError:
+            _record_not_run(state, calls[place + 1 :], CANCELLED)
+            raise
+        if ends_lane(prepared, judged):
+            _record_not_run(state, calls[place + 1 :], SKIPPED)
+            return
+
+
+def _record_not_run(state: "DispatchState", calls: Calls, why: Judgement) -> None:
+    for prepared, call in calls:
+        record(state, prepared, call, None, why, perf_counter())
+        _wake_settled(state, prepared)
+
+
+async def _run_detached(state: "DispatchState", prepared: PreparedHook, call: Call) -> Judgement:
+    status = state.session.engine.status
+    running = status.started(call.run_id, prepared.hook)
+    try:
+        rest = call_handler(state, prepared, call)
+        return await finish_detached(state, prepared, call, rest, perf_counter())
+    finally:
+        status.ended(running)
+        _wake_settled(state, prepared)
+
+
+def _expect_wake(state: "DispatchState", prepared: PreparedHook) -> None:
+    if prepared.hook.waiting == "rewake":
+        state.session.inbox.await_wake()
+
+
+def _wake_settled(state: "DispatchState", prepared: PreparedHook) -> None:
+    if prepared.hook.waiting == "rewake":
+        state.session.inbox.wake_settled()

@@ -100,7 +100,7 @@ class OtherNames(Struct, frozen=True):
         return any(self.inner.matches(name) for name in (subject, *self.names.get(subject, ())))
 
     def why(self, subject: str) -> str:
-        from hookline.matching.explain import explain_matcher  # noqa: PLC0415 - only where a reason is asked for
+        from hookline.matching.conditions import explain_matcher  # noqa: PLC0415 - only where a reason is asked for
 
         if self.inner.matches(subject) or not self.matches(subject):
             return explain_matcher(self.inner, subject)

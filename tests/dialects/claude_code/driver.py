@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from hookline import Engine
 from hookline.dialects.claude_code import dialect
-from hookline.engine.inbox import LateMessage
+from hookline.engine.background import LateMessage
 from hookline.engine.session import Session
 from hookline.handlers.agent import AgentHandler
 from hookline.handlers.command import CommandHandler

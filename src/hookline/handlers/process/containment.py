@@ -8,6 +8,7 @@ every run that was under way when it was born has ended, and is left if one of t
 Known gap without a subreaper: a process that left the session, emptied its environment *and* lost its parent.
 """
 
+import asyncio
 import os
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping
 from contextlib import contextmanager
@@ -24,6 +25,8 @@ RUN_ID: Final = "HOOKLINE_RUN_ID"
 _PR_SET_CHILD_SUBREAPER: Final = 36
 _NO_PRIORITY: Final = 0
 _KERNEL_THREADS: Final = 2  # their common parent; they have no environment at all
+
+Answer = Callable[[list[ProcessInfo]], None]
 
 
 class ProcessTree(Struct, frozen=True):
@@ -239,6 +242,37 @@ class Containment:
             elif not self._settled_tag(process.pid) and all(started > process.started for started in others):
                 roots[process.pid] = process.pid
         return [everyone[pid] for pid in _with_descendants(roots, everyone) if everyone[pid].alive]
+
+
+class Sweeper:
+    """Looks for living processes of the runs being killed; one look serves all of them."""
+
+    def __init__(self, containment: Containment) -> None:
+        self._containment = containment
+        self._asked: dict[ProcessTree, Answer] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def ask(self, loop: asyncio.AbstractEventLoop, tree: ProcessTree, pause: float, answer: Answer) -> None:
+        """Call `answer` with the living processes of the tree, after the pause or sooner."""
+        if loop is not self._loop:
+            self._loop, self._timer = loop, None
+            self._asked.clear()
+        self._asked[tree] = answer
+        if self._timer is None or loop.time() + pause < self._timer.when():
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer = loop.call_later(pause, self._look)
+
+    def forget(self, tree: ProcessTree) -> None:
+        self._asked.pop(tree, None)
+
+    def _look(self) -> None:
+        self._timer = None
+        asked, self._asked = self._asked, {}
+        found = self._containment.members(asked)
+        for tree, answer in asked.items():
+            answer(found[tree.leader])
 
 
 def reap(process: ProcessInfo) -> None:

@@ -6,44 +6,11 @@ from collections.abc import Callable
 from typing import Final
 
 from hookline.handlers.process import procfs
-from hookline.handlers.process.containment import Containment, ProcessTree
+from hookline.handlers.process.containment import ProcessTree, Sweeper
 from hookline.handlers.process.procfs import ProcessInfo
 from hookline.handlers.process.spawn import signal_group
 
 _LONGEST_PAUSE: Final = 0.02
-
-Answer = Callable[[list[ProcessInfo]], None]
-
-
-class Sweeper:
-    """Looks for living processes of the runs being killed; one look serves all of them."""
-
-    def __init__(self, containment: Containment) -> None:
-        self._containment = containment
-        self._asked: dict[ProcessTree, Answer] = {}
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._timer: asyncio.TimerHandle | None = None
-
-    def ask(self, loop: asyncio.AbstractEventLoop, tree: ProcessTree, pause: float, answer: Answer) -> None:
-        """Call `answer` with the living processes of the tree, after the pause or sooner."""
-        if loop is not self._loop:
-            self._loop, self._timer = loop, None
-            self._asked.clear()
-        self._asked[tree] = answer
-        if self._timer is None or loop.time() + pause < self._timer.when():
-            if self._timer is not None:
-                self._timer.cancel()
-            self._timer = loop.call_later(pause, self._look)
-
-    def forget(self, tree: ProcessTree) -> None:
-        self._asked.pop(tree, None)
-
-    def _look(self) -> None:
-        self._timer = None
-        asked, self._asked = self._asked, {}
-        found = self._containment.members(asked)
-        for tree, answer in asked.items():
-            answer(found[tree.leader])
 
 
 class KillSequence:

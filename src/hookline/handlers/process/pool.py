@@ -6,14 +6,21 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from functools import cached_property
 from time import perf_counter
 from typing import Final, Literal
 
 import msgspec
 
-from hookline.handlers.process.containment import RUN_ID, Containment, Orphans, ProcessTree, become_subreaper
+from hookline.handlers.process.containment import (
+    RUN_ID,
+    Containment,
+    Orphans,
+    ProcessTree,
+    Sweeper,
+    become_subreaper,
+)
 from hookline.handlers.process.exit_watch import WatchExit, exit_watch
-from hookline.handlers.process.kill import Sweeper
 from hookline.handlers.process.run import CLOSED, Bounds, Listeners, Owner, ProcessRun, RunOrder
 from hookline.handlers.process.spawn import SCRIPT, Started, sealed, start
 from hookline.handlers.process.watchdog import Watchdog
@@ -97,20 +104,29 @@ class Processes:
         exit_watch: WatchExit = exit_watch,
         watchdog_shell: str = "/bin/sh",
     ) -> None:
-        engine = os.urandom(6).hex()
         self.slots = slots if slots is not None else Slots()
         self.bounds = bounds if bounds is not None else Bounds()
-        self.watchdog = Watchdog(engine, watchdog_shell)
-        self._engine = engine
+        self._exit_watch = exit_watch
+        self._watchdog_shell = watchdog_shell
+        self._engine = os.urandom(6).hex()
         self._runs: dict[ProcessTree, ProcessRun] = {}
         self._slotless: set[ProcessTree] = set()
         self._most_slotless = detached
         self._orphans = _orphans(containment)
-        look = Containment(engine, self._runs.keys(), lambda: self.watchdog.pid, self._orphans)
-        self._owner = Owner(Sweeper(look), look, exit_watch, self._detached, self._ending)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closing = 0
         self._closers: list[asyncio.Future[None]] = []
+
+    # Made with the first process: many engines read a configuration and never run a hook.
+
+    @cached_property
+    def watchdog(self) -> Watchdog:
+        return Watchdog(self._engine, self._watchdog_shell)
+
+    @cached_property
+    def _owner(self) -> Owner:
+        containment = Containment(self._engine, self._runs.keys(), lambda: self.watchdog.pid, self._orphans)
+        return Owner(Sweeper(containment), containment, self._exit_watch, self._detached, self._ending)
 
     @property
     def alive(self) -> int:

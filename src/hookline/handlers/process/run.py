@@ -14,9 +14,9 @@ from typing import Any, Final
 from msgspec import Struct
 
 from hookline.handlers.process import procfs
-from hookline.handlers.process.containment import Containment, ProcessTree
+from hookline.handlers.process.containment import Containment, ProcessTree, Sweeper
 from hookline.handlers.process.exit_watch import ExitWatch, WatchExit
-from hookline.handlers.process.kill import KillSequence, Sweeper
+from hookline.handlers.process.kill import KillSequence
 from hookline.handlers.process.pipes import LONGEST_REQUEST, Input, Lines, Output, asks_to_detach
 from hookline.handlers.process.spawn import Started, signal_group
 from hookline.model.policy import Cause

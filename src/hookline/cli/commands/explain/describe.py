@@ -7,8 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from hookline.engine.lanes import Lane
-from hookline.matching.conditions import why
-from hookline.matching.explain import explain_matcher
+from hookline.matching.conditions import explain_matcher, why
 from hookline.matching.matchers import GlobMatcher, NameList, OneName, RegexMatcher
 from hookline.model.events import EventSpec, May
 from hookline.model.hook import Condition, Matcher

@@ -16,7 +16,7 @@ from hookline.cli.describe import reason_relative_to, relative_to
 from hookline.cli.problems import DiagnosticDocument, diagnostic_documents
 from hookline.cli.terminal import Colour, paint
 from hookline.cli.text import columns, json_lines, wrapped
-from hookline.engine.inbox import LateMessage
+from hookline.engine.background import LateMessage
 from hookline.engine.lanes import Verdict
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.events import EventSpec, May
