@@ -1,20 +1,20 @@
-"""CodeWhale's wire, both ways. A hook's end is read event by event: exit code and stdout.
+"""CodeWhale's wire, both ways: what the end of a hook means there, and how an outcome is answered there.
 
-stderr is never shown, but for one case: a tool gate that denies by its exit code alone.
+Three events read an exit code and stdout; at the others a hook can only fail. stderr is never shown, but for one case:
+a tool gate that denies by its exit code alone.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, cast
 
 from msgspec.structs import replace
 
-from hookline.dialects.codewhale.answers import MAX_INPUT_BYTES, MAX_PROMPT_CHARS, write_answer
 from hookline.dialects.codewhale.events import BY_NAME
 from hookline.dialects.codewhale.payload import Now, document, environment, parse_payload
 from hookline.dialects.codewhale.redaction import redacted
-from hookline.dialects.codewhale.shell_env import read_lines
+from hookline.dialects.codewhale.shell_env import read_lines, write_lines
 from hookline.dialects.codewhale.texts import (
     CAPTURE,
     CUT,
@@ -27,12 +27,15 @@ from hookline.dialects.codewhale.texts import (
     one_line,
 )
 from hookline.dialects.family.results import ResultReader
-from hookline.dialects.json_text import JsonTextError, read_lenient, written
-from hookline.dialects.outcome_builder import Gathering
+from hookline.dialects.json_text import JsonTextError, read_lenient, written, written_answer
+from hookline.dialects.outcome_builder import Gathering, unsaid
+from hookline.dialects.surrogates import whole_text
 from hookline.model.outcome import ContextItem, Edit, Message, Outcome, Vote, VoteKind
 from hookline.model.raw import Broke, Exited, RawResult
 from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, HookReply, Parsed
 
+MAX_PROMPT_CHARS = 32_000
+MAX_INPUT_BYTES = 32 << 10
 #: A gate that denied by its exit code gives the reason before one that denied in its answer.
 _EXIT_RANK = 2
 _VOTES: Mapping[str, VoteKind] = MappingProxyType({"allow": "allow", "deny": "block", "ask": "ask"})
@@ -59,7 +62,8 @@ class CodeWhaleWire(ResultReader):
         return parse_payload(document)
 
     def answer(self, event_name: str, outcome: Outcome) -> HookReply:
-        return write_answer(event_name, outcome)
+        write = _WRITERS.get(event_name)
+        return HookReply(lost=tuple(unsaid(outcome))) if write is None else write(outcome)
 
     def decode(self, call: Call, raw: RawResult) -> Decoded:
         """Its hooks are commands, which end or break; nothing else has a meaning."""
@@ -76,7 +80,7 @@ class CodeWhaleWire(ResultReader):
         return Decoded(failure=_worded(call, raw))
 
 
-def _submit(call: Call, raw: Exited) -> Decoded:
+def _read_submit(call: Call, raw: Exited) -> Decoded:
     answer, problem = _object(_stdout(raw))
     if raw.code == 2:
         reason = _shown_reason(one_line(_text(answer.get("reason")), CAPTURE), SUBMIT_REASON_CHARS)
@@ -99,7 +103,7 @@ def _unusable_text(answer: Object) -> str | None:
     return f"its text has more than {MAX_PROMPT_CHARS:,} characters" if len(text) > MAX_PROMPT_CHARS else None
 
 
-def _gate(call: Call, raw: Exited) -> Decoded:
+def _read_gate(call: Call, raw: Exited) -> Decoded:
     stdout = _stdout(raw)
     answer, problem = _object(stdout)
     if raw.code == 2:
@@ -117,7 +121,7 @@ def _gate(call: Call, raw: Exited) -> Decoded:
     return Decoded(gate.outcome(), failure, tuple(gate.ignored))
 
 
-def _environment(call: Call, raw: Exited) -> Decoded:
+def _read_variables(call: Call, raw: Exited) -> Decoded:
     if raw.code:
         return Decoded(failure=_crashed(call, raw))
     items, dropped = read_lines(captured(raw.stdout, truncated=raw.truncated))
@@ -127,7 +131,7 @@ def _environment(call: Call, raw: Exited) -> Decoded:
 
 
 _READERS: Mapping[str, Callable[[Call, Exited], Decoded]] = MappingProxyType(
-    {"message_submit": _submit, "tool_call_before": _gate, "shell_env": _environment}
+    {"message_submit": _read_submit, "tool_call_before": _read_gate, "shell_env": _read_variables}
 )
 
 
@@ -237,3 +241,58 @@ def _worded(call: Call, failure: Broke) -> Broke:
 
 def _shown_name(call: Call) -> str:
     return redacted(one_line(call.hook.name, LABEL_CHARS)) or "(unnamed)"
+
+
+def _reply(code: int, answer: Mapping[str, Any], lost: Sequence[str]) -> HookReply:
+    return HookReply(code, written_answer(answer) if answer else "", lost=tuple(lost))
+
+
+def _beyond(what: str, text: str, most: int) -> list[str]:
+    return [f"{what} beyond {most} characters"] if len(text) > most else []
+
+
+def _write_submit(outcome: Outcome) -> HookReply:
+    if outcome.blocked:
+        reason = outcome.reason or ""
+        lost = [*unsaid(outcome, "decision"), *_beyond("the reason", reason, SUBMIT_REASON_CHARS)]
+        return _reply(2, {"reason": reason} if reason else {}, lost)
+    text = outcome.updated_prompt
+    if isinstance(text, str) and 0 < len(text) <= MAX_PROMPT_CHARS:
+        return _reply(0, {"text": text}, unsaid(outcome, "rewrite"))
+    return _reply(0, {}, unsaid(outcome))
+
+
+def _write_gate(outcome: Outcome) -> HookReply:
+    answer: dict[str, Any] = {}
+    lost: list[str] = []
+    vote = outcome.deciding_vote
+    if vote is not None:
+        # It cannot be told to decide by itself; the nearest is to ask the user.
+        lost += ["defer"] if vote.kind == "defer" else []
+        answer["decision"] = "ask" if vote.kind == "defer" else outcome.permission
+        if vote.reason:
+            answer["reason"] = vote.reason
+        lost += _beyond("the reason", vote.reason, FIELD_CHARS)
+    if outcome.blocked:
+        # On a denial nothing else is read there. The exit code denies as well, for versions that read no JSON.
+        return _reply(2, answer, [*unsaid(outcome, "decision"), *lost])
+    said = ["decision", "context"]
+    value, context = outcome.updated_input, "\n".join(outcome.context)
+    if isinstance(value, Mapping) and len(written(value)) <= MAX_INPUT_BYTES:
+        answer["updatedInput"] = value
+        said.append("rewrite")
+    if context:
+        answer["additionalContext"] = context[:FIELD_CHARS]
+        lost += _beyond("context", context, FIELD_CHARS)
+    return _reply(0, answer, [*unsaid(outcome, *said), *lost])
+
+
+def _write_variables(outcome: Outcome) -> HookReply:
+    lines, unsayable = write_lines(outcome.env)
+    lost = [*unsaid(outcome, "env"), *(f"env {key}" for key in unsayable)]
+    return HookReply(0, whole_text(lines), lost=tuple(lost))
+
+
+_WRITERS: Mapping[str, Callable[[Outcome], HookReply]] = MappingProxyType(
+    {"message_submit": _write_submit, "tool_call_before": _write_gate, "shell_env": _write_variables}
+)
