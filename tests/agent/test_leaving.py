@@ -52,15 +52,15 @@ def test_a_conversation_in_which_nothing_went_wrong_ends_well(tmp_path: Path) ->
 def test_who_wants_an_answer_printed_and_forgets_the_prompt_is_told(tmp_path: Path) -> None:
     ran = _run(_project(tmp_path, []), "--print")
     assert ran.status == 1
-    assert "no prompt was given" in ran.stderr
+    assert "no prompt: pass one" in ran.stderr
 
 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
         (["--max-iterations", "0"], "at least 1"),
-        (["--max-tool-calls", "-1"], "no number from 0 on"),
-        (["--fork"], "--fork goes with --resume"),
+        (["--max-tool-calls", "-1"], "is not a whole number, 0 or more"),
+        (["--fork"], "--fork needs --resume"),
     ],
 )
 def test_a_flag_that_makes_no_sense_is_refused(words: list[str], says: str, tmp_path: Path) -> None:
