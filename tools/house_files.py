@@ -39,6 +39,7 @@ ALLOWED = (
     ("dialects/registry.py", r".*", "the registry has one entry per dialect"),
     ("adapters/*", r".*", "an adapter is named after the product it adapts"),
     ("cli/*", r"^ +hookline \S.*", "an example in a help text"),
+    ("cli/commands/init/*", r"hookline hook --print-config \S+", "an example of what to do next"),
     ("*", r"CLAUDE(\.local)?\.md", "an instruction file that several agents read"),
     ("agent/models/*", r"claude", "a family of models, not the agent"),
     ("cli/*", r"anthropic:claude\S*", "the name of a model"),

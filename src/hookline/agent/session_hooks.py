@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from hookline.agent.prompts.prompt import Prepared
 from hookline.config.engine import Engine
 from hookline.config.load import Loaded
-from hookline.dialects.registry import sharing, standard_dialects
+from hookline.dialects.registry import dialect_named, sharing
 from hookline.documents.document import Document
 from hookline.engine.run_hook import ADMITTED, Admission
 from hookline.engine.session import Session
@@ -115,8 +115,7 @@ class ProjectTrust:
         Some agents hold them back only where somebody can be asked: without a terminal a project is trusted there.
         """
         if name not in self._scopes:
-            listed = standard_dialects().get(name)
-            dialect = listed.build() if listed is not None else None
+            dialect = dialect_named(name)
             asks = dialect is not None and (self._terminal or not dialect.trust_needs_terminal)
             self._scopes[name] = dialect.trust_scopes if dialect is not None and asks else frozenset()
         return self._scopes[name]

@@ -10,11 +10,12 @@ import msgspec
 from msgspec import Struct
 
 from hookline.cli.problems import RequestError
-from hookline.dialects.native.payload import SCENE_TEXTS, parse_payload, payload_of
+from hookline.dialects.family.payload import payload_of
+from hookline.dialects.registry import home_dialect
 from hookline.matching.nearest import nearest
 from hookline.model.errors import UnknownEventError
 from hookline.model.events import EventSpec
-from hookline.model.scene import Scene
+from hookline.model.scene import SCENE_TEXTS, Scene
 from hookline.model.wire import Parsed
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ def _of_table(
 ) -> Request:
     document["hook_event_name"] = name
     _apply(document, events[name], given)
-    parsed = parse_payload(document, events)
+    parsed = home_dialect(events).wire.parse(document)
     return Request(parsed.event, parsed.payload, _placed(parsed.scene, cwd))
 
 

@@ -74,6 +74,12 @@ def sharing(part: "Shared") -> "list[Dialect]":
     return sorted(found, key=lambda dialect: dialect.has_agent)
 
 
+def dialect_named(name: str) -> "Dialect | None":
+    """For who needs a fact about the dialect of a hook; None for one that is not listed."""
+    listed = standard_dialects().get(name)
+    return listed.build() if listed is not None else None
+
+
 def every_dialect() -> "Iterator[Dialect]":
     """Each one built, for who asks about all agents."""
     for listed in standard_dialects().values():

@@ -24,3 +24,10 @@ class Scene(Struct, frozen=True, kw_only=True, omit_defaults=True):
     project_dir: str | None = None
     #: Further facts that only one dialect has, by its own names.
     extra: Mapping[str, object] | None = None
+
+
+#: The fields of a scene that a payload document may set, beside the number of the turn.
+SCENE_TEXTS = (
+    "session_id", "transcript_path", "cwd", "permission_mode", "model", "prompt_id", "agent_id", "agent_type",
+    "parent_agent_id",
+)  # fmt: skip

@@ -67,7 +67,7 @@ ENTRY_WORDS: Mapping[str, str] = {
     "asyncRewake": "Nobody waits for it; if it blocks, the model is woken with its reason.",
     "on_failure": "What a failure means: open goes on with a warning, closed blocks, ask asks the user; "
     "or an object with one word per cause. Left out: closed at a guard, open elsewhere.",
-    "onFailure": "Claude Code's spelling of on_failure, with continue for open and block for closed.",
+    "onFailure": "Another spelling of on_failure, with continue for open and block for closed.",
     "mode": "Enforce applies the answer; shadow runs the hook and records what it said, no more; off does not run it.",
     "rewrites": "The hook changes what the event is about: it runs before the hooks that judge, "
     "and each sees what the last one left.",
@@ -83,7 +83,7 @@ ENTRY_WORDS: Mapping[str, str] = {
     "allowedEnvVars": "The only variables that headers may use.",
     "prompt": "What the model is asked; `$ARGUMENTS` stands for the payload, which otherwise follows.",
     "model": "The model that is asked, where it is not the usual one.",
-    "continueOnBlock": "Read for Claude Code's sake.",
+    "continueOnBlock": "Accepted in files written for other agents, and ignored.",
     "max_steps": "How many model calls it may take.",
     "server": "The MCP server.",
     "tool": "Its tool.",

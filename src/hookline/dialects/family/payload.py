@@ -11,7 +11,7 @@ from hookline.dialects.surrogates import converted
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.errors import ConfigError, HooklineError, UnknownEventError
 from hookline.model.events import EventSpec, field_of
-from hookline.model.scene import Scene
+from hookline.model.scene import SCENE_TEXTS, Scene
 
 
 class PayloadError(HooklineError):
@@ -122,3 +122,10 @@ def field_first(problem: str) -> str:
         return f"{missing} is missing" if not found else f"{place.rstrip('`')}.{missing} is missing"
     said = said.replace("`", "")
     return f"{place.rstrip('`')}: {said[:1].lower()}{said[1:]}" if found else said
+
+
+def payload_of(event: EventSpec[Any], document: Mapping[str, Any]) -> Any:
+    """The event's payload out of a document that may hold more."""
+    if issubclass(event.payload, Mapping):
+        return {key: value for key, value in document.items() if key not in (*SCENE_TEXTS, "hook_event_name")}
+    return payload_record(event, event.name, dict(document))

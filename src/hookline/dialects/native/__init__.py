@@ -47,7 +47,7 @@ class Native(HomeDialect):
     )
     project_variables = ("HOOKLINE_PROJECT_DIR", "CLAUDE_PROJECT_DIR")
     model_refusal = b'{"ok": false, "reason": "x"}'
-    call_file = ".hookline/hooks.toml of whoever speaks the native format; not of this project"
+    call_file = ".hookline/hooks.toml of a host that uses the native format; not of this project"
     call_events = USUAL_EVENTS
 
     def __init__(self, events: Mapping[str, EventSpec[Any]]) -> None:

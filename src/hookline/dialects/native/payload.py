@@ -8,13 +8,13 @@ from msgspec import Struct
 from hookline.dialects.family.payload import (
     PayloadError,
     event_name,
-    payload_record,
+    payload_of,
     scene_document,
     scene_texts,
 )
 from hookline.dialects.json_text import plain_copy, written
 from hookline.model.events import EventSpec
-from hookline.model.scene import Scene
+from hookline.model.scene import SCENE_TEXTS, Scene
 from hookline.model.wire import Call, Encoded, Parsed
 
 #: What a hook is given at most.
@@ -23,11 +23,6 @@ STDIN_LIMIT = 8 << 20
 #: Payload fields that hooks rely on even when they are at their default.
 _ALWAYS = ("tool_input", "stop_hook_active")
 _WHEN_SET = ("agent_id", "agent_type", "parent_agent_id", "prompt_id", "model", "turn")
-#: What every payload document may say of the scene, beside its number of the turn.
-SCENE_TEXTS = (
-    "session_id", "transcript_path", "cwd", "permission_mode", "model", "prompt_id", "agent_id", "agent_type",
-    "parent_agent_id",
-)  # fmt: skip
 
 
 def encode_payload(call: Call, limit: int = STDIN_LIMIT) -> Encoded:
@@ -99,10 +94,3 @@ def parse_payload(document: Mapping[str, Any], events: Mapping[str, EventSpec[An
     if isinstance(turn, int):
         known["turn"] = turn
     return Parsed(event, payload_of(event, document), Scene(**known))
-
-
-def payload_of(event: EventSpec[Any], document: Mapping[str, Any]) -> Any:
-    """The event's payload out of a document that may hold more."""
-    if issubclass(event.payload, Mapping):
-        return {key: value for key, value in document.items() if key not in (*SCENE_TEXTS, "hook_event_name")}
-    return payload_record(event, event.name, dict(document))

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from hookline.cli.describe import means_hook
 from hookline.cli.problems import RequestError
 from hookline.config.engine import Engine
-from hookline.dialects.registry import OWN_FORMAT
 from hookline.engine.session import Session
 from hookline.matching.nearest import nearest
 from hookline.model.errors import UnknownEventError
@@ -201,7 +200,7 @@ def _named(engine: Engine, name: str, dialect: str | None) -> list[EventSpec[Any
     if own:
         return list(own.values())
     for other in [dialect] if dialect is not None else engine.loader.names:
-        if other != OWN_FORMAT and name in engine.loader.dialect(other).events:
+        if name in engine.loader.dialect(other).events:
             return [engine.loader.dialect(other).events[name].event]
     raise UnknownEventError(name[:200], nearest(name, engine.events))
 
