@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hookline.documents.document import Document
-from hookline.documents.shapes import misshaped
+from hookline.documents.document import Document, misshaped
 from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic, Severity
 from hookline.model.hook import Hook

@@ -10,7 +10,7 @@ from hookline.dialects.claude_code.events import ROWS, Row
 from hookline.dialects.family.answers import DECISION, TOP, AnswerReader, AnswerWriter, Field, Object
 from hookline.dialects.family.results import UnreadableError
 from hookline.dialects.surrogates import whole_text
-from hookline.documents.shapes import misshaped
+from hookline.documents.document import misshaped
 from hookline.model.events import field_of
 from hookline.model.outcome import ContextItem, Edit, Message, Outcome, Vote
 from hookline.model.wire import HookReply

@@ -15,7 +15,7 @@ from hookline.dialects.dialect import DialectEvent, Layer, Reading, Tools
 from hookline.dialects.family import settings as family
 from hookline.dialects.family.settings import Fields, Kind, Matching, labelled
 from hookline.dialects.labels import command_label, shortened, url_label
-from hookline.documents.shapes import misshaped
+from hookline.documents.document import misshaped
 from hookline.handlers.http.urls import UrlError, parse_url, url_allowed
 from hookline.handlers.specs import AgentSpec, CommandSpec, HttpSpec, PromptSpec
 from hookline.model.diagnostics import Diagnostic

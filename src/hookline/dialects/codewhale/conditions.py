@@ -7,7 +7,7 @@ from typing import Any, cast
 from msgspec import Struct
 
 from hookline.dialects.codewhale.events import MODES, Row, mode_of
-from hookline.documents.shapes import misshaped
+from hookline.documents.document import misshaped
 from hookline.matching.conditions import AllOf, Always, AnyOf, ExitCode, ToolCategory, tool_name
 from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Path

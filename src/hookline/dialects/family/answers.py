@@ -12,7 +12,7 @@ from msgspec import UNSET, Struct
 from hookline.dialects.family.results import UnreadableError
 from hookline.dialects.json_text import written_answer
 from hookline.dialects.outcome_builder import Gathering
-from hookline.documents.shapes import misshaped
+from hookline.documents.document import misshaped
 from hookline.model.outcome import (
     Answer,
     ContextItem,

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from hookline.dialects.dialect import DialectEvent, Layer, Tools
 from hookline.dialects.report import Report
-from hookline.documents.shapes import misshaped
+from hookline.documents.document import misshaped
 from hookline.handlers.specs import HttpSpec, McpToolSpec
 from hookline.matching.conditions import joined, problem
 from hookline.matching.matchers import can_match

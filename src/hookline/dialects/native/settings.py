@@ -18,8 +18,7 @@ from hookline.dialects.family.settings import Fields, Group, Kind, Matching, Not
 from hookline.dialects.labels import command_label, shortened, url_label
 from hookline.dialects.native.conditions import ConditionMistake, read_condition
 from hookline.dialects.native.events import NativePolicies
-from hookline.documents.document import Document
-from hookline.documents.shapes import misshaped
+from hookline.documents.document import Document, misshaped
 from hookline.handlers.registry import Handler
 from hookline.handlers.specs import AgentSpec, BuiltinSpec, CommandSpec, PromptSpec
 from hookline.matching.conditions import joined

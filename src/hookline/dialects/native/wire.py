@@ -6,7 +6,7 @@ from typing import Any
 from hookline.dialects.family.results import ResultReader, split_async_mark, stderr_text, without_fence
 from hookline.dialects.native.events import PLAIN_TEXT_IS_CONTEXT, REWRITTEN_SHAPES
 from hookline.dialects.native.payload import STDIN_LIMIT, encode_payload, parse_payload
-from hookline.documents.shapes import misshaped
+from hookline.documents.document import misshaped
 from hookline.model.events import EVENTS, EventSpec
 from hookline.model.outcome import GO_ON, ContextItem, Outcome, Vote
 from hookline.model.raw import Exited, Replied

@@ -14,7 +14,7 @@ from hookline.dialects.dialect import DialectEvent
 from hookline.dialects.family import payload as family
 from hookline.dialects.family.payload import bad_payload, payload_record
 from hookline.dialects.json_text import written
-from hookline.documents.shapes import misshaped
+from hookline.documents.document import misshaped
 from hookline.model.events import field_of
 from hookline.model.scene import Scene
 from hookline.model.wire import Parsed
