@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from hookline.dialects.codewhale.redaction import redacted
+from hookline.dialects.codewhale.texts import redacted
 from tests.dialects.codewhale.stage import HELLO, bash, entry, play, says
 
 

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from hookline.dialects.codewhale.events import BY_NAME
 from hookline.dialects.codewhale.payload import Now, document, environment, parse_payload
-from hookline.dialects.codewhale.redaction import redacted
 from hookline.dialects.codewhale.shell_env import read_lines, write_lines
 from hookline.dialects.codewhale.texts import (
     CAPTURE,
@@ -25,6 +24,7 @@ from hookline.dialects.codewhale.texts import (
     cleaned,
     field_text,
     one_line,
+    redacted,
 )
 from hookline.dialects.family.results import ResultReader
 from hookline.dialects.json_text import JsonTextError, read_lenient, written, written_answer
