@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from bench.findings import Finding
 from hookline.agent.messages import from_json
-from hookline.agent.transcript.reader import past_of, read_transcript
+from hookline.agent.transcript.reader import earlier_session, read_transcript
 from hookline.agent.transcript.store import SessionsStore
 from tests.cli.run_cli import clean_env, command_line
 
@@ -121,7 +121,7 @@ class Stage:
         read = read_transcript(str(file))
         if len(read.problems) > 1 or any("torn" not in problem for problem in read.problems):
             self.lost.append(f"not readable: {read.problems}")
-        past = past_of(read).messages
+        past = earlier_session(read).messages
         document = self._resumed()
         if not file.read_bytes().startswith(whole):
             self.lost.append("lines that were there are not there any more")

@@ -9,11 +9,11 @@ import msgspec
 from msgspec import Struct
 
 from hookline import Engine
-from hookline.agent.build import Parts, Ready, Wanted, make_agent
+from hookline.agent.build import AgentHost, AgentOptions, BuiltAgent, build_agent
 from hookline.agent.hooks import EventLog
 from hookline.agent.models.port import ModelPort
 from hookline.agent.models.scripted import Scripted
-from hookline.agent.ports import Listener, Nobody
+from hookline.agent.ports import Listener, NoListener, UserPort
 from hookline.agent.session.session import Agent
 from hookline.handlers.process.pool import Processes
 from hookline.handlers.registry import standard_handlers
@@ -23,7 +23,7 @@ from tests.cli.run_cli import clean_env
 class Playing(Struct, frozen=True, eq=False):
     """An agent that is ready, and the engine that runs its hooks."""
 
-    ready: Ready
+    ready: BuiltAgent
     engine: Engine
     project: Path
 
@@ -62,14 +62,14 @@ async def playing(
         raise ValueError(f"the hooks are not as they should be: {[str(each) for each in loaded.diagnostics]}")
     log = log if log is not None else EventLog()
     engine.journal.subscribe(log.ran)
-    ready = make_agent(
-        Wanted(cwd=str(project), model="scripted", **wanted),
-        Parts(
+    ready = build_agent(
+        AgentOptions(cwd=str(project), model="scripted", **wanted),
+        AgentHost(
             engine=engine,
             model=model,
             processes=processes,
             env=clean_env(home),
-            listener=listener if listener is not None else Nobody(),
+            user=UserPort(listener=listener if listener is not None else NoListener()),
             log=log,
             live=False,
         ),

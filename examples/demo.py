@@ -14,9 +14,10 @@ from tempfile import TemporaryDirectory
 from demo_timeline import Timeline
 
 from hookline import Engine
-from hookline.agent.build import Parts, Wanted, make_agent
+from hookline.agent.build import AgentHost, AgentOptions, build_agent
 from hookline.agent.hooks import EventLog
 from hookline.agent.models.scripted import scripted_model
+from hookline.agent.ports import UserPort
 from hookline.handlers.process.pool import Processes
 from hookline.handlers.registry import standard_handlers
 
@@ -41,8 +42,8 @@ async def play(project: str) -> None:
     engine.journal.subscribe(log.ran)
     # Every hook of every agent that has a config here.
     engine.load(project)
-    ready = make_agent(
-        Wanted(
+    ready = build_agent(
+        AgentOptions(
             cwd=project,
             model="scripted",
             mode="acceptEdits",
@@ -50,12 +51,12 @@ async def play(project: str) -> None:
             # The project is our own; hooks of a project that is not trusted would not run.
             trust=True,
         ),
-        Parts(
+        AgentHost(
             engine=engine,
             model=scripted_model(str(HERE / "demo_script.yaml")),
             processes=processes,
             env=dict(os.environ),
-            listener=timeline,
+            user=UserPort(listener=timeline),
             log=log,
         ),
     )

@@ -24,12 +24,14 @@ from types import FrameType
 from typing import Any
 
 import hookline
-from hookline.agent.hooks import NoHooks
+from hookline.agent.conversation import Conversation
+from hookline.agent.hooks import AgentHooks, NoHooks
 from hookline.agent.models.scripted import Scripted, ScriptedCall, ScriptedModel
-from hookline.agent.ports import Shown
+from hookline.agent.ports import Shown, UserPort
 from hookline.agent.session.session import Agent
 from hookline.agent.settings import AgentSettings
 from hookline.agent.tools.base import Category, ToolReply, Workplace
+from hookline.agent.turn.turn import AgentParts
 from hookline.cli.main import run
 from hookline.events import PRE_TOOL_USE, ToolCall
 from hookline.permissions.rules import RuleReader, RuleSet
@@ -106,17 +108,22 @@ def agent() -> set[str]:
     seen: set[str] = set()
 
     async def main() -> None:
-        reader, hooks, cwd = RuleReader(home=""), NoHooks(), os.getcwd()
+        reader, user, cwd = RuleReader(home=""), UserPort(listener=_Quiet()), os.getcwd()
+        hooks = AgentHooks(NoHooks(), user)
         rules, _problems = RuleSet.parse(deny=["Probe"], source="house", reader=reader)
         turn = [Scripted(tool_calls=(ScriptedCall("Probe"),)), Scripted(text="done")]
+        settings = AgentSettings(model="scripted")
         one = Agent(
-            settings=AgentSettings(model="scripted"),
-            model=ScriptedModel(turn * 2),
-            hooks=hooks,
-            tools=[_Probe()],
-            permissions=Permissions({"house": rules}, root=cwd, reader=reader),
-            place=Workplace(hooks, cwd, env={}),
-            listener=_Quiet(),
+            AgentParts(
+                settings=settings,
+                model=ScriptedModel(turn * 2),
+                hooks=hooks,
+                conversation=Conversation(settings.system),
+                tools={"Probe": _Probe()},
+                permissions=Permissions({"house": rules}, root=cwd, reader=reader),
+                workplace=Workplace(hooks, cwd, env={}),
+                user=user,
+            )
         )
         await one.start()
         await _twice(seen, lambda: one.play("go"))

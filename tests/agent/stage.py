@@ -7,15 +7,15 @@ from typing import Any, Self
 import msgspec
 
 from hookline import Engine
-from hookline.agent.build import Parts, Ready, Wanted, make_agent
+from hookline.agent.build import AgentHost, AgentOptions, BuiltAgent, build_agent
 from hookline.agent.hooks import EventLog, Fired
 from hookline.agent.mcp import elicitation as questions
 from hookline.agent.mcp.servers import McpServers
 from hookline.agent.messages import ToolResult
 from hookline.agent.models.port import Request
 from hookline.agent.models.scripted import Scripted, ScriptedModel
-from hookline.agent.ports import Asker, Question, Reply, Shown
-from hookline.agent.session.session import Agent, Told
+from hookline.agent.ports import Asker, Question, Reply, Shown, UserPort
+from hookline.agent.session.session import Agent, PromptResult
 from hookline.agent.tools.base import Category, Tool, ToolReply, Workplace
 from hookline.handlers.process.pool import Processes
 from hookline.handlers.registry import standard_handlers
@@ -133,7 +133,7 @@ class Stage:
         self._tools = tuple(tools)
         self._asker = asker
         self._answers = answers
-        self._ready: Ready | None = None
+        self._ready: BuiltAgent | None = None
         #: Further variables of the session.
         self.env: Mapping[str, str] = {}
 
@@ -144,16 +144,15 @@ class Stage:
         engine.journal.subscribe(self.log.ran)
 
     async def __aenter__(self) -> Self:
-        self._ready = make_agent(
-            Wanted(cwd=self._start, model="scripted", **self._wanted),
-            Parts(
+        self._ready = build_agent(
+            AgentOptions(cwd=self._start, model="scripted", **self._wanted),
+            AgentHost(
                 engine=self.engine,
                 model=self.model,
                 processes=self._processes,
                 env=clean_env(self.home, self.env),
-                listener=self.seen,
+                user=UserPort(listener=self.seen, asker=self._asker),
                 log=self.log,
-                asker=self._asker,
                 answers=self._answers,
                 servers=self.servers,
                 tools=self._tools,
@@ -169,7 +168,7 @@ class Stage:
         await self._processes.close()
 
     @property
-    def ready(self) -> Ready:
+    def ready(self) -> BuiltAgent:
         if self._ready is None:
             raise RuntimeError("the scene has not begun")
         return self._ready
@@ -178,7 +177,7 @@ class Stage:
     def agent(self) -> Agent:
         return self.ready.agent
 
-    async def play(self, *prompts: str, wait: bool = True) -> Told | None:
+    async def play(self, *prompts: str, wait: bool = True) -> PromptResult | None:
         """Begin, if it has not begun yet, and play these prompts."""
         if not self.events("SessionStart"):
             await self.ready.begin()
@@ -199,4 +198,6 @@ class Stage:
 
     def results(self) -> list[str]:
         """Texts of all tool results of the conversation."""
-        return [message.text for message in self.agent.talk.messages if isinstance(message, ToolResult)]
+        return [
+            message.text for message in self.agent.conversation.messages if isinstance(message, ToolResult)
+        ]

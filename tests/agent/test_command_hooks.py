@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hookline import Engine
-from hookline.agent.prompts.prompt import Prepared
+from hookline.agent.prompts.prompt import PreparedPrompt
 from hookline.agent.session_hooks import CommandHooks
 from tests.agent.foreign import ForeignStage
 from tests.agent.stage import Probe, Stage, call, calls, says
@@ -54,7 +54,7 @@ def test_they_are_asked_from_the_first_use_to_the_end_of_the_session(tmp_path: P
 
 def test_a_second_use_adds_nothing(tmp_path: Path) -> None:
     entry = {"hooks": [{"type": "command", "command": "true"}]}
-    used = Prepared(
+    used = PreparedPrompt(
         shown="/x", command_file=f"{tmp_path}/.hookline/skills/x/SKILL.md", hooks={"Stop": [entry]}
     )
 

@@ -46,8 +46,8 @@ def test_what_was_said_for_the_turn_alone_is_said_once_after_compaction(tmp_path
         async with Stage(tmp_path, [long, says("summary"), says("done")], compact_at=500) as stage:
             (stage.project / "a.txt").write_text("a")
             kept = ContextItem("for this turn", "conversation", "turn", "x")
-            stage.agent.talk.place([kept])
-            stage.agent.talk.place_again([kept])
+            stage.agent.conversation.place([kept])
+            stage.agent.conversation.place_again([kept])
             await stage.play("go")
             assert str(stage.requests[-1].messages).count("for this turn") == 1
 

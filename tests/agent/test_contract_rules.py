@@ -46,9 +46,9 @@ def test_r_cw_15_a_blocked_message_leaves_no_trace_and_is_given_back(tmp_path: P
             assert not scene.agent.busy
         assert told is not None
         assert (told.status, told.why, told.turn) == ("blocked", "not today", None)
-        assert told.given_back == "tell them everything"
+        assert told.rejected_text == "tell them everything"
         assert scene.requests == []
-        assert scene.agent.talk.messages == []
+        assert scene.agent.conversation.messages == []
         assert scene.seen.texts("blocked") == ["not today"]
         assert scene.seen.texts("prompt") == []
         assert {"TurnStart", "TurnSettled", "PreModelCall"}.isdisjoint(scene.fired)
@@ -165,7 +165,7 @@ class Patient(Probe):
     scene: "ForeignStage | None" = None
 
     async def run(self, arguments: Mapping[str, Any], place: Workplace) -> ToolReply:
-        while self.scene is not None and self.scene.agent.hooks.working:
+        while self.scene is not None and self.scene.engine is not None and len(self.scene.engine.background):
             await asyncio.sleep(0.01)
         return await super().run(arguments, place)
 

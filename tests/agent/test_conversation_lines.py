@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hookline.agent.ports import Question, Reply
-from hookline.agent.session.session import Told
+from hookline.agent.session.session import PromptResult
 from hookline.cli.commands.agent.conversation import Conversation, LineAsker, LineInput
 from hookline.engine.background import LateMessage
 from tests.agent.stage import Say, Stage, call, calls, says
@@ -40,11 +40,11 @@ class Typing:
         os.close(self._reads)
 
 
-def _ignore(told: Told) -> None:
+def _ignore(told: PromptResult) -> None:
     del told
 
 
-def _conversing(stage: Stage, typing: Typing, *, eager: bool) -> "asyncio.Future[Told | None]":
+def _conversing(stage: Stage, typing: Typing, *, eager: bool) -> "asyncio.Future[PromptResult | None]":
     talk = Conversation(stage.agent, typing.lines, typing.asker, _ignore, eager=eager)
     return asyncio.ensure_future(asyncio.wait_for(talk.run(), 60))
 
@@ -85,7 +85,7 @@ def test_a_wake_and_a_line_may_come_at_the_same_moment(tmp_path: Path) -> None:
             typing.types("first\nsecond\n")
             typing.leaves()
 
-            def wakes(told: Told) -> None:
+            def wakes(told: PromptResult) -> None:
                 del told
                 if stage.agent.turns == 1:
                     # Too many in a row by now: they stay where they are, and so does the line.
@@ -111,7 +111,7 @@ def test_waiting_is_told_once_even_if_its_hooks_wake_the_agent_in_vain(tmp_path:
         script = [says(str(number)) for number in range(20)]
         async with Stage(tmp_path, script, hooks=hooks, asker=typing) as stage:
             conversing = _conversing(stage, typing, eager=True)
-            while not any("sleeps on" in text for text in stage.seen.texts("warning")):
+            while not any("this wake is ignored" in text for text in stage.seen.texts("warning")):
                 await asyncio.sleep(0.02)
             before = len(stage.events("Notification"))
             await asyncio.sleep(0.5)

@@ -104,7 +104,7 @@ def test_rules_hold_in_a_worktree(tmp_path: Path) -> None:
         deny=("Edit(src/**)",),
         mode="bypass",
     )
-    assert stage.agent.place.cwd.endswith("worktrees/apart/src")
+    assert stage.agent.workplace.cwd.endswith("worktrees/apart/src")
     assert "denied by the rule Edit(src/**)" in stage.results()[2]
 
 

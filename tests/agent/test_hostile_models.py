@@ -8,8 +8,8 @@ import pytest
 
 from hookline.agent.messages import ToolUse
 from hookline.agent.models.port import Response
-from hookline.agent.transcript.reader import past_of, read_transcript
-from hookline.agent.turn.request import whole_response
+from hookline.agent.transcript.reader import earlier_session, read_transcript
+from hookline.agent.turn.request import storable
 from tests.agent.answering import command, on
 from tests.agent.stage import Probe, Stage, call, calls, says
 
@@ -57,7 +57,7 @@ def test_a_strange_call_is_answered_and_kept(name: str, tmp_path: Path) -> None:
             assert (told.status, told.text) == ("completed", "done")
             assert answer in stage.results()[0]
             assert len(stage.results()[0]) < 1000
-        kept = past_of(read_transcript(stage.agent.records.path))
+        kept = earlier_session(read_transcript(stage.agent.conversation.records.path))
         assert len(kept.messages) == 4
 
     asyncio.run(main())
@@ -66,7 +66,7 @@ def test_a_strange_call_is_answered_and_kept(name: str, tmp_path: Path) -> None:
 def test_arguments_without_end_become_text_that_is_refused() -> None:
     endless: dict[str, Any] = {"what": "a"}
     endless["x"] = endless
-    whole = whole_response(Response(tool_calls=(ToolUse(id="1", name="Probe", input=endless),)))
+    whole = storable(Response(tool_calls=(ToolUse(id="1", name="Probe", input=endless),)))
     assert whole.tool_calls[0].input == "(arguments that are nested too deeply to be read)"
 
 

@@ -9,8 +9,15 @@ import pytest
 
 from hookline.agent.prompts.history import InputHistory
 from hookline.agent.prompts.local_commands import LOCAL_COMMANDS
-from hookline.agent.prompts.prepare import ProjectIntake, help_text, prepare
-from hookline.agent.prompts.prompt import LONGEST_ROUTED, LocalCommand, Prepared, Route, Router, Surroundings
+from hookline.agent.prompts.prepare import ProjectPrompts, help_text, prepare
+from hookline.agent.prompts.prompt import (
+    LONGEST_ROUTED,
+    LocalCommand,
+    PreparedPrompt,
+    PromptContext,
+    Route,
+    Router,
+)
 
 
 class Project:
@@ -27,11 +34,11 @@ class Project:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 
-    def prepare(self, text: str, *, below: str = "", router: Router | None = None) -> Prepared:
+    def prepare(self, text: str, *, below: str = "", router: Router | None = None) -> PreparedPrompt:
         return asyncio.run(prepare(text, self.around(below, router)))
 
-    def around(self, below: str = "", router: Router | None = None) -> Surroundings:
-        return Surroundings(cwd=str(self.cwd / below), env={"HOME": str(self.home)}, router=router)
+    def around(self, below: str = "", router: Router | None = None) -> PromptContext:
+        return PromptContext(cwd=str(self.cwd / below), env={"HOME": str(self.home)}, router=router)
 
 
 @pytest.fixture
@@ -55,14 +62,16 @@ def project(tmp_path: Path) -> Project:
     ],
 )
 def test_plain_text_is_sent_as_it_is(project: Project, text: str) -> None:
-    assert project.prepare(text) == Prepared(shown=text, text=text)
+    assert project.prepare(text) == PreparedPrompt(shown=text, text=text)
 
 
 @pytest.mark.parametrize("name", LOCAL_COMMANDS)
 def test_a_local_command_is_parsed_and_nothing_is_sent(project: Project, name: str) -> None:
     argument = {"none": "", "optional": "", "required": "some thing"}[LOCAL_COMMANDS[name].argument]
     text = f"/{name} {argument}\n"
-    assert project.prepare(text) == Prepared(shown=text, local=LocalCommand(name, argument), sends=False)
+    assert project.prepare(text) == PreparedPrompt(
+        shown=text, local=LocalCommand(name, argument), sends=False
+    )
 
 
 def test_an_argument_that_is_optional_is_taken_whole(project: Project) -> None:
@@ -82,7 +91,7 @@ def test_an_argument_that_is_optional_is_taken_whole(project: Project) -> None:
 def test_a_local_command_typed_wrongly_is_told_and_does_nothing(
     project: Project, text: str, problem: str
 ) -> None:
-    assert project.prepare(text) == Prepared(shown=text, problems=(problem,), sends=False)
+    assert project.prepare(text) == PreparedPrompt(shown=text, problems=(problem,), sends=False)
 
 
 def test_an_unknown_command_names_the_nearest_and_is_not_sent(project: Project) -> None:
@@ -105,7 +114,7 @@ def test_a_command_puts_its_arguments_in_place_and_tells_what_its_front_matter_a
         "Review $1 with priority $2 ($ARGUMENTS). $3 costs $10.\n",
     )
     prepared = project.prepare("/review 'pull request' high")
-    assert prepared == Prepared(
+    assert prepared == PreparedPrompt(
         shown="/review 'pull request' high",
         text="Review pull request with priority high ('pull request' high).  costs $10.",
         model="fast-one",
@@ -307,16 +316,15 @@ def test_help_lists_every_command_with_what_it_is_for(project: Project) -> None:
     assert "\x1b" not in shown
 
 
-def test_the_projects_intake_prepares_remembers_and_retries(project: Project, tmp_path: Path) -> None:
-    intake = ProjectIntake(
-        {"HOME": str(project.home)}, history=InputHistory(str(tmp_path / "state" / "history"))
-    )
+def test_the_prompts_of_a_project_are_prepared_and_remembered(project: Project, tmp_path: Path) -> None:
+    history = InputHistory(str(tmp_path / "state" / "history"))
+    prompts = ProjectPrompts(PromptContext(cwd="/", env={"HOME": str(project.home)}), history)
     project.write(".claude/commands/hi.md", "Hello $1")
-    assert asyncio.run(intake.prepare("/hi you", str(project.cwd))).text == "Hello you"
-    intake.remember("/hi you")
-    intake.remember("/retry")
-    assert intake.retry() == "/hi you"
-    assert "/hi" in asyncio.run(intake.help_text(str(project.cwd)))
-    without = ProjectIntake({})
-    without.remember("x")
-    assert without.retry() is None
+    assert asyncio.run(prompts.prepare("/hi you", str(project.cwd))).text == "Hello you"
+    prompts.remember("/hi you")
+    assert history.texts == ("/hi you",)
+    assert "/hi" in asyncio.run(prompts.help_text(str(project.cwd)))
+
+
+def test_prompts_without_a_history_are_forgotten() -> None:
+    ProjectPrompts(PromptContext(cwd="/")).remember("x")

@@ -23,16 +23,6 @@ def test_texts_come_back_in_the_next_session(file: Path) -> None:
     assert [msgspec.json.decode(line) for line in file.read_bytes().splitlines()] == list(history.texts)
 
 
-def test_retry_gives_the_last_text_that_went_to_a_model(file: Path) -> None:
-    history = InputHistory(str(file))
-    assert history.retry() is None
-    history.add("/review 7")
-    history.add("/retry")
-    history.add("/model fast")
-    assert history.retry() == "/review 7"
-    assert InputHistory(str(file)).retry() == "/review 7"
-
-
 @pytest.mark.parametrize("damage", [b'"torn', b"\xff\xfe\x00", b"{}", b"[" * 100_000, b'"\\ud800"'])
 def test_a_damaged_line_costs_itself_only(file: Path, damage: bytes) -> None:
     InputHistory(str(file)).add("before")

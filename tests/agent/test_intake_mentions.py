@@ -9,13 +9,13 @@ import pytest
 
 from hookline.agent.prompts.mentions import MOST_BYTES, MOST_LINES, MOST_MENTIONS
 from hookline.agent.prompts.prepare import denied_reads, prepare
-from hookline.agent.prompts.prompt import Prepared, Surroundings
+from hookline.agent.prompts.prompt import PreparedPrompt, PromptContext
 from hookline.permissions.rules import RuleSet
 from hookline.permissions.state import Permissions
 
 
-def prepared(text: str, cwd: Path, **more: object) -> Prepared:
-    around = Surroundings(cwd=str(cwd), env={"HOME": str(cwd / "home")}, **more)  # pyright: ignore[reportArgumentType] - of each test
+def prepared(text: str, cwd: Path, **more: object) -> PreparedPrompt:
+    around = PromptContext(cwd=str(cwd), env={"HOME": str(cwd / "home")}, **more)  # pyright: ignore[reportArgumentType] - of each test
     return asyncio.run(prepare(text, around))
 
 
@@ -46,7 +46,7 @@ def test_a_mentioned_file_follows_the_prompt_in_a_block_of_its_own(
     here: Path, mention: str, block: str
 ) -> None:
     text = f"look at {mention}"
-    assert prepared(text, here) == Prepared(shown=text, text=f"{text}\n\n{block}")
+    assert prepared(text, here) == PreparedPrompt(shown=text, text=f"{text}\n\n{block}")
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_the_marks_of_a_sentence_are_no_part_of_the_name(here: Path, text: str) 
     ],
 )
 def test_addresses_and_decorators_are_left_alone_silently(here: Path, text: str) -> None:
-    assert prepared(text, here) == Prepared(shown=text, text=text)
+    assert prepared(text, here) == PreparedPrompt(shown=text, text=text)
 
 
 @pytest.mark.parametrize(

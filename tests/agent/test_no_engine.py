@@ -5,13 +5,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hookline.agent.hooks import NoHooks
+from hookline.agent.conversation import Conversation
+from hookline.agent.hooks import AgentHooks, NoHooks
 from hookline.agent.messages import ToolResult
 from hookline.agent.models.scripted import Scripted, ScriptedCall, ScriptedModel
+from hookline.agent.ports import UserPort
 from hookline.agent.session.session import Agent
 from hookline.agent.settings import AgentSettings
 from hookline.agent.subagents.subagent import GENERAL
 from hookline.agent.tools.base import Workplace
+from hookline.agent.turn.turn import AgentParts
 from hookline.permissions.rules import RuleReader, RuleSet
 from hookline.permissions.state import Permissions
 from tests.agent.stage import Probe, Stage, call, calls, says
@@ -19,26 +22,34 @@ from tests.agent.stage import Probe, Stage, call, calls, says
 
 def test_an_agent_is_built_from_its_parts_and_plays_a_turn_without_an_engine(tmp_path: Path) -> None:
     async def main() -> None:
-        hooks, probe = NoHooks(), Probe()
+        user, probe = UserPort(), Probe()
+        hooks = AgentHooks(NoHooks(), user)
         script = [
             Scripted(tool_calls=(ScriptedCall("Probe", {"what": "this"}),)),
             Scripted(text="done"),
         ]
         rules, _problems = RuleSet.parse(["Probe"], source="test", reader=RuleReader(home=""))
+        settings = AgentSettings(model="scripted")
         agent = Agent(
-            settings=AgentSettings(model="scripted"),
-            model=ScriptedModel(script),
-            hooks=hooks,
-            tools=[probe],
-            permissions=Permissions({"test": rules}, root=str(tmp_path), reader=RuleReader(home="")),
-            place=Workplace(hooks, str(tmp_path), env={}),
+            AgentParts(
+                settings=settings,
+                model=ScriptedModel(script),
+                hooks=hooks,
+                conversation=Conversation(settings.system),
+                tools={probe.name: probe},
+                permissions=Permissions({"test": rules}, root=str(tmp_path), reader=RuleReader(home="")),
+                workplace=Workplace(hooks, str(tmp_path), env={}),
+                user=user,
+            )
         )
         await agent.start()
         told = await agent.play("go")
         await agent.end()
         assert (told.status, told.text) == ("completed", "done")
         assert probe.calls == [{"what": "this"}]
-        assert [each.text for each in agent.talk.messages if isinstance(each, ToolResult)] == ["done: this"]
+        assert [each.text for each in agent.conversation.messages if isinstance(each, ToolResult)] == [
+            "done: this"
+        ]
 
     asyncio.run(main())
 

@@ -32,7 +32,7 @@ def test_seed000_the_transformed_text_is_what_is_sent_shown_stored_and_remembere
             assert [getattr(each, "text", "") for each in stage.requests[0].messages] == ["[hooked] hello"]
             assert stage.seen.texts("prompt") == ["[hooked] hello"]
             assert "[hooked] hello" in _history(stage)
-            assert "[hooked] hello" in Path(stage.agent.records.path).read_text()
+            assert "[hooked] hello" in Path(stage.agent.conversation.records.path).read_text()
             assert stage.events("TurnStart")[0].payload.prompt == "[hooked] hello"
 
     asyncio.run(main())
@@ -70,11 +70,11 @@ def test_seed000_a_blocked_message_leaves_no_history_no_request_and_nothing_load
             assert (told.status, told.why, told.turn) == ("blocked", "not today", None)
             assert stage.seen.texts("blocked") == ["not today"]
             assert stage.requests == []
-            assert stage.agent.talk.messages == []
+            assert stage.agent.conversation.messages == []
             assert stage.agent.busy is False
             assert stage.agent.turns == 0
             assert _history(stage) == ""
-            assert "hello" not in Path(stage.agent.records.path).read_text()
+            assert "hello" not in Path(stage.agent.conversation.records.path).read_text()
         assert stage.fired == ["SessionStart", "UserPromptSubmit", "SessionEnd"]
 
     asyncio.run(main())
@@ -109,8 +109,8 @@ def test_seed000_when_a_turn_settles_its_books_are_closed_and_nothing_queued_was
                         over.totals["input_tokens"] == agent.totals.input_tokens,
                         over.usage["input_tokens"] > 0,
                         over.tool_count,
-                        "first done" in Path(agent.records.path).read_text(),
-                        Path(agent.records.path).read_text().count('"status":"completed"'),
+                        "first done" in Path(agent.conversation.records.path).read_text(),
+                        Path(agent.conversation.records.path).read_text().count('"status":"completed"'),
                         stage.fired.count("UserPromptSubmit"),
                         stage.fired.count("Stop"),
                     )

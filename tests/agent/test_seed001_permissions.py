@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hookline.agent.ports import Reply
-from hookline.agent.session.session import Told
+from hookline.agent.session.session import PromptResult
 from tests.agent.answering import answers, command, denies, on
 from tests.agent.stage import Answers, Probe, Say, Stage, call, calls, says
 
@@ -20,8 +20,8 @@ _ADD_RULE = {
 }
 
 
-def _played(stage: Stage, *prompts: str) -> Told:
-    async def main() -> Told:
+def _played(stage: Stage, *prompts: str) -> PromptResult:
+    async def main() -> PromptResult:
         async with stage:
             told = await stage.play(*prompts or ("go",))
             assert told is not None

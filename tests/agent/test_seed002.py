@@ -87,7 +87,7 @@ def test_a_turn_start_block_warns_stores_nothing_and_calls_no_model(tmp_path: Pa
         assert told is not None
         assert (told.status, told.why) == ("blocked", "over budget")
         assert scene.requests == []
-        assert scene.agent.talk.messages == []
+        assert scene.agent.conversation.messages == []
         assert "over budget" in scene.seen.texts("warning")
         assert "Stop" not in scene.fired
         assert len(scene.events("TurnSettled")) == 1
@@ -116,7 +116,7 @@ def test_what_turn_start_adds_is_there_for_the_turn_also_when_the_conversation_i
             [message.text for message in texts if message.by].count("budget: 3 euros") for texts in asked
         ]
         assert added == [1, 1, 1]
-        assert all("euros" not in str(message) for message in scene.agent.talk.messages)
+        assert all("euros" not in str(message) for message in scene.agent.conversation.messages)
 
     asyncio.run(main())
 

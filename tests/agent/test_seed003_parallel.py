@@ -17,7 +17,7 @@ _TWO = [calls(call("Probe", what="first"), call("Probe", what="second")), says("
 
 
 class _Meeting:
-    """Nobody leaves before two are there: only what runs side by side gets past it."""
+    """NoListener leaves before two are there: only what runs side by side gets past it."""
 
     def __init__(self) -> None:
         self._here = 0

@@ -27,7 +27,7 @@ def test_what_is_added_to_a_prompt_is_there_for_its_whole_turn_and_never_stored(
         )
         async with scene:
             await scene.play("one")
-            stored = list(scene.agent.talk.messages)
+            stored = list(scene.agent.conversation.messages)
             await scene.play("two")
         added = [
             [message.text for message in request.messages if isinstance(message, User) and message.by]

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from hookline.agent.hooks import EngineHooks, Recorded
+from hookline.agent.hooks import EngineHooks
 from hookline.engine.session import Session
 from hookline.model import events as e
 from hookline.model.payloads import SessionEnded
@@ -73,7 +73,7 @@ def test_seed001_a_transcript_that_is_gone_does_not_keep_the_agent_here(tmp_path
     async def main() -> None:
         async with Stage(tmp_path, [says("hello")], hooks={"SessionEnd": _command("true")}) as stage:
             await stage.play("go")
-            Path(stage.agent.records.path).unlink()
+            Path(stage.agent.conversation.records.path).unlink()
             await stage.agent.end()
             assert stage.events("SessionEnd")[0].runs[0].status == "ok"
 
@@ -81,10 +81,9 @@ def test_seed001_a_transcript_that_is_gone_does_not_keep_the_agent_here(tmp_path
 
 
 def _session(stage: Stage) -> Session:
-    recorded = stage.agent.hooks
-    assert isinstance(recorded, Recorded)
-    assert isinstance(recorded.hooks, EngineHooks)
-    return recorded.hooks.session
+    hooks = stage.agent.hooks.session_hooks
+    assert isinstance(hooks, EngineHooks)
+    return hooks.session
 
 
 _ONCE = {"UserPromptSubmit": _command("echo once", once=True)}

@@ -68,7 +68,7 @@ def test_a_stop_ends_the_turn_there_and_every_call_has_a_result(event: str, tmp_
 
 
 def _is_whole(stage: Stage) -> None:
-    messages: list[Any] = stage.agent.talk.messages
+    messages: list[Any] = stage.agent.conversation.messages
     called = [use.id for each in messages if isinstance(each, Assistant) for use in each.tool_calls]
     settled = [each.tool_use_id for each in messages if isinstance(each, ToolResult)]
     assert settled == called

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from hookline.agent.messages import Assistant, Message, ToolResult, ToolUse, User
 from hookline.agent.models.port import Usage
-from hookline.agent.transcript.reader import COMPACTION, answered, past_of, read_transcript
+from hookline.agent.transcript.reader import COMPACTION, answered, earlier_session, read_transcript
 from hookline.agent.transcript.records import (
     ClearRecord,
     CompactionRecord,
@@ -108,8 +108,8 @@ def test_what_the_agent_tells_its_records_is_what_a_resumed_session_knows(tmp_pa
     again.message(Assistant(text="third"))
     again.close()
     read = read_transcript(again.path)
-    assert past_of(read).messages[-1] == Assistant(text="third")
-    assert past_of(read, "agent-1").messages == (User(text="of another agent"),)
+    assert earlier_session(read).messages[-1] == Assistant(text="third")
+    assert earlier_session(read, "agent-1").messages == (User(text="of another agent"),)
 
 
 def test_nothing_from_before_a_clear_is_said_again(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_nothing_from_before_a_clear_is_said_again(tmp_path: Path) -> None:
     transcript.cleared()
     transcript.message(User(text="new"))
     transcript.close()
-    assert past_of(read_transcript(transcript.path)).messages == (User(text="new"),)
+    assert earlier_session(read_transcript(transcript.path)).messages == (User(text="new"),)
 
 
 def test_a_compaction_that_kept_nothing_leaves_its_summary(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_a_compaction_that_kept_nothing_leaves_its_summary(tmp_path: Path) -> No
     transcript.message(User(text="old"))
     transcript.compacted("they greeted", ())
     transcript.close()
-    past = past_of(read_transcript(transcript.path))
+    past = earlier_session(read_transcript(transcript.path))
     assert past.messages == (User(text="they greeted", by=COMPACTION),)
 
 
@@ -234,7 +234,7 @@ def test_records_wait_for_a_disk_that_has_room_again(tmp_path: Path) -> None:
     transcript.message(User(text="two"))
     transcript.close()
     assert len(said) == 1
-    past = past_of(read_transcript(transcript.path))
+    past = earlier_session(read_transcript(transcript.path))
     assert past.messages == (User(text="one"), User(text="two"))
     assert past.session is not None
 
@@ -248,7 +248,7 @@ def test_of_records_that_wait_too_long_the_oldest_go_and_it_is_told(tmp_path: Pa
     (tmp_path / "folder").unlink()
     transcript.message(User(text="last"))
     transcript.close()
-    texts = [message.text for message in past_of(read_transcript(transcript.path)).messages]
+    texts = [message.text for message in earlier_session(read_transcript(transcript.path)).messages]
     assert texts[0] == "text 00"
     assert texts[-2:] == ["text 49", "last"]
     assert len(texts) < 12
@@ -285,7 +285,9 @@ def test_a_disk_that_fills_up_in_the_middle_of_a_line_loses_nothing(tmp_path: Pa
     assert child.stdout.startswith("1 the transcript cannot be written: File too large")
     read = read_transcript(str(tmp_path / "s.jsonl"))
     assert read.problems == ()
-    assert [message.text for message in past_of(read).messages] == [f"text {number}" for number in range(101)]
+    assert [message.text for message in earlier_session(read).messages] == [
+        f"text {number}" for number in range(101)
+    ]
 
 
 def test_what_no_json_can_hold_costs_its_record_only(tmp_path: Path) -> None:
@@ -301,7 +303,7 @@ def test_what_no_json_can_hold_costs_its_record_only(tmp_path: Path) -> None:
     )
     transcript.close()
     assert len(transcript.problems) == 2
-    messages = past_of(read_transcript(transcript.path)).messages
+    messages = earlier_session(read_transcript(transcript.path)).messages
     assert messages[0] == User(text="half a pair \\ud800", by="\\udfff")
     assert isinstance(messages[1], Assistant)
     assert messages[1].tool_calls[0].input == {"\\ud800": ["\\ud800", 10**30]}
@@ -341,7 +343,7 @@ def test_a_killed_agent_keeps_every_record_it_was_told_is_written(tmp_path: Path
     transcript.close()
     read = read_transcript(transcript.path)
     assert read.problems == ()
-    assert past_of(read).messages[-1] == User(text="resumed")
+    assert earlier_session(read).messages[-1] == User(text="resumed")
 
 
 def result(use: str, text: str = "fine") -> ToolResult:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hookline.agent.session.watch import Change, FileWatch, Storms
+from hookline.agent.session.watch import Change, ChangeLimit, FileWatch
 from tests.agent.mcp.scene import until
 from tests.agent.stage import Stage, call, calls, says
 
@@ -31,9 +31,9 @@ class Told:
 
 @asynccontextmanager
 async def watching(told: Told, *paths: Path) -> AsyncGenerator[FileWatch]:
-    watch = FileWatch(told.changed, Storms(told.warnings.append, most=5))
+    watch = FileWatch(ChangeLimit(told.warnings.append, most=5))
     watch.add(map(str, paths))
-    task = asyncio.ensure_future(watch.run())
+    task = asyncio.ensure_future(watch.run(told.changed))
     await asyncio.sleep(0.1)
     try:
         yield watch
@@ -119,17 +119,17 @@ def test_files_that_hooks_change_back_and_forth_stop_firing_and_the_user_is_told
 def test_a_storm_is_over_when_the_file_was_left_alone_for_as_long():
     times = iter([0, 1, 2, 3, 4, 13, 24, 25, 26])
     said: list[str] = []
-    storms = Storms(said.append, most=3, seconds=10, clock=lambda: next(times))
-    passed = [storms.passes("f") for _ in range(8)]
+    storms = ChangeLimit(said.append, most=3, seconds=10, clock=lambda: next(times))
+    passed = [storms.allows("f") for _ in range(8)]
     assert passed == [True, True, True, False, False, False, True, True]
     assert len(said) == 1
-    assert storms.passes("other")
+    assert storms.allows("other")
 
 
 def test_changes_that_are_not_too_many_are_all_told():
     times = iter(range(0, 400, 4))
-    storms = Storms(pytest.fail, most=3, seconds=10, clock=lambda: next(times))
-    assert all(storms.passes("f") for _ in range(100))
+    storms = ChangeLimit(pytest.fail, most=3, seconds=10, clock=lambda: next(times))
+    assert all(storms.allows("f") for _ in range(100))
 
 
 def _watched_by_hook(command: str) -> Mapping[str, Any]:

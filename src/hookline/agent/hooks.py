@@ -1,4 +1,4 @@
-"""The agent's view of hooks: small enough that it runs without an engine."""
+"""How the agent sees hooks: a small protocol, so that it also runs without an engine."""
 
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.agent.ports import Listener, Shown
+from hookline.agent.ports import UserPort
 from hookline.engine.background import Inbox
 from hookline.engine.session import Session
 from hookline.model.events import EventSpec
@@ -18,12 +18,8 @@ from hookline.model.scene import Scene
 P = TypeVar("P")
 
 
-def _add_nothing(session: Session) -> None:
-    del session
-
-
 class Hooks(Protocol):
-    """All that the turn loop, the tools and the permission questions need."""
+    """What the turn loop, the tools and the permission checks need."""
 
     async def dispatch(self, event: EventSpec[P], payload: P) -> Outcome: ...
 
@@ -33,7 +29,7 @@ class Hooks(Protocol):
 
 
 class SessionHooks(Hooks, Protocol):
-    """What the owner of a conversation needs beside: the surroundings hooks see, and their late words."""
+    """What the owner of a conversation needs as well: the scene that hooks see, and the inbox for late results."""
 
     @property
     def scene(self) -> Scene: ...
@@ -42,7 +38,7 @@ class SessionHooks(Hooks, Protocol):
     def inbox(self) -> Inbox: ...
 
     def update(self, **changes: Any) -> None:
-        """Change what hooks are told about the surroundings: cwd, permission_mode, model, turn ..."""
+        """Change the scene: cwd, permission_mode, model, turn, ..."""
         ...
 
     def clear(self) -> None:
@@ -50,21 +46,20 @@ class SessionHooks(Hooks, Protocol):
         ...
 
     def renew(self) -> None:
-        """The same, and another session begins in its place: what belongs to every session is there again."""
+        """Clear, then add again what every session begins with: another session takes this one's place."""
         ...
 
     def child(self, **scene: Any) -> "SessionHooks":
-        """For a sub-agent: the same hooks, counters of its own."""
+        """For a subagent: the same hooks with counters of their own."""
         ...
 
-    @property
-    def working(self) -> int:
-        """How many hooks run in the background right now."""
-        ...
+
+def _add_nothing(session: Session) -> None:
+    del session
 
 
 class EngineHooks:
-    """The hooks of a session of an engine. `furnish` adds what belongs to every session."""
+    """The hooks of an engine's session. `furnish` adds the hooks that every session begins with."""
 
     def __init__(self, session: Session, furnish: Callable[[Session], None] = _add_nothing) -> None:
         self.session = session
@@ -98,18 +93,13 @@ class EngineHooks:
     def child(self, **scene: Any) -> "EngineHooks":
         return EngineHooks(self.session.engine.session(self.session.id, self.session, **scene))
 
-    @property
-    def working(self) -> int:
-        return len(self.session.engine.background)
-
 
 class NoHooks:
-    """An agent without an engine: every event passes."""
+    """For an agent without an engine: every event passes."""
 
     def __init__(self, scene: Scene | None = None) -> None:
         self.scene = scene if scene is not None else Scene()
         self.inbox = Inbox()
-        self.working = 0
 
     async def dispatch(self, event: EventSpec[P], payload: P) -> Outcome:
         del event, payload
@@ -122,35 +112,16 @@ class NoHooks:
     def update(self, **changes: Any) -> None:
         self.scene = replace(self.scene, **changes)
 
-    def clear(self) -> None:
-        """Nothing was remembered."""
+    def clear(self) -> None: ...
 
-    def renew(self) -> None:
-        """Nor is there anything to begin with."""
+    def renew(self) -> None: ...
 
     def child(self, **scene: Any) -> "NoHooks":
         return NoHooks(replace(self.scene, **scene))
 
 
-class Speaking:
-    """Dispatches, and shows what hooks have to say to the user."""
-
-    def __init__(self, hooks: Hooks, listener: Listener) -> None:
-        self._hooks = hooks
-        self._listener = listener
-
-    async def dispatch(self, event: EventSpec[P], payload: P) -> Outcome:
-        outcome = await self._hooks.dispatch(event, payload)
-        for message in outcome.messages:
-            self._listener.show(Shown(kind="notice", text=message.text))
-        return outcome
-
-    def has(self, event: EventSpec[Any]) -> bool:
-        return self._hooks.has(event)
-
-
 class Fired(Struct, kw_only=True):
-    """One event. Runs of hooks nobody waited for are added when they end."""
+    """One event that was fired. Runs of background hooks are added when they end."""
 
     event: str
     payload: Any
@@ -160,19 +131,19 @@ class Fired(Struct, kw_only=True):
 
     @property
     def event_name(self) -> str:
-        """As the first hook that ran there calls it."""
+        """The event's name in the dialect of the first hook that ran."""
         return next((run.spelled for run in self.runs if run.spelled), self.event)
 
 
 class EventLog:
-    """What a whole session fired, sub-agents included."""
+    """Every event a session fired, subagents included, in order."""
 
     def __init__(self, tell: Callable[[Fired], None] | None = None, *, keep: bool = True) -> None:
-        #: Stays empty where nobody will read it: a session may fire events for days.
+        #: Empty unless `keep`: a session may fire events for days.
         self.fired: list[Fired] = []
         self._tell = tell
         self._keep = keep
-        # A dispatch and everything it starts share a context, so a run is known to belong to its event.
+        # A dispatch and everything it starts share a context, which ties a run to its event.
         self._current: ContextVar[Fired | None] = ContextVar("fired", default=None)
 
     def ran(self, run: Run) -> None:
@@ -195,39 +166,42 @@ class EventLog:
         return fired.outcome
 
 
-class Recorded:
-    """Hooks whose every dispatch is logged."""
+class AgentHooks:
+    """The hooks of one agent. Every dispatch is logged, and messages for the user are shown."""
 
-    def __init__(self, hooks: SessionHooks, log: EventLog) -> None:
-        self.hooks = hooks
+    def __init__(self, hooks: SessionHooks, user: UserPort, log: EventLog | None = None) -> None:
+        self.session_hooks = hooks
+        self._user = user
         self._log = log
 
     async def dispatch(self, event: EventSpec[P], payload: P) -> Outcome:
-        return await self._log.dispatch(self.hooks, event, payload)
+        if self._log is None:
+            outcome = await self.session_hooks.dispatch(event, payload)
+        else:
+            outcome = await self._log.dispatch(self.session_hooks, event, payload)
+        for message in outcome.messages:
+            self._user.show("notice", message.text)
+        return outcome
 
     def has(self, event: EventSpec[Any]) -> bool:
-        return self.hooks.has(event)
+        return self.session_hooks.has(event)
 
     @property
     def scene(self) -> Scene:
-        return self.hooks.scene
+        return self.session_hooks.scene
 
     @property
     def inbox(self) -> Inbox:
-        return self.hooks.inbox
+        return self.session_hooks.inbox
 
     def update(self, **changes: Any) -> None:
-        self.hooks.update(**changes)
+        self.session_hooks.update(**changes)
 
     def clear(self) -> None:
-        self.hooks.clear()
+        self.session_hooks.clear()
 
     def renew(self) -> None:
-        self.hooks.renew()
+        self.session_hooks.renew()
 
-    def child(self, **scene: Any) -> "Recorded":
-        return Recorded(self.hooks.child(**scene), self._log)
-
-    @property
-    def working(self) -> int:
-        return self.hooks.working
+    def child(self, **scene: Any) -> "AgentHooks":
+        return AgentHooks(self.session_hooks.child(**scene), self._user, self._log)

@@ -1,4 +1,4 @@
-"""What the agent's own settings add to every conversation, as hooks like any other."""
+"""Hooks that an agent adds to its session, from settings and from commands, and whether a project's hooks may run."""
 
 import asyncio
 import os
@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.agent.prompts.prompt import Prepared
+from hookline.agent.prompts.prompt import PreparedPrompt
 from hookline.config.engine import Engine
 from hookline.config.load import Loaded
 from hookline.dialects.registry import dialect_named, sharing
@@ -23,55 +24,55 @@ from hookline.model.hook import Hook, Scope
 from hookline.model.outcome import Outcome
 
 
-def add_builtin_hooks(
-    session: Session, *, date: bool = False, environment: bool = False, files: Sequence[str] = ()
-) -> None:
-    """The date and prompt files with each request, the environment once per session."""
-    for hook in builtin_hooks(session.engine.make_hook, date=date, environment=environment, files=files):
+class Additions(Struct, frozen=True, kw_only=True):
+    """What settings add to every conversation: date and files with each request, the environment once."""
+
+    date: bool = False
+    environment: bool = False
+    files: tuple[str, ...] = ()
+
+
+def add_builtin_hooks(additions: Additions, session: Session) -> None:
+    for hook in builtin_hooks(session.engine.make_hook, additions):
         session.add_hook(hook)
 
 
 def builtin_hooks(
-    make: Callable[..., Hook],
-    *,
-    date: bool = False,
-    environment: bool = False,
-    files: Sequence[str] = (),
-    begins: EventSpec[Any] = e.SESSION_START,
+    make: Callable[..., Hook], additions: Additions, begins: EventSpec[Any] = e.SESSION_START
 ) -> Iterator[Hook]:
-    """The same as hooks; `begins` is where the environment is told."""
-    for event, name, args in _wanted(begins, date=date, environment=environment, files=files):
+    """The additions as hooks. The environment is added at `begins`."""
+    for event, name, args in _wanted(additions, begins):
         hook = make(event, _unused, name=name, scope="session")
         yield replace(hook, kind="builtin", spec=BuiltinSpec(name, args))
 
 
 def _wanted(
-    begins: EventSpec[Any], *, date: bool, environment: bool, files: Sequence[str]
+    additions: Additions, begins: EventSpec[Any]
 ) -> Iterator[tuple[EventSpec[Any], str, tuple[str, ...]]]:
-    if date:
+    if additions.date:
         yield e.PRE_MODEL_CALL, "add_date", ()
-    if environment:
+    if additions.environment:
         yield begins, "add_environment_info", ()
-    if files:
-        yield e.PRE_MODEL_CALL, "add_prompt_files", tuple(files)
+    if additions.files:
+        yield e.PRE_MODEL_CALL, "add_prompt_files", additions.files
 
 
 def _unused(payload: object) -> Outcome | None:
-    """Its place is taken by the builtin at once."""
+    """A placeholder: the builtin takes its place at once."""
     del payload
     return None
 
 
 class CommandHooks:
-    """Adds such hooks to one session, each file's once."""
+    """Adds hooks in the front matter of a command or skill: from its first use to the end of the session."""
 
     def __init__(self, engine: Engine, session: Session, cwd: str) -> None:
         self._engine = engine
         self._session = session
         self._cwd = cwd
 
-    async def join(self, prepared: Prepared) -> Sequence[str]:
-        """What is wrong with them, in words; the others count from now on."""
+    async def join(self, prepared: PreparedPrompt) -> Sequence[str]:
+        """Add the hooks of the prompt's command. Returns the problems found."""
         file = prepared.command_file
         if not prepared.hooks or any(hook.where.file == file for hook in self._session.hooks):
             return ()
@@ -80,7 +81,7 @@ class CommandHooks:
             self._session.add_hook(hook)
         return tuple(str(each) for each in loaded.diagnostics if each.severity != "info")
 
-    def _read(self, prepared: Prepared) -> Loaded:
+    def _read(self, prepared: PreparedPrompt) -> Loaded:
         document = Document(prepared.command_file, {"hooks": prepared.hooks}, (), (), _no_line)
         # In the folder of such an agent the front matter is written its way, in any other Hookline's.
         folders = {dialect.folder: dialect.name for dialect in sharing("command_hooks")}
@@ -91,12 +92,12 @@ class CommandHooks:
 
 
 def _no_line(path: Path) -> int | None:
-    """Front matter is read as a text of its own; the file is all that is known."""
+    """Front matter is read as a text of its own, so only the file is known."""
     del path
 
 
 class ProjectTrust:
-    """The word of the user about one project. Nothing inside the project can give it."""
+    """Whether the user trusts one project. Nothing inside the project can decide it."""
 
     def __init__(self, root: str, *, trusted: bool, terminal: bool) -> None:
         self._root = root
@@ -121,19 +122,19 @@ class ProjectTrust:
         return self._scopes[name]
 
     def notice(self, hooks: Iterable[Hook]) -> str | None:
-        """What the user must know before wondering why a hook is silent."""
+        """What the user is told about hooks that do not run."""
         refused = [hook for hook in hooks if not self.admit(hook).admitted]
         if not refused:
             return None
         files = ", ".join(sorted({hook.where.file for hook in refused}))
         return (
             f"{len(refused)} hooks do not run, because this project is not trusted: {files}. "
-            "Look at them; then say --trust, or add the project to `trusted` of [agent] in your own settings"
+            "Read them; then pass --trust, or add the project to `trusted` of [agent] in your own settings"
         )
 
 
 def is_trusted(root: str, trusted: Iterable[str]) -> bool:
-    """Whether the project is one of these directories, or lies in one."""
+    """Whether the project is one of these directories or below one."""
     real = os.path.realpath(root)
     homes = [os.path.realpath(os.path.expanduser(each)) for each in trusted]
     return any(real == home or real.startswith(home.rstrip(os.sep) + os.sep) for home in homes)

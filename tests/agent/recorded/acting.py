@@ -11,12 +11,12 @@ from typing import Any
 from msgspec import Struct
 
 from hookline import Engine
-from hookline.agent.build import Parts, Ready, Wanted, make_agent
+from hookline.agent.build import AgentHost, AgentOptions, BuiltAgent, build_agent
 from hookline.agent.hooks import EventLog, Fired
 from hookline.agent.messages import ToolUse
 from hookline.agent.models.port import Piece, Request, Response
-from hookline.agent.ports import Shown
-from hookline.agent.session.session import Told
+from hookline.agent.ports import Shown, UserPort
+from hookline.agent.session.session import PromptResult
 from hookline.handlers.process.pool import Processes
 from hookline.handlers.registry import standard_handlers
 from tests.agent.mcp import server as mcp_server
@@ -40,7 +40,7 @@ _SERVERS = {"mcpServers": {"hk": {"command": sys.executable, "args": [str(mcp_se
 class Acted(Struct, kw_only=True):
     """What came of a case in the agent."""
 
-    told: list[Told]
+    told: list[PromptResult]
     fired: list[Fired]
     requests: list[Request]
     shown: list[Shown]
@@ -118,18 +118,18 @@ async def _acted(case: Case, stage: Stage, surroundings: Mapping[str, str]) -> A
     engine.journal.subscribe(log.ran)
     engine.load(str(stage.project))
     preapproved = tuple(name for name in case["preapproved_tools"].split(",") if name)
-    ready = make_agent(
-        Wanted(cwd=str(stage.project), model="claude-opus-5-5", allow=preapproved),
-        Parts(
+    ready = build_agent(
+        AgentOptions(cwd=str(stage.project), model="claude-opus-5-5", allow=preapproved),
+        AgentHost(
             engine=engine,
             model=model,
             processes=processes,
             env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **surroundings},
-            listener=seen,
+            user=UserPort(listener=seen),
             log=log,
         ),
     )
-    told: list[Told] = []
+    told: list[PromptResult] = []
     try:
         await _play(ready, log, case, stage, told)
     finally:
@@ -147,7 +147,7 @@ async def _acted(case: Case, stage: Stage, surroundings: Mapping[str, str]) -> A
     )
 
 
-async def _play(ready: Ready, log: EventLog, case: Case, stage: Stage, told: list[Told]) -> None:
+async def _play(ready: BuiltAgent, log: EventLog, case: Case, stage: Stage, told: list[PromptResult]) -> None:
     agent = ready.agent
     prompts = list(_PROMPTS.get(case["event"], (case.get("prompt", _PROMPT),)))
     if case["id"].endswith("-noprompt"):

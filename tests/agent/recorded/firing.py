@@ -12,9 +12,10 @@ import msgspec
 from msgspec import Struct
 
 from hookline import Engine
-from hookline.agent.build import Parts, Ready, Wanted, make_agent
+from hookline.agent.build import AgentHost, AgentOptions, BuiltAgent, build_agent
 from hookline.agent.hooks import EventLog, Fired
 from hookline.agent.models.scripted import Scripted, ScriptedModel
+from hookline.agent.ports import UserPort
 from hookline.dialects.claude_code.events import ROWS
 from hookline.handlers.process.pool import Processes
 from hookline.handlers.registry import standard_handlers
@@ -90,16 +91,17 @@ async def _fired(played: Played, project: Path, env: Mapping[str, str]) -> list[
     engine = Engine(handlers=standard_handlers(processes=processes))
     engine.journal.subscribe(log.ran)
     engine.load(str(project))
-    ready = make_agent(
-        Wanted(cwd=str(project), model="claude-opus-5-5", **played.wanted),
-        Parts(
+    ready = build_agent(
+        AgentOptions(cwd=str(project), model="claude-opus-5-5", **played.wanted),
+        AgentHost(
             engine=engine,
             model=ScriptedModel([msgspec.convert(dict(each), Scripted) for each in played.script]),
             processes=processes,
             env=env,
-            listener=Seen(),
+            user=UserPort(
+                listener=Seen(), asker=Answers(*played.answers) if played.answers is not None else None
+            ),
             log=log,
-            asker=Answers(*played.answers) if played.answers is not None else None,
         ),
     )
     try:
@@ -112,7 +114,7 @@ async def _fired(played: Played, project: Path, env: Mapping[str, str]) -> list[
     return log.fired
 
 
-async def _play(ready: Ready, played: Played, project: Path, log: EventLog) -> None:
+async def _play(ready: BuiltAgent, played: Played, project: Path, log: EventLog) -> None:
     await ready.begin(played.setup)
     for step in played.prompts:
         if isinstance(step, str):

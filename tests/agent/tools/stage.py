@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 from hookline import Engine
 from hookline.agent.hooks import EngineHooks, Hooks, NoHooks
 from hookline.agent.tools.base import Tool, ToolError, ToolReply, Workplace
-from hookline.agent.tools.core import core_tools
 from hookline.agent.tools.tasks import TaskDone, Tasks
+from hookline.agent.tools.toolbox import core_tools
 from hookline.handlers.process.pool import Processes
 
 T = TypeVar("T")

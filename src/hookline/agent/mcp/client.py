@@ -1,6 +1,8 @@
-"""The only place that talks to the `mcp` package. Imported with the first server: it takes a second.
+"""The only module that uses the `mcp` package. Imported with the first server: it takes a second.
 
-A client lives in one task from beginning to end; calls come from any.
+A client lives in one task from beginning to end; calls come from any task. The package's own link to a process
+is not used: it keeps lines of any length, stops at the first byte that is not text, and hands servers the
+environment of this process.
 """
 
 import contextlib
@@ -37,29 +39,29 @@ _MOST_GARBAGE = 4 << 20
 Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
 
 
-class Heard:
-    """What a server printed that was no message: often a greeting, sometimes the reason why nothing works."""
+class StrayOutput:
+    """What a server printed that is no message: often a greeting, sometimes the reason why it does not work."""
 
     def __init__(self) -> None:
-        #: The first of it.
-        self.garbage = ""
+        #: Its first line.
+        self.first = ""
         self._bytes = 0
 
-    def understood(self) -> None:
-        """Between messages a server may print what it likes, for as long as the session lasts."""
+    def message_seen(self) -> None:
+        """The limit counts between two messages: a session may last for days."""
         self._bytes = 0
 
-    def garbled(self, line: bytes) -> None:
-        """Raises ServerEndedError when it was too much."""
-        self.garbage = self.garbage or shortened(line.decode("utf-8", "replace"), _LONGEST_SHOWN)
+    def add(self, line: bytes) -> None:
+        """Raises ServerEndedError when it is too much."""
+        self.first = self.first or shortened(line.decode("utf-8", "replace"), _LONGEST_SHOWN)
         self._bytes += len(line) + 1
         if self._bytes > _MOST_GARBAGE:
-            raise ServerEndedError(f"it printed more than {_MOST_GARBAGE >> 20} MB that are no message")
+            raise ServerEndedError(f"it printed more than {_MOST_GARBAGE >> 20} MB that is no message")
 
 
 @asynccontextmanager
-async def linked(process: ServerProcess, heard: Heard) -> AsyncGenerator[Streams]:
-    """Streams for a client. They close when the process ends, so that nobody waits for an answer any more."""
+async def process_streams(process: ServerProcess, stray: StrayOutput) -> AsyncGenerator[Streams]:
+    """Streams for a client. They close when the process ends, so that no call waits for ever."""
     arrived, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, leaving = anyio.create_memory_object_stream[SessionMessage](0)
 
@@ -67,11 +69,11 @@ async def linked(process: ServerProcess, heard: Heard) -> AsyncGenerator[Streams
         async with arrived, aclosing(process.lines()) as lines:
             try:
                 async for line in lines:
-                    message = _message(line, heard)
+                    message = _message(line, stray)
                     if message is not None:
                         await arrived.send(message)
             except ServerEndedError as problem:
-                heard.garbage = f"{heard.garbage!r}; {problem}" if heard.garbage else str(problem)
+                stray.first = f"{stray.first!r}; {problem}" if stray.first else str(problem)
                 process.kill()
             except (anyio.ClosedResourceError, anyio.BrokenResourceError):
                 return
@@ -97,25 +99,25 @@ async def linked(process: ServerProcess, heard: Heard) -> AsyncGenerator[Streams
                 stream.close()
 
 
-def _message(line: bytes, heard: Heard) -> SessionMessage | None:
+def _message(line: bytes, stray: StrayOutput) -> SessionMessage | None:
     if not line.strip():
         return None
     if not line.lstrip().startswith(b"{"):
-        heard.garbled(line)
+        stray.add(line)
         return None
     try:
         message = SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
     except ValueError:
-        heard.garbled(line)
+        stray.add(line)
         return None
-    heard.understood()
+    stray.message_seen()
     return message
 
 
 _MOST_PAGES = 50
 
 
-class Offered:
+class OfferedTool:
     """A tool as a server describes it."""
 
     def __init__(self, tool: Any) -> None:
@@ -124,18 +126,18 @@ class Offered:
         self.schema: Mapping[str, Any] = dict(tool.input_schema or {})
 
 
-class Talk:
-    """A conversation with one server."""
+class ServerSession:
+    """An open session with one server."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
 
-    async def tools(self) -> list[Offered]:
-        found: list[Offered] = []
+    async def tools(self) -> list[OfferedTool]:
+        found: list[OfferedTool] = []
         cursor: str | None = None
         for _ in range(_MOST_PAGES):
             page = await self._client.list_tools(cursor=cursor)
-            found.extend(Offered(tool) for tool in page.tools)
+            found.extend(OfferedTool(tool) for tool in page.tools)
             cursor = page.next_cursor
             if not cursor:
                 break
@@ -146,28 +148,28 @@ class Talk:
 
 
 @contextlib.asynccontextmanager
-async def talk(
-    spec: ServerSpec, process: ServerProcess | None, heard: Heard, answers: Answers
-) -> AsyncGenerator[Talk]:
-    """Connected and introduced to each other."""
-    _hush()
+async def connect(
+    spec: ServerSpec, process: ServerProcess | None, stray: StrayOutput, answers: Answers
+) -> AsyncGenerator[ServerSession]:
+    """Connected and initialized."""
+    _silence_logging()
     async with contextlib.AsyncExitStack() as stack:
-        transport = _transport(spec, process, heard, stack)
+        transport = _transport(spec, process, stray, stack)
         client = await stack.enter_async_context(
             Client(
                 transport,
                 client_info=Implementation(name="hookline", version="0.1.0"),
-                elicitation_callback=_Asked(spec.name, answers),
+                elicitation_callback=_Questions(spec.name, answers),
             )
         )
-        yield Talk(client)
+        yield ServerSession(client)
 
 
 def _transport(
-    spec: ServerSpec, process: ServerProcess | None, heard: Heard, stack: contextlib.AsyncExitStack
+    spec: ServerSpec, process: ServerProcess | None, stray: StrayOutput, stack: contextlib.AsyncExitStack
 ) -> AbstractAsyncContextManager[Any]:
     if process is not None:
-        return linked(process, heard)
+        return process_streams(process, stray)
     if spec.kind == "sse":
         return sse_client(spec.url, headers=dict(spec.headers), timeout=spec.startup_timeout)
     http = httpx2.AsyncClient(
@@ -177,8 +179,8 @@ def _transport(
     return streamable_http_client(spec.url, http_client=http)
 
 
-class _Asked:
-    """Questions of a server, in our words."""
+class _Questions:
+    """Passes a server's questions on."""
 
     def __init__(self, server: str, answers: Answers) -> None:
         self._server = server
@@ -207,12 +209,12 @@ def _result(answer: ServerAnswer) -> ElicitResult:
     content = dict(answer.content) if answer.action == "accept" and answer.content is not None else None
     try:
         return ElicitResult(action=answer.action, content=content)
-    except ValueError:  # values that no form has
+    except ValueError:  # values that a form cannot have
         return ElicitResult(action="cancel")
 
 
-def _hush() -> None:
-    """What the package logs about servers would be printed raw, over the screen."""
+def _silence_logging() -> None:
+    """The package's log records would be printed unescaped, in the middle of the screen."""
     for name in ("mcp", "client"):
         logger = logging.getLogger(name)
         if not logger.handlers:

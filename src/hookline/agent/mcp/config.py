@@ -1,4 +1,7 @@
-"""What configuration says of one MCP server, read entry by entry: a bad one never hides the others."""
+"""The MCP servers of a session: `.mcp.json` of the project and the user, `mcp_servers` of settings files.
+
+Entries are read one by one: a bad one is reported and does not hide the others.
+"""
 
 import os
 import re
@@ -17,13 +20,13 @@ from hookline.model.diagnostics import Diagnostic, Where
 Source = Literal["user", "project", "local"]
 Kind = Literal["stdio", "http", "sse"]
 
-#: Seconds one call may take, and seconds a server may take until it can be called.
+#: Seconds that a call may take, and that a server may take to connect.
 CALL_SECONDS = 60.0
 START_SECONDS = 30.0
 _LONGEST_WAIT = 24 * 3600.0
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}")
-#: Other names for the way to a server.
+#: The values of `type`.
 _KINDS: Mapping[str, Kind] = {"stdio": "stdio", "http": "http", "streamable-http": "http", "sse": "sse"}
 
 
@@ -59,12 +62,12 @@ class ServerSpec(Struct, frozen=True, kw_only=True):
 
     @property
     def reached(self) -> str:
-        """How it is reached, for messages; headers and variables may hold secrets and are left out."""
+        """How it is reached, for messages. Without headers and variables: they may hold secrets."""
         return " ".join(self.command) if self.kind == "stdio" else self.url.partition("?")[0]
 
 
 class EntryReader:
-    """Reads entries of one document. `scale` is what its times are divided by to be seconds."""
+    """Reads the entries of one document. `scale` is the number of its time units in a second."""
 
     def __init__(self, document: Document, source: Source, env: Mapping[str, str], scale: float) -> None:
         self._document = document
@@ -74,7 +77,7 @@ class EntryReader:
         self.said: list[Diagnostic] = []
 
     def read(self, name: str, given: Any, *path: str) -> ServerSpec | None:
-        """None when it is switched off or cannot be used; the latter is said."""
+        """None when it is disabled, or cannot be used, which is reported."""
         found = len(self.said)
         if not isinstance(given, Mapping):
             self._wrong(f"the MCP server {name} is not a table", *path)
@@ -108,7 +111,7 @@ class EntryReader:
         kind = self._kind(name, entry, path)
         if kind is None:
             return None
-        filled = _Filling(self._env)
+        filled = _Variables(self._env)
         spec = ServerSpec(
             name=name,
             source=self._source,
@@ -158,8 +161,8 @@ class EntryReader:
 
     def _unknown(self, name: str, key: str, path: tuple[str, ...]) -> None:
         close = nearest(key, Entry.__struct_fields__)
-        hint = f"; did you mean {close!r}?" if close else " and is left aside"
-        message = f"the MCP server {name}: {key!r} means nothing here{hint}"
+        hint = f"; did you mean {close!r}?" if close else " and was ignored"
+        message = f"the MCP server {name}: {key!r} is not supported{hint}"
         where = self._document.where(*path, key)
         self.said.append(Diagnostic("warning" if close else "info", "unused-field", message, where))
 
@@ -167,8 +170,8 @@ class EntryReader:
         self.said.append(Diagnostic("error", "bad-mcp-server", message, self._document.where(*path)))
 
 
-class _Filling:
-    """Puts variables of the environment in the place of `${NAME}` and `${NAME:-default}`."""
+class _Variables:
+    """Replaces `${NAME}` and `${NAME:-default}` by environment variables."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self._env = env
@@ -191,19 +194,19 @@ class _Filling:
 
 _OWN_FOLDERS = frozenset({".hookline", "hookline"})
 _TABLES = ("mcp_servers", "mcpServers")
-#: `.mcp.json` is other agents' file too, and they count in milliseconds.
+#: `.mcp.json` is a file of other agents too, and they count in milliseconds.
 _MILLISECONDS, _SECONDS = 1000.0, 1.0
 
 
 class ServersFound(Struct, frozen=True):
-    """Servers by name, and what is wrong with those that are not among them."""
+    """The servers that can be used, and what is wrong with the others."""
 
     specs: tuple[ServerSpec, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
 def mcp_files(cwd: str, env: Mapping[str, str]) -> Iterator[tuple[Source, str]]:
-    """Every `.mcp.json` that may be there, from the weakest to the strongest."""
+    """Every place of a `.mcp.json`, from the weakest to the strongest."""
     user = user_directory(env)
     if user is not None:
         yield "user", os.path.join(user, "mcp.json")
@@ -213,7 +216,7 @@ def mcp_files(cwd: str, env: Mapping[str, str]) -> Iterator[tuple[Source, str]]:
 
 
 def find_servers(cwd: str, env: Mapping[str, str], settings: Sequence[Document]) -> ServersFound:
-    """All of them; where a name stands twice, the file that is nearer to the project wins."""
+    """All of them. If two have the same name, the one nearer to the project wins."""
     found: dict[str, ServerSpec | None] = {}
     said: list[Diagnostic] = []
     for source in ("user", "project", "local"):
@@ -238,7 +241,7 @@ def _mcp_documents(
 def _settings(
     documents: Sequence[Document], source: Source, env: Mapping[str, str]
 ) -> Iterator[tuple[Document, float]]:
-    """Those of Hookline's own settings files, which were read already."""
+    """Hookline's own settings files, which were read already."""
     user = user_directory(env)
     for document in documents:
         folder = os.path.dirname(document.file)

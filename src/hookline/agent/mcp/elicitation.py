@@ -1,4 +1,4 @@
-"""What a server asks the user, and what comes back, in words of our own."""
+"""Questions of MCP servers: hooks may answer first, then the user, and hooks see the answer before it is sent."""
 
 import asyncio
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from hookline.agent.hooks import Hooks
 from hookline.agent.mcp.schema import arguments_problem
-from hookline.agent.ports import Listener, Shown
+from hookline.agent.ports import UserPort
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.outcome import Outcome
@@ -20,7 +20,7 @@ class ServerQuestion(Struct, frozen=True, kw_only=True):
     server: str
     message: str
     mode: Literal["form", "url"] = "form"
-    #: What the answer must look like: an object whose fields are plain values.
+    #: JSON Schema of the answer: an object whose fields are plain values.
     schema: Mapping[str, Any] = {}
     url: str | None = None
     elicitation_id: str | None = None
@@ -32,21 +32,13 @@ class ServerAnswer(Struct, frozen=True, kw_only=True):
 
 
 class Answers(Protocol):
-    """Whoever answers servers."""
+    """Answers the questions of servers."""
 
     async def ask(self, question: ServerQuestion) -> ServerAnswer: ...
 
 
-class NobodyAnswers:
-    """Nobody is there: the question is dismissed, which is not the same as a no."""
-
-    async def ask(self, question: ServerQuestion) -> ServerAnswer:
-        del question
-        return ServerAnswer(action="cancel")
-
-
 class PendingQuestions:
-    """The questions of a server that wait for an answer."""
+    """The open questions of a server."""
 
     def __init__(self, answers: Answers) -> None:
         self._answers = answers
@@ -59,8 +51,8 @@ class PendingQuestions:
     def answered(self) -> "asyncio.Future[Any]":
         return asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def forget(self) -> None:
-        """Nobody waits for the call any more, so nobody is asked for it."""
+    def withdraw(self) -> None:
+        """The call they belong to was given up, so they are withdrawn."""
         for task in self._tasks:
             task.cancel()
 
@@ -80,17 +72,13 @@ class PendingQuestions:
 _ACTIONS: Mapping[str, Action] = {"accept": "accept", "decline": "decline", "cancel": "cancel"}
 
 
-class Eliciting:
-    """Answers for one session. `person` is None where nobody can be asked."""
+class Elicitation:
+    """Answers for one session. `person` is None if nobody can be asked: the question is then cancelled."""
 
-    def __init__(
-        self, hooks: Hooks, person: Answers | None, listener: Listener, dialog: asyncio.Lock
-    ) -> None:
+    def __init__(self, hooks: Hooks, user: UserPort, person: Answers | None) -> None:
         self._hooks = hooks
+        self._user = user
         self._person = person
-        self._listener = listener
-        #: Shared with the questions of permission: there is one user.
-        self._dialog = dialog
 
     async def ask(self, question: ServerQuestion) -> ServerAnswer:
         asked = await self._hooks.dispatch(
@@ -104,15 +92,15 @@ class Eliciting:
                 requested_schema=question.schema if question.mode == "form" else None,
             ),
         )
-        answer = self._of_hooks(asked, question)
+        answer = self._hooks_answer(asked, question)
         if answer is None:
-            answer = await self._of_person(question)
-        return await self._before_it_leaves(question, answer)
+            answer = await self._ask_person(question)
+        return await self._after_hooks(question, answer)
 
-    async def _of_person(self, question: ServerQuestion) -> ServerAnswer:
+    async def _ask_person(self, question: ServerQuestion) -> ServerAnswer:
         if self._person is None:
             return ServerAnswer(action="cancel")
-        async with self._dialog:
+        async with self._user.dialog:
             kind = "elicitation_url_dialog" if question.mode == "url" else "elicitation_dialog"
             message = f"The MCP server {question.server} asks: {question.message}"
             await self._hooks.dispatch(e.NOTIFICATION, p.Notice(message=message, notification_type=kind))
@@ -121,7 +109,7 @@ class Eliciting:
             )
             return await self._person.ask(question)
 
-    async def _before_it_leaves(self, question: ServerQuestion, answer: ServerAnswer) -> ServerAnswer:
+    async def _after_hooks(self, question: ServerQuestion, answer: ServerAnswer) -> ServerAnswer:
         seen = await self._hooks.dispatch(
             e.ELICITATION_RESULT,
             p.QuestionAnswer(
@@ -132,15 +120,15 @@ class Eliciting:
                 elicitation_id=question.elicitation_id,
             ),
         )
-        final = self._of_hooks(seen, question) or answer
+        final = self._hooks_answer(seen, question) or answer
         said = f'Elicitation response for server "{question.server}": {final.action}'
         await self._hooks.dispatch(
             e.NOTIFICATION, p.Notice(message=said, notification_type="elicitation_response")
         )
         return final
 
-    def _of_hooks(self, outcome: Outcome, question: ServerQuestion) -> ServerAnswer | None:
-        """What hooks answered; a block is a no. None when they leave it to others."""
+    def _hooks_answer(self, outcome: Outcome, question: ServerQuestion) -> ServerAnswer | None:
+        """What hooks answered; a block declines. None when they leave the answer to the user."""
         if outcome.blocked:
             return ServerAnswer(action="decline")
         given: Any = outcome.answer
@@ -151,8 +139,7 @@ class Eliciting:
         content: Any = fields.get("content")
         problem = _misfit(action, content, question)
         if problem is not None or action is None:
-            text = f"a hook's answer to the MCP server {question.server} is not used: {problem}"
-            self._listener.show(Shown(kind="warning", text=text))
+            self._user.warn(f"a hook's answer to the MCP server {question.server} is not used: {problem}")
             return None
         return ServerAnswer(action=action, content=content if action == "accept" else None)
 
@@ -163,5 +150,5 @@ def _misfit(action: Action | None, content: Any, question: ServerQuestion) -> st
     if action != "accept" or question.mode == "url":
         return None
     if content is not None and not isinstance(content, Mapping):
-        return "its content is no object"
+        return "its content is not an object"
     return arguments_problem(question.schema, cast("Mapping[str, Any]", content or {}))

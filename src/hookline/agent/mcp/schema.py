@@ -1,6 +1,6 @@
-"""Whether arguments fit the schema a server gave: what models get wrong, not all that JSON Schema can say.
+"""Checks arguments against the JSON Schema of a server's tool: what models get wrong, not all of JSON Schema.
 
-Patterns and references are left to the server: they are somebody else's text, and could run or lead anywhere.
+Patterns and references are left to the server: they are untrusted text, and may be slow or refer to anything.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ _IS: Mapping[str, Callable[[Any], bool]] = {
 
 
 def arguments_problem(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> str | None:
-    """Everything that is wrong in one sentence, up to a few things; None when they fit."""
+    """What is wrong with them in one sentence, up to a few things; None when they fit."""
     found: list[str] = []
     for problem in _problems(schema, arguments, "", 0):
         found.append(problem)

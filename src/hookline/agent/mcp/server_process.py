@@ -1,4 +1,4 @@
-"""The process of an MCP server: lines in, lines out, its last words kept, and an end that always comes."""
+"""The process of an MCP server: lines in, lines out, the end of its stderr, and an end within seconds."""
 
 import asyncio
 import contextlib
@@ -12,32 +12,32 @@ from hookline.handlers.process.spawn import Started, signal_group, start
 from hookline.handlers.process.watchdog import Watchdog
 from hookline.model.raw import Broke
 
-#: Small: all lines of one are looked at in one go.
+#: Small: all lines of a chunk are handled without a pause.
 _CHUNK = 16384
-#: A server that sends more than this in one line is not speaking the protocol.
+#: A longer line is not the protocol.
 _LONGEST_LINE = 16 << 20
-_LONGEST_WORDS = 4096
-#: How long a server has to go by itself once its input is closed, and again once it was told to.
+_LONGEST_STDERR = 4096
+#: Seconds for a server to exit once its input is closed, and again after SIGTERM.
 _GRACE = 1.0
 
 
 class ServerEndedError(Exception):
-    """Its process is not there, or does not take anything any more."""
+    """The process has ended or does not read any more."""
 
 
 class ServerProcess:
-    """Started in a session of its own. When the agent dies, however it dies, the watchdog kills the group."""
+    """Started in a session of its own. If the agent dies, however it dies, the watchdog kills the group."""
 
     def __init__(self, started: Started, watchdog: Watchdog) -> None:
         self._loop = asyncio.get_running_loop()
         self._started = started
         self._watchdog = watchdog
         self._stdin_open = True
-        self._words = b""
+        self._stderr = b""
         #: The exit status, negative for a signal, once it has ended.
         self.ended: asyncio.Future[int] = self._loop.create_future()
         self._exit = exit_watch(self._loop, started.pid, self._reap)
-        self._loop.add_reader(started.stderr, self._hear)
+        self._loop.add_reader(started.stderr, self._read_stderr)
         watchdog.began(self._loop, started.pid)
 
     @classmethod
@@ -51,13 +51,13 @@ class ServerProcess:
         return cls(started, watchdog)
 
     @property
-    def words(self) -> str:
+    def last_stderr(self) -> str:
         """The last line it wrote to stderr."""
-        lines = self._words.decode("utf-8", "replace").strip().splitlines()
+        lines = self._stderr.decode("utf-8", "replace").strip().splitlines()
         return lines[-1].strip() if lines else ""
 
     async def lines(self) -> AsyncGenerator[bytes]:
-        """What it prints, line by line, until it has ended or closed its output."""
+        """Its output line by line, until it has ended or closed it."""
         begun: list[bytes] = []
         while chunk := await self._read():
             *ends, rest = chunk.split(b"\n")
@@ -67,11 +67,11 @@ class ServerProcess:
             begun.append(rest)
             if len(begun) * _CHUNK > _LONGEST_LINE and sum(map(len, begun)) > _LONGEST_LINE:
                 raise ServerEndedError(f"it printed a line of more than {_LONGEST_LINE >> 20} MB")
-            # One that never stops printing must not keep everybody else from their turn.
+            # A server that never stops printing must not block the loop.
             await asyncio.sleep(0)
 
     async def write(self, line: bytes) -> None:
-        """Raises ServerEndedError when nobody reads any more."""
+        """Raises ServerEndedError when the process does not read any more."""
         left = memoryview(line)
         while left:
             if not self._stdin_open or self.ended.done():
@@ -84,29 +84,29 @@ class ServerProcess:
                 raise ServerEndedError(f"it does not read any more: {problem.strerror}") from None
 
     async def end(self) -> None:
-        """As the protocol wants it: its input ends, then it is told to go, then it is made to."""
+        """As the protocol wants it: close its input, then SIGTERM, then SIGKILL."""
         try:
             self._close_stdin()
-            if not await self._gone_within(_GRACE):
+            if not await self._exits_within(_GRACE):
                 signal_group(self._started.pid, signal.SIGTERM)
-                await self._gone_within(_GRACE)
+                await self._exits_within(_GRACE)
         finally:
             self.kill()
 
     def kill(self) -> None:
-        """At once, and nothing is left; for whoever cannot wait."""
+        """Kill the whole group now."""
         self._close_stdin()
         if not self.ended.done():
             signal_group(self._started.pid, signal.SIGKILL)
             self._exit.close()
             self._reap()
 
-    async def _gone_within(self, seconds: float) -> bool:
+    async def _exits_within(self, seconds: float) -> bool:
         await asyncio.wait({self.ended}, timeout=seconds)
         return self.ended.done()
 
     async def _read(self) -> bytes:
-        """The next bytes; nothing when it ended, also where something it started still holds its output."""
+        """The next bytes; none when it ended, even if a process it started still holds its output open."""
         while True:
             try:
                 return os.read(self._started.stdout, _CHUNK)
@@ -128,32 +128,32 @@ class ServerProcess:
         finally:
             remove(descriptor)
 
-    def _hear(self) -> None:
+    def _read_stderr(self) -> None:
         try:
-            heard = os.read(self._started.stderr, _CHUNK)
+            chunk = os.read(self._started.stderr, _CHUNK)
         except BlockingIOError:
             return
         except OSError:
-            heard = b""
-        if not heard:
+            chunk = b""
+        if not chunk:
             self._loop.remove_reader(self._started.stderr)
-        self._words = (self._words + heard)[-_LONGEST_WORDS:]
+        self._stderr = (self._stderr + chunk)[-_LONGEST_STDERR:]
 
     def _reap(self) -> None:
-        """What is left of its group goes first: afterwards its number may be a stranger's."""
+        """Kill what is left of its group first: once it is reaped, its pid may belong to another process."""
         signal_group(self._started.pid, signal.SIGKILL)
         self._watchdog.ended(self._started.pid)
         try:
             status = self._started.popen.wait(_GRACE)
-        except subprocess.TimeoutExpired:  # the kernel itself is busy with it; nobody can do more
+        except subprocess.TimeoutExpired:  # stuck in the kernel
             status = -signal.SIGKILL
-        self._hear()
+        self._read_stderr()
         self._loop.remove_reader(self._started.stderr)
         if not self.ended.done():
             self.ended.set_result(status)
 
     def release(self) -> None:
-        """Give the descriptors back, once nobody reads or writes any more."""
+        """Close the descriptors, after the last read and write."""
         self._close_stdin()
         for descriptor in (self._started.stdout, self._started.stderr):
             with contextlib.suppress(OSError):

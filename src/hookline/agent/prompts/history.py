@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 import msgspec
 
-from hookline.agent.prompts.local_commands import LOCAL_COMMANDS, slash_of
 from hookline.agent.safe_files import UnreadableError, opened, reason
 
 _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | sum(
@@ -52,10 +51,6 @@ class InputHistory:
         del known[: -self._most]
         if len(text) <= self._longest:
             self._append(_line(text))
-
-    def retry(self) -> str | None:
-        """The last text that went to a model."""
-        return next((text for text in reversed(self._known()) if not _is_local(text)), None)
 
     def _known(self) -> list[str]:
         if self._texts is None:
@@ -116,8 +111,3 @@ def _text(line: bytes) -> str | None:
         return msgspec.json.decode(line, type=str) if line.strip() else None
     except (msgspec.DecodeError, ValueError):
         return None
-
-
-def _is_local(text: str) -> bool:
-    slash = slash_of(text)
-    return slash is not None and slash.name in LOCAL_COMMANDS

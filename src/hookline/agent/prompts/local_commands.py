@@ -1,4 +1,4 @@
-"""The commands the agent carries out itself."""
+"""The slash commands that the agent carries out itself."""
 
 import re
 from collections.abc import Mapping
@@ -7,9 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from hookline.agent.prompts.prompt import LocalCommand
-
-#: A name, then its arguments. `/etc/hosts` is a path and a blank before the slash makes it plain text.
+#: A name, then its arguments. `/etc/hosts` is a path; a space before the slash makes it plain text.
 _SLASH = re.compile(r"/([A-Za-z][\w.:-]*)(?=\s|$)")
 
 
@@ -20,11 +18,18 @@ class Slash(Struct, frozen=True):
     arguments: str
 
 
+class LocalCommand(Struct, frozen=True):
+    """A command for the agent itself: nothing of it reaches a model."""
+
+    name: str
+    argument: str = ""
+
+
 class LocalRow(Struct, frozen=True):
     argument: Literal["none", "optional", "required"]
-    #: How the argument is called in help and messages.
-    called: str
-    says: str
+    #: The argument's name in help and messages.
+    placeholder: str
+    summary: str
 
 
 #: In the order /help lists them.
@@ -47,35 +52,35 @@ LOCAL_COMMANDS: Mapping[str, LocalRow] = MappingProxyType(
 )
 
 
-#: What these widen no hook may widen, so one that puts them into a prompt changes nothing.
+#: These widen what the agent may do, so a hook that writes them into a prompt changes nothing.
 ONLY_TYPED = frozenset({"mode", "add-dir"})
 
 
-def not_typed(command: LocalCommand, typed: str) -> bool:
-    """Whether only the user may do this, and the user did not type it."""
+def only_typed(command: LocalCommand, typed: str) -> bool:
+    """Whether only the user may give this command, and the user did not type it."""
     slash = slash_of(typed)
     return command.name in ONLY_TYPED and (slash is None or local_command(slash) != command)
 
 
 def slash_of(text: str) -> Slash | None:
-    """The command a text is, or None when it is plain text."""
+    """The command in a text, or None when it is plain text."""
     found = _SLASH.match(text)
     return Slash(found[1], text[found.end() :].strip()) if found else None
 
 
 def local_command(slash: Slash) -> LocalCommand | str | None:
-    """The command, or what is wrong with it; None when its name is none of the agent's own."""
+    """The command, or what is wrong with it; None when it is not a local one."""
     row = LOCAL_COMMANDS.get(slash.name)
     if row is None:
         return None
     if row.argument == "required" and not slash.arguments:
-        return f"/{slash.name} needs an argument: /{slash.name} {row.called}"
+        return f"/{slash.name} needs an argument: /{slash.name} {row.placeholder}"
     if row.argument == "none" and slash.arguments:
-        return f"/{slash.name} takes no argument; nothing was done"
+        return f"/{slash.name} takes no argument; it was not run"
     return LocalCommand(slash.name, slash.arguments)
 
 
 def usage(name: str) -> str:
     row = LOCAL_COMMANDS[name]
-    called = f"[{row.called}]" if row.argument == "optional" else row.called
-    return f"/{name} {called}".rstrip()
+    shown = f"[{row.placeholder}]" if row.argument == "optional" else row.placeholder
+    return f"/{name} {shown}".rstrip()

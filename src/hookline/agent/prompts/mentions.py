@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from hookline.agent.prompts.prompt import Surroundings
+from hookline.agent.prompts.prompt import PromptContext
 from hookline.agent.safe_files import UnreadableError, chunks, opened, reason
 from hookline.model.safe_text import one_line
 
@@ -114,21 +114,21 @@ class _Contents(Struct, frozen=True):
     says: str = ""
 
 
-def with_mentions(text: str, sought: str, around: Surroundings) -> tuple[str, tuple[str, ...]]:
+def with_mentions(text: str, sought: str, context: PromptContext) -> tuple[str, tuple[str, ...]]:
     """The text, followed by the files that `sought` (it, or a part of it) mentions; and what could not be read."""
     if "@" not in sought:
         return text, ()
-    expanded = expand(mentions(sought), around)
+    expanded = expand(mentions(sought), context)
     return "\n\n".join((text, *expanded.blocks)), expanded.problems
 
 
-def expand(found: Sequence[Mention], around: Surroundings) -> Expanded:
+def expand(found: Sequence[Mention], context: PromptContext) -> Expanded:
     blocks: dict[tuple[str, int, int | None], str] = {}
     problems: list[str] = []
     for mention in found[:MOST_WORDS]:
-        there = _there(mention, around)
+        there = _there(mention, context)
         if there is None:
-            if _is_missed(mention, around):
+            if _is_missed(mention, context):
                 problems.append(f"@{one_line(mention.name, 200)}: there is no such file")
             continue
         path, reading = there
@@ -139,7 +139,7 @@ def expand(found: Sequence[Mention], around: Surroundings) -> Expanded:
             problems.append(f"only the first {MOST_MENTIONS} mentioned files were read")
             break
         try:
-            blocks[key] = _block(path, reading, around)
+            blocks[key] = _block(path, reading, context)
         except UnreadableError as problem:
             problems.append(f"@{one_line(mention.name, 200)} {problem}")
     if len(found) > MOST_WORDS:
@@ -147,9 +147,9 @@ def expand(found: Sequence[Mention], around: Surroundings) -> Expanded:
     return Expanded(tuple(blocks.values()), tuple(problems))
 
 
-def _there(mention: Mention, around: Surroundings) -> tuple[str, Reading] | None:
+def _there(mention: Mention, context: PromptContext) -> tuple[str, Reading] | None:
     for reading in mention.readings:
-        path = _absolute(reading.path, around)
+        path = _absolute(reading.path, context)
         try:
             os.lstat(path)
         except (OSError, ValueError):
@@ -158,19 +158,19 @@ def _there(mention: Mention, around: Surroundings) -> tuple[str, Reading] | None
     return None
 
 
-def _absolute(path: str, around: Surroundings) -> str:
-    home = around.env.get("HOME", "")
+def _absolute(path: str, context: PromptContext) -> str:
+    home = context.env.get("HOME", "")
     if path.startswith("~/") and os.path.isabs(home):
         path = os.path.join(home, path[2:])
-    return os.path.normpath(os.path.join(around.cwd, path))
+    return os.path.normpath(os.path.join(context.cwd, path))
 
 
-def _is_missed(mention: Mention, around: Surroundings) -> bool:
+def _is_missed(mention: Mention, context: PromptContext) -> bool:
     """Also when it stands below a directory that is there: `@src/nothing`."""
     if mention.looks_like_a_path():
         return True
     above, slash, _rest = mention.name.partition("/")
-    return bool(slash) and _is_directory(_absolute(above, around))
+    return bool(slash) and _is_directory(_absolute(above, context))
 
 
 def _is_directory(path: str) -> bool:
@@ -180,23 +180,23 @@ def _is_directory(path: str) -> bool:
         return False
 
 
-def _block(path: str, reading: Reading, around: Surroundings) -> str:
-    _refuse_forbidden(path, around)
+def _block(path: str, reading: Reading, context: PromptContext) -> str:
+    _refuse_forbidden(path, context)
     if _is_directory(path):
         contents, kind = _listing(path), "Directory"
     else:
         contents, kind = _lines(path, reading), "File"
-    label = f"{kind} {one_line(_label(path, around.cwd), _WIDEST_PATH)}"
+    label = f"{kind} {one_line(_label(path, context.cwd), _WIDEST_PATH)}"
     label += f" ({contents.says}):" if contents.says else ":"
     fence = _fence(contents.text)
     return f"{label}\n{fence}\n{contents.text}\n{fence}"
 
 
-def _refuse_forbidden(path: str, around: Surroundings) -> None:
-    if around.objection is None:
+def _refuse_forbidden(path: str, context: PromptContext) -> None:
+    if context.objection is None:
         return
     for name in dict.fromkeys((path, os.path.realpath(path))):
-        why = around.objection(name)
+        why = context.objection(name)
         if why is not None:
             raise UnreadableError(f"was not read: {one_line(why, 300)}")
 

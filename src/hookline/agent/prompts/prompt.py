@@ -1,16 +1,20 @@
-"""What comes in with a prompt, and what comes out of it."""
+"""A prompt while it is prepared: what decides what a text becomes, and the prompt that comes out."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
 
+from hookline.agent.prompts.local_commands import LocalCommand
 from hookline.matching.patterns import Expression, Patterns
 from hookline.model.errors import PatternError
 from hookline.model.safe_text import one_line
 
-#: A pattern made to be slow takes milliseconds per KiB, so of a longer prompt only the beginning is searched.
+#: A slow pattern takes milliseconds per KiB, so only the beginning of a longer prompt is searched.
 LONGEST_ROUTED = 16 * 1024
+
+#: Where a command or skill was found, in the terms of UserPromptExpansion.
+Origin = Literal["projectSettings", "userSettings"]
 
 
 class Route(Struct, frozen=True):
@@ -21,7 +25,7 @@ class Route(Struct, frozen=True):
 
 
 class Router:
-    """Routes in the order they were given. One that cannot be understood is told, and matches nothing."""
+    """Chooses a model by the first route that matches. A route with a bad pattern is reported and ignored."""
 
     def __init__(self, routes: Sequence[Route] = ()) -> None:
         self._routes: list[tuple[Expression, str]] = []
@@ -44,34 +48,23 @@ class Router:
         return next((model for pattern, model in self._routes if pattern.found(beginning)), None)
 
 
-#: Where a command or skill was found, in the words hooks know.
-Origin = Literal["projectSettings", "userSettings"]
-
-
-class LocalCommand(Struct, frozen=True):
-    """A command the agent carries out itself: nothing of it reaches a model."""
-
-    name: str
-    argument: str = ""
-
-
-class Surroundings(Struct, frozen=True, kw_only=True, eq=False):
-    """Everything beside its text that decides what a prompt becomes."""
+class PromptContext(Struct, frozen=True, kw_only=True, eq=False):
+    """Everything besides its text that decides what a prompt becomes."""
 
     cwd: str
     #: HOME and XDG_CONFIG_HOME say where the user's commands are, and what `~` is.
     env: Mapping[str, str] = {}
     router: Router | None = None
-    #: Why a mentioned file may not be read, or None. Asked with the path and with what a link leads to.
+    #: Why a mentioned file may not be read, or None. Asked with the path and with the target of a link.
     objection: Callable[[str], str | None] | None = None
 
 
-class Prepared(Struct, frozen=True, kw_only=True):
+class PreparedPrompt(Struct, frozen=True, kw_only=True):
     """A prompt, ready. `shown` is for people, the history and the transcript; `text` is for the model."""
 
     shown: str
     text: str = ""
-    #: The model this prompt asks for: its command's, else the first route that fits.
+    #: The model this prompt asks for: its command's, else that of the first route that matches.
     model: str | None = None
     #: `allowed-tools` of the command or skill, as permission rules; None when it has none.
     allowed_tools: tuple[str, ...] | None = None
@@ -82,7 +75,7 @@ class Prepared(Struct, frozen=True, kw_only=True):
     command_file: str = ""
     #: Hooks in the front matter of the command or skill, as they were written.
     hooks: Mapping[str, Any] | None = None
-    #: What the user should be told, each printable as it is.
+    #: Printable messages for the user.
     problems: tuple[str, ...] = ()
     local: LocalCommand | None = None
     #: False when there is nothing for a model: a local command, or a command that cannot be used.

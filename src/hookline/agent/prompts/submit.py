@@ -1,44 +1,43 @@
-"""From a submitted text to a turn that may begin. Hooks come first; what they leave is all anybody else sees."""
+"""From a submitted text to a turn that may begin. Hooks come first; everything after sees only what they leave."""
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from msgspec import Struct
 
-from hookline.agent.hooks import Hooks
-from hookline.agent.ports import Listener, Shown
-from hookline.agent.prompts.prompt import LocalCommand, Prepared
+from hookline.agent.ports import Shown
+from hookline.agent.prompts.local_commands import LocalCommand
+from hookline.agent.prompts.prompt import PreparedPrompt
+from hookline.agent.turn.turn import AgentParts
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.outcome import ContextItem, Outcome
-from hookline.permissions.rules import RuleReader, RuleSet
-
-_BLOCKED = "a hook blocked the prompt"
+from hookline.permissions.rules import RuleSet
 
 
-class Intake(Protocol):
-    """What a text becomes, once hooks have let it through."""
+class Prompts(Protocol):
+    """Turns a text that hooks let through into a prompt."""
 
-    async def prepare(self, text: str, cwd: str) -> Prepared: ...
+    async def prepare(self, text: str, cwd: str) -> PreparedPrompt: ...
 
-    async def begin(self, prepared: Prepared) -> Sequence[str]:
-        """Hooks let it through: what it brings along counts from now on. Returns what is wrong with that."""
+    async def begin(self, prepared: PreparedPrompt) -> Sequence[str]:
+        """The prompt is accepted: hooks of its command join the session. Returns the problems found."""
         ...
 
     def remember(self, text: str) -> None:
-        """For the input history."""
+        """Add it to the input history."""
         ...
 
 
-class PlainIntake:
+class PlainPrompts:
     """No commands, no mentions: the text is the prompt."""
 
-    async def prepare(self, text: str, cwd: str) -> Prepared:
+    async def prepare(self, text: str, cwd: str) -> PreparedPrompt:
         del cwd
-        return Prepared(shown=text, text=text)
+        return PreparedPrompt(shown=text, text=text)
 
-    async def begin(self, prepared: Prepared) -> Sequence[str]:
+    async def begin(self, prepared: PreparedPrompt) -> Sequence[str]:
         del prepared
         return ()
 
@@ -46,7 +45,7 @@ class PlainIntake:
         del text
 
 
-class Admitted(Struct, frozen=True, kw_only=True):
+class AcceptedPrompt(Struct, frozen=True, kw_only=True):
     """A prompt that may become a turn."""
 
     #: As the user may see it again: after hooks, before files and commands were put in.
@@ -57,48 +56,45 @@ class Admitted(Struct, frozen=True, kw_only=True):
     context: tuple[ContextItem, ...] = ()
 
 
-class Rejected(Struct, frozen=True, kw_only=True):
-    """It leaves nothing behind but the reason, and the text for whoever wants to mend it."""
+class RejectedPrompt(Struct, frozen=True, kw_only=True):
+    """Nothing of it is kept; the text is given back for the user to edit."""
 
     why: str
     text: str
 
 
-class Admitting:
-    def __init__(
-        self, hooks: Hooks, intake: Intake, listener: Listener, rules: RuleReader | None = None
-    ) -> None:
-        self._hooks = hooks
-        self._intake = intake
-        self._listener = listener
-        self._rules = rules
+class Submission:
+    """Takes the prompts of one session."""
 
-    async def admit(
-        self, text: str, cwd: str, named: Callable[[str], None]
-    ) -> Admitted | Rejected | LocalCommand:
-        """`named` is told the id of the prompt before any hook runs."""
-        named(str(uuid.uuid4()))
+    def __init__(self, parts: AgentParts, prompts: Prompts) -> None:
+        self._hooks = parts.hooks
+        self._workplace = parts.workplace
+        self._user = parts.user
+        self._rules = parts.permissions.reader
+        self._prompts = prompts
+
+    async def submit(self, text: str) -> AcceptedPrompt | RejectedPrompt | LocalCommand:
+        self._hooks.update(prompt_id=str(uuid.uuid4()))
         submitted = await self._hooks.dispatch(e.USER_PROMPT_SUBMIT, p.Prompt(prompt=text))
         if submitted.blocked or submitted.stop:
-            return self._rejected(text, submitted)
+            return self._blocked(text, submitted)
         final = text if submitted.updated_prompt is None else str(submitted.updated_prompt)
         if not final.strip():
-            return self._nothing(final)
-        prepared = await self._intake.prepare(final, cwd)
-        for problem in prepared.problems:
-            self._listener.show(Shown(kind="warning", text=problem))
+            return self._rejected(final, "the prompt is empty: there is nothing to send")
+        prepared = await self._prompts.prepare(final, self._workplace.cwd)
+        self._warn(prepared.problems)
         if prepared.local is not None:
             return prepared.local
         if not prepared.sends:
-            return Rejected(why="; ".join(prepared.problems) or "there is nothing to send", text=final)
+            why = "; ".join(prepared.problems) or "there is nothing to send"
+            return RejectedPrompt(why=why, text=final)
         expanded = await self._expanded(prepared)
         if expanded is not None and (expanded.blocked or expanded.stop):
-            return self._rejected(final, expanded)
-        for problem in await self._intake.begin(prepared):
-            self._listener.show(Shown(kind="warning", text=problem))
-        self._intake.remember(final)
-        self._listener.show(Shown(kind="prompt", text=prepared.shown))
-        return Admitted(
+            return self._blocked(final, expanded)
+        self._warn(await self._prompts.begin(prepared))
+        self._prompts.remember(final)
+        self._user.listener.show(Shown(kind="prompt", text=prepared.shown))
+        return AcceptedPrompt(
             shown=prepared.shown,
             text=prepared.text,
             model=prepared.model,
@@ -106,7 +102,7 @@ class Admitting:
             context=(*submitted.context_items, *(expanded.context_items if expanded is not None else ())),
         )
 
-    async def _expanded(self, prepared: Prepared) -> Outcome | None:
+    async def _expanded(self, prepared: PreparedPrompt) -> Outcome | None:
         if prepared.command is None:
             return None
         return await self._hooks.dispatch(
@@ -120,22 +116,22 @@ class Admitting:
             ),
         )
 
-    def _allowed(self, prepared: Prepared) -> RuleSet | None:
+    def _allowed(self, prepared: PreparedPrompt) -> RuleSet | None:
         if prepared.allowed_tools is None:
             return None
         rules, problems = RuleSet.parse(
             allow=prepared.allowed_tools, source=f"/{prepared.command}", reader=self._rules
         )
-        for problem in problems:
-            self._listener.show(Shown(kind="warning", text=f"/{prepared.command}: allowed-tools: {problem}"))
+        self._warn([f"/{prepared.command}: allowed-tools: {problem}" for problem in problems])
         return rules
 
-    def _nothing(self, text: str) -> Rejected:
-        why = "the prompt is empty: there is nothing to send"
-        self._listener.show(Shown(kind="blocked", text=why))
-        return Rejected(why=why, text=text)
+    def _warn(self, problems: Sequence[str]) -> None:
+        for problem in problems:
+            self._user.warn(problem)
 
-    def _rejected(self, text: str, outcome: Outcome) -> Rejected:
-        why = outcome.reason or outcome.stop_reason or _BLOCKED
-        self._listener.show(Shown(kind="blocked", text=why))
-        return Rejected(why=why, text=text)
+    def _blocked(self, text: str, outcome: Outcome) -> RejectedPrompt:
+        return self._rejected(text, outcome.reason or outcome.stop_reason or "a hook blocked the prompt")
+
+    def _rejected(self, text: str, why: str) -> RejectedPrompt:
+        self._user.show("blocked", why)
+        return RejectedPrompt(why=why, text=text)

@@ -1,13 +1,12 @@
-"""What the agent does itself when the user types `/name`: one function each, listed by whoever builds the agent."""
+"""What the agent does when the user types `/name`: one function per local command."""
 
 import asyncio
 import os
 from collections.abc import Mapping
 from functools import partial
 
-from hookline.agent.ports import Shown
-from hookline.agent.prompts.prepare import ProjectIntake
-from hookline.agent.session.session import Agent, Command, Told
+from hookline.agent.prompts.prepare import ProjectPrompts
+from hookline.agent.session.session import Agent, Command, PromptResult
 from hookline.agent.subagents.worktrees import Worktrees
 from hookline.agent.tools.base import ToolError
 from hookline.agent.transcript.store import SessionsStore
@@ -17,59 +16,59 @@ from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.permissions.modes import MODES
 
-_DONE = Told(status="completed")
+_DONE = PromptResult(status="completed")
 
 
-def _say(agent: Agent, text: str, *, failed: bool = False) -> Told:
-    agent.listener.show(Shown(kind="warning" if failed else "notice", text=text))
-    return Told(status="failed" if failed else "completed", why=text if failed else "")
+def _say(agent: Agent, text: str, *, failed: bool = False) -> PromptResult:
+    agent.user.show("warning" if failed else "notice", text)
+    return PromptResult(status="failed" if failed else "completed", why=text if failed else "")
 
 
-async def clear(agent: Agent, argument: str) -> Told:
+async def clear(agent: Agent, argument: str) -> PromptResult:
     del argument
     await agent.begin_anew("clear", "clear")
     return _DONE
 
 
-async def compact(agent: Agent, argument: str) -> Told:
-    why = await agent.compacting.compact(agent.model_name, "manual", argument, tokens=agent.talk.tokens)
-    return _DONE if why is None else Told(status="blocked", why=why)
+async def compact(agent: Agent, argument: str) -> PromptResult:
+    why = await agent.compaction.compact(agent.model_name, "manual", argument)
+    return _DONE if why is None else PromptResult(status="blocked", why=why)
 
 
-async def mode(agent: Agent, argument: str) -> Told:
+async def mode(agent: Agent, argument: str) -> PromptResult:
     if await agent.set_mode(argument):
         return _say(agent, f"permission mode: {agent.permissions.mode}")
     return _say(agent, f"there is no mode {argument!r}; there are {', '.join(MODES)}", failed=True)
 
 
-async def model(agent: Agent, argument: str) -> Told:
+async def model(agent: Agent, argument: str) -> PromptResult:
     why = await agent.set_model(argument, "command")
     return _say(agent, why or f"model: {argument}", failed=why is not None)
 
 
-async def add_dir(agent: Agent, argument: str) -> Told:
-    directory = agent.place.path(argument)
+async def add_dir(agent: Agent, argument: str) -> PromptResult:
+    directory = agent.workplace.path(argument)
     if not await asyncio.to_thread(os.path.isdir, directory):
-        return _say(agent, f"{directory} is no directory", failed=True)
+        return _say(agent, f"{directory} is not a directory", failed=True)
     agent.permissions.add_directory(directory)
     added = await agent.fire(e.DIRECTORY_ADDED, p.DirectoryNote(directory=directory))
-    agent.talk.place(added.context_items)
+    agent.conversation.place(added.context_items)
     return _say(agent, f"the tools may work in {directory} too")
 
 
-async def leave(agent: Agent, argument: str) -> Told:
+async def leave(agent: Agent, argument: str) -> PromptResult:
     del argument
     agent.leaving = "prompt_input_exit"
     return _DONE
 
 
-async def logout(agent: Agent, argument: str) -> Told:
+async def logout(agent: Agent, argument: str) -> PromptResult:
     del argument
     agent.leaving = "logout"
     return _DONE
 
 
-async def cost(agent: Agent, argument: str) -> Told:
+async def cost(agent: Agent, argument: str) -> PromptResult:
     del argument
     used = agent.totals
     price = f", {used.cost_usd:.4f} USD" if used.cost_usd is not None else ""
@@ -77,32 +76,32 @@ async def cost(agent: Agent, argument: str) -> Told:
 
 
 def worktree_command(worktrees: Worktrees) -> Command:
-    async def worktree(agent: Agent, argument: str) -> Told:
-        """Into the worktree of that name; `keep` and `remove` lead out of the one it is in."""
+    async def worktree(agent: Agent, argument: str) -> PromptResult:
+        """Enter the worktree of that name; `keep` and `remove` leave the current one."""
         try:
             if argument in {"keep", "remove"}:
-                left = await worktrees.leave(agent.place, remove=argument == "remove")
+                left = await worktrees.leave(agent.workplace, remove=argument == "remove")
                 path = left.came_from
             else:
-                path = await worktrees.enter(argument, agent.place)
+                path = await worktrees.enter(argument, agent.workplace)
         except ToolError as problem:
             return _say(agent, str(problem), failed=True)
-        await agent.place.move(path)
+        await agent.workplace.move(path)
         return _say(agent, f"working in {path}")
 
     return worktree
 
 
-def help_command(intake: ProjectIntake) -> Command:
-    async def show_help(agent: Agent, argument: str) -> Told:
+def help_command(prompts: ProjectPrompts) -> Command:
+    async def show_help(agent: Agent, argument: str) -> PromptResult:
         del argument
-        return _say(agent, await intake.help_text(agent.place.cwd))
+        return _say(agent, await prompts.help_text(agent.workplace.cwd))
 
     return show_help
 
 
 def hooks_command(engine: Engine | None) -> Command:
-    async def show_hooks(agent: Agent, argument: str) -> Told:
+    async def show_hooks(agent: Agent, argument: str) -> PromptResult:
         del argument
         hooks = engine.hooks if engine is not None else ()
         lines = [f"{hook.policy.event_name}: {hook.name} ({hook.dialect}, {hook.where})" for hook in hooks]
@@ -112,28 +111,35 @@ def hooks_command(engine: Engine | None) -> Command:
 
 
 def resume_command(store: SessionsStore) -> Command:
-    async def resume(agent: Agent, argument: str) -> Told:
-        """The session ends here; whoever runs the agent goes on with the other one."""
+    async def resume(agent: Agent, argument: str) -> PromptResult:
+        """End this session; the host resumes the other one."""
         try:
             this = agent.hooks.scene.session_id
             find = partial(store.last, this) if argument == "last" else partial(store.find, argument)
             stored = await asyncio.to_thread(find)
         except TranscriptError as problem:
             return _say(agent, str(problem), failed=True)
-        agent.leaving, agent.goes_on_with = "resume", stored.id
+        agent.leaving, agent.resume_id = "resume", stored.id
         return _DONE
 
     return resume
 
 
-#: Those that need nothing but the agent.
-COMMANDS: Mapping[str, Command] = {
-    "clear": clear,
-    "compact": compact,
-    "mode": mode,
-    "model": model,
-    "add-dir": add_dir,
-    "exit": leave,
-    "logout": logout,
-    "cost": cost,
-}
+def session_commands(
+    worktrees: Worktrees, prompts: ProjectPrompts, engine: Engine | None, store: SessionsStore
+) -> Mapping[str, Command]:
+    """Every local command by its name."""
+    return {
+        "clear": clear,
+        "compact": compact,
+        "mode": mode,
+        "model": model,
+        "add-dir": add_dir,
+        "exit": leave,
+        "logout": logout,
+        "cost": cost,
+        "worktree": worktree_command(worktrees),
+        "help": help_command(prompts),
+        "hooks": hooks_command(engine),
+        "resume": resume_command(store),
+    }

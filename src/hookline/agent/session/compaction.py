@@ -1,16 +1,13 @@
-"""A conversation that grew too long is replaced by a summary, if hooks agree."""
+"""Replaces a conversation that grew too long by a summary, if hooks agree."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from msgspec.structs import replace
 
-from hookline.agent.conversation import Conversation
-from hookline.agent.hooks import Hooks
 from hookline.agent.messages import User
-from hookline.agent.models.port import ModelError, ModelPort, Response, Usage
-from hookline.agent.ports import Listener, Shown
-from hookline.agent.transcript.records import Records
+from hookline.agent.models.port import ModelError, Response
+from hookline.agent.turn.turn import AgentParts
 from hookline.model import events as e
 from hookline.model import payloads as p
 
@@ -18,63 +15,43 @@ _ASK = (
     "Summarise this conversation so that you can go on from the summary alone: what the user wants, what was "
     "done and found, which files matter, what is left to do. Answer with the summary only."
 )
-_BEGINS = "The conversation so far, summarised:"
+_SUMMARY = "The conversation so far, summarised:"
 
 
-class Compacting:
-    """Compacts one conversation. `restart` fires SessionStart, which comes with the new beginning."""
+class Compaction:
+    """Compacts one conversation. `restart` fires SessionStart for the conversation's new beginning."""
 
-    def __init__(
-        self,
-        *,
-        model: ModelPort,
-        hooks: Hooks,
-        conversation: Conversation,
-        records: Records,
-        listener: Listener,
-        limit: int,
-        restart: Callable[[], Awaitable[None]],
-        spend: Callable[[Usage], None],
-    ) -> None:
-        self._model = model
-        self._hooks = hooks
-        self._talk = conversation
-        self._records = records
-        self._listener = listener
-        self._limit = limit
+    def __init__(self, parts: AgentParts, restart: Callable[[], Awaitable[None]]) -> None:
+        self._parts = parts
+        self._hooks = parts.hooks
+        self._conversation = parts.conversation
+        self._limit = parts.settings.compact_at
         self._restart = restart
-        self._spend = spend
-        #: How long the conversation was when it was last refused: it is not tried again at once.
+        #: The length of the conversation when compaction was last refused: it is not tried again at once.
         self._refused_at = 0
 
-    async def if_needed(self, model: str, tokens: int, going_on: str) -> bool:
-        """Compact by itself once a request grew to the limit; `going_on` is what the turn is about."""
-        length = len(self._talk.messages)
-        if not self._limit or tokens < self._limit or length <= self._refused_at + 2:
+    async def automatic(self, model: str, task: str) -> bool:
+        """Compact because a request reached the limit. `task` is the prompt the turn works on."""
+        length = len(self._conversation.messages)
+        if length <= self._refused_at + 2:
             return False
-        if await self.compact(model, "auto", tokens=tokens, going_on=going_on) is None:
+        if await self.compact(model, "auto", task=task) is None:
             return True
         self._refused_at = length
         return False
 
     async def compact(
-        self,
-        model: str,
-        trigger: str,
-        instructions: str = "",
-        *,
-        tokens: int | None = None,
-        going_on: str = "",
+        self, model: str, trigger: str, instructions: str = "", *, task: str = ""
     ) -> str | None:
-        """Why it did not happen, or None when it did."""
-        if not self._talk.messages:
+        """None when it was compacted, else why not."""
+        if not self._conversation.messages:
             return "there is nothing to compact yet"
         before = await self._hooks.dispatch(
             e.PRE_COMPACT,
             p.Compaction(
                 trigger=trigger,
                 custom_instructions=instructions or None,
-                input_tokens=tokens,
+                input_tokens=self._conversation.tokens,
                 context_limit=self._limit or None,
             ),
         )
@@ -86,33 +63,33 @@ class Compacting:
             summary = given if isinstance(given, str) and given else await self._summary(model, asked)
         except ModelError as error:
             return self._refused(f"the conversation was not compacted: {error.kind}: {error}")
-        kept = [User(text=f"{_BEGINS}\n\n{summary}", by="compaction")]
-        if going_on:
-            kept.append(User(text=f"Go on with what the user asked for:\n\n{going_on}", by="compaction"))
-        self._talk.replace_all(kept)
-        self._talk.forget_session_context()
-        self._records.compacted(summary, kept)
+        kept = [User(text=f"{_SUMMARY}\n\n{summary}", by="compaction")]
+        if task:
+            kept.append(User(text=f"Go on with what the user asked for:\n\n{task}", by="compaction"))
+        self._conversation.replace_all(kept)
+        self._conversation.forget_session_context()
+        self._conversation.records.compacted(summary, kept)
         self._refused_at = 0
         after = await self._hooks.dispatch(
             e.POST_COMPACT, p.Compacted(trigger=trigger, compact_summary=summary)
         )
-        self._talk.place(after.context_items)
+        self._conversation.place(after.context_items)
         await self._restart()
         return None
 
     async def _summary(self, model: str, instructions: str) -> str:
-        """One request of its own: no tools, and nothing of it stays in the conversation."""
-        request = self._talk.request(model, ())
+        """A separate request without tools; it leaves nothing in the conversation."""
+        request = self._conversation.request(model, ())
         question = User(text="\n\n".join([_ASK, instructions] if instructions else [_ASK]), by="compaction")
         response = Response()
-        async for piece in self._model.stream(replace(request, messages=(*request.messages, question))):
+        async for piece in self._parts.model.stream(replace(request, messages=(*request.messages, question))):
             if isinstance(piece, Response):
                 response = piece
-        self._spend(response.usage)
+        self._parts.workplace.spend(response.usage)
         if not response.text.strip():
             raise ModelError("unknown", "the model gave an empty summary")
         return response.text
 
     def _refused(self, why: str) -> str:
-        self._listener.show(Shown(kind="warning", text=why))
+        self._parts.user.warn(why)
         return why

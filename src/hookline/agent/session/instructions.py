@@ -1,4 +1,4 @@
-"""Instruction files of a conversation: at its start, near files that are touched, anew after compaction."""
+"""Instruction files of a session: AGENTS.md, CLAUDE.md and rules. Loaded at its start, and near files it works on."""
 
 import asyncio
 import os
@@ -9,11 +9,9 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.agent.conversation import Conversation
-from hookline.agent.hooks import Hooks
-from hookline.agent.ports import Listener, Shown
 from hookline.agent.prompts.front_matter import read_front_matter
 from hookline.agent.safe_files import UnreadableError, chunks, opened
+from hookline.agent.turn.turn import AgentParts
 from hookline.dialects.places import user_directory
 from hookline.dialects.registry import sharing
 from hookline.matching.patterns import glob
@@ -28,16 +26,71 @@ _INCLUDE = re.compile(r"(?:^|(?<=\s))@([^\s`'\"<>|]+)")
 _FENCE = re.compile(r"^\s*(```|~~~)")
 
 
+class Instructions:
+    """Loads each file once, and fires InstructionsLoaded with the reason each time."""
+
+    def __init__(self, parts: AgentParts) -> None:
+        self._hooks = parts.hooks
+        self._user = parts.user
+        self._workplace = parts.workplace
+        self._texts = parts.conversation.instructions
+        self._root = parts.hooks.scene.project_dir or parts.workplace.cwd
+        self._loaded: dict[str, Instruction] = {}
+
+    async def start(self) -> None:
+        """Load what holds from the first request on."""
+        self._loaded.clear()
+        self._texts.clear()
+        found = await asyncio.to_thread(at_start, self._root, self._workplace.cwd, self._workplace.env)
+        await self._load(found, "session_start")
+
+    async def reload(self) -> None:
+        """The conversation was compacted. The texts are still in the system text; only the event fires again."""
+        for instruction in tuple(self._loaded.values()):
+            await self._fire(instruction, "compact")
+
+    async def load_near(self, files: Iterable[str]) -> None:
+        """Tools worked on these files: load the instructions of their directories, and rules that match them."""
+        for file in files:
+            found = await asyncio.to_thread(nested, self._root, file)
+            await self._load(found, "nested_traversal", file)
+            found = await asyncio.to_thread(matching_rules, self._root, file)
+            await self._load(found, "path_glob_match", file)
+
+    async def _load(self, found: "Found", reason: str, trigger: str | None = None) -> None:
+        for problem in found.problems:
+            self._user.warn(problem)
+        for instruction in found.instructions:
+            if instruction.file in self._loaded:
+                continue
+            self._loaded[instruction.file] = instruction
+            self._texts[instruction.file] = instruction.text
+            await self._fire(instruction, "include" if instruction.parent else reason, trigger)
+
+    async def _fire(self, instruction: "Instruction", reason: str, trigger: str | None = None) -> None:
+        await self._hooks.dispatch(
+            e.INSTRUCTIONS_LOADED,
+            p.InstructionFile(
+                file_path=instruction.file,
+                load_reason=reason,
+                memory_type=instruction.memory_type,
+                globs=instruction.globs,
+                trigger_file_path=trigger,
+                parent_file_path=instruction.parent,
+            ),
+        )
+
+
 class Instruction(Struct, frozen=True, kw_only=True):
-    """One file that speaks to the model."""
+    """One file with text for the model."""
 
     file: str
     text: str
-    #: User, Project or Local, as hooks know it.
+    #: User, Project or Local, as in the event.
     memory_type: str = "Project"
     #: The file that includes it.
     parent: str | None = None
-    #: It counts only where a file that fits is touched.
+    #: It is loaded only when a tool works on a file that matches.
     globs: tuple[str, ...] = ()
 
 
@@ -47,7 +100,7 @@ class Found(Struct, frozen=True):
 
 
 def at_start(root: str, cwd: str, env: Mapping[str, str]) -> Found:
-    """The user's own, then those of every directory from the project's root down to where the agent works."""
+    """The user's files, then those of every directory from the project's root down to the working directory."""
     files: list[tuple[str, str, str]] = []
     home = env.get("HOME", "")
     user = user_directory(env)
@@ -62,25 +115,25 @@ def at_start(root: str, cwd: str, env: Mapping[str, str]) -> Found:
 
 
 def nested(root: str, touched: str) -> Found:
-    """Those of the directories between the root and a file that was touched."""
+    """The files of the directories between the root and a file that was touched."""
     folder = os.path.dirname(touched)
     return _read_all(
         [(file, kind, root) for directory in down_to(root, folder)[1:] for file, kind in _files_of(directory)]
     )
 
 
-def fitting(root: str, touched: str) -> Found:
-    """Rules of the project whose globs fit a file that was touched."""
+def matching_rules(root: str, touched: str) -> Found:
+    """Rules of the project whose globs match a file that was touched."""
     relative = os.path.relpath(touched, root)
     if relative.startswith(os.pardir):
         return Found()
     found = _rules(root)
-    fits = [each for each in found.instructions if any(_fits(one, relative) for one in each.globs)]
-    return Found(tuple(fits), found.problems)
+    matches = [each for each in found.instructions if any(_matches(one, relative) for one in each.globs)]
+    return Found(tuple(matches), found.problems)
 
 
-def _fits(pattern: str, path: str) -> bool:
-    """A star is any text; `**/` may also be nothing at all."""
+def _matches(pattern: str, path: str) -> bool:
+    """`*` matches any text, `**/` also nothing."""
     return glob(pattern.replace("**/", "*")).matches(path)
 
 
@@ -125,15 +178,15 @@ def _with_globs(instruction: Instruction) -> Instruction:
 
 
 def _read_all(files: Sequence[tuple[str, str, str]], *, included: bool = True) -> Found:
-    reading = _Reading(included=included)
+    reader = _Reader(included=included)
     for file, kind, within in files:
         if os.path.lexists(file):
-            reading.read(file, kind, within, None, 0)
-    return Found(tuple(reading.instructions), tuple(reading.problems))
+            reader.read(file, kind, within, None, 0)
+    return Found(tuple(reader.instructions), tuple(reader.problems))
 
 
-class _Reading:
-    """Follows includes, each file once, and never out of the directory its first file stands for."""
+class _Reader:
+    """Follows includes, reads each file once, and never leaves the directory of the first file."""
 
     def __init__(self, *, included: bool) -> None:
         self._included = included
@@ -147,7 +200,7 @@ class _Reading:
             return
         self._seen.add(real)
         if not (real + os.sep).startswith(os.path.realpath(within) + os.sep):
-            self.problems.append(f"{file} was not read: it leads out of {within}")
+            self.problems.append(f"{file} was not read: it is outside {within}")
             return
         text = self._text(real, file)
         if text is None:
@@ -173,7 +226,7 @@ class _Reading:
             return None
         text = raw.decode("utf-8", "replace")
         if len(text) > _LONGEST:
-            self.problems.append(f"{shown} is cut: only its first {_LONGEST:,} characters count")
+            self.problems.append(f"{shown} is too long: only its first {_LONGEST:,} characters are used")
         return text[:_LONGEST]
 
 
@@ -184,66 +237,3 @@ def _includes(text: str) -> Iterator[str]:
             fenced = not fenced
         elif not fenced:
             yield from (found[1] for found in _INCLUDE.finditer(line))
-
-
-class Instructions:
-    """Each file counts once, and each time one is taken in an event says so, and why."""
-
-    def __init__(
-        self,
-        *,
-        root: str,
-        env: Mapping[str, str],
-        hooks: Hooks,
-        conversation: Conversation,
-        listener: Listener,
-    ) -> None:
-        self._root = root
-        self._env = env
-        self._hooks = hooks
-        self._talk = conversation
-        self._listener = listener
-        self._loaded: dict[str, Instruction] = {}
-
-    async def start(self, cwd: str) -> None:
-        """What holds from the first request on."""
-        self._loaded.clear()
-        self._talk.instructions.clear()
-        found = await asyncio.to_thread(at_start, self._root, cwd, self._env)
-        await self._take(found, "session_start")
-
-    async def again(self) -> None:
-        """The conversation was compacted: what was loaded is loaded anew."""
-        for instruction in tuple(self._loaded.values()):
-            await self._tell(instruction, "compact")
-
-    async def touched(self, files: Iterable[str]) -> None:
-        """Tools worked on these files: what speaks for their place counts from now on."""
-        for file in files:
-            found = await asyncio.to_thread(nested, self._root, file)
-            await self._take(found, "nested_traversal", file)
-            found = await asyncio.to_thread(fitting, self._root, file)
-            await self._take(found, "path_glob_match", file)
-
-    async def _take(self, found: Found, reason: str, trigger: str | None = None) -> None:
-        for problem in found.problems:
-            self._listener.show(Shown(kind="warning", text=problem))
-        for instruction in found.instructions:
-            if instruction.file in self._loaded:
-                continue
-            self._loaded[instruction.file] = instruction
-            self._talk.instructions[instruction.file] = instruction.text
-            await self._tell(instruction, "include" if instruction.parent else reason, trigger)
-
-    async def _tell(self, instruction: Instruction, reason: str, trigger: str | None = None) -> None:
-        await self._hooks.dispatch(
-            e.INSTRUCTIONS_LOADED,
-            p.InstructionFile(
-                file_path=instruction.file,
-                load_reason=reason,
-                memory_type=instruction.memory_type,
-                globs=instruction.globs,
-                trigger_file_path=trigger,
-                parent_file_path=instruction.parent,
-            ),
-        )

@@ -1,35 +1,29 @@
-"""How a turn ends, whatever ended it: the books first, then TurnSettled."""
+"""How a turn ends, whatever ended it: usage and transcript are brought up to date, then TurnSettled fires."""
 
 import time
 
 from msgspec.structs import asdict
 
-from hookline.agent.conversation import Conversation
-from hookline.agent.hooks import Hooks
 from hookline.agent.models.port import ModelError, Usage
-from hookline.agent.ports import Listener, Shown
-from hookline.agent.transcript.records import Records
-from hookline.agent.turn.turn import Ending, Turn
+from hookline.agent.ports import Shown
+from hookline.agent.turn.turn import AgentParts, Ending, Turn
 from hookline.model import events as e
 from hookline.model import payloads as p
 
 
-class Settling:
-    """Keeps the books of one session."""
+class Settlement:
+    """Settles the turns of one session and adds up their usage."""
 
-    def __init__(
-        self, hooks: Hooks, conversation: Conversation, records: Records, listener: Listener
-    ) -> None:
-        self._hooks = hooks
-        self._talk = conversation
-        self._records = records
-        self._listener = listener
+    def __init__(self, parts: AgentParts) -> None:
+        self._hooks = parts.hooks
+        self._conversation = parts.conversation
+        self._user = parts.user
         self.totals = Usage()
 
     async def failed(self, turn: Turn, error: ModelError) -> Ending:
-        """The model gave no answer: everybody who wants to know is told, and Stop does not fire."""
+        """The model gave no answer: Notification, Error and StopFailure fire, Stop does not."""
         message = str(error)
-        self._listener.show(Shown(kind="warning", text=f"the model failed ({error.kind}): {message}"))
+        self._user.warn(f"the model failed ({error.kind}): {message}")
         notice = p.Notice(message=message, notification_type="error", level="error")
         await self._hooks.dispatch(e.NOTIFICATION, notice)
         await self._hooks.dispatch(e.ERROR, p.RunError(message=message, error_type=error.kind))
@@ -42,11 +36,11 @@ class Settling:
     async def settle(
         self, turn: Turn, ending: Ending, *, started: float, session_id: str, queued: int
     ) -> None:
-        """The same on every way out; only then whatever is queued."""
+        """The same on every way out, before a queued prompt is played."""
         self.totals += turn.usage
-        self._talk.turn_over()
+        self._conversation.turn_over()
         if turn.iteration:
-            self._records.turn(turn.number, ending.status, turn.usage, self.totals)
+            self._conversation.records.turn(turn.number, ending.status, turn.usage, self.totals)
         await self._hooks.dispatch(
             e.TURN_SETTLED,
             p.TurnSummary(
@@ -63,4 +57,4 @@ class Settling:
                 stop_hook_active=turn.held,
             ),
         )
-        self._listener.show(Shown(kind="settled", text=ending.status))
+        self._user.listener.show(Shown(kind="settled", text=ending.status))

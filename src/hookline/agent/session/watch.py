@@ -1,4 +1,4 @@
-"""What changes around a session while it runs: watched files and the configuration itself."""
+"""What changes around a session while it runs: files that hooks watch, and the configuration itself."""
 
 import asyncio
 import os
@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from time import monotonic
 from typing import Literal
 
-from hookline.agent.ports import Shown
 from hookline.agent.session.session import Agent
 from hookline.config.engine import Engine
 from hookline.config.watch import Mark, Reload, Watch, mark, standing_directories, until_different
@@ -15,73 +14,72 @@ from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.hook import Hook
 
-_MOST = 30
-_SECONDS = 60.0
+Change = Literal["add", "change", "unlink"]
+
+#: How many files of a watched directory are looked at.
+_MOST_FILES = 1000
+#: Seconds given to a program that is still writing.
+_WRITE_SECONDS = 0.05
+_MOST_CHANGES = 30
+_CHANGES_SECONDS = 60.0
 
 
-class Storms:
-    """Lets so many changes of one file through in so many seconds; then it must be quiet for as long."""
+def _ignore(problem: str) -> None:
+    del problem
+
+
+class ChangeLimit:
+    """Stops feedback loops when a FileChanged hook edits the file it watches.
+
+    One file may change so many times in so many seconds; then it must be quiet for as long.
+    """
 
     def __init__(
         self,
-        report: Callable[[str], None],
+        report: Callable[[str], None] = _ignore,
         *,
-        most: int = _MOST,
-        seconds: float = _SECONDS,
+        most: int = _MOST_CHANGES,
+        seconds: float = _CHANGES_SECONDS,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._report = report
         self._most = most
         self._seconds = seconds
         self._clock = clock
-        self._passed: dict[str, deque[float]] = {}
+        self._recent: dict[str, deque[float]] = {}
         self._quiet_until: dict[str, float] = {}
 
-    def passes(self, file: str) -> bool:
+    def allows(self, file: str) -> bool:
         now = self._clock()
         if now < self._quiet_until.get(file, now):
             self._quiet_until[file] = now + self._seconds
             return False
         self._quiet_until.pop(file, None)
-        passed = self._passed.setdefault(file, deque(maxlen=self._most))
-        if len(passed) == self._most and now - passed[0] < self._seconds:
-            del self._passed[file]
+        recent = self._recent.setdefault(file, deque(maxlen=self._most))
+        if len(recent) == self._most and now - recent[0] < self._seconds:
+            del self._recent[file]
             self._quiet_until[file] = now + self._seconds
             self._report(
-                f"{file} changed {self._most} times in {self._seconds:g} s: its changes are not told any more until "
-                f"it is left alone for as long. Does a hook of FileChanged change it?"
+                f"{file} changed {self._most} times in {self._seconds:g} s: FileChanged does not fire for it until "
+                f"it has not changed for as long. Does a FileChanged hook edit it?"
             )
             return False
-        passed.append(now)
+        recent.append(now)
         return True
 
 
-Change = Literal["add", "change", "unlink"]
-#: A directory that is watched stands for its files, up to so many.
-_MOST_FILES = 1000
-_SETTLES = 0.05
-
-
-def _ignore(told: str) -> None:
-    del told
-
-
 class FileWatch:
-    """Run it as a task beside the agent. `changed` is awaited for each change, one after another."""
+    """Notices changes of watched files. Run it as a task beside the agent."""
 
-    def __init__(
-        self, changed: Callable[[str, Change], Awaitable[None]], storms: Storms | None = None
-    ) -> None:
-        self._changed = changed
-        self._storms = storms if storms is not None else Storms(_ignore)
+    def __init__(self, limit: ChangeLimit | None = None) -> None:
+        self._limit = limit if limit is not None else ChangeLimit()
         self._paths: set[str] = set()
         self._marks: dict[str, Mark] = {}
         self._held: Counter[str] = Counter()
         self._again = asyncio.Event()
-        self._over = False
 
     def add(self, paths: Iterable[str]) -> None:
-        """Watch these as well: files that are or may come to be, and directories for what is in them."""
+        """Watch these as well: files, also ones that do not exist yet, and directories for the files in them."""
         new = set(paths) - self._paths
         if new:
             self._paths |= new
@@ -89,42 +87,37 @@ class FileWatch:
             self._again.set()
 
     def hold(self, file: str) -> None:
-        """A tool of the agent changed this and tells hooks itself: until `seen`, nothing is told of it here."""
+        """A tool changed the file and tells hooks itself: report nothing about it until `seen`."""
         self._held[file] += 1
-        self._forget([file])
+        self._mark_again(file)
 
     def seen(self, file: str) -> None:
-        """All hooks have been told; what they did to the file is known as well."""
-        self._forget([file])
+        """Hooks have been told, and what they did to the file is no further change."""
+        self._mark_again(file)
         self._held[file] -= 1
         if not self._held[file]:
             del self._held[file]
 
-    async def run(self) -> None:
-        """Until the task is cancelled or `stop` is called."""
-        while not self._over:
+    async def run(self, changed: Callable[[str, Change], Awaitable[None]]) -> None:
+        """Await `changed` for each change, one after another, until the task is cancelled."""
+        while True:
             if not self._paths:
                 await self._again.wait()
             self._again.clear()
-            await self._something_happens()
+            await self._wait_for_change()
             for file, change in self._differences():
-                if self._storms.passes(file):
-                    await self._changed(file, change)
-                # What the hooks of this event did to the file is not another one, or they would run for ever.
-                self._forget([file])
+                if self._limit.allows(file):
+                    await changed(file, change)
+                # What hooks of this event did to the file is no further change, or they would never stop.
+                self._mark_again(file)
 
-    def stop(self) -> None:
-        self._over = True
-        self._again.set()
-
-    def _forget(self, files: Iterable[str]) -> None:
-        for file in files:
-            now = mark(file)
-            if now is None:
-                self._marks.pop(file, None)
-            elif self._watches(file):
-                # Others must not be marked: they would seem to vanish when all that is watched is looked at.
-                self._marks[file] = now
+    def _mark_again(self, file: str) -> None:
+        now = mark(file)
+        if now is None:
+            self._marks.pop(file, None)
+        elif self._watches(file):
+            # Only watched files: a mark of any other would look like a deleted file.
+            self._marks[file] = now
 
     def _watches(self, file: str) -> bool:
         directory = os.path.dirname(file)
@@ -141,14 +134,14 @@ class FileWatch:
         found.extend((file, "unlink") for file in before if file not in self._marks)
         return sorted(each for each in found if each[0] not in self._held)
 
-    async def _something_happens(self) -> None:
+    async def _wait_for_change(self) -> None:
         if _marks(self._paths) != self._marks:
-            # While hooks of another change ran. Whoever writes gets a moment to finish.
-            await asyncio.sleep(_SETTLES)
+            # Changed while hooks of another change ran.
+            await asyncio.sleep(_WRITE_SECONDS)
             return
-        await until_different(standing_directories(self._paths), self._again, self._different)
+        await until_different(standing_directories(self._paths), self._again, self._differs)
 
-    def _different(self) -> bool:
+    def _differs(self) -> bool:
         return self._again.is_set() or _marks(self._paths) != self._marks
 
 
@@ -172,42 +165,40 @@ def _files(path: str) -> list[str]:
 
 
 class SessionWatch:
-    """Fires FileChanged and ConfigChange for one agent, until it is closed."""
+    """Fires FileChanged and ConfigChange for one agent, until it is closed.
+
+    `engine` is None where the configuration is not watched; `extra` are hooks that a reload keeps.
+    """
 
     def __init__(
-        self,
-        agent: Agent,
-        engine: Engine | None,
-        cwd: str,
-        home: str,
-        *,
-        extra: Sequence[Hook] = (),
-        live: bool = True,
+        self, agent: Agent, files: FileWatch, engine: Engine | None, extra: Sequence[Hook] = ()
     ) -> None:
         self._agent = agent
-        self._home = home
-        self._files = FileWatch(self._file_changed, Storms(self._warn))
+        self._files = files
         self._engine = engine
         self._extra = tuple(extra)
         self._count = len(engine.hooks) if engine is not None else 0
+        self._home = agent.workplace.env.get("HOME", "")
         self._config: Watch | None = None
-        if engine is not None and live:
+        if engine is not None:
+            cwd = agent.workplace.cwd
             self._config = Watch(engine, cwd, self._reloaded, agree=self._config_changed)
         self._tasks: list[asyncio.Task[None]] = []
-        agent.on_watch = self._files.add
-        agent.place.on_wrote, agent.place.on_told = self._files.hold, self._files.seen
 
     def start(self, paths: Iterable[str] = ()) -> None:
-        self._files.add([*paths, *self._agent.watched])
-        self._tasks.append(asyncio.ensure_future(self._kept(self._files.run, "files")))
+        self._files.add(paths)
+        watches: dict[str, Callable[[], Awaitable[None]]] = {
+            "files": lambda: self._files.run(self._file_changed)
+        }
         if self._config is not None:
-            self._tasks.append(asyncio.ensure_future(self._kept(self._config.run, "the configuration")))
+            watches["the configuration"] = self._config.run
+        self._tasks += [asyncio.ensure_future(self._guarded(run, what)) for what, run in watches.items()]
 
-    async def _kept(self, watching: Callable[[], Awaitable[None]], what: str) -> None:
-        """The session goes on without what cannot be watched, and says so."""
+    async def _guarded(self, run: Callable[[], Awaitable[None]], what: str) -> None:
+        """If something cannot be watched, say so and let the session go on."""
         try:
-            await watching()
-        except Exception as problem:  # noqa: BLE001 - whatever it is, it must not go unseen
+            await run()
+        except Exception as problem:  # noqa: BLE001 - whatever it is, the user must see it
             self._warn(f"{what} cannot be watched any more: {type(problem).__name__}: {problem}")
 
     async def close(self) -> None:
@@ -219,10 +210,10 @@ class SessionWatch:
 
     async def _file_changed(self, file: str, change: Change) -> None:
         outcome = await self._agent.fire(e.FILE_CHANGED, p.FileEdit(file_path=file, event=change))
-        self._agent.watch(outcome.watch_paths)
+        self._agent.workplace.watch(outcome.watch_paths)
 
     async def _config_changed(self, changed: tuple[str, ...]) -> bool:
-        """Hooks are asked before a change counts; one objection keeps all of it out."""
+        """Hooks are asked before a change takes effect; one objection rejects all of it."""
         objections: list[str] = []
         for file in changed:
             outcome = await self._agent.fire(
@@ -239,7 +230,7 @@ class SessionWatch:
         if ".local." in os.path.basename(file):
             return "local_settings"
         inside = self._home and file.startswith(self._home.rstrip(os.sep) + os.sep)
-        project = self._agent.hooks.scene.project_dir or self._agent.place.cwd
+        project = self._agent.hooks.scene.project_dir or self._agent.workplace.cwd
         if inside and not file.startswith(project.rstrip(os.sep) + os.sep):
             return "user_settings"
         return "project_settings"
@@ -252,18 +243,19 @@ class SessionWatch:
         for diagnostic in reload.diagnostics:
             self._warn(str(diagnostic))
         if self._engine is not None and reload.in_force:
-            # A guard that is gone, by whoever's hand, must not be gone silently.
+            # A guard must not disappear silently, whoever removed it.
             before, self._count = self._count, len(self._engine.hooks)
             files = ", ".join(reload.changed)
-            told = f"{files} changed: {self._count} hooks are in force now, {before} were before"
-            self._agent.listener.show(Shown(kind="notice", text=told))
+            self._agent.user.show(
+                "notice", f"{files} changed: {self._count} hooks are in force now, {before} were before"
+            )
 
     def _warn(self, text: str) -> None:
-        self._agent.listener.show(Shown(kind="warning", text=text))
+        self._agent.user.warn(text)
 
 
 def watched_names(engine: Engine, cwd: str) -> list[str]:
-    """Names that hooks of FileChanged match: there a matcher says what is to be watched."""
+    """Files that matchers of FileChanged hooks name: they are watched from the start."""
     found: list[str] = []
     for hook in engine.hooks:
         if hook.event is e.FILE_CHANGED and hook.matcher is not None:

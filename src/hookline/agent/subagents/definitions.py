@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.agent.session_hooks import builtin_hooks
+from hookline.agent.session_hooks import Additions, builtin_hooks
 from hookline.agent.subagents.subagent import AgentType
 from hookline.config.engine import Engine
 from hookline.config.files import read_file
@@ -257,13 +257,11 @@ def definition_hooks(
     for name, agent in definitions.agents.items():
         reading = engine.loader.document(_part(definitions.document, ("agents", name)))
         said.extend(reading.diagnostics)
-        flags = builtin_hooks(
-            engine.make_hook,
-            date=agent.add_date,
-            environment=agent.add_environment_info,
-            files=agent.add_prompt_files,
-            begins=e.SESSION_START if name == chosen else e.SUBAGENT_START,
+        additions = Additions(
+            date=agent.add_date, environment=agent.add_environment_info, files=agent.add_prompt_files
         )
+        begins = e.SESSION_START if name == chosen else e.SUBAGENT_START
+        flags = builtin_hooks(engine.make_hook, additions, begins)
         hooks.extend(
             replace(hook, condition=_OfAgent(chosen, known, name, hook.condition))
             for hook in (*reading.hooks, *flags)

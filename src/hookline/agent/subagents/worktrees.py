@@ -1,4 +1,4 @@
-"""Git worktrees the agent enters and leaves. A hook may make one in its own way and say where it is."""
+"""Git worktrees that an agent enters and leaves. A WorktreeCreate hook may make one itself and say where it is."""
 
 import asyncio
 import os
@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from hookline.agent.tools.base import MAIN, ShapedTool, ToolError, ToolReply, Workplace
+from hookline.agent.tools.base import MAIN, RecordTool, ToolError, ToolReply, Workplace
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.safe_text import one_line
@@ -21,19 +21,19 @@ _GIT_SECONDS = 60.0
 class Entered(Struct, frozen=True, kw_only=True):
     path: str
     came_from: str
-    #: A hook made it, so git is not asked to remove it.
+    #: A hook made it, so the hook removes it, not git.
     by_hook: bool
 
 
 class Worktrees:
-    """The worktree of a session: at most one at a time."""
+    """The worktrees of a session. It works in at most one at a time."""
 
     def __init__(self, root: str) -> None:
         self._root = root
         self.entered: Entered | None = None
 
     async def create(self, name: str, place: Workplace) -> tuple[str, bool]:
-        """A worktree and whether a hook made it. Raises ToolError that says why there is none."""
+        """The path of a worktree, and whether a hook made it. Raises ToolError."""
         if _NAME.fullmatch(name) is None:
             raise ToolError(
                 f"{one_line(name, 80)!r} cannot be the name of a worktree: letters, digits, . _ -"
@@ -57,8 +57,8 @@ class Worktrees:
             force = ("--force",) if discard else ()
             await _git(self._root, "worktree", "remove", *force, path)
 
-    async def tidied(self, path: str, place: Workplace) -> bool:
-        """Remove a worktree of ours in which nothing was done; False where something would be lost."""
+    async def remove_unchanged(self, path: str, place: Workplace) -> bool:
+        """Remove a worktree in which nothing was done; False if something would be lost."""
         branch = f"hookline/{os.path.basename(path)}"
         commits = ("rev-list", "HEAD", "--not", f"--exclude={branch}", "--branches")
         if await _git(path, "status", "--porcelain") or await _git(path, *commits):
@@ -78,7 +78,7 @@ class Worktrees:
     async def leave(self, place: Workplace, *, remove: bool, discard: bool = False) -> Entered:
         here = self.entered
         if here is None:
-            raise ToolError("the session is in no worktree")
+            raise ToolError("the session is not in a worktree")
         if remove:
             await self.remove(here.path, place, by_hook=here.by_hook, discard=discard)
         self.entered, place.worktree = None, ""
@@ -94,39 +94,17 @@ class ExitArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     discard_changes: Annotated[bool, Meta(description="Remove it even if something would be lost.")] = False
 
 
-class WorktreeTools:
-    def __init__(self, worktrees: Worktrees) -> None:
-        self._worktrees = worktrees
+def worktree_tools(worktrees: Worktrees) -> tuple[RecordTool[EnterArguments], RecordTool[ExitArguments]]:
+    """EnterWorktree and ExitWorktree, for the main agent only."""
 
-    def tools(self) -> tuple[ShapedTool[EnterArguments], ShapedTool[ExitArguments]]:
-        only_main = frozenset({MAIN})
-        return (
-            ShapedTool(
-                "EnterWorktree",
-                "Makes a git worktree and works there from now on.",
-                "run",
-                EnterArguments,
-                self._enter,
-                only_main,
-            ),
-            ShapedTool(
-                "ExitWorktree",
-                "Goes back to where the session was before it entered the worktree.",
-                "run",
-                ExitArguments,
-                self._exit,
-                only_main,
-            ),
-        )
-
-    async def _enter(self, arguments: EnterArguments, place: Workplace) -> ToolReply:
-        path = await self._worktrees.enter(arguments.name, place)
+    async def enter(arguments: EnterArguments, place: Workplace) -> ToolReply:
+        path = await worktrees.enter(arguments.name, place)
         message = f"Created worktree at {path}. The session works there now; ExitWorktree leaves it."
         return ToolReply(text=message, response={"worktreePath": path, "message": message}, moved_to=path)
 
-    async def _exit(self, arguments: ExitArguments, place: Workplace) -> ToolReply:
+    async def leave(arguments: ExitArguments, place: Workplace) -> ToolReply:
         remove = arguments.action == "remove"
-        left = await self._worktrees.leave(place, remove=remove, discard=arguments.discard_changes)
+        left = await worktrees.leave(place, remove=remove, discard=arguments.discard_changes)
         done = "Left and removed" if remove else "Left"
         message = f"{done} the worktree at {left.path}. The session is back in {left.came_from}."
         return ToolReply(
@@ -140,9 +118,17 @@ class WorktreeTools:
             moved_to=left.came_from,
         )
 
+    only_main = frozenset({MAIN})
+    enter_text = "Makes a git worktree and works there from now on."
+    exit_text = "Goes back to where the session was before it entered the worktree."
+    return (
+        RecordTool("EnterWorktree", enter_text, "run", EnterArguments, enter, only_main),
+        RecordTool("ExitWorktree", exit_text, "run", ExitArguments, leave, only_main),
+    )
+
 
 async def _git(root: str, *words: str) -> str:
-    """What git prints. Raises ToolError with git's own words."""
+    """What git prints. Raises ToolError with git's error message."""
 
     def run() -> subprocess.CompletedProcess[str]:
         return subprocess.run(

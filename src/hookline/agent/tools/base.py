@@ -1,4 +1,4 @@
-"""What a tool is, and what it finds around it when it runs."""
+"""What a tool is, where it runs, and how one is made of a record of its arguments."""
 
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -7,27 +7,31 @@ from typing import Any, Generic, Literal, Protocol, TypeVar, cast
 import msgspec
 from msgspec import Struct
 
-from hookline.agent.hooks import Hooks
+from hookline.agent.hooks import SessionHooks
 from hookline.agent.models.port import Usage
 from hookline.matching.nearest import nearest
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.permissions.rules import RuleSet
 
-#: What a call does to the world; permission modes speak of these.
+#: What a call does to the world. Permission modes refer to these.
 Category = Literal["read", "write", "run", "web", "mcp", "agent", "other"]
 
-#: The caller that is nobody's sub-agent.
+#: The caller that is not a subagent.
 MAIN = "main"
+
+A = TypeVar("A", bound=Struct)
+
+_LONGEST_NAME = 80
 
 
 class ToolReply(Struct, frozen=True, kw_only=True):
-    """What came of a call: the text the model reads, and the facts hooks read."""
+    """The result of a call: text for the model, and data for hooks."""
 
     text: str
-    #: `tool_response` of PostToolUse; the text when there is nothing more to say.
+    #: `tool_response` of PostToolUse; None for the text.
     response: Any = None
-    #: The working directory after the call, when it moved. The agent moves, and says so, after the call.
+    #: The working directory after the call, if it changed. The agent moves there once all calls are done.
     moved_to: str | None = None
 
 
@@ -38,43 +42,57 @@ class ToolError(Exception):
         super().__init__(message)
         self.exit_code = exit_code
         self.interrupted = interrupted
-        #: Where a shell stood when its command failed.
+        #: The working directory of a shell when its command failed.
         self.moved_to: str | None = None
 
 
-def _ignore(_told: object) -> None:
-    pass
+class WatchedFiles(Protocol):
+    """Files whose changes hooks want to be told about."""
+
+    def add(self, paths: Sequence[str]) -> None: ...
+
+    def hold(self, file: str) -> None:
+        """A tool changed the file and tells hooks itself; the watcher stays silent until `seen`."""
+        ...
+
+    def seen(self, file: str) -> None: ...
+
+
+class UnwatchedFiles:
+    """For a workplace whose files nobody watches."""
+
+    def add(self, paths: Sequence[str]) -> None: ...
+
+    def hold(self, file: str) -> None: ...
+
+    def seen(self, file: str) -> None: ...
 
 
 class Workplace:
-    """The surroundings of one agent's tools. A sub-agent has one of its own."""
+    """Where one agent's tools run: directory, environment, hooks. A subagent has its own."""
 
     def __init__(
         self,
-        hooks: Hooks,
+        hooks: SessionHooks,
         cwd: str,
         *,
         env: Mapping[str, str] | None = None,
+        files: WatchedFiles | None = None,
         agent_id: str | None = None,
         agent_type: str | None = None,
     ) -> None:
         self.hooks = hooks
         self.cwd = os.path.abspath(cwd)
-        #: A snapshot: what changes later in this process is not the session's.
+        #: A snapshot: later changes to this process's environment do not reach the session.
         self.env: dict[str, str] = dict(os.environ if env is None else env)
-        #: The top of the git worktree it works in, if it is in one of its own.
-        self.worktree = ""
+        self.files: WatchedFiles = files if files is not None else UnwatchedFiles()
         self.agent_id = agent_id
         self.agent_type = agent_type
-        #: Set by the owner of the session: where the agent works now, and what hooks want watched.
-        self.on_move: Callable[[str], None] = _ignore
-        self.on_watch: Callable[[tuple[str, ...]], None] = _ignore
-        #: A tool changed a file; and hooks have been told of it.
-        self.on_wrote: Callable[[str], None] = _ignore
-        self.on_told: Callable[[str], None] = _ignore
-        #: Files the model has read, and their time of change then: an edit of anything else is a guess.
+        #: The top of the git worktree it works in, if it entered one.
+        self.worktree = ""
+        #: Files the model has read, and their modification time then: other files may not be edited.
         self.read_files: dict[str, float] = {}
-        #: `allowed-tools` of the turn that is being played; they hold for sub-agents it starts, too.
+        #: `allowed-tools` of the current turn. They hold for the subagents it starts, too.
         self.allowed: RuleSet | None = None
         self._spent = Usage()
         self._touched: list[str] = []
@@ -88,7 +106,7 @@ class Workplace:
         return os.path.normpath(os.path.join(self.cwd, os.path.expanduser(given)))
 
     def spend(self, usage: Usage) -> None:
-        """Something beside the turn's own requests asked a model."""
+        """Count a request to a model that is not one of the turn's own."""
         self._spent += usage
 
     def take_spent(self) -> Usage:
@@ -96,16 +114,20 @@ class Workplace:
         return taken
 
     def touch(self, arguments: Mapping[str, Any]) -> None:
-        """A call that ran named these files."""
+        """Note the files that a call named."""
         for field in ("file_path", "notebook_path", "path"):
             given = arguments.get(field)
             if isinstance(given, str) and given:
                 self._touched.append(self.path(given))
 
     def take_touched(self) -> tuple[str, ...]:
-        """The files named since the last time, each once."""
+        """The files noted since the last time, each once."""
         taken, self._touched = tuple(dict.fromkeys(self._touched)), []
         return taken
+
+    def watch(self, paths: Sequence[str]) -> None:
+        """Hooks want to be told when these change."""
+        self.files.add([self.path(path) for path in paths])
 
     async def shell_env(self, tool_name: str, command: str, tool_input: Mapping[str, Any]) -> dict[str, str]:
         """The environment of a command, with what ShellEnv hooks add."""
@@ -115,24 +137,24 @@ class Workplace:
         return {**self.env, **outcome.env}
 
     async def move(self, where: str) -> None:
-        """Work from another directory from now on, and tell hooks."""
+        """Work in another directory from now on, and tell hooks."""
         old, self.cwd = self.cwd, where
-        self.on_move(where)
+        self.hooks.update(cwd=where)
         outcome = await self.hooks.dispatch(e.CWD_CHANGED, p.CwdMove(old_cwd=old, new_cwd=where))
-        self.on_watch(outcome.watch_paths)
+        self.watch(outcome.watch_paths)
 
     async def wrote(self, file: str, event: Literal["add", "change", "unlink"]) -> None:
         """Tell hooks that a tool of this agent changed a file."""
-        self.on_wrote(file)
+        self.files.hold(file)
         try:
             outcome = await self.hooks.dispatch(e.FILE_CHANGED, p.FileEdit(file_path=file, event=event))
         finally:
-            self.on_told(file)
-        self.on_watch(outcome.watch_paths)
+            self.files.seen(file)
+        self.watch(outcome.watch_paths)
 
 
 class Tool(Protocol):
-    """Something the model can call. Tools hold no state of a conversation: that is the workplace's."""
+    """Something the model can call. It keeps no state of a conversation: that belongs to the workplace."""
 
     @property
     def name(self) -> str: ...
@@ -150,7 +172,7 @@ class Tool(Protocol):
 
     @property
     def callers(self) -> frozenset[str] | None:
-        """Who may call it: "main" or types of sub-agents; None for everybody."""
+        """Who may call it: "main" or types of subagents; None for everyone."""
         ...
 
     def problem(self, arguments: Mapping[str, Any]) -> str | None:
@@ -158,24 +180,19 @@ class Tool(Protocol):
         ...
 
     async def run(self, arguments: Mapping[str, Any], place: Workplace) -> ToolReply:
-        """Do it. Raises ToolError; cancelling ends whatever it started."""
+        """Do it. Raises ToolError; cancelling it ends everything it started."""
         ...
 
 
-def named(name: str, names: Sequence[str] | None) -> bool:
-    """Whether a list of tools holds this one: `mcp__server__*` stands for many, no list for all."""
+def is_listed(name: str, names: Sequence[str] | None) -> bool:
+    """Whether a list of tools holds this one. `mcp__server__*` stands for many; None for all."""
     if names is None or name in names:
         return True
     return any(each.endswith("*") and name.startswith(each[:-1]) for each in names)
 
 
-A = TypeVar("A", bound=Struct)
-
-_LONGEST_NAME = 80
-
-
-class ShapedTool(Generic[A]):
-    """A tool made of a record of arguments and a function that takes one."""
+class RecordTool(Generic[A]):
+    """A tool whose arguments are a record: schema, validation and run all use the same one."""
 
     def __init__(
         self,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
-from hookline.agent.tools.base import ShapedTool, ToolError, ToolReply, Workplace
+from hookline.agent.tools.base import RecordTool, ToolError, ToolReply, Workplace
 from hookline.agent.tools.files import shown
 from hookline.agent.tools.shell import ShellEnd, Streams, both, run_in_shell
 from hookline.agent.tools.tasks import TaskEnd, Tasks
@@ -52,8 +52,8 @@ class Bash:
         self._processes = processes
         self._count = 0
 
-    def tool(self) -> ShapedTool[BashArguments]:
-        return ShapedTool(NAME, _DESCRIPTION, "run", BashArguments, self._run)
+    def tool(self) -> RecordTool[BashArguments]:
+        return RecordTool(NAME, _DESCRIPTION, "run", BashArguments, self._run)
 
     async def _run(self, arguments: BashArguments, place: Workplace) -> ToolReply:
         _refuse_lost_directory(place)
@@ -173,8 +173,8 @@ class BashOutput:
     def __init__(self, tasks: Tasks) -> None:
         self._tasks = tasks
 
-    def tool(self) -> ShapedTool[BashOutputArguments]:
-        return ShapedTool(
+    def tool(self) -> RecordTool[BashOutputArguments]:
+        return RecordTool(
             "BashOutput",
             "Returns what a background task has printed since it was last asked, and how it stands.",
             "read",
@@ -216,8 +216,8 @@ class KillTask:
     def __init__(self, tasks: Tasks) -> None:
         self._tasks = tasks
 
-    def tool(self) -> ShapedTool[KillTaskArguments]:
-        return ShapedTool(
+    def tool(self) -> RecordTool[KillTaskArguments]:
+        return RecordTool(
             "KillTask",
             "Ends a background task and everything it started.",
             # It ends only what the model itself was allowed to start: nothing to ask a user about.

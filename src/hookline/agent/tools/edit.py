@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct
 
-from hookline.agent.tools.base import ShapedTool, ToolError, ToolReply, Workplace
+from hookline.agent.tools.base import RecordTool, ToolError, ToolReply, Workplace
 from hookline.agent.tools.files import (
     LARGEST_EDITED,
     FileContent,
@@ -207,8 +207,8 @@ class Write:
     def __init__(self, changes: Changes) -> None:
         self._changes = changes
 
-    def tool(self) -> ShapedTool[WriteArguments]:
-        return ShapedTool("Write", _DESCRIPTION, "write", WriteArguments, self._run)
+    def tool(self) -> RecordTool[WriteArguments]:
+        return RecordTool("Write", _DESCRIPTION, "write", WriteArguments, self._run)
 
     async def _run(self, arguments: WriteArguments, place: Workplace) -> ToolReply:
         content = encoded(arguments.content)
@@ -258,8 +258,8 @@ class Edit:
     def __init__(self, changes: Changes) -> None:
         self._changes = changes
 
-    def tool(self) -> ShapedTool[EditArguments]:
-        return ShapedTool("Edit", _DESCRIPTION_edit, "write", EditArguments, self._run)
+    def tool(self) -> RecordTool[EditArguments]:
+        return RecordTool("Edit", _DESCRIPTION_edit, "write", EditArguments, self._run)
 
     async def _run(self, arguments: EditArguments, place: Workplace) -> ToolReply:
         if arguments.old_string == arguments.new_string:

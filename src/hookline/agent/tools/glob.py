@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from hookline.agent.tools.base import ShapedTool, ToolError, ToolReply, Workplace
+from hookline.agent.tools.base import RecordTool, ToolError, ToolReply, Workplace
 from hookline.agent.tools.files import missing, shown
 from hookline.agent.tools.off_loop import Patience, off_loop
 from hookline.agent.tools.walk import Walk, path_pattern, split_base
@@ -34,8 +34,8 @@ class _Found(Struct, frozen=True):
     left_out: list[str]
 
 
-def glob_tool() -> ShapedTool[GlobArguments]:
-    return ShapedTool("Glob", _DESCRIPTION, "read", GlobArguments, _run)
+def glob_tool() -> RecordTool[GlobArguments]:
+    return RecordTool("Glob", _DESCRIPTION, "read", GlobArguments, _run)
 
 
 async def _run(arguments: GlobArguments, place: Workplace) -> ToolReply:

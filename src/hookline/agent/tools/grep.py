@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal, Protocol
 
 from msgspec import Meta, Struct, field
 
-from hookline.agent.tools.base import ShapedTool, ToolError, ToolReply, Workplace
+from hookline.agent.tools.base import RecordTool, ToolError, ToolReply, Workplace
 from hookline.agent.tools.files import TooLargeError, kind_of, read_regular, refusal, shown
 from hookline.agent.tools.off_loop import Patience, off_loop
 from hookline.agent.tools.walk import Walk, path_pattern
@@ -326,8 +326,8 @@ class GrepArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     ] = 250
 
 
-def grep_tool() -> ShapedTool[GrepArguments]:
-    return ShapedTool("Grep", _DESCRIPTION, "read", GrepArguments, _run)
+def grep_tool() -> RecordTool[GrepArguments]:
+    return RecordTool("Grep", _DESCRIPTION, "read", GrepArguments, _run)
 
 
 async def _run(arguments: GrepArguments, place: Workplace) -> ToolReply:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct
 
-from hookline.agent.tools.base import ShapedTool, ToolError, ToolReply, Workplace
+from hookline.agent.tools.base import RecordTool, ToolError, ToolReply, Workplace
 from hookline.agent.tools.files import open_regular, refusal, shown
 from hookline.agent.tools.off_loop import Patience, off_loop
 
@@ -111,8 +111,8 @@ class ReadArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     limit: Annotated[int, Meta(ge=1, description="How many lines to show.")] = _MOST_LINES
 
 
-def read_tool() -> ShapedTool[ReadArguments]:
-    return ShapedTool("Read", _DESCRIPTION, "read", ReadArguments, _run)
+def read_tool() -> RecordTool[ReadArguments]:
+    return RecordTool("Read", _DESCRIPTION, "read", ReadArguments, _run)
 
 
 async def _run(arguments: ReadArguments, place: Workplace) -> ToolReply:

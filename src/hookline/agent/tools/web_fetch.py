@@ -9,7 +9,7 @@ from urllib.parse import urljoin
 
 from msgspec import Meta, Struct
 
-from hookline.agent.tools.base import ShapedTool, ToolError, ToolReply, Workplace
+from hookline.agent.tools.base import RecordTool, ToolError, ToolReply, Workplace
 from hookline.agent.tools.off_loop import off_loop
 from hookline.handlers.failures import described, shortened
 from hookline.handlers.http.addresses import RefusedAddressError, Resolver
@@ -56,8 +56,8 @@ class WebFetch:
         self._tls = tls
         self._seconds = seconds
 
-    def tool(self) -> ShapedTool[WebFetchArguments]:
-        return ShapedTool("WebFetch", _DESCRIPTION, "web", WebFetchArguments, self._run)
+    def tool(self) -> RecordTool[WebFetchArguments]:
+        return RecordTool("WebFetch", _DESCRIPTION, "web", WebFetchArguments, self._run)
 
     async def _run(self, arguments: WebFetchArguments, place: Workplace) -> ToolReply:
         del place

@@ -40,7 +40,7 @@ class Read(Struct, frozen=True):
     unended: bool = False
 
 
-class Past(Struct, frozen=True, kw_only=True):
+class EarlierSession(Struct, frozen=True, kw_only=True):
     """An earlier session, as far as it is needed to go on with it."""
 
     session: SessionRecord | None = None
@@ -95,7 +95,7 @@ def _lines(file: BufferedReader) -> Iterator[tuple[int, bytes, bool]]:
         start += length
 
 
-def past_of(read: Read, who: str = MAIN) -> Past:
+def earlier_session(read: Read, who: str = MAIN) -> EarlierSession:
     """What the records tell of one agent's conversation, with every call answered."""
     session: SessionRecord | None = None
     grants = GrantsRecord()
@@ -107,7 +107,7 @@ def past_of(read: Read, who: str = MAIN) -> Past:
             grants = record
         elif isinstance(record, TurnRecord):
             last = record
-    return Past(
+    return EarlierSession(
         session=session,
         messages=answered(_messages(read.records, who)),
         turns=last.turn,

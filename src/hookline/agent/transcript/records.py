@@ -1,7 +1,6 @@
 """What a transcript is made of: one record a line, each saying what it is."""
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -114,36 +113,3 @@ def _spelled_out(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_spelled_out(each) for each in value]  # pyright: ignore[reportUnknownVariableType] - of Any
     return value
-
-
-class Records(Protocol):
-    @property
-    def path(self) -> str:
-        """The file, as hooks are told it; empty where there is none."""
-        ...
-
-    def message(self, message: Message) -> None: ...
-
-    def turn(self, number: int, status: str, usage: Usage, totals: Usage) -> None: ...
-
-    def cleared(self) -> None: ...
-
-    def compacted(self, summary: str, kept: Sequence[Message]) -> None: ...
-
-    def close(self) -> None: ...
-
-
-class NoRecords:
-    """Writes nothing down."""
-
-    path = ""
-
-    def message(self, message: Message) -> None: ...
-
-    def turn(self, number: int, status: str, usage: Usage, totals: Usage) -> None: ...
-
-    def cleared(self) -> None: ...
-
-    def compacted(self, summary: str, kept: Sequence[Message]) -> None: ...
-
-    def close(self) -> None: ...

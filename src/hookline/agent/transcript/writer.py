@@ -13,7 +13,7 @@ from hookline.agent.messages import Message
 from hookline.agent.models.port import Usage
 from hookline.agent.safe_files import NotOursError, opened_for_appending
 from hookline.agent.tools.base import MAIN
-from hookline.agent.transcript.reader import Past, past_of, read_transcript
+from hookline.agent.transcript.reader import EarlierSession, earlier_session, read_transcript
 from hookline.agent.transcript.records import (
     ClearRecord,
     CompactionRecord,
@@ -48,14 +48,14 @@ class Transcript:
         self,
         path: str,
         *,
-        past: Past | None = None,
+        past: EarlierSession | None = None,
         report: Callable[[str], None] = _say_nothing,
         clock: Callable[[], float] = time.time,
         most_waiting: int = _MOST_WAITING,
     ) -> None:
         self.path = path
         #: What was there before, when this is a session that is resumed.
-        self.past = past if past is not None else Past()
+        self.past = past if past is not None else EarlierSession()
         self._report = report
         self._clock = clock
         self._most_waiting = most_waiting
@@ -106,7 +106,7 @@ class Transcript:
             why = "; ".join(read.problems) or "it is empty"
             raise TranscriptError(one_line(f"{path} is not a transcript: {why}", 500))
         transcript._mend(read.torn_at, unended=read.unended)
-        transcript.past = past_of(read)
+        transcript.past = earlier_session(read)
         for problem in read.problems:
             transcript._say(problem)
         return transcript

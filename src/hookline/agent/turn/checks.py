@@ -1,4 +1,4 @@
-"""What a call must pass before any hook sees it, in this order. The first objection is the one that is told."""
+"""The checks a call must pass before any hook sees it, in order. The first refusal counts."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -18,49 +18,49 @@ _FILES = ("file_path", "notebook_path", "path")
 
 
 class Refusal(Struct, frozen=True):
-    """A call that does not run, why, and which step said so."""
+    """Why a call does not run, and which step refused it."""
 
     step: str
     reason: str
-    #: A rule of the user's denied it, so PermissionDenied fires.
+    #: By the user's rules, so PermissionDenied fires.
     by_rule: bool = False
 
 
-class Budget:
-    """How many calls the turn may still make. A call that is refused gives its unit back."""
+class CallBudget:
+    """How many calls the turn may still make. A refused call gives its unit back."""
 
     def __init__(self, calls: int) -> None:
         self.left = calls
-        #: Whether a call was refused for want of it.
-        self.missed = False
+        #: A call was refused because nothing was left.
+        self.exceeded = False
 
 
-class Rules(Struct, frozen=True, eq=False):
-    """What calls are checked against, as it stands when one comes in."""
+class CallRules(Struct, frozen=True, eq=False):
+    """What a call is checked against at the moment it is made."""
 
     tools: Mapping[str, Tool]
     permissions: Permissions
     cwd: str
-    budget: "Budget"
+    budget: CallBudget
     caller: str = MAIN
-    #: The top of the worktree the agent is in, if it is in one.
+    #: The top of the git worktree the agent works in, if any.
     worktree: str = ""
     #: `allowed-tools` of the active command, skill or agent definition.
     allowed: RuleSet | None = None
 
 
-Check = Callable[[ToolUse, Rules], Refusal | None]
+Check = Callable[[ToolUse, CallRules], Refusal | None]
 
 
-def _budget(use: ToolUse, rules: Rules) -> Refusal | None:
+def _budget(use: ToolUse, rules: CallRules) -> Refusal | None:
     del use
     if rules.budget.left > 0:
         return None
-    rules.budget.missed = True
-    return Refusal("budget", "The turn has used up the calls of tools it may make.")
+    rules.budget.exceeded = True
+    return Refusal("budget", "The turn has made all the tool calls it may make.")
 
 
-def _mode(use: ToolUse, rules: Rules) -> Refusal | None:
+def _mode(use: ToolUse, rules: CallRules) -> Refusal | None:
     tool = rules.tools.get(use.name)
     mode = rules.permissions.mode_row
     if tool is None or tool.category not in mode.refuses:
@@ -68,22 +68,22 @@ def _mode(use: ToolUse, rules: Rules) -> Refusal | None:
     return Refusal("mode", f"In {mode.name} mode {use.name} does not run: {mode.says}")
 
 
-def _arguments(use: ToolUse, rules: Rules) -> Refusal | None:
+def _arguments(use: ToolUse, rules: CallRules) -> Refusal | None:
     del rules
     if isinstance(use.input, Mapping):
         return None
     shown = str(use.input)[:_LONGEST_SHOWN]
-    return Refusal("arguments", f"The arguments of {use.name} are no JSON object: {shown}")
+    return Refusal("arguments", f"The arguments of {use.name} are not a JSON object: {shown}")
 
 
-def _deny_list(use: ToolUse, rules: Rules) -> Refusal | None:
+def _deny_list(use: ToolUse, rules: CallRules) -> Refusal | None:
     decision = decide(facts_of(use, rules), rules.permissions, None, attended=True)
     if decision.step != "deny_rule":
         return None
     return Refusal("deny_rule", decision.reason, by_rule=True)
 
 
-def _allow_list(use: ToolUse, rules: Rules) -> Refusal | None:
+def _allow_list(use: ToolUse, rules: CallRules) -> Refusal | None:
     if rules.allowed is None:
         return None
     if covering(rules.allowed.allow, facts_of(use, rules), rules.permissions.places):
@@ -92,14 +92,14 @@ def _allow_list(use: ToolUse, rules: Rules) -> Refusal | None:
     return Refusal("allow_list", f"{use.name} is not among the tools this command may use: {allowed}.")
 
 
-def _caller(use: ToolUse, rules: Rules) -> Refusal | None:
+def _caller(use: ToolUse, rules: CallRules) -> Refusal | None:
     tool = rules.tools.get(use.name)
     if tool is None or tool.callers is None or rules.caller in tool.callers:
         return None
     return Refusal("caller", f"{use.name} cannot be called by {rules.caller}.")
 
 
-def _exists(use: ToolUse, rules: Rules) -> Refusal | None:
+def _exists(use: ToolUse, rules: CallRules) -> Refusal | None:
     if use.name in rules.tools:
         return None
     close = nearest(use.name, rules.tools)
@@ -107,18 +107,18 @@ def _exists(use: ToolUse, rules: Rules) -> Refusal | None:
     return Refusal("unknown_tool", f"There is no tool {use.name[:_LONGEST_SHOWN]!r}; {hint}")
 
 
-def _fits(use: ToolUse, rules: Rules) -> Refusal | None:
+def _fits(use: ToolUse, rules: CallRules) -> Refusal | None:
     problem = rules.tools[use.name].problem(arguments_of(use))
     return Refusal("schema", f"The arguments do not fit {use.name}: {problem}") if problem else None
 
 
-#: One after another; design and tests speak of this order.
+#: In this order.
 CHECKS: tuple[Check, ...] = (_budget, _mode, _arguments, _deny_list, _allow_list, _caller, _exists, _fits)
-#: A call that a hook changed holds its unit of the budget already.
+#: For a call that a hook changed: it holds its unit of the budget already.
 RECHECKS = CHECKS[1:]
 
 
-def first_refusal(use: ToolUse, rules: Rules, checks: Sequence[Check] = CHECKS) -> Refusal | None:
+def first_refusal(use: ToolUse, rules: CallRules, checks: Sequence[Check] = CHECKS) -> Refusal | None:
     for check in checks:
         refusal = check(use, rules)
         if refusal is not None:
@@ -130,17 +130,17 @@ def arguments_of(use: ToolUse) -> Mapping[str, Any]:
     return use.input if isinstance(use.input, Mapping) else {}
 
 
-def category_of(use: ToolUse, rules: Rules) -> Category:
+def category_of(use: ToolUse, rules: CallRules) -> Category:
     tool = rules.tools.get(use.name)
     return tool.category if tool is not None else "other"
 
 
-def mcp_server_of(use: ToolUse, rules: Rules) -> Mapping[str, Any] | None:
-    """Name and source of the MCP server a call goes to, for hooks."""
+def mcp_server_of(use: ToolUse, rules: CallRules) -> Mapping[str, Any] | None:
+    """Name and source of the MCP server a call goes to, as hooks get them."""
     return getattr(rules.tools.get(use.name), "mcp_server", None)
 
 
-def facts_of(use: ToolUse, rules: Rules) -> CallFacts:
+def facts_of(use: ToolUse, rules: CallRules) -> CallFacts:
     arguments = arguments_of(use)
     return CallFacts(
         use.name,
@@ -153,7 +153,7 @@ def facts_of(use: ToolUse, rules: Rules) -> CallFacts:
 
 
 def _real_path(arguments: Mapping[str, Any], cwd: str) -> str | None:
-    """Where the file of a call really is: a link must not lead around a rule."""
+    """The real path of the file a call names: a link must not get around a rule."""
     for field in _FILES:
         given = arguments.get(field)
         if isinstance(given, str) and given and "\0" not in given:

@@ -1,36 +1,32 @@
-"""Whether a call that passed every check may run: rules, hooks and, last, the user."""
-
-import asyncio
-from collections.abc import Callable
+"""Whether a call that passed every check may run: permission rules, then hooks, then the user."""
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.agent.hooks import Hooks
 from hookline.agent.messages import ToolUse
-from hookline.agent.ports import Asker, Listener, Question, Shown
+from hookline.agent.ports import Asker, Question
 from hookline.agent.turn.checks import (
     RECHECKS,
+    CallRules,
     Refusal,
-    Rules,
     arguments_of,
     facts_of,
     first_refusal,
     mcp_server_of,
 )
+from hookline.agent.turn.turn import AgentParts
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.outcome import ContextItem, Outcome, Vote
 from hookline.model.payloads import JsonObject
 from hookline.permissions.decide import CallFacts, Decision, answered, decide
-from hookline.permissions.state import Permissions
 from hookline.permissions.suggest import suggestions
 
-_OF_HOOKS = frozenset({"hook_deny", "request_deny"})
+_DENIED_BY_HOOKS = frozenset({"hook_deny", "request_deny"})
 
 
-class Permitted(Struct, frozen=True, kw_only=True):
-    """The call as it may run, or why it does not."""
+class PermittedCall(Struct, frozen=True, kw_only=True):
+    """The call as it may run, or why it may not."""
 
     use: ToolUse
     refusal: Refusal | None = None
@@ -40,42 +36,26 @@ class Permitted(Struct, frozen=True, kw_only=True):
     context: tuple[ContextItem, ...] = ()
 
 
-def _ignore(mode: str) -> None:
-    del mode
+class PermissionCheck:
+    """Decides for one agent. Questions to the user are asked one at a time."""
 
-
-class Permitting:
-    """Answers for one session; its dialogs are shown one after another."""
-
-    def __init__(
-        self,
-        hooks: Hooks,
-        permissions: Permissions,
-        asker: Asker | None,
-        listener: Listener,
-        dialog: asyncio.Lock | None = None,
-    ) -> None:
-        self._hooks = hooks
-        self._permissions = permissions
-        self._asker = asker
-        self._listener = listener
-        #: Told when a hook changed the mode.
-        self.on_mode: Callable[[str], None] = _ignore
-        #: A sub-agent shares its parent's: there is one user.
-        self._dialog = dialog if dialog is not None else asyncio.Lock()
+    def __init__(self, parts: AgentParts) -> None:
+        self._hooks = parts.hooks
+        self._permissions = parts.permissions
+        self._user = parts.user
 
     @property
     def attended(self) -> bool:
-        return self._asker is not None
+        return self._user.asker is not None
 
-    async def permit(self, use: ToolUse, rules: Rules, vote: Vote | None) -> Permitted:
-        """`vote` is what PreToolUse hooks said of the call."""
+    async def permit(self, use: ToolUse, rules: CallRules, vote: Vote | None) -> PermittedCall:
+        """`vote` is the decision of the PreToolUse hooks."""
         facts = facts_of(use, rules)
         decision = decide(facts, self._permissions, vote, self.attended)
         if decision.verdict == "allow":
-            return Permitted(use=use)
+            return PermittedCall(use=use)
         if not decision.question:
-            return Permitted(use=use, refusal=_denied(decision))
+            return PermittedCall(use=use, refusal=_denied(decision))
         outcome = await self._hooks.dispatch(
             e.PERMISSION_REQUEST,
             p.PermissionAsked(
@@ -92,24 +72,24 @@ class Permitting:
         return replace(permitted, stop=stop, context=outcome.context_items)
 
     async def _after_hooks(
-        self, use: ToolUse, rules: Rules, vote: Vote | None, decision: Decision, outcome: Outcome
-    ) -> Permitted:
-        """What hooks said is taken in: another input is checked anew, and an allow answers the question."""
+        self, use: ToolUse, rules: CallRules, vote: Vote | None, decision: Decision, outcome: Outcome
+    ) -> PermittedCall:
+        """Apply what PermissionRequest hooks said: another input is checked again, an allow answers the question."""
         before = facts_of(use, rules)
         if outcome.updated_input is not None:
             use = ToolUse(id=use.id, name=use.name, input=outcome.updated_input)
             refusal = first_refusal(use, rules, RECHECKS)
             if refusal is not None:
-                return Permitted(use=use, refusal=rewritten_badly(refusal))
-            vote = _still(vote)
+                return PermittedCall(use=use, refusal=refused_rewrite(refusal))
+            vote = _holding_back(vote)
         after = facts_of(use, rules)
         settled = answered(decision, before, after, self._permissions, outcome.deciding_vote, self.attended)
         if settled.question and outcome.permission_updates:
-            # The rules hooks added may answer what is left of the question.
+            # Rules that hooks added may answer the question.
             settled = decide(after, self._permissions, vote, self.attended)
-        if settled.verdict == "ask" and self._asker is not None:
-            return await self._ask_user(self._asker, use, rules, vote)
-        return Permitted(use=use, refusal=None if settled.verdict == "allow" else _denied(settled))
+        if settled.verdict == "ask" and self._user.asker is not None:
+            return await self._ask_user(self._user.asker, use, rules, vote)
+        return PermittedCall(use=use, refusal=None if settled.verdict == "allow" else _denied(settled))
 
     def _suggestions(self, facts: CallFacts) -> tuple[JsonObject, ...]:
         return suggestions(facts, self._permissions.reach(facts.cwd), self._permissions.reader.shell)
@@ -119,23 +99,27 @@ class Permitting:
         for update in outcome.permission_updates:
             applied = self._permissions.apply(update, e.PERMISSION_REQUEST.name, update.by)
             if applied.why:
-                self._listener.show(Shown(kind="notice" if applied.ok else "warning", text=applied.why))
+                self._user.show("notice" if applied.ok else "warning", applied.why)
         if self._permissions.mode != old:
-            self.on_mode(self._permissions.mode)
+            self._hooks.update(permission_mode=self._permissions.mode)
             await self._hooks.dispatch(
                 e.MODE_CHANGED, p.ModeMove(old_mode=old, new_mode=self._permissions.mode)
             )
 
-    async def _ask_user(self, asker: Asker, use: ToolUse, rules: Rules, vote: Vote | None) -> Permitted:
-        async with self._dialog:
-            # An earlier dialog may have settled this one.
+    async def _ask_user(
+        self, asker: Asker, use: ToolUse, rules: CallRules, vote: Vote | None
+    ) -> PermittedCall:
+        async with self._user.dialog:
+            # The answer to an earlier question may have settled this one.
             decision = decide(facts_of(use, rules), self._permissions, vote, attended=True)
             if decision.verdict != "ask":
                 refusal = None if decision.verdict == "allow" else _denied(decision)
-                return Permitted(use=use, refusal=refusal)
-            return await self._dialogue(asker, use, rules, decision)
+                return PermittedCall(use=use, refusal=refusal)
+            return await self._question(asker, use, rules, decision)
 
-    async def _dialogue(self, asker: Asker, use: ToolUse, rules: Rules, decision: Decision) -> Permitted:
+    async def _question(
+        self, asker: Asker, use: ToolUse, rules: CallRules, decision: Decision
+    ) -> PermittedCall:
         message = f"{use.name} needs your permission"
         await self._hooks.dispatch(
             e.NOTIFICATION, p.Notice(message=message, notification_type="permission_prompt")
@@ -152,22 +136,22 @@ class Permitting:
         )
         if not reply.allow:
             said = reply.message or "the user said no"
-            return Permitted(use=use, refusal=Refusal("user", said), by_user=True)
+            return PermittedCall(use=use, refusal=Refusal("user", said), by_user=True)
         if reply.always:
             self._permissions.grant(use.name, arguments_of(use), rules.cwd)
-        return Permitted(use=use)
+        return PermittedCall(use=use)
 
 
-def _still(vote: Vote | None) -> Vote | None:
-    """What a vote on the old input is worth for another one: it may hold back, it cannot let through."""
+def _holding_back(vote: Vote | None) -> Vote | None:
+    """A vote on the old input may still hold a changed call back; it cannot let it through."""
     return vote if vote is not None and vote.kind != "allow" else None
 
 
-def rewritten_badly(refusal: Refusal) -> Refusal:
-    """A hook changed the input to something that may not run: the reason says whose doing it is."""
+def refused_rewrite(refusal: Refusal) -> Refusal:
+    """A hook changed the input to something that may not run: the reason says that it was a hook."""
     return Refusal(refusal.step, f"a hook changed the input, and then: {refusal.reason}", refusal.by_rule)
 
 
 def _denied(decision: Decision) -> Refusal:
-    """A denial of the user's rules and mode; what a hook denied is the hook's."""
-    return Refusal(decision.step, decision.reason, by_rule=decision.step not in _OF_HOOKS)
+    """By the user's rules or mode, unless a hook denied it."""
+    return Refusal(decision.step, decision.reason, by_rule=decision.step not in _DENIED_BY_HOOKS)

@@ -1,40 +1,41 @@
-"""One turn as a record: what it began with, what it came to."""
+"""The records of a turn: what one agent works with, the turn itself, and how it ended."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
 
-from hookline.agent.messages import ToolUse
-from hookline.agent.models.port import Usage
-from hookline.agent.ports import Listener, Shown
-from hookline.model import events as e
+from hookline.agent.conversation import Conversation
+from hookline.agent.hooks import AgentHooks
+from hookline.agent.models.port import ModelPort, Usage
+from hookline.agent.ports import UserPort
+from hookline.agent.settings import AgentSettings
+from hookline.agent.tools.base import Tool, Workplace
 from hookline.model import payloads as p
 from hookline.model.events import EventSpec
 from hookline.model.outcome import ContextItem, Outcome
 from hookline.permissions.rules import RuleSet
+from hookline.permissions.state import Permissions
 
 
 class Turn(Struct, kw_only=True):
-    """A turn under way. Its numbers only go up; whoever settles the turn reads them."""
+    """A turn in progress. The settlement reads its counters."""
 
     number: int
     #: The prompt as the model gets it.
     text: str
     model: str
-    #: `allowed-tools` of the command or skill the prompt came by.
+    #: `allowed-tools` of the command or skill the prompt came from.
     allowed: RuleSet | None = None
-    #: What hooks added when the prompt was submitted; it follows the prompt.
+    #: Text that hooks added when the prompt was submitted; it follows the prompt.
     context: tuple[ContextItem, ...] = ()
     iteration: int = 0
     tool_count: int = 0
     usage: Usage = Usage()
     last_text: str = ""
-    #: The same as it was shown: hooks may have put other words in its place.
+    #: The last text as it was shown, which a hook may have replaced.
     last_shown: str = ""
-    #: A Stop hook has kept this turn alive.
+    #: A Stop hook has sent the model back in this turn.
     held: bool = False
 
 
@@ -43,92 +44,41 @@ class Ending(Struct, frozen=True, kw_only=True):
     why: str = ""
 
 
-def means(outcome: Outcome) -> str:
-    """What the strongest vote means in the dialect of its hook."""
-    vote = outcome.deciding_vote
-    return vote.means if vote is not None else ""
+class AgentParts(Struct, frozen=True, kw_only=True, eq=False):
+    """What one agent works with. The main agent and every subagent have their own, made once."""
 
-
-#: The event that fires when the turn is about to end, and its payload.
-LastGate = Callable[[Turn, p.TurnAnswer], tuple[EventSpec[Any], Any]]
-
-
-def _stop(turn: Turn, answer: p.TurnAnswer) -> tuple[EventSpec[Any], Any]:
-    del turn
-    return e.STOP, answer
-
-
-async def _nothing(turn: Turn) -> None:
-    del turn
-
-
-class Gates:
-    """`own_turn`: it is a user's turn, so TurnStart and TurnEnd fire; a sub-agent works within one."""
-
-    def __init__(
-        self,
-        last: LastGate = _stop,
-        before_request: Callable[[Turn], Awaitable[None]] = _nothing,
-        *,
-        own_turn: bool = True,
-    ) -> None:
-        self.last = last
-        #: Awaited before each request: late words and instructions are put in then, and long talks shortened.
-        self.before_request = before_request
-        self.own_turn = own_turn
-
-
-class Warner:
-    """Speaks for one agent; `agent` is its type when it is a sub-agent."""
-
-    def __init__(self, listener: Listener, agent: str | None) -> None:
-        self._listener = listener
-        self._agent = agent
+    settings: AgentSettings
+    model: ModelPort
+    hooks: AgentHooks
+    conversation: Conversation
+    #: The tools the model is offered. Tools of MCP servers may join later.
+    tools: Mapping[str, Tool]
+    permissions: Permissions
+    workplace: Workplace
+    user: UserPort
 
     def warn(self, text: str) -> None:
-        self._listener.show(Shown(kind="warning", text=text, agent=self._agent))
+        self.user.show("warning", text, self.workplace.agent_type)
 
-    def blocked(self, outcome: Outcome, default: str) -> Ending:
-        """Hooks end the turn: the user is told why, and so is whoever settles it."""
+    def end_blocked(self, outcome: Outcome, default: str) -> Ending:
+        """The turn ends because hooks say so; the user is told why."""
         why = outcome.stop_reason or outcome.reason or default
         self.warn(why)
         return Ending(status="blocked", why=why)
 
 
-_LONGEST_SHOWN = 200
+class TurnKind(Struct, frozen=True, kw_only=True):
+    """What differs between a user's turn and the work of a subagent."""
+
+    #: Awaited before each request: late messages and instructions are added, a long conversation is compacted.
+    before_request: Callable[[Turn], Awaitable[None]]
+    #: True for a user's turn: TurnStart and TurnEnd fire. A subagent works within such a turn.
+    is_user_turn: bool = True
+    #: The last gate of a turn, and its payload; None for Stop.
+    last_gate: Callable[[Turn, p.TurnAnswer], tuple[EventSpec[Any], Any]] | None = None
 
 
-class Repeats:
-    """Sees when a model asks for the same calls response after response."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._last = b""
-        self._times = 0
-
-    def count(self, uses: Sequence[ToolUse]) -> str | None:
-        """What is being repeated, once it is too often."""
-        made = msgspec.json.encode([(use.name, use.input) for use in uses])
-        self._times = self._times + 1 if made == self._last else 1
-        self._last = made
-        if self._times <= self._most:
-            return None
-        return made.decode()[:_LONGEST_SHOWN]
-
-    def answered(self) -> None:
-        """A response without calls: what comes after it is no repetition, even if a hook sent the model back."""
-        self._last, self._times = b"", 0
-
-
-def with_own_ids(uses: Sequence[ToolUse]) -> tuple[tuple[ToolUse, ...], str]:
-    """The calls with an id each, and the id that stood twice, if one did."""
-    seen: set[str] = set()
-    doubled = ""
-    own: list[ToolUse] = []
-    for place, use in enumerate(uses, 1):
-        if use.id in seen:
-            doubled = use.id
-            use = replace(use, id=f"{use.id}_{place}")  # noqa: PLW2901 the one with an id of its own is meant from here
-        seen.add(use.id)
-        own.append(use)
-    return tuple(own), doubled
+def block_means(outcome: Outcome) -> str:
+    """What the deciding vote means in the dialect of its hook."""
+    vote = outcome.deciding_vote
+    return vote.means if vote is not None else ""

@@ -9,7 +9,7 @@ from typing import Any, cast
 from hookline.agent.mcp.elicitation import ServerAnswer, ServerQuestion
 from hookline.agent.mcp.schema import arguments_problem
 from hookline.agent.ports import Question, Reply
-from hookline.agent.session.session import Agent, Told
+from hookline.agent.session.session import Agent, PromptResult
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.safe_text import one_line
@@ -57,7 +57,7 @@ class LineInput:
             self._over = True
         whole = self._rest + chunk
         if len(whole) > _LONGEST:
-            # Nobody types this; what would grow for ever is cut into prompts.
+            # NoListener types this; what would grow for ever is cut into prompts.
             whole += b"\n"
         *lines, self._rest = whole.split(b"\n")
         if self._over and self._rest:
@@ -113,7 +113,13 @@ class Conversation:
     """Feeds an agent with lines. On a terminal what is typed during a turn is queued; a pipe is read in step."""
 
     def __init__(
-        self, agent: Agent, lines: LineInput, asker: LineAsker, shown: Callable[[Told], None], *, eager: bool
+        self,
+        agent: Agent,
+        lines: LineInput,
+        asker: LineAsker,
+        shown: Callable[[PromptResult], None],
+        *,
+        eager: bool,
     ) -> None:
         self._agent = agent
         self._lines = lines
@@ -122,15 +128,15 @@ class Conversation:
         asker.eager = self._eager = eager
         self._typed: asyncio.Queue[str | None] = asyncio.Queue()
 
-    async def run(self) -> Told | None:
+    async def run(self) -> PromptResult | None:
         """Until the input ends or a command leaves. The last thing a prompt came to."""
         pump = asyncio.ensure_future(self._pump()) if self._eager else None
-        last: Told | None = None
+        last: PromptResult | None = None
         idle = False
         try:
             while True:
                 told = await self._agent.run(wait=False, tell=self._shown)
-                last = told if told is not None and told.is_an_answer else last
+                last = told if told is not None and told.is_answer else last
                 if self._agent.leaving is not None:
                     return last
                 if told is not None or not idle:
@@ -155,7 +161,7 @@ class Conversation:
     async def _next(self) -> bool:
         """Wait for the user or for a hook that wakes the agent. False when the input is over."""
         typing = asyncio.ensure_future(self._typed.get() if self._eager else self._lines.line())
-        waking = asyncio.ensure_future(self._agent.woken())
+        waking = asyncio.ensure_future(self._agent.wait_for_wake())
         done, left = await asyncio.wait({typing, waking}, return_when=asyncio.FIRST_COMPLETED)
         for one in left:
             one.cancel()

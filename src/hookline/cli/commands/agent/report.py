@@ -8,7 +8,7 @@ import msgspec
 from hookline.agent.hooks import EventLog, Fired
 from hookline.agent.models.port import Request
 from hookline.agent.ports import Listener, Shown
-from hookline.agent.session.session import Agent, Told
+from hookline.agent.session.session import Agent, PromptResult
 from hookline.cli.commands.fire.report import outcome_document, run_document
 from hookline.cli.describe import name_redactor
 from hookline.cli.output import note
@@ -63,7 +63,7 @@ def _line(shown: Shown) -> str | None:
 
 
 def as_document(
-    agent: Agent, told: Told | None, log: EventLog, requests: Sequence[Request], journal: Journal
+    agent: Agent, told: PromptResult | None, log: EventLog, requests: Sequence[Request], journal: Journal
 ) -> str:
     return json_lines(
         {
@@ -72,9 +72,9 @@ def as_document(
             "why": told.why if told is not None else "",
             "events": [_event(fired, journal) for fired in log.fired],
             "requests": [_request(request) for request in requests],
-            "notices": _notices(agent.listener),
+            "notices": _notices(agent.user.listener),
             "usage": msgspec.to_builtins(agent.totals),
-            "transcript": agent.records.path or None,
+            "transcript": agent.conversation.records.path or None,
         }
     )
 

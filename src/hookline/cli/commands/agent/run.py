@@ -12,15 +12,15 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.agent.build import Parts, Ready, Wanted, make_agent
+from hookline.agent.build import AgentHost, BuiltAgent, AgentOptions, build_agent
 from hookline.agent.hooks import EventLog
 from hookline.agent.mcp.servers import McpServers
 from hookline.agent.models.choose import default_model, provider_model
 from hookline.agent.models.hook_models import HookTool, ModelAgentRunner, ModelCompleter
 from hookline.agent.models.hook_tools import looking_tools
 from hookline.agent.models.port import ModelPort, RequestLog
-from hookline.agent.ports import Listener
-from hookline.agent.session.session import Agent, Told
+from hookline.agent.ports import Listener, UserPort
+from hookline.agent.session.session import Agent, PromptResult
 from hookline.agent.subagents.definitions import (
     AgentDefinition,
     Definitions,
@@ -56,37 +56,36 @@ async def run_agent(args: argparse.Namespace) -> ExitStatus:
     engine = _engine(port, model, processes, servers, looking_tools(cwd, env))
     engine.journal.subscribe(log.ran)
     asker = LineAsker(lines, note) if lines is not None else None
-    told: Told | None = None
+    result: PromptResult | None = None
     try:
         extra = () if args.no_hooks else load_hooks(engine, args, cwd, defined)
-        parts = Parts(
+        host = AgentHost(
             engine=None if args.no_hooks else engine,
             model=port,
             processes=processes,
             env=env,
-            listener=_listener(args),
+            user=UserPort(listener=_listener(args), asker=asker),
             log=log,
-            asker=asker,
             answers=None if asker is None else LineAnswers(asker),
             servers=servers,
             extra_hooks=extra,
             live=args.config is None and args.dialect is None,
             terminal=lines is not None and sys.stdin.isatty(),
         )
-        ready, told = await _sessions(wanted_agent(args, cwd, model, defined), parts, args, lines)
-        if told is not None and lines is None and not args.json:
-            _show_answer(told)
+        ready, result = await _sessions(wanted_agent(args, cwd, model, defined), host, args, lines)
+        if result is not None and lines is None and not args.json:
+            _show_answer(result)
     finally:
         await close_engine(
-            engine, _HURRIED_SECONDS if told is not None and told.status == "interrupted" else None
+            engine, _HURRIED_SECONDS if result is not None and result.status == "interrupted" else None
         )
         await processes.close()
         await port.close()
     if args.json:
-        show(as_document(ready.agent, told, log, port.requests, engine.journal), as_json=True)
-    if told is None:
+        show(as_document(ready.agent, result, log, port.requests, engine.journal), as_json=True)
+    if result is None:
         return _no_prompt(args)
-    return _STATUS.get(told.status, ExitStatus.PROBLEM)
+    return _STATUS.get(result.status, ExitStatus.PROBLEM)
 
 
 def _real(directory: str) -> str:
@@ -95,23 +94,23 @@ def _real(directory: str) -> str:
 
 
 async def _sessions(
-    wanted: Wanted, parts: Parts, args: argparse.Namespace, lines: LineInput | None
-) -> tuple[Ready, Told | None]:
+    wanted: AgentOptions, host: AgentHost, args: argparse.Namespace, lines: LineInput | None
+) -> tuple[BuiltAgent, PromptResult | None]:
     """One session, and those that are resumed from it."""
     prompts, setup = list(args.words), args.setup
     while True:
-        ready = make_agent(wanted, parts)
+        ready = build_agent(wanted, host)
         show_diagnostics(ready.settings.diagnostics)
-        told = await _session(ready, prompts, args, lines, setup)
-        if ready.agent.goes_on_with is None:
-            return ready, told
-        wanted = replace(wanted, resume=ready.agent.goes_on_with, fork=False)
+        result = await _session(ready, prompts, args, lines, setup)
+        if ready.agent.resume_id is None:
+            return ready, result
+        wanted = replace(wanted, resume=ready.agent.resume_id, fork=False)
         prompts, setup = list(ready.agent.queue), None
 
 
 async def _session(
-    ready: Ready, prompts: list[str], args: argparse.Namespace, lines: LineInput | None, setup: str | None
-) -> Told | None:
+    ready: BuiltAgent, prompts: list[str], args: argparse.Namespace, lines: LineInput | None, setup: str | None
+) -> PromptResult | None:
     """Start, every prompt, the end. Ctrl-C stops what is being done; the session still ends properly."""
     agent = ready.agent
     for prompt in prompts:
@@ -127,18 +126,19 @@ async def _session(
             await ready.close()
     if not interrupts.left:
         return played.result()
-    told = None if played.cancelled() else played.result()
-    return Told(status="interrupted", why="interrupted", text=told.text if told is not None else "")
+    result = None if played.cancelled() else played.result()
+    return PromptResult(status="interrupted", why="interrupted", text=result.text if result is not None else "")
 
 
 async def _played(
-    ready: Ready, args: argparse.Namespace, lines: LineInput | None, setup: str | None
-) -> Told | None:
+    ready: BuiltAgent, args: argparse.Namespace, lines: LineInput | None, setup: str | None
+) -> PromptResult | None:
     await ready.begin(setup)
-    if lines is None or not isinstance(ready.asker, LineAsker):
+    asker = ready.agent.user.asker
+    if lines is None or not isinstance(asker, LineAsker):
         return await ready.agent.run()
     show_answer = _show_nothing if args.json else _show_answer
-    conversation = Conversation(ready.agent, lines, ready.asker, show_answer, eager=sys.stdin.isatty())
+    conversation = Conversation(ready.agent, lines, asker, show_answer, eager=sys.stdin.isatty())
     return await conversation.run()
 
 
@@ -171,13 +171,13 @@ def _no_prompt(args: argparse.Namespace) -> ExitStatus:
     return ExitStatus.PROBLEM
 
 
-def _show_answer(told: Told) -> None:
-    if told.text or told.why:
-        show(printable(told.text or told.why))
+def _show_answer(result: PromptResult) -> None:
+    if result.text or result.why:
+        show(printable(result.text or result.why))
 
 
-def _show_nothing(told: Told) -> None:
-    del told
+def _show_nothing(result: PromptResult) -> None:
+    del result
 
 
 class Defined(Struct, frozen=True):
@@ -195,11 +195,11 @@ def defined_agent(args: argparse.Namespace) -> Defined | None:
     return Defined(definitions, definitions.root(args.agent))
 
 
-def wanted_agent(args: argparse.Namespace, cwd: str, model: str, defined: Defined | None) -> Wanted:
+def wanted_agent(args: argparse.Namespace, cwd: str, model: str, defined: Defined | None) -> AgentOptions:
     if args.fork and args.resume is None:
         raise RequestError("--fork needs --resume: say which session to continue")
     root = defined.root if defined is not None else AgentDefinition()
-    return Wanted(
+    return AgentOptions(
         cwd=cwd,
         model=model,
         system=root.instruction or None,
