@@ -126,6 +126,6 @@ def test_without_an_engine_it_is_said_that_they_do_not_run(tmp_path: Path) -> No
         skill.write_text(_SKILL % "")
         async with scene:
             await scene.play("/careful")
-        assert "/careful: its hooks do not run" in scene.seen.texts("warning")
+        assert "/careful: its hooks do not run: this agent runs without hooks" in scene.seen.texts("warning")
 
     asyncio.run(main())

@@ -169,7 +169,7 @@ def test_a_first_message_of_a_hook_is_no_command_of_the_agents_own(tmp_path: Pat
 
     stage = asyncio.run(main())
     assert stage.agent.permissions.mode == "default"
-    assert "for the user to type" in stage.seen.texts("warning")[0]
+    assert "only the user may type" in stage.seen.texts("warning")[0]
 
 
 def test_an_empty_prompt_is_not_sent(tmp_path: Path) -> None:

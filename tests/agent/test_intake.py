@@ -85,7 +85,7 @@ def test_an_argument_that_is_optional_is_taken_whole(project: Project) -> None:
     [
         ("/model", "/model needs an argument: /model NAME"),
         ("/resume  ", "/resume needs an argument: /resume ID"),
-        ("/clear everything", "/clear takes no argument; nothing was done"),
+        ("/clear everything", "/clear takes no argument; it was not run"),
     ],
 )
 def test_a_local_command_typed_wrongly_is_told_and_does_nothing(

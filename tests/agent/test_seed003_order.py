@@ -13,9 +13,9 @@ from tests.agent.stage import Probe, Say, Stage, call, calls, says
 
 #: What makes each check fail, what it then says, and the checks that cannot fail together with it.
 CHECKS: list[tuple[str, str]] = [
-    ("budget", "has used up the calls"),
+    ("budget", "has made all the tool calls"),
     ("mode", "In plan mode Probe does not run"),
-    ("arguments", "are no JSON object"),
+    ("arguments", "are not a JSON object"),
     ("deny_rule", "was denied by the rule Probe"),
     ("allow_list", "is not among the tools this command may use"),
     ("caller", "cannot be called by main"),

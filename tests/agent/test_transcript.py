@@ -257,8 +257,8 @@ def test_of_records_that_wait_too_long_the_oldest_go_and_it_is_told(tmp_path: Pa
 FULL_DISK = """
 import resource, signal, sys
 from hookline.agent.messages import User
-from hookline.agent.transcript import Transcript
-from hookline.agent.transcript_records import SessionFacts
+from hookline.agent.transcript.writer import Transcript
+from hookline.agent.transcript.records import SessionFacts
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
 resource.setrlimit(resource.RLIMIT_FSIZE, (3000, hard))
@@ -312,8 +312,8 @@ def test_what_no_json_can_hold_costs_its_record_only(tmp_path: Path) -> None:
 WRITER = """
 import sys
 from hookline.agent.messages import User
-from hookline.agent.transcript import Transcript
-from hookline.agent.transcript_records import SessionFacts
+from hookline.agent.transcript.writer import Transcript
+from hookline.agent.transcript.records import SessionFacts
 transcript = Transcript.create(sys.argv[1], "s", SessionFacts(cwd="/"))
 number = 0
 while True:

@@ -49,7 +49,7 @@ def test_a_bad_entry_and_a_server_that_dies_are_told_on_stderr_without_escapes(t
     assert ran.returncode == 0
     assert ran.stdout == "done\n"
     assert "the MCP server bad needs a command" in ran.stderr
-    assert "ended with exit status 1; the last it said: no cheese today" in ran.stderr
+    assert "ended with exit status 1; its last output: no cheese today" in ran.stderr
     assert "\x1b" not in ran.stderr
 
 

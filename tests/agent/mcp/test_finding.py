@@ -127,8 +127,8 @@ def test_a_field_nobody_knows_is_left_aside_and_a_misspelt_one_is_a_warning(file
     found = files.find()
     assert len(found.specs) == 1
     assert {(said.severity, said.message) for said in found.diagnostics} == {
-        ("info", "the MCP server a: 'autoApprove' means nothing here and is left aside"),
-        ("warning", "the MCP server a: 'comand' means nothing here; did you mean 'command'?"),
+        ("info", "the MCP server a: 'autoApprove' is not supported and was ignored"),
+        ("warning", "the MCP server a: 'comand' is not supported; did you mean 'command'?"),
     }
 
 

@@ -54,7 +54,7 @@ def test_an_error_of_the_tool_and_a_server_nobody_configured_are_failures_with_w
             said = {run.detail.partition(":")[0]: run.detail for run in fired.runs}
             assert "it went wrong" in said["notes/fail reports an error"]
             assert "did you mean 'notes'?" in said["note/echo"]
-            unknown = "the MCP server 'elsewhere' is not connected: nothing configures it; configured: notes"
+            unknown = "the MCP server 'elsewhere' is not configured; configured: notes"
             assert unknown in said["elsewhere/deny"]
 
     asyncio.run(main())

@@ -164,7 +164,7 @@ def test_a_server_that_dies_fails_its_calls_at_once_and_says_its_last_words(tmp_
             assert len(errors) == 2
             for error in errors:
                 assert "the MCP server hk" in error
-                assert "ended with exit status 3; the last it said: out of [31m cheese" in error
+                assert "ended with exit status 3; its last output: out of [31m cheese" in error
             assert any("its tools fail from now on" in text for text in scene.seen.texts("warning"))
 
     asyncio.run(main())
@@ -194,7 +194,9 @@ def test_a_slow_server_does_not_hold_up_the_first_prompt_and_joins_later(tmp_pat
             # Without the gate the slow one never comes, so it is enough that this returns at all.
             scene.ready.servers.first_wait = 0.01
             await scene.play("one")
-            assert any(re.match("not there yet: MCP .*slow", text) for text in scene.seen.texts("warning"))
+            assert any(
+                re.match("not connected yet: MCP .*slow", text) for text in scene.seen.texts("warning")
+            )
             await until(lambda: "mcp__hk__echo" in scene.agent.tools)
             await scene.play("two")
             offered = {tool.name for tool in scene.requests[1].tools}
@@ -289,7 +291,7 @@ def test_a_server_that_prints_without_end_is_ended_and_the_session_has_its_turn(
             assert scene.results() == ["echo x"]
             warnings = scene.seen.texts("warning")
             lines, line, mirror = (_about(name, warnings) for name in ("lines", "line", "mirror"))
-            assert "was ended by signal 9; the last it said: 'y'; it printed more than 4 MB" in lines
+            assert "was ended by signal 9; its last output: 'y'; it printed more than 4 MB" in lines
             assert "it printed a line of more than 16 MB" in line
             assert "cannot be used" in mirror
 

@@ -149,13 +149,13 @@ def test_a_scripted_run_loads_nothing_of_a_provider(tmp_path: Path) -> None:
 import asyncio, pkgutil, sys
 import hookline.agent
 from hookline.agent.messages import User
-from hookline.agent.modelport import Request
-from hookline.agent.providers import choosing, for_hooks
+from hookline.agent.models.port import Request
+from hookline.agent.models import choose, hook_models
 async def main():
-    port = choosing.provider_model("scripted:" + sys.argv[1], env={})
+    port = choose.provider_model("scripted:" + sys.argv[1], env={})
     request = Request(model="", system="", messages=(User(text="hi"),))
-    print((await for_hooks.whole_answer(port, request)).text)
-    choosing.check_model("openai:x", env={"OPENAI_API_KEY": "k"})
+    print((await hook_models.whole_answer(port, request)).text)
+    choose.check_model("openai:x", env={"OPENAI_API_KEY": "k"})
 asyncio.run(main())
 heavy = {"pydantic", "pydantic_ai", "openai", "anthropic", "google", "mcp", "httpx2", "genai_prices"}
 print(sorted(heavy & set(sys.modules)))
@@ -167,11 +167,11 @@ def test_a_missing_package_says_what_to_install() -> None:
     code = """
 import sys
 sys.modules[sys.argv[1]] = None  # as if it were not installed
-from hookline.agent.providers import choosing
-for ask in (choosing.provider_model, choosing.check_model)[: int(sys.argv[2])]:
+from hookline.agent.models import choose
+for ask in (choose.provider_model, choose.check_model)[: int(sys.argv[2])]:
     try:
         ask("anthropic:x", env={"ANTHROPIC_API_KEY": "k"})
-    except choosing.ModelSetupError as problem:
+    except choose.ModelSetupError as problem:
         print(problem)
 """
     for lines, package in ((2, "pydantic_ai"), (1, "anthropic")):

@@ -103,7 +103,7 @@ def test_where_there_is_no_bash_a_plain_shell_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     (tmp_path / "sub").mkdir()
-    monkeypatch.setattr("hookline.agent.tools.toolbox.shell._BASH", "/no/bash")
+    monkeypatch.setattr("hookline.agent.tools.shell._BASH", "/no/bash")
     reply = bash(tmp_path, "echo $0")
     assert isinstance(reply, ToolReply)
     assert reply.text == "sh"
