@@ -126,11 +126,12 @@ class Loop:
             if gate.stop:
                 # No gate after it may send the model back.
                 return Ending(why=gate.stop_reason or "a TurnEnd hook stopped the turn")
-        event, payload = e.STOP, answer
-        if self._kind.last_gate is not None:
+        if self._kind.last_gate is None:
+            stop, by = await self._hooks.dispatch(e.STOP, answer), "Stop hook"
+        else:
             event, payload = self._kind.last_gate(turn, answer)
-        stop = await self._hooks.dispatch(event, payload)
-        if self._sent_back(stop, f"{event.name} hook"):
+            stop, by = await self._hooks.dispatch(event, payload), f"{event.name} hook"
+        if self._sent_back(stop, by):
             turn.held = True
             return None
         return Ending(why=stop.stop_reason or "")

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.agent.build import AgentHost, BuiltAgent, AgentOptions, build_agent
+from hookline.agent.build import AgentHost, AgentOptions, BuiltAgent, build_agent
 from hookline.agent.hooks import EventLog
 from hookline.agent.mcp.servers import McpServers
 from hookline.agent.models.choose import default_model, provider_model
@@ -109,7 +109,11 @@ async def _sessions(
 
 
 async def _session(
-    ready: BuiltAgent, prompts: list[str], args: argparse.Namespace, lines: LineInput | None, setup: str | None
+    ready: BuiltAgent,
+    prompts: list[str],
+    args: argparse.Namespace,
+    lines: LineInput | None,
+    setup: str | None,
 ) -> PromptResult | None:
     """Start, every prompt, the end. Ctrl-C stops what is being done; the session still ends properly."""
     agent = ready.agent
@@ -127,7 +131,9 @@ async def _session(
     if not interrupts.left:
         return played.result()
     result = None if played.cancelled() else played.result()
-    return PromptResult(status="interrupted", why="interrupted", text=result.text if result is not None else "")
+    return PromptResult(
+        status="interrupted", why="interrupted", text=result.text if result is not None else ""
+    )
 
 
 async def _played(
