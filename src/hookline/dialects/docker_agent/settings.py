@@ -69,7 +69,7 @@ _LONGEST_LABEL = 60
 #: No hook needs more seconds: milliseconds were meant.
 _SUSPICIOUS_TIMEOUT = 1000
 
-#: Agent flags that add builtin hooks: the events, and the builtin.
+#: Agent flags that add a builtin of the same name, and the events at which it runs.
 _FLAGS: Mapping[str, tuple[str, ...]] = {
     "add_date": ("turn_start",),
     "add_environment_info": ("session_start",),
@@ -161,36 +161,31 @@ class EntryReader(family.EntryReader):
         super().read_fields(kind)
         for key, value in self.fields.items():
             if value and key not in _COMMON and key not in kind.fields:
-                self.say(
-                    "warning",
-                    "unread-field",
-                    f"{key} is not read by {self.kind} hooks",
-                    key,
-                    fix=f"remove {key}",
-                )
-        for key, convert, shape in (
-            ("args", _texts, "a list of texts"),
-            ("env", _text_table, "an object of texts"),
-        ):
-            if key in self.fields:
-                value = convert(self.fields[key])
-                if value is None:
-                    self.say("error", "wrong-type", f"{key} is not {shape}", key)
-                self.fields[key] = value
+                message = f"{key} is not read by {self.kind} hooks"
+                self.say("warning", "unread-field", message, key, fix=f"remove {key}")
+        self._convert("args", _texts, "a list of texts", "[text]")
+        self._convert("env", _text_table, "an object of texts", "{NAME: text}")
         self._check_on_error()
         self._check_schema()
 
+    def _convert(self, key: str, convert: Callable[[Any], Any], shape: str, example: str) -> None:
+        if key in self.fields:
+            value = convert(self.fields[key])
+            if value is None:
+                self.say("error", "wrong-type", f"{key} is not {shape}", key, fix=f"{key}: {example}")
+            self.fields[key] = value
+
     def _check_on_error(self) -> None:
-        word, row = self.fields.get("on_error"), self.group.moments[0].row
-        if not word:
+        reaction, row = self.fields.get("on_error"), self.group.moments[0].row
+        if not reaction:
             return
-        if word not in _REACTIONS:
+        if reaction not in _REACTIONS:
             fix = f"one of {', '.join(_REACTIONS)}"
-            self.say("error", "bad-on-error", f"on_error is {word!r}", "on_error", fix=fix)
-        elif word == "block" and not row.may & May.BLOCK:
+            self.say("error", "bad-on-error", f"on_error is {reaction!r}", "on_error", fix=fix)
+        elif reaction == "block" and not row.may & May.BLOCK:
             message = f"on_error is block, but {row.name} cannot block"
             self.say("error", "bad-on-error", message, "on_error", fix="warn or ignore")
-        elif row.closed and word != "block":
+        elif row.closed and reaction != "block":
             message = f"on_error is not read at {row.name}, whose hooks always fail closed"
             self.say("warning", "unread-field", message, "on_error", fix="remove on_error")
 
@@ -229,7 +224,8 @@ class EntryReader(family.EntryReader):
         try:
             return super().spec(kind)
         except TemplateError as error:
-            self.say("error", "bad-template", f"prompt: {error}", "prompt")
+            fix = 'prompt: "May it {{ .ToolInput | toJSON }}?"'
+            self.say("error", "bad-template", f"prompt: {error}", "prompt", fix=fix)
             return None
 
 
