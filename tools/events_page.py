@@ -5,8 +5,8 @@ from typing import Any
 
 from hookline.dialects.native.answers import read_answer
 from hookline.dialects.native.events import NativePolicies
-from hookline.dialects.native.payload import environment
-from hookline.dialects.native.truncation import SHORTENED
+from hookline.dialects.native.wire import environment
+from hookline.dialects.truncation import SHORTENED
 from hookline.model.events import EventSpec
 from hookline.schemas.event_facts import (
     MAY_WORDS,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookline.dialects.family.results import UnreadableError
+from hookline.dialects.family.wire import UnreadableError
 from hookline.dialects.native import answers as answer
 from hookline.dialects.native.answers import read_answer
 from hookline.model.events import EVENTS, PRE_TOOL_USE, USER_PROMPT_SUBMIT, EventSpec

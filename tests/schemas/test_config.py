@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from hookline.dialects.native.events import NativePolicies
-from hookline.dialects.native.settings import COMMON, KINDS, NativeReader
-from hookline.dialects.native.wire import NativeWire
+from hookline.dialects.dialect import Layer, Place, Tools
+from hookline.dialects.native import dialect
+from hookline.dialects.native.settings import COMMON, KINDS
 from hookline.documents.document import read_document
 from hookline.handlers.agent import AgentRun, AgentTool
 from hookline.handlers.mcp_tool import McpReply
@@ -44,16 +44,10 @@ class Host:
 
 def complaints(config: object) -> list[str]:
     host = Host()
-    reader = NativeReader(
-        events=EVENTS,
-        policies=NativePolicies(EVENTS.values()),
-        handlers=standard_handlers(completer=host, agent_runner=host, mcp=host),
-        wire=NativeWire(),
-        patterns=Patterns(),
-        shell=ShellReader(),
-    )
+    tools = Tools(standard_handlers(completer=host, agent_runner=host, mcp=host), Patterns(), ShellReader())
     document = read_document(json.dumps(config), "json", "hooks.json")
-    return [str(each) for each in reader.read(document, "project").diagnostics if each.severity != "info"]
+    reading = dialect().read([Layer(Place("hooks.json", "project"), document)], tools)
+    return [str(each) for each in reading.diagnostics if each.severity != "info"]
 
 
 def entry(**fields: Any) -> dict[str, Any]:

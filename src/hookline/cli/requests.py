@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from hookline.cli.problems import RequestError
-from hookline.dialects.family.payload import payload_of
+from hookline.dialects.family.wire import payload_of
 from hookline.dialects.registry import home_dialect
 from hookline.matching.nearest import nearest
 from hookline.model.errors import UnknownEventError

@@ -10,7 +10,7 @@ from typing import Any, Literal, cast
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
-from hookline.model.events import May
+from hookline.model.events import EventSpec, May, field_of
 from hookline.model.policy import Lives, Placement
 
 VoteKind = Literal["block", "defer", "ask", "allow"]
@@ -285,3 +285,64 @@ def rewrite(value: Any = None, /, **changes: Any) -> Outcome:
     if changes:
         raise TypeError("rewrite() takes a whole value or keyword arguments, not both")
     return Outcome(edits=(Edit(value),))
+
+
+class OutcomeBuilder(Struct, kw_only=True):
+    """An answer while it is being read: the parts of an outcome, field by field, and the names of what is ignored."""
+
+    votes: list[Vote] = []
+    edits: list[Edit] = []
+    context: list[ContextItem] = []
+    messages: list[Message] = []
+    halts: list[Halt] = []
+    updates: list[PermissionUpdate] = []
+    watch: list[str] = []
+    seeds: list[str] = []
+    env: list[tuple[str, str]] = []
+    answers: list[Answer] = []
+    retry: bool = False
+    ignored: list[str] = []
+
+    def outcome(self) -> Outcome:
+        return Outcome(
+            votes=tuple(self.votes),
+            edits=tuple(self.edits),
+            context_items=tuple(self.context),
+            messages=tuple(self.messages),
+            halts=tuple(self.halts),
+            permission_updates=tuple(self.updates),
+            watch_paths=tuple(self.watch),
+            seeds=tuple(self.seeds),
+            env_items=tuple(self.env),
+            answers=tuple(self.answers),
+            retry=self.retry,
+        )
+
+
+def unsaid(outcome: Outcome, *said: str) -> list[str]:
+    """The names of the parts that an outcome has, without those that were said."""
+    parts = [("votes", "decision"), *((name, label) for name, _needed, label in _NEEDS)]
+    parts.insert(3, ("messages", "messages"))
+    return [label for name, label in parts if label not in said and getattr(outcome, name)]
+
+
+def with_edits(event: EventSpec[Any], payload: Any, outcome: Outcome) -> Any:
+    """The payload with the event's field as the edits left it; the same object when there are none."""
+    field = event.rewrites
+    if not field or not outcome.edits:
+        return payload
+    value = before = field_of(payload, field)
+    for edit in outcome.edits:
+        if edit.field in ("", field):
+            value = edited(value, edit) if edit.whole is UNSET else edit.whole
+    return payload if value is before else _replaced(payload, field, value)
+
+
+def _replaced(payload: Any, field: str, value: Any) -> Any:
+    if isinstance(payload, Mapping):
+        return {**cast("Mapping[str, Any]", payload), field: value}
+    if isinstance(payload, Struct):
+        return replace(payload, **{field: value})
+    import dataclasses  # noqa: PLC0415 - only hosts with rows of their own have such payloads
+
+    return dataclasses.replace(payload, **{field: value})

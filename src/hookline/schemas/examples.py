@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from hookline.dialects.family.payload import PayloadError
+from hookline.dialects.family.wire import PayloadError
 from hookline.dialects.native.answers import updated_key
 from hookline.dialects.native.wire import NativeWire
 from hookline.model.events import EventSpec, May

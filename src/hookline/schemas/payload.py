@@ -12,7 +12,7 @@ import msgspec
 from msgspec import NODEFAULT, Struct
 from msgspec.structs import FieldInfo
 
-from hookline.dialects.native.truncation import SHORTENED
+from hookline.dialects.truncation import SHORTENED
 from hookline.model.events import EventSpec
 
 #: What every payload document starts with, always there.

@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from hookline.dialects.native.settings import NativeReader
+from hookline.dialects.dialect import Layer, Place, Reading, Tools
+from hookline.dialects.native import dialect
+from hookline.documents.document import Document
 from hookline.handlers.agent import AgentHandler
 from hookline.handlers.builtin import BuiltinHandler, standard_builtins
 from hookline.handlers.http.handler import HttpHandler
@@ -12,9 +14,9 @@ from hookline.handlers.registry import Handler
 from hookline.matching.patterns import Patterns
 from hookline.matching.shell import ShellReader
 from hookline.model.events import EVENTS, event_table
+from hookline.model.hook import Scope
 from hookline.model.raw import Broke, RawResult
 from hookline.model.wire import Call
-from tests.dialects.native.calls import POLICIES, WIRE
 
 
 class NoProcess:
@@ -35,7 +37,10 @@ class NoProcess:
         pass
 
 
-def reader(*rows: Any, more: tuple[Handler, ...] = ()) -> NativeReader:
+def read_file(
+    document: Document, scope: Scope = "project", *rows: Any, more: tuple[Handler, ...] = ()
+) -> Reading:
+    """A document as an engine with these handlers reads it."""
     handlers: tuple[Handler, ...] = (
         NoProcess("command"),
         HttpHandler(None),
@@ -45,11 +50,6 @@ def reader(*rows: Any, more: tuple[Handler, ...] = ()) -> NativeReader:
         BuiltinHandler(standard_builtins()),
         *more,
     )
-    return NativeReader(
-        events=event_table((*EVENTS.values(), *rows)),
-        policies=POLICIES,
-        handlers={handler.kind: handler for handler in handlers},
-        wire=WIRE,
-        patterns=Patterns(),
-        shell=ShellReader(),
-    )
+    tools = Tools({handler.kind: handler for handler in handlers}, Patterns(), ShellReader())
+    native = dialect(event_table((*EVENTS.values(), *rows)))
+    return native.read([Layer(Place(document.file, scope), document)], tools)

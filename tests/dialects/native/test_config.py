@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hookline.dialects.native.settings import NativeReading
+from hookline.dialects.dialect import Reading
 from hookline.documents.document import Format, read_document
 from hookline.handlers.agent import AgentSpec
 from hookline.handlers.builtin import BuiltinSpec
@@ -14,14 +14,14 @@ from hookline.model.events import EVENTS, EventSpec, May
 from hookline.model.hook import Hook
 from hookline.model.payloads import ToolCall
 from hookline.model.scene import Scene
-from tests.dialects.native.handlers import NoProcess, reader
+from tests.dialects.native.handlers import NoProcess, read_file
 
 
-def read(text: str, kind: Format = "json", *rows: Any) -> NativeReading:
-    return reader(*rows).read(read_document(textwrap.dedent(text), kind, f"hooks.{kind}"), "project")
+def read(text: str, kind: Format = "json", *rows: Any) -> Reading:
+    return read_file(read_document(textwrap.dedent(text), kind, f"hooks.{kind}"), "project", *rows)
 
 
-def entries(event: str, *given: Any, matcher: Any = None) -> NativeReading:
+def entries(event: str, *given: Any, matcher: Any = None) -> Reading:
     group: dict[str, Any] = {"hooks": list(given)}
     if matcher is not None:
         group["matcher"] = matcher
@@ -80,7 +80,6 @@ SAME = {
 def test_the_three_formats_say_the_same(kind: Format, lines: list[int]):
     reading = read(SAME[kind], kind)
     assert reading.diagnostics == ()
-    assert reading.events_named == {"PreToolUse", "Stop"}
     guard, notify = reading.hooks
     assert (guard.event.name, guard.name, guard.timeout, guard.spec) == (
         "PreToolUse", "guard.sh", 2.5, CommandSpec("guard.sh"),
@@ -246,7 +245,7 @@ def test_a_kind_the_host_added_gets_its_fields_as_they_are():
     document = read_document(
         '{"hooks": {"Stop": [{"hooks": [{"type": "pager", "number": 5}]}]}}', "json", "x"
     )
-    reading = reader(more=(NoProcess("pager"),)).read(document, "user")
+    reading = read_file(document, "user", more=(NoProcess("pager"),))
     assert reading.diagnostics == ()
     (found,) = reading.hooks
     assert (found.kind, found.spec["number"], found.scope) == ("pager", 5, "user")

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from hookline.dialects.family.payload import PayloadError
+from hookline.dialects.family.wire import PayloadError
 from hookline.dialects.native.wire import NativeWire
 from hookline.model import payloads as p
 from hookline.model.errors import ConfigError, UnknownEventError

@@ -5,17 +5,17 @@ from typing import Any
 
 import pytest
 
-from hookline.dialects.native.settings import NativeReading
+from hookline.dialects.dialect import Reading
 from hookline.documents.document import Format, read_document
 from hookline.model.events import EVENTS
 from hookline.model.hook import Hook
-from tests.dialects.native.handlers import reader
+from tests.dialects.native.handlers import read_file
 
 GUARD = '{"hooks": [{"command": "exit 2"}]}'
 
 
-def read(text: str, kind: Format = "json") -> NativeReading:
-    return reader().read(read_document(text, kind, f"hooks.{kind}"), "project")
+def read(text: str, kind: Format = "json") -> Reading:
+    return read_file(read_document(text, kind, f"hooks.{kind}"))
 
 
 def closed(hook: Hook, key: str) -> bool:

@@ -8,7 +8,7 @@ import msgspec
 
 from hookline.dialects.claude_code.events import ROWS, Row
 from hookline.dialects.family.answers import DECISION, TOP, AnswerReader, AnswerWriter, Field, Object
-from hookline.dialects.family.results import UnreadableError
+from hookline.dialects.family.wire import UnreadableError
 from hookline.dialects.surrogates import whole_text
 from hookline.documents.document import misshaped
 from hookline.model.events import field_of

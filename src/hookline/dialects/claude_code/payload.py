@@ -9,8 +9,8 @@ from typing import Any, Final, cast
 from msgspec import UNSET
 
 from hookline.dialects.claude_code.events import ROWS, WORDS
-from hookline.dialects.family import payload as family
-from hookline.dialects.family.payload import Key, encoded, key_values, payload_record, scene_texts
+from hookline.dialects.family import wire as family
+from hookline.dialects.family.wire import Key, encoded, key_values, payload_record, scene_texts
 from hookline.model.events import EventSpec, field_of
 from hookline.model.scene import Scene
 from hookline.model.wire import Call, Encoded, Parsed

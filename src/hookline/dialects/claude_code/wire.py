@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from hookline.dialects.claude_code.answers import NO_REASON, Reader, answer, read_late
 from hookline.dialects.claude_code.events import ROWS, Row
 from hookline.dialects.claude_code.payload import encode_payload, parse_payload
-from hookline.dialects.family import results as family
+from hookline.dialects.family import wire as family
 from hookline.dialects.json_text import JsonTextError, read_lenient
 from hookline.handlers.specs import AgentSpec
 from hookline.model.outcome import GO_ON, Answer, ContextItem, Message, Outcome, Vote

@@ -24,7 +24,7 @@ from hookline.dialects.codewhale.texts import (
     encodable,
     prefix,
 )
-from hookline.dialects.family.payload import bad_payload, event_name
+from hookline.dialects.family.wire import bad_payload, event_name
 from hookline.dialects.json_text import JsonTextError, read_lenient, written
 from hookline.matching.conditions import exit_code_of
 from hookline.model import events as e

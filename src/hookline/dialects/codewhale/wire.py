@@ -26,11 +26,10 @@ from hookline.dialects.codewhale.texts import (
     one_line,
     redacted,
 )
-from hookline.dialects.family.results import ResultReader
+from hookline.dialects.family.wire import ResultReader
 from hookline.dialects.json_text import JsonTextError, read_lenient, written, written_answer
-from hookline.dialects.outcome_builder import Gathering, unsaid
 from hookline.dialects.surrogates import whole_text
-from hookline.model.outcome import ContextItem, Edit, Message, Outcome, Vote, VoteKind
+from hookline.model.outcome import ContextItem, Edit, Message, Outcome, OutcomeBuilder, Vote, VoteKind, unsaid
 from hookline.model.raw import Broke, Exited, RawResult
 from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, HookReply, Parsed
 
@@ -135,7 +134,7 @@ _READERS: Mapping[str, Callable[[Call, Exited], Decoded]] = MappingProxyType(
 )
 
 
-class _GateAnswer(Gathering):
+class _GateAnswer(OutcomeBuilder):
     """The JSON of a tool gate, part by part; a part that cannot be used is left out with a warning."""
 
     call: Call

@@ -15,10 +15,9 @@ from hookline.dialects.docker_agent.events import INSTRUCTIONS, NEVER_APPROVES
 from hookline.dialects.docker_agent.payload import transient_messages
 from hookline.dialects.family import answers as family
 from hookline.dialects.family.answers import TOP, VOTES, Field, Object
-from hookline.dialects.family.results import UnreadableError
-from hookline.dialects.outcome_builder import unsaid
+from hookline.dialects.family.wire import UnreadableError
 from hookline.model.events import May
-from hookline.model.outcome import Answer, Edit, Message, Outcome, Vote
+from hookline.model.outcome import Answer, Edit, Message, Outcome, Vote, unsaid
 from hookline.model.wire import Call
 
 SPECIFIC = "hook_specific_output."

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from hookline.dialects.dialect import DialectEvent
-from hookline.dialects.family.payload import PayloadError, bad_payload, encoded, event_name
+from hookline.dialects.family.wire import PayloadError, bad_payload, encoded, event_name
 from hookline.dialects.surrogates import converted
 from hookline.model.events import POST_TOOL_USE_FAILURE, EventSpec, field_of
 from hookline.model.scene import Scene

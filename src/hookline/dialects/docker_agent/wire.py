@@ -12,8 +12,7 @@ from hookline.dialects.docker_agent.answers import AnswerReader, AnswerWriter, c
 from hookline.dialects.docker_agent.events import NEVER_APPROVES
 from hookline.dialects.docker_agent.payload import parse_payload, payload_document, trace_variables
 from hookline.dialects.docker_agent.specs import VERDICT_SCHEMA, ModelSpec, ShellSpec, expanded
-from hookline.dialects.family.payload import PayloadError, encoded
-from hookline.dialects.family.results import ResultReader, stderr_text, without_fence
+from hookline.dialects.family.wire import PayloadError, ResultReader, encoded, stderr_text, without_fence
 from hookline.dialects.json_text import read_lenient
 from hookline.model.errors import HooklineError
 from hookline.model.events import PRE_MODEL_CALL, EventSpec, May

@@ -9,9 +9,8 @@ from typing import Any, ClassVar, Literal, cast
 import msgspec
 from msgspec import UNSET, Struct
 
-from hookline.dialects.family.results import UnreadableError
+from hookline.dialects.family.wire import UnreadableError
 from hookline.dialects.json_text import written_answer
-from hookline.dialects.outcome_builder import Gathering
 from hookline.documents.document import misshaped
 from hookline.model.outcome import (
     Answer,
@@ -20,6 +19,7 @@ from hookline.model.outcome import (
     Halt,
     Message,
     Outcome,
+    OutcomeBuilder,
     PermissionUpdate,
     Vote,
     VoteKind,
@@ -50,7 +50,7 @@ class Field(Struct, frozen=True):
     unused: bool = False
 
 
-class AnswerReader(Gathering):
+class AnswerReader(OutcomeBuilder):
     """One answer being read. A field of the wrong type makes the whole answer unreadable: a guard's answer that is
     half understood is no answer."""
 

@@ -16,7 +16,7 @@ from hookline.dialects.family.answers import (
     Field,
     Object,
 )
-from hookline.dialects.family.results import UnreadableError
+from hookline.dialects.family.wire import UnreadableError
 from hookline.dialects.gencode.events import ROWS, may_at
 from hookline.model.events import May
 from hookline.model.outcome import ContextItem, Outcome, PermissionUpdate, Vote

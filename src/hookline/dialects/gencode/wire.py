@@ -3,15 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-from hookline.dialects.family.payload import (
+from hookline.dialects.family.wire import (
+    ResultReader,
     encoded,
     event_name,
     key_values,
     payload_record,
     scene_document,
     scene_texts,
+    split_async_mark,
 )
-from hookline.dialects.family.results import ResultReader, split_async_mark
 from hookline.dialects.gencode.answers import NO_REASON, Reader, Writer
 from hookline.dialects.gencode.events import ROWS
 from hookline.dialects.json_text import read_go_json

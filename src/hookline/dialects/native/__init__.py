@@ -112,17 +112,9 @@ class Native(HomeDialect):
     def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
         if not layers:
             return Reading()
-        from hookline.dialects.native.settings import NativeReader, read_layers  # noqa: PLC0415 see the class
+        from hookline.dialects.native.settings import read_layers  # noqa: PLC0415 see the class
 
-        reader = NativeReader(
-            events=self._rows,
-            policies=self.policies,
-            handlers=tools.handlers,
-            wire=self.wire,
-            patterns=tools.patterns,
-            shell=tools.shell,
-        )
-        return read_layers(layers, reader)
+        return read_layers(layers, tools, self.events, self.wire)
 
     def flag_hook(self, own_event: DialectEvent, command: str) -> Hook:
         return replace(super().flag_hook(own_event, command), name=command)

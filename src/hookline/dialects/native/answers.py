@@ -14,7 +14,7 @@ from hookline.dialects.family.answers import (
     Field,
     Object,
 )
-from hookline.dialects.family.results import UnreadableError
+from hookline.dialects.family.wire import UnreadableError
 from hookline.dialects.native.events import PREVENTING, REWRITTEN_SHAPES
 from hookline.model.events import EventSpec, May
 from hookline.model.outcome import Edit, Outcome, Vote

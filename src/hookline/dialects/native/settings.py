@@ -9,25 +9,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast, get_args
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.dialects.dialect import DialectEvent, Layer, Place, Reading, Tools
+from hookline.dialects.dialect import DialectEvent, Layer, Reading, Tools
 from hookline.dialects.family import settings as family
 from hookline.dialects.family.settings import Fields, Group, Kind, Matching, Note, never_matches
 from hookline.dialects.labels import command_label, shortened, url_label
 from hookline.dialects.native.conditions import ConditionMistake, read_condition
-from hookline.dialects.native.events import NativePolicies
-from hookline.documents.document import Document, misshaped
-from hookline.handlers.registry import Handler
+from hookline.documents.document import misshaped
 from hookline.handlers.specs import AgentSpec, BuiltinSpec, CommandSpec, PromptSpec
 from hookline.matching.conditions import joined
 from hookline.matching.matchers import RegexMatcher, parse_matcher
-from hookline.matching.patterns import Patterns
-from hookline.matching.shell import ShellReader
 from hookline.model.diagnostics import Diagnostic, Path, Where
 from hookline.model.errors import PatternError
-from hookline.model.events import EventSpec
 from hookline.model.hook import Condition, Hook, Matcher, Scope, Waiting
 from hookline.model.policy import CAUSES, Cause, Reaction
 from hookline.model.run import Mode
@@ -102,41 +96,6 @@ KINDS: Mapping[str, Kind] = {
 }  # fmt: skip
 #: A type that a host added, or that does not exist: its fields are not Hookline's to judge.
 _OTHER = Kind({}, dict, family.labelled("command", command_label), open=True)
-
-
-class NativeReading(Struct, frozen=True):
-    hooks: tuple[Hook, ...] = ()
-    diagnostics: tuple[Diagnostic, ...] = ()
-    #: The events this file says something about, be it right or wrong: its layer replaces them.
-    events_named: frozenset[str] = frozenset()
-
-
-class NativeReader:
-    """Reads any number of documents for one engine: same events, handlers and compiled patterns."""
-
-    def __init__(
-        self,
-        *,
-        events: Mapping[str, EventSpec[Any]],
-        policies: NativePolicies,
-        handlers: Mapping[str, Handler],
-        wire: Wire,
-        patterns: Patterns,
-        shell: ShellReader,
-    ) -> None:
-        self._events = events
-        self._policies = policies
-        self._wire = wire
-        self._tools = Tools(handlers, patterns, shell)
-
-    def read(self, document: Document, scope: Scope) -> NativeReading:
-        events = {
-            name: DialectEvent(event, self._policies.of(event), DEFAULT_TIMEOUT)
-            for name, event in self._events.items()
-        }
-        file = FileReader(Layer(Place(document.file, scope), document), self._tools, events, self._wire)
-        found = [hook for hooks in file.hooks().values() for hook in hooks]
-        return NativeReading((*file.closed, *found), tuple(file.report.diagnostics), frozenset(file.named))
 
 
 class EntryReader(family.EntryReader):
@@ -254,9 +213,14 @@ class FileReader(family.FileReader):
         super().__init__(layer, tools, events, wire)
         others = [name for name in tools.handlers if name not in KINDS and name != "function"]
         self.kinds = {**KINDS, **dict.fromkeys(others, _OTHER)}
-        self.named: list[str] = []
+        #: The events this file says something about, be it right or wrong: its layer replaces them.
+        self.named: frozenset[str] = frozenset()
         #: Hooks that stand for all guards of a file that cannot be read.
         self.closed: list[Hook] = []
+
+    def all_hooks(self) -> list[Hook]:
+        found = self.hooks().values()
+        return [*self.closed, *(hook for hooks in found for hook in hooks)]
 
     def hooks_table(self) -> Fields:
         document = self.report.document
@@ -265,7 +229,7 @@ class FileReader(family.FileReader):
             if error is not None:
                 self._close_all_guards(error.message)
         table = super().hooks_table()
-        self.named = [name for name in table if name in self.events]
+        self.named = frozenset(name for name in table if name in self.events)
         return table
 
     def unusable(self, message: str, *path: str) -> Fields:
@@ -385,7 +349,9 @@ def _twice(path: Path) -> str:
     return f"the key {str(path[-1])!r} appears twice"
 
 
-def read_layers(layers: Sequence[Layer], reader: NativeReader) -> Reading:
+def read_layers(
+    layers: Sequence[Layer], tools: Tools, events: Mapping[str, DialectEvent], wire: Wire
+) -> Reading:
     """A project replaces the user's hooks event by event; local files add to both.
 
     Of two formats in one place the first is read.
@@ -396,25 +362,23 @@ def read_layers(layers: Sequence[Layer], reader: NativeReader) -> Reading:
         found = layer.place.scope in ("user", "project", "local")
         key = layer.place.file.rpartition(".")[0] if found else f"{number}"
         places.setdefault(key, []).append(layer)
-    readings: dict[Scope, list[NativeReading]] = {}
+    hooks: dict[Scope, list[Hook]] = {"user": []}
+    replaced: set[str] = set()
     diagnostics: list[Diagnostic] = []
     unused: list[str] = []
     for first, *others in places.values():
         files = [other.place.file for other in others]
         unused += files
         diagnostics += _two_formats(first.place.file, files)
-        reading = reader.read(first.document, first.place.scope)
-        diagnostics += reading.diagnostics
-        readings.setdefault(first.place.scope, []).append(reading)
-    replaced = frozenset[str]().union(*(each.events_named for each in readings.get("project", ())))
-    user = [hook for hook in _hooks(readings.pop("user", ())) if hook.event.name not in replaced]
-    local = _hooks(readings.pop("local", ()))
-    others = [hook for each in readings.values() for hook in _hooks(each)]
-    return Reading((*user, *others, *local), tuple(diagnostics), tuple(unused))
-
-
-def _hooks(readings: Sequence[NativeReading]) -> list[Hook]:
-    return [hook for reading in readings for hook in reading.hooks]
+        reader = FileReader(first, tools, events, wire)
+        hooks.setdefault(reader.scope, []).extend(reader.all_hooks())
+        diagnostics += reader.report.diagnostics
+        if reader.scope == "project":
+            replaced |= reader.named
+    hooks["user"] = [hook for hook in hooks["user"] if hook.event.name not in replaced]
+    local = hooks.pop("local", [])
+    in_order = [hook for some in (*hooks.values(), local) for hook in some]
+    return Reading(tuple(in_order), tuple(diagnostics), tuple(unused))
 
 
 def _two_formats(first: str, others: Sequence[str]) -> list[Diagnostic]:
@@ -422,6 +386,6 @@ def _two_formats(first: str, others: Sequence[str]) -> list[Diagnostic]:
     if not others:
         return []
     names = ", ".join(os.path.basename(other) for other in others)
-    message = f"{names} is not read, because {os.path.basename(first)} stands beside it"
+    message = f"{names} is not read, because {os.path.basename(first)} is beside it"
     fix = f"keep one of {os.path.basename(first)}, {names}"
     return [Diagnostic("error", "two-formats", message, Where(others[0]), fix=fix)]

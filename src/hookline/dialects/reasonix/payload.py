@@ -11,8 +11,8 @@ from typing import Any, cast
 from msgspec import Struct
 
 from hookline.dialects.dialect import DialectEvent
-from hookline.dialects.family import payload as family
-from hookline.dialects.family.payload import bad_payload, payload_record
+from hookline.dialects.family import wire as family
+from hookline.dialects.family.wire import bad_payload, payload_record
 from hookline.dialects.json_text import written
 from hookline.documents.document import misshaped
 from hookline.model.events import field_of

@@ -12,8 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.dialects.dialect import DialectEvent
-from hookline.dialects.family.payload import encoded
-from hookline.dialects.family.results import ResultReader, failure, with_first_line
+from hookline.dialects.family.wire import ResultReader, encoded, failure, with_first_line
 from hookline.dialects.reasonix.answers import Writer
 from hookline.dialects.reasonix.claude_format import claude_document, read_json
 from hookline.dialects.reasonix.events import CAPTURED, CLAUDE_GATES, LONGEST_TEXT, TEXT_EVENTS, gates
