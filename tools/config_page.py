@@ -1,11 +1,12 @@
 """docs/reference/config.md: the native configuration, from the tables its reader uses."""
 
 from collections.abc import Iterator, Mapping
+from inspect import isfunction
 from typing import Any, cast
 
 from hookline.dialects.native.settings import COMMON, KINDS
 from hookline.dialects.places import SUFFIXES
-from hookline.handlers.builtin import standard_builtins
+from hookline.handlers.builtin import Builtin, standard_builtins
 from hookline.model.events import EventSpec
 from hookline.schemas.config import KIND_WORDS, config_schema, entry_schema
 from hookline.schemas.event_facts import type_words
@@ -50,16 +51,6 @@ other than `hooks` are ignored. A mistake never disables the other hooks: it is 
 guard event the bad entry becomes a hook that fails. The JSON Schema for editors is
 [schemas/hooks.json](../../schemas/hooks.json)."""
 
-_BUILTINS: Mapping[str, str] = {
-    "add_date": "Adds today's date for the model.",
-    "add_environment_info": "Adds the working directory, the system and the git state for the model.",
-    "add_prompt_files": "Adds the files listed in args, searched from the working directory upward.",
-    "deny": "Blocks, with args as the reason.",
-    "ask": "Asks the user, with args as the reason.",
-    "allow": "Lets the call run without asking.",
-    "context": "Adds args as text for the model.",
-}
-
 
 def config_page(events: Mapping[str, EventSpec[Any]]) -> str:
     definitions = config_schema(events)["$defs"]
@@ -96,7 +87,15 @@ def _kind(kind: str) -> str:
 
 
 def _builtins() -> str:
-    return table(("Builtin", "Does"), [(code(name), _BUILTINS[name]) for name in standard_builtins()])
+    return table(
+        ("Builtin", "Does"), [(code(name), _summary(each)) for name, each in standard_builtins().items()]
+    )
+
+
+def _summary(builtin: Builtin) -> str:
+    """The first line of its docstring; of its class, if it is an object."""
+    described = builtin if isfunction(builtin) else type(builtin)
+    return (described.__doc__ or "").partition("\n")[0]
 
 
 def _rows(schema: Schema, names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:

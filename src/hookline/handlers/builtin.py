@@ -66,7 +66,7 @@ def _placed(scene: Scene, spec: BuiltinSpec) -> Scene:
 def standard_builtins(
     *, today: Callable[[], date] = date.today, home: str | None = None
 ) -> dict[str, Builtin]:
-    """The builtins every engine has, by the names that configurations use.
+    """The builtins every engine has, by the names that configurations use. The reference shows their docstrings.
 
     The search for prompt files goes up to `home`.
     """
@@ -85,18 +85,22 @@ def standard_builtins(
 
 
 def always_deny(args: tuple[str, ...], _payload: Any, _scene: Scene) -> Outcome:
+    """Blocks, with args as the reason."""
     return deny(" ".join(args) or "denied by a hook")
 
 
 def always_ask(args: tuple[str, ...], _payload: Any, _scene: Scene) -> Outcome:
+    """Asks the user, with args as the reason."""
     return ask(" ".join(args))
 
 
 def always_allow(args: tuple[str, ...], _payload: Any, _scene: Scene) -> Outcome:
+    """Lets the call run without asking."""
     return allow(" ".join(args))
 
 
 def add_context(args: tuple[str, ...], _payload: Any, _scene: Scene) -> Outcome | None:
+    """Adds args as text for the model."""
     text = " ".join(args)
     return context(text) if text else None
 
@@ -105,6 +109,8 @@ def add_context(args: tuple[str, ...], _payload: Any, _scene: Scene) -> Outcome 
 
 
 class AddDate:
+    """Adds today's date for the model."""
+
     def __init__(self, today: Callable[[], date]) -> None:
         self._today = today
 
@@ -113,6 +119,7 @@ class AddDate:
 
 
 def add_environment_info(_args: tuple[str, ...], _payload: Any, scene: Scene) -> Outcome:
+    """Adds the working directory, the system and the git state for the model."""
     cwd = scene.cwd or os.getcwd()
     system = os.uname()
     return context(
@@ -155,7 +162,7 @@ def _text(path: str) -> str:
 
 
 class AddPromptFiles:
-    """For each name in args the nearest file from the working directory upward; a missing one is reported."""
+    """Adds the files listed in args, searched from the working directory upward; a missing one is reported."""
 
     def __init__(self, home: str | None = None, most: int = _MOST) -> None:
         self._home = home
