@@ -1,0 +1,30 @@
+"""No file outside a dialect's folder names the dialect; `make house` checks the other figures of the layout."""
+
+import pytest
+
+from tools.house_files import ALLOWED, names_an_agent, naming_lines
+
+
+def test_no_line_outside_a_dialects_folder_names_it() -> None:
+    assert naming_lines() == []
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "names"),
+    [
+        ("checks/settings.py", 'if hook.dialect == "claude-code":', True),
+        ("cli/output.py", "from hookline.dialects.docker_agent.wire import read", True),
+        ("config/load.py", 'os.path.join(home, ".gen", "settings.json")', True),
+        ("agent/session/instructions.py", 'NAMES = ("AGENTS.md", "CLAUDE.md")', False),
+        ("cli/commands/fire/__init__.py", "  hookline fire --dialect reasonix TurnEnd", False),
+        ("cli/commands/fire/__init__.py", 'return "hookline" if dialect == "reasonix" else ""', True),
+        ("dialects/registry.py", '"codewhale": Listed("codewhale", (".codewhale",)),', False),
+        ("matching/shell/tables.py", '"docker": ("run", "exec"),', False),
+    ],
+)
+def test_what_counts_as_naming_a_dialect(file: str, line: str, names: bool) -> None:
+    assert names_an_agent(file, line) is names
+
+
+def test_every_exception_has_a_reason() -> None:
+    assert all(reason for _files, _allowed, reason in ALLOWED)
