@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.checks.containment import KNOWN_GAP, containment_tier
+from hookline.checks.programs import KNOWN_GAP, containment_tier
 from hookline.journal.file import encoded
 from hookline.model.run import Run
 from tests.cli.doctoring import Clinic, alarms, parsed

@@ -1,9 +1,9 @@
-"""What an agent would make of an answer, asked of its wire: nothing is run for it."""
+"""Answers that an agent ignores: a script's text, decisions and exit codes, tried out on its wire."""
 
 import os
 import re
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, get_origin
 
 import msgspec
 from msgspec import Struct
@@ -15,7 +15,7 @@ from hookline.dialects.dialect import Dialect
 from hookline.dialects.report import about
 from hookline.handlers.command import CommandSpec
 from hookline.model.diagnostics import Diagnostic
-from hookline.model.events import PRE_TOOL_USE, USER_PROMPT_SUBMIT, May
+from hookline.model.events import PRE_TOOL_USE, USER_PROMPT_SUBMIT, EventSpec, May
 from hookline.model.hook import Hook
 from hookline.model.outcome import Outcome
 from hookline.model.raw import Exited, RawResult, Replied
@@ -26,21 +26,29 @@ _SCENE = Scene(session_id="s-1", cwd="/", project_dir="/")
 
 
 def understood(hook: Hook, raw: RawResult) -> Decoded | None:
-    """What the hook's wire reads from it, within what may be done there; None when it cannot be asked."""
-    from hookline.schemas.examples import example_payload  # noqa: PLC0415 only few hooks are asked about
-
+    """What the hook's wire reads from a result, as far as its event allows it; None if the wire cannot tell."""
     try:
-        payload: Any = example_payload(hook.event)
+        payload = _any_payload(hook.event)
         call = Call(hook=hook, event=hook.event, payload=payload, scene=_SCENE, timeout=hook.timeout)
         decoded = hook.wire.decode(call, raw)
-    except Exception:  # noqa: BLE001 - a wire that cannot read it says nothing, and in doubt neither do we
+    except Exception:  # noqa: BLE001 - doctor reports nothing that is not certain
         return None
     outcome, _dropped = decoded.outcome.clipped(hook.policy.may & hook.event.may)
     return msgspec.structs.replace(decoded, outcome=outcome)
 
 
+def _any_payload(event: EventSpec[Any]) -> Any:
+    """A payload of the event; a wire looks at the result, and hardly at what is in it."""
+    blank: dict[Any, Any] = {str: "x", int: 1, bool: False, dict: {}, tuple: (), list: []}
+    required = [each for each in msgspec.structs.fields(event.payload) if each.required]
+    values = {each.name: blank.get(get_origin(each.type) or each.type, {}) for each in required}
+    if event.subject and event.subjects:
+        values[event.subject] = event.subjects[0]
+    return event.payload(**values)
+
+
 def heard(hook: Hook, text: str) -> bool:
-    """Whether plain text on stdout reaches anybody, however the command ends; true in doubt."""
+    """Whether plain text on stdout is used, whatever the exit status; true in doubt."""
     for code in (0, 1, 2):
         decoded = understood(hook, Exited(code, stdout=text.encode()))
         if decoded is None or text.strip() in _said(decoded.outcome):
@@ -51,7 +59,7 @@ def heard(hook: Hook, text: str) -> bool:
 
 
 def decides(hook: Hook, answer: object) -> bool:
-    """Whether a JSON answer decides or stops anything; true in doubt."""
+    """Whether a JSON answer blocks or stops anything; true in doubt."""
     decoded = understood(hook, Exited(0, stdout=msgspec.json.encode(answer)))
     return decoded is None or bool(decoded.outcome.votes or decoded.outcome.halts)
 
@@ -67,13 +75,13 @@ _LONGEST: Final = 64 * 1024
 
 _SHELL_LINE: Final = re.compile(r"#!.*\b(?:ba|da|z|k)?sh\b")
 _PYTHON_LINE: Final = re.compile(r"#!.*\bpython")
-#: Output that goes elsewhere, or words whose meaning a line does not show.
+#: Output that may go elsewhere, or lines whose meaning depends on others.
 _UNCLEAR: Final = re.compile(
     r"\(\)\s{0,9}\{|^[ \t]*function\s|^[ \t]*exec\s|<<|\$\(\s{0,9}$|`|\{[^}\n]{0,300}\}\s{0,9}>"
     r"|^[ \t]*[})][ \t]{0,9}[>|]|\b(?:done|fi|esac)[ \t]{0,9}[>|]",
     re.MULTILINE,
 )
-#: `echo words` up to the end of the command: literal words that are no JSON, and go to stdout.
+#: `echo words` up to the end of the command: literal words on stdout that are not JSON.
 _ECHO: Final = re.compile(
     r"""(?:^|;|&&|\|\||\bthen\b|\bdo\b|\{)[ \t]{0,99}echo[ \t]{1,9}(?:-e[ \t]{1,9})?"""
     r"""(?:"([A-Za-z][^"\n]*)"|'([A-Za-z][^'\n]*)'|([A-Za-z][\w .,:!-]{0,300}?))[ \t]{0,9}(?=$|;|&&|\|\||\})""",
@@ -87,14 +95,14 @@ _EXITS: Final = re.compile(r"\b(?:sys\.)?exit(?:[ \t]{1,9}|\()(\d{1,3})\b")
 
 
 class ScriptText(Struct, frozen=True):
-    #: Where it is, or empty for the line in the configuration itself.
+    #: Empty for the command line in the configuration itself.
     file: str
     text: str
     language: str
 
 
 def script_text(hook: Hook, context: CheckContext) -> ScriptText | None:
-    """The script a command hook runs, if it is a small shell or Python file; else a line that is all there is."""
+    """The small shell or Python script that a command hook runs, else its command line."""
     spec = hook.spec
     if not isinstance(spec, CommandSpec) or spec.shell in ("powershell", "pwsh"):
         return None
@@ -125,7 +133,7 @@ def _small(place: str) -> str | None:
 
 
 def printed_words(script: ScriptText) -> str | None:
-    """Plain words it evidently prints to stdout; None where that is not evident."""
+    """Words that it certainly prints to stdout; None if that is not certain."""
     code = without_comments(script.text)
     if script.language == "python":
         found = None if "redirect_stdout" in code or "sys.stdout" in code else _PRINT.search(code)
@@ -135,12 +143,12 @@ def printed_words(script: ScriptText) -> str | None:
 
 
 def _quotes_over_lines(code: str) -> bool:
-    """Whether a text may begin on one line and end on another, so that lines are not commands."""
+    """Whether a quoted text may span lines, so that lines are not commands."""
     return any(line.count(quote) % 2 for line in code.split("\n") for quote in "'\"")
 
 
 def exit_codes(script: ScriptText) -> frozenset[int]:
-    """The codes it evidently ends with."""
+    """The exit codes that it names."""
     return frozenset(int(found) for found in _EXITS.findall(without_comments(script.text)))
 
 
@@ -152,7 +160,7 @@ _CONTINUE: Final = re.compile(r"""["']continue\\?["']\s*:\s*(?:false|False)""")
 
 
 class _Answer(Struct, frozen=True):
-    """A way to decide, how it looks in a script, and what the agent is given to see whether it counts."""
+    """A way to decide: how it looks in a script, and a sample for the agent's wire."""
 
     code: str
     says: str
@@ -194,7 +202,7 @@ def _of_script(hook: Hook, script: ScriptText, agent: str) -> Iterator[Diagnosti
     yield from _no_block(hook, script, agent)
     words = printed_words(script)
     if words is not None and hook.waiting == "wait" and not heard(hook, words):
-        message = f"{_named(script)} prints text, and at {hook.policy.event_name} {agent} reads none"
+        message = f"{_named(script)} prints text, which {agent} ignores at {hook.policy.event_name}"
         fix = (
             "print it to stderr (>&2), or answer in JSON"
             if script.language == "shell"
@@ -209,30 +217,30 @@ def _dead_answer(hook: Hook, answer: _Answer, script: ScriptText, agent: str) ->
         for key, value in answer.sample.items()
     }
     if not decides(hook, sample):
-        unread = f"which {agent} does not read at {hook.policy.event_name}"
+        unread = f"which {agent} ignores at {hook.policy.event_name}"
         message = f"{_named(script)} answers {answer.says}, {unread}"
         yield about(hook, "warning", answer.code, message, "command", fix=_instead(hook))
 
 
 def _instead(hook: Hook) -> str:
     if not hook.policy.may & hook.event.may & May.BLOCK:
-        return f"nothing can be stopped at {hook.policy.event_name}"
+        return f"nothing can be blocked at {hook.policy.event_name}"
     return "exit 2, with the reason on stderr"
 
 
 def _ends_the_turn(hook: Hook, script: ScriptText) -> Iterator[Diagnostic]:
-    """At a tool call `continue: false` is more than a denial."""
+    """`continue: false` at a tool call ends the turn, which is more than denying the call."""
     if hook.event is not PRE_TOOL_USE or not _CONTINUE.search(without_comments(script.text)):
         return
     decoded = understood(hook, Exited(0, stdout=b'{"continue": false, "stopReason": "x"}'))
     if decoded is not None and decoded.outcome.halts:
         message = f'{_named(script)} answers "continue": false, which ends the whole turn, not only this call'
-        fix = 'permissionDecision "deny" refuses the call alone'
+        fix = 'permissionDecision "deny" denies only the call'
         yield about(hook, "warning", "continue-false", message, "command", fix=fix)
 
 
 def _no_block(hook: Hook, script: ScriptText, agent: str) -> Iterator[Diagnostic]:
-    """A guard that means to refuse by exit 1, where that is an error and everything goes ahead."""
+    """A guard that exits with 1 to block, where that is only an error."""
     guards = hook.event in (PRE_TOOL_USE, USER_PROMPT_SUBMIT) and hook.policy.may & May.BLOCK
     codes = exit_codes(script)
     says_more = any(answer.looks.search(script.text) for answer in _ANSWERS) or '"deny"' in script.text
@@ -251,7 +259,7 @@ def _unread_refusal(hook: Hook, dialect: Dialect) -> Iterator[Diagnostic]:
         return
     refused = understood(hook, Replied(dialect.model_refusal))
     if refused is not None and not refused.outcome.votes and not refused.outcome.halts:
-        unread = f"{dialect.title} does not read its answer"
+        unread = f"{dialect.title} ignores its answer"
         message = f"a {hook.kind} hook decides nothing at {hook.policy.event_name}: {unread}"
         fix = "a command or http hook can decide here"
         yield about(hook, "warning", "unread-answer", message, "type", fix=fix)

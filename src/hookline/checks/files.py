@@ -1,8 +1,11 @@
-"""Files that look like hooks and that nobody reads; and `hooks` under a name that is not quite right."""
+"""Files with hooks that no agent reads, misspelled keys, event names of other agents, files that need trust."""
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
+
+from msgspec.structs import replace
 
 from hookline.checks.context import CheckContext
 from hookline.config.files import read_file
@@ -11,12 +14,19 @@ from hookline.dialects.places import upward
 from hookline.documents.document import Document
 from hookline.model.diagnostics import Diagnostic, Where
 
+_UNKNOWN_EVENT: Final = re.compile(r"no event is called '([A-Za-z_]{1,80})'")
+#: Event names of Gemini CLI, which has no dialect.
+_GEMINI: Final[Mapping[str, str]] = {
+    "BeforeTool": "PreToolUse", "AfterTool": "PostToolUse", "BeforeAgent": "UserPromptSubmit", "AfterAgent": "Stop",
+    "BeforeModel": "PreModelCall", "AfterModel": "PostModelCall", "PreCompress": "PreCompact",
+    "BeforeToolSelection": "PreToolSelection",
+}  # fmt: skip
 _STEMS: Final = ("hooks", "hook", "settings", "setting", "config", "hooks.local", "settings.local")
 _SUFFIXES: Final = ("json", "jsonc", "json5", "toml", "yaml", "yml")
 
 
 def unread_files(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
-    """Beside files that were looked for: elsewhere nobody expects hooks."""
+    """Files with hooks beside those that an agent reads, but under another name."""
     read = {found.file for found in loaded.found} | {one.where.file for one in loaded.diagnostics}
     looked_into = {os.path.dirname(file) for file in loaded.looked_for}
     for directory in upward(context.cwd):
@@ -24,7 +34,7 @@ def unread_files(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
             beside = os.path.join(directory, dialect.folder)
             for file in _suspects(beside) if dialect.folder and beside in looked_into else ():
                 if file not in read and file not in loaded.looked_for and _has_hooks(file):
-                    message = f"{dialect.title} reads no file of this name here, so the hooks in it are dead"
+                    message = f"{dialect.title} does not read a file of this name, so its hooks never run"
                     fix = f"put them into {dialect.project_files[0]}"
                     yield Diagnostic("error", "unread-file", message, read_file(file).where(), fix=fix)
 
@@ -38,13 +48,13 @@ def _suspects(folder: str) -> Iterator[str]:
 
 
 def _has_hooks(file: str) -> bool:
-    """Whether somebody meant it: a list of events or of entries under `hooks`, or no document at all."""
+    """Whether it was meant for hooks: something is under `hooks`, or it is not a readable document."""
     value = _table(read_file(file, "json" if file.endswith(("jsonc", "json5")) else None))
     return value is None or bool(value.get("hooks"))
 
 
-def misspelled(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
-    """`hook` or `Hooks` at the top of a file: every agent takes it for a setting it does not know."""
+def misspelled_keys(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
+    """`hook` or `Hooks` in place of `hooks`: to an agent that is an unknown setting."""
     for found in loaded.found:
         if found.unreadable:
             continue
@@ -53,7 +63,7 @@ def misspelled(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
         for path, table in context.loader.dialect(found.dialect).hook_tables(value or {}):
             for key in table:
                 if "hooks" not in table and key.strip().lower() in ("hook", "hooks", "hooks:"):
-                    message = f"nobody reads {key!r}, so the hooks in it are dead"
+                    message = f"{key!r} is not read, so its hooks never run"
                     where = document.where(*path, key)
                     yield Diagnostic("error", "misspelled-hooks", message, where, fix="write hooks")
 
@@ -63,9 +73,33 @@ def _table(document: Document) -> Mapping[str, Any] | None:
     return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else None
 
 
-def trust(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
+def with_known_name(one: Diagnostic, whose: str, context: CheckContext) -> Diagnostic:
+    """An unknown event with the name that is right in its file, if another agent has the wrong one."""
+    found = _UNKNOWN_EVENT.search(one.message)
+    event, agent = _meant(found[1], context) if found else (None, "")
+    if found is None or event is None:
+        return one
+    dialect = context.loader.dialect(whose)
+    right = next((own for own, each in dialect.events.items() if each.event.name == event), None)
+    if right is None:
+        return replace(one, fix=f"{found[1]} is an event of {agent}; {dialect.title} has none like it")
+    return replace(one, fix=f"write {right}: {found[1]} is {agent}'s name for it")
+
+
+def _meant(name: str, context: CheckContext) -> tuple[str | None, str]:
+    if name in _GEMINI:
+        return _GEMINI[name], "Gemini CLI"
+    for dialect in (context.loader.dialect(each) for each in context.loader.names):
+        if name in dialect.events:
+            return dialect.events[name].event.name, dialect.title
+    return None, ""
+
+
+def untrusted_files(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
+    """Files whose hooks their own agent runs only in a trusted project."""
     used = {hook.where.file for hook in loaded.hooks}
     for found in loaded.found:
         if found.needs_trust and found.file in used:
-            message = f"{context.title(found.dialect)} runs these hooks only once you have trusted this project there"
+            agent = context.title(found.dialect)
+            message = f"{agent} runs these hooks only after you have trusted this project there"
             yield Diagnostic("info", "needs-trust", message, Where(found.file))

@@ -1,4 +1,4 @@
-"""What the user's journal says about the last days."""
+"""What the user's journal says about the last days, and whether it can be written."""
 
 import os
 from collections import Counter
@@ -13,12 +13,12 @@ from hookline.model.run import Run
 
 DAYS: Final = 7
 _DAY: Final = 86_400.0
-#: What runs are called that stand for Hookline itself as one hook inside another agent.
+#: The name of runs in which Hookline itself was a hook of another agent.
 _AS_A_HOOK: Final = "hookline hook"
 _FIX: Final = "`hookline log` shows them"
 _MOST_NAMED: Final = 5
-_OFF: Final = "; no run of a hook is on record"
-_MOVE: Final = "move it away: the next run begins a new one"
+_OFF: Final = "; runs of hooks are not recorded"
+_MOVE: Final = "move it away: the next run starts a new one"
 
 
 class _Seen(Struct):
@@ -35,21 +35,21 @@ class _Seen(Struct):
 
 
 def writable(path: str) -> Iterator[Diagnostic]:
-    """Whether the next run can be recorded, at what is there of the way to the journal."""
+    """Whether the next run can be recorded: the journal, or the nearest folder above it that exists."""
     place = path
     while not os.path.exists(place) and os.path.dirname(place) != place:
         place = os.path.dirname(place)
     if not os.access(place, os.W_OK):
-        message = f"the journal cannot be written: {place} is not yours to write{_OFF}"
+        message = f"the journal cannot be written: {place} is not writable{_OFF}"
         yield Diagnostic("warning", "no-journal", message, Where(path), fix="set XDG_STATE_HOME")
 
 
 def recent(path: str, now: float, title: Callable[[str], str]) -> Iterator[Diagnostic]:
-    """Answers an agent could not be told, and guards that let something pass without having answered."""
+    """Answers that could not be expressed to an agent, and guards that failed open."""
     seen = _Seen()
     for run in scan_journal(path):
         if isinstance(run, Damage):
-            # A record that is torn is `log`'s business; a journal that is none is everybody's.
+            # `hookline log` reports single broken records; this is a file that is no journal at all.
             if run.line == 0:
                 yield Diagnostic("warning", "no-journal", f"{run.problem}{_OFF}", Where(path), fix=_MOVE)
         elif run.at >= now - DAYS * _DAY:
@@ -62,6 +62,6 @@ def recent(path: str, now: float, title: Callable[[str], str]) -> Iterator[Diagn
     for (hook, source), count in seen.passed.most_common(_MOST_NAMED):
         times = "once" if count == 1 else f"{count} times"
         at = f" ({source})" if source else ""
-        message = f"in the last {DAYS} days it failed {times}{at}, and what it was to judge went ahead"
-        # History, perhaps of a hook that was mended since: a fact, not an alarm.
+        message = f"in the last {DAYS} days it failed {times}{at}, and the actions it guards went ahead"
+        # Information, not a warning: the hook may have been fixed since.
         yield Diagnostic("info", "passed-without-answer", message, Where(path), hook, _FIX)

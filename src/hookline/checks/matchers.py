@@ -1,4 +1,4 @@
-"""Hooks whose matcher and condition never hold together, or that name tools their agent does not have."""
+"""Matchers and conditions that never match."""
 
 import re
 from collections.abc import Iterator
@@ -13,11 +13,12 @@ from hookline.matching.matchers import NameList, OneName
 from hookline.model.diagnostics import Diagnostic, Where
 from hookline.model.hook import Condition, Hook, Matcher
 
-#: `Bash`, `Bash(git *)`: the tool a rule is about. Stars may be any tool.
+#: `Bash`, `Bash(git *)`: the tool of a rule.
 _RULE: Final = re.compile(r"([A-Za-z]\w*)(?:\(.*\))?", re.DOTALL)
 
 
-def impossible(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
+def dead_matchers(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
+    """Hooks for tools that never run: conditions that exclude each other, and names that the agent does not use."""
     for hook in entries(loaded):
         if hook.event.subject == "tool_name" and hook.broken is None:
             yield from _excluded(hook, context.dialect(hook))
@@ -25,19 +26,19 @@ def impossible(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
 
 
 def _excluded(hook: Hook, dialect: Dialect) -> Iterator[Diagnostic]:
-    """An `if` about a tool that the matcher keeps away, or two tools at once."""
+    """An `if` for a tool that the matcher excludes, or for two tools at once."""
     wanted = list(dict.fromkeys(rule_tools(hook.condition)))
     field = dialect.entry_fields.get("if", "if")
     if len(wanted) > 1:
-        message = f"its conditions never hold together: no tool is both {' and '.join(wanted[:2])}"
+        message = f"its conditions are never true together: no tool is both {' and '.join(wanted[:2])}"
         yield about(hook, "error", "never-runs", message, field, fix="keep one, or list them under any")
     elif wanted and hook.matcher is not None and not hook.matcher.matches(wanted[0]):
-        message = f'it never runs: if is about {wanted[0]}, and the matcher "{hook.matcher.text}" is not'
+        message = f'it never runs: if is for {wanted[0]}, and the matcher "{hook.matcher.text}" excludes it'
         yield about(hook, "error", "never-runs", message, field, fix=f'matcher "{wanted[0]}"')
 
 
 def rule_tools(condition: Condition | None) -> Iterator[str]:
-    """The tools a condition is about, each of which the call must be."""
+    """The tools that a condition requires."""
     if condition is None:
         return
     if isinstance(condition, AllOf):
@@ -51,7 +52,7 @@ def rule_tools(condition: Condition | None) -> Iterator[str]:
 
 
 def _foreign_names(hook: Hook, dialect: Dialect) -> Iterator[Diagnostic]:
-    """Names of tools as another agent has them: what is meant is known, and never called so context."""
+    """Names of tools that another agent uses, or in another case."""
     names = plain_names(hook.matcher)
     own = dialect.tools
     if not names or not own:
@@ -75,7 +76,7 @@ def _dead(hook: Hook, dialect: Dialect, why: str, instead: str) -> Diagnostic:
 
 
 def plain_names(matcher: Matcher | None) -> tuple[str, ...]:
-    """The names a matcher lists; none where it is a pattern, or wraps one that knows more names."""
+    """The names that a matcher lists; none if it is a pattern or knows more names."""
     if isinstance(matcher, OneName):
         return (matcher.name,)
     return tuple(sorted(matcher.names)) if isinstance(matcher, NameList) else ()

@@ -1,11 +1,12 @@
-"""What a command hook starts first: a name for PATH to find, a file, or a script for an interpreter.
+"""The programs of command hooks: those that cannot start, and how well processes they leave behind are found.
 
-Only what is certain is told. Whatever only the shell can know is left out, and then nobody is alarmed.
+Only what is certain is reported. What depends on the shell is left out.
 """
 
 import os
 import re
 import stat
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
@@ -33,10 +34,10 @@ _BARE_OPTIONS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ("sh", re.compile(r"-[euxv]+|--norc|--noprofile")),
 )
 _SCRIPT: Final = re.compile(r".*\.(?:py|sh|bash|zsh|js|mjs|cjs|ts|rb|pl|php|lua)", re.DOTALL)
-#: Longer lines are not read: nobody wrote them.
+#: Longer lines are generated, and not checked.
 _LONGEST: Final = 64 * 1024
 _VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
-#: Stands for a directory while the line is read: unlike a real one it never needs quotes.
+#: Replaces a directory while the line is parsed: it never needs quotes.
 _MARK: Final = "/hookline--place--"
 _QUOTED_TILDE: Final = re.compile(r"""\s*(?:exec\s+)?["'](~/[^"']*)["']""")
 
@@ -44,16 +45,16 @@ _QUOTED_TILDE: Final = re.compile(r"""\s*(?:exec\s+)?["'](~/[^"']*)["']""")
 class Started(Struct, frozen=True):
     word: str
     kind: Literal["name", "file", "script"]
-    #: Absolute paths, any of which is right: agents start where the project is, or where the user is.
+    #: Absolute paths, one of which must exist: agents start hooks in the project or in the working directory.
     places: tuple[str, ...] = ()
-    #: What a script is given to.
+    #: What runs the script.
     interpreter: str = ""
-    #: Started by the system itself, without a shell that would help out.
+    #: Started without a shell.
     bare: bool = False
 
 
 def started(hook: Hook, context: CheckContext) -> tuple[Started, ...]:
-    """The first program of a command hook, and the script it is given; nothing where that is not certain."""
+    """The first program of a command hook, and its script; nothing if that is not certain."""
     spec = hook.spec
     if not isinstance(spec, CommandSpec) or spec.shell in ("powershell", "pwsh"):
         return ()
@@ -75,7 +76,7 @@ def started(hook: Hook, context: CheckContext) -> tuple[Started, ...]:
 
 
 def directories(hook: Hook, context: CheckContext) -> tuple[str, ...]:
-    """Where relative paths of a hook may start: the hook's own directory, else here or where its project is."""
+    """The directories that relative paths of a hook may be relative to."""
     project = project_of_file(hook.where.file, context.cwd) if hook.scope != "user" else context.cwd
     spec = hook.spec
     own = os.path.expanduser(spec.cwd) if isinstance(spec, CommandSpec) and spec.cwd else ""
@@ -83,7 +84,7 @@ def directories(hook: Hook, context: CheckContext) -> tuple[str, ...]:
 
 
 def _first(commands: Sequence[ShellCommand]) -> tuple[str, ...]:
-    """Through wrappers: what they run is listed after them."""
+    """The first command that is not a wrapper such as `env`; what wrappers run follows them."""
     for command in commands[:4]:
         if command.base_name not in _WRAPPERS:
             return command.words
@@ -118,7 +119,7 @@ def _script(interpreter: str, words: Sequence[str]) -> str | None:
 
 
 class _Filling:
-    """The variables an agent sets, filled in."""
+    """Fills in the variables that an agent sets."""
 
     def __init__(self, hook: Hook, context: CheckContext, bases: tuple[str, ...]) -> None:
         project = project_of_file(hook.where.file, context.cwd) if hook.scope != "user" else context.cwd
@@ -177,7 +178,7 @@ def unrunnable(place: str, start: Started, context: CheckContext) -> tuple[str, 
     head = first_bytes(place)
     if not head.startswith(b"#!"):
         if start.bare and head and not head.startswith((b"\x7fELF", b"\xcf\xfa", b"\xca\xfe")):
-            return f"{start.word} has no #! line, and no shell starts it", "begin it with #!/bin/sh"
+            return f"{start.word} has no #! line, and is not started by a shell", "begin it with #!/bin/sh"
         return None
     return _interpreter(place, start, os.fsdecode(head.split(b"\n", 1)[0]), context)
 
@@ -189,7 +190,7 @@ def _interpreter(
         return f"{start.word}: its #! line ends in CRLF", f"sed -i 's/\\r$//' {place}"
     words = line[2:].split()
     if not words:
-        return f"{start.word}: its #! line names nothing", "#!/bin/sh"
+        return f"{start.word}: its #! line names no interpreter", "#!/bin/sh"
     if not os.path.exists(words[0]):
         return f"{start.word}: its interpreter {words[0]} does not exist", _better(words[0])
     if os.path.basename(words[0]) == "env":
@@ -251,7 +252,7 @@ _ALIKE: Final = 0.8
 
 
 class _Guesses:
-    """What a name was meant to be. Only for the first few: comparing with every program of a system takes time."""
+    """Similar names. Only for the first few: comparing with every program of a system takes time."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, ...], str | None] = {}
@@ -356,7 +357,7 @@ def _script_programs(
             hook, "error", "script-not-found", message, "command", fix=_found_elsewhere(start, guesses)
         )
     if _SHELLS.fullmatch(start.interpreter) and b"\r\n" in first_bytes(place):
-        message = f"{start.word} has CRLF line ends, which {start.interpreter} takes for part of its words"
+        message = f"{start.word} has CRLF line ends, which {start.interpreter} reads as part of its commands"
         return about(hook, "error", "bad-interpreter", message, "command", fix=f"sed -i 's/\\r$//' {place}")
     return None
 
@@ -369,7 +370,7 @@ def _there(start: Started) -> str | None:
 
 
 def _found_elsewhere(start: Started, guesses: _Guesses) -> str:
-    """What was meant: the path between the wrong quotes, or a file with nearly that name."""
+    """How to correct a path: its quotes, or a file with a similar name."""
     if start.word.startswith("~"):
         return f"no quotes around ~: write $HOME{start.word[1:]}"
     if any("$" in place for place in start.places):
@@ -385,3 +386,12 @@ def _found_elsewhere(start: Started, guesses: _Guesses) -> str:
 def _field(hook: Hook, context: CheckContext, name: str) -> tuple[str, ...]:
     """The field of the entry; an agent may have its own name for it."""
     return (context.dialect(hook).entry_fields.get(name, name),)
+
+
+#: A process that the stronger of the two tiers finds, and the other does not.
+KNOWN_GAP: Final = "a process that left its session, emptied its environment and lost its parent is not found"
+
+
+def containment_tier(platform: str = sys.platform) -> Literal["subreaper", "process group"]:
+    """How well processes that hooks leave behind are found on this system by Hookline's commands."""
+    return "subreaper" if platform == "linux" else "process group"

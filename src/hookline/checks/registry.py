@@ -1,4 +1,4 @@
-"""Every check that `doctor` makes, and what was found as one list: nothing twice, each as grave as it is."""
+"""Every check of `doctor`, and everything found as one list: nothing twice, in order of severity."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
@@ -8,11 +8,17 @@ from msgspec.structs import replace
 
 from hookline.checks.answers import answers
 from hookline.checks.context import CheckContext, CheckFunction
-from hookline.checks.event_names import with_names
-from hookline.checks.files import misspelled, trust, unread_files
-from hookline.checks.matchers import impossible
+from hookline.checks.files import misspelled_keys, unread_files, untrusted_files, with_known_name
+from hookline.checks.matchers import dead_matchers
 from hookline.checks.programs import startable
-from hookline.checks.settings import fails_open, needs, powers, secrets, twice, units
+from hookline.checks.settings import (
+    duplicates,
+    fails_open,
+    modes_and_rewrites,
+    needed_hosts,
+    secrets,
+    timeouts,
+)
 from hookline.config.load import Loaded
 from hookline.model.diagnostics import Diagnostic, Path, Severity
 
@@ -20,15 +26,15 @@ from hookline.model.diagnostics import Diagnostic, Path, Severity
 class Check(Struct, frozen=True):
     """One kind of mistake."""
 
-    #: What somebody who waits is told that doctor looks at.
+    #: Shown while doctor works.
     about: str
     find: CheckFunction
-    #: False: not where only given files are looked at.
+    #: False: skipped if files were given, because it looks beside them.
     of_given_files: bool = True
 
 
 def of_dialects(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
-    """What each dialect has to say about its own hooks."""
+    """What each dialect reports about its own hooks."""
     for name in dict.fromkeys(hook.dialect for hook in loaded.hooks):
         own = [hook for hook in loaded.hooks if hook.dialect == name]
         yield from context.loader.dialect(name).check(own)
@@ -37,22 +43,22 @@ def of_dialects(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
 #: A new check is one line here.
 CHECKS: Final = (
     Check("programs", startable),
-    Check("conditions", impossible),
-    Check("timeouts", units),
-    Check("copies", twice),
+    Check("conditions", dead_matchers),
+    Check("timeouts", timeouts),
+    Check("duplicates", duplicates),
     Check("files that are not read", unread_files, of_given_files=False),
-    Check("misspelled keys", misspelled),
+    Check("misspelled keys", misspelled_keys),
     Check("answers", answers),
-    Check("failing guards", fails_open),
-    Check("powers", powers),
+    Check("guards that fail open", fails_open),
+    Check("modes", modes_and_rewrites),
     Check("secrets", secrets),
-    Check("what hooks need", needs),
+    Check("what hooks need", needed_hosts),
     Check("agents", of_dialects),
-    Check("trust", trust),
+    Check("trust", untrusted_files),
 )
 
-#: A reader that still makes a hook calls these milder than they are: the hook never does what it is there for.
-_GRAVER: Final[Mapping[str, Severity]] = {
+#: For a reader these are milder, because the hook loads; but it never does what it is for.
+_SEVERITIES: Final[Mapping[str, Severity]] = {
     "dead-matcher": "error",
     "star-matcher": "error",
     "dead-condition": "error",
@@ -65,20 +71,23 @@ _GRAVER: Final[Mapping[str, Severity]] = {
     "off-in-its-agent": "warning",
     "not-in-force": "warning",
 }
-#: Seconds: a whole number of thousands from here on is milliseconds that somebody brought along.
+#: Seconds: a whole number of thousands from here on was meant as milliseconds.
 _MILLISECONDS_MEANT: Final = 5000
 _ORDER: Final[Mapping[Severity, int]] = {"error": 0, "warning": 1, "info": 2}
 
 
 def ranked(loaded: Loaded, found: Iterable[Diagnostic], context: CheckContext) -> tuple[Diagnostic, ...]:
-    """Errors, then warnings, then facts; each in the order of the files and their lines."""
-    patience = {(hook.where.file, hook.where.path): hook.timeout for hook in loaded.hooks}
+    """Errors, warnings, information; each in the order of the files and their lines."""
+    timeouts_of = {(hook.where.file, hook.where.path): hook.timeout for hook in loaded.hooks}
     files = {each.file: number for number, each in enumerate(loaded.found)}
     kept: dict[object, Diagnostic] = {}
-    for one in with_names(found, loaded, context):
-        graver = _as_grave_as_it_is(one, patience)
-        same = (graver.where.file, graver.where.line, graver.code, graver.message)
-        kept.setdefault(same, graver)
+    whose = {each.file: each.dialect for each in loaded.found}
+    for each in found:
+        unknown = each.code == "unknown-event" and each.where.file in whose
+        one = with_known_name(each, whose[each.where.file], context) if unknown else each
+        graded = _with_severity(one, timeouts_of)
+        same = (graded.where.file, graded.where.line, graded.code, graded.message)
+        kept.setdefault(same, graded)
 
     def key(one: Diagnostic) -> tuple[int, int, str, int]:
         return (
@@ -91,11 +100,11 @@ def ranked(loaded: Loaded, found: Iterable[Diagnostic], context: CheckContext) -
     return tuple(sorted(kept.values(), key=key))
 
 
-def _as_grave_as_it_is(one: Diagnostic, patience: Mapping[tuple[str, Path], float]) -> Diagnostic:
+def _with_severity(one: Diagnostic, timeouts_of: Mapping[tuple[str, Path], float]) -> Diagnostic:
     if one.code == "long-timeout":
-        seconds = patience.get((one.where.file, one.where.path[:-1]), 0.0)
+        seconds = timeouts_of.get((one.where.file, one.where.path[:-1]), 0.0)
         meant = seconds >= _MILLISECONDS_MEANT and seconds % 1000 == 0
         return replace(one, severity="error", code="timeout-unit") if meant else one
-    graver = _GRAVER.get(one.code)
-    severity: Severity = one.severity if graver is None else graver
+    graded = _SEVERITIES.get(one.code)
+    severity: Severity = one.severity if graded is None else graded
     return replace(one, severity=severity) if _ORDER[severity] < _ORDER[one.severity] else one

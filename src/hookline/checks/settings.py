@@ -1,4 +1,4 @@
-"""Timeouts in the wrong unit: milliseconds where seconds are counted, and the other way round."""
+"""What entries set: timeouts, failures of guards, modes, hosts they need, duplicates and secrets."""
 
 import re
 from collections.abc import Hashable, Iterator, Mapping
@@ -19,45 +19,44 @@ from hookline.model.policy import Cause
 _TOO_SHORT: Final = 0.05
 
 
-def units(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
-    """Milliseconds where seconds are counted are reported by the readers; this is the other way round."""
+def timeouts(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
+    """Timeouts so short that another unit was meant. Readers report timeouts that are too long."""
     for hook in entries(loaded):
         dialect = context.dialect(hook)
         if dialect.timeout_unit == "s" and hook.kind == "command" and hook.timeout < _TOO_SHORT:
-            message = f"timeout counts seconds in {dialect.title}: nothing answers in {hook.timeout:g}"
-            fix = f"{hook.timeout * 1000:g}, if that is what was meant"
+            message = f"timeout counts seconds in {dialect.title}: no command answers in {hook.timeout:g}"
+            fix = f"{hook.timeout * 1000:g}, if these are milliseconds"
             yield about(hook, "error", "timeout-unit", message, "timeout", fix=fix)
 
 
-#: At a permission request the user is still asked, so a failure there opens nothing.
+#: Not permission requests: the user is still asked there.
 _GUARDED: Final = (PRE_TOOL_USE, USER_PROMPT_SUBMIT)
 
-_STARTED: Final[Mapping[Cause, str]] = {
+_COMMAND_FAILURES: Final[Mapping[Cause, str]] = {
     "not_started": "cannot start",
     "crashed": "fails with an error",
     "signalled": "is killed",
     "timed_out": "takes too long",
-    "unreadable": "gives an answer nobody can read",
+    "unreadable": "gives an unreadable answer",
     "truncated": "prints too much",
 }
-_ASKED: Final[Mapping[Cause, str]] = {
+_OTHER_FAILURES: Final[Mapping[Cause, str]] = {
     "transport": "cannot be reached",
     "timed_out": "takes too long",
-    "unreadable": "gives an answer nobody can read",
+    "unreadable": "gives an unreadable answer",
 }
-_WORDS: Final[Mapping[str, Mapping[Cause, str]]] = {"command": _STARTED}
 
 
 def fails_open(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
-    """A warning where the entry could say otherwise, a fact where its agent gives it no choice."""
+    """A warning for a guard whose entry could close it, information for one whose agent offers no way."""
     for hook in entries(loaded):
-        words = open_cases(hook)
-        if not words:
+        causes = open_cases(hook)
+        if not causes:
             continue
         dialect = context.dialect(hook)
         close = dialect.fails_closed_by.get(hook.kind)
-        cases = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
-        message = f"this guard fails open: when it {cases}, {dialect.title} goes ahead"
+        cases = causes[0] if len(causes) == 1 else f"{', '.join(causes[:-1])} or {causes[-1]}"
+        message = f"this guard fails open: if it {cases}, {dialect.title} goes ahead"
         if close is None:
             yield about(
                 hook, "info", "fails-open", message, fix="the same hook in .hookline/hooks.toml fails closed"
@@ -67,21 +66,22 @@ def fails_open(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
 
 
 def open_cases(hook: Hook) -> tuple[str, ...]:
-    """The failures after which the action goes ahead, in words; none for what is no guard."""
+    """The failures after which the action goes ahead; none for a hook that is no guard."""
     guards = hook.event in _GUARDED and hook.policy.may & May.BLOCK
     if not guards or hook.waiting != "wait" or hook.mode != "enforce" or hook.kind in ("builtin", "function"):
         return ()
-    words = _WORDS.get(hook.kind, _ASKED)
-    return tuple(text for cause, text in words.items() if hook.reaction(cause) in ("pass", "warn"))
+    failures = _COMMAND_FAILURES if hook.kind == "command" else _OTHER_FAILURES
+    return tuple(text for cause, text in failures.items() if hook.reaction(cause) in ("pass", "warn"))
 
 
 _MODES: Final = {
-    "off": "it is off: it never runs",
-    "shadow": "it only watches: what it says is recorded, never done",
+    "off": "it is off and never runs",
+    "shadow": "it is in shadow mode: its answers are recorded, not applied",
 }
 
 
-def powers(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
+def modes_and_rewrites(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
+    """Hooks that are off or in shadow mode, and rewrites that their event does not allow."""
     del context
     for hook in entries(loaded):
         if hook.rewrites and not hook.policy.may & May.REWRITE:
@@ -93,14 +93,14 @@ def powers(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
 
 
 _NEEDED: Final[Mapping[str, tuple[str, str]]] = {
-    "prompt": ("a model", "`hookline fire --model NAME`, or a host that brings one"),
-    "agent": ("a model and an agent that runs it", "`hookline agent`, or a host that brings both"),
+    "prompt": ("a model", "`hookline fire --model NAME`, or a host that has one"),
+    "agent": ("a model and an agent that runs it", "`hookline agent`, or a host that has both"),
     "mcp_tool": ("a connection to its MCP server", "a host that is connected to it"),
 }
 
 
-def needs(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
-    """Agents bring their own; with Hookline it depends on who runs it."""
+def needed_hosts(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
+    """Hooks that need a model, an agent or an MCP server, which Hookline alone does not have."""
     for hook in entries(loaded):
         if hook.kind not in _NEEDED or hook.broken is not None:
             continue
@@ -110,12 +110,12 @@ def needs(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
             message = f"it needs {what}; without one it cannot run"
             yield about(hook, "warning", "needs-host", message, fix=where)
         else:
-            message = f"it needs {what}: {dialect.title} brings that, Hookline alone does not"
+            message = f"it needs {what}: {dialect.title} has it, Hookline alone does not"
             yield about(hook, "info", "needs-host", message, fix=where)
 
 
-def twice(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
-    """An agent that leaves out copies runs them once: a fact to know. Others run each one."""
+def duplicates(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
+    """Equal entries: some agents run them once, others run each."""
     del context
     first: dict[Hashable, Hook] = {}
     for hook in entries(loaded):
@@ -129,7 +129,7 @@ def twice(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
             message = f"it is the same hook as {_place(before, hook)}, and runs once"
             yield about(hook, "info", "duplicate-hook", message, fix="remove one of them")
         else:
-            # Within one file somebody copied a line too often; across files two people wanted the same.
+            # In one file it is a mistake; two files may have been written by two people.
             severity = "error" if hook.where.file == before.where.file else "warning"
             message = f"it is the same hook as {_place(before, hook)}, and both run"
             yield about(hook, severity, "duplicate-hook", message, fix="remove one of them")
@@ -157,7 +157,7 @@ def _encoded(spec: Any) -> bytes | None:
         return None
 
 
-#: What stands for a value: it is somewhere else, and that is where it belongs.
+#: A reference to a value that is kept elsewhere.
 _PLACEHOLDER: Final = re.compile(r"\$\{[^}]{0,200}\}|\$\w+|\{\{[^}]{0,200}\}\}|<[^>\s]{0,200}>")
 _LONGEST: Final = 64 * 1024
 _TEXTS: Final = ("command", "url", "prompt")
@@ -165,12 +165,13 @@ _TABLES: Final = ("env", "headers", "variables")
 
 
 def secrets(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
+    """Secrets in a configuration file, which everybody with access to the repository can read."""
     redactor = Redactor(context.env)
     for hook in entries(loaded):
         for path, text in _texts(hook, context.dialect(hook).plugin_variables):
             if _is_secret(path, text, redactor):
-                message = f"{'.'.join(path)} holds what looks like a secret"
-                fix = "keep it in the environment, and name the variable here"
+                message = f"{'.'.join(path)} seems to contain a secret"
+                fix = "put it into an environment variable, and name the variable here"
                 yield about(hook, "warning", "secret-in-config", message, *path, fix=fix)
 
 
@@ -180,12 +181,12 @@ def _is_secret(path: tuple[str, ...], text: str, redactor: Redactor) -> bool:
         return True
     if len(path) == 1 or bare != text:
         return False
-    # What a header is about stands in its name; a variable may as well name a file that holds the secret.
+    # The name of a header tells what it holds; a variable with such a name may also name a file.
     pair = f"{path[-1]}: {bare}"
     return holds_a_secret(path[-1], text) or (path[0] == "headers" and redactor.redact(pair) != pair)
 
 
-def _texts(hook: Hook, filled_in: frozenset[str]) -> Iterator[tuple[tuple[str, ...], str]]:
+def _texts(hook: Hook, of_plugin: frozenset[str]) -> Iterator[tuple[tuple[str, ...], str]]:
     for name in _TEXTS:
         value: Any = getattr(hook.spec, name, None)
         if isinstance(value, str):
@@ -196,5 +197,5 @@ def _texts(hook: Hook, filled_in: frozenset[str]) -> Iterator[tuple[tuple[str, .
     for name in _TABLES:
         table: Any = getattr(hook.spec, name, None)
         for key, value in cast("Mapping[str, Any]", table).items() if isinstance(table, Mapping) else ():
-            if isinstance(value, str) and key not in filled_in:
+            if isinstance(value, str) and key not in of_plugin:
                 yield ("env" if name == "variables" else name, key), value

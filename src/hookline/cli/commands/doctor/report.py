@@ -9,8 +9,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from hookline.checks.containment import KNOWN_GAP
 from hookline.checks.context import entries
+from hookline.checks.programs import KNOWN_GAP
 from hookline.cli.describe import relative_to, with_tilde
 from hookline.cli.terminal import Colour, paint
 from hookline.cli.text import count_of, indented, json_lines, paragraph, table

@@ -5,9 +5,9 @@ import os
 import time
 from collections.abc import Iterator
 
-from hookline.checks.containment import containment_tier
 from hookline.checks.context import CheckContext
 from hookline.checks.journal import recent, writable
+from hookline.checks.programs import containment_tier
 from hookline.checks.registry import CHECKS, Check, ranked
 from hookline.cli.commands.doctor.calls import calls
 from hookline.cli.commands.doctor.report import Findings
