@@ -8,8 +8,8 @@ from bench.findings import Finding
 from hookline.events import EVENTS, EventSpec, May
 from hookline.model.policy import CAUSES, Cause
 from hookline.model.raw import Broke
-from tests.engine.test_failures import REACTIONS, native, sample
-from tests.engine.toys import Stage
+from tests.engine.scripted_hooks import ScriptedHost
+from tests.engine.test_run_hook import REACTIONS, native, sample
 
 
 async def r13(say: Callable[[str], None]) -> list[Finding]:
@@ -20,11 +20,11 @@ async def r13(say: Callable[[str], None]) -> list[Finding]:
     say(f"{len(cases)} cases")
     wrong: list[str] = []
     for event, word, cause in cases:
-        stage = Stage([native(event, Broke(cause, "x"), on_failure=REACTIONS[word])])
-        outcome = await stage.session.dispatch(event, sample(event))
+        host = ScriptedHost([native(event, Broke(cause, "x"), on_failure=REACTIONS[word])])
+        outcome = await host.session.dispatch(event, sample(event))
         asks = word == "ask" and bool(event.may & May.PERMIT)
         closes = word == "closed" or (word == "ask" and not asks)
-        if (outcome.blocked, outcome.permission == "ask", stage.runs[0].cause) != (closes, asks, cause):
+        if (outcome.blocked, outcome.permission == "ask", host.runs[0].cause) != (closes, asks, cause):
             wrong.append(f"{event.name}/{word}/{cause}")
         await asyncio.sleep(0)
     return [Finding("R13 answers that are not the table's", f"{len(wrong)} of {len(cases)}", "0", not wrong)]

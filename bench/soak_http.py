@@ -7,9 +7,9 @@ from statistics import median
 
 from bench.findings import Finding
 from hookline.handlers.http.handler import HttpSpec
-from tests.handlers import http_attacks as attacks
 from tests.handlers.calls import BASH, call_with
-from tests.handlers.http_attacks import handling
+from tests.handlers.http import attacks
+from tests.handlers.http.attacks import handling
 from tests.handlers.servers import serving
 
 Say = Callable[[str], None]

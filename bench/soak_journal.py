@@ -16,8 +16,8 @@ from hookline.journal.reader import read_journal
 from hookline.journal.redaction import Redactor
 from hookline.model.run import Run
 from hookline.model.safe_text import one_line, printable
-from tests.engine.hostile_texts import ENV, PLANTED, terminal_tricks, unsafe_characters
-from tests.engine.journal_damage import (
+from tests.journal.hostile_texts import ENV, PLANTED, terminal_tricks, unsafe_characters
+from tests.journal.journal_damage import (
     LIMITED,
     damaged_and_read,
     full_disk,

@@ -14,16 +14,16 @@ from hookline.engine.background import Background, Inbox, LateMessage
 from hookline.events import CWD_CHANGED, EVENTS, PRE_TOOL_USE, STOP, CwdMove, ToolCall, TurnAnswer
 from hookline.model.raw import Broke, Returned
 from hookline.model.run import Run
-from tests.engine.toys import Stage, scripted
+from tests.engine.scripted_hooks import ScriptedHost, scripted
 from tests.waiting import waits_for
 
 HOME = home_dialect(EVENTS)
 LS = ToolCall(tool_name="Bash", tool_input={"command": "ls"})
 
 
-def fire_stop(stage: Stage) -> tuple[Outcome, tuple[LateMessage, ...]]:
-    outcome = stage.fire(STOP, TurnAnswer())
-    return outcome, stage.session.inbox.take_all()
+def fire_stop(host: ScriptedHost) -> tuple[Outcome, tuple[LateMessage, ...]]:
+    outcome = host.fire(STOP, TurnAnswer())
+    return outcome, host.session.inbox.take_all()
 
 
 def late_hook(answer: Any, **options: Any) -> Any:
@@ -31,32 +31,32 @@ def late_hook(answer: Any, **options: Any) -> Any:
 
 
 def test_an_async_hook_cannot_decide_but_its_context_arrives_later() -> None:
-    stage = Stage([late_hook(Returned(deny("too late") + context("found it")), waiting="async")])
-    outcome, late = fire_stop(stage)
+    host = ScriptedHost([late_hook(Returned(deny("too late") + context("found it")), waiting="async")])
+    outcome, late = fire_stop(host)
     assert outcome == Outcome()
     assert [(item.kind, item.text, item.hook, item.event) for item in late] == [
         ("context", "found it", "scan", "Stop")
     ]
-    assert [run.status for run in stage.runs] == ["detached", "blocked"]
-    assert stage.runs[0].run_id == stage.runs[1].run_id == late[0].run_id
-    assert "decision" in stage.runs[1].dropped
+    assert [run.status for run in host.runs] == ["detached", "blocked"]
+    assert host.runs[0].run_id == host.runs[1].run_id == late[0].run_id
+    assert "decision" in host.runs[1].dropped
 
 
 def test_a_rewake_hook_wakes_when_it_blocks_and_is_silent_when_clean() -> None:
-    _, late = fire_stop(Stage([late_hook(Returned(deny("a hole in main.py")), waiting="rewake")]))
+    _, late = fire_stop(ScriptedHost([late_hook(Returned(deny("a hole in main.py")), waiting="rewake")]))
     assert [(item.kind, item.text) for item in late] == [("wake", "a hole in main.py")]
-    assert fire_stop(Stage([late_hook(Returned(), waiting="rewake")]))[1] == ()
+    assert fire_stop(ScriptedHost([late_hook(Returned(), waiting="rewake")]))[1] == ()
 
 
 def test_a_rewake_hook_that_cannot_start_has_found_nothing() -> None:
-    stage = Stage([late_hook(Broke("not_started", "not found"), waiting="rewake", on_failure="block")])
-    _, late = fire_stop(stage)
+    host = ScriptedHost([late_hook(Broke("not_started", "not found"), waiting="rewake", on_failure="block")])
+    _, late = fire_stop(host)
     assert [item.kind for item in late] == []
-    assert stage.runs[1].status == "not_started"
+    assert host.runs[1].status == "not_started"
 
 
 def test_a_failed_async_hook_tells_the_user_later() -> None:
-    _, late = fire_stop(Stage([late_hook(Broke("crashed", "exit 1"), waiting="async")]))
+    _, late = fire_stop(ScriptedHost([late_hook(Broke("crashed", "exit 1"), waiting="async")]))
     assert [(item.kind, item.text) for item in late] == [("message", "hook scan gave no answer: exit 1")]
 
 
@@ -69,9 +69,9 @@ def test_watch_paths_of_a_hook_nobody_waited_for_apply_when_it_ends() -> None:
         Returned(Outcome(watch_paths=("/x",))),
         waiting="async",
     )
-    stage = Stage([hook])
-    stage.fire(CWD_CHANGED, CwdMove(old_cwd="/", new_cwd="/x"))
-    assert [(item.kind, item.paths) for item in stage.session.inbox.take_all()] == [("watch", ("/x",))]
+    host = ScriptedHost([hook])
+    host.fire(CWD_CHANGED, CwdMove(old_cwd="/", new_cwd="/x"))
+    assert [(item.kind, item.paths) for item in host.session.inbox.take_all()] == [("watch", ("/x",))]
 
 
 def test_a_late_rewrite_is_reported_as_unheard() -> None:
@@ -83,34 +83,34 @@ def test_a_late_rewrite_is_reported_as_unheard() -> None:
         Returned(rewrite(command="x")),
         waiting="async",
     )
-    stage = Stage([hook])
-    assert stage.fire(PRE_TOOL_USE, LS).edits == ()
-    assert stage.runs[1].dropped == ("rewrite",)
+    host = ScriptedHost([hook])
+    assert host.fire(PRE_TOOL_USE, LS).edits == ()
+    assert host.runs[1].dropped == ("rewrite",)
 
 
 def test_a_dialect_may_discard_late_text_and_its_run_says_so() -> None:
     policy = replace(HOME.policy(STOP), late="discard")
     hook = scripted("d", STOP, policy, HOME.wire, Returned(context("text")), waiting="async")
-    stage = Stage([hook])
-    assert fire_stop(stage)[1] == ()
-    assert stage.runs[1].dropped == ("context",)
+    host = ScriptedHost([hook])
+    assert fire_stop(host)[1] == ()
+    assert host.runs[1].dropped == ("context",)
 
 
 def test_a_policy_that_does_not_wait_detaches_every_hook() -> None:
     policy = replace(HOME.policy(STOP), waits=False)
-    stage = Stage([scripted("o", STOP, policy, HOME.wire, Returned(deny("no")))])
-    assert not fire_stop(stage)[0].blocked
-    assert [run.status for run in stage.runs] == ["detached", "blocked"]
+    host = ScriptedHost([scripted("o", STOP, policy, HOME.wire, Returned(deny("no")))])
+    assert not fire_stop(host)[0].blocked
+    assert [run.status for run in host.runs] == ["detached", "blocked"]
 
 
 def test_shadow_is_never_applied_in_the_background_either() -> None:
-    stage = Stage([late_hook(Returned(deny("x") + context("y")), waiting="rewake", mode="shadow")])
-    assert fire_stop(stage)[1] == ()
+    host = ScriptedHost([late_hook(Returned(deny("x") + context("y")), waiting="rewake", mode="shadow")])
+    assert fire_stop(host)[1] == ()
 
 
 def test_waited_hooks_of_the_same_lane_still_decide() -> None:
     gate = scripted("gate", STOP, HOME.policy(STOP), HOME.wire, Returned(deny("go on")))
-    outcome, _ = fire_stop(Stage([late_hook(Returned(), waiting="async"), gate]))
+    outcome, _ = fire_stop(ScriptedHost([late_hook(Returned(), waiting="async"), gate]))
     assert outcome.reason == "go on"
 
 
@@ -140,25 +140,25 @@ def test_a_command_can_detach_itself_with_its_first_line(tmp_path: Path) -> None
 def test_closing_drains_within_the_limit_and_then_calls_off_the_rest() -> None:
     quick = late_hook(Returned(context("done")), waiting="async")
     stuck = scripted("stuck", STOP, HOME.policy(STOP), HOME.wire, Returned(), delay=3600, waiting="async")
-    stage = Stage([quick, stuck])
+    host = ScriptedHost([quick, stuck])
 
     async def story() -> None:
-        await stage.session.dispatch(STOP, TurnAnswer())
-        assert len(stage.engine.background) == 2
-        await stage.engine.close(limit=1)
+        await host.session.dispatch(STOP, TurnAnswer())
+        assert len(host.engine.background) == 2
+        await host.engine.close(limit=1)
 
     asyncio.run(story())
-    ends = {run.hook: run.status for run in stage.runs if run.status != "detached"}
+    ends = {run.hook: run.status for run in host.runs if run.status != "detached"}
     assert ends == {"scan": "ok", "stuck": "cancelled"}
-    assert len(stage.engine.background) == 0
+    assert len(host.engine.background) == 0
 
 
 def test_a_full_background_says_so_instead_of_forgetting() -> None:
-    stage = Stage([late_hook(Returned(), waiting="async")])
-    stage.engine.background = Background(limit=0)
-    outcome, _ = fire_stop(stage)
+    host = ScriptedHost([late_hook(Returned(), waiting="async")])
+    host.engine.background = Background(limit=0)
+    outcome, _ = fire_stop(host)
     assert outcome == Outcome()
-    assert [(run.status, run.detail) for run in stage.runs] == [
+    assert [(run.status, run.detail) for run in host.runs] == [
         ("not_started", "too many hooks are running in the background")
     ]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.matching.corpus import LEAVES_RM_ALONE, REACHES_RM
-from tests.matching.helpers import allows, fires
+from tests.matching.rules_on_calls import allows, fires
 
 
 @pytest.mark.parametrize("line", REACHES_RM)

@@ -22,7 +22,7 @@ from hookline.model import payloads as p
 from hookline.model.events import EventSpec, subject_of
 from hookline.model.hook import Condition
 from hookline.model.scene import Scene
-from tests.matching.helpers import call
+from tests.matching.rules_on_calls import call
 
 PRE = events.PRE_TOOL_USE
 

@@ -11,7 +11,7 @@ from hookline.model import events
 from hookline.model import payloads as p
 from hookline.model.events import EventSpec
 from hookline.model.scene import Scene
-from tests.matching.helpers import SHELL, call
+from tests.matching.rules_on_calls import SHELL, call
 
 PRE = events.PRE_TOOL_USE
 

@@ -19,7 +19,7 @@ from hookline.model import events
 from hookline.model.errors import PatternError
 from hookline.model.hook import Condition, Matcher
 from hookline.model.scene import Scene
-from tests.matching.helpers import SHELL, call
+from tests.matching.rules_on_calls import SHELL, call
 
 
 def native(text: str | None) -> tuple[Matcher | None, Condition | None]:

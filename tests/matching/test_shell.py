@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hookline.matching.shell import HOLE, ShellReader, ShellReading
 from hookline.matching.shell.reader import LONGEST_LINE
 from tests.matching.corpus import LEAVES_RM_ALONE, REACHES_RM
-from tests.matching.helpers import SHELL
+from tests.matching.rules_on_calls import SHELL
 
 
 def read(line: str) -> ShellReading:

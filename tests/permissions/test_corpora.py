@@ -10,7 +10,7 @@ import pytest
 
 from hookline.permissions.decide import decide
 from tests.matching.test_bypasses import jumbled_line, made_up_line
-from tests.permissions.helpers import bash, corpus, having
+from tests.permissions.permission_cases import bash, corpus, having
 
 BYPASSES = list(corpus("bypasses.txt"))
 EVERYDAY = list(corpus("everyday.txt"))

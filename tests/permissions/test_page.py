@@ -12,7 +12,7 @@ from hookline.permissions.facts import CallFacts, Category
 from hookline.permissions.modes import MODES
 from hookline.permissions.settings import permission_settings
 from hookline.permissions.state import Permissions
-from tests.permissions.helpers import HERE, PROJECT, bash, call, having, reader, some_call
+from tests.permissions.permission_cases import HERE, PROJECT, bash, call, having, reader, some_call
 
 PAGE = (HERE.parents[1] / "docs/explanation/permissions.md").read_text()
 KINDS: dict[str, VoteKind] = {"allow": "allow", "deny": "block", "ask": "ask", "defer": "defer"}

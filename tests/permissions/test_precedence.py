@@ -10,7 +10,7 @@ from hookline.permissions.modes import MODES
 from hookline.permissions.rules import RuleSet, first_concerned
 from hookline.permissions.settings import permission_settings
 from hookline.permissions.state import Permissions
-from tests.permissions.helpers import PROJECT, bash, call, having, reader
+from tests.permissions.permission_cases import PROJECT, bash, call, having, reader
 
 CALLS = (
     bash("git push --force"), bash("git status && rm -rf x"), bash("npm test"), bash("sudo git status"),

@@ -11,7 +11,7 @@ from hookline.permissions.decide import Decision, answered, decide
 from hookline.permissions.facts import call_facts
 from hookline.permissions.settings import permission_settings
 from hookline.permissions.state import Permissions
-from tests.permissions.helpers import PROJECT, reader
+from tests.permissions.permission_cases import PROJECT, reader
 from tests.recorded import Case, recorded_cases
 
 CASES = recorded_cases()

@@ -4,7 +4,7 @@ from hookline.model.errors import PatternError
 from hookline.permissions.decide import decide
 from hookline.permissions.facts import CallFacts
 from hookline.permissions.rules import Behavior, RuleSet
-from tests.permissions.helpers import bash, call, having, reader, rules
+from tests.permissions.permission_cases import bash, call, having, reader, rules
 
 #: rule, call it is about, call it is not about
 SYNTAX: list[tuple[str, CallFacts, CallFacts]] = [

@@ -6,7 +6,7 @@ from hookline.documents.document import Format, read_document
 from hookline.permissions.decide import decide
 from hookline.permissions.settings import PermissionSettings, permission_settings
 from hookline.permissions.state import Permissions
-from tests.permissions.helpers import bash, reader
+from tests.permissions.permission_cases import bash, reader
 
 
 def read(document: Any, **options: Any) -> PermissionSettings:

@@ -7,7 +7,7 @@ from hookline.model.outcome import PermissionUpdate
 from hookline.permissions.decide import decide
 from hookline.permissions.state import Permissions
 from hookline.permissions.updates import MOST_FROM_HOOKS, Applied
-from tests.permissions.helpers import bash, call, having, reader
+from tests.permissions.permission_cases import bash, call, having, reader
 
 
 def apply(permissions: Permissions, type_: str, event: str = "PermissionRequest", **fields: Any) -> Applied:

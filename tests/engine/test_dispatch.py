@@ -27,7 +27,7 @@ from hookline.model.events import field_of
 from hookline.model.outcome import Answer, Halt, Message, Outcome, PermissionUpdate, Vote
 from hookline.model.raw import Returned
 from hookline.model.run import Run
-from tests.engine.toys import Stage, scripted
+from tests.engine.scripted_hooks import ScriptedHost, scripted
 
 HOME = home_dialect(EVENTS)
 LS = ToolCall(tool_name="Bash", tool_input={"command": "ls"})
@@ -153,7 +153,7 @@ def test_no_order_of_finishing_changes_the_result(said: list[tuple[Returned, boo
             )
             for number, ((answer, rewrites), delay) in enumerate(zip(said, delays, strict=True))
         ]  # fmt: skip
-        return Stage(hooks).fire(PRE_TOOL_USE, LS)
+        return ScriptedHost(hooks).fire(PRE_TOOL_USE, LS)
 
     delays = [0.002 * number for number in range(len(said))]
     first = outcome([0.0] * len(said))
@@ -164,10 +164,10 @@ def test_no_order_of_finishing_changes_the_result(said: list[tuple[Returned, boo
 def test_a_shared_budget_is_what_is_left_of_it() -> None:
     policy = replace(HOME.policy(PRE_TOOL_USE), run="serial", budget=0.2)
     hooks = [scripted(name, PRE_TOOL_USE, policy, HOME.wire, Returned(), delay=3600) for name in ("a", "b")]
-    stage = Stage(hooks)
-    assert stage.fire(PRE_TOOL_USE, LS).blocked
-    assert [run.status for run in stage.runs] == ["timed_out", "timed_out"]
-    assert "within 0.01 s" in stage.runs[1].detail
+    host = ScriptedHost(hooks)
+    assert host.fire(PRE_TOOL_USE, LS).blocked
+    assert [run.status for run in host.runs] == ["timed_out", "timed_out"]
+    assert "within 0.01 s" in host.runs[1].detail
 
 
 def test_an_event_that_cannot_rewrite_or_block_is_never_rechecked() -> None:
@@ -187,7 +187,7 @@ def test_everything_a_hook_says_carries_its_name() -> None:
         votes=(Vote("ask", "sure?"),),
     )
     hook = scripted("h", PERMISSION_REQUEST, HOME.policy(PERMISSION_REQUEST), HOME.wire, Returned(said))
-    outcome = Stage([hook]).fire(PERMISSION_REQUEST, PermissionAsked(tool_name="Bash"))
+    outcome = ScriptedHost([hook]).fire(PERMISSION_REQUEST, PermissionAsked(tool_name="Bash"))
     signed = (
         outcome.halts[0].by,
         outcome.messages[0].hook,
@@ -206,7 +206,7 @@ def test_an_answer_carries_the_name_of_who_gave_it() -> None:
         HOME.wire,
         Returned(Outcome(answers=(Answer("/w"),))),
     )
-    outcome = Stage([hook]).fire(WORKTREE_CREATE, WorktreeWanted(name="w"))
+    outcome = ScriptedHost([hook]).fire(WORKTREE_CREATE, WorktreeWanted(name="w"))
     assert (outcome.answer, outcome.answers[0].by) == ("/w", "w")
 
 
@@ -222,14 +222,14 @@ def test_joined_reasons_need_two_reasons() -> None:
             scripted(f"h{number}", PRE_TOOL_USE, policy, HOME.wire, Returned(answer))
             for number, answer in enumerate(answers)
         ]
-        assert Stage(hooks).fire(PRE_TOOL_USE, LS).reason == reason
+        assert ScriptedHost(hooks).fire(PRE_TOOL_USE, LS).reason == reason
 
 
 def test_counts_can_be_cleared_with_the_session() -> None:
-    stage = Stage([scripted("g", TURN_END, HOME.policy(TURN_END), HOME.wire, Returned(deny("todo")))])
-    blocked = [stage.fire(TURN_END, TurnAnswer()).blocked for _ in range(2)]
-    stage.session.clear()
-    assert [*blocked, stage.fire(TURN_END, TurnAnswer()).blocked] == [True, True, True]
+    host = ScriptedHost([scripted("g", TURN_END, HOME.policy(TURN_END), HOME.wire, Returned(deny("todo")))])
+    blocked = [host.fire(TURN_END, TurnAnswer()).blocked for _ in range(2)]
+    host.session.clear()
+    assert [*blocked, host.fire(TURN_END, TurnAnswer()).blocked] == [True, True, True]
 
 
 def test_a_payload_of_no_known_shape_has_no_fields() -> None:

@@ -12,7 +12,7 @@ from hookline.permissions.facts import CallFacts, call_facts
 from hookline.permissions.modes import MODES, mode_of, narrowed
 from hookline.permissions.state import Permissions
 from hookline.permissions.suggest import suggestions
-from tests.permissions.helpers import HERE, PROJECT, SHELL, bash, call, having, rules, vote
+from tests.permissions.permission_cases import HERE, PROJECT, SHELL, bash, call, having, rules, vote
 
 #: what the user granted with "always", the rules that became of it, a call it covers, one it does not
 GRANTS: list[tuple[CallFacts, tuple[str, ...], CallFacts, CallFacts]] = [

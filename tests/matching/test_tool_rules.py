@@ -10,7 +10,7 @@ from hookline.model import events
 from hookline.model import payloads as p
 from hookline.model.errors import PatternError
 from hookline.model.scene import Scene
-from tests.matching.helpers import SHELL, allows, call, fires, rule
+from tests.matching.rules_on_calls import SHELL, allows, call, fires, rule
 
 
 @pytest.mark.parametrize(

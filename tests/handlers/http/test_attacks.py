@@ -7,9 +7,9 @@ import pytest
 
 from hookline.handlers.http.handler import HttpHandler, HttpRules, HttpSpec
 from hookline.model.raw import Broke, Replied
-from tests.handlers import http_attacks as attacks
 from tests.handlers.calls import finished
-from tests.handlers.http_attacks import ANY_HTTP, handling, posted, watched_connects
+from tests.handlers.http import attacks
+from tests.handlers.http.attacks import ANY_HTTP, handling, posted, watched_connects
 from tests.handlers.servers import serving
 
 

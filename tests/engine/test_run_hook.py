@@ -25,7 +25,7 @@ from hookline.model.outcome import Outcome
 from hookline.model.policy import CAUSES, CLOSED, OPEN, Cause, Reaction
 from hookline.model.raw import Broke, Exited, RawResult, Returned
 from hookline.model.wire import Call, Decoded
-from tests.engine.toys import HANGS, Stage, scripted
+from tests.engine.scripted_hooks import HANGS, ScriptedHost, scripted
 
 HOME = home_dialect(EVENTS)
 LS = ToolCall(tool_name="Bash", tool_input={"command": "ls"})
@@ -61,9 +61,9 @@ def native(event: EventSpec[Any], answer: RawResult, **options: Any) -> Hook:
 def test_every_cause_under_every_reaction_on_every_blocking_event(
     event: EventSpec[Any], word: str, cause: Cause
 ) -> None:
-    stage = Stage([native(event, Broke(cause, "why it broke"), on_failure=REACTIONS[word])])
-    outcome = stage.fire(event, sample(event))
-    run = stage.runs[0]
+    host = ScriptedHost([native(event, Broke(cause, "why it broke"), on_failure=REACTIONS[word])])
+    outcome = host.fire(event, sample(event))
+    run = host.runs[0]
     asks = word == "ask" and bool(event.may & May.PERMIT)
     closes = word == "closed" or (word == "ask" and not asks)
     assert outcome.blocked == closes
@@ -90,8 +90,8 @@ def test_the_native_guards_are_these_three() -> None:
 
 def test_an_ask_nobody_can_answer_is_a_block() -> None:
     hook = native(PRE_TOOL_USE, Broke("crashed", "x"), on_failure="ask")
-    assert Stage([hook]).fire(PRE_TOOL_USE, LS).permission == "ask"
-    assert Stage([hook], attended=False).fire(PRE_TOOL_USE, LS).permission == "deny"
+    assert ScriptedHost([hook]).fire(PRE_TOOL_USE, LS).permission == "ask"
+    assert ScriptedHost([hook], attended=False).fire(PRE_TOOL_USE, LS).permission == "deny"
 
 
 def test_a_reaction_per_cause_leaves_the_other_causes_to_the_policy() -> None:
@@ -102,33 +102,33 @@ def test_a_reaction_per_cause_leaves_the_other_causes_to_the_policy() -> None:
 
 
 def test_pass_is_silent_but_counted() -> None:
-    stage = Stage([native(PRE_TOOL_USE, Broke("crashed", "x"), on_failure="pass")])
-    outcome = stage.fire(PRE_TOOL_USE, LS)
+    host = ScriptedHost([native(PRE_TOOL_USE, Broke("crashed", "x"), on_failure="pass")])
+    outcome = host.fire(PRE_TOOL_USE, LS)
     assert outcome == Outcome()
-    assert stage.runs[0].passed_without_answer
-    assert stage.engine.journal.passed_without_answer == 1
+    assert host.runs[0].passed_without_answer
+    assert host.engine.journal.passed_without_answer == 1
 
 
 def test_an_observer_that_should_block_can_only_warn() -> None:
-    stage = Stage([native(NOTIFICATION, Broke("crashed", "x"), on_failure="block")])
-    outcome = stage.fire(NOTIFICATION, Notice(message="hi"))
+    host = ScriptedHost([native(NOTIFICATION, Broke("crashed", "x"), on_failure="block")])
+    outcome = host.fire(NOTIFICATION, Notice(message="hi"))
     assert not outcome.blocked
     assert "gave no answer" in outcome.messages[0].text
 
 
 def test_a_timeout_is_a_failure_with_its_limit_in_words() -> None:
-    stage = Stage([native(PRE_TOOL_USE, Returned(), delay=HANGS, timeout=0.01)])
-    assert stage.fire(PRE_TOOL_USE, LS).reason == "hook guard gave no answer: no answer within 0.01 s"
-    assert (stage.runs[0].status, stage.runs[0].cause) == ("timed_out", "timed_out")
+    host = ScriptedHost([native(PRE_TOOL_USE, Returned(), delay=HANGS, timeout=0.01)])
+    assert host.fire(PRE_TOOL_USE, LS).reason == "hook guard gave no answer: no answer within 0.01 s"
+    assert (host.runs[0].status, host.runs[0].cause) == ("timed_out", "timed_out")
 
 
 def test_a_handler_that_raises_is_a_failure_of_the_hook() -> None:
     def explodes(_payload: Any) -> RawResult:
         raise OSError("no more pipes")
 
-    stage = Stage([scripted("guard", PRE_TOOL_USE, HOME.policy(PRE_TOOL_USE), HOME.wire, explodes)])
-    assert stage.fire(PRE_TOOL_USE, LS).blocked
-    assert (stage.runs[0].status, stage.runs[0].detail) == ("not_started", "OSError: no more pipes")
+    host = ScriptedHost([scripted("guard", PRE_TOOL_USE, HOME.policy(PRE_TOOL_USE), HOME.wire, explodes)])
+    assert host.fire(PRE_TOOL_USE, LS).blocked
+    assert (host.runs[0].status, host.runs[0].detail) == ("not_started", "OSError: no more pipes")
 
 
 class BrokenWire:
@@ -143,23 +143,23 @@ class BrokenWire:
 
 
 def test_a_wire_that_raises_is_an_unreadable_answer() -> None:
-    stage = Stage([scripted("guard", PRE_TOOL_USE, HOME.policy(PRE_TOOL_USE), BrokenWire(), Exited(0))])
-    assert stage.fire(PRE_TOOL_USE, LS).blocked
-    assert (stage.runs[0].cause, stage.runs[0].detail) == ("unreadable", "ZeroDivisionError: wire")
+    host = ScriptedHost([scripted("guard", PRE_TOOL_USE, HOME.policy(PRE_TOOL_USE), BrokenWire(), Exited(0))])
+    assert host.fire(PRE_TOOL_USE, LS).blocked
+    assert (host.runs[0].cause, host.runs[0].detail) == ("unreadable", "ZeroDivisionError: wire")
 
 
 def test_a_hook_that_could_not_be_read_fails_instead_of_vanishing() -> None:
-    stage = Stage([native(PRE_TOOL_USE, Returned(), broken="timeout must be a number")])
-    assert stage.fire(PRE_TOOL_USE, LS).blocked
-    assert (stage.runs[0].status, stage.runs[0].detail) == ("not_started", "timeout must be a number")
+    host = ScriptedHost([native(PRE_TOOL_USE, Returned(), broken="timeout must be a number")])
+    assert host.fire(PRE_TOOL_USE, LS).blocked
+    assert (host.runs[0].status, host.runs[0].detail) == ("not_started", "timeout must be a number")
 
 
 def test_a_kind_nobody_handles_is_not_started() -> None:
     hook = replace(native(PRE_TOOL_USE, Returned()), kind="telepathy", broken="x")
-    stage = Stage([hook])
-    stage.session.add_hook(replace(hook, broken=None))
-    assert stage.fire(PRE_TOOL_USE, LS).blocked
-    assert stage.runs[1].detail == "there is no handler for type 'telepathy'"
+    host = ScriptedHost([hook])
+    host.session.add_hook(replace(hook, broken=None))
+    assert host.fire(PRE_TOOL_USE, LS).blocked
+    assert host.runs[1].detail == "there is no handler for type 'telepathy'"
 
 
 def refuse(hook: Hook) -> Admission:
@@ -167,59 +167,59 @@ def refuse(hook: Hook) -> Admission:
 
 
 def test_an_untrusted_hook_never_decides() -> None:
-    stage = Stage([native(PRE_TOOL_USE, Exited(2, b"", b"no"))], admit=refuse)
-    assert not stage.fire(PRE_TOOL_USE, LS).blocked
-    run = stage.runs[0]
+    host = ScriptedHost([native(PRE_TOOL_USE, Exited(2, b"", b"no"))], admit=refuse)
+    assert not host.fire(PRE_TOOL_USE, LS).blocked
+    run = host.runs[0]
     assert (run.status, run.cause, run.detail) == ("untrusted", None, "changed since it was trusted")
 
 
 @pytest.mark.parametrize("options", [{"required": True}, {"scope": "managed"}])
 def test_a_required_hook_that_may_not_run_closes_the_way(options: dict[str, Any]) -> None:
-    stage = Stage([native(PRE_TOOL_USE, Returned(), **options)], admit=refuse)
-    outcome = stage.fire(PRE_TOOL_USE, LS)
+    host = ScriptedHost([native(PRE_TOOL_USE, Returned(), **options)], admit=refuse)
+    outcome = host.fire(PRE_TOOL_USE, LS)
     assert outcome.reason == "required hook guard may not run: changed since it was trusted"
-    assert stage.runs[0].status == "untrusted"
+    assert host.runs[0].status == "untrusted"
 
 
 def test_what_a_hook_may_not_do_is_dropped_and_its_run_says_so() -> None:
     answer = Returned({"hookSpecificOutput": {"updatedPermissions": [{"type": "setMode", "mode": "plan"}]}})
-    stage = Stage([native(PRE_TOOL_USE, answer)])
-    assert stage.fire(PRE_TOOL_USE, LS).permission_updates == ()
-    assert "permission_updates" in stage.runs[0].dropped
+    host = ScriptedHost([native(PRE_TOOL_USE, answer)])
+    assert host.fire(PRE_TOOL_USE, LS).permission_updates == ()
+    assert "permission_updates" in host.runs[0].dropped
 
 
 def test_a_policy_may_make_asking_too_much_a_failure() -> None:
     strict = replace(HOME.policy(POST_TOOL_USE), on_clipped="fail", may=May.BLOCK, failures=CLOSED)
     answer = Returned({"hookSpecificOutput": {"additionalContext": "text"}})
-    stage = Stage([scripted("guard", POST_TOOL_USE, strict, HOME.wire, answer)])
-    assert stage.fire(POST_TOOL_USE, sample(POST_TOOL_USE)).blocked
-    assert stage.runs[0].detail == "it asked for context, which is not possible here"
+    host = ScriptedHost([scripted("guard", POST_TOOL_USE, strict, HOME.wire, answer)])
+    assert host.fire(POST_TOOL_USE, sample(POST_TOOL_USE)).blocked
+    assert host.runs[0].detail == "it asked for context, which is not possible here"
 
 
 def test_shadow_runs_and_records_but_never_applies() -> None:
-    stage = Stage([native(PRE_TOOL_USE, Exited(2, b"", b"would stop it"), mode="shadow")])
-    assert stage.fire(PRE_TOOL_USE, LS) == Outcome()
-    run = stage.runs[0]
+    host = ScriptedHost([native(PRE_TOOL_USE, Exited(2, b"", b"would stop it"), mode="shadow")])
+    assert host.fire(PRE_TOOL_USE, LS) == Outcome()
+    run = host.runs[0]
     assert (run.mode, run.decision, run.reason) == ("shadow", "deny", "would stop it")
 
 
 def test_off_does_not_run() -> None:
-    stage = Stage([native(PRE_TOOL_USE, Exited(2), mode="off")])
-    assert stage.fire(PRE_TOOL_USE, LS) == Outcome()
-    assert stage.runs == []
+    host = ScriptedHost([native(PRE_TOOL_USE, Exited(2), mode="off")])
+    assert host.fire(PRE_TOOL_USE, LS) == Outcome()
+    assert host.runs == []
 
 
 def test_a_closed_engine_runs_nothing_and_its_guards_close() -> None:
-    stage = Stage([native(PRE_TOOL_USE, Returned())])
-    stage.engine.closed = True
-    assert stage.fire(PRE_TOOL_USE, LS).reason == "hook guard gave no answer: the engine is closed"
+    host = ScriptedHost([native(PRE_TOOL_USE, Returned())])
+    host.engine.closed = True
+    assert host.fire(PRE_TOOL_USE, LS).reason == "hook guard gave no answer: the engine is closed"
 
 
 def test_a_long_answer_is_read_beside_the_loop_and_means_the_same() -> None:
     text = "x" * 100_000
     answer = Exited(0, f'{{"systemMessage": "{text}", "decision": "block", "reason": "no"}}'.encode())
-    stage = Stage([native(PRE_TOOL_USE, answer)])
-    outcome = stage.fire(PRE_TOOL_USE, LS)
+    host = ScriptedHost([native(PRE_TOOL_USE, answer)])
+    outcome = host.fire(PRE_TOOL_USE, LS)
     assert (outcome.reason, outcome.messages[0].text) == ("no", text)
 
 
@@ -296,15 +296,15 @@ def test_a_rewrite_that_cannot_be_applied_blocks_instead_of_raising() -> None:
         tool_name = "Bash"
         tool_input = None
 
-    stage = Stage([native(PRE_TOOL_USE, Returned(rewrite(command="x")))])
-    outcome = stage.fire(PRE_TOOL_USE, Odd())
+    host = ScriptedHost([native(PRE_TOOL_USE, Returned(rewrite(command="x")))])
+    outcome = host.fire(PRE_TOOL_USE, Odd())
     assert "cannot be applied" in (outcome.reason or "")
 
 
 @pytest.mark.parametrize("value", ["text", 5, [1]])
 def test_a_function_cannot_rewrite_an_input_to_something_else(value: Any) -> None:
-    stage = Stage([native(PRE_TOOL_USE, Returned(rewrite(value)))])
-    outcome = stage.fire(PRE_TOOL_USE, LS)
+    host = ScriptedHost([native(PRE_TOOL_USE, Returned(rewrite(value)))])
+    outcome = host.fire(PRE_TOOL_USE, LS)
     assert outcome.blocked
     assert outcome.updated_input is None
-    assert stage.runs[0].cause == "unreadable"
+    assert host.runs[0].cause == "unreadable"

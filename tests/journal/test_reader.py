@@ -7,8 +7,8 @@ import pytest
 from hookline.journal.file import encoded
 from hookline.journal.reader import Damage, read_journal, scan_journal
 from hookline.model.run import Run
-from tests.engine.hostile_texts import unsafe_characters
-from tests.engine.journal_damage import damaged_and_read
+from tests.journal.hostile_texts import unsafe_characters
+from tests.journal.journal_damage import damaged_and_read
 
 
 def summed(body: bytes) -> bytes:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline.matching.file_rules import doubtful, from_here, from_root
-from tests.matching.helpers import allows, fires
+from tests.matching.rules_on_calls import allows, fires
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hookline.journal.file import JournalFile
 from hookline.journal.journal import Journal, Sink, Trace, trace_line, trace_wanted
 from hookline.journal.redaction import Redactor
 from hookline.model.run import Run
-from tests.engine.hostile_texts import ENV, GITHUB, PLANTED, Planted, terminal_tricks, unsafe_characters
+from tests.journal.hostile_texts import ENV, GITHUB, PLANTED, Planted, terminal_tricks, unsafe_characters
 
 
 def journal(env: Mapping[str, str] | None = None) -> Journal:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline.journal.redaction import MARK, Redactor, holds_a_secret
-from tests.engine.hostile_texts import ENV, GITHUB, JWT, MODEL, PEM, PLANTED, Planted
+from tests.journal.hostile_texts import ENV, GITHUB, JWT, MODEL, PEM, PLANTED, Planted
 
 _REDACTOR = Redactor(ENV)
 _IN_ONE_TEXT = [planted for planted in PLANTED if "\x1b" not in planted.text]

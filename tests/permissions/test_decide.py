@@ -8,7 +8,7 @@ from hookline.permissions.facts import CallFacts, Category
 from hookline.permissions.modes import MODES
 from hookline.permissions.paths import PROTECTED
 from hookline.permissions.state import Permissions
-from tests.permissions.helpers import PROJECT, bash, call, having, some_call, vote
+from tests.permissions.permission_cases import PROJECT, bash, call, having, some_call, vote
 
 #: Each step at work, with all that stands above it silent and all that stands below it saying the opposite.
 DENIED_EVERYWHERE: dict[str, Any] = {"deny": ["Bash(make:*)"]}

@@ -65,7 +65,7 @@ def scripted(
     )  # fmt: skip
 
 
-class Stage:
+class ScriptedHost:
     """An engine with scripted hooks, one session, and every run it recorded."""
 
     def __init__(self, hooks: Sequence[Hook], *, admit: Admit = admit_all, **scene: Any) -> None:
@@ -84,4 +84,4 @@ class Stage:
 
 
 def fire(hooks: Sequence[Hook], event: EventSpec[Any], payload: Any) -> Outcome:
-    return Stage(hooks).fire(event, payload)
+    return ScriptedHost(hooks).fire(event, payload)

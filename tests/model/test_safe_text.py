@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline.model.safe_text import head_and_tail, one_line, printable
-from tests.engine.hostile_texts import terminal_tricks, unsafe_characters
+from tests.journal.hostile_texts import terminal_tricks, unsafe_characters
 
 _TRICKY = st.sampled_from(
     list("\x1b[]P^_X\\\x07\x9b\x9d\x9c\x90;m0 \t\n\r\x08aé漢\u202e\u200b\u200d\ufe0f\ufeff\ud800")

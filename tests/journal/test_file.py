@@ -12,7 +12,7 @@ import pytest
 from hookline.journal.file import JournalFile, encoded, journal_path, rotate, state_dir
 from hookline.journal.reader import read_journal
 from hookline.model.run import Run
-from tests.engine.journal_damage import LIMITED, full_disk, write_concurrently, write_in_child
+from tests.journal.journal_damage import LIMITED, full_disk, write_concurrently, write_in_child
 
 
 class Clock:
