@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from inspect import isfunction
 from typing import Any, cast
 
+from hookline.dialects.dialect import SUFFIXES
 from hookline.dialects.native.settings import COMMON, KINDS
-from hookline.dialects.places import SUFFIXES
 from hookline.handlers.builtin import Builtin, standard_builtins
 from hookline.model.events import EventSpec
 from hookline.schemas.config import KIND_WORDS, config_schema, entry_schema

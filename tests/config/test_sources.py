@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from hookline.dialects.dialect import user_directory
 from hookline.dialects.native import dialect
-from hookline.dialects.places import user_directory
 
 
 def found(cwd: Path, env: Mapping[str, str] = {}) -> list[str]:

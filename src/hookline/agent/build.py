@@ -42,7 +42,7 @@ from hookline.agent.transcript.store import SessionsStore, new_session_id
 from hookline.agent.transcript.writer import Transcript
 from hookline.agent.turn.turn import AgentParts
 from hookline.config.engine import Engine
-from hookline.dialects.places import upward
+from hookline.dialects.dialect import upward
 from hookline.engine.background import LateMessage
 from hookline.engine.run_hook import admit_all
 from hookline.handlers.process.pool import Processes

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from hookline.agent.messages import Assistant, Message, ToolResult, User
 from hookline.agent.models.port import Request, ToolOffer, Usage
 from hookline.agent.ports import UserPort
-from hookline.dialects.surrogates import whole_text
+from hookline.dialects.json_text import whole_text
 from hookline.engine.background import Inbox, LateMessage
 from hookline.model.outcome import ContextItem
 from hookline.model.policy import Lives

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from hookline.config.files import read_file
-from hookline.dialects.places import SUFFIXES, upward, user_directory
+from hookline.dialects.dialect import SUFFIXES, upward, user_directory
 from hookline.dialects.registry import sharing
 from hookline.documents.document import Document
 from hookline.model.diagnostics import Diagnostic

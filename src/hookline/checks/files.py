@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from hookline.checks.context import CheckContext
 from hookline.config.files import read_file
 from hookline.config.load import Loaded
-from hookline.dialects.places import upward
+from hookline.dialects.dialect import upward
 from hookline.documents.document import Document
 from hookline.model.diagnostics import Diagnostic, Where
 

@@ -4,6 +4,7 @@ A dialect is one folder whose `__init__` has a subclass of `Dialect`, and one li
 the facts that differ from the defaults below; code outside the folder reads them here and never names an agent.
 """
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -13,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from msgspec import Struct
 
 from hookline.dialects.install import HookCall
-from hookline.dialects.places import nearest_project
 from hookline.documents.document import Document
 from hookline.model.diagnostics import Diagnostic, Path
 from hookline.model.events import EventSpec, May
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 #: Parts of an agent's folder that Hookline's own agent uses too.
 Shared = Literal["commands", "skills", "rules", "instructions", "permissions", "command_hooks"]
+
+#: Formats of Hookline's own files, in this order: of two in one place the first one is in force.
+SUFFIXES = ("toml", "yaml", "yml", "json")
 
 #: What people know most tools as; `Dialect.tools` has the names of agents that call them otherwise.
 USUAL_TOOLS = (
@@ -187,7 +190,7 @@ class Dialect(ABC):
 
     def flag_hook(self, own_event: DialectEvent, command: str) -> Hook:
         """The hook that `--hook EVENT=COMMAND` means, at one of the moments of that event."""
-        from hookline.dialects.labels import command_label  # noqa: PLC0415 only for a flag
+        from hookline.dialects.report import command_label  # noqa: PLC0415 only for a flag
         from hookline.handlers.specs import CommandSpec  # noqa: PLC0415 only for a flag
 
         return Hook(
@@ -269,3 +272,35 @@ class HomeDialect(Dialect):
     @abstractmethod
     def tables(self) -> "tuple[Patterns, ShellReader]":
         """Compiled patterns and shell lines already read, shared by everything of one engine."""
+
+
+def upward(start: str) -> list[str]:
+    """The directory and its parents up to the root of the git repository; outside of one only the directory itself.
+
+    Anybody can write to /tmp, and must not decide what runs in the directories below it.
+    """
+    chain = [start]
+    while not os.path.lexists(os.path.join(chain[-1], ".git")):
+        parent = os.path.dirname(chain[-1])
+        if parent == chain[-1]:
+            return [start]
+        chain.append(parent)
+    return chain
+
+
+def nearest_project(cwd: str, files: Sequence[str]) -> str:
+    """The nearest directory, up to the root of the repository, that holds one of the files; else the directory."""
+    start = os.path.abspath(cwd)
+    for directory in upward(start):
+        if any(os.path.lexists(os.path.join(directory, file)) for file in files):
+            return directory
+    return start
+
+
+def user_directory(env: Mapping[str, str], home: str | None = None) -> str | None:
+    """The user's directory of Hookline; None for a user without a home, who must not get the root's."""
+    configured = env.get("XDG_CONFIG_HOME", "")
+    if os.path.isabs(configured):
+        return os.path.join(configured, "hookline")
+    home = home or env.get("HOME", "")
+    return os.path.join(home, ".config", "hookline") if os.path.isabs(home) else None

@@ -3,6 +3,7 @@
 Whatever a host put into a payload and whatever a hook printed, the result is JSON, a value, or an error that says why.
 """
 
+import re
 from collections.abc import Mapping
 from math import inf, isfinite
 from typing import Any, NoReturn, cast
@@ -38,7 +39,7 @@ def written_answer(document: Mapping[str, Any]) -> str:
         try:
             text = _encoder.encode(document)
         except UnicodeEncodeError:
-            text = _encoder.encode(_whole_texts(plain_copy(document)))
+            text = _encoder.encode(whole_texts(plain_copy(document)))
     except RecursionError:
         raise ValueError("nested too deeply") from None
     return text.decode() + "\n"
@@ -112,7 +113,7 @@ def _forgiven(text: str | bytes) -> Any:
 
     decoded = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
     value = json.loads(decoded, parse_constant=_refused, parse_int=_whole)
-    return _whole_texts(value)
+    return whole_texts(value)
 
 
 def read_go_json(text: bytes, *, limit: int = _SLOW_LIMIT) -> Any:
@@ -128,7 +129,7 @@ def read_go_json(text: bytes, *, limit: int = _SLOW_LIMIT) -> Any:
         decoded = text.decode("utf-8", "replace")
         value = json.loads(decoded, parse_constant=_refused, parse_float=_in_range)
         refuse_excess(value)
-        return _whole_texts(value) if "\\ud" in decoded or "\\uD" in decoded else value
+        return whole_texts(value) if "\\ud" in decoded or "\\uD" in decoded else value
     except json.JSONDecodeError as error:
         raise JsonTextError(f"{error.msg} (line {error.lineno}, column {error.colno})") from None
     except (SyntaxProblem, _Refused) as problem:
@@ -158,13 +159,32 @@ def _whole(digits: str) -> int | float:
     return int(digits) if len(digits) < _WHOLE_DIGITS else float(digits)
 
 
-def _whole_texts(value: Any) -> Any:
-    from hookline.dialects.surrogates import whole_texts  # noqa: PLC0415 - rare
-
-    return whole_texts(value)
-
-
 def _plainer(problem: str) -> str:
     if problem == "Input data was truncated":
         return "the JSON ends too early"
     return problem[:1].lower() + problem[1:] if not problem.startswith("JSON") else problem
+
+
+def whole_text(text: str) -> str:
+    """Half of a surrogate pair can be neither printed nor sent: each becomes the replacement character."""
+    return re.sub("[\ud800-\udfff]", "\ufffd", text)
+
+
+def whole_texts(value: Any) -> Any:
+    """The same for every text and every key inside of a value. Raises `RecursionError` where it has no end."""
+    if isinstance(value, str):
+        return whole_text(value)
+    if isinstance(value, Mapping):
+        table = cast("Mapping[Any, Any]", value)
+        return {whole_texts(key): whole_texts(inner) for key, inner in table.items()}
+    if isinstance(value, list | tuple):
+        return [whole_texts(inner) for inner in cast("list[Any]", value)]
+    return value
+
+
+def converted(document: Mapping[str, Any], record: type[Any]) -> Any:
+    """The document as a record. Raises `msgspec.ValidationError`, and `RecursionError` where it has no end."""
+    try:
+        return msgspec.convert(document, record)
+    except UnicodeEncodeError:
+        return msgspec.convert(whole_texts(document), record)

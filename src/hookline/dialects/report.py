@@ -1,5 +1,6 @@
-"""Mistakes in a configuration, collected with their places; and fields checked against a table of shapes."""
+"""What is said about the entries of a file: mistakes with their places, and what people call a hook."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -63,3 +64,31 @@ def about(
 ) -> Diagnostic:
     """Something about one hook, at its entry or at a field of it."""
     return Diagnostic(severity, code, message, hook.where.at(*path), hook.name, fix)
+
+
+_PROGRAM = re.compile(r"[\w./~+$@%:{}-]+")
+_RUNNERS = re.compile(r"(?:env|sh|bash|zsh|dash|node|npx|uvx?|ruby|perl|deno|bun|python[\d.]*)")
+_LONGEST = 60
+
+
+def command_label(command: str) -> str:
+    """The script a command is about: `python3 hooks/check.py --fast` is check.py."""
+    words = [word.replace('"', "").replace("'", "") for word in command.split(maxsplit=3)[:3]]
+    if not words or not _PROGRAM.fullmatch(words[0]):
+        return shortened(command.strip().split("\n", 1)[0]) or "command"
+    base = words[0].rsplit("/", 1)[-1]
+    if len(words) > 1 and _RUNNERS.fullmatch(base) and _PROGRAM.fullmatch(words[1]) and words[1][0] != "-":
+        return shortened(words[1].rsplit("/", 1)[-1] or base)
+    return shortened(base) or "command"
+
+
+def url_label(url: str) -> str:
+    """Without what may be secret: user, password, query."""
+    return (
+        shortened(url.rsplit("://", maxsplit=1)[-1].split("?", maxsplit=1)[0].rsplit("@", maxsplit=1)[-1])
+        or "http"
+    )
+
+
+def shortened(text: str) -> str:
+    return " ".join(text[: 4 * _LONGEST].split())[:_LONGEST]

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from hookline.config.files import read_file
-from hookline.dialects.places import upward, user_directory
+from hookline.dialects.dialect import upward, user_directory
 from hookline.documents.document import Document
 from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic, Where

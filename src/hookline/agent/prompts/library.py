@@ -11,7 +11,7 @@ from msgspec import Struct
 from hookline.agent.prompts.front_matter import read_front_matter
 from hookline.agent.prompts.prompt import Origin
 from hookline.agent.safe_files import UnreadableError, read_text
-from hookline.dialects.places import upward
+from hookline.dialects.dialect import upward
 from hookline.dialects.registry import sharing
 from hookline.model.safe_text import one_line
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from hookline.agent.prompts.front_matter import read_front_matter
 from hookline.agent.safe_files import UnreadableError, chunks, opened
 from hookline.agent.turn.turn import AgentParts
-from hookline.dialects.places import user_directory
+from hookline.dialects.dialect import user_directory
 from hookline.dialects.registry import sharing
 from hookline.matching.patterns import glob
 from hookline.model import events as e

@@ -18,7 +18,7 @@ from hookline.agent.session.settle import Settlement
 from hookline.agent.transcript.reader import EarlierSession
 from hookline.agent.turn.loop import Loop
 from hookline.agent.turn.turn import AgentParts, Ending, Turn, TurnKind
-from hookline.dialects.surrogates import whole_text
+from hookline.dialects.json_text import whole_text
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.events import EventSpec

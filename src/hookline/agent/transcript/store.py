@@ -10,7 +10,7 @@ from msgspec import Struct
 from hookline.agent.messages import User
 from hookline.agent.transcript.records import MessageRecord, SessionRecord, decoded
 from hookline.agent.transcript.writer import TranscriptError
-from hookline.dialects.places import upward
+from hookline.dialects.dialect import upward
 from hookline.journal.file import state_dir
 from hookline.matching.nearest import nearest
 from hookline.model.safe_text import one_line

@@ -10,7 +10,7 @@ from hookline.agent.messages import Assistant, ToolUse, as_json, from_json
 from hookline.agent.models.port import Request, Response, ToolOffer
 from hookline.agent.ports import Shown, ShownKind
 from hookline.agent.turn.turn import AgentParts, Ending, Turn, TurnKind, block_means
-from hookline.dialects.surrogates import whole_text, whole_texts
+from hookline.dialects.json_text import whole_text, whole_texts
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.outcome import Outcome

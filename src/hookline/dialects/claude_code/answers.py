@@ -9,7 +9,7 @@ import msgspec
 from hookline.dialects.claude_code.events import ROWS, Row
 from hookline.dialects.family.answers import DECISION, TOP, AnswerReader, AnswerWriter, Field, Object
 from hookline.dialects.family.wire import UnreadableError
-from hookline.dialects.surrogates import whole_text
+from hookline.dialects.json_text import whole_text
 from hookline.documents.document import misshaped
 from hookline.model.events import field_of
 from hookline.model.outcome import ContextItem, Edit, Message, Outcome, Vote

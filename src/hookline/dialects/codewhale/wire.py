@@ -27,8 +27,7 @@ from hookline.dialects.codewhale.texts import (
     redacted,
 )
 from hookline.dialects.family.wire import ResultReader
-from hookline.dialects.json_text import JsonTextError, read_lenient, written, written_answer
-from hookline.dialects.surrogates import whole_text
+from hookline.dialects.json_text import JsonTextError, read_lenient, whole_text, written, written_answer
 from hookline.model.outcome import ContextItem, Edit, Message, Outcome, OutcomeBuilder, Vote, VoteKind, unsaid
 from hookline.model.raw import Broke, Exited, RawResult
 from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, HookReply, Parsed

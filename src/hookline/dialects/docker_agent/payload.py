@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from hookline.dialects.dialect import DialectEvent
 from hookline.dialects.family.wire import PayloadError, bad_payload, encoded, event_name
-from hookline.dialects.surrogates import converted
+from hookline.dialects.json_text import converted
 from hookline.model.events import POST_TOOL_USE_FAILURE, EventSpec, field_of
 from hookline.model.scene import Scene
 from hookline.model.wire import Parsed

@@ -10,8 +10,7 @@ from typing import Any, ClassVar, cast
 import msgspec
 from msgspec import UNSET, Struct
 
-from hookline.dialects.json_text import written
-from hookline.dialects.surrogates import converted
+from hookline.dialects.json_text import converted, written
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.errors import ConfigError, HooklineError, UnknownEventError
 from hookline.model.events import EventSpec, field_of

@@ -1,10 +1,24 @@
-"""The wire of gen-code, both ways."""
+"""The wire of gen-code, both ways.
+
+Answers are read as Go reads JSON into a record: keys in any case, null for nothing, unknown keys passed over; one value
+of the wrong type and the whole answer does not count.
+"""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
+from hookline.dialects.family.answers import (
+    DECISION,
+    SPECIFIC,
+    TOP,
+    AnswerReader,
+    AnswerWriter,
+    Field,
+    Object,
+)
 from hookline.dialects.family.wire import (
     ResultReader,
+    UnreadableError,
     encoded,
     event_name,
     key_values,
@@ -13,13 +27,194 @@ from hookline.dialects.family.wire import (
     scene_texts,
     split_async_mark,
 )
-from hookline.dialects.gencode.answers import NO_REASON, Reader, Writer
-from hookline.dialects.gencode.events import ROWS
+from hookline.dialects.gencode.events import ROWS, may_at
 from hookline.dialects.json_text import read_go_json
-from hookline.model.outcome import Outcome
+from hookline.model.events import May
+from hookline.model.outcome import ContextItem, Outcome, PermissionUpdate, Vote
 from hookline.model.raw import Exited
 from hookline.model.scene import Scene
 from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, HookReply, Parsed
+
+NO_REASON = "Hook blocked execution"
+DENIED = "denied by hook"
+
+#: Where a block keeps something from happening, a run that is to stop can at least be kept from that.
+_PREVENTING = frozenset({"deny_call", "reject_prompt", "cancel"})
+
+
+class Reader(AnswerReader):
+    no_reason = NO_REASON
+    order = "table"
+    any_case = True
+
+    def fields(self, where: str) -> Mapping[str, Field]:
+        return _FIELDS[where]
+
+    def is_blank(self, text: str) -> bool:
+        return not text
+
+    def outcome(self) -> Outcome:
+        if self.context:
+            self.context = [ContextItem("\n".join(item.text for item in self.context))]
+        return super().outcome()
+
+    def go_on(self, value: bool, holder: Object) -> None:
+        """There is no `stop`: `continue: false` is a block."""
+        if not value:
+            self.block(holder.get("stopReason") or holder.get("reason"))
+
+    def tool_input(self, value: Object, _holder: Object) -> None:
+        # An empty object replaces nothing: that is how one that is not there looks.
+        if value:
+            super().tool_input(value, _holder)
+
+    def permission(self, value: str, holder: Object) -> None:
+        # Only PreToolUse takes a permission from it; a no is a block, and a block counts everywhere.
+        if value == "deny" or (value in ("allow", "ask") and self.event_name == "PreToolUse"):
+            super().permission(value, holder)
+        elif value:
+            self.ignored.append("hookSpecificOutput.permissionDecision")
+
+    def try_again(self, value: bool, holder: Object) -> None:
+        if value and self._is_for("PermissionDenied", "retry", holder):
+            self.retry = True
+
+    def decision(self, value: Object, holder: Object) -> None:
+        if not self._is_for("PermissionRequest", "decision", holder):
+            return
+        given = self.checked(value, DECISION)
+        behavior = given.get("behavior")
+        if behavior == "allow":
+            self.votes.append(Vote("allow"))
+            self.tool_input(given.get("updatedInput", {}), given)
+            self.permission_updates(given.get("updatedPermissions", []), given)
+        elif behavior == "deny" or given.get("interrupt"):
+            self.block(given.get("message") or DENIED)
+        elif behavior:
+            self.ignored.append("hookSpecificOutput.decision.behavior")
+
+    def _is_for(self, event: str, field: str, holder: Object) -> bool:
+        """An answer that does not name its event has never been heard there."""
+        if holder.get("hookEventName") == self.event_name == event:
+            return True
+        self.ignored.append(f"hookSpecificOutput.{field}")
+        return False
+
+    def permission_updates(self, value: Any, _holder: Object) -> None:
+        if not isinstance(value, list):
+            raise UnreadableError("hookSpecificOutput.decision.updatedPermissions is not a list")
+        super().permission_updates(cast("list[Any]", value), _holder)
+
+    def update(self, given: Any) -> PermissionUpdate:
+        if isinstance(given, str):
+            # A bare text is a rule that allows, for this session.
+            rule = {"ruleContent": given}
+            return PermissionUpdate("addRules", rules=(rule,), behavior="allow", destination="session")
+        if not isinstance(given, Mapping):
+            raise UnreadableError("an item of updatedPermissions is neither an object nor text")
+        known = {key: value for key, value in cast("Object", given).items() if value is not None}
+        return super().update({"type": "", **known})
+
+
+_TEXT, _FLAG, _FLAG_SHAPE = Field("text"), Field("true or false"), "true or false"
+_FIELDS: Mapping[str, Mapping[str, Field]] = {
+    TOP: {
+        "decision": Field("text", unused=True), "suppressOutput": Field(_FLAG_SHAPE, unused=True),
+        "continue": Field(_FLAG_SHAPE, Reader.go_on), "stopReason": _TEXT, "reason": _TEXT, "async": _FLAG,
+        "systemMessage": Field("text", Reader.additional_context),
+        "hookSpecificOutput": Field("an object", Reader.specific),
+    },
+    SPECIFIC: {
+        "hookEventName": _TEXT, "permissionDecisionReason": _TEXT,
+        "permissionDecision": Field("text", Reader.permission),
+        "updatedInput": Field("an object", Reader.tool_input),
+        "additionalContext": Field("text", Reader.additional_context),
+        "watchPaths": Field("a list of texts", Reader.watch_paths),
+        "initialUserMessage": Field("text", Reader.initial_user_message),
+        "retry": Field(_FLAG_SHAPE, Reader.try_again),
+        "decision": Field("an object", Reader.decision),
+    },
+    DECISION: {
+        "behavior": _TEXT, "message": _TEXT, "interrupt": _FLAG,
+        "updatedInput": Field("an object"), "updatedPermissions": Field("anything"),
+    },
+}  # fmt: skip
+
+_NEEDS: Mapping[str, May] = {
+    "block": May.BLOCK, "rewrite": May.REWRITE, "watch_paths": May.WATCH, "initial_user_message": May.SEED,
+    "retry": May.RETRY,
+}  # fmt: skip
+#: At events that are not waited for, only a block (asyncRewake) and paths to watch are heard later.
+_NEEDS_WAITING: Mapping[str, May] = {"context": May.CONTEXT, "allow": May.PERMIT, "ask": May.PERMIT}
+
+
+class Writer(AnswerWriter):
+    """Always exit 0 and one JSON object: after exit 2 gen-code reads nothing but the reason."""
+
+    unwritten_code = 0
+
+    def can(self, part: str) -> bool:
+        row = ROWS[self.event_name]
+        if part in _NEEDS_WAITING:
+            return row.waits and bool(may_at(row) & _NEEDS_WAITING[part])
+        return bool(may_at(row) & _NEEDS[part])
+
+    def supply(self) -> None:
+        super().supply()
+        outcome = self.outcome
+        parts = ("messages", "stop", "env", "answer")
+        said = (outcome.messages, outcome.halts, outcome.env_items, outcome.answers)
+        self.lost.extend(part for part, value in zip(parts, said, strict=True) if value)
+
+    def decide(self) -> None:
+        permission, reason = self._decision()
+        updated = self.updated_input()
+        if self.event_name == "PermissionRequest":
+            self._decide_request(permission, reason, updated)
+            return
+        if updated is not None:
+            self.specific["updatedInput"] = updated
+        if self.outcome.permission_updates:
+            self.lost.append("permission_updates")
+        if permission == "deny":
+            self._block(reason)
+        elif permission is not None and self.heard(permission):
+            self.permit(permission, reason)
+
+    def _decision(self) -> tuple[str | None, str]:
+        outcome, vote = self.outcome, self.outcome.deciding_vote
+        reason = vote.reason if vote is not None else ""
+        if vote is None and outcome.stop and ROWS[self.event_name].block_means in _PREVENTING:
+            return "deny", outcome.stop_reason or ""
+        if outcome.permission == "defer":
+            self.lost.append("defer")
+            return "ask", reason
+        return outcome.permission, reason
+
+    def _block(self, reason: str) -> None:
+        if not self.heard("block"):
+            return
+        if self.event_name == "PreToolUse":
+            self.specific |= {"permissionDecision": "deny", "permissionDecisionReason": reason}
+        else:
+            self.top |= {"continue": False, "stopReason": reason}
+
+    def _decide_request(self, permission: str | None, reason: str, updated: Object | None) -> None:
+        edited: dict[str, Any] = {} if updated is None else {"updatedInput": updated}
+        updates = self.updates()
+        if permission == "allow":
+            changed = {"updatedPermissions": updates} if updates else {}
+            self.specific["decision"] = {"behavior": "allow", **edited, **changed}
+            return
+        if updates:
+            self.lost.append("permission_updates")
+        if permission == "deny":
+            self.specific["decision"] = {"behavior": "deny", "message": reason}
+        elif self.outcome.permission == "ask":
+            # Saying nothing has the same effect: the user is asked.
+            self.lost.append("ask")
+        self.specific |= edited
+
 
 _COMMON = ("session_id", "transcript_path", "cwd", "permission_mode")
 #: Where the payload does not say it, the scene may.

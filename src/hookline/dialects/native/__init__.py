@@ -7,11 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from hookline.dialects.dialect import DialectEvent, HomeDialect, Layer, Place, Reading, Tools
+from hookline.dialects.dialect import (
+    SUFFIXES,
+    DialectEvent,
+    HomeDialect,
+    Layer,
+    Place,
+    Reading,
+    Tools,
+    upward,
+    user_directory,
+)
 from hookline.dialects.install import USUAL_EVENTS, HookCall, quoted
 from hookline.dialects.native.events import NativePolicies
 from hookline.dialects.native.wire import NativeWire
-from hookline.dialects.places import SUFFIXES, upward, user_directory
 from hookline.model.events import EVENTS, EventSpec, May
 from hookline.model.hook import Condition, Hook, Matcher, Scope
 from hookline.model.policy import Policy

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from hookline.dialects.dialect import DialectEvent
+from hookline.dialects.json_text import whole_text
 from hookline.dialects.reasonix.events import LONGEST_TEXT, TEXT_EVENTS, gates
-from hookline.dialects.surrogates import whole_text
 from hookline.model.outcome import Outcome
 from hookline.model.wire import HookReply
 

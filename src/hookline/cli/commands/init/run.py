@@ -14,7 +14,7 @@ from hookline.cli.requests import working_directory
 from hookline.cli.terminal import paint
 from hookline.cli.text import columns, json_lines, paragraph, terminal_width
 from hookline.config.engine import Engine
-from hookline.dialects.places import SUFFIXES, user_directory
+from hookline.dialects.dialect import SUFFIXES, user_directory
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.model.events import PRE_TOOL_USE
 from hookline.model.hook import Hook
