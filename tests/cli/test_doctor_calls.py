@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.cli.commands.hook.entries import entries_text
+from hookline.cli.commands.hook.run import entries_text
 from hookline.config.engine import Engine
 from tests.cli.doctoring import Clinic, alarms
 

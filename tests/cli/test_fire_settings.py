@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from hookline.cli.problems import RequestError
-from hookline.cli.requests import Request, read_request
+from hookline.cli.requests import Request, RequestError, read_request
 from hookline.dialects.registry import standard_dialects
 from hookline.model.errors import ConfigError
 from hookline.model.events import EVENTS, EventSpec

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from hookline import Engine
-from hookline.cli.commands.hook.entries import entries_text, hookline_command
 from hookline.cli.commands.hook.payload import CallError
+from hookline.cli.commands.hook.run import entries_text, hookline_command
 from hookline.cli.commands.hook.self_calls import calls_hookline_hook
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.registry import standard_dialects

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from hookline import Engine, deny
+from hookline.cli.commands.hook.answer import AgentCall
 from hookline.cli.commands.hook.payload import CallError, read_payload
-from hookline.cli.commands.hook.run import AgentCall
 from hookline.dialects.registry import standard_dialects
 from hookline.model.events import EVENTS
 from hookline.model.outcome import Outcome

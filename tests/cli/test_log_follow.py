@@ -10,7 +10,7 @@ from typing import IO, cast
 
 import pytest
 
-from hookline.cli.commands.log.follow import Tail
+from hookline.cli.commands.log.run import Tail
 from hookline.journal.file import encoded, rotate
 from hookline.journal.reader import Damage
 from hookline.model.run import Run

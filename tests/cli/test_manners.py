@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from hookline.cli.main import COMMANDS
-from hookline.cli.output import show_part
-from hookline.cli.terminal import Progress, paint
+from hookline.cli.output import Progress, paint, show_part
 from tests.cli.golden import check_golden
 from tests.cli.run_cli import Place, clean_env, command_line, run_cli, run_here
 
@@ -244,7 +243,7 @@ def test_whatever_breaks_is_one_line_and_a_status(
     def breaks(_args: object) -> int:
         raise ValueError("ouch \x1b[31m")
 
-    monkeypatch.setattr("hookline.cli.commands.events.run_command", breaks)
+    monkeypatch.setattr("hookline.cli.commands.events.run.run", breaks)
     ran = run_here(["events"], where, capsys, monkeypatch)
     assert (ran.status, ran.stdout) == (1, "")
     assert re.fullmatch(

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline import Engine
-from hookline.cli.commands.hook.run import AgentCall
+from hookline.cli.commands.hook.answer import AgentCall
 from hookline.dialects.native.events import NativePolicies
 from hookline.dialects.native.wire import NativeWire
 from hookline.dialects.registry import OWN_FORMAT, standard_dialects

@@ -1,11 +1,14 @@
-"""A hook in a few words, the same in every command: what it runs, how long it may take, where it is configured."""
+"""Hooks and diagnostics as commands show them: what a hook runs, how long it may take, where it is configured."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal
 
+from msgspec import Struct
+
 from hookline.journal.journal import Journal
+from hookline.model.diagnostics import Diagnostic, Severity
 from hookline.model.hook import Hook
 from hookline.model.run import Run
 
@@ -15,14 +18,31 @@ Unit = Literal["s", "ms"]
 _LONGEST = 200
 
 
+class DiagnosticDocument(Struct, frozen=True):
+    severity: Severity
+    code: str
+    message: str
+    #: file:line
+    where: str
+    hook: str | None
+    fix: str | None
+
+
+def diagnostic_documents(
+    diagnostics: Sequence[Diagnostic], redact: Callable[[str], str]
+) -> tuple[DiagnosticDocument, ...]:
+    """`redact` takes secrets out of names: a hook without a name is called by its command."""
+    return tuple(
+        DiagnosticDocument(
+            one.severity, one.code, one.message, str(one.where), one.hook and redact(one.hook), one.fix
+        )
+        for one in diagnostics
+    )
+
+
 def redactor(journal: Journal) -> Callable[[str], str]:
     """Takes secrets out of texts of a configuration: commands, matchers, and names, which may be commands."""
     return lambda text: journal.cleaned(Run(hook="", detail=text)).detail
-
-
-def name_redactor(journal: Journal) -> Callable[[str], str]:
-    """The name of a hook as the journal has it: a hook without a name is called by its command."""
-    return lambda name: journal.cleaned(Run(hook=name)).hook
 
 
 def what_it_runs(hook: Hook) -> str:
@@ -52,16 +72,6 @@ def means_hook(texts: Sequence[str], name: str, source: str) -> bool:
         if ("/" in text or ":" in text) and text in source:
             return True
     return False
-
-
-def relative_to(cwd: str, source: str) -> str:
-    """A file, or a file and line, without the directory it is in."""
-    return source.removeprefix(cwd.rstrip("/") + "/")
-
-
-def reason_relative_to(cwd: str, why: str) -> str:
-    """The reason why a hook ran or did not; the file that a duplicate names is shown relative to `cwd`."""
-    return why.replace(cwd.rstrip("/") + "/", "", 1) if why.startswith("the same as ") else why
 
 
 def with_tilde(file: str, env: Mapping[str, str] = os.environ) -> str:

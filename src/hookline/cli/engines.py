@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from hookline.cli.output import note
-from hookline.cli.problems import RequestError
-from hookline.cli.requests import Request, read_request
+from hookline.cli.requests import Request, RequestError, read_request
 from hookline.config.engine import Engine, tracers
 from hookline.config.load import Loaded
 from hookline.dialects.registry import OWN_FORMAT
@@ -18,13 +17,18 @@ from hookline.handlers.registry import Handler, standard_handlers
 from hookline.journal.file import JournalFile, journal_path
 from hookline.journal.journal import Journal
 from hookline.journal.redaction import Redactor
+from hookline.model.diagnostics import Diagnostic
 from hookline.model.events import May
 from hookline.model.hook import Hook
-from hookline.model.safe_text import printable
+from hookline.model.safe_text import one_line, printable
 
 if TYPE_CHECKING:
     from hookline.config.load import Loader
     from hookline.dialects.dialect import Dialect
+
+
+#: Characters of a diagnostic that are shown.
+_LONGEST_DIAGNOSTIC = 1000
 
 
 def command_engine(model: str | None = None, cwd: str | None = None, **handlers: Any) -> Engine:
@@ -105,6 +109,16 @@ def with_flag_hooks(
     whose = foreign.name if foreign is not None else OWN_FORMAT
     last = max((place for place, hook in enumerate(hooks, 1) if hook.dialect == whose), default=len(hooks))
     return [*hooks[:last], *added, *hooks[last:]]
+
+
+def report_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
+    """One line each, on stderr."""
+    for diagnostic in diagnostics:
+        note(one_line(str(diagnostic), _LONGEST_DIAGNOSTIC))
+
+
+def any_error(diagnostics: Sequence[Diagnostic]) -> bool:
+    return any(one.severity == "error" for one in diagnostics)
 
 
 def nothing_configured(engine: Engine, loaded: Loaded, cwd: str) -> bool:

@@ -1,7 +1,7 @@
 """From the words of a command line to one command, and from whatever happens there to an exit status."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -52,9 +52,9 @@ class _Parser(argparse.ArgumentParser):
             self.exit(status)
 
 
-def command_package(name: str) -> Any:
-    """The package of a command; it has `add_parser`, whose parser calls `run`."""
-    return import_module(f"hookline.cli.commands.{name}")
+def add_command_parser(name: str, commands: Any) -> None:
+    """The parser of a command is in its package, which imports fast; what it does is in `run`."""
+    import_module(f"hookline.cli.commands.{name}").add_parser(commands)
 
 
 def build_parser(command: str | None = None) -> argparse.ArgumentParser:
@@ -72,7 +72,7 @@ def build_parser(command: str | None = None) -> argparse.ArgumentParser:
     if command is not None:
         # Given prog, argparse need not format a usage line (and load shutil for it) to find it out.
         commands = parser.add_subparsers(metavar="COMMAND", prog="hookline")
-        command_package(command).add_parser(commands)
+        add_command_parser(command, commands)
     return parser
 
 
@@ -98,10 +98,16 @@ def _run(command: str | None, words: Sequence[str]) -> int:
         from hookline import __version__
 
         return show(f"hookline {__version__}")
-    if not hasattr(args, "run"):
+    if command is None:
         parser.print_help()
         return ExitStatus.PROBLEM
-    return int(args.run(args))
+    status: int | Coroutine[Any, Any, int] = import_module(f"hookline.cli.commands.{command}.run").run(args)
+    if isinstance(status, int):
+        return status
+    # Only here: not every command needs a loop.
+    import asyncio
+
+    return asyncio.run(status)
 
 
 def _parsed(parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.Namespace:
@@ -126,12 +132,18 @@ def _no_such_command(word: str) -> ExitStatus:
 
 def _failed(command: str | None, problem: Exception) -> ExitStatus:
     """What was asked for cannot be done, or Hookline itself broke."""
-    from hookline.cli.problems import report_problem
-    from hookline.model.errors import HooklineError
+    from hookline.model.errors import ConfigError, HooklineError, UnknownEventError
+    from hookline.model.safe_text import printable
 
-    if isinstance(problem, HooklineError):
-        return report_problem(command, problem)
-    return _broke(problem)
+    if not isinstance(problem, HooklineError):
+        return _broke(problem)
+    text = str(problem)
+    if isinstance(problem, ConfigError) and not any(one.where.file for one in problem.diagnostics):
+        text = "; ".join(one.message for one in problem.diagnostics)
+    if isinstance(problem, UnknownEventError) and problem.nearest is None:
+        text += "; `hookline events` lists them"
+    note(printable(f"hookline {command}: {text}" if command else f"hookline: {text}"))
+    return ExitStatus.PROBLEM
 
 
 def _broke(problem: Exception) -> ExitStatus:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from hookline.agent.models.choose import SCRIPTED, check_model, provider_model
 from hookline.agent.models.hook_models import BriefPort, ModelAgentRunner, ModelCompleter
 from hookline.agent.models.port import ModelPort
-from hookline.cli.problems import RequestError
+from hookline.cli.requests import RequestError
 from hookline.documents.document import read_document
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from hookline.cli.terminal import columns
+from hookline.cli.output import columns
 
 
 def help_format(prog: str) -> argparse.HelpFormatter:

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 import msgspec
 from msgspec import Struct
 
-from hookline.cli.problems import RequestError
 from hookline.dialects.family.wire import payload_of
 from hookline.dialects.registry import home_dialect
 from hookline.matching.nearest import nearest
-from hookline.model.errors import UnknownEventError
+from hookline.model.errors import HooklineError, UnknownEventError
 from hookline.model.events import EventSpec
 from hookline.model.scene import SCENE_TEXTS, Scene
 from hookline.model.wire import Parsed
@@ -26,6 +25,10 @@ _LONGEST_NAME = 200
 #: What every payload may say besides the event's own fields.
 _SCENE_TYPES: Mapping[str, Any] = {**dict.fromkeys(SCENE_TEXTS, str), "turn": int}
 _DEEPEST_KEY = 32
+
+
+class RequestError(HooklineError):
+    """What was asked for on the command line cannot be done; the message says why and what to do."""
 
 
 class EventName(Struct, frozen=True):

@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, cast
 
-from hookline.cli import terminal
+from hookline.cli import output
 from hookline.model.safe_text import printable
 
 GAP = "  "
@@ -15,7 +15,7 @@ _LEAST = 8
 
 def terminal_width() -> int:
     """Columns to fill: those of the terminal, COLUMNS where it is set, 100 where there is no terminal."""
-    return min(max(terminal.columns(100), _NARROWEST), _WIDEST)
+    return min(max(output.columns(100), _NARROWEST), _WIDEST)
 
 
 def columns(text: str) -> int:
@@ -51,6 +51,16 @@ def indented(text: str, by: int) -> str:
 def count_of(number: int, noun: str) -> str:
     """`1 hook`, `2 hooks`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def relative_to(cwd: str, source: str) -> str:
+    """A file, or a file and line, without the directory it is in."""
+    return source.removeprefix(cwd.rstrip("/") + "/")
+
+
+def reason_relative_to(cwd: str, why: str) -> str:
+    """The reason why a hook ran or did not; the file that a duplicate names is shown relative to `cwd`."""
+    return why.replace(cwd.rstrip("/") + "/", "", 1) if why.startswith("the same as ") else why
 
 
 def table(rows: Sequence[Sequence[str]], width: int) -> str:

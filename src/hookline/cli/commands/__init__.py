@@ -1,1 +1,2 @@
-"""One package per command: `__init__` has its parser and must import fast, `run` does the work, `report` shows it."""
+"""One package per command. `__init__` has its parser (`add_parser`) and imports fast; `run` has `run(args)`, which
+does the work and returns the exit status; `report` is what the work found, as text and as JSON."""

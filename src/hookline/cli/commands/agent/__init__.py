@@ -50,7 +50,6 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--compact-at", type=_count, metavar="TOKENS", help="compact the conversation from here on"
     )
-    parser.set_defaults(run=run_command)
 
 
 def _count(text: str) -> int:
@@ -63,11 +62,3 @@ def _positive(text: str) -> int:
     if (number := _count(text)) == 0:
         raise argparse.ArgumentTypeError("must be at least 1")
     return number
-
-
-def run_command(args: argparse.Namespace) -> int:
-    import asyncio
-
-    from hookline.cli.commands.agent.run import run_agent
-
-    return asyncio.run(run_agent(args))

@@ -9,8 +9,7 @@ from hookline.agent.hooks import EventLog, Fired
 from hookline.agent.models.port import Request
 from hookline.agent.ports import Listener, Shown
 from hookline.agent.session.session import Agent, PromptResult
-from hookline.cli.commands.fire.report import outcome_document, run_document
-from hookline.cli.describe import name_redactor
+from hookline.cli.commands.fire.report import name_redactor, outcome_document, run_document
 from hookline.cli.output import note
 from hookline.cli.text import json_lines
 from hookline.journal.journal import Journal

@@ -31,8 +31,7 @@ from hookline.cli.commands.agent.conversation import Conversation, LineAnswers, 
 from hookline.cli.commands.agent.report import NoticeLog, ProgressLines, as_document
 from hookline.cli.engines import chosen_dialect, command_engine, load, with_flag_hooks
 from hookline.cli.output import ExitStatus, note, show
-from hookline.cli.problems import RequestError
-from hookline.cli.requests import working_directory
+from hookline.cli.requests import RequestError, working_directory
 from hookline.config.engine import Engine
 from hookline.handlers.process.pool import Processes
 from hookline.model.diagnostics import Diagnostic
@@ -45,7 +44,7 @@ _HURRIED_SECONDS = 0.5
 _STATUS = {"completed": ExitStatus.OK, "interrupted": ExitStatus.INTERRUPTED}
 
 
-async def run_agent(args: argparse.Namespace) -> ExitStatus:
+async def run(args: argparse.Namespace) -> ExitStatus:
     cwd, env = _real(working_directory(args.cwd)), dict(os.environ)
     defined = defined_agent(args)
     model = args.model or (defined.root.model if defined else None) or default_model(env)

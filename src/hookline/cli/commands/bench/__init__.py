@@ -1,6 +1,5 @@
 """`hookline bench`: what the user's own hooks cost."""
 
-import argparse
 from typing import Any
 
 from hookline.cli.parsers import add_json_option, add_model_option, add_source_options, command_parser
@@ -36,12 +35,3 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--dry-run", action="store_true", help="list what would run, and on which payload")
     add_model_option(parser)
     add_json_option(parser, "print the figures as JSON")
-    parser.set_defaults(run=run_command)
-
-
-def run_command(args: argparse.Namespace) -> int:
-    import asyncio
-
-    from hookline.cli.commands.bench.run import bench
-
-    return asyncio.run(bench(args))

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.cli.describe import means_hook
-from hookline.cli.problems import RequestError
+from hookline.cli.requests import RequestError
 from hookline.config.engine import Engine
 from hookline.engine.session import Session
 from hookline.matching.nearest import nearest

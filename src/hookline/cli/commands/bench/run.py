@@ -27,11 +27,9 @@ from hookline.cli.commands.bench.report import (
     hook_figures,
     times,
 )
-from hookline.cli.engines import command_handlers, load, searched_places
-from hookline.cli.output import ExitStatus, note, show
-from hookline.cli.problems import RequestError, any_error, report_diagnostics
-from hookline.cli.requests import working_directory
-from hookline.cli.terminal import Progress
+from hookline.cli.engines import any_error, command_handlers, load, report_diagnostics, searched_places
+from hookline.cli.output import ExitStatus, Progress, note, show
+from hookline.cli.requests import RequestError, working_directory
 from hookline.cli.text import count_of, terminal_width
 from hookline.config.engine import Engine
 from hookline.journal.journal import Journal
@@ -52,7 +50,7 @@ _ENOUGH_SECONDS, _LEAST_ROUNDS = 30.0, 3
 _BACKGROUND_SECONDS = 60.0
 
 
-async def bench(args: argparse.Namespace) -> ExitStatus:
+async def run(args: argparse.Namespace) -> ExitStatus:
     """The exit status: 1 when a hook fails, is cut off, or something could not be read."""
     if args.times < 1:
         raise RequestError(f"--times {args.times}: say how many rounds, one at least")

@@ -1,6 +1,5 @@
 """`hookline completion`: a script that lets the shell complete commands, options, events and dialects."""
 
-import argparse
 from typing import Any
 
 from hookline.cli.parsers import command_parser
@@ -21,11 +20,3 @@ exit status: 0 fine, 1 a usage error"""
 def add_parser(commands: Any) -> None:
     parser = command_parser(commands, "completion", _DESCRIPTION, _EPILOG)
     parser.add_argument("shell", choices=SHELLS, metavar="SHELL", help=", ".join(SHELLS))
-    parser.set_defaults(run=run_command)
-
-
-def run_command(args: argparse.Namespace) -> int:
-    from hookline.cli.commands.completion.scripts import SCRIPTS, all_commands
-    from hookline.cli.output import show
-
-    return show(SCRIPTS[args.shell](all_commands()).rstrip("\n"))

@@ -1,6 +1,5 @@
 """`hookline doctor`: are my hooks alive? Looks at every configuration there is, runs nothing, changes nothing."""
 
-import argparse
 from typing import Any
 
 from hookline.cli.parsers import add_json_option, add_source_options, command_parser
@@ -21,10 +20,3 @@ def add_parser(commands: Any) -> None:
     add_source_options(parser)
     parser.add_argument("--strict-warnings", action="store_true", help="exit 1 for warnings as well")
     add_json_option(parser, "print the findings as JSON")
-    parser.set_defaults(run=run_command)
-
-
-def run_command(args: argparse.Namespace) -> int:
-    from hookline.cli.commands.doctor.run import doctor
-
-    return doctor(args)

@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from hookline.checks.context import entries
 from hookline.checks.programs import KNOWN_GAP
-from hookline.cli.describe import relative_to, with_tilde
-from hookline.cli.terminal import Colour, paint
-from hookline.cli.text import count_of, indented, json_lines, paragraph, table
+from hookline.cli.describe import with_tilde
+from hookline.cli.output import Colour, paint
+from hookline.cli.text import count_of, indented, json_lines, paragraph, relative_to, table
 from hookline.config.load import Found, Loaded
 from hookline.model.diagnostics import Diagnostic, Severity
 from hookline.model.hook import Scope

@@ -13,9 +13,8 @@ from hookline.cli.commands.doctor.calls import calls
 from hookline.cli.commands.doctor.report import Findings
 from hookline.cli.engines import inspection_engine, load, searched_places
 from hookline.cli.main import COMMANDS
-from hookline.cli.output import ExitStatus, show
+from hookline.cli.output import ExitStatus, Progress, show
 from hookline.cli.requests import working_directory
-from hookline.cli.terminal import Progress
 from hookline.cli.text import terminal_width
 from hookline.journal.file import journal_path
 from hookline.journal.redaction import Redactor
@@ -23,7 +22,7 @@ from hookline.matching.shell import ShellReader
 from hookline.model.diagnostics import Diagnostic
 
 
-def doctor(args: argparse.Namespace) -> ExitStatus:
+def run(args: argparse.Namespace) -> ExitStatus:
     findings = examine(args)
     shown = show(findings.as_json() if args.json else findings.as_text(terminal_width()), as_json=args.json)
     return shown or _status(findings, strict=args.strict_warnings)

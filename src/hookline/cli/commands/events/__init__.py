@@ -1,6 +1,5 @@
 """`hookline events`: every event, or everything about one."""
 
-import argparse
 from typing import Any
 
 from hookline.cli.parsers import add_json_option, command_parser
@@ -23,10 +22,3 @@ def add_parser(commands: Any) -> None:
     parser = command_parser(commands, "events", _DESCRIPTION, _EPILOG)
     parser.add_argument("event", nargs="?", metavar="EVENT", help="show everything about this one")
     add_json_option(parser, "the same facts as JSON")
-    parser.set_defaults(run=run_command)
-
-
-def run_command(args: argparse.Namespace) -> int:
-    from hookline.cli.commands.events.run import show_events
-
-    return show_events(args.event, as_json=args.json)

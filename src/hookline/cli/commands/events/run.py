@@ -1,5 +1,6 @@
 """The table of events, or everything about one: when it fires, what agents call it, what hooks get and may answer."""
 
+import argparse
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -71,10 +72,10 @@ class MeantDocument(Struct, frozen=True):
         return "\n".join([*names, *(f"\n{each.as_text(width)}" for each in self.events)])
 
 
-def show_events(name: str | None, *, as_json: bool) -> ExitStatus:
-    """Raises `UnknownEventError` if neither the table nor an agent has the name."""
-    document = _table() if name is None else _about(name)
-    return show(json_lines(document) if as_json else document.as_text(terminal_width()), as_json=as_json)
+def run(args: argparse.Namespace) -> ExitStatus:
+    document = _table() if args.event is None else _about(args.event)
+    text = json_lines(document) if args.json else document.as_text(terminal_width())
+    return show(text, as_json=args.json)
 
 
 def _table() -> EventTable:

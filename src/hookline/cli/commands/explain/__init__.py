@@ -1,6 +1,5 @@
 """`hookline explain`: why each hook of an event would run or would not, in full."""
 
-import argparse
 from typing import Any
 
 from hookline.cli.parsers import (
@@ -33,10 +32,3 @@ def add_parser(commands: Any) -> None:
     add_hook_option(parser)
     parser.add_argument("--strict", action="store_true", help="as if every hook that can block failed closed")
     add_json_option(parser, "the same facts as JSON")
-    parser.set_defaults(run=run_command)
-
-
-def run_command(args: argparse.Namespace) -> int:
-    from hookline.cli.commands.explain.run import explain
-
-    return explain(args)

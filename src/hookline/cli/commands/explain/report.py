@@ -6,9 +6,8 @@ from typing import Literal
 from msgspec import Struct
 
 from hookline.cli.commands.explain.describe import ConditionFacts, MatcherFacts, failure_words
-from hookline.cli.describe import Unit, Waits, relative_to, with_tilde
-from hookline.cli.problems import DiagnosticDocument
-from hookline.cli.text import indented, json_lines, paragraph, table
+from hookline.cli.describe import DiagnosticDocument, Unit, Waits, with_tilde
+from hookline.cli.text import indented, json_lines, paragraph, relative_to, table
 from hookline.model.hook import Scope
 from hookline.model.policy import Cause, Limit, Reaction
 from hookline.model.run import Mode

@@ -16,19 +16,11 @@ from hookline.cli.commands.explain.report import (
     LayerFacts,
     as_text,
 )
-from hookline.cli.describe import (
-    reason_relative_to,
-    redactor,
-    relative_to,
-    timeout_in,
-    waits_of,
-    what_it_runs,
-)
-from hookline.cli.engines import inspection_engine, nothing_configured, prepare
+from hookline.cli.describe import diagnostic_documents, redactor, timeout_in, waits_of, what_it_runs
+from hookline.cli.engines import any_error, inspection_engine, nothing_configured, prepare, report_diagnostics
 from hookline.cli.output import ExitStatus, show
-from hookline.cli.problems import any_error, diagnostic_documents, report_diagnostics
 from hookline.cli.requests import Request, working_directory
-from hookline.cli.text import terminal_width
+from hookline.cli.text import reason_relative_to, relative_to, terminal_width
 from hookline.config.engine import Engine
 from hookline.config.files import read_file
 from hookline.config.load import Found, Loaded, Loader
@@ -57,7 +49,7 @@ class _Question(Struct, frozen=True, eq=False):
     untrusted: frozenset[str]
 
 
-def explain(args: argparse.Namespace) -> ExitStatus:
+def run(args: argparse.Namespace) -> ExitStatus:
     cwd = working_directory(args.cwd)
     engine = inspection_engine()
     request, loaded = prepare(engine, args, cwd)

@@ -1,6 +1,5 @@
 """`hookline fire`: run the real hooks on one event and show what they did."""
 
-import argparse
 from typing import Any
 
 from hookline.cli.parsers import (
@@ -38,12 +37,3 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--strict", action="store_true", help="every hook that can block fails closed")
     parser.add_argument("--dry-run", action="store_true", help="say what would run, and run nothing")
     add_json_option(parser, "print the outcome as JSON")
-    parser.set_defaults(run=run_command)
-
-
-def run_command(args: argparse.Namespace) -> int:
-    import asyncio
-
-    from hookline.cli.commands.fire.run import fire
-
-    return asyncio.run(fire(args))

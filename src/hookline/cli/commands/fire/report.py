@@ -12,12 +12,12 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from hookline.cli.describe import reason_relative_to, relative_to
-from hookline.cli.problems import DiagnosticDocument, diagnostic_documents
-from hookline.cli.terminal import Colour, paint
-from hookline.cli.text import columns, json_lines, wrapped
+from hookline.cli.describe import DiagnosticDocument, diagnostic_documents
+from hookline.cli.output import Colour, paint
+from hookline.cli.text import columns, json_lines, reason_relative_to, relative_to, wrapped
 from hookline.engine.background import LateMessage
 from hookline.engine.lanes import Verdict
+from hookline.journal.journal import Journal
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.events import EventSpec, May
 from hookline.model.hook import Hook
@@ -125,6 +125,11 @@ class FireDocument(Struct, frozen=True, kw_only=True):
     runs: tuple[RunDocument, ...]
     late: tuple[LateMessage, ...]
     diagnostics: tuple[DiagnosticDocument, ...]
+
+
+def name_redactor(journal: Journal) -> Callable[[str], str]:
+    """Gives the name of a hook as the journal has it: a hook without a name is called by its command."""
+    return lambda name: journal.cleaned(Run(hook=name)).hook
 
 
 def outcome_document(outcome: Outcome, redact: Callable[[str], str]) -> OutcomeDocument:

@@ -3,13 +3,17 @@
 import argparse
 from collections.abc import Sequence
 
-from hookline.cli.commands.fire.report import Firing, after_dispatch, before_dispatch
-from hookline.cli.describe import name_redactor
-from hookline.cli.engines import command_engine, inspection_engine, nothing_configured, prepare
-from hookline.cli.output import ExitStatus, note, show
-from hookline.cli.problems import any_error, report_diagnostics
+from hookline.cli.commands.fire.report import Firing, after_dispatch, before_dispatch, name_redactor
+from hookline.cli.engines import (
+    any_error,
+    command_engine,
+    inspection_engine,
+    nothing_configured,
+    prepare,
+    report_diagnostics,
+)
+from hookline.cli.output import ExitStatus, columns, note, show
 from hookline.cli.requests import Request, working_directory
-from hookline.cli.terminal import columns
 from hookline.config.engine import Engine
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.outcome import GO_ON
@@ -17,7 +21,7 @@ from hookline.model.run import Run
 from hookline.model.safe_text import printable
 
 
-async def fire(args: argparse.Namespace) -> ExitStatus:
+async def run(args: argparse.Namespace) -> ExitStatus:
     cwd = working_directory(args.cwd)
     engine = inspection_engine() if args.dry_run else command_engine(args.model, cwd)
     try:

@@ -29,7 +29,6 @@ def add_parser(commands: Any) -> None:
         "--config", action="append", metavar="FILE", help="run exactly the hooks of these files (repeatable)"
     )
     parser.add_argument("--print-config", metavar="NAME", help="print the entries for this agent's own file")
-    parser.set_defaults(run=run_command)
     _block_when_misused(parser)
 
 
@@ -53,19 +52,3 @@ def _block_when_misused(parser: Any) -> None:
 
     parser.parse_known_args = parse_strictly
     parser.error = refuse
-
-
-def run_command(args: argparse.Namespace) -> int:
-    if args.print_config is not None:
-        from hookline.cli.commands.hook.entries import print_entries
-
-        return print_entries(args.print_config, args.words)
-    try:
-        from hookline.cli.commands.hook.run import serve
-
-        return serve(args.dialect, args.words, args.config)
-    except Exception as problem:  # noqa: BLE001 if Hookline itself breaks, a guard must still block
-        from hookline.model.safe_text import one_line
-
-        note(one_line(f"hookline hook: broke: {type(problem).__name__}: {problem}", 500))
-        return ExitStatus.BLOCKED

@@ -1,6 +1,5 @@
 """`hookline init`: a first guard, written and shown at work."""
 
-import argparse
 from typing import Any
 
 from hookline.cli.parsers import add_json_option, command_parser
@@ -21,12 +20,3 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--cwd", metavar="DIR", help="the project (default: here)")
     parser.add_argument("--user", action="store_true", help="write it for you, not for this project")
     add_json_option(parser, "print what was done as JSON")
-    parser.set_defaults(run=run_command)
-
-
-def run_command(args: argparse.Namespace) -> int:
-    import asyncio
-
-    from hookline.cli.commands.init.run import init
-
-    return asyncio.run(init(args))

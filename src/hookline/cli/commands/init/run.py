@@ -8,10 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from hookline.cli.output import ExitStatus, note, show
-from hookline.cli.problems import RequestError
-from hookline.cli.requests import working_directory
-from hookline.cli.terminal import paint
+from hookline.cli.output import ExitStatus, note, paint, show
+from hookline.cli.requests import RequestError, working_directory
 from hookline.cli.text import columns, json_lines, paragraph, terminal_width
 from hookline.config.engine import Engine
 from hookline.dialects.dialect import SUFFIXES, user_directory
@@ -75,7 +73,7 @@ class InitDocument(Struct, frozen=True, forbid_unknown_fields=True):
         return "\n".join(_lines(self, width))
 
 
-async def init(args: argparse.Namespace) -> ExitStatus:
+async def run(args: argparse.Namespace) -> ExitStatus:
     document = await first_guard(args.cwd, user=args.user)
     shown = show(document.as_json() if args.json else document.as_text(terminal_width()), as_json=args.json)
     if document.problem is not None:

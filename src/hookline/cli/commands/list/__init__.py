@@ -1,6 +1,5 @@
 """`hookline list`: the hooks in force here, in the order they would run."""
 
-import argparse
 from typing import Any
 
 from hookline.cli.parsers import add_json_option, add_source_options, command_parser
@@ -24,10 +23,3 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("event", nargs="?", metavar="EVENT", help="only the hooks of this one")
     add_source_options(parser)
     add_json_option(parser, "the same facts as JSON")
-    parser.set_defaults(run=run_command)
-
-
-def run_command(args: argparse.Namespace) -> int:
-    from hookline.cli.commands.list.run import list_hooks
-
-    return list_hooks(args)

@@ -8,20 +8,27 @@ from typing import Any
 from msgspec import Struct
 
 from hookline.cli.describe import (
+    DiagnosticDocument,
     Unit,
     Waits,
+    diagnostic_documents,
     redactor,
-    relative_to,
     timeout_in,
     waits_of,
     what_it_runs,
     with_tilde,
 )
-from hookline.cli.engines import dialects_of, inspection_engine, load, nothing_configured
+from hookline.cli.engines import (
+    any_error,
+    dialects_of,
+    inspection_engine,
+    load,
+    nothing_configured,
+    report_diagnostics,
+)
 from hookline.cli.output import ExitStatus, show
-from hookline.cli.problems import DiagnosticDocument, any_error, diagnostic_documents, report_diagnostics
 from hookline.cli.requests import events_named, working_directory
-from hookline.cli.text import count_of, json_lines, paragraph, tables, terminal_width
+from hookline.cli.text import count_of, json_lines, paragraph, relative_to, tables, terminal_width
 from hookline.config.engine import Engine
 from hookline.config.load import Found
 from hookline.engine.session import Session
@@ -92,7 +99,7 @@ class ListDocument(Struct, frozen=True, kw_only=True):
 _Groups = Sequence[tuple[tuple[str, str, str], Sequence[ListedHook]]]
 
 
-def list_hooks(args: argparse.Namespace) -> ExitStatus:
+def run(args: argparse.Namespace) -> ExitStatus:
     cwd = working_directory(args.cwd)
     engine = inspection_engine()
     wanted = _wanted(engine, args)

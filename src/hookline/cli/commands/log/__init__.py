@@ -1,6 +1,5 @@
 """`hookline log`: what the hooks did, from the user's journal."""
 
-import argparse
 from typing import Any
 
 from hookline.cli.parsers import add_json_option, command_parser
@@ -50,10 +49,3 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("--counts", action="store_true", help="a table of the hooks instead of their runs")
     add_json_option(parser, "as JSON; with --follow, one run per line")
-    parser.set_defaults(run=run_command)
-
-
-def run_command(args: argparse.Namespace) -> int:
-    from hookline.cli.commands.log.run import log
-
-    return log(args)

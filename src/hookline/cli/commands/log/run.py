@@ -1,29 +1,35 @@
-"""Read the journal: which runs are wanted, and all of them in numbers."""
+"""Read the journal: which runs are wanted, and all of them in numbers; or follow it while others write it."""
 
 import argparse
 import os
 import re
+import sys
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import chain
 
+import msgspec
 from msgspec import Struct
 
-from hookline.cli.commands.log.report import Counts, LogDocument, is_block
+from hookline.cli.commands.log.report import Counts, LogDocument, is_block, no_journal_text, run_lines
 from hookline.cli.describe import means_hook
-from hookline.cli.output import ExitStatus, note, show
-from hookline.cli.problems import RequestError
-from hookline.cli.terminal import Progress
+from hookline.cli.output import ExitStatus, Progress, note, show, show_part
+from hookline.cli.requests import RequestError
 from hookline.cli.text import terminal_width
 from hookline.journal.file import journal_path
-from hookline.journal.reader import Damage, scan_journal
+from hookline.journal.reader import Damage, records_in, scan_journal
 from hookline.model.run import Run
 from hookline.model.safe_text import one_line
 
 _LIMIT, _LIMIT_FOLLOWING = 50, 10
 _DAMAGE_SHOWN = 5
+#: Seconds between two looks: a stat, and a read of nothing.
+_INTERVAL = 0.25
+_CHUNK = 1024 * 1024
+#: A longer line is skipped; Hookline writes none.
+_LONGEST = 4 * _CHUNK
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 
@@ -66,7 +72,7 @@ def _has_status(run: Run, word: str) -> bool:
     return run.passed_without_answer if word == "unanswered" else run.status == word
 
 
-def log(args: argparse.Namespace) -> ExitStatus:
+def run(args: argparse.Namespace) -> ExitStatus:
     if args.limit is not None and args.limit < 0:
         raise RequestError(f"--limit {args.limit}: say how many, or 0 for all")
     wanted = Filter(
@@ -79,14 +85,12 @@ def log(args: argparse.Namespace) -> ExitStatus:
     )
     path = journal_path(os.environ)
     if args.follow:
-        from hookline.cli.commands.log.follow import follow
-
         limit = _LIMIT_FOLLOWING if args.limit is None else args.limit
-        return follow(path, wanted, limit or None, as_json=args.json)
+        return _follow(path, wanted, limit or None, as_json=args.json)
     limit = _LIMIT if args.limit is None else args.limit
     document = read(path, wanted, limit or None)
     shown = _show(document, counts=args.counts, as_json=args.json)
-    report_damage(path, document.damage)
+    _report_damage(path, document.damage)
     if not document.runs and document.exists:
         _suggest_events(wanted.events)
     return ExitStatus.PROBLEM if document.unreadable else shown
@@ -111,7 +115,7 @@ def read(path: str, wanted: Filter, limit: int | None) -> LogDocument:
     counts = Counts()
     damage: list[str] = []
     with Progress() as progress:
-        both = chain(records_of(rotated(path), wanted.since), records_of(path, wanted.since))
+        both = chain(_records_of(_rotated(path), wanted.since), _records_of(path, wanted.since))
         for number, item in enumerate(both):
             if isinstance(item, Damage):
                 damage.append(str(item))
@@ -122,7 +126,7 @@ def read(path: str, wanted: Filter, limit: int | None) -> LogDocument:
                 progress.say(f"reading {path}: {number} records")
     return LogDocument(
         journal=path,
-        exists=os.path.lexists(path) or os.path.lexists(rotated(path)),
+        exists=os.path.lexists(path) or os.path.lexists(_rotated(path)),
         runs=tuple(newest),
         totals=counts.totals,
         hooks=counts.hooks,
@@ -130,12 +134,12 @@ def read(path: str, wanted: Filter, limit: int | None) -> LogDocument:
     )
 
 
-def rotated(path: str) -> str:
+def _rotated(path: str) -> str:
     """The older journal, moved there when it was full."""
     return f"{path}.1"
 
 
-def records_of(file: str, since: float) -> Iterator[Run | Damage]:
+def _records_of(file: str, since: float) -> Iterator[Run | Damage]:
     """The records of a file, unless all of them are older than what is asked for."""
     return scan_journal(file) if os.path.lexists(file) and _modified(file) >= since else iter(())
 
@@ -152,11 +156,11 @@ def _show(document: LogDocument, *, counts: bool, as_json: bool) -> ExitStatus:
     if as_json:
         return show(document.as_json(), as_json=True)
     if document.exists and document.unreadable and not document.runs:
-        return ExitStatus.PROBLEM  # `report_damage` says why
+        return ExitStatus.PROBLEM  # `_report_damage` says why
     return show(document.as_text(terminal_width(), counts=counts))
 
 
-def report_damage(path: str, damage: Sequence[str]) -> None:
+def _report_damage(path: str, damage: Sequence[str]) -> None:
     for each in damage[:_DAMAGE_SHOWN]:
         note(one_line(f"hookline log: {path}: {each}", 500))
     more = len(damage) - _DAMAGE_SHOWN
@@ -178,3 +182,131 @@ def _suggest_events(names: Sequence[str]) -> None:
                     f"hookline log: no run is of an event called {name[:100]!r}; did you mean {meant!r}?", 300
                 )
             )
+
+
+class Tail:
+    """What was written to a journal since the last look, across its rotation; the first look gives all there is."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._rest = b""
+        self._line = 0
+        self._fd = self._opened()
+
+    def look(self) -> Iterator[Run | Damage]:
+        """Everything that is complete by now. A rotated file is read to its end before the new one."""
+        yield from self._read()
+        if self._replaced():
+            yield from self._read()  # what was written between the last read and the rotation
+            self.close()
+            if self._rest:
+                yield from records_in(self._rest, self._line + 1)
+            self._rest, self._line = b"", 0
+            self._fd = self._opened()
+            yield from self._read()
+
+    @property
+    def is_open(self) -> bool:
+        return self._fd is not None
+
+    def close(self) -> None:
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+    def _opened(self) -> int | None:
+        try:
+            return os.open(
+                self._path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
+            )
+        except OSError:
+            return None  # not there yet, or not any more
+
+    def _replaced(self) -> bool:
+        if self._fd is None:
+            return os.path.exists(self._path)
+        try:
+            current = os.stat(self._path)
+        except OSError:
+            return False  # gone, and nothing in its place yet
+        opened = os.fstat(self._fd)
+        shorter = os.lseek(self._fd, 0, os.SEEK_CUR) > opened.st_size
+        return shorter or (current.st_dev, current.st_ino) != (opened.st_dev, opened.st_ino)
+
+    def _read(self) -> Iterator[Run | Damage]:
+        while self._fd is not None:
+            try:
+                chunk = os.read(self._fd, _CHUNK)
+            except OSError as problem:
+                yield Damage(0, f"the journal cannot be read: {problem.strerror}")
+                self.close()
+                return
+            if not chunk:
+                return
+            *lines, self._rest = (self._rest + chunk).split(b"\n")
+            for line in lines:
+                self._line += 1
+                yield from records_in(line + b"\n", self._line)
+            if len(self._rest) > _LONGEST:
+                yield Damage(self._line + 1, f"longer than {_LONGEST} bytes, skipped")
+                self._rest = b""
+
+
+def _follow(path: str, wanted: Filter, limit: int | None, *, as_json: bool) -> ExitStatus:
+    """Ends when stdout does, or on an interrupt."""
+    tail = Tail(path)  # first, so that a file rotated from now on is still read to its end
+    try:
+        newest, damage = _so_far(path, tail, wanted, limit)
+        if not tail.is_open and not damage:
+            note(no_journal_text(path, terminal_width()))
+        _report_damage(path, damage)
+        for run in newest:
+            status = _show_run(run, as_json=as_json)
+            if status is not None:
+                return status
+        return _from_now_on(path, tail, wanted, damage[-1] if damage else "", as_json=as_json)
+    finally:
+        tail.close()
+
+
+def _so_far(path: str, tail: Tail, wanted: Filter, limit: int | None) -> tuple[Sequence[Run], Sequence[str]]:
+    newest: deque[Run] = deque(maxlen=limit)
+    damage: list[str] = []
+    for item in chain(_records_of(_rotated(path), wanted.since), tail.look()):
+        if isinstance(item, Damage):
+            damage += [str(item)] if str(item) not in damage[-1:] else []
+        elif wanted.takes(item):
+            newest.append(item)
+    return newest, damage
+
+
+def _from_now_on(path: str, tail: Tail, wanted: Filter, reported: str, *, as_json: bool) -> ExitStatus:
+    while not _reader_is_gone():
+        for item in tail.look():
+            if isinstance(item, Damage):
+                if str(item) != reported:  # an unreadable file would be reported at every look
+                    _report_damage(path, [str(item)])
+                reported = str(item)
+            elif wanted.takes(item):
+                status = _show_run(item, as_json=as_json)
+                if status is not None:
+                    return status
+        time.sleep(_INTERVAL)
+    return ExitStatus.OK
+
+
+def _show_run(run: Run, *, as_json: bool) -> ExitStatus | None:
+    text = msgspec.json.encode(run).decode() if as_json else "\n".join(run_lines(run, terminal_width()))
+    return show_part(text, as_json=as_json)
+
+
+def _reader_is_gone() -> bool:
+    """Whether the other end of the pipe is closed, found out without writing: the next run may be hours away."""
+    try:
+        import select
+
+        poll = select.poll()  # not on every system
+        poll.register(sys.stdout.fileno(), 0)
+        return bool(poll.poll(0)) and not os.isatty(sys.stdout.fileno())
+    except (ImportError, AttributeError, OSError, ValueError):
+        return False

@@ -1,6 +1,5 @@
 """`hookline schema`: the JSON Schemas of payloads, answers and the configuration file."""
 
-import argparse
 from typing import Any
 
 from hookline.cli.parsers import add_json_option, command_parser
@@ -25,10 +24,3 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("kind", nargs="?", metavar="payload|answer|config", help="which kind of schema")
     parser.add_argument("event", nargs="?", metavar="EVENT", help="of which event; config needs none")
     add_json_option(parser, "the list of schemas as JSON")
-    parser.set_defaults(run=run_command)
-
-
-def run_command(args: argparse.Namespace) -> int:
-    from hookline.cli.commands.schema.run import show_schema
-
-    return show_schema(args.kind, args.event, as_json=args.json)

@@ -1,12 +1,12 @@
 """Print one JSON Schema, or the list of them."""
 
+import argparse
 from typing import Any
 
 from msgspec import Struct
 
 from hookline.cli.output import ExitStatus, show
-from hookline.cli.problems import RequestError
-from hookline.cli.requests import events_named, other_dialects
+from hookline.cli.requests import RequestError, events_named, other_dialects
 from hookline.cli.text import json_lines, paragraph, table, terminal_width
 from hookline.matching.nearest import nearest
 from hookline.model.events import EVENTS, EventSpec
@@ -44,14 +44,15 @@ class SchemaList(Struct, frozen=True):
         return f"{table(rows, width)}\n\n{paragraph(events, width)}"
 
 
-def show_schema(kind: str | None, name: str | None, *, as_json: bool) -> ExitStatus:
+def run(args: argparse.Namespace) -> ExitStatus:
+    kind: str | None = args.kind
     if kind is None:
-        return _show_list(as_json=as_json)
+        return _show_list(as_json=args.json)
     if kind not in _KINDS:
         close = nearest(kind, _KINDS)
         hint = f"did you mean {close!r}?" if close else f"there are: {', '.join(_KINDS)}"
         raise RequestError(f"there is no schema of {kind[:200]!r}; {hint}")
-    return show(json_lines(_schema(kind, name)), as_json=True)
+    return show(json_lines(_schema(kind, args.event)), as_json=True)
 
 
 def _show_list(*, as_json: bool) -> ExitStatus:

@@ -10,7 +10,8 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from hookline.cli.main import COMMANDS, command_package
+from hookline.cli.main import COMMANDS, add_command_parser
+from hookline.cli.output import ExitStatus, show
 from hookline.dialects.registry import standard_dialects
 from hookline.model.events import EVENTS
 
@@ -41,13 +42,17 @@ class CommandWords(Struct, frozen=True):
         return tuple(string for option in self.options for string in option.strings)
 
 
+def run(args: argparse.Namespace) -> ExitStatus:
+    return show(SCRIPTS[args.shell](all_commands()).rstrip("\n"))
+
+
 def all_commands() -> tuple[CommandWords, ...]:
     """Every command, in the order of the table."""
     lists = {"events": tuple(EVENTS), "dialects": tuple(standard_dialects())}
     found: list[CommandWords] = []
     for name, line in COMMANDS.items():
         parser = _Parser()
-        command_package(name).add_parser(parser)
+        add_command_parser(name, parser)
         found.append(parser.words(name, line, lists))
     return tuple(found)
 

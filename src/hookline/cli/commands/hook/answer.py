@@ -1,0 +1,333 @@
+"""One call by another agent: its payload is read, dispatched to hooks, and answered in the agent's own terms."""
+
+import asyncio
+import os
+import select
+import signal
+from collections.abc import Mapping, MutableMapping, Sequence
+from contextlib import suppress
+from time import time
+from typing import TYPE_CHECKING, Any, cast
+
+from msgspec.structs import replace
+
+from hookline.cli.commands.hook.payload import CallError, event_named, event_of, read_input, read_payload
+from hookline.cli.commands.hook.self_calls import calls_hookline_hook
+from hookline.cli.engines import command_engine
+from hookline.cli.output import note
+from hookline.config.engine import Engine
+from hookline.config.load import Loaded
+from hookline.dialects.dialect import Dialect, DialectEvent
+from hookline.dialects.registry import OWN_FORMAT
+from hookline.engine.session import Session
+from hookline.model.errors import ConfigError, HooklineError
+from hookline.model.events import EventSpec, May, field_of
+from hookline.model.outcome import GO_ON, Outcome, Vote
+from hookline.model.run import Run
+from hookline.model.safe_text import one_line, printable
+from hookline.model.wire import HookReply, Parsed
+
+if TYPE_CHECKING:
+    from hookline.matching.shell import ShellReader
+
+#: Exit codes that mean the same to every agent: do not go on, and a failure that stops nothing.
+BLOCKED, FAILED = 2, 1
+#: Seconds that background hooks have after the answer.
+_DRAIN_SECONDS = 5.0
+#: Under which name and type the calls themselves are in the journal.
+RUN_NAME, RUN_TYPE = "hookline hook", "answer"
+#: How deep hooks may nest that start agents which call Hookline; beyond it, something calls itself.
+DEEPEST = 4
+DEPTH = "HOOKLINE_HOOK_DEPTH"
+_REMOVAL = "removal of keys"
+
+
+def serve(dialect: str | None, words: Sequence[str], files: Sequence[str] | None) -> int:
+    """Read, answer, and return the exit status, which is the agent's own for the answer."""
+    if dialect is None:
+        note("hookline hook: say which agent calls: hookline hook --dialect NAME [EVENT]")
+        return BLOCKED
+    if len(words) > 1:
+        note(printable(f"hookline hook: one event at a time, not {' '.join(words)}"))
+        return BLOCKED
+    call = AgentCall(command_engine(), dialect, words[0] if words else None, files)
+    # Before the loop starts, so that the first signal ends a wait for input.
+    raw = _input()
+    signalled: list[int] = []
+    status = asyncio.run(_serve(call, raw, signalled))
+    if signalled:
+        # End by the same signal, so that the agent sees that it had its effect.
+        signal.signal(signalled[0], signal.SIG_DFL)
+        os.kill(os.getpid(), signalled[0])
+    return status
+
+
+def _input() -> bytes | CallError:
+    try:
+        return read_input()
+    except CallError as problem:
+        return problem
+
+
+async def _serve(call: "AgentCall", raw: bytes | CallError, signalled: list[int]) -> int:
+    _stop_on_signals(signalled)
+    status = BLOCKED
+    try:
+        answer = _with_journal_problems(await call.answer(raw), call.engine)
+        status = _write_answer(answer, call.outcome)
+        _close_streams()
+        await call.engine.drain(_DRAIN_SECONDS)
+        call.record_late()
+    except asyncio.CancelledError:
+        if not signalled:
+            raise
+    finally:
+        await call.engine.close(0)
+    return status
+
+
+def _stop_on_signals(signalled: list[int]) -> None:
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+
+    def stop(number: int) -> None:
+        signalled.append(number)
+        if task is not None:
+            task.cancel()
+
+    for name in ("SIGTERM", "SIGHUP"):
+        # Not every system has both, or lets a loop handle them.
+        with suppress(AttributeError, ValueError, RuntimeError, NotImplementedError):
+            number = getattr(signal, name)
+            loop.add_signal_handler(number, stop, number)
+
+
+def _with_journal_problems(answer: HookReply, engine: Engine) -> HookReply:
+    """Problems of the journal go to stderr, unless the agent reads stderr as the reason for a block."""
+    if answer.code != 0 or not engine.journal.problems:
+        return answer
+    lines = "\n".join(printable(f"hookline: {problem}") for problem in engine.journal.problems)
+    return replace(answer, stderr=f"{answer.stderr}\n{lines}".strip())
+
+
+def _write_answer(answer: HookReply, outcome: Outcome) -> int:
+    """Returns the exit status. If a denial or a question cannot be written, the status alone must block."""
+    if not _written(1, answer.stdout) and outcome.permission in ("deny", "ask", "defer"):
+        answer = HookReply(BLOCKED, "", answer.stderr or outcome.reason or "")
+    stderr = answer.stderr
+    _written(2, stderr if not stderr or stderr.endswith("\n") else f"{stderr}\n")
+    return answer.code
+
+
+def _written(stream: int, text: str) -> bool:
+    left = text.encode("utf-8", "replace")
+    try:
+        while left:
+            try:
+                left = left[os.write(stream, left) :]
+            except BlockingIOError:
+                select.select((), (stream,), ())
+    except OSError:
+        return False
+    return True
+
+
+def _close_streams() -> None:
+    """The agent has its answer; it must not wait for what still runs."""
+    with suppress(OSError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for stream in (1, 2):
+            os.dup2(nowhere, stream)
+        os.close(nowhere)
+
+
+class AgentCall:
+    """One call. What is known by the time something breaks decides how the failure is answered."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        dialect: str,
+        event: str | None,
+        files: Sequence[str] | None = None,
+        env: MutableMapping[str, str] = os.environ,
+    ) -> None:
+        self.engine = engine
+        self.outcome: Outcome = GO_ON
+        self._name = dialect
+        self._event_name = event
+        self._files = files
+        self._env = env
+        self._dialect: Dialect | None = None
+        self._event: DialectEvent | None = None
+        self._session: Session | None = None
+
+    async def answer(self, raw: bytes | CallError) -> HookReply:
+        """The answer to a payload, or to the reason why there is none. Raises nothing but cancellation."""
+        try:
+            return await self._answer(raw)
+        except ConfigError as problem:
+            return self._refuse("; ".join(one.message for one in problem.diagnostics))
+        except HooklineError as problem:
+            return self._refuse(str(problem))
+        except Exception as problem:  # noqa: BLE001 a guard that breaks must not let things pass
+            return self._refuse(f"it broke: {type(problem).__name__}: {problem}")
+
+    async def _answer(self, raw: bytes | CallError) -> HookReply:
+        dialect = self._dialect = self.engine.loader.dialect(self._name)
+        if self._event_name is not None:
+            self._event = event_named(dialect, self._event_name)
+        if isinstance(raw, CallError):
+            raise raw
+        _count_depth(self._env)
+        document = read_payload(raw, dialect, self._env)
+        event = self._event = event_of(document, dialect, self._event)
+        try:
+            parsed = dialect.wire.parse(document)
+        except ConfigError:
+            if self._no_hook_concerned(dialect, document):
+                return HookReply()
+            raise
+        loaded = self._load(parsed)
+        session = self._start_session(parsed, event)
+        if session.has(parsed.event):
+            self.outcome = await session.dispatch(parsed.event, parsed.payload)
+        answer = dialect.wire.answer(event.name, self.outcome)
+        answer = _without_false_losses(answer, self.outcome, parsed.payload)
+        if answer.lost:
+            self._record(dropped=answer.lost, why=f"{dialect.name} cannot be told this at {event.name}")
+        return _with_config_problems(answer, loaded, parsed.event)
+
+    def _load(self, parsed: Parsed) -> Loaded:
+        loaded = hooks_for(self.engine, parsed.scene.cwd or os.getcwd(), self._name, self._files)
+        self.engine.swap(loaded.hooks)
+        return loaded
+
+    def _start_session(self, parsed: Parsed, event: DialectEvent) -> Session:
+        cwd = parsed.scene.cwd or os.getcwd()
+        self._session = session = self.engine.session(parsed.scene.session_id or RUN_NAME)
+        session.scene = replace(
+            parsed.scene,
+            session_id=session.id,
+            cwd=cwd,
+            project_dir=parsed.scene.project_dir or cwd,
+            attended=bool(event.policy.may & May.PERMIT),
+        )
+        return session
+
+    def _no_hook_concerned(self, dialect: Dialect, document: dict[str, Any]) -> bool:
+        """Arguments that the agent truncated cannot be judged; that is fine if no hook matches the tool."""
+        rest = dialect.without_cut(document)
+        if rest is None:
+            return False
+        parsed = dialect.wire.parse(rest)
+        self._load(parsed)
+        subject = field_of(parsed.payload, parsed.event.subject or "")
+        return not any(
+            hook.event is parsed.event and (hook.matcher is None or hook.matcher.matches(str(subject)))
+            for hook in self.engine.hooks
+        )
+
+    def _refuse(self, why: str) -> HookReply:
+        """The answer if no hook could be asked, or the outcome could not be expressed."""
+        text = one_line(f"hookline hook --dialect {self._name}: {why}", 2000)
+        answer = _failed_answer(self._dialect, self._event, text)
+        closed = self._event is None or self._event.guards
+        self.outcome = Outcome(votes=(Vote("block", text),)) if closed else GO_ON
+        self._record(
+            status="failed", detail=why, decision="deny" if closed else None, passed_without_answer=not closed
+        )
+        return answer
+
+    def record_late(self) -> None:
+        """What hooks said after the answer did not reach the agent; the journal says so."""
+        late = self._session.inbox.take_all() if self._session is not None else ()
+        if late:
+            names = tuple(dict.fromkeys(f"late {item.kind} of {item.hook}" for item in late))
+            self._record(dropped=names, why="it came after the answer")
+
+    def _record(self, **facts: Any) -> None:
+        event, scene = self._event, self._session.scene if self._session is not None else None
+        self.engine.journal.record(
+            Run(
+                hook=RUN_NAME,
+                type=RUN_TYPE,
+                dialect=self._name,
+                event=event.event.name if event is not None else "",
+                spelled=event.name if event is not None else "",
+                session=scene.session_id if scene is not None else "",
+                agent=scene.agent_id if scene is not None else None,
+                at=time(),
+                **facts,
+            )
+        )
+
+
+def _failed_answer(dialect: Dialect | None, event: DialectEvent | None, why: str) -> HookReply:
+    """If no hook could be asked: a block at a guard, elsewhere a failure that stops nothing."""
+    if dialect is None or event is None:
+        return HookReply(BLOCKED, "", why)
+    if not event.guards:
+        return HookReply(FAILED, "", why)
+    try:
+        return dialect.wire.answer(event.name, Outcome(votes=(Vote("block", why),)))
+    except Exception:  # noqa: BLE001 an answer that cannot be written must not become a pass
+        return HookReply(BLOCKED, "", why)
+
+
+def hooks_for(engine: Engine, cwd: str, caller: str, files: Sequence[str] | None) -> Loaded:
+    """The hooks that answer: native ones and those of other agents, without those that the calling agent runs
+    itself and those that would call Hookline again."""
+    if files is not None:
+        loaded = engine.loader.files(files)
+        own: set[str] = set()
+    else:
+        loaded = engine.loader.directory(cwd, without=caller)
+        own = _files_of_caller(engine, cwd, caller, loaded)
+    shell: list[ShellReader] = []
+    hooks = tuple(
+        hook for hook in loaded.hooks if hook.where.file not in own and not calls_hookline_hook(hook, shell)
+    )
+    return replace(loaded, hooks=hooks)
+
+
+def _files_of_caller(engine: Engine, cwd: str, caller: str, loaded: Loaded) -> set[str]:
+    """Files of other dialects that the calling agent reads as well, and so runs itself."""
+    others = {found.file for found in loaded.found if found.dialect != OWN_FORMAT}
+    if caller == OWN_FORMAT or not others:
+        return set()
+    own = {os.path.realpath(file) for file in engine.loader.places(cwd, [caller])}
+    return {file for file in others if os.path.realpath(file) in own}
+
+
+def _count_depth(env: MutableMapping[str, str]) -> None:
+    """Counts how deep calls are nested: a hook may start an agent, which has hooks, too."""
+    text = env.get(DEPTH, "")
+    depth = int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else 0
+    if depth >= DEEPEST:
+        raise CallError(
+            f"a hook runs hookline hook again and again ({DEPTH}={depth}): take that call out of the hook"
+        )
+    env[DEPTH] = str(depth + 1)
+
+
+def _without_false_losses(answer: HookReply, outcome: Outcome, payload: Any) -> HookReply:
+    """A wire does not know the payload, so it reports removed keys as lost even if none was removed."""
+    if _REMOVAL not in answer.lost:
+        return answer
+    before, after = field_of(payload, "tool_input"), outcome.updated_input
+    if not (isinstance(before, Mapping) and isinstance(after, Mapping)):
+        return answer
+    kept = set(cast("Mapping[str, Any]", before)) <= set(cast("Mapping[str, Any]", after))
+    return replace(answer, lost=tuple(one for one in answer.lost if one != _REMOVAL)) if kept else answer
+
+
+def _with_config_problems(answer: HookReply, loaded: Loaded, event: EventSpec[Any]) -> HookReply:
+    """An unreadable file may have had hooks for this event; at guards it has blocked already."""
+    unread = [one for one in loaded.found if one.unreadable and one.dialect == OWN_FORMAT]
+    if not unread or event.guard:
+        return answer
+    lines = "\n".join(
+        printable(str(one)) for one in loaded.errors if one.where.file in {f.file for f in unread}
+    )
+    silent = answer.code == 0 and not answer.stdout
+    return replace(answer, code=FAILED if silent else answer.code, stderr=f"{answer.stderr}\n{lines}".strip())
