@@ -1,8 +1,10 @@
 """No file outside a dialect's folder names the dialect; `make house` checks the other figures of the layout."""
 
+import re
+
 import pytest
 
-from tools.house_files import ALLOWED, names_an_agent, naming_lines
+from tools.house_files import ALLOWED, PACKAGE, names_an_agent, naming_lines
 
 
 def test_no_line_outside_a_dialects_folder_names_it() -> None:
@@ -28,3 +30,15 @@ def test_what_counts_as_naming_a_dialect(file: str, line: str, names: bool) -> N
 
 def test_every_exception_has_a_reason() -> None:
     assert all(reason for _files, _allowed, reason in ALLOWED)
+
+
+#: Where Hookline's own format is named: its folder, its schemas, the registry, and the default of two records.
+_NATIVE = ("dialects/native/", "schemas/", "dialects/registry.py", "model/hook.py", "model/run.py")
+
+
+def test_native_is_a_dialect_like_the_others() -> None:
+    """Code that tests for it, or imports from it, treats it in a special way."""
+    named = re.compile(r"""dialects\.native|["']native["']""")
+    files = {str(file.relative_to(PACKAGE)): file for file in PACKAGE.rglob("*.py")}
+    naming = [name for name, file in files.items() if named.search(file.read_text())]
+    assert [name for name in naming if not name.startswith(_NATIVE)] == []

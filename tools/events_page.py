@@ -17,7 +17,7 @@ from hookline.schemas.event_facts import (
     failure_words,
     json_text,
     limit_words,
-    told_words,
+    sent_words,
 )
 from hookline.schemas.examples import SCENE
 from hookline.schemas.payload import COMMON, WHEN_KNOWN
@@ -129,7 +129,7 @@ def section(facts: EventFacts) -> str:
 
 def _fields(facts: EventFacts) -> Iterable[tuple[str, ...]]:
     for field in facts.fields:
-        yield code(field.name), field.type, told_words(field), field.description
+        yield code(field.name), field.type, sent_words(field), field.description
 
 
 def _behaviour(facts: EventFacts) -> Iterator[tuple[str, str]]:

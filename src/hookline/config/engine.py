@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Engine(core.Engine):
-    """Runs hooks. Give it what you have; what is left out is what most hosts want.
+    """Runs hooks. The defaults are what most hosts want.
 
     `rows` adds events of your own to the table; `handlers` replaces the registry of handler kinds.
     """
@@ -67,8 +67,8 @@ class Engine(core.Engine):
     ) -> "Loaded":
         """Put the configuration of a directory in force: every dialect's, or those named; or exactly these files.
 
-        A bad entry is reported and its neighbours run. A file that cannot be read at all leaves the set that
-        was in force as it is; what came back says so.
+        A bad entry is reported and the others run. If a file cannot be read at all, the hooks that were in force
+        stay in force; `unreadable` of the result names the file.
         """
         if files is None:
             loaded = self.loader.directory(cwd, dialects)
@@ -78,7 +78,7 @@ class Engine(core.Engine):
         return loaded
 
     def use(self, loaded: "Loaded") -> bool:
-        """Put what was loaded in force, unless that would lose a set that is known to be good."""
+        """Put what was loaded in force; not if a file was unreadable and there are hooks of an earlier load to keep."""
         if loaded.unreadable and self._loaded:
             return False
         self.swap(loaded.hooks)
@@ -87,7 +87,7 @@ class Engine(core.Engine):
 
 
 def memory_journal() -> Journal:
-    """A journal that keeps the newest runs, and prints them as they happen when HOOKLINE_TRACE is set."""
+    """A journal that keeps the newest runs, and prints each run if HOOKLINE_TRACE is set."""
     return Journal(Redactor(dict(os.environ)), subscribers=tracers())
 
 

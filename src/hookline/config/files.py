@@ -1,4 +1,4 @@
-"""A configuration file as a document. Whatever stands there, the result says what is wrong with it."""
+"""A configuration file as a document, with a diagnostic for everything that is wrong with the file itself."""
 
 import os
 import stat
@@ -18,7 +18,7 @@ def read_file(file: str, format: Format | None = None, *, limit: int = LIMIT) ->
     if not stat.S_ISREG(found.st_mode):
         return _refused(file, "not-a-file", f"it is {_kind(found.st_mode)}, not a file")
     if len(raw) > limit:
-        return _refused(file, "too-big", f"it has more than the {limit:,} bytes that are read")
+        return _refused(file, "too-big", f"it is larger than the limit of {limit:,} bytes")
     text, broken_at = _text(raw)
     if broken_at is not None:
         return _refused(file, "not-text", "it is not UTF-8 text", raw.count(b"\n", 0, broken_at) + 1)
@@ -27,7 +27,7 @@ def read_file(file: str, format: Format | None = None, *, limit: int = LIMIT) ->
 
 
 def _bytes(file: str, limit: int) -> tuple[bytes, os.stat_result]:
-    """Opened without waiting: a pipe that somebody left in the place of a file must not hang us."""
+    """Opened without blocking: a named pipe in place of the file must not hang the caller."""
     descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
         found = os.fstat(descriptor)
@@ -40,7 +40,7 @@ def _bytes(file: str, limit: int) -> tuple[bytes, os.stat_result]:
 
 
 def _text(raw: bytes) -> tuple[str, int | None]:
-    """The text, or where it stops being one; a zero byte is in no text that somebody wrote."""
+    """The text, or the offset of the first byte that is not text. A zero byte is not text."""
     zero = raw.find(b"\0")
     if zero >= 0:
         return "", zero
@@ -51,10 +51,10 @@ def _text(raw: bytes) -> tuple[str, int | None]:
 
 
 def _owned(file: str, found: os.stat_result) -> tuple[Diagnostic, ...]:
-    """Whoever may write the file decides what runs here."""
+    """Warnings about who can write the file, because they decide what runs here."""
     warnings: list[Diagnostic] = []
     if found.st_mode & stat.S_IWOTH:
-        message = "everybody on this machine may write this file"
+        message = "every user of this machine can write this file"
         warnings.append(
             Diagnostic("warning", "world-writable", message, Where(file), fix=f"chmod o-w {file}")
         )

@@ -1,4 +1,4 @@
-"""Seeing that files changed: marks to compare, and a wait that ends when a comparison would differ."""
+"""Live reload: a good edit takes effect, a bad one leaves the hooks that were in force and is reported."""
 
 import asyncio
 import os
@@ -12,10 +12,10 @@ from hookline.config.engine import Engine
 from hookline.config.load import Loaded
 from hookline.model.diagnostics import Diagnostic, Where
 
-#: Time of change, size and identity: two marks that are equal are of the same content, for all we can tell.
+#: Time of change, size and identity: equal marks mean unchanged content.
 Mark = tuple[int, int, int]
-#: Seconds between two looks where nothing tells us of changes.
-_LOOKED_AT = 0.5
+#: Seconds between two comparisons if the system cannot watch the files.
+_POLLING = 0.5
 
 
 def mark(file: str) -> Mark | None:
@@ -27,8 +27,8 @@ def mark(file: str) -> Mark | None:
     return status.st_mtime_ns, status.st_size, status.st_ino
 
 
-def standing_directories(paths: Iterable[str]) -> list[str]:
-    """The nearest directory of each path that exists: what is made later, or comes back, is seen by its parent."""
+def existing_directories(paths: Iterable[str]) -> list[str]:
+    """The nearest existing directory above each path: it sees when the path is created again."""
     found: set[str] = set()
     for path in paths:
         directory = path
@@ -43,9 +43,9 @@ async def until_different(
 ) -> None:
     """Wait until something is different, or the event is set.
 
-    What happened while the watch was being set up is told by nobody, so `different` is asked twice a second.
+    The watch misses changes while it is being set up, so `different` is also called twice a second.
     """
-    watchfiles: Any = import_module("watchfiles")  # only for who asked to watch
+    watchfiles: Any = import_module("watchfiles")  # only for hosts that watch
     try:
         async for _ in watchfiles.awatch(
             *directories, recursive=False, stop_event=stop, step=50, rust_timeout=500, yield_on_timeout=True
@@ -53,15 +53,15 @@ async def until_different(
             if different():
                 return
     except (OSError, RuntimeError):
-        # A directory went away at the wrong moment, or the system has no watches left: then we look.
-        await asyncio.sleep(_LOOKED_AT)
+        # A directory was removed just now, or the system has no watches left.
+        await asyncio.sleep(_POLLING)
 
 
 class Reload(Struct, frozen=True):
-    """What came of a change."""
+    """The result of one change."""
 
     loaded: Loaded
-    #: False when a file could not be read: the set that was in force still is.
+    #: False if a file could not be read: the earlier hooks stay in force.
     in_force: bool
     changed: tuple[str, ...]
 
@@ -69,23 +69,23 @@ class Reload(Struct, frozen=True):
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         if self.in_force:
             return self.loaded.diagnostics
-        message = "this file cannot be read: the hooks that were in force stay in force"
+        message = "this file cannot be read, so the earlier hooks stay in force"
         kept = (
             Diagnostic("error", "kept-last-good", message, Where(file)) for file in self.loaded.unreadable
         )
         return (*self.loaded.diagnostics, *kept)
 
 
-async def _agreed(changed: tuple[str, ...]) -> bool:
+async def _always(changed: tuple[str, ...]) -> bool:
     del changed
     return True
 
 
 class Watch:
-    """Keeps the hooks of an engine as their files are. Run it as a task beside the agent.
+    """Reloads the hooks of an engine when their files change. Run it as a task beside the agent.
 
-    `agree` is asked before a change is applied. What it turns down it is asked about again together with the next
-    change: files are loaded all or none.
+    `agree` is called before a change is applied. Files that it refuses are offered again with the next change, because
+    files are loaded all or none.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class Watch:
         cwd: str,
         on_reload: Callable[[Reload], None] = lambda _reload: None,
         dialects: Sequence[str] | None = None,
-        agree: Callable[[tuple[str, ...]], Awaitable[bool]] = _agreed,
+        agree: Callable[[tuple[str, ...]], Awaitable[bool]] = _always,
     ) -> None:
         self._engine = engine
         self._cwd = cwd
@@ -102,25 +102,25 @@ class Watch:
         self._on_reload = on_reload
         self._dialects = dialects
         self._stop = asyncio.Event()
-        #: Set once changes are being seen.
+        #: Set once changes are noticed.
         self.ready = asyncio.Event()
 
     async def run(self) -> None:
         """Until `stop` is called or the task is cancelled."""
         files = self._engine.loader.places(self._cwd, self._dialects)
         seen = _marks(files)
-        turned_down: set[str] = set()
+        refused: set[str] = set()
         while not self._stop.is_set():
-            await self._something_happens(files, seen)
+            await self._until_changed(files, seen)
             now = _marks(files)
             changed = {file for file in files if now[file] != seen[file]}
             seen = now
             if not changed or self._stop.is_set():
                 continue
-            # What was turned down still stands in its file, and whatever is loaded next would bring it in.
-            asked = tuple(file for file in files if file in changed or file in turned_down)
-            turned_down = set() if await self._agree(asked) else set(asked)
-            if not turned_down:
+            # A refused change is still in its file, and the next load would include it.
+            asked = tuple(file for file in files if file in changed or file in refused)
+            refused = set() if await self._agree(asked) else set(asked)
+            if not refused:
                 self._reload(asked)
 
     def stop(self) -> None:
@@ -130,13 +130,13 @@ class Watch:
         loaded = self._engine.loader.directory(self._cwd, self._dialects)
         self._on_reload(Reload(loaded, self._engine.use(loaded), changed))
 
-    async def _something_happens(self, files: Sequence[str], seen: dict[str, Mark | None]) -> None:
-        """Wait until a file is not as it was, or a directory where one may come to be is made or removed."""
-        directories = standing_directories(files)
+    async def _until_changed(self, files: Sequence[str], seen: dict[str, Mark | None]) -> None:
+        """Wait until a file changed, or a directory that may hold one was created or removed."""
+        directories = existing_directories(files)
 
         def different() -> bool:
             self.ready.set()
-            return _marks(files) != seen or standing_directories(files) != directories
+            return _marks(files) != seen or existing_directories(files) != directories
 
         await until_different(directories, self._stop, different)
 

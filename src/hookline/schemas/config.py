@@ -1,6 +1,6 @@
 """The JSON Schema of the native configuration file, derived from the tables its reader uses.
 
-It is as strict as the reader is talkative: what the reader would warn about, such as a field that nobody
+It is stricter than the reader: what the reader only warns about, such as a field that it does not
 knows, does not validate.
 """
 
@@ -63,8 +63,8 @@ ENTRY_WORDS: Mapping[str, str] = {
     "timeout": "Seconds the hook may take; fractions are fine.",
     "statusMessage": "What is shown while the hook runs.",
     "once": "At most once per session.",
-    "async": "Nobody waits for it; text it answers with reaches the model later.",
-    "asyncRewake": "Nobody waits for it; if it blocks, the model is woken with its reason.",
+    "async": "The agent does not wait for it; text it answers with reaches the model later.",
+    "asyncRewake": "The agent does not wait for it; if it blocks, the model is woken with its reason.",
     "on_failure": "What a failure means: open goes on with a warning, closed blocks, ask asks the user; "
     "or an object with one word per cause. Left out: closed at a guard, open elsewhere.",
     "onFailure": "Another spelling of on_failure, with continue for open and block for closed.",
@@ -79,9 +79,9 @@ ENTRY_WORDS: Mapping[str, str] = {
     "load code, such as LD_PRELOAD.",
     "cwd": "Where the hook runs; relative to the working directory of the agent.",
     "url": "Where the payload is posted to; http only on this machine.",
-    "headers": "Headers of the request; `${NAME}` stands for a variable that allowedEnvVars lists.",
+    "headers": "Headers of the request; `${NAME}` is replaced by a variable that allowedEnvVars lists.",
     "allowedEnvVars": "The only variables that headers may use.",
-    "prompt": "What the model is asked; `$ARGUMENTS` stands for the payload, which otherwise follows.",
+    "prompt": "What the model is asked; `$ARGUMENTS` is replaced by the payload, which otherwise follows.",
     "model": "The model that is asked, where it is not the usual one.",
     "continueOnBlock": "Accepted in files written for other agents, and ignored.",
     "max_steps": "How many model calls it may take.",
@@ -105,7 +105,7 @@ _CONDITIONS: Mapping[str, tuple[str, Schema]] = {
     "always": ("", {}),
     "tool_name": (
         "name",
-        {**_TEXT, "minLength": 1, "description": "The whole name; `*` stands for any text."},
+        {**_TEXT, "minLength": 1, "description": "The whole name; `*` matches any text."},
     ),
     "tool_category": (
         "category",
@@ -124,7 +124,7 @@ def config_schema(events: Mapping[str, EventSpec[Any]], kinds: Iterable[str] = (
     return {
         "$schema": DRAFT,
         "title": "Hookline hooks",
-        "description": "Which hooks run at which events. Other settings may stand beside them.",
+        "description": "Which hooks run at which events. Other settings may be beside them.",
         "type": "object",
         "properties": {
             "$schema": _TEXT,
@@ -136,7 +136,7 @@ def config_schema(events: Mapping[str, EventSpec[Any]], kinds: Iterable[str] = (
                 "properties": {name: _groups(event) for name, event in events.items()},
             },
         },
-        # An event that stands outside `hooks` is read by nobody.
+        # An event outside `hooks` is ignored.
         "propertyNames": {"not": {"enum": names}},
         "$defs": _definitions(tuple(kinds)),
     }

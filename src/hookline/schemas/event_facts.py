@@ -13,7 +13,7 @@ from hookline.dialects.native.events import PLAIN_TEXT_IS_CONTEXT
 from hookline.model.events import EventSpec, May
 from hookline.model.policy import Limit, Policy
 from hookline.schemas.examples import ExampleAnswer, example_answers, example_document, may_words
-from hookline.schemas.payload import Schema, always_told, payload_fields
+from hookline.schemas.payload import Schema, always_sent, payload_fields
 
 #: What hooks may do, in the words of `May`.
 MAY_WORDS: Mapping[str, str] = MappingProxyType(
@@ -36,11 +36,11 @@ MAY_WORDS: Mapping[str, str] = MappingProxyType(
 #: What a block does natively, by the word policies use.
 BLOCK_WORDS: Mapping[str, str] = MappingProxyType(
     {
-        "deny_call": "the call does not run, and the model is told the reason",
+        "deny_call": "the call does not run, and the model gets the reason",
         "reject_prompt": "the prompt is rejected and never reaches the model",
         "end_turn": "the turn ends",
         "retry_call": "the request is not sent as it is; it is made anew with the reason in it",
-        "beside_output": "what happened stays, and the model is told the reason beside the result",
+        "beside_output": "what happened stays, and the model gets the reason beside the result",
         "continue_turn": "it does not end: the agent goes on with the reason",
         "cancel": "what was about to happen does not happen",
     }
@@ -135,7 +135,7 @@ def _native(event: EventSpec[Any], policy: Policy) -> NativeFacts:
 
 
 def _fields(event: EventSpec[Any]) -> Iterable[Field]:
-    always = always_told(event)
+    always = always_sent(event)
     for name, schema in payload_fields(event)[0].items():
         yield Field(
             name, type_words(schema), name in always, schema.get("default"), schema.get("description", "")
@@ -163,7 +163,7 @@ def _plain_type(schema: Schema) -> str:
     return f"object of {type_words(cast('Schema', values))}" if kind == "object" and values else kind
 
 
-def told_words(field: Field) -> str:
+def sent_words(field: Field) -> str:
     """When a field is in the document."""
     if field.always:
         return "always"

@@ -15,7 +15,7 @@ from hookline.model.hook import Hook
 from hookline.model.policy import Policy
 from hookline.model.scene import Scene
 from hookline.model.wire import Call
-from hookline.schemas.payload import Schema, always_told, payload_fields
+from hookline.schemas.payload import Schema, always_sent, payload_fields
 
 SCENE = Scene(
     session_id="s-1",
@@ -27,7 +27,7 @@ SCENE = Scene(
 _CALL = {"name": "Bash", "input": {"command": "git push --force"}}
 _USAGE = {"input_tokens": 5210, "output_tokens": 318}
 
-#: By field, or by `Payload.field` where a name stands for different things.
+#: By field, or by `Payload.field` where a name has several meanings.
 _VALUES: Mapping[str, Any] = MappingProxyType(
     {
         "action": "accept",
@@ -120,14 +120,14 @@ class ExampleAnswer(Struct, frozen=True):
 
 
 def example_payload(event: EventSpec[Any]) -> Any:
-    """A payload of the event; None for a host's payload that nobody but the host can make."""
-    named, told = getattr(event.payload, "__name__", ""), always_told(event)
+    """A payload of the event; None for a host's payload that only the host can make."""
+    named, always = getattr(event.payload, "__name__", ""), always_sent(event)
     known: Schema = {}
     for name, schema in payload_fields(event)[0].items():
         value = _VALUES.get(f"{named}.{name}", _VALUES.get(name))
         if name == event.subject and event.subjects:
             value = event.subjects[0]
-        if value is None and name in told:
+        if value is None and name in always:
             value = _BY_TYPE.get(schema.get("type", ""))
         if value is not None:
             known[name] = value
@@ -149,19 +149,19 @@ def example_document(event: EventSpec[Any], policy: Policy) -> dict[str, Any] | 
     wire = NativeWire()
     hook = Hook(name="example", event=event, policy=policy, wire=wire, kind="command")
     try:
-        told = wire.encode(Call(hook=hook, event=event, payload=payload, scene=SCENE, timeout=1.0))
+        encoded = wire.encode(Call(hook=hook, event=event, payload=payload, scene=SCENE, timeout=1.0))
     except PayloadError:
         return None
-    return msgspec.json.decode(told.document)
+    return msgspec.json.decode(encoded.document)
 
 
 def example_answers(event: EventSpec[Any]) -> tuple[ExampleAnswer, ...]:
     """One answer for each thing hooks may do at this event; a message for the user is always possible."""
-    told = [
+    answers = [
         ExampleAnswer(may_word(may), answer(event)) for may, answer in _ANSWERS.items() if event.may & may
     ]
     message = ExampleAnswer("message", {"systemMessage": "The guard looked at this."})
-    return (*told, message)
+    return (*answers, message)
 
 
 def may_word(may: May) -> str:

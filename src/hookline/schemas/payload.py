@@ -1,4 +1,4 @@
-"""What the fields of payloads mean, in one sentence each; schemas, the reference and the listing read it here.
+"""The JSON Schema of a payload, and what each of its fields means in one sentence.
 
 A field of a host's own payload describes itself: `Annotated[str, msgspec.Meta(description="...")]`.
 """
@@ -15,7 +15,7 @@ from msgspec.structs import FieldInfo
 from hookline.dialects.truncation import SHORTENED
 from hookline.model.events import EventSpec
 
-#: What every payload document starts with, always there.
+#: The fields that every payload starts with.
 COMMON: Mapping[str, str] = MappingProxyType(
     {
         "session_id": "The session the event belongs to.",
@@ -26,7 +26,7 @@ COMMON: Mapping[str, str] = MappingProxyType(
     }
 )
 
-#: What is told beside it when it is known.
+#: Sent besides when known.
 WHEN_KNOWN: Mapping[str, str] = MappingProxyType(
     {
         "agent_id": "The sub-agent this happens in; absent in the main agent.",
@@ -170,12 +170,12 @@ Schema = dict[str, Any]
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
-#: Payload fields that are told even when they are at their default, beside the subject and the rewritten one.
-_ALWAYS_TOLD = ("tool_input", "stop_hook_active")
+#: Payload fields that are sent even at their default, like the subject and the rewritten field.
+_ALWAYS_SENT = ("tool_input", "stop_hook_active")
 
 
 def payload_schema(event: EventSpec[Any]) -> Schema:
-    """Fields nobody declared are allowed: hooks must live with what a later version tells them."""
+    """Further fields are allowed: a later version may send more."""
     own, definitions = payload_fields(event)
     schema: Schema = {
         "$schema": DRAFT,
@@ -183,7 +183,7 @@ def payload_schema(event: EventSpec[Any]) -> Schema:
         "description": f"Fires {event.fires}",
         "type": "object",
         "properties": {**_scene_fields(event), **own, SHORTENED: _shortened()},
-        "required": [*COMMON, *(name for name in always_told(event) if name not in COMMON)],
+        "required": [*COMMON, *(name for name in always_sent(event) if name not in COMMON)],
     }
     if definitions:
         schema["$defs"] = definitions
@@ -197,20 +197,20 @@ def payload_fields(event: EventSpec[Any]) -> tuple[Schema, Schema]:
     properties: Schema = {}
     for name, schema in named.items():
         properties[name] = _field(event, name, schema)
-        if never_null and name not in always_told(event):
+        if never_null and name not in always_sent(event):
             properties[name] = without_null(properties[name])
     return properties, definitions
 
 
-def always_told(event: EventSpec[Any]) -> tuple[str, ...]:
+def always_sent(event: EventSpec[Any]) -> tuple[str, ...]:
     """The payload fields that are in every document, in the order of the payload."""
     payload = event.payload
     if _is_struct(payload):
-        told = {*_ALWAYS_TOLD, event.subject, event.rewrites}
+        sent = {*_ALWAYS_SENT, event.subject, event.rewrites}
         fields = msgspec.structs.fields(payload)
         omits = payload.__struct_config__.omit_defaults
         return tuple(
-            each.encode_name for each in fields if each.name in told or not (omits and _can_be_omitted(each))
+            each.encode_name for each in fields if each.name in sent or not (omits and _can_be_omitted(each))
         )
     if dataclasses.is_dataclass(payload):
         return tuple(field.name for field in dataclasses.fields(payload))
@@ -244,7 +244,7 @@ def _of_type(payload: Any) -> tuple[Schema, Schema]:
             (payload,), schema_hook=_unknown_type, ref_template="#/$defs/{name}"
         )
     except TypeError:
-        # A record that msgspec cannot describe is still told, field by field: nothing is said of their types.
+        # Of a record that msgspec cannot describe only the names of the fields are known.
         names: tuple[str, ...] = tuple(getattr(payload, "__annotations__", ()))
         return {name: {} for name in names}, {}
     definitions: Schema = dict(components)
@@ -272,7 +272,7 @@ def _field(event: EventSpec[Any], name: str, schema: Schema) -> Schema:
 
 
 def without_null(schema: Schema) -> Schema:
-    """A field left at None is not told, so its null would only be noise."""
+    """A field that is None is not sent, so its schema need not allow null."""
     if schema.get("default", 0) is not None or "anyOf" not in schema:
         return schema
     others = [each for each in schema["anyOf"] if each != {"type": "null"}]

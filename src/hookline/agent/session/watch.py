@@ -9,7 +9,7 @@ from typing import Literal
 
 from hookline.agent.session.session import Agent
 from hookline.config.engine import Engine
-from hookline.config.watch import Mark, Reload, Watch, mark, standing_directories, until_different
+from hookline.config.watch import Mark, Reload, Watch, existing_directories, mark, until_different
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.hook import Hook
@@ -139,7 +139,7 @@ class FileWatch:
             # Changed while hooks of another change ran.
             await asyncio.sleep(_WRITE_SECONDS)
             return
-        await until_different(standing_directories(self._paths), self._again, self._differs)
+        await until_different(existing_directories(self._paths), self._again, self._differs)
 
     def _differs(self) -> bool:
         return self._again.is_set() or _marks(self._paths) != self._marks

@@ -69,7 +69,7 @@ class ClaudeCode(Dialect):
         return dialect_events(self._env)
 
     def places(self, project: str, env: Mapping[str, str]) -> Sequence[Place]:
-        """Managed, user, project, local. What `--settings` and plugins add is given by whoever knows them."""
+        """Managed, user, project, local. Files of `--settings` and of plugins are named by the caller."""
         config = self.user_folder(env)
         root = project.rstrip("/")
         return [

@@ -125,7 +125,7 @@ def _page(facts: EventDocument, width: int) -> Iterator[str]:
 
 
 def _field_row(field: Field) -> list[str]:
-    return [field.name, field.type, words.told_words(field), field.description]
+    return [field.name, field.type, words.sent_words(field), field.description]
 
 
 def _behaviour(facts: EventDocument) -> Iterator[list[str]]:
