@@ -107,9 +107,7 @@ def naming_lines() -> list[str]:
         f"{_short(file)}:{number}: {line.strip()}"
         for file in modules().values()
         if not _short(file).startswith(homes)  # a dialect may say what it has in common with another
-        if names_an_agent(
-            "", file.read_text(encoding="utf-8")
-        )  # most files do not, and need not be taken apart
+        if names_an_agent("", file.read_text(encoding="utf-8"))  # so that few files are tokenized
         for number, line in _code(file)
         if names_an_agent(_short(file), line)
     ]
