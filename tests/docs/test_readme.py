@@ -1,6 +1,7 @@
 """What the README and the how-to pages show is what happens."""
 
 import os
+import pkgutil
 import re
 import subprocess
 import sys
@@ -105,6 +106,12 @@ def test_links_between_pages_lead_somewhere() -> None:
     for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")):
         for target in links(page):
             assert target.exists(), f"{page}: {target}"
+
+
+def test_names_of_the_package_on_a_page_are_there() -> None:
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")):
+        for name in re.findall(r"`(hookline(?:\.\w+)+)", page.read_text()):
+            assert pkgutil.resolve_name(name) is not None, f"{page}: {name}"
 
 
 def test_the_index_leads_to_every_page() -> None:
