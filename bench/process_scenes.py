@@ -22,7 +22,7 @@ from typing import Any
 from msgspec import Struct
 
 from hookline.handlers.process import procfs
-from hookline.handlers.process.containment import become_subreaper
+from hookline.handlers.process.containment import become_subreaper, children
 from hookline.handlers.process.pool import Processes, Slots
 from hookline.handlers.process.run import Bounds
 from hookline.model.raw import Broke, Exited, RawResult
@@ -66,7 +66,7 @@ def living(mark: str) -> list[int]:
 
 
 def alive_children(but: int | None = None) -> list[int]:
-    seen = (procfs.process_info(pid) for pid in procfs.children())
+    seen = (procfs.process_info(pid) for pid in children())
     return [process.pid for process in seen if process and process.alive and process.pid != but]
 
 
@@ -87,7 +87,7 @@ class Held(Struct, frozen=True):
     @staticmethod
     def now() -> "Held":
         gc.collect()
-        states = [process.alive for process in map(procfs.process_info, procfs.children()) if process]
+        states = [process.alive for process in map(procfs.process_info, children()) if process]
         return Held(
             len(os.listdir("/proc/self/fd")), states.count(False), threading.active_count(),
             len(asyncio.all_tasks()), resident(),

@@ -9,7 +9,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Protocol
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from hookline.model.errors import PatternError
 
@@ -103,25 +103,18 @@ def _refusal(error: Exception) -> str:
     return f"not a regular expression ({text})"
 
 
-class Patterns:
+class Patterns(Struct, eq=False):
     """The table of compiled patterns. Build one per configuration and pass it down.
 
     `fallback` compiles a pattern that re2 refuses, for dialects whose own engine has lookaround; it returns an
     expression or raises PatternError. `longest_subject` is for callers that search more than names.
     """
 
-    def __init__(
-        self,
-        fallback: Compile | None = None,
-        longest: int = LONGEST_PATTERN,
-        remembered: int = 4096,
-        longest_subject: int = LONGEST_SUBJECT,
-    ) -> None:
-        self._fallback = fallback
-        self._longest = longest
-        self._longest_subject = longest_subject
-        self._remembered = remembered
-        self._compiled: dict[tuple[str, bool], Expression] = {}
+    fallback: Compile | None = None
+    longest: int = LONGEST_PATTERN
+    remembered: int = 4096
+    longest_subject: int = LONGEST_SUBJECT
+    _compiled: dict[tuple[str, bool], Expression] = field(default_factory=dict[tuple[str, bool], Expression])
 
     def __len__(self) -> int:
         return len(self._compiled)
@@ -131,21 +124,21 @@ class Patterns:
         known = self._compiled.get(key)
         if known is None:
             known = self._compile(pattern, anchored)
-            if len(self._compiled) >= self._remembered:
+            if len(self._compiled) >= self.remembered:
                 del self._compiled[next(iter(self._compiled))]
             self._compiled[key] = known
         return known
 
     def _compile(self, pattern: str, anchored: bool) -> Expression:
-        if len(pattern) > self._longest:
+        if len(pattern) > self.longest:
             shown = pattern[:40] + "..."
-            raise PatternError(shown, f"{len(pattern)} characters, at most {self._longest} are accepted")
+            raise PatternError(shown, f"{len(pattern)} characters, at most {self.longest} are accepted")
         try:
-            return compile_re2(pattern, anchored, self._longest_subject)
+            return compile_re2(pattern, anchored, self.longest_subject)
         except PatternError:
-            if self._fallback is None:
+            if self.fallback is None:
                 raise
-            return self._fallback(pattern, anchored)
+            return self.fallback(pattern, anchored)
 
 
 class Glob(Struct, frozen=True):

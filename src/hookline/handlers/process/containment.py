@@ -171,7 +171,7 @@ class Containment:
 
     def _adopted(self) -> set[int]:
         """Our children but for those we started ourselves; the host's own are still among them."""
-        return procfs.children() - {tree.leader for tree in self._under_way} - {self._bystander()}
+        return children() - {tree.leader for tree in self._under_way} - {self._bystander()}
 
     def _may_be_of(self, tree: ProcessTree, process: ProcessInfo) -> bool:
         if process.session == tree.leader:
@@ -273,6 +273,18 @@ class Sweeper:
         found = self._containment.members(asked)
         for tree, answer in asked.items():
             answer(found[tree.leader])
+
+
+def children() -> set[int]:
+    """Our own children, the adopted ones too."""
+    pids: set[int] = set()
+    try:
+        for thread in os.listdir("/proc/self/task"):
+            with open(f"/proc/self/task/{thread}/children", "rb") as file:
+                pids.update(map(int, file.read().split()))
+    except OSError:
+        pass  # no /proc, or a thread has just ended: its children are those of another one now
+    return pids
 
 
 def reap(process: ProcessInfo) -> None:

@@ -56,18 +56,6 @@ def all_processes() -> Iterator[ProcessInfo]:
                 yield found
 
 
-def children() -> set[int]:
-    """Our own children, the adopted ones too."""
-    pids: set[int] = set()
-    try:
-        threads = os.listdir("/proc/self/task")
-    except OSError:
-        return pids
-    for thread in threads:
-        pids.update(map(int, _read(f"/proc/self/task/{thread}/children", 1 << 20).split()))
-    return pids
-
-
 def variable(pid: int, prefix: bytes) -> bytes | None:
     """The rest of the first environment entry that starts so, as the process was started with it."""
     return entry(environment(pid), prefix)

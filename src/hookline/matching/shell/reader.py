@@ -4,7 +4,7 @@ import re
 from importlib import import_module
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 #: Replaces text that only the shell knows. A line that contains this character itself is never read.
 HOLE = "\0"
@@ -50,13 +50,12 @@ class ShellReading(Struct, frozen=True):
     literal: bool = False
 
 
-class ShellReader:
+class ShellReader(Struct, eq=False):
     """Reads shell lines and remembers the last of them. Build one and pass it down."""
 
-    def __init__(self, remembered: int = 128) -> None:
-        self._remembered = remembered
-        self._readings: dict[str, ShellReading] = {}
-        self._parser: Any = None
+    remembered: int = 128
+    _readings: dict[str, ShellReading] = field(default_factory=dict[str, ShellReading])
+    _parser: Any = None
 
     def read(self, line: str) -> ShellReading:
         """Never raises. A line that cannot be read gives an uncertain reading that says why."""
@@ -67,7 +66,7 @@ class ShellReader:
             from hookline.matching.shell.parse import read_line  # noqa: PLC0415 - 5 ms that most never need
 
             known = read_line(line, self._parse)
-            if len(readings) >= self._remembered:
+            if len(readings) >= self.remembered:
                 del readings[next(iter(readings))]
         readings[line] = known
         return known
