@@ -21,7 +21,7 @@ from hookline.handlers.process.pool import Processes
 from hookline.handlers.registry import standard_handlers
 from tests.agent.mcp import server as mcp_server
 from tests.agent.stage import Seen
-from tests.dialects.claude_code.driver import Stage
+from tests.dialects.claude_code.driver import CaseFolder
 from tests.recorded import Case
 from tests.waiting import until
 
@@ -98,28 +98,28 @@ def _same(use: ToolUse) -> dict[str, Any]:
 
 def act(case: Case, root: Path, setenv: Callable[[str, str], None]) -> Acted:
     """`setenv` changes this process for the test alone: hooks and settings are found by the environment."""
-    stage = Stage(case, root, 0)
-    for name, _scope, text in stage.files():
+    folder = CaseFolder(case, root, 0)
+    for name, _scope, text in folder.files():
         file = Path(name)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
     if "--mcp-config" in case.get("args", ()):
-        (stage.project / ".mcp.json").write_text(json.dumps(_SERVERS))
-    surroundings = {"HOME": str(stage.home), "HKLOG": str(stage.log), **case.get("env", {})}
+        (folder.project / ".mcp.json").write_text(json.dumps(_SERVERS))
+    surroundings = {"HOME": str(folder.home), "HKLOG": str(folder.log), **case.get("env", {})}
     for name, value in surroundings.items():
         setenv(name, value)
-    return asyncio.run(_acted(case, stage, surroundings))
+    return asyncio.run(_acted(case, folder, surroundings))
 
 
-async def _acted(case: Case, stage: Stage, surroundings: Mapping[str, str]) -> Acted:
+async def _acted(case: Case, folder: CaseFolder, surroundings: Mapping[str, str]) -> Acted:
     processes, log, seen = Processes(), EventLog(), Seen()
-    model = RecordedModel([[_here(use, stage) for use in step] for step in steps_of(case)], _beside(case))
+    model = RecordedModel([[_here(use, folder) for use in step] for step in steps_of(case)], _beside(case))
     engine = Engine(handlers=standard_handlers(processes=processes))
     engine.journal.subscribe(log.ran)
-    engine.load(str(stage.project))
+    engine.load(str(folder.project))
     preapproved = tuple(name for name in case["preapproved_tools"].split(",") if name)
     ready = build_agent(
-        AgentOptions(cwd=str(stage.project), model="claude-opus-5-5", allow=preapproved),
+        AgentOptions(cwd=str(folder.project), model="claude-opus-5-5", allow=preapproved),
         AgentHost(
             engine=engine,
             model=model,
@@ -131,7 +131,7 @@ async def _acted(case: Case, stage: Stage, surroundings: Mapping[str, str]) -> A
     )
     told: list[PromptResult] = []
     try:
-        await _play(ready, log, case, stage, told)
+        await _play(ready, log, case, folder, told)
     finally:
         await ready.agent.end()
         await ready.close()
@@ -142,12 +142,14 @@ async def _acted(case: Case, stage: Stage, surroundings: Mapping[str, str]) -> A
         fired=log.fired,
         requests=model.requests,
         shown=seen.all,
-        effects=_lines(stage.project / "effect.txt"),
-        log=stage.lines(),
+        effects=_lines(folder.project / "effect.txt"),
+        log=folder.lines(),
     )
 
 
-async def _play(ready: BuiltAgent, log: EventLog, case: Case, stage: Stage, told: list[PromptResult]) -> None:
+async def _play(
+    ready: BuiltAgent, log: EventLog, case: Case, folder: CaseFolder, told: list[PromptResult]
+) -> None:
     agent = ready.agent
     prompts = list(_PROMPTS.get(case["event"], (case.get("prompt", _PROMPT),)))
     if case["id"].endswith("-noprompt"):
@@ -157,14 +159,14 @@ async def _play(ready: BuiltAgent, log: EventLog, case: Case, stage: Stage, told
     await ready.begin()
     await agent.run(tell=told.append)
     for _seconds, name, text in case.get("later", ()):
-        (stage.project / name).write_text(text)
+        (folder.project / name).write_text(text)
         await until(lambda: any(fired.event == case["event"] for fired in log.fired))
         agent.submit(_PROMPT)
         await agent.run(tell=told.append)
 
 
-def _here(use: ToolUse, stage: Stage) -> ToolUse:
-    return ToolUse(id=use.id, name=use.name, input=stage.here(use.input))
+def _here(use: ToolUse, folder: CaseFolder) -> ToolUse:
+    return ToolUse(id=use.id, name=use.name, input=folder.here(use.input))
 
 
 def _lines(file: Path) -> list[str]:

@@ -28,8 +28,8 @@ from hookline.model.hook import Scope
 from hookline.model.outcome import Outcome
 from hookline.model.payloads import ToolCall
 from hookline.model.run import Run
-from tests.dialects.claude_code.stage import Mcp, Model, served
-from tests.dialects.play import File, read
+from tests.dialects.claude_code.backends import Mcp, Model, served
+from tests.dialects.hooked_agent import File, read_hooks
 from tests.recorded import Case
 from tests.waiting import until
 
@@ -58,7 +58,7 @@ class Played(Struct):
         return len({run.run_id for run in self.runs if run.status != "skipped"})
 
 
-class Stage:
+class CaseFolder:
     """A scratch folder in place of the one a case was recorded in."""
 
     def __init__(self, case: Case, root: Path, port: int) -> None:
@@ -163,15 +163,15 @@ _VERDICTS = {
 _NO = '{"ok": false, "reason": "HK_PROMPT_NO"}'
 
 
-def play(case: Case, root: Path) -> Played:
+def play_case(case: Case, root: Path) -> Played:
     with served() as server:
-        stage = Stage(case, root, server.port)
+        folder = CaseFolder(case, root, server.port)
         model, mcp = Model(_VERDICTS.get(case["id"], _NO)), Mcp()
         env = {
             "PATH": os.environ["PATH"],
-            "HOME": str(stage.home),
+            "HOME": str(folder.home),
             "LANG": "C.UTF-8",
-            "HKLOG": str(stage.log),
+            "HKLOG": str(folder.log),
             **case.get("env", {}),
         }
         handlers: dict[str, Handler] = {
@@ -182,19 +182,19 @@ def play(case: Case, root: Path) -> Played:
             "mcp_tool": McpToolHandler(mcp),
         }
         claude = dialect(env=env)
-        reading = read(claude, stage.files(), handlers)
+        reading = read_hooks(claude, folder.files(), handlers)
         played = Played(diagnostics=reading.diagnostics)
-        asyncio.run(_Playing(case, stage, Engine(reading.hooks, handlers=handlers), played).run())
-        played.http = [json.loads(stage.there(json.dumps(seen))) for seen in server.seen]
-        played.mcp, played.prompts = mcp.calls, [stage.there(prompt) for prompt in model.prompts]
-        played.log = stage.lines()
+        asyncio.run(_Playing(case, folder, Engine(reading.hooks, handlers=handlers), played).run())
+        played.http = [json.loads(folder.there(json.dumps(seen))) for seen in server.seen]
+        played.mcp, played.prompts = mcp.calls, [folder.there(prompt) for prompt in model.prompts]
+        played.log = folder.lines()
         return played
 
 
 class _Playing:
-    def __init__(self, case: Case, stage: Stage, engine: Engine, played: Played) -> None:
+    def __init__(self, case: Case, folder: CaseFolder, engine: Engine, played: Played) -> None:
         self._case = case
-        self._stage = stage
+        self._folder = folder
         self._engine = engine
         self._played = played
         self._claude = dialect(env={})
@@ -202,10 +202,10 @@ class _Playing:
 
     async def run(self) -> None:
         session: Session | None = None
-        for document in map(self._stage.here, documents(self._case)):
+        for document in map(self._folder.here, documents(self._case)):
             parsed = self._claude.wire.parse(document)
             scene: dict[str, Any] = msgspec.structs.asdict(parsed.scene) | {
-                "project_dir": str(self._stage.project),
+                "project_dir": str(self._folder.project),
                 "attended": False,
             }
             os.makedirs(scene["cwd"], exist_ok=True)
@@ -235,14 +235,14 @@ class _Playing:
     async def _end(self, session: Session) -> None:
         # The recorded session ended while this hook still ran.
         if self._case["id"] == "async-outlives-session":
-            await until(lambda: any(file.stat().st_size for file in self._stage.log.glob("in.*.json")))
+            await until(lambda: any(file.stat().st_size for file in self._folder.log.glob("in.*.json")))
             await asyncio.sleep(0.3)  # its next command sets the trap
             await self._engine.close(0.1)
         else:
             await self._engine.drain(30)
         expected = self._case["observed"].get("hook_log") or ()
         for _ in range(200 if self._case["id"] == "proc-grandchild-detached" else 0):
-            if len(self._stage.lines()) >= len(expected):
+            if len(self._folder.lines()) >= len(expected):
                 break
             await asyncio.sleep(0.05)
         self._played.late.extend(session.inbox.take_all())

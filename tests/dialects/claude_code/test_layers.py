@@ -11,7 +11,7 @@ from hookline.dialects.dialect import Dialect, Reading
 from hookline.handlers.http.handler import HttpSpec
 from hookline.model.hook import Scope
 from hookline.model.payloads import SessionEnded, ToolCall
-from tests.dialects.play import File, Play, read
+from tests.dialects.hooked_agent import File, HookedAgent, read_hooks
 
 CLAUDE = dialect(env={"HOME": "/home/user"})
 
@@ -35,7 +35,7 @@ def disabled(*layers: tuple[Scope, bool | None]) -> list[str]:
     for scope, said in layers:
         switch: dict[str, Any] = {} if said is None else {"disableAllHooks": said}
         files.append(file(scope, settings(scope, **switch)))
-    return names(read(CLAUDE, files))
+    return names(read_hooks(CLAUDE, files))
 
 
 def test_hooks_of_all_levels_add_up_managed_first() -> None:
@@ -60,7 +60,7 @@ def test_the_strongest_word_on_disabling_counts(layers: Any, left: list[str]) ->
 
 def test_hooks_that_are_switched_off_are_told_of() -> None:
     files = [file("user", {"disableAllHooks": True}), file("project", settings("x"))]
-    found = read(CLAUDE, files).diagnostics
+    found = read_hooks(CLAUDE, files).diagnostics
     assert [(one.severity, one.code, one.where.file) for one in found] == [
         ("info", "disabled", "/project/.claude/settings.json")
     ]
@@ -69,13 +69,13 @@ def test_hooks_that_are_switched_off_are_told_of() -> None:
 
 def test_managed_settings_may_allow_managed_hooks_only() -> None:
     files = [file("managed", settings("m", allowManagedHooksOnly=True)), file("user", settings("u"))]
-    assert names(read(CLAUDE, files)) == ["m"]
-    assert names(read(CLAUDE, [file("user", settings("u", allowManagedHooksOnly=True))])) == ["u"]
+    assert names(read_hooks(CLAUDE, files)) == ["m"]
+    assert names(read_hooks(CLAUDE, [file("user", settings("u", allowManagedHooksOnly=True))])) == ["u"]
 
 
 def test_one_bad_file_leaves_the_others_in_force() -> None:
     bad: File = ("/local/.claude/settings.local.json", "local", "{")
-    reading = read(CLAUDE, [file("user", settings("u")), bad])
+    reading = read_hooks(CLAUDE, [file("user", settings("u")), bad])
     assert names(reading) == ["u"]
     assert [one.code for one in reading.diagnostics] == ["syntax"]
 
@@ -83,9 +83,9 @@ def test_one_bad_file_leaves_the_others_in_force() -> None:
 def test_the_same_command_in_two_settings_files_runs_once_and_in_a_plugin_again() -> None:
     plugin = file("plugin", settings("echo x"), "/plugins/a/hooks/hooks.json")
     files = [file("user", settings("echo x")), file("project", settings("echo x", "echo y")), plugin]
-    play = Play(CLAUDE, files, cwd="/tmp")
-    play.fire("PreToolUse", ToolCall(tool_name="Bash"))
-    assert sorted(run.stdout for run in play.runs) == ["x\n", "x\n", "y\n"]
+    agent = HookedAgent(CLAUDE, files, cwd="/tmp")
+    agent.fire("PreToolUse", ToolCall(tool_name="Bash"))
+    assert sorted(run.stdout for run in agent.runs) == ["x\n", "x\n", "y\n"]
 
 
 def test_a_plugins_hooks_know_where_it_is() -> None:
@@ -96,11 +96,13 @@ def test_a_plugins_hooks_know_where_it_is() -> None:
     }
     shell = settings('echo "$CLAUDE_PLUGIN_ROOT"', event="SessionEnd")
     shell["hooks"]["PreToolUse"] = [{"hooks": [entry]}]
-    play = Play(CLAUDE, [file("plugin", {"description": "d", **shell}, "/usr/hooks/hooks.json")], cwd="/tmp")
-    play.fire("SessionEnd", SessionEnded())
-    assert play.runs[0].stdout == "/usr\n"
-    play.fire("PreToolUse", ToolCall(tool_name="Bash"))
-    assert play.runs[1].stdout == "/usr $X\n"
+    agent = HookedAgent(
+        CLAUDE, [file("plugin", {"description": "d", **shell}, "/usr/hooks/hooks.json")], cwd="/tmp"
+    )
+    agent.fire("SessionEnd", SessionEnded())
+    assert agent.runs[0].stdout == "/usr\n"
+    agent.fire("PreToolUse", ToolCall(tool_name="Bash"))
+    assert agent.runs[1].stdout == "/usr $X\n"
 
 
 def budget(
@@ -111,7 +113,7 @@ def budget(
         for index, seconds in enumerate(timeouts)
     ]
     hooks = {"hooks": {"SessionEnd": [{"hooks": entries}]}}
-    found = read(dialect(env=env or {}), [file(scope, hooks, "/a/hooks/hooks.json")]).hooks
+    found = read_hooks(dialect(env=env or {}), [file(scope, hooks, "/a/hooks/hooks.json")]).hooks
     assert len({id(hook.policy) for hook in found}) == 1
     return found[0].policy.budget
 
@@ -126,9 +128,9 @@ def test_session_end_hooks_share_what_the_most_patient_asks_for() -> None:
 
 
 def test_a_slow_session_end_hook_is_cut_off() -> None:
-    play = Play(CLAUDE, [file("user", settings("sleep 30", event="SessionEnd"))], cwd="/tmp")
-    play.fire("SessionEnd", SessionEnded())
-    assert [run.status for run in play.runs] == ["timed_out"]
+    agent = HookedAgent(CLAUDE, [file("user", settings("sleep 30", event="SessionEnd"))], cwd="/tmp")
+    agent.fire("SessionEnd", SessionEnded())
+    assert [run.status for run in agent.runs] == ["timed_out"]
 
 
 def cap(env: Mapping[str, str]) -> int:
@@ -146,7 +148,7 @@ def test_the_environment_may_raise_the_cap_on_blocked_endings() -> None:
 def test_http_hooks_may_use_the_variables_that_both_lists_name() -> None:
     entry = {"type": "http", "url": "http://127.0.0.1:1/x", "allowedEnvVars": ["A", "B"]}
     hooks = {"hooks": {"PreToolUse": [{"hooks": [entry]}]}, "httpHookAllowedEnvVars": ["B", "C"]}
-    spec = read(CLAUDE, [file("project", hooks)]).hooks[0].spec
+    spec = read_hooks(CLAUDE, [file("project", hooks)]).hooks[0].spec
     assert isinstance(spec, HttpSpec)
     assert spec.allowed_env_vars == ("B",)
 
@@ -163,7 +165,7 @@ def test_http_hooks_may_use_the_variables_that_both_lists_name() -> None:
 )
 def test_seconds_by_event_and_kind(event: str, kind: str, seconds: float) -> None:
     entry = {"type": kind, "command": "x"} if kind == "command" else {"type": kind, "prompt": "x"}
-    found = read(CLAUDE, [file("user", {"hooks": {event: [{"hooks": [entry]}]}})]).hooks
+    found = read_hooks(CLAUDE, [file("user", {"hooks": {event: [{"hooks": [entry]}]}})]).hooks
     assert found[0].timeout == seconds
 
 

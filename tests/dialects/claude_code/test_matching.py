@@ -15,7 +15,7 @@ from hookline.model.errors import PatternError
 from hookline.model.events import PRE_TOOL_USE
 from hookline.model.payloads import ToolCall, TurnFailure
 from hookline.model.scene import Scene
-from tests.dialects.play import Play
+from tests.dialects.hooked_agent import HookedAgent
 
 PATTERNS, SHELL = Patterns(), ShellReader()
 
@@ -58,10 +58,12 @@ def test_a_pattern_nobody_can_test_fails_instead_of_never_matching(text: str) ->
         matches(text, "Bash")
     entry = {"type": "command", "command": "true"}
     hooks = {"hooks": {"PreToolUse": [{"matcher": text, "hooks": [entry]}]}}
-    play = Play(dialect(env={}), [("/p/.claude/settings.json", "project", json.dumps(hooks))], cwd="/tmp")
-    assert [one.code for one in play.reading.diagnostics] == ["untestable-pattern"]
-    outcome = play.fire("PreToolUse", ToolCall(tool_name="Bash"))
-    assert [(run.status, run.passed_without_answer) for run in play.runs] == [("not_started", True)]
+    agent = HookedAgent(
+        dialect(env={}), [("/p/.claude/settings.json", "project", json.dumps(hooks))], cwd="/tmp"
+    )
+    assert [one.code for one in agent.reading.diagnostics] == ["untestable-pattern"]
+    outcome = agent.fire("PreToolUse", ToolCall(tool_name="Bash"))
+    assert [(run.status, run.passed_without_answer) for run in agent.runs] == [("not_started", True)]
     assert "gave no answer" in outcome.messages[0].text
 
 
@@ -77,10 +79,12 @@ def test_a_failure_is_matched_by_the_clients_word() -> None:
     assert not matches("authentication_failed", "rate_limit", "StopFailure")
     entry = {"type": "command", "command": "cat"}
     hooks = {"hooks": {"StopFailure": [{"matcher": "billing_error", "hooks": [entry]}]}}
-    play = Play(dialect(env={}), [("/p/.claude/settings.json", "project", json.dumps(hooks))], cwd="/tmp")
-    play.fire("StopFailure", TurnFailure(error="billing"))
-    play.fire("StopFailure", TurnFailure(error="server"))
-    told = [run for run in play.runs if run.status == "ok"]
+    agent = HookedAgent(
+        dialect(env={}), [("/p/.claude/settings.json", "project", json.dumps(hooks))], cwd="/tmp"
+    )
+    agent.fire("StopFailure", TurnFailure(error="billing"))
+    agent.fire("StopFailure", TurnFailure(error="server"))
+    told = [run for run in agent.runs if run.status == "ok"]
     assert [json.loads(run.stdout)["error"] for run in told] == ["billing_error"]
 
 

@@ -10,8 +10,8 @@ from hookline.dialects.claude_code.settings import COMMON, KINDS, settings_of
 from hookline.dialects.dialect import Layer, Place, Reading
 from hookline.documents.document import read_document
 from hookline.handlers.registry import standard_handlers
-from tests.dialects.claude_code.stage import Mcp, Model
-from tests.dialects.play import lines, read
+from tests.dialects.claude_code.backends import Mcp, Model
+from tests.dialects.hooked_agent import lines_and_codes, read_hooks
 
 HERE = Path(__file__).parent
 EXAMPLE = HERE.parents[2] / "examples/claude-code/.claude/settings.json"
@@ -20,7 +20,7 @@ EXAMPLE = HERE.parents[2] / "examples/claude-code/.claude/settings.json"
 def read_text(text: str) -> Reading:
     model = Model("")
     handlers = standard_handlers(completer=model, agent_runner=model, mcp=Mcp())
-    return read(dialect(env={}), [("/p/.claude/settings.json", "project", text)], handlers)
+    return read_hooks(dialect(env={}), [("/p/.claude/settings.json", "project", text)], handlers)
 
 
 EXPECTED = [
@@ -71,7 +71,7 @@ EXPECTED = [
 
 
 def test_each_mistake_is_one_diagnostic_on_its_line() -> None:
-    found = lines(read_text((HERE / "mistakes.json").read_text()).diagnostics)
+    found = lines_and_codes(read_text((HERE / "mistakes.json").read_text()).diagnostics)
     assert sorted((line or 0, code) for line, code in found) == EXPECTED
 
 

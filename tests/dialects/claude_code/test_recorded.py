@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.dialects.claude_code.agreement import disagreements
-from tests.dialects.claude_code.driver import play
+from tests.dialects.claude_code.driver import play_case
 from tests.recorded import recorded_cases
 
 HERE = Path(__file__).parent
@@ -25,12 +25,12 @@ AGREEING = [name for name in CASES if name not in NEEDS_AGENT and name not in DI
 
 @pytest.mark.parametrize("name", AGREEING)
 def test_a_recorded_case_agrees(name: str, tmp_path: Path) -> None:
-    assert disagreements(CASES[name], play(CASES[name], tmp_path)) == []
+    assert disagreements(CASES[name], play_case(CASES[name], tmp_path)) == []
 
 
 @pytest.mark.parametrize("name", list(DIFFERENT))
 def test_a_case_listed_as_different_is(name: str, tmp_path: Path) -> None:
-    assert disagreements(CASES[name], play(CASES[name], tmp_path)) != []
+    assert disagreements(CASES[name], play_case(CASES[name], tmp_path)) != []
 
 
 def test_the_lists_name_recorded_cases_and_each_case_once() -> None:

@@ -32,7 +32,7 @@ from hookline.model.payloads import (
 from hookline.model.raw import Broke, Exited, Returned
 from hookline.model.scene import Scene
 from hookline.model.wire import Call, Decoded, Encoded
-from tests.dialects.codewhale.stage import HELLO, bash, failed, succeeded
+from tests.dialects.codewhale.hooks import HELLO, bash, failed, succeeded
 
 WHALE = dialect()
 SCENE = Scene(session_id="sess_1", cwd="/w", project_dir="/w", model="m", permission_mode="plan")

@@ -5,18 +5,18 @@ from typing import Any
 import pytest
 
 from hookline.model.payloads import ModeMove, RunError, ToolCall
-from tests.dialects.codewhale.stage import HELLO, bash, entry, failed, play, succeeded
-from tests.dialects.play import Play
+from tests.dialects.codewhale.hooks import HELLO, agent_with, bash, entry, failed, succeeded
+from tests.dialects.hooked_agent import HookedAgent
 
 
 def denies(condition: dict[str, Any], call: ToolCall, mode: str = "default") -> bool:
-    stage = play(entry("tool_call_before", "exit 2", condition=condition), permission_mode=mode)
-    assert not stage.reading.diagnostics
-    return stage.fire("tool_call_before", call).blocked
+    agent = agent_with(entry("tool_call_before", "exit 2", condition=condition), permission_mode=mode)
+    assert not agent.reading.diagnostics
+    return agent.fire("tool_call_before", call).blocked
 
 
-def ended(stage: Play) -> int:
-    return sum(run.status != "detached" for run in stage.runs)
+def ended(agent: HookedAgent) -> int:
+    return sum(run.status != "detached" for run in agent.runs)
 
 
 @pytest.mark.parametrize(
@@ -58,11 +58,11 @@ def test_a_mode_is_compared_without_case(scene: str, mode: str, *, holds: bool) 
 
 
 def test_a_mode_change_is_about_the_new_mode() -> None:
-    stage = play(entry("mode_change", "true", condition={"type": "mode", "mode": "plan"}))
-    stage.fire("mode_change", ModeMove(old_mode="plan", new_mode="default"))
-    assert ended(stage) == 0
-    stage.fire("mode_change", ModeMove(old_mode="default", new_mode="plan"))
-    assert ended(stage) == 1
+    agent = agent_with(entry("mode_change", "true", condition={"type": "mode", "mode": "plan"}))
+    agent.fire("mode_change", ModeMove(old_mode="plan", new_mode="default"))
+    assert ended(agent) == 0
+    agent.fire("mode_change", ModeMove(old_mode="default", new_mode="plan"))
+    assert ended(agent) == 1
 
 
 @pytest.mark.parametrize(
@@ -111,21 +111,21 @@ def test_a_category_depends_on_the_tool_and_its_action(tool: str, arguments: Any
     ],
 )
 def test_an_exit_code_counts_only_when_it_was_reported(payload: Any, code: int, runs: int) -> None:
-    stage = play(entry("tool_call_after", "true", condition={"type": "exit_code", "code": code}))
+    agent = agent_with(entry("tool_call_after", "true", condition={"type": "exit_code", "code": code}))
     event = "PostToolUseFailure" if hasattr(payload, "error") else "PostToolUse"
 
-    stage.fire(event, payload)
+    agent.fire(event, payload)
 
-    assert ended(stage) == runs
+    assert ended(agent) == runs
 
 
 def test_on_error_with_a_tool_condition_skips_errors_without_a_tool() -> None:
-    stage = play(entry("on_error", "true", condition={"type": "tool_name", "name": "bash"}))
+    agent = agent_with(entry("on_error", "true", condition={"type": "tool_name", "name": "bash"}))
 
-    stage.fire("on_error", RunError(message="the model is gone"))
-    assert ended(stage) == 0
-    stage.fire("PostToolUseFailure", failed())
-    assert ended(stage) == 1
+    agent.fire("on_error", RunError(message="the model is gone"))
+    assert ended(agent) == 0
+    agent.fire("PostToolUseFailure", failed())
+    assert ended(agent) == 1
 
 
 @pytest.mark.parametrize(
@@ -143,8 +143,8 @@ def test_all_and_any_of_conditions(kind: str, inner: list[str], *, holds: bool) 
     named = [{"type": "tool_name", "name": name} for name in inner]
     config = entry("tool_call_before", "exit 2", condition={"type": kind, "conditions": named})
 
-    assert play(config).fire("tool_call_before", bash()).blocked is holds
+    assert agent_with(config).fire("tool_call_before", bash()).blocked is holds
 
 
 def test_an_entry_without_a_condition_always_runs() -> None:
-    assert play(entry("message_submit", "exit 2")).fire("message_submit", HELLO).blocked
+    assert agent_with(entry("message_submit", "exit 2")).fire("message_submit", HELLO).blocked

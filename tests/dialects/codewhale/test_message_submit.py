@@ -9,15 +9,15 @@ import pytest
 from hookline.dialects.codewhale.wire import CodeWhaleWire
 from hookline.model.outcome import Outcome
 from hookline.model.payloads import Prompt
-from tests.dialects.codewhale.stage import HELLO, document, entry, play, reading, says, variables
-from tests.dialects.play import Play
+from tests.dialects.codewhale.hooks import HELLO, agent_with, document, entry, read_config, says, variables
+from tests.dialects.hooked_agent import HookedAgent
 
 PREPEND = r"""sed 's/.*"text":"\([^"]*\)".*/{"text":"[hooked] \1"}/'"""
 
 
-def submit(*hooks: str, text: str = "hello", **scene: Any) -> tuple[Outcome, Play]:
-    stage = play("".join(hooks), **scene)
-    return stage.fire("message_submit", Prompt(prompt=text)), stage
+def submit(*hooks: str, text: str = "hello", **scene: Any) -> tuple[Outcome, HookedAgent]:
+    agent = agent_with("".join(hooks), **scene)
+    return agent.fire("message_submit", Prompt(prompt=text)), agent
 
 
 def test_the_hook_of_the_rfc_prepends_to_every_message() -> None:
@@ -42,10 +42,10 @@ def test_each_hook_sees_the_text_of_the_one_before(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("stdout", ["", "  \n", "{}", '{"reason": "none"}', '{"decision": "deny"}'])
 def test_an_answer_without_text_changes_nothing_and_is_no_mistake(stdout: str) -> None:
-    outcome, stage = submit(entry("message_submit", f"printf '{stdout}'"))
+    outcome, agent = submit(entry("message_submit", f"printf '{stdout}'"))
 
     assert outcome == Outcome()
-    assert [run.status for run in stage.runs] == ["ok"]
+    assert [run.status for run in agent.runs] == ["ok"]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_of_a_key_that_stands_twice_the_last_one_counts() -> None:
 
 
 def test_exit_2_blocks_and_ends_the_chain() -> None:
-    outcome, stage = submit(
+    outcome, agent = submit(
         entry("message_submit", says({"text": "changed"})),
         entry("message_submit", says({"reason": "no swearing", "text": "ignored"}, 2), name="guard"),
         entry("message_submit", "true", name="after"),
@@ -104,7 +104,7 @@ def test_exit_2_blocks_and_ends_the_chain() -> None:
     assert outcome.reason == "no swearing"
     assert outcome.votes[0].means == "reject_prompt"
     assert outcome.updated_prompt is None
-    assert [run.hook for run in stage.runs][-1] == "guard"
+    assert [run.hook for run in agent.runs][-1] == "guard"
 
 
 @pytest.mark.parametrize(
@@ -136,35 +136,35 @@ def test_a_reason_is_one_redacted_line_of_240_characters() -> None:
 
 
 def test_exit_1_of_a_lenient_hook_is_a_warning() -> None:
-    outcome, stage = submit(
+    outcome, agent = submit(
         entry("message_submit", says({"text": "not read"}, 1), name="weak"),
         entry("message_submit", PREPEND),
     )
 
     assert outcome.updated_prompt == "[hooked] hello"
     assert [message.text for message in outcome.messages] == ["hook weak gave no answer: exit 1"]
-    assert stage.runs[0].passed_without_answer
+    assert agent.runs[0].passed_without_answer
 
 
 def test_exit_1_of_a_strict_hook_blocks() -> None:
-    outcome, stage = submit(
+    outcome, agent = submit(
         entry("message_submit", "echo words; exit 1", name="strict", continue_on_error=False),
         entry("message_submit", PREPEND),
     )
 
     assert outcome.blocked
     assert outcome.reason == "hook strict gave no answer: exit 1"
-    assert len(stage.runs) == 1
+    assert len(agent.runs) == 1
 
 
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_timeout_warns_or_blocks(*, strict: bool) -> None:
-    outcome, stage = submit(
+    outcome, agent = submit(
         entry("message_submit", "sleep 30", timeout_secs=1, continue_on_error=not strict),
         entry("message_submit", PREPEND),
     )
 
-    assert stage.runs[0].status == "timed_out"
+    assert agent.runs[0].status == "timed_out"
     assert outcome.blocked is strict
     assert bool(outcome.messages) is not strict
     assert outcome.updated_prompt == (None if strict else "[hooked] hello")
@@ -173,27 +173,27 @@ def test_a_timeout_warns_or_blocks(*, strict: bool) -> None:
 def test_a_background_hook_only_watches(tmp_path: Path) -> None:
     seen, env = tmp_path / "stdin", tmp_path / "env"
     command = f'cat > {seen}; env -0 > {env}; echo \'{{"text": "changed"}}\'; exit 2'
-    outcome, stage = submit(
+    outcome, agent = submit(
         entry("message_submit", command, background=True, continue_on_error=False),
         entry("message_submit", "exit 0"),
     )
 
     assert outcome == Outcome()
-    assert stage.late == []
+    assert agent.late == []
     assert document(seen)["text"] == "hello"
     assert variables(env)["DEEPSEEK_MESSAGE"] == "hello"
-    assert {run.status for run in stage.runs} == {"detached", "ok", "failed"}
+    assert {run.status for run in agent.runs} == {"detached", "ok", "failed"}
 
 
 def test_nobody_reads_what_a_background_hook_prints() -> None:
-    outcome, stage = submit(entry("message_submit", "echo nonsense", background=True))
+    outcome, agent = submit(entry("message_submit", "echo nonsense", background=True))
 
     assert outcome == Outcome()
-    assert stage.late == []
+    assert agent.late == []
 
 
 def test_a_background_guard_is_one_warning_when_it_is_read_and_none_when_it_runs() -> None:
-    found = reading(entry("message_submit", "true", background=True))
+    found = read_config(entry("message_submit", "true", background=True))
 
     assert [(one.severity, one.code) for one in found.diagnostics] == [("warning", "async-guard")]
 
@@ -206,12 +206,12 @@ KEYS = [
 
 def told(text: str, **scene: Any) -> tuple[bytes, dict[str, Any]]:
     """What is on stdin, without a process."""
-    stage = play(entry("message_submit", "true"), **scene)
+    agent = agent_with(entry("message_submit", "true"), **scene)
     from hookline.model.wire import Call
 
-    hook = stage.reading.hooks[0]
+    hook = agent.reading.hooks[0]
     call = Call(
-        hook=hook, event=hook.event, payload=Prompt(prompt=text), scene=stage.session.scene, timeout=1
+        hook=hook, event=hook.event, payload=Prompt(prompt=text), scene=agent.session.scene, timeout=1
     )
     raw = CodeWhaleWire().encode(call).document
     return raw, json.loads(raw)

@@ -9,8 +9,8 @@ from hookline.dialects.codewhale import dialect
 from hookline.dialects.codewhale.conditions import KINDS
 from hookline.dialects.codewhale.events import ROWS
 from hookline.dialects.codewhale.settings import FIELDS, SETTINGS
-from tests.dialects.codewhale.stage import reading
-from tests.dialects.play import lines, read
+from tests.dialects.codewhale.hooks import read_config
+from tests.dialects.hooked_agent import lines_and_codes, read_hooks
 
 HERE = Path(__file__).parent
 MISTAKES = (HERE / "mistakes.toml").read_text()
@@ -25,14 +25,14 @@ def test_one_diagnostic_per_mistake_on_its_line() -> None:
         if (found := re.search(r"# ([a-z-]+)$", line))
     ]
 
-    found = read(dialect(), [("config.toml", "user", MISTAKES)])
+    found = read_hooks(dialect(), [("config.toml", "user", MISTAKES)])
 
-    assert sorted(lines(found.diagnostics), key=str) == sorted(marked, key=str)
+    assert sorted(lines_and_codes(found.diagnostics), key=str) == sorted(marked, key=str)
     assert len(marked) > 30
 
 
 def test_most_mistakes_come_with_their_fix_and_the_hook_they_are_about() -> None:
-    found = read(dialect(), [("config.toml", "user", MISTAKES)]).diagnostics
+    found = read_hooks(dialect(), [("config.toml", "user", MISTAKES)]).diagnostics
 
     fixes = {one.code: one.fix for one in found if one.fix}
     assert fixes["unknown-event"] == "did you mean tool_call_before?"
@@ -42,7 +42,7 @@ def test_most_mistakes_come_with_their_fix_and_the_hook_they_are_about() -> None
 
 
 def test_what_only_warns_keeps_the_hook() -> None:
-    found = read(dialect(), [("config.toml", "user", MISTAKES)])
+    found = read_hooks(dialect(), [("config.toml", "user", MISTAKES)])
 
     assert {hook.name for hook in found.hooks} == {
         "milliseconds",
@@ -60,7 +60,7 @@ def test_what_only_warns_keeps_the_hook() -> None:
 
 
 def test_the_example_is_sound_and_uses_everything() -> None:
-    found = read(dialect(), [("config.toml", "user", EXAMPLE)])
+    found = read_hooks(dialect(), [("config.toml", "user", EXAMPLE)])
 
     assert found.diagnostics == ()
     assert {hook.policy.event_name for hook in found.hooks} == {row.event_name for row in ROWS}
@@ -80,7 +80,7 @@ def test_the_example_is_sound_and_uses_everything() -> None:
     ],
 )
 def test_a_misspelled_field_is_one_mistake(text: str, fix: str) -> None:
-    found = reading(f"[[hooks.hooks]]\n{text}\n")
+    found = read_config(f"[[hooks.hooks]]\n{text}\n")
     assert [(one.severity, one.code, one.fix) for one in found.diagnostics] == [
         ("error", "missing-field", fix)
     ]

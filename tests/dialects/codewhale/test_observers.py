@@ -22,7 +22,7 @@ from hookline.model.payloads import (
     TurnSummary,
 )
 from hookline.model.run import Run
-from tests.dialects.codewhale.stage import entry, play, reading, succeeded
+from tests.dialects.codewhale.hooks import agent_with, entry, read_config, succeeded
 from tests.waiting import waits_for
 
 MOMENTS: dict[str, Any] = {
@@ -50,52 +50,52 @@ def test_three_events_steer_and_all_others_observe() -> None:
 @pytest.mark.parametrize("event", MOMENTS)
 def test_what_an_observer_prints_or_exits_with_changes_nothing(event: str) -> None:
     answer = """echo '{"decision": "deny", "text": "x", "reason": "x"}'; exit 2"""
-    stage = play(entry(event, answer, name="o"))
+    agent = agent_with(entry(event, answer, name="o"))
 
-    outcome = stage.fire(event, MOMENTS[event])
+    outcome = agent.fire(event, MOMENTS[event])
 
-    said = [late.text for late in stage.late] + [message.text for message in outcome.messages]
+    said = [late.text for late in agent.late] + [message.text for message in outcome.messages]
     assert said == ["hook o gave no answer: exit 2"]
     assert not outcome.votes
-    assert stage.runs[-1].exit_code == 2
-    assert stage.runs[-1].status == "failed"
+    assert agent.runs[-1].exit_code == 2
+    assert agent.runs[-1].status == "failed"
 
 
 @pytest.mark.parametrize("event", WITH_DOCUMENT)
 def test_every_hook_runs_whatever_fails(event: str, tmp_path: Path) -> None:
     log = tmp_path / "log"
     strict = {"continue_on_error": False, "timeout_secs": 1}
-    stage = play(
+    agent = agent_with(
         entry(event, f"echo 1 >> {log}; exit 1", **strict)
         + entry(event, f"echo 2 >> {log}; sleep 30", **strict)
         + entry(event, f"echo 3 >> {log}; exit 2", **strict)
         + entry(event, f'echo 4 >> {log}; echo \'{{"text": "x"}}\'', **strict)
     )
 
-    assert stage.fire(event, MOMENTS[event]) == Outcome()
+    assert agent.fire(event, MOMENTS[event]) == Outcome()
     assert log.read_text().split() == ["1", "2", "3", "4"]
-    assert [late.kind for late in stage.late] == ["message"] * 3
+    assert [late.kind for late in agent.late] == ["message"] * 3
 
 
 @pytest.mark.parametrize("event", sorted(set(MOMENTS) - set(WITH_DOCUMENT)))
 def test_a_strict_observer_that_fails_keeps_later_ones_from_running(event: str, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    stage = play(
+    agent = agent_with(
         entry(event, f"sleep 0.2; echo 1 >> {log}; exit 1")
         + entry(event, f"echo 2 >> {log}; exit 1", continue_on_error=False)
         + entry(event, f"echo 3 >> {log}", name="left-out")
     )
 
-    stage.fire(event, MOMENTS[event])
+    agent.fire(event, MOMENTS[event])
 
     assert log.read_text().split() == ["1", "2"]
-    ends = {run.hook: run.status for run in stage.runs}
+    ends = {run.hook: run.status for run in agent.runs}
     assert ends.get("left-out", "skipped") == "skipped"
 
 
 def test_observers_run_one_after_another_and_nobody_waits(tmp_path: Path) -> None:
     log, gate = tmp_path / "log", tmp_path / "gate"
-    found = reading(
+    found = read_config(
         entry("turn_end", f"{waits_for(gate)}; echo 1 >> {log}") + entry("turn_end", f"echo 2 >> {log}")
     )
 
@@ -112,7 +112,9 @@ def test_observers_run_one_after_another_and_nobody_waits(tmp_path: Path) -> Non
 
 
 def test_observers_in_line_when_the_engine_closes_are_on_record_as_cancelled() -> None:
-    found = reading(entry("turn_end", "sleep 60", name="first") + entry("turn_end", "true", name="second"))
+    found = read_config(
+        entry("turn_end", "sleep 60", name="first") + entry("turn_end", "true", name="second")
+    )
     runs: list[Run] = []
 
     async def main() -> None:
@@ -131,7 +133,7 @@ def test_observers_in_line_when_the_engine_closes_are_on_record_as_cancelled() -
 
 def test_the_end_of_a_session_waits_for_its_observers(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    found = reading(entry("session_end", f"sleep 0.2; echo 1 >> {log}"))
+    found = read_config(entry("session_end", f"sleep 0.2; echo 1 >> {log}"))
 
     async def main() -> str:
         async with Engine(found.hooks) as engine:
@@ -144,7 +146,7 @@ def test_the_end_of_a_session_waits_for_its_observers(tmp_path: Path) -> None:
 def test_a_full_queue_drops_the_event_and_says_so(tmp_path: Path) -> None:
     """Two at a time, 32 in line, as there: the 33rd is not run, its run says why, and nobody waited."""
     gate = tmp_path / "gate"
-    found = reading(entry("turn_end", waits_for(gate)))
+    found = read_config(entry("turn_end", waits_for(gate)))
     runs: list[Run] = []
 
     async def main() -> None:

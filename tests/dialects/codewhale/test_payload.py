@@ -22,14 +22,14 @@ from hookline.model.payloads import (
     TurnSummary,
 )
 from hookline.model.wire import Call, Encoded
-from tests.dialects.codewhale.stage import (
+from tests.dialects.codewhale.hooks import (
     HELLO,
+    agent_with,
     bash,
     document,
     entry,
     failed,
-    play,
-    reading,
+    read_config,
     succeeded,
     variables,
 )
@@ -95,17 +95,17 @@ def test_the_variables_of_each_event(
     event: str, payload: Any, expected: dict[str, str], tmp_path: Path
 ) -> None:
     env = tmp_path / "env"
-    stage = play(entry(OWN_NAMES.get(event, event), f"env -0 > {env}"), **SCENE)
+    agent = agent_with(entry(OWN_NAMES.get(event, event), f"env -0 > {env}"), **SCENE)
 
-    stage.fire(event, payload)
+    agent.fire(event, payload)
 
     assert variables(env) == expected
 
 
 def encoded(event: str, payload: Any, **scene: Any) -> Encoded:
-    stage = play(entry(event, "true"), **{**SCENE, **scene})
-    hook = stage.reading.hooks[0]
-    call = Call(hook=hook, event=hook.event, payload=payload, scene=stage.session.scene, timeout=1)
+    agent = agent_with(entry(event, "true"), **{**SCENE, **scene})
+    hook = agent.reading.hooks[0]
+    call = Call(hook=hook, event=hook.event, payload=payload, scene=agent.session.scene, timeout=1)
     return CodeWhaleWire(lambda: datetime(2026, 7, 12, 10, 30, tzinfo=UTC)).encode(call)
 
 
@@ -127,9 +127,9 @@ def test_an_exit_code_nobody_reported_is_not_made_up(payload: Any) -> None:
 
 def test_a_failed_call_is_both_a_settled_call_and_an_error(tmp_path: Path) -> None:
     after, error = tmp_path / "after", tmp_path / "error"
-    stage = play(entry("tool_call_after", f"env -0 > {after}") + entry("on_error", f"env -0 > {error}"))
+    agent = agent_with(entry("tool_call_after", f"env -0 > {after}") + entry("on_error", f"env -0 > {error}"))
 
-    stage.fire("PostToolUseFailure", failed("boo", exit_code=3))
+    agent.fire("PostToolUseFailure", failed("boo", exit_code=3))
 
     assert variables(after)["DEEPSEEK_TOOL_RESULT"] == "boo"
     assert variables(error)["DEEPSEEK_ERROR"] == "boo"
@@ -173,18 +173,20 @@ def test_variables_are_cut_at_whole_characters_with_a_mark(
 
 def test_no_text_keeps_a_guard_from_starting(tmp_path: Path) -> None:
     """NUL and half characters cannot stand in a variable; a guard that cannot start would be no guard."""
-    stage = play(entry("message_submit", "exit 2"), model="m\0\ud800")
+    agent = agent_with(entry("message_submit", "exit 2"), model="m\0\ud800")
 
-    assert stage.fire("message_submit", Prompt(prompt="a\0b\ud800c")).blocked
-    assert stage.runs[0].exit_code == 2
+    assert agent.fire("message_submit", Prompt(prompt="a\0b\ud800c")).blocked
+    assert agent.runs[0].exit_code == 2
 
 
 def test_a_workspace_whose_name_is_not_utf_8_reaches_the_hook(tmp_path: Path) -> None:
     folder = tmp_path / "\udcff"
     folder.mkdir()
-    stage = play(entry("message_submit", '[ "$DEEPSEEK_WORKSPACE" = "$PWD" ] && exit 2'), cwd=str(folder))
+    agent = agent_with(
+        entry("message_submit", '[ "$DEEPSEEK_WORKSPACE" = "$PWD" ] && exit 2'), cwd=str(folder)
+    )
 
-    assert stage.fire("message_submit", HELLO).blocked
+    assert agent.fire("message_submit", HELLO).blocked
 
 
 def test_the_session_id_is_the_same_at_every_event_and_after_a_reload(tmp_path: Path) -> None:
@@ -193,12 +195,12 @@ def test_the_session_id_is_the_same_at_every_event_and_after_a_reload(tmp_path: 
     config = "".join(entry(event, f"echo $DEEPSEEK_SESSION_ID >> {log}") for event in events)
 
     async def main() -> None:
-        async with Engine(reading(config).hooks) as engine:
+        async with Engine(read_config(config).hooks) as engine:
             session = engine.session("sess_0a1b2c3d")
             for payload in (SessionStarted(), HELLO):
                 await session.dispatch(engine.events[NAMES[type(payload)]], payload)
             await engine.drain()
-            engine.swap(reading(config + entry("turn_end", "true")).hooks)
+            engine.swap(read_config(config + entry("turn_end", "true")).hooks)
             for payload in (bash(), TurnSummary()):
                 await session.dispatch(engine.events[NAMES[type(payload)]], payload)
             await engine.drain()
@@ -322,9 +324,9 @@ def test_the_documents_of_sub_agents(event: str, payload: Any, last: dict[str, A
 
 def test_a_background_observer_gets_the_same_document(tmp_path: Path) -> None:
     seen = tmp_path / "stdin"
-    stage = play(entry("turn_end", f"cat > {seen}", background=True), **SCENE)
+    agent = agent_with(entry("turn_end", f"cat > {seen}", background=True), **SCENE)
 
-    stage.fire("turn_end", SETTLED)
+    agent.fire("turn_end", SETTLED)
 
     assert document(seen)["turn_id"] == "turn_12345678"
 

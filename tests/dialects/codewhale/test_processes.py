@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hookline.model.payloads import Prompt
-from tests.dialects.codewhale.stage import HELLO, bash, entry, play, says
+from tests.dialects.codewhale.hooks import HELLO, agent_with, bash, entry, says
 from tests.dialects.codewhale.test_observers import MOMENTS
 
 WITHOUT_DOCUMENT = ["session_start", "session_end", "tool_call_after", "mode_change", "on_error"]
@@ -23,23 +23,23 @@ def alive(pid: int) -> bool:
 
 def test_a_timeout_ends_the_whole_family(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
-    stage = play(entry("tool_call_before", f"(sleep 60 & echo $! > {pid}; wait)", timeout_secs=1))
+    agent = agent_with(entry("tool_call_before", f"(sleep 60 & echo $! > {pid}; wait)", timeout_secs=1))
 
     began = time.monotonic()
-    stage.fire("tool_call_before", bash())
+    agent.fire("tool_call_before", bash())
 
     assert time.monotonic() - began < 20
-    assert stage.runs[0].status == "timed_out"
+    assert agent.runs[0].status == "timed_out"
     assert not alive(int(pid.read_text()))
 
 
 def test_a_grandchild_that_holds_the_pipe_holds_up_nobody(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
     hold = f"""sleep 60 & echo $! > {pid}; echo '{{"decision": "ask"}}'"""
-    stage = play(entry("tool_call_before", hold))
+    agent = agent_with(entry("tool_call_before", hold))
 
     began = time.monotonic()
-    outcome = stage.fire("tool_call_before", bash())
+    outcome = agent.fire("tool_call_before", bash())
 
     assert time.monotonic() - began < 20
     assert outcome.permission == "ask"
@@ -49,29 +49,29 @@ def test_a_grandchild_that_holds_the_pipe_holds_up_nobody(tmp_path: Path) -> Non
 @pytest.mark.parametrize("event", WITHOUT_DOCUMENT)
 def test_a_hook_without_a_document_reads_the_end_at_once(event: str, tmp_path: Path) -> None:
     seen = tmp_path / "stdin"
-    stage = play(entry(event, f"cat > {seen}", timeout_secs=20))
+    agent = agent_with(entry(event, f"cat > {seen}", timeout_secs=20))
 
-    stage.fire(event, MOMENTS[event])
+    agent.fire(event, MOMENTS[event])
 
     assert seen.read_bytes() == b""
-    assert stage.runs[-1].status == "ok"
+    assert agent.runs[-1].status == "ok"
 
 
 def test_a_tool_gate_without_a_document_reads_the_end_at_once() -> None:
-    stage = play(entry("tool_call_before", "cat; " + says({"decision": "ask"}), timeout_secs=20))
+    agent = agent_with(entry("tool_call_before", "cat; " + says({"decision": "ask"}), timeout_secs=20))
 
-    assert stage.fire("tool_call_before", bash()).permission == "ask"
+    assert agent.fire("tool_call_before", bash()).permission == "ask"
 
 
 def test_a_hook_that_writes_before_it_reads_does_not_hang(tmp_path: Path) -> None:
     seen = tmp_path / "stdin"
     flood = f"head -c 1048576 /dev/zero; cat > {seen}"
-    stage = play(entry("message_submit", flood, timeout_secs=60))
+    agent = agent_with(entry("message_submit", flood, timeout_secs=60))
 
-    outcome = stage.fire("message_submit", Prompt(prompt="x" * 200_000))
+    outcome = agent.fire("message_submit", Prompt(prompt="x" * 200_000))
 
     assert len(seen.read_bytes()) > 32_000
-    assert stage.runs[0].status == "ok"
+    assert agent.runs[0].status == "ok"
     assert "not JSON" in outcome.messages[0].text
 
 
@@ -79,9 +79,9 @@ def test_an_answer_is_read_up_to_64_kib_only(tmp_path: Path) -> None:
     answer = tmp_path / "answer"
     blanks = " " * (65_536 - len('{"text": "x"}'))
     answer.write_text('{"text": "x"}' + blanks)
-    whole = play(entry("message_submit", f"cat {answer}")).fire("message_submit", HELLO)
+    whole = agent_with(entry("message_submit", f"cat {answer}")).fire("message_submit", HELLO)
     answer.write_text('{"text": "x"}' + blanks + " ")
-    cut = play(entry("message_submit", f"cat {answer}")).fire("message_submit", HELLO)
+    cut = agent_with(entry("message_submit", f"cat {answer}")).fire("message_submit", HELLO)
 
     assert whole.updated_prompt == "x"
     assert cut.updated_prompt is None
@@ -91,7 +91,7 @@ def test_an_answer_is_read_up_to_64_kib_only(tmp_path: Path) -> None:
 def test_the_hook_inherits_the_agents_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SOME_AGENT_TOKEN", "visible")
     seen = tmp_path / "seen"
-    play("", f"[[hooks]]\nevent='session_start'\ncommand='echo $SOME_AGENT_TOKEN > {seen}'\n").fire(
+    agent_with("", f"[[hooks]]\nevent='session_start'\ncommand='echo $SOME_AGENT_TOKEN > {seen}'\n").fire(
         "session_start", MOMENTS["session_start"]
     )
 

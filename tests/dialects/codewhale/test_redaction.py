@@ -5,7 +5,7 @@ import time
 import pytest
 
 from hookline.dialects.codewhale.texts import redacted
-from tests.dialects.codewhale.stage import HELLO, bash, entry, play, says
+from tests.dialects.codewhale.hooks import HELLO, agent_with, bash, entry, says
 
 
 @pytest.mark.parametrize(
@@ -51,8 +51,8 @@ def test_every_denial_is_redacted() -> None:
     shown = "no [path] with [argument] and [secret]"
 
     for command in (says({"decision": "deny", "reason": reason}), f"echo '{reason}'; exit 2"):
-        assert play(entry("tool_call_before", command)).fire("tool_call_before", bash()).reason == shown
-    blocked = play(entry("message_submit", says({"reason": reason}, 2))).fire("message_submit", HELLO)
+        assert agent_with(entry("tool_call_before", command)).fire("tool_call_before", bash()).reason == shown
+    blocked = agent_with(entry("message_submit", says({"reason": reason}, 2))).fire("message_submit", HELLO)
     assert blocked.reason == shown
 
 
@@ -61,7 +61,7 @@ def test_a_hook_that_could_not_start_shows_what_kind_of_error_and_no_more(event:
     config = "[hooks]\nworking_dir = '/no/such/place'\n" + entry(
         event, "deploy --token abc", name="run /opt/deploy", continue_on_error=False
     )
-    reason = play(config).fire(event, HELLO if event == "message_submit" else bash()).reason
+    reason = agent_with(config).fire(event, HELLO if event == "message_submit" else bash()).reason
 
     assert reason is not None
     assert reason.startswith("hook run [path] gave no answer: its working directory [path]")

@@ -7,8 +7,8 @@ import pytest
 
 from hookline.dialects.codewhale import CodeWhale, dialect
 from hookline.model.payloads import SessionStarted
-from tests.dialects.codewhale.stage import CONFIG, HELLO, PROJECT, bash, entry, play, reading, says
-from tests.dialects.play import lines, read
+from tests.dialects.codewhale.hooks import CONFIG, HELLO, PROJECT, agent_with, bash, entry, read_config, says
+from tests.dialects.hooked_agent import lines_and_codes, read_hooks
 
 GLOBAL = """
 model = "deepseek-chat"   # other settings of the agent
@@ -34,19 +34,23 @@ PLUGIN = OWN.replace("from-project", "from-plugin")
 
 def test_global_and_project_entries_load() -> None:
     settings = "enabled = false\ndefault_timeout_secs = 7\nworking_dir = '/nowhere'\n"
-    found = reading(GLOBAL, settings + OWN)
+    found = read_config(GLOBAL, settings + OWN)
 
     assert [(hook.name, hook.timeout, hook.spec.cwd) for hook in found.hooks] == [
         ("from-global", 30, None),
         ("from-project", 30, None),
     ]
-    assert lines(found.diagnostics) == [(1, "unread-field"), (2, "unread-field"), (3, "unread-field")]
+    assert lines_and_codes(found.diagnostics) == [
+        (1, "unread-field"),
+        (2, "unread-field"),
+        (3, "unread-field"),
+    ]
     assert {hook.dialect for hook in found.hooks} == {"codewhale"}
     assert str(found.hooks[1].where) == f"{PROJECT}:5"
 
 
 def test_malformed_project_file_leaves_the_global_hooks() -> None:
-    found = reading(GLOBAL, "[[hooks]\nevent = ")
+    found = read_config(GLOBAL, "[[hooks]\nevent = ")
 
     assert [hook.name for hook in found.hooks] == ["from-global"]
     assert [(one.severity, one.where.file) for one in found.diagnostics] == [("error", PROJECT)]
@@ -60,40 +64,40 @@ def test_order_is_global_plugin_project_whatever_order_they_come_in() -> None:
         ("/plugins/c.toml", "plugin", PLUGIN.replace("from-plugin", "c")),
     ]
 
-    found = read(dialect(), files)  # pyright: ignore[reportArgumentType] the literals widen in a list
+    found = read_hooks(dialect(), files)  # pyright: ignore[reportArgumentType] the literals widen in a list
 
     assert [hook.name for hook in found.hooks] == ["from-global", "b", "c", "from-project"]
     assert [hook.scope for hook in found.hooks] == ["user", "plugin", "plugin", "project"]
 
 
 def test_the_project_file_runs_last_so_it_wins_the_input() -> None:
-    stage = play(
+    agent = agent_with(
         entry("tool_call_before", says({"updatedInput": {"command": "global"}})),
         "[[hooks]]\nevent = 'tool_call_before'\n"
         """command = '''echo '{"updatedInput": {"command": "project"}}' '''\n""",
     )
 
-    assert stage.fire("tool_call_before", bash()).updated_input == {"command": "project"}
+    assert agent.fire("tool_call_before", bash()).updated_input == {"command": "project"}
 
 
 def test_a_timeout_for_all_replaces_each_hooks_own() -> None:
     own = entry("turn_end", "true", timeout_secs=5) + entry("turn_end", "true")
 
-    assert [hook.timeout for hook in reading("[hooks]\n" + own).hooks] == [5, 30]
-    found = reading("[hooks]\ndefault_timeout_secs = 12\n" + own, OWN)
+    assert [hook.timeout for hook in read_config("[hooks]\n" + own).hooks] == [5, 30]
+    found = read_config("[hooks]\ndefault_timeout_secs = 12\n" + own, OWN)
     assert [hook.timeout for hook in found.hooks] == [12, 12, 12]
 
 
 def test_a_timeout_for_all_of_zero_is_reported_and_not_used() -> None:
-    found = reading("[hooks]\ndefault_timeout_secs = 0\n" + entry("turn_end", "true", timeout_secs=5))
+    found = read_config("[hooks]\ndefault_timeout_secs = 0\n" + entry("turn_end", "true", timeout_secs=5))
 
     assert [hook.timeout for hook in found.hooks] == [5]
-    assert lines(found.diagnostics) == [(2, "bad-timeout")]
+    assert lines_and_codes(found.diagnostics) == [(2, "bad-timeout")]
 
 
 def test_a_plugins_timeout_holds_for_its_own_hooks() -> None:
     plugin = "default_timeout_secs = 9\nworking_dir = '/tmp'\n" + PLUGIN
-    found = read(dialect(), [("/p.toml", "plugin", plugin), (CONFIG, "user", GLOBAL)])
+    found = read_hooks(dialect(), [("/p.toml", "plugin", plugin), (CONFIG, "user", GLOBAL)])
 
     assert [(hook.name, hook.timeout, hook.spec.cwd) for hook in found.hooks] == [
         ("from-global", 30, None),
@@ -104,7 +108,7 @@ def test_a_plugins_timeout_holds_for_its_own_hooks() -> None:
 
 def test_a_plugin_file_that_is_off_is_skipped_alone() -> None:
     off = "enabled = false\n" + PLUGIN
-    found = read(dialect(), [("/p.toml", "plugin", off), (CONFIG, "user", GLOBAL)])
+    found = read_hooks(dialect(), [("/p.toml", "plugin", off), (CONFIG, "user", GLOBAL)])
 
     assert [hook.name for hook in found.hooks] == ["from-global"]
 
@@ -115,7 +119,7 @@ def test_a_bad_entry_is_dropped_alone_even_without_names(bad: str) -> None:
     broken = f'[[hooks.hooks]]\nevent = "turn_end"\n{bad}\n'
     broken += 'command = "true"\n' if "command" not in bad else ""
 
-    found = reading(good + broken + good)
+    found = read_config(good + broken + good)
 
     assert [hook.where.line for hook in found.hooks] == [1, 4 + broken.count("\n")]
     assert [(one.severity, one.where.line) for one in found.diagnostics] == [("error", 6)]
@@ -146,10 +150,10 @@ def test_a_condition_that_can_never_hold_is_refused(
     always = {"type": "always"}
     whole = {"type": inside, "conditions": [always, condition]} if inside else condition
 
-    found = reading(entry(event, "true", condition=whole) + entry(event, "true"))
+    found = read_config(entry(event, "true", condition=whole) + entry(event, "true"))
 
     assert [hook.where.line for hook in found.hooks] == [5]
-    assert lines(found.diagnostics) == [(4, "never-runs")]
+    assert lines_and_codes(found.diagnostics) == [(4, "never-runs")]
 
 
 @pytest.mark.parametrize(
@@ -161,29 +165,29 @@ def test_a_condition_that_can_never_hold_is_refused(
     ],
 )
 def test_a_condition_that_can_hold_is_kept(event: str, condition: dict[str, str]) -> None:
-    found = reading(entry(event, "true", condition=condition))
+    found = read_config(entry(event, "true", condition=condition))
 
     assert found.hooks
     assert not found.diagnostics
 
 
 def test_enabled_false_runs_nothing() -> None:
-    stage = play("[hooks]\nenabled = false\n" + entry("message_submit", "exit 2"), OWN)
+    agent = agent_with("[hooks]\nenabled = false\n" + entry("message_submit", "exit 2"), OWN)
 
-    assert stage.reading.hooks == ()
-    assert lines(stage.reading.diagnostics) == [(2, "disabled")]
-    assert not stage.fire("message_submit", HELLO).blocked
-    assert stage.runs == []
+    assert agent.reading.hooks == ()
+    assert lines_and_codes(agent.reading.diagnostics) == [(2, "disabled")]
+    assert not agent.fire("message_submit", HELLO).blocked
+    assert agent.runs == []
 
 
 def test_mistakes_of_a_file_that_is_off_are_found_all_the_same() -> None:
-    found = reading("[hooks]\nenabled = false\n" + entry("mesage_submit", "true"))
+    found = read_config("[hooks]\nenabled = false\n" + entry("mesage_submit", "true"))
 
-    assert lines(found.diagnostics) == [(2, "disabled"), (4, "unknown-event")]
+    assert lines_and_codes(found.diagnostics) == [(2, "disabled"), (4, "unknown-event")]
 
 
 def test_a_project_beside_a_config_without_hooks_is_told() -> None:
-    found = reading('model = "deepseek-chat"\n', OWN)
+    found = read_config('model = "deepseek-chat"\n', OWN)
 
     assert [hook.name for hook in found.hooks] == ["from-project"]
     assert [(one.severity, one.code) for one in found.diagnostics] == [("info", "off-in-its-agent")]
@@ -194,7 +198,7 @@ def test_a_project_beside_a_config_without_hooks_is_told() -> None:
     [("user", OWN, "[[hooks.hooks]]"), ("project", GLOBAL, "[[hooks]]"), ("plugin", GLOBAL, "[[hooks]]")],
 )
 def test_entries_at_the_wrong_place_are_told_where_they_belong(scope: str, text: str, fix: str) -> None:
-    found = read(dialect(), [("/x.toml", scope, text)])  # pyright: ignore[reportArgumentType] parametrized
+    found = read_hooks(dialect(), [("/x.toml", scope, text)])  # pyright: ignore[reportArgumentType] parametrized
 
     assert found.hooks == ()
     assert fix in [one.fix for one in found.diagnostics]
@@ -202,7 +206,7 @@ def test_entries_at_the_wrong_place_are_told_where_they_belong(scope: str, text:
 
 @pytest.mark.parametrize("text", [GLOBAL, OWN])
 def test_a_file_somebody_names_may_have_either_shape(text: str) -> None:
-    found = read(dialect(), [("/x.toml", "flag", text)])
+    found = read_hooks(dialect(), [("/x.toml", "flag", text)])
 
     assert len(found.hooks) == 1
     assert not found.diagnostics
@@ -213,7 +217,7 @@ def test_a_file_somebody_names_may_have_either_shape(text: str) -> None:
 )
 def test_no_shape_of_a_file_is_too_odd_to_read(text: str) -> None:
     for scope in ("user", "project", "plugin", "flag"):
-        found = read(dialect(), [("/x.toml", scope, text)])
+        found = read_hooks(dialect(), [("/x.toml", scope, text)])
         assert found.hooks == ()
         assert bool(found.diagnostics) == bool(text)
 
@@ -241,7 +245,7 @@ def test_its_files_are_recognised_and_those_of_others_are_not() -> None:
 
 
 def test_one_entry_stands_at_every_moment_of_its_event() -> None:
-    found = reading(entry("tool_call_after", "true") + entry("on_error", "true"))
+    found = read_config(entry("tool_call_after", "true") + entry("on_error", "true"))
 
     assert [hook.event.name for hook in found.hooks] == [
         "PostToolUse", "PostToolUseFailure", "Error", "PostToolUseFailure",
@@ -250,18 +254,18 @@ def test_one_entry_stands_at_every_moment_of_its_event() -> None:
 
 
 def test_session_start_is_once_per_launch() -> None:
-    stage = play(entry("session_start", "true"))
+    agent = agent_with(entry("session_start", "true"))
     for source in ("startup", "clear", "compact", "resume"):
-        stage.fire("session_start", SessionStarted(source=source))
+        agent.fire("session_start", SessionStarted(source=source))
 
-    assert [run.status for run in stage.runs] == ["detached", "ok"] * 2
+    assert [run.status for run in agent.runs] == ["detached", "ok"] * 2
 
 
 def test_hooks_run_in_the_workspace_or_where_the_user_says(tmp_path: object) -> None:
     gate = entry("tool_call_before", 'printf \'{"additionalContext": "%s"}\' "$PWD"')
 
-    assert play(gate, cwd=str(tmp_path)).fire("tool_call_before", bash()).context == (str(tmp_path),)
-    elsewhere = play("[hooks]\nworking_dir = '/'\n" + gate, cwd=str(tmp_path))
+    assert agent_with(gate, cwd=str(tmp_path)).fire("tool_call_before", bash()).context == (str(tmp_path),)
+    elsewhere = agent_with("[hooks]\nworking_dir = '/'\n" + gate, cwd=str(tmp_path))
     assert elsewhere.fire("tool_call_before", bash()).context == ("/",)
 
 
@@ -269,7 +273,7 @@ def test_a_name_cannot_draw_on_a_terminal() -> None:
     config = entry("turn_end", "true", name="\x1b[2Jred\n" + "x" * 100) + entry(
         "turn_end", "python3 a/b.py -x"
     )
-    names = [hook.name for hook in reading(config).hooks]
+    names = [hook.name for hook in read_config(config).hooks]
 
     assert names == ["[2Jred " + "x" * 57 + "…[truncated]", "b.py"]
     assert os.linesep not in names[0]
@@ -295,7 +299,9 @@ def test_no_number_is_too_big_to_read(digits: int) -> None:
         "tool_call_after", "true", timeout_secs=10**digits, condition=condition
     ).replace('"code" = 0', f"code = {number}")
 
-    assert {hook.timeout for hook in reading(text).hooks} == {1e9}
+    assert {hook.timeout for hook in read_config(text).hooks} == {1e9}
     assert (
-        play(entry("message_submit", "exit 2", timeout_secs=2**63 - 1)).fire("message_submit", HELLO).blocked
+        agent_with(entry("message_submit", "exit 2", timeout_secs=2**63 - 1))
+        .fire("message_submit", HELLO)
+        .blocked
     )

@@ -7,15 +7,15 @@ import pytest
 from hookline.dialects.codewhale.shell_env import read_lines, write_lines
 from hookline.model.outcome import Outcome
 from hookline.model.payloads import ShellStart
-from tests.dialects.codewhale.stage import entry, play, reading, variables
-from tests.dialects.play import Play
+from tests.dialects.codewhale.hooks import agent_with, entry, read_config, variables
+from tests.dialects.hooked_agent import HookedAgent
 
 SHELL = ShellStart(tool_name="exec_shell", command="ls", tool_input={"command": "ls"})
 
 
-def collect(*hooks: str) -> tuple[Outcome, Play]:
-    stage = play("".join(hooks), session_id="sess_1", cwd="/", model="m")
-    return stage.fire("shell_env", SHELL), stage
+def collect(*hooks: str) -> tuple[Outcome, HookedAgent]:
+    agent = agent_with("".join(hooks), session_id="sess_1", cwd="/", model="m")
+    return agent.fire("shell_env", SHELL), agent
 
 
 PRINTED = r"""
@@ -41,7 +41,7 @@ def test_the_grammar_of_lines(tmp_path: Path) -> None:
     file = tmp_path / "lines"
     file.write_text(PRINTED)
 
-    outcome, stage = collect(entry("shell_env", f"cat {file}"))
+    outcome, agent = collect(entry("shell_env", f"cat {file}"))
 
     assert outcome.env == {
         "PLAIN": "value",
@@ -55,7 +55,7 @@ def test_the_grammar_of_lines(tmp_path: Path) -> None:
         "EQUALS": "a=b=c",
         "NOT_EXPANDED": "$HOME",
     }
-    assert stage.runs[0].dropped == ("env", "env TWO WORDS", "env export TWICE")
+    assert agent.runs[0].dropped == ("env", "env TWO WORDS", "env export TWICE")
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_it_is_always_waited_for() -> None:
     config = entry("shell_env", "sleep 0.2; echo A=1", background=True)
 
     assert collect(config)[0].env == {"A": "1"}
-    assert [(one.severity, one.where.line) for one in reading(config).diagnostics] == [("warning", 4)]
+    assert [(one.severity, one.where.line) for one in read_config(config).diagnostics] == [("warning", 4)]
 
 
 def test_a_failure_contributes_nothing_and_stops_nothing() -> None:
@@ -126,8 +126,8 @@ def test_it_is_told_the_tool_and_its_arguments_and_nothing_else(tmp_path: Path) 
 
 def test_arguments_are_made_from_the_command_where_the_host_gives_no_input(tmp_path: Path) -> None:
     env = tmp_path / "env"
-    stage = play(entry("shell_env", f"env -0 > {env}"))
-    stage.fire("shell_env", ShellStart(tool_name="bash", command="ls"))
+    agent = agent_with(entry("shell_env", f"env -0 > {env}"))
+    agent.fire("shell_env", ShellStart(tool_name="bash", command="ls"))
 
     assert variables(env)["DEEPSEEK_TOOL_ARGS"] == '{"command":"ls"}'
 

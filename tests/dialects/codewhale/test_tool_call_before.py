@@ -10,16 +10,16 @@ from hookline.dialects.codewhale import dialect
 from hookline.model.outcome import Outcome
 from hookline.model.raw import RawResult
 from hookline.model.wire import Call
-from tests.dialects.codewhale.stage import CONFIG, bash, entry, play, says, variables
-from tests.dialects.play import Play
+from tests.dialects.codewhale.hooks import CONFIG, agent_with, bash, entry, says, variables
+from tests.dialects.hooked_agent import HookedAgent
 
 ALLOW, ASK, DENY = {"decision": "allow"}, {"decision": "ask"}, {"decision": "deny", "reason": "not now"}
 SILENT: dict[str, str] = {}
 
 
-def gates(*hooks: str, **scene: Any) -> tuple[Outcome, Play]:
-    stage = play("".join(hooks), **scene)
-    return stage.fire("tool_call_before", bash()), stage
+def gates(*hooks: str, **scene: Any) -> tuple[Outcome, HookedAgent]:
+    agent = agent_with("".join(hooks), **scene)
+    return agent.fire("tool_call_before", bash()), agent
 
 
 def gate(command: str, **more: Any) -> str:
@@ -67,10 +67,10 @@ def test_a_reason_has_at_most_2000_characters() -> None:
     ],
 )
 def test_deny_beats_ask_beats_allow(answers: list[dict[str, str]], permission: str | None) -> None:
-    outcome, stage = gates(*(gate(says(answer)) for answer in answers))
+    outcome, agent = gates(*(gate(says(answer)) for answer in answers))
 
     assert outcome.permission == permission
-    assert len(stage.runs) == len(answers)  # a lenient deny keeps nobody from running
+    assert len(agent.runs) == len(answers)  # a lenient deny keeps nobody from running
 
 
 def test_the_first_deny_by_exit_code_gives_the_reason_before_one_in_words() -> None:
@@ -97,10 +97,10 @@ def test_the_first_deny_by_exit_code_gives_the_reason_before_one_in_words() -> N
 )
 @pytest.mark.parametrize("strict", [False, True])
 def test_anything_but_a_decision_lets_the_call_go_on(stdout: str, *, strict: bool) -> None:
-    outcome, stage = gates(gate(f"printf '{stdout}'", continue_on_error=not strict))
+    outcome, agent = gates(gate(f"printf '{stdout}'", continue_on_error=not strict))
 
     assert outcome.votes == ()
-    assert [run.status for run in stage.runs] == ["ok"]
+    assert [run.status for run in agent.runs] == ["ok"]
 
 
 @pytest.mark.parametrize("stdout", ["{oops", "[]", '{"decision": "maybe"}', '{"updatedInput": [1]}'])
@@ -111,17 +111,17 @@ def test_an_answer_that_is_not_read_is_told_to_the_user(stdout: str) -> None:
 
 
 def test_chat_on_stdout_is_only_noted() -> None:
-    outcome, stage = gates(gate("echo looking around"))
+    outcome, agent = gates(gate("echo looking around"))
 
     assert outcome == Outcome()
-    assert stage.runs[0].dropped == ("plain stdout",)
+    assert agent.runs[0].dropped == ("plain stdout",)
 
 
 def test_an_answer_counts_whatever_the_exit_code() -> None:
-    outcome, stage = gates(gate(says(DENY, 1)))
+    outcome, agent = gates(gate(says(DENY, 1)))
 
     assert outcome.reason == "not now"
-    assert stage.runs[0].status == "blocked"
+    assert agent.runs[0].status == "blocked"
     assert gates(gate(says(ASK, 3), continue_on_error=False))[0].permission == "ask"
 
 
@@ -164,7 +164,7 @@ def test_a_rewrite_is_an_object_of_at_most_32_kib(value: Any, tmp_path: Path, *,
 
 
 def test_a_rewrite_of_another_lane_is_judged_again() -> None:
-    whale = play(gate('case "$DEEPSEEK_TOOL_ARGS" in *evil*) exit 2;; esac', name="guard"))
+    whale = agent_with(gate('case "$DEEPSEEK_TOOL_ARGS" in *evil*) exit 2;; esac', name="guard"))
 
     def rewrite(payload: Any) -> Any:
         from hookline.model.outcome import rewrite as rewritten
@@ -223,7 +223,7 @@ def test_the_contexts_of_one_call_have_8000_characters_together() -> None:
 )
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_gate_without_a_verdict_denies_when_it_is_strict(command: str, words: str, *, strict: bool) -> None:
-    outcome, stage = gates(
+    outcome, agent = gates(
         gate(command, name="gate", timeout_secs=1, continue_on_error=not strict),
         gate(says(ALLOW), name="after"),
     )
@@ -233,21 +233,21 @@ def test_a_gate_without_a_verdict_denies_when_it_is_strict(command: str, words: 
     assert said is not None
     assert said.startswith("hook gate gave no answer: ")
     assert words in said
-    assert [run.hook for run in stage.runs] == (["gate"] if strict else ["gate", "after"])
-    assert stage.runs[0].passed_without_answer is not strict
+    assert [run.hook for run in agent.runs] == (["gate"] if strict else ["gate", "after"])
+    assert agent.runs[0].passed_without_answer is not strict
 
 
 def test_a_gate_that_cannot_start_denies_when_it_is_strict() -> None:
     nowhere = "[hooks]\nworking_dir = '/no/such/place'\n"
 
     lenient, _ = gates(nowhere, gate("true"))
-    strict, stage = gates(nowhere, gate("true", continue_on_error=False))
+    strict, agent = gates(nowhere, gate("true", continue_on_error=False))
 
     assert lenient.permission is None
     assert strict.permission == "deny"
     assert strict.reason is not None
     assert "/no/such/place" not in strict.reason
-    assert "/no/such/place" in stage.runs[0].detail  # whoever looks for the mistake finds it
+    assert "/no/such/place" in agent.runs[0].detail  # whoever looks for the mistake finds it
 
 
 def test_strictness_is_of_the_hook_that_ran() -> None:
@@ -293,8 +293,8 @@ def test_a_lost_handler_denies_only_where_a_strict_gate_matched() -> None:
     other = {"type": "tool_name", "name": "write"}
 
     def lost(*hooks: str) -> Outcome:
-        stage = Play(dialect(), [(CONFIG, "user", "".join(hooks))], handlers={"command": Lost()})
-        return stage.fire("tool_call_before", bash())
+        agent = HookedAgent(dialect(), [(CONFIG, "user", "".join(hooks))], handlers={"command": Lost()})
+        return agent.fire("tool_call_before", bash())
 
     strict = lost(gate("true", name="gate", continue_on_error=False))
     assert strict.reason == "hook gate gave no answer: RuntimeError: panicked at [path]"
@@ -305,19 +305,19 @@ def test_a_lost_handler_denies_only_where_a_strict_gate_matched() -> None:
 
 def test_a_background_gate_never_steers() -> None:
     deny = says({**DENY, "updatedInput": {"a": 1}, "additionalContext": "x"}, 2)
-    outcome, stage = gates(gate(deny, background=True, continue_on_error=False), gate(says(ALLOW)))
+    outcome, agent = gates(gate(deny, background=True, continue_on_error=False), gate(says(ALLOW)))
 
     assert outcome.permission == "allow"
     assert outcome.updated_input is None
-    assert stage.late == []
-    assert stage.runs[0].status == "detached"
+    assert agent.late == []
+    assert agent.runs[0].status == "detached"
 
 
 def test_the_async_mark_of_other_agents_means_nothing_here() -> None:
-    outcome, stage = gates(gate("""echo '{"async": true}'; sleep 0.2; exit 2"""))
+    outcome, agent = gates(gate("""echo '{"async": true}'; sleep 0.2; exit 2"""))
 
     assert outcome.blocked
-    assert [run.status for run in stage.runs] == ["blocked"]
+    assert [run.status for run in agent.runs] == ["blocked"]
 
 
 def test_an_ask_reaches_the_host_with_its_reason() -> None:

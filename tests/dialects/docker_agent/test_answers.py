@@ -6,13 +6,13 @@ import pytest
 
 from hookline.handlers.builtin import Builtin
 from hookline.model.outcome import Outcome, Vote
-from tests.dialects.docker_agent.stage import (
+from tests.dialects.docker_agent.hooks import (
     PAYLOADS,
     TOOL,
+    agent_with,
     command,
     fire,
     fired,
-    play,
     quiet,
     says,
     specific,
@@ -284,11 +284,11 @@ def test_a_builtin_that_returns_a_document_is_read_like_a_command():
     def mine(_args: tuple[str, ...], _payload: Any, _scene: Any) -> Any:
         return {"decision": "block", "reason": "mine"}
 
-    stage = play(
+    agent = agent_with(
         "pre_tool_use: [{hooks: [{type: builtin, command: mine}]}]",
         builtins={"mine": mine},
     )
-    assert stage.fire("pre_tool_use", TOOL).reason == "mine"
+    assert agent.fire("pre_tool_use", TOOL).reason == "mine"
 
 
 def test_a_builtin_that_returns_nothing_says_nothing_and_nonsense_is_a_failure():
@@ -296,10 +296,10 @@ def test_a_builtin_that_returns_nothing_says_nothing_and_nonsense_is_a_failure()
         return 7
 
     builtins: dict[str, Builtin] = {"quiet": quiet, "odd": odd}
-    stage = play("pre_tool_use: [{hooks: [{type: builtin, command: quiet}]}]", builtins=builtins)
-    assert stage.fire("pre_tool_use", TOOL) == Outcome()
-    stage = play("pre_tool_use: [{hooks: [{type: builtin, command: odd}]}]", builtins=builtins)
-    assert stage.fire("pre_tool_use", TOOL).blocked
+    agent = agent_with("pre_tool_use: [{hooks: [{type: builtin, command: quiet}]}]", builtins=builtins)
+    assert agent.fire("pre_tool_use", TOOL) == Outcome()
+    agent = agent_with("pre_tool_use: [{hooks: [{type: builtin, command: odd}]}]", builtins=builtins)
+    assert agent.fire("pre_tool_use", TOOL).blocked
 
 
 def test_a_builtin_that_blocks_where_nothing_can_be_blocked_is_told():

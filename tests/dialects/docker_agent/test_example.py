@@ -10,8 +10,8 @@ from hookline.dialects.docker_agent.payload import EVENT_KEYS
 from hookline.dialects.docker_agent.settings import FIELDS, GROUP_FIELDS, READ_BY
 from hookline.documents.document import read_document
 from hookline.model.payloads import PermissionAsked, ToolCall
-from tests.dialects.docker_agent.stage import EXTRA, PAYLOADS, handlers
-from tests.dialects.play import Play, read
+from tests.dialects.docker_agent.hooks import EXTRA, PAYLOADS, handlers
+from tests.dialects.hooked_agent import HookedAgent, read_hooks
 
 FILE = Path(__file__).parents[3] / "examples" / "docker-agent" / "agent.yaml"
 TEXT = FILE.read_text()
@@ -38,7 +38,7 @@ def definitions() -> list[dict[str, Any]]:
 
 
 def test_it_has_no_mistakes():
-    assert read(dialect(), [("agent.yaml", "project", TEXT)], handlers()).diagnostics == ()
+    assert read_hooks(dialect(), [("agent.yaml", "project", TEXT)], handlers()).diagnostics == ()
 
 
 def test_it_has_every_event_and_those_of_the_original_design_first():
@@ -75,27 +75,27 @@ def test_the_event_table_the_payload_table_and_the_samples_name_the_same_events(
 def test_it_runs_at(event: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     known = handlers(*['{"decision":"allow"}'] * 3)
-    stage = Play(
+    agent = HookedAgent(
         dialect(),
         [("agent.yaml", "project", TEXT)],
         handlers=known,
         cwd=str(tmp_path),
         extra=EXTRA.get(event),
     )
-    stage.fire(event, MATCHED.get(event, PAYLOADS[event]))
-    assert event in {run.spelled for run in stage.runs}
-    assert {run.dialect for run in stage.runs} == {"docker-agent"}
+    agent.fire(event, MATCHED.get(event, PAYLOADS[event]))
+    assert event in {run.spelled for run in agent.runs}
+    assert {run.dialect for run in agent.runs} == {"docker-agent"}
 
 
 def test_its_guards_work(tmp_path: Path):
-    stage = Play(
+    agent = HookedAgent(
         dialect(),
         [("agent.yaml", "project", TEXT)],
         handlers=handlers('{"decision":"allow"}'),
         cwd=str(tmp_path),
     )
     call = PAYLOADS["pre_tool_use"]
-    outcome = stage.fire("pre_tool_use", type(call)(tool_name="shell", tool_input={"cmd": "sudo ls"}))
+    outcome = agent.fire("pre_tool_use", type(call)(tool_name="shell", tool_input={"cmd": "sudo ls"}))
     assert (outcome.blocked, outcome.reason) == (True, "no sudo")
 
 

@@ -8,20 +8,20 @@ import pytest
 from hookline import Engine
 from hookline.dialects.docker_agent import dialect
 from hookline.model.outcome import Edit, Outcome
-from tests.dialects.docker_agent.stage import (
+from tests.dialects.docker_agent.hooks import (
     PAYLOADS,
     TOOL,
-    agent,
+    agent_file,
+    agent_with,
     command,
     entry,
     fire,
     fired,
     handlers,
-    play,
     says,
     specific,
 )
-from tests.dialects.play import Play, read
+from tests.dialects.hooked_agent import HookedAgent, read_hooks
 
 EVENTS = ("pre_tool_use", "tool_guard", "tool_input_transform", "before_llm_call")
 ALWAYS_CLOSED = ("pre_tool_use", "tool_guard")
@@ -47,7 +47,7 @@ def test_the_failure_matrix(event: str):
         if policy:
             hook = f'{hook[:-1]}, "on_error": "{policy}"}}'
         known = handlers()
-        found = read(dialect(), [("agent.yaml", "project", agent(entry(event, hook)))], known)
+        found = read_hooks(dialect(), [("agent.yaml", "project", agent_file(entry(event, hook)))], known)
         async with Engine(found.hooks, handlers=known) as engine:
             return await engine.session("s").dispatch(dialect().events[event].event, PAYLOADS[event])
 
@@ -91,7 +91,7 @@ def test_a_timeout_does_not_cancel_the_next_hook_of_a_pipeline():
 
 
 def test_a_rewrite_that_cannot_be_written_down_fails_and_an_earlier_deny_stays():
-    stage = play(
+    agent = agent_with(
         """
         pre_tool_use:
           - hooks:
@@ -100,11 +100,11 @@ def test_a_rewrite_that_cannot_be_written_down_fails_and_an_earlier_deny_stays()
         """,
         builtins={"odd": lambda _args, _payload, _scene: Outcome(edits=(Edit({"f": object()}, patch=True),))},
     )
-    outcome = stage.fire("pre_tool_use", TOOL)
+    outcome = agent.fire("pre_tool_use", TOOL)
     assert outcome.blocked
     assert "first" in (outcome.reason or "")
     assert outcome.updated_input is None
-    assert [run.status for run in stage.runs] == ["blocked", "failed"]
+    assert [run.status for run in agent.runs] == ["blocked", "failed"]
 
 
 BLOCK_CAPABLE = tuple(name for name in PAYLOADS if "block" in str(dialect().events[name].policy.may).lower())
@@ -128,9 +128,9 @@ def test_a_payload_that_cannot_be_written_down_does_not_stop_what_cannot_be_stop
 
 
 def test_no_payload_at_all_is_an_error_of_the_hooks_and_never_raises():
-    stage = play(entry("pre_tool_use", command("true")))
-    assert stage.fire("pre_tool_use", None).blocked  # pyright: ignore[reportArgumentType] that is the point
-    assert "there is no payload" in stage.runs[0].detail
+    agent = agent_with(entry("pre_tool_use", command("true")))
+    assert agent.fire("pre_tool_use", None).blocked  # pyright: ignore[reportArgumentType] that is the point
+    assert "there is no payload" in agent.runs[0].detail
 
 
 def test_a_command_that_no_system_can_start_is_a_failure():
@@ -146,10 +146,10 @@ def test_a_signal_is_a_failure():
 
 
 def test_an_unknown_builtin_stays_as_a_guard_that_fails_closed():
-    stage = _with_mistake("pre_tool_use", "{type: builtin, command: safer_shel}")
-    assert [each.code for each in stage.reading.diagnostics] == ["cannot-run"]
-    assert stage.fire("pre_tool_use", TOOL).blocked
-    assert "no builtin is called" in stage.runs[0].detail
+    agent = _with_mistake("pre_tool_use", "{type: builtin, command: safer_shel}")
+    assert [each.code for each in agent.reading.diagnostics] == ["cannot-run"]
+    assert agent.fire("pre_tool_use", TOOL).blocked
+    assert "no builtin is called" in agent.runs[0].detail
 
 
 @pytest.mark.parametrize(
@@ -160,11 +160,13 @@ def test_an_unknown_builtin_stays_as_a_guard_that_fails_closed():
     ],
 )
 def test_an_empty_builtin_name_and_an_unknown_type_fail_when_due(hook: str, code: str, detail: str):
-    stage = _with_mistake("pre_tool_use", hook)
-    assert [each.code for each in stage.reading.diagnostics] == [code]
-    assert stage.fire("pre_tool_use", TOOL).blocked
-    assert stage.runs[0].detail == detail
+    agent = _with_mistake("pre_tool_use", hook)
+    assert [each.code for each in agent.reading.diagnostics] == [code]
+    assert agent.fire("pre_tool_use", TOOL).blocked
+    assert agent.runs[0].detail == detail
 
 
-def _with_mistake(event: str, hook: str, **more: Any) -> Play:
-    return Play(dialect(), [("agent.yaml", "project", agent(entry(event, hook)))], handlers=handlers(**more))
+def _with_mistake(event: str, hook: str, **more: Any) -> HookedAgent:
+    return HookedAgent(
+        dialect(), [("agent.yaml", "project", agent_file(entry(event, hook)))], handlers=handlers(**more)
+    )

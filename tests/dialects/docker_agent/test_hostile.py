@@ -14,7 +14,7 @@ from hookline.model.errors import ConfigError
 from hookline.model.events import May
 from hookline.model.outcome import Outcome, Vote
 from hookline.model.raw import Broke, Exited, Replied, Returned
-from tests.dialects.docker_agent.stage import PAYLOADS, a_call, command
+from tests.dialects.docker_agent.hooks import PAYLOADS, a_call, command
 
 WIRE = dialect().wire
 CALLS = {event: a_call(event, None, command("true")) for event in PAYLOADS}

@@ -12,28 +12,28 @@ from hookline.model import payloads as p
 from hookline.model.errors import UnknownEventError
 from hookline.model.events import PRE_TOOL_USE, STOP
 from hookline.model.outcome import Outcome
-from tests.dialects.docker_agent.stage import (
+from tests.dialects.docker_agent.hooks import (
     PAYLOADS,
     TOOL,
-    agent,
+    agent_file,
+    agent_with,
+    agent_with_file,
     command,
     entry,
     fire,
     fired,
     handlers,
-    play,
-    play_file,
     quiet,
-    reading,
+    read_agent,
     says,
     seen,
     specific,
 )
-from tests.dialects.play import read
+from tests.dialects.hooked_agent import read_hooks
 
 
 def test_only_configured_events_have_hooks():
-    engine = Engine(reading(entry("stop", command("true"))).hooks, handlers=handlers())
+    engine = Engine(read_agent(entry("stop", command("true"))).hooks, handlers=handlers())
     assert engine.has(STOP)
     assert not engine.has(PRE_TOOL_USE)
     with pytest.raises(UnknownEventError):
@@ -41,10 +41,10 @@ def test_only_configured_events_have_hooks():
 
 
 def test_without_hooks_everything_is_allowed_and_nothing_runs():
-    stage = play(entry("pre_tool_use", command("exit 2"), matcher="edit_file"))
-    assert stage.fire("pre_tool_use", TOOL) == Outcome()
-    assert stage.fire("stop", PAYLOADS["stop"]) == Outcome()
-    assert stage.runs == []
+    agent = agent_with(entry("pre_tool_use", command("exit 2"), matcher="edit_file"))
+    assert agent.fire("pre_tool_use", TOOL) == Outcome()
+    assert agent.fire("stop", PAYLOADS["stop"]) == Outcome()
+    assert agent.runs == []
 
 
 @pytest.mark.parametrize(
@@ -63,9 +63,9 @@ def test_without_hooks_everything_is_allowed_and_nothing_runs():
     ],
 )
 def test_matchers_are_anchored_and_case_counts(matcher: str, tool: str, runs: bool):
-    stage = play(entry("pre_tool_use", command("true"), matcher=matcher))
-    stage.fire("pre_tool_use", p.ToolCall(tool_name=tool))
-    assert bool(stage.runs) is runs
+    agent = agent_with(entry("pre_tool_use", command("true"), matcher=matcher))
+    agent.fire("pre_tool_use", p.ToolCall(tool_name=tool))
+    assert bool(agent.runs) is runs
 
 
 def test_pre_tool_use_chains_patches_and_keeps_what_nobody_touched(tmp_path: Path):
@@ -110,12 +110,12 @@ def test_an_empty_tool_response_clears_and_an_absent_one_leaves():
 
 
 def test_a_transformed_response_is_what_post_tool_use_sees(tmp_path: Path):
-    stage = play(
+    agent = agent_with(
         entry("post_tool_use", command("cat > seen.json"))
         + entry("tool_response_transform", says(specific(updated_tool_response="***"))),
         cwd=str(tmp_path),
     )
-    stage.fire("post_tool_use", PAYLOADS["tool_response_transform"])
+    agent.fire("post_tool_use", PAYLOADS["tool_response_transform"])
     assert seen(tmp_path)["tool_response"] == "***"
 
 
@@ -130,12 +130,12 @@ def test_hooks_of_other_events_run_at_once(tmp_path: Path):
 
 
 def test_turn_start_hooks_come_before_before_llm_call_hooks_which_see_their_text(tmp_path: Path):
-    stage = play(
+    agent = agent_with(
         entry("before_llm_call", command("cat > seen.json"))
         + entry("turn_start", command("sleep 0.2; echo one"), command("echo two")),
         cwd=str(tmp_path),
     )
-    outcome = stage.fire("before_llm_call", PAYLOADS["before_llm_call"])
+    outcome = agent.fire("before_llm_call", PAYLOADS["before_llm_call"])
     assert [each["content"] for each in seen(tmp_path)["messages"]] == ["hi", "one", "two"]
     assert outcome.context == ("one", "two")
 
@@ -143,22 +143,22 @@ def test_turn_start_hooks_come_before_before_llm_call_hooks_which_see_their_text
 def test_a_rewrite_of_the_messages_does_not_hold_the_text_of_this_turn_twice():
     kept = [{"role": "user", "content": "hi"}, {"role": "system", "content": "now"}]
     turn = entry("turn_start", command("echo now"))
-    stage = play(
+    agent = agent_with(
         turn
         + entry("before_llm_call", says(specific(updated_messages=[*kept, {"role": "user", "content": "x"}])))
     )
-    outcome = stage.fire("turn_start", PAYLOADS["turn_start"])
+    outcome = agent.fire("turn_start", PAYLOADS["turn_start"])
     assert [each["content"] for each in outcome.updated_messages] == ["hi", "x"]
     assert outcome.context == ("now",)
-    stage = play(turn + entry("before_llm_call", says(specific(updated_messages=kept[:1]))))
-    stage.fire("turn_start", PAYLOADS["turn_start"])
-    assert stage.runs[-1].dropped == ("change of turn_start text",)
+    agent = agent_with(turn + entry("before_llm_call", says(specific(updated_messages=kept[:1]))))
+    agent.fire("turn_start", PAYLOADS["turn_start"])
+    assert agent.runs[-1].dropped == ("change of turn_start text",)
 
 
 def test_turn_start_text_is_for_one_request_and_new_each_time(tmp_path: Path):
-    stage = play(entry("turn_start", command("echo x >> n; wc -l < n")), cwd=str(tmp_path))
+    agent = agent_with(entry("turn_start", command("echo x >> n; wc -l < n")), cwd=str(tmp_path))
     request = PAYLOADS["turn_start"]
-    items = [stage.fire("turn_start", request).context_items[0] for _ in range(2)]
+    items = [agent.fire("turn_start", request).context_items[0] for _ in range(2)]
     assert [item.text for item in items] == ["1", "2"]
     assert {(item.placement, item.lives) for item in items} == {("transient", "call")}
     assert request.messages == ({"role": "user", "content": "hi"},)
@@ -168,25 +168,25 @@ def test_a_tool_call_passes_transforms_then_guards_then_the_preempting_lane_then
     def note(word: str) -> str:
         return command(f"cat > {word}.json; echo {word} >> order")
 
-    stage = play(
+    agent = agent_with(
         entry("pre_tool_use", note("plain"))
         + "  - preempt_yolo: true\n    hooks:\n      - " + note("preempt") + "\n"
         + entry("tool_guard", note("guard"))
         + entry("tool_input_transform", note("transform"), says(specific(updated_input={"safe": True}))),
         cwd=str(tmp_path),
     )  # fmt: skip
-    stage.fire("pre_tool_use", TOOL)
+    agent.fire("pre_tool_use", TOOL)
     assert (tmp_path / "order").read_text().split() == ["transform", "guard", "preempt", "plain"]
     assert seen(tmp_path, "preempt.json")["hook_event_name"] == "pre_tool_use"
     assert seen(tmp_path, "guard.json")["tool_input"]["safe"] is True
 
 
 def test_a_guard_is_asked_again_when_a_later_hook_changed_the_call():
-    stage = play(
+    agent = agent_with(
         entry("tool_guard", command("grep -q evil && exit 2; exit 0"))
         + entry("pre_tool_use", says(specific(updated_input={"cmd": "evil"})))
     )
-    assert stage.fire("pre_tool_use", TOOL).blocked
+    assert agent.fire("pre_tool_use", TOOL).blocked
 
 
 def test_the_same_definition_runs_once_and_any_difference_makes_two():
@@ -209,7 +209,7 @@ def test_the_same_definition_runs_once_and_any_difference_makes_two():
 
 def test_the_same_definition_in_two_groups_runs_once_per_call_at_its_first_place():
     hook = command("test 1 = 1")
-    stage = play(
+    agent = agent_with(
         f"""
         post_tool_use:
           - matcher: edit_file
@@ -219,9 +219,9 @@ def test_the_same_definition_in_two_groups_runs_once_per_call_at_its_first_place
           - hooks: [{hook}]
         """
     )
-    stage.fire("post_tool_use", PAYLOADS["post_tool_use"])
-    assert [run.source for run in stage.runs] == ["agent.yaml:10", "agent.yaml:10"]
-    assert len(stage.runs) == 2
+    agent.fire("post_tool_use", PAYLOADS["post_tool_use"])
+    assert [run.source for run in agent.runs] == ["agent.yaml:10", "agent.yaml:10"]
+    assert len(agent.runs) == 2
 
 
 @pytest.mark.parametrize(
@@ -242,21 +242,19 @@ def test_a_flag_is_a_builtin_and_an_equal_explicit_one_runs_once(
 ):
     (tmp_path / "A.md").write_text("be kind")
     for hooks in ("{}", entry(event, f"{{type: builtin, {explicit}}}")):
-        stage = play(hooks, flags, cwd=str(tmp_path))
-        outcome = stage.fire(event, PAYLOADS[event])
-        assert len(stage.runs) == 1
+        agent = agent_with(hooks, flags, cwd=str(tmp_path))
+        outcome = agent.fire(event, PAYLOADS[event])
+        assert len(agent.runs) == 1
         assert text in outcome.context[0]
 
 
 def test_flag_hooks_and_user_hooks_are_added_to_those_of_the_file_for_every_event(tmp_path: Path):
-    agent_file = (
-        "agent.yaml",
-        "project",
-        agent("".join(entry(name, command(f"echo {name}")) for name in PAYLOADS)),
-    )
+    text = agent_file("".join(entry(name, command(f"echo {name}")) for name in PAYLOADS))
     user_text = "settings:\n  hooks:\n    stop: [{type: command, command: 'true', name: mine}]\n"
     docker = dialect()
-    found = read(docker, [agent_file, ("config.yaml", "user", user_text)], handlers())
+    found = read_hooks(
+        docker, [("agent.yaml", "project", text), ("config.yaml", "user", user_text)], handlers()
+    )
     flags = [docker.flag_hook(event_name, f"flag {name}") for name, event_name in docker.events.items()]
     by_event: dict[str, list[str]] = {}
     for hook in (*found.hooks, *flags):
@@ -269,8 +267,8 @@ def test_flag_hooks_and_user_hooks_are_added_to_those_of_the_file_for_every_even
 
 
 def test_post_tool_use_also_runs_for_a_call_that_failed(tmp_path: Path):
-    stage = play(entry("post_tool_use", command("cat > seen.json")), cwd=str(tmp_path))
-    stage.fire("PostToolUseFailure", p.ToolFailure(tool_name="shell", error="no such file"))
+    agent = agent_with(entry("post_tool_use", command("cat > seen.json")), cwd=str(tmp_path))
+    agent.fire("PostToolUseFailure", p.ToolFailure(tool_name="shell", error="no such file"))
     told = seen(tmp_path)
     assert (told["tool_response"], told["tool_error"], told["hook_event_name"]) == (
         "no such file",
@@ -281,9 +279,9 @@ def test_post_tool_use_also_runs_for_a_call_that_failed(tmp_path: Path):
 
 def test_a_steering_message_a_follow_up_and_a_prompt_are_different_events():
     names = ("user_prompt_submit", "user_steering_messages_submit", "user_followup_submit")
-    stage = play("".join(entry(name, command(f"echo {name}")) for name in names))
+    agent = agent_with("".join(entry(name, command(f"echo {name}")) for name in names))
     for name in names:
-        assert stage.fire(name, PAYLOADS[name]).context == (name,)
+        assert agent.fire(name, PAYLOADS[name]).context == (name,)
 
 
 def test_resuming_past_the_limit_is_not_reaching_it():
@@ -291,9 +289,9 @@ def test_resuming_past_the_limit_is_not_reaching_it():
         "on_session_resume", command("true", name="on")
     )
     for extra, name in ((None, "reached"), ({"new_max_iterations": 40}, "on")):
-        stage = play(hooks, extra=extra)
-        stage.fire("on_max_iterations", PAYLOADS["on_max_iterations"])
-        assert [run.hook for run in stage.runs] == [name]
+        agent = agent_with(hooks, extra=extra)
+        agent.fire("on_max_iterations", PAYLOADS["on_max_iterations"])
+        assert [run.hook for run in agent.runs] == [name]
 
 
 TWO_AGENTS = """
@@ -316,23 +314,23 @@ agents:
 def test_an_agents_hooks_run_for_that_agent_and_the_roots_for_everybody_unknown(
     agent_type: Any, ran: str, tmp_path: Path
 ):
-    stage = play_file(TWO_AGENTS, cwd=str(tmp_path), agent_type=agent_type)
-    stage.fire("stop", PAYLOADS["stop"])
+    agent = agent_with_file(TWO_AGENTS, cwd=str(tmp_path), agent_type=agent_type)
+    agent.fire("stop", PAYLOADS["stop"])
     assert [each.name for each in tmp_path.iterdir()] == [f"{ran}.json"]
     assert seen(tmp_path, f"{ran}.json")["agent_name"] == (agent_type or "root")
 
 
 def test_equal_hooks_of_two_agents_are_not_the_same_hook(tmp_path: Path):
-    stage = play_file(TWO_AGENTS, cwd=str(tmp_path), agent_type="reader")
-    stage.fire("stop", PAYLOADS["stop"])
+    agent = agent_with_file(TWO_AGENTS, cwd=str(tmp_path), agent_type="reader")
+    agent.fire("stop", PAYLOADS["stop"])
     assert seen(tmp_path, "writer.json")["agent_name"] == "reader"
 
 
 def test_builtins_are_private_to_the_engine_they_were_given_to():
     hooks = "session_start: [{type: builtin, command: mine}]"
-    stage = play(hooks, builtins={"mine": quiet})
-    assert stage.fire("session_start", PAYLOADS["session_start"]) == Outcome()
-    other = play_file(agent(hooks))
+    agent = agent_with(hooks, builtins={"mine": quiet})
+    assert agent.fire("session_start", PAYLOADS["session_start"]) == Outcome()
+    other = agent_with_file(agent_file(hooks))
     assert [each.code for each in other.reading.diagnostics] == ["cannot-run"]
 
 
@@ -345,12 +343,12 @@ def test_variables_and_a_directory_reach_commands(tmp_path: Path, monkeypatch: p
         env={"A": "${env.OUTSIDE}!", "B": "$OUTSIDE", "OUTSIDE": "replaced"},
         working_dir="${env.PLACE}/in",
     )
-    stage = play(entry("session_start", hook))
-    assert stage.fire("session_start", PAYLOADS["session_start"]).context == (
+    agent = agent_with(entry("session_start", hook))
+    assert agent.fire("session_start", PAYLOADS["session_start"]).context == (
         f"{tmp_path}/in\nfrom outside!|$OUTSIDE|replaced",
     )
     monkeypatch.setenv("OUTSIDE", "later")
-    assert "later!" in stage.fire("session_start", PAYLOADS["session_start"]).context[0]
+    assert "later!" in agent.fire("session_start", PAYLOADS["session_start"]).context[0]
 
 
 @pytest.mark.parametrize("directory", ["~/in", "$PLACE/in", "${PLACE}/in", "in"])
@@ -371,8 +369,8 @@ def test_variables_and_a_directory_reach_builtins(tmp_path: Path):
         found.append((args, scene.cwd, scene.extra))
 
     hook = '{type: builtin, command: note, args: [1, true, x], working_dir: sub, env: {A: "1", N: 2}}'
-    stage = play(entry("session_start", hook), builtins={"note": note}, cwd=str(tmp_path))
-    stage.fire("session_start", PAYLOADS["session_start"])
+    agent = agent_with(entry("session_start", hook), builtins={"note": note}, cwd=str(tmp_path))
+    agent.fire("session_start", PAYLOADS["session_start"])
     assert found == [(("1", "true", "x"), f"{tmp_path}/sub", {"env": {"A": "1", "N": "2"}})]
 
 
@@ -383,16 +381,16 @@ def test_a_trace_is_handed_on():
 
 @pytest.mark.parametrize(("written", "seconds"), [("", 60), (", timeout: 5", 5)])
 def test_a_timeout_is_in_seconds_and_60_when_left_out(written: str, seconds: float):
-    assert reading(entry("stop", f"{{type: command, command: x{written}}}")).hooks[0].timeout == seconds
+    assert read_agent(entry("stop", f"{{type: command, command: x{written}}}")).hooks[0].timeout == seconds
 
 
 def test_a_timeout_of_0_is_60_seconds():
-    found = reading(entry("stop", "{type: command, command: x, timeout: 0}"))
+    found = read_agent(entry("stop", "{type: command, command: x, timeout: 0}"))
     assert found.hooks[0].timeout == 60
     assert [each.severity for each in found.diagnostics] == ["warning"]
 
 
 def test_a_hook_knows_its_file_and_line():
-    found = reading("stop:\n  - type: command\n    command: x\n")
+    found = read_agent("stop:\n  - type: command\n    command: x\n")
     assert str(found.hooks[0].where) == "agent.yaml:6"
     assert json.dumps(found.hooks[0].dialect) == '"docker-agent"'

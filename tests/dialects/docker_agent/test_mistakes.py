@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from hookline.dialects.docker_agent import dialect
-from tests.dialects.docker_agent.stage import handlers, reading
-from tests.dialects.play import lines, read
+from tests.dialects.docker_agent.hooks import handlers, read_agent
+from tests.dialects.hooked_agent import lines_and_codes, read_hooks
 
 MISTAKES = (Path(__file__).parent / "mistakes.yaml").read_text()
 _MARK = re.compile(r"#! ([a-z -]+?)(?: (-\d))?$")
@@ -24,20 +24,20 @@ def expected() -> list[tuple[int, str]]:
 
 
 def test_every_mistake_is_reported_once_on_its_line():
-    found = read(dialect(), [("agent.yaml", "project", MISTAKES)], handlers())
-    reported = sorted((line or 0, code) for line, code in lines(found.diagnostics))
+    found = read_hooks(dialect(), [("agent.yaml", "project", MISTAKES)], handlers())
+    reported = sorted((line or 0, code) for line, code in lines_and_codes(found.diagnostics))
     assert reported == expected()
 
 
 def test_every_mistake_has_words_and_most_a_fix():
-    found = read(dialect(), [("agent.yaml", "project", MISTAKES)], handlers())
+    found = read_hooks(dialect(), [("agent.yaml", "project", MISTAKES)], handlers())
     assert all(each.message and each.where.file == "agent.yaml" for each in found.diagnostics)
     fixes = [each for each in found.diagnostics if each.fix]
     assert len(fixes) > len(found.diagnostics) / 2
 
 
 def test_what_is_refused_is_dropped_and_the_rest_loads():
-    found = read(dialect(), [("agent.yaml", "project", MISTAKES)], handlers())
+    found = read_hooks(dialect(), [("agent.yaml", "project", MISTAKES)], handlers())
     stop = [hook for hook in found.hooks if hook.policy.event_name == "stop"]
     assert [hook.timeout for hook in stop] == [60, 5000, 60, 60]
     assert not [
@@ -56,7 +56,7 @@ def test_what_is_refused_is_dropped_and_the_rest_loads():
     ],
 )
 def test_what_docker_agent_refuses_at_load_is_an_error_and_the_entry_is_dropped(hooks: str, code: str):
-    found = reading(hooks)
+    found = read_agent(hooks)
     assert [(each.severity, each.code) for each in found.diagnostics] == [("error", code)]
     assert found.hooks == ()
 
@@ -74,7 +74,7 @@ def test_what_docker_agent_refuses_at_load_is_an_error_and_the_entry_is_dropped(
     ],
 )
 def test_files_that_hold_no_hooks(text: str):
-    found = read(dialect(), [("agent.yaml", "project", text)], handlers())
+    found = read_hooks(dialect(), [("agent.yaml", "project", text)], handlers())
     assert found.hooks == ()
 
 
@@ -84,7 +84,7 @@ def test_files_that_hold_no_hooks(text: str):
     ids=["open", "tab", "alias bomb", "two documents", "11 MB", "deep"],
 )
 def test_a_text_that_is_not_yaml_is_a_diagnostic(text: str):
-    found = read(dialect(), [("agent.yaml", "project", text)], handlers())
+    found = read_hooks(dialect(), [("agent.yaml", "project", text)], handlers())
     assert found.hooks == ()
     assert found.diagnostics
 
@@ -92,7 +92,7 @@ def test_a_text_that_is_not_yaml_is_a_diagnostic(text: str):
 def test_matchers_that_look_odd_and_are_right():
     for matcher in ("(shell|edit_file)", "mcp:.*", "read_(file|dir)", "a[, ]b", ".*", "shell_.*"):
         assert (
-            reading(
+            read_agent(
                 f"tool_guard: [{{matcher: '{matcher}', hooks: [{{type: command, command: x}}]}}]"
             ).diagnostics
             == ()

@@ -7,14 +7,14 @@ import pytest
 
 from hookline.dialects.docker_agent.templates import TemplateError, template
 from hookline.model.outcome import Outcome
-from tests.dialects.docker_agent.stage import (
+from tests.dialects.docker_agent.hooks import (
     PAYLOADS,
     TOOL,
-    Paper,
-    agent,
+    ScriptedCompleter,
+    agent_file,
+    agent_with,
+    agent_with_file,
     entry,
-    play,
-    play_file,
     says,
     specific,
 )
@@ -32,10 +32,10 @@ def short(text: str) -> str:
     return repr(text[:30])
 
 
-def judged(*replies: str, event: str = "pre_tool_use") -> tuple[Outcome, Any, Paper]:
-    paper = Paper(*replies)
-    stage = play(entry(event, JUDGE), model=paper)
-    return stage.fire(event, TOOL), stage.runs[0], paper
+def judged(*replies: str, event: str = "pre_tool_use") -> tuple[Outcome, Any, ScriptedCompleter]:
+    paper = ScriptedCompleter(*replies)
+    agent = agent_with(entry(event, JUDGE), model=paper)
+    return agent.fire(event, TOOL), agent.runs[0], paper
 
 
 def test_a_judge_is_asked_with_its_own_model_and_prompt():
@@ -69,26 +69,26 @@ def test_a_model_that_is_gone_fails_closed_before_a_tool():
 
 
 def test_a_judge_sees_the_rewritten_input():
-    paper = Paper('{"decision":"allow"}')
-    stage = play(entry("pre_tool_use", says(specific(updated_input={"cmd": "rm"})), JUDGE), model=paper)
-    stage.fire("pre_tool_use", TOOL)
+    paper = ScriptedCompleter('{"decision":"allow"}')
+    agent = agent_with(entry("pre_tool_use", says(specific(updated_input={"cmd": "rm"})), JUDGE), model=paper)
+    agent.fire("pre_tool_use", TOOL)
     assert paper.asked[0][0] == "May it rm?"
 
 
 def test_a_reply_without_a_schema_is_text_for_the_model():
-    paper = Paper("  keep going  ")
-    stage = play(
+    paper = ScriptedCompleter("  keep going  ")
+    agent = agent_with(
         entry("turn_start", "{type: model, model: m, prompt: 'Session {{ .SessionID }}'}"), model=paper
     )
-    assert stage.fire("turn_start", PAYLOADS["turn_start"]).context == ("keep going",)
+    assert agent.fire("turn_start", PAYLOADS["turn_start"]).context == ("keep going",)
     assert paper.asked[0][0] == "Session s"
     assert "JSON" not in paper.asked[0][1]
 
 
 def test_text_of_a_model_where_no_text_goes_is_dropped_with_a_word():
-    stage = play(entry("stop", "{type: model, model: m, prompt: hi}"), model=Paper("text"))
-    stage.fire("stop", PAYLOADS["stop"])
-    assert stage.runs[0].dropped == ("the model's reply",)
+    agent = agent_with(entry("stop", "{type: model, model: m, prompt: hi}"), model=ScriptedCompleter("text"))
+    agent.fire("stop", PAYLOADS["stop"])
+    assert agent.runs[0].dropped == ("the model's reply",)
 
 
 @pytest.mark.parametrize(
@@ -102,17 +102,17 @@ def test_text_of_a_model_where_no_text_goes_is_dropped_with_a_word():
     ],
 )
 def test_a_model_hook_that_cannot_work_is_reported_and_fails_when_due(hook: str, code: str):
-    stage = play_file(agent(entry("pre_tool_use", hook)), model=Paper("hi"))
-    assert [each.code for each in stage.reading.diagnostics] == [code]
-    assert stage.fire("pre_tool_use", TOOL).blocked
-    assert stage.runs[0].status == "not_started"
+    agent = agent_with_file(agent_file(entry("pre_tool_use", hook)), model=ScriptedCompleter("hi"))
+    assert [each.code for each in agent.reading.diagnostics] == [code]
+    assert agent.fire("pre_tool_use", TOOL).blocked
+    assert agent.runs[0].status == "not_started"
 
 
 def test_a_prompt_that_fails_on_this_payload_is_a_failure_of_the_hook_only():
     hook = "{type: model, model: m, prompt: '{{ .Prompt.inner }}', on_error: ignore}"
-    stage = play(entry("user_prompt_submit", hook), model=Paper("hi"))
-    assert not stage.fire("user_prompt_submit", PAYLOADS["user_prompt_submit"]).blocked
-    assert stage.runs[0].cause == "not_started"
+    agent = agent_with(entry("user_prompt_submit", hook), model=ScriptedCompleter("hi"))
+    assert not agent.fire("user_prompt_submit", PAYLOADS["user_prompt_submit"]).blocked
+    assert agent.runs[0].cause == "not_started"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hookline.model.errors import ConfigError, UnknownEventError
 from hookline.model.events import POST_TOOL_USE_FAILURE
 from hookline.model.scene import Scene
 from hookline.model.wire import Call
-from tests.dialects.docker_agent.stage import EXTRA, PAYLOADS, TOOL, a_call, command, fire, seen
+from tests.dialects.docker_agent.hooks import EXTRA, PAYLOADS, TOOL, a_call, command, fire, seen
 
 #: What each event says beside session_id, cwd, hook_event_name and agent_name.
 TOLD: dict[str, dict[str, Any]] = {

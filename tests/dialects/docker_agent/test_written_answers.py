@@ -19,7 +19,7 @@ from hookline.model.outcome import (
 )
 from hookline.model.raw import Exited
 from hookline.model.wire import HookReply
-from tests.dialects.docker_agent.stage import PAYLOADS, a_call
+from tests.dialects.docker_agent.hooks import PAYLOADS, a_call
 
 DIALECT = dialect()
 VALUES: dict[str, Any] = {

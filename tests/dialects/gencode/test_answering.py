@@ -19,7 +19,7 @@ from hookline.model.outcome import (
 from hookline.model.raw import Exited
 from hookline.model.scene import Scene
 from hookline.model.wire import Call, Decoded, HookReply
-from tests.dialects.gencode.stage import PAYLOADS
+from tests.dialects.gencode.hooks import PAYLOADS
 
 EVERYTHING = Outcome(
     edits=(Edit({"command": "other"}, field="tool_input"),),

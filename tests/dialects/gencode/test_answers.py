@@ -4,13 +4,13 @@ from typing import Any
 import pytest
 
 from hookline.model.outcome import Outcome, PermissionUpdate
-from tests.dialects.gencode.stage import PAYLOADS, bash, play_of, prints, says
-from tests.dialects.play import Play
+from tests.dialects.gencode.hooks import PAYLOADS, agent_with_hooks, bash, prints, says
+from tests.dialects.hooked_agent import HookedAgent
 
 
-def fired(event: str, *answers: Any) -> tuple[Outcome, Play]:
-    stage = play_of(event, *(prints(answer) for answer in answers))
-    return stage.fire(event, PAYLOADS[event]), stage
+def fired(event: str, *answers: Any) -> tuple[Outcome, HookedAgent]:
+    agent = agent_with_hooks(event, *(prints(answer) for answer in answers))
+    return agent.fire(event, PAYLOADS[event]), agent
 
 
 @pytest.mark.parametrize(
@@ -60,29 +60,29 @@ def test_the_most_restrictive_decision_wins(first: str, second: str, permission:
 
 def test_a_permission_decision_other_than_no_counts_at_pre_tool_use_only() -> None:
     for decision in ("allow", "ask"):
-        outcome, stage = fired("PermissionRequest", says("PermissionRequest", permissionDecision=decision))
+        outcome, agent = fired("PermissionRequest", says("PermissionRequest", permissionDecision=decision))
         assert outcome.votes == ()
-        assert stage.runs[0].dropped == ("hookSpecificOutput.permissionDecision",)
+        assert agent.runs[0].dropped == ("hookSpecificOutput.permissionDecision",)
     assert fired("PermissionRequest", says("PermissionRequest", permissionDecision="deny"))[0].blocked
 
 
 def test_a_decision_that_does_not_exist_is_passed_over_and_named() -> None:
-    outcome, stage = fired("PreToolUse", says("PreToolUse", permissionDecision="Deny"))
+    outcome, agent = fired("PreToolUse", says("PreToolUse", permissionDecision="Deny"))
     assert outcome.votes == ()
-    assert stage.runs[0].dropped == ("hookSpecificOutput.permissionDecision",)
+    assert agent.runs[0].dropped == ("hookSpecificOutput.permissionDecision",)
 
 
 @pytest.mark.parametrize("named", ["PreToolUse", "PermissionRequest", ""])
 def test_a_request_decision_at_pre_tool_use_is_ignored_and_named(named: str) -> None:
-    outcome, stage = fired("PreToolUse", says(named, decision={"behavior": "deny", "message": "no"}))
+    outcome, agent = fired("PreToolUse", says(named, decision={"behavior": "deny", "message": "no"}))
     assert not outcome.blocked
-    assert stage.runs[0].dropped == ("hookSpecificOutput.decision",)
+    assert agent.runs[0].dropped == ("hookSpecificOutput.decision",)
 
 
 def test_a_request_decision_must_name_its_event() -> None:
-    outcome, stage = fired("PermissionRequest", says("PreToolUse", decision={"behavior": "allow"}))
+    outcome, agent = fired("PermissionRequest", says("PreToolUse", decision={"behavior": "allow"}))
     assert outcome.votes == ()
-    assert stage.runs[0].dropped == ("hookSpecificOutput.decision",)
+    assert agent.runs[0].dropped == ("hookSpecificOutput.decision",)
 
 
 def test_a_request_is_allowed_with_rules_mode_directories_and_another_input() -> None:
@@ -98,8 +98,8 @@ def test_a_request_is_allowed_with_rules_mode_directories_and_another_input() ->
         "Bash(git status)",
     ]
     decision = {"behavior": "allow", "updatedInput": {"command": "ls -l"}, "updatedPermissions": updates}
-    outcome, stage = fired("PermissionRequest", says("PermissionRequest", decision=decision))
-    by = stage.runs[0].hook
+    outcome, agent = fired("PermissionRequest", says("PermissionRequest", decision=decision))
+    by = agent.runs[0].hook
     assert outcome.permission == "allow"
     assert outcome.updated_input == {"command": "ls -l"}
     assert outcome.permission_updates == (
@@ -148,9 +148,9 @@ def test_interrupt_does_not_take_an_allow_back() -> None:
 
 
 def test_rules_can_only_come_from_a_request() -> None:
-    outcome, stage = fired("PreToolUse", says("PreToolUse", updatedPermissions=["Bash"]))
+    outcome, agent = fired("PreToolUse", says("PreToolUse", updatedPermissions=["Bash"]))
     assert outcome.permission_updates == ()
-    assert stage.runs[0].dropped == ("hookSpecificOutput.updatedPermissions",)
+    assert agent.runs[0].dropped == ("hookSpecificOutput.updatedPermissions",)
 
 
 @pytest.mark.parametrize(
@@ -188,22 +188,22 @@ def test_the_last_rewrite_wins_as_a_whole_and_contexts_join() -> None:
 
 
 def test_every_hook_sees_the_original_input() -> None:
-    stage = play_of(
+    agent = agent_with_hooks(
         "PreToolUse",
         prints(says("PreToolUse", updatedInput={"command": "changed"})),
         "grep -q changed && exit 2 || exit 0",
     )
-    assert not stage.fire("PreToolUse", bash("ls")).blocked
+    assert not agent.fire("PreToolUse", bash("ls")).blocked
 
 
 def test_an_old_style_decision_is_never_used_and_named() -> None:
-    outcome, stage = fired("PreToolUse", {"decision": "block", "reason": "no", "suppressOutput": True})
+    outcome, agent = fired("PreToolUse", {"decision": "block", "reason": "no", "suppressOutput": True})
     assert outcome.votes == ()
-    assert stage.runs[0].dropped == ("decision", "suppressOutput")
+    assert agent.runs[0].dropped == ("decision", "suppressOutput")
 
 
 def test_what_an_event_cannot_do_is_dropped_and_named() -> None:
-    outcome, stage = fired(
+    outcome, agent = fired(
         "UserPromptSubmit",
         says(
             "UserPromptSubmit",
@@ -214,7 +214,7 @@ def test_what_an_event_cannot_do_is_dropped_and_named() -> None:
         ),
     )
     assert outcome.context == ("kept",)
-    assert set(stage.runs[0].dropped) == {"rewrite", "watch_paths", "initial_user_message"}
+    assert set(agent.runs[0].dropped) == {"rewrite", "watch_paths", "initial_user_message"}
 
 
 @pytest.mark.parametrize(
@@ -230,9 +230,9 @@ def test_what_an_event_cannot_do_is_dropped_and_named() -> None:
     ],
 )
 def test_one_value_of_the_wrong_type_and_the_whole_answer_does_not_count(answer: Any) -> None:
-    outcome, stage = fired("PreToolUse", answer)
+    outcome, agent = fired("PreToolUse", answer)
     assert not outcome.blocked
-    assert stage.runs[0].cause == "unreadable"
+    assert agent.runs[0].cause == "unreadable"
 
 
 @pytest.mark.parametrize(
@@ -240,9 +240,9 @@ def test_one_value_of_the_wrong_type_and_the_whole_answer_does_not_count(answer:
 )
 def test_updates_of_the_wrong_type_do_not_count(updates: Any) -> None:
     decision = {"behavior": "allow", "updatedPermissions": updates}
-    outcome, stage = fired("PermissionRequest", says("PermissionRequest", decision=decision))
+    outcome, agent = fired("PermissionRequest", says("PermissionRequest", decision=decision))
     assert outcome.votes == ()
-    assert stage.runs[0].cause == "unreadable"
+    assert agent.runs[0].cause == "unreadable"
 
 
 @pytest.mark.parametrize(
@@ -262,5 +262,5 @@ def test_json_is_read_as_go_reads_it(text: str) -> None:
 def test_broken_characters_are_replaced() -> None:
     half = json.dumps({"continue": False, "stopReason": "a\ud800b"})
     assert fired("PreToolUse", half)[0].reason == "a\ufffdb"
-    stage = play_of("PreToolUse", """printf '{"continue": false, "stopReason": "a\\377b"}'""")
-    assert stage.fire("PreToolUse", bash("ls")).reason == "a\ufffdb"
+    agent = agent_with_hooks("PreToolUse", """printf '{"continue": false, "stopReason": "a\\377b"}'""")
+    assert agent.fire("PreToolUse", bash("ls")).reason == "a\ufffdb"

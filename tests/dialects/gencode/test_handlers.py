@@ -8,21 +8,21 @@ import pytest
 from hookline.handlers.agent import AgentRun, AgentTool, Step, ToolOutput
 from hookline.handlers.registry import Handler, standard_handlers
 from hookline.model.outcome import Outcome
-from tests.dialects.gencode.stage import bash, play_of, says
-from tests.dialects.play import Play
+from tests.dialects.gencode.hooks import agent_with_hooks, bash, says
+from tests.dialects.hooked_agent import HookedAgent
 from tests.handlers.servers import Answer, Server, response, serving
 
 NO = says("PreToolUse", permissionDecision="deny", permissionDecisionReason="not here")
 
 
-def posted(answer: Answer, path: str = "/hook", **entry: Any) -> tuple[Outcome, Play, Server]:
-    async def main() -> tuple[Outcome, Play, Server]:
+def posted(answer: Answer, path: str = "/hook", **entry: Any) -> tuple[Outcome, HookedAgent, Server]:
+    async def main() -> tuple[Outcome, HookedAgent, Server]:
         async with serving(answer) as server:
-            stage = play_of("PreToolUse", {"type": "http", "url": server.url + path, **entry})
+            agent = agent_with_hooks("PreToolUse", {"type": "http", "url": server.url + path, **entry})
             call = bash("ls")
-            outcome = await stage.session.dispatch(stage.dialect.events["PreToolUse"].event, call)
-            await stage.engine.close()
-            return outcome, stage, server
+            outcome = await agent.session.dispatch(agent.dialect.events["PreToolUse"].event, call)
+            await agent.engine.close()
+            return outcome, agent, server
 
     return asyncio.run(main())
 
@@ -43,25 +43,25 @@ def test_http_gets_the_payload_and_answers_in_json(monkeypatch: pytest.MonkeyPat
     assert seen.header("X-Plain") == "as it is"
     assert json.loads(seen.body)["tool_input"] == {"command": "ls"}
     for status in ("400 Bad Request", "404 Not Found", "500 Broken"):
-        outcome, stage, _ = posted(response(json.dumps(NO).encode(), status))
+        outcome, agent, _ = posted(response(json.dumps(NO).encode(), status))
         assert not outcome.blocked
-        assert stage.runs[0].cause == "transport"
+        assert agent.runs[0].cause == "transport"
 
 
 def test_an_empty_body_says_nothing_and_text_cannot_be_read() -> None:
-    outcome, stage, _ = posted(response(b""))
-    assert (outcome.votes, stage.runs[0].status) == ((), "ok")
-    outcome, stage, _ = posted(response(b"fine"))
-    assert (outcome.votes, stage.runs[0].cause) == ((), "unreadable")
+    outcome, agent, _ = posted(response(b""))
+    assert (outcome.votes, agent.runs[0].status) == ((), "ok")
+    outcome, agent, _ = posted(response(b"fine"))
+    assert (outcome.votes, agent.runs[0].cause) == ((), "unreadable")
 
 
 def test_http_has_its_timeout_too() -> None:
     async def never(_seen: Any, _writer: Any) -> None:
         await asyncio.sleep(60)
 
-    outcome, stage, _ = posted(never, timeout=1)
+    outcome, agent, _ = posted(never, timeout=1)
     assert not outcome.blocked
-    assert stage.runs[0].status == "timed_out"
+    assert agent.runs[0].status == "timed_out"
 
 
 class Model:
@@ -93,9 +93,9 @@ class Runner:
         return Step(self.text)
 
 
-def asked(entry: Mapping[str, Any], handlers: Mapping[str, Handler]) -> tuple[Outcome, Play]:
-    stage = play_of("PreToolUse", entry, handlers=handlers)
-    return stage.fire("PreToolUse", bash("ls")), stage
+def asked(entry: Mapping[str, Any], handlers: Mapping[str, Handler]) -> tuple[Outcome, HookedAgent]:
+    agent = agent_with_hooks("PreToolUse", entry, handlers=handlers)
+    return agent.fire("PreToolUse", bash("ls")), agent
 
 
 def test_a_prompt_has_the_payload_in_place_of_its_arguments_or_below() -> None:
@@ -114,23 +114,23 @@ def test_a_prompt_has_the_payload_in_place_of_its_arguments_or_below() -> None:
     assert (small, usual) == ("small", None)
     assert "exactly one JSON object" in system
     assert '"continue": false' in system
-    outcome, stage = asked({"type": "prompt", "prompt": "x"}, standard_handlers())
-    assert (outcome.blocked, stage.runs[0].status) == (False, "not_started")
+    outcome, agent = asked({"type": "prompt", "prompt": "x"}, standard_handlers())
+    assert (outcome.blocked, agent.runs[0].status) == (False, "not_started")
 
 
 @pytest.mark.parametrize("reply", ["no", "```json\n{}\n```", '{"continue": false} because'])
 def test_a_reply_that_is_more_than_json_is_not_read(reply: str) -> None:
     entry = {"type": "prompt", "prompt": "x"}
-    outcome, stage = asked(entry, standard_handlers(completer=Model(reply)))
-    assert (outcome.votes, stage.runs[0].cause) == ((), "unreadable")
+    outcome, agent = asked(entry, standard_handlers(completer=Model(reply)))
+    assert (outcome.votes, agent.runs[0].cause) == ((), "unreadable")
 
 
 @pytest.mark.parametrize("kind", ["prompt", "agent"])
 def test_without_a_model_it_is_reported_fails_and_goes_on(kind: str) -> None:
-    outcome, stage = asked({"type": kind, "prompt": "x"}, standard_handlers())
-    assert [one.code for one in stage.reading.diagnostics] == ["cannot-run"]
+    outcome, agent = asked({"type": kind, "prompt": "x"}, standard_handlers())
+    assert [one.code for one in agent.reading.diagnostics] == ["cannot-run"]
     assert not outcome.blocked
-    assert stage.runs[0].status == "not_started"
+    assert agent.runs[0].status == "not_started"
     assert len(outcome.messages) == 1
 
 
@@ -152,13 +152,13 @@ def test_a_prompt_has_its_timeout_too() -> None:
             return self.text
 
     entry = {"type": "prompt", "prompt": "x", "timeout": 1}
-    outcome, stage = asked(entry, standard_handlers(completer=Slow(json.dumps(NO))))
+    outcome, agent = asked(entry, standard_handlers(completer=Slow(json.dumps(NO))))
     assert not outcome.blocked
-    assert stage.runs[0].status == "timed_out"
+    assert agent.runs[0].status == "timed_out"
 
 
 def test_a_line_that_asks_the_user_something_is_no_answer() -> None:
-    stage = play_of("PreToolUse", """echo '{"prompt": "p1", "message": "sure?"}'; cat > /dev/null""")
-    outcome = stage.fire("PreToolUse", bash("ls"))
+    agent = agent_with_hooks("PreToolUse", """echo '{"prompt": "p1", "message": "sure?"}'; cat > /dev/null""")
+    outcome = agent.fire("PreToolUse", bash("ls"))
     assert outcome.votes == ()
-    assert stage.runs[0].dropped == ("prompt", "message")
+    assert agent.runs[0].dropped == ("prompt", "message")

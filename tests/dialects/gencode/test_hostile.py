@@ -15,8 +15,8 @@ from hookline.model.errors import ConfigError, UnknownEventError
 from hookline.model.raw import Broke, Exited, Replied, Returned
 from hookline.model.scene import Scene
 from hookline.model.wire import Call, Decoded
-from tests.dialects.gencode.stage import PAYLOADS
-from tests.dialects.play import read
+from tests.dialects.gencode.hooks import PAYLOADS
+from tests.dialects.hooked_agent import read_hooks
 
 NESTED = b'{"hookSpecificOutput":' * 100_000
 HOSTILE = [
@@ -144,7 +144,7 @@ _CONFIG: Some = st.one_of(
 @settings(max_examples=300, deadline=None)
 @given(_CONFIG, st.sampled_from([".gen/settings.json", ".claude/settings.json"]))
 def test_any_settings_give_hooks_and_diagnostics(config: Any, file: str) -> None:
-    reading = read(dialect(), [(file, "project", json.dumps({"hooks": config}))])
+    reading = read_hooks(dialect(), [(file, "project", json.dumps({"hooks": config}))])
     for hook in reading.hooks:
         assert hook.dialect == "gen-code"
     for one in reading.diagnostics:

@@ -6,7 +6,7 @@ import pytest
 
 from hookline.dialects.gencode import dialect
 from hookline.handlers.command import CommandSpec
-from tests.dialects.play import File, Play, lines, read
+from tests.dialects.hooked_agent import File, HookedAgent, lines_and_codes, read_hooks
 
 
 def layer(file: str, hooks: dict[str, list[str]]) -> File:
@@ -27,7 +27,7 @@ def layer(file: str, hooks: dict[str, list[str]]) -> File:
 
 
 def in_force(event: str, files: Sequence[File]) -> list[str]:
-    reading = read(dialect(), files)
+    reading = read_hooks(dialect(), files)
     return [cast("CommandSpec", hook.spec).command for hook in reading.hooks if hook.event.name == event]
 
 
@@ -65,7 +65,7 @@ def test_claude_files_add_up_where_no_file_of_its_own_names_the_event() -> None:
 def test_permission_requests_of_claude_files_are_never_taken_over_and_reported() -> None:
     files = [layer(CLAUDE, {"PermissionRequest": ["claude"]})]
     assert in_force("PermissionRequest", files) == []
-    assert [one.code for one in read(dialect(), files).diagnostics] == ["not-inherited"]
+    assert [one.code for one in read_hooks(dialect(), files).diagnostics] == ["not-inherited"]
     files.append(layer(PLUGIN, {"PermissionRequest": ["plugin"]}))
     assert in_force("PermissionRequest", files) == ["plugin"]
 
@@ -98,17 +98,17 @@ def test_a_plugin_is_replaced_by_user_and_project_event_by_event(by: str) -> Non
 @pytest.mark.parametrize("file", [PLUGIN, "/p/my-plugin/.gen-plugin/plugin.json", "/p/my-plugin/plugin.json"])
 def test_a_plugin_command_knows_its_directory(file: str) -> None:
     command = """echo '${GEN_PLUGIN_ROOT}|${CLAUDE_PLUGIN_ROOT}'"|$GEN_PLUGIN_ROOT" >&2; exit 2"""
-    stage = Play(dialect(), [layer(file, {"UserPromptSubmit": [command]})])
-    outcome = stage.fire("UserPromptSubmit", {"prompt": "x"})
+    agent = HookedAgent(dialect(), [layer(file, {"UserPromptSubmit": [command]})])
+    outcome = agent.fire("UserPromptSubmit", {"prompt": "x"})
     assert outcome.reason == "/p/my-plugin|/p/my-plugin|/p/my-plugin"
-    assert stage.reading.hooks[0].scope == "plugin"
+    assert agent.reading.hooks[0].scope == "plugin"
 
 
 def test_a_file_that_is_not_json_is_skipped_with_its_line_and_the_rest_loads() -> None:
     broken = '{\n  "hooks": {\n    "Stop": [,]\n  }\n}'
     files: list[File] = [layer(USER, {"Stop": ["user"]}), (PROJECT, "project", broken)]
-    reading = read(dialect(), files)
-    assert lines(reading.diagnostics) == [(3, "syntax")]
+    reading = read_hooks(dialect(), files)
+    assert lines_and_codes(reading.diagnostics) == [(3, "syntax")]
     assert in_force("Stop", files) == ["user"]
 
 

@@ -1,16 +1,16 @@
 import pytest
 
 from hookline.model import payloads as p
-from tests.dialects.gencode.stage import PAYLOADS, bash, play, play_of, prints
-from tests.dialects.play import lines
+from tests.dialects.gencode.hooks import PAYLOADS, agent_with, agent_with_hooks, bash, prints
+from tests.dialects.hooked_agent import lines_and_codes
 
 BLOCK = prints(code=2, stderr="no")
 
 
 def runs(event: str, matcher: str, payload: object) -> bool:
-    stage = play_of(event, "true", matcher=matcher)
-    stage.fire(event, payload)
-    return bool(stage.runs)
+    agent = agent_with_hooks(event, "true", matcher=matcher)
+    agent.fire(event, payload)
+    return bool(agent.runs)
 
 
 @pytest.mark.parametrize(
@@ -53,39 +53,41 @@ def test_a_tool_pattern_works_as_a_matcher(matcher: str, command: str, wanted: b
 
 @pytest.mark.parametrize(("command", "wanted"), [("cd x && git status", True), ("cd x && ls", False)])
 def test_if_looks_at_every_command_of_a_line(command: str, wanted: bool) -> None:
-    stage = play_of("PreToolUse", {"command": BLOCK, "if": "Bash(git:*)"})
-    assert stage.fire("PreToolUse", bash(command)).blocked is wanted
+    agent = agent_with_hooks("PreToolUse", {"command": BLOCK, "if": "Bash(git:*)"})
+    assert agent.fire("PreToolUse", bash(command)).blocked is wanted
 
 
 @pytest.mark.parametrize(
     ("command", "wanted"), [("git push origin", True), ("git status", False), ("hg push origin", False)]
 )
 def test_a_tool_pattern_and_an_if_must_both_hold(command: str, wanted: bool) -> None:
-    stage = play_of("PreToolUse", {"command": BLOCK, "if": "Bash(* push *)"}, matcher="Bash(git:*)")
-    assert stage.fire("PreToolUse", bash(command)).blocked is wanted
+    agent = agent_with_hooks("PreToolUse", {"command": BLOCK, "if": "Bash(* push *)"}, matcher="Bash(git:*)")
+    assert agent.fire("PreToolUse", bash(command)).blocked is wanted
 
 
 def test_if_on_an_event_without_a_tool_never_runs_and_is_reported() -> None:
-    stage = play_of("UserPromptSubmit", {"command": BLOCK, "if": "Bash(git:*)"})
-    assert [one.code for one in stage.reading.diagnostics] == ["never-runs"]
-    assert not stage.fire("UserPromptSubmit", p.Prompt(prompt="git status")).blocked
-    assert not stage.runs
+    agent = agent_with_hooks("UserPromptSubmit", {"command": BLOCK, "if": "Bash(git:*)"})
+    assert [one.code for one in agent.reading.diagnostics] == ["never-runs"]
+    assert not agent.fire("UserPromptSubmit", p.Prompt(prompt="git status")).blocked
+    assert not agent.runs
 
 
 @pytest.mark.parametrize(
     "event", ["PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "PermissionDenied"]
 )
 def test_if_is_read_at_every_event_about_a_tool(event: str) -> None:
-    stage = play_of(event, {"command": "true", "if": "Bash(ls:*)"}, {"command": "true", "if": "Read(x)"})
-    assert not stage.reading.diagnostics
-    stage.fire(event, PAYLOADS[event])
-    assert {run.status for run in stage.runs} <= {"ok", "detached"}
-    assert len({run.run_id for run in stage.runs}) == 1
+    agent = agent_with_hooks(
+        event, {"command": "true", "if": "Bash(ls:*)"}, {"command": "true", "if": "Read(x)"}
+    )
+    assert not agent.reading.diagnostics
+    agent.fire(event, PAYLOADS[event])
+    assert {run.status for run in agent.runs} <= {"ok", "detached"}
+    assert len({run.run_id for run in agent.runs}) == 1
 
 
 @pytest.mark.parametrize("event", ["UserPromptSubmit", "Stop", "TaskCreated", "TaskCompleted", "CwdChanged"])
 def test_a_matcher_where_nothing_can_be_matched_never_runs_and_is_reported(event: str) -> None:
-    stage = play(
+    agent = agent_with(
         f"""{{
   "hooks": {{
     "{event}": [
@@ -97,17 +99,17 @@ def test_a_matcher_where_nothing_can_be_matched_never_runs_and_is_reported(event
   }}
 }}"""
     )
-    assert lines(stage.reading.diagnostics) == [(5, "dead-matcher")]
-    stage.fire(event, PAYLOADS[event])
-    assert not stage.runs
+    assert lines_and_codes(agent.reading.diagnostics) == [(5, "dead-matcher")]
+    agent.fire(event, PAYLOADS[event])
+    assert not agent.runs
 
 
 @pytest.mark.parametrize("matcher", ["*", "", ".*"])
 def test_a_matcher_that_lets_everything_pass_runs_where_nothing_can_be_matched(matcher: str) -> None:
-    stage = play_of("Stop", "true", matcher=matcher)
-    assert not stage.reading.diagnostics
-    stage.fire("Stop", PAYLOADS["Stop"])
-    assert len(stage.runs) == 1
+    agent = agent_with_hooks("Stop", "true", matcher=matcher)
+    assert not agent.reading.diagnostics
+    agent.fire("Stop", PAYLOADS["Stop"])
+    assert len(agent.runs) == 1
 
 
 MATCHED = {

@@ -9,9 +9,9 @@ from hookline.dialects.gencode import dialect
 from hookline.dialects.gencode.events import ROWS
 from hookline.dialects.gencode.settings import COMMON, KINDS
 from hookline.handlers.registry import standard_handlers
-from tests.dialects.gencode.stage import HERE, own, play
+from tests.dialects.gencode.hooks import HERE, agent_with, project_file
 from tests.dialects.gencode.test_handlers import Model, Runner
-from tests.dialects.play import lines, read
+from tests.dialects.hooked_agent import lines_and_codes, read_hooks
 
 MISTAKES = HERE / "mistakes.json"
 EXAMPLE = HERE.parents[2] / "examples" / "gencode" / ".gen" / "settings.json"
@@ -73,13 +73,13 @@ def test_every_mistake_gives_one_diagnostic_on_its_line() -> None:
     for part, code in FOUND.items():
         (line,) = [number for number, each in enumerate(text.splitlines(), 1) if part in each]
         expected.append((line, code))
-    reading = read(dialect(), own(text))
-    assert sorted(lines(reading.diagnostics), key=str) == sorted(expected, key=str)
+    reading = read_hooks(dialect(), project_file(text))
+    assert sorted(lines_and_codes(reading.diagnostics), key=str) == sorted(expected, key=str)
 
 
 def test_what_cannot_be_a_hook_is_an_error_and_everything_else_loads() -> None:
     text = MISTAKES.read_text()
-    reading = read(dialect(), own(text))
+    reading = read_hooks(dialect(), project_file(text))
     for one in reading.diagnostics:
         dropped = one.code in DROPPING or (one.code == "bad-pattern" and one.message.startswith("if"))
         assert (one.severity == "error") is (dropped or one.code in KEPT), one
@@ -94,7 +94,7 @@ def test_what_cannot_be_a_hook_is_an_error_and_everything_else_loads() -> None:
 
 
 def test_fixes_name_what_was_meant() -> None:
-    reading = read(dialect(), own(MISTAKES.read_text()))
+    reading = read_hooks(dialect(), project_file(MISTAKES.read_text()))
     fixes = {one.code: one.fix for one in reading.diagnostics if one.fix}
     assert fixes["unknown-event"] == "did you mean PreToolUse?"
     assert fixes["unknown-type"] == "did you mean command?"
@@ -114,7 +114,7 @@ def test_fixes_name_what_was_meant() -> None:
     ],
 )
 def test_a_file_that_is_not_settings_says_so(text: str, code: str) -> None:
-    reading = read(dialect(), own(text))
+    reading = read_hooks(dialect(), project_file(text))
     assert [one.code for one in reading.diagnostics] == [code]
     assert reading.hooks == ()
 
@@ -122,26 +122,28 @@ def test_a_file_that_is_not_settings_says_so(text: str, code: str) -> None:
 def test_a_handler_that_is_not_there_is_an_error() -> None:
     handlers = {"command": standard_handlers()["command"]}
     text = '{"hooks": {"Stop": [{"hooks": [{"type": "http", "url": "http://127.0.0.1/"}, {"command": "true"}]}]}}'
-    stage = play(text, handlers=handlers)
-    assert [one.code for one in stage.reading.diagnostics] == ["no-handler"]
-    assert [hook.kind for hook in stage.reading.hooks] == ["command"]
+    agent = agent_with(text, handlers=handlers)
+    assert [one.code for one in agent.reading.diagnostics] == ["no-handler"]
+    assert [hook.kind for hook in agent.reading.hooks] == ["command"]
 
 
 def test_a_manifest_may_name_the_file_of_its_hooks() -> None:
     file = ("/p/my-plugin/plugin.json", "plugin", '{"name": "x", "hooks": "./hooks/hooks.json"}')
-    assert read(dialect(), [file]).diagnostics == ()
+    assert read_hooks(dialect(), [file]).diagnostics == ()
 
 
 def test_a_timeout_beyond_all_numbers_is_reported_and_bounded() -> None:
     digits = "9" * 400
-    stage = play(f'{{"hooks": {{"Stop": [{{"hooks": [{{"command": "true", "timeout": {digits}}}]}}]}}}}')
-    assert [one.code for one in stage.reading.diagnostics] == ["timeout-unit"]
-    assert stage.reading.hooks[0].timeout == 31_536_000
+    agent = agent_with(
+        f'{{"hooks": {{"Stop": [{{"hooks": [{{"command": "true", "timeout": {digits}}}]}}]}}}}'
+    )
+    assert [one.code for one in agent.reading.diagnostics] == ["timeout-unit"]
+    assert agent.reading.hooks[0].timeout == 31_536_000
 
 
 def test_the_example_has_no_mistake() -> None:
     handlers = standard_handlers(completer=Model(""), agent_runner=Runner(""))
-    reading = read(dialect(), own(EXAMPLE.read_text()), handlers)
+    reading = read_hooks(dialect(), project_file(EXAMPLE.read_text()), handlers)
     assert reading.diagnostics == ()
 
 

@@ -10,7 +10,7 @@ from hookline.model import payloads as p
 from hookline.model.errors import ConfigError, UnknownEventError
 from hookline.model.scene import Scene
 from hookline.model.wire import Call
-from tests.dialects.gencode.stage import PAYLOADS, bash, play, play_of
+from tests.dialects.gencode.hooks import PAYLOADS, agent_with, agent_with_hooks, bash
 
 SCENE: dict[str, Any] = {
     "transcript_path": "/t.jsonl",
@@ -89,8 +89,8 @@ def test_all_events_are_here() -> None:
 @pytest.mark.parametrize("event", SENT)
 def test_stdin_is_this_document_without_a_newline(event: str, tmp_path: Path) -> None:
     seen = tmp_path / "stdin"
-    stage = play_of(event, f"cat > {seen}", cwd=str(tmp_path), **SCENE)
-    stage.fire(event, PAYLOADS[event])
+    agent = agent_with_hooks(event, f"cat > {seen}", cwd=str(tmp_path), **SCENE)
+    agent.fire(event, PAYLOADS[event])
     text = seen.read_text()
     assert json.loads(text) == {
         "session_id": "s",
@@ -125,8 +125,8 @@ def test_text_that_is_not_unicode_is_told_as_an_escape() -> None:
 
 def test_the_environment_has_each_name_twice(tmp_path: Path) -> None:
     seen = tmp_path / "env"
-    stage = play_of("PreToolUse", f"env > {seen}", cwd=str(tmp_path), project_dir="/project")
-    stage.fire("PreToolUse", bash("ls"))
+    agent = agent_with_hooks("PreToolUse", f"env > {seen}", cwd=str(tmp_path), project_dir="/project")
+    agent.fire("PreToolUse", bash("ls"))
     variables = dict(line.split("=", 1) for line in seen.read_text().splitlines() if "=" in line)
     wanted = {"PROJECT_DIR": "/project", "SESSION_ID": "s", "EVENT_TYPE": "PreToolUse", "TOOL_NAME": "Bash"}
     for prefix in ("GEN_", "CLAUDE_"):
@@ -138,7 +138,7 @@ def test_the_environment_is_inherited_and_names_a_tool_only_where_there_is_one(
 ) -> None:
     monkeypatch.setenv("MY_TOKEN", "of the user")
     seen = tmp_path / "env"
-    play_of("Stop", f"env > {seen}", cwd=str(tmp_path)).fire("Stop", PAYLOADS["Stop"])
+    agent_with_hooks("Stop", f"env > {seen}", cwd=str(tmp_path)).fire("Stop", PAYLOADS["Stop"])
     text = seen.read_text()
     assert "MY_TOKEN=of the user" in text
     assert f"GEN_PROJECT_DIR={tmp_path}" in text
@@ -146,8 +146,8 @@ def test_the_environment_is_inherited_and_names_a_tool_only_where_there_is_one(
 
 
 def test_a_tool_name_cannot_keep_a_guard_from_starting() -> None:
-    stage = play_of("PreToolUse", "exit 2")
-    assert stage.fire("PreToolUse", p.ToolCall(tool_name="Ba\0sh")).blocked
+    agent = agent_with_hooks("PreToolUse", "exit 2")
+    assert agent.fire("PreToolUse", p.ToolCall(tool_name="Ba\0sh")).blocked
 
 
 @pytest.mark.parametrize("event", SENT)
@@ -195,10 +195,10 @@ def test_null_is_nothing() -> None:
 
 
 def test_the_hook_knows_its_file_and_line() -> None:
-    stage = play(
+    agent = agent_with(
         '{\n "hooks": {\n  "Stop": [\n   {"hooks": [\n    {"command": "a"},\n    {"command": "b"}]}]}}'
     )
-    assert [str(hook.where) for hook in stage.reading.hooks] == [
+    assert [str(hook.where) for hook in agent.reading.hooks] == [
         ".gen/settings.json:5",
         ".gen/settings.json:6",
     ]

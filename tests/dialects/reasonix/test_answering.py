@@ -21,12 +21,14 @@ from hookline.model.outcome import (
 from hookline.model.raw import Exited
 from hookline.model.scene import Scene
 from hookline.model.wire import Call, HookReply
-from tests.dialects.reasonix.stage import PAYLOADS, one
+from tests.dialects.reasonix.hooks import PAYLOADS, agent_with_hook
 
 GATES = ("TurnStart", "UserPromptSubmit", "PreModelCall", "PreToolUse", "TurnEnd")
 TEXTS = ("SessionStart", "TurnStart", "PreModelCall")
 WIRE = dialect().wire
-HOOKS = {event: one(event, "hookline hook --dialect reasonix").reading.hooks[0] for event in PAYLOADS}
+HOOKS = {
+    event: agent_with_hook(event, "hookline hook --dialect reasonix").reading.hooks[0] for event in PAYLOADS
+}
 
 
 def understood(event: str, told: HookReply) -> Outcome:

@@ -6,17 +6,17 @@ from typing import Any
 import pytest
 
 from hookline.model import payloads as p
-from tests.dialects.reasonix.stage import one, texts
+from tests.dialects.reasonix.hooks import agent_with_hook, message_texts
 
 
 def claude(event: str, command: str, **fields: Any):
-    return one(event, command, payloadFormat="claude", **fields)
+    return agent_with_hook(event, command, payloadFormat="claude", **fields)
 
 
 def told(event: str, payload: Any) -> dict[str, Any]:
-    staged = claude(event, "cat >&2; exit 1")
-    staged.fire(event, payload)
-    return json.loads(staged.runs[0].stderr)
+    agent = claude(event, "cat >&2; exit 1")
+    agent.fire(event, payload)
+    return json.loads(agent.runs[0].stderr)
 
 
 BASE = {"session_id": "s", "transcript_path": "", "cwd": "/tmp"}
@@ -99,21 +99,21 @@ DENIES: list[tuple[str, Any, dict[str, Any]]] = [
 def test_json_that_denies_blocks(event: str, payload: Any, answer: dict[str, Any]):
     outcome = claude(event, f"echo '{json.dumps(answer)}'").fire(event, payload)
     assert (outcome.blocked, outcome.reason) == (True, "no ls")
-    assert texts(outcome)[0].endswith("block: no ls")
+    assert message_texts(outcome)[0].endswith("block: no ls")
 
 
 @pytest.mark.parametrize(("event", "payload", "answer"), DENIES)
 def test_the_same_json_of_a_hook_in_reasonix_own_format_says_nothing(
     event: str, payload: Any, answer: dict[str, Any]
 ):
-    assert not one(event, f"echo '{json.dumps(answer)}'").fire(event, payload).blocked
+    assert not agent_with_hook(event, f"echo '{json.dumps(answer)}'").fire(event, payload).blocked
 
 
 def test_json_for_another_event_says_nothing():
     answer = json.dumps(DENIES[0][2]).replace("PreToolUse", "PostToolUse")
-    staged = claude("PreToolUse", f"echo '{answer}'")
-    assert not staged.fire("PreToolUse", CALL).blocked
-    assert staged.runs[0].dropped == ("hookSpecificOutput of another event",)
+    agent = claude("PreToolUse", f"echo '{answer}'")
+    assert not agent.fire("PreToolUse", CALL).blocked
+    assert agent.runs[0].dropped == ("hookSpecificOutput of another event",)
 
 
 @pytest.mark.parametrize("event", ["PreToolUse", "PermissionRequest"])
@@ -158,6 +158,6 @@ def test_a_match_may_use_either_name(match: str, tool: str, fits: bool):
     (hook,) = claude("PreToolUse", "x", match=match).reading.hooks
     assert hook.matcher is not None
     assert (hook.matcher.text, hook.matcher.matches(tool)) == (match, fits)
-    (own,) = one("PreToolUse", "x", match="Bash").reading.hooks
+    (own,) = agent_with_hook("PreToolUse", "x", match="Bash").reading.hooks
     assert own.matcher is not None
     assert not own.matcher.matches("bash")

@@ -10,8 +10,15 @@ from hookline.engine.run_hook import Admission
 from hookline.handlers.command import CommandSpec
 from hookline.model.hook import Hook
 from hookline.model.run import Run
-from tests.dialects.play import lines, read
-from tests.dialects.reasonix.stage import GLOBAL, PAYLOADS, PROJECT, one, play, settings
+from tests.dialects.hooked_agent import lines_and_codes, read_hooks
+from tests.dialects.reasonix.hooks import (
+    GLOBAL,
+    PAYLOADS,
+    PROJECT,
+    agent_with,
+    agent_with_hook,
+    read_settings,
+)
 
 TWO_LISTS = """
 {
@@ -32,14 +39,14 @@ def commands(hooks: tuple[Hook, ...]) -> list[tuple[str, str, str]]:
 
 
 def test_without_a_file_there_are_no_hooks():
-    reading = read(dialect(), [])
+    reading = read_hooks(dialect(), [])
     assert (reading.hooks, reading.diagnostics) == ((), ())
 
 
 def test_the_project_comes_before_the_user_and_lists_keep_their_order():
     user = '{"hooks": {"PreToolUse": [{"command": "echo third"}]}}'
     # Whatever order the files were found in.
-    reading = read(dialect(), [(GLOBAL, "user", user), (PROJECT, "project", TWO_LISTS)])
+    reading = read_hooks(dialect(), [(GLOBAL, "user", user), (PROJECT, "project", TWO_LISTS)])
     assert commands(reading.hooks) == [
         ("project", "PreToolUse", "echo first"),
         ("project", "PreToolUse", "echo second"),
@@ -56,7 +63,7 @@ def test_the_project_comes_before_the_user_and_lists_keep_their_order():
 
 
 def test_an_entry_without_a_command_is_skipped_and_named():
-    reading = settings("""
+    reading = read_settings("""
 {"hooks": {"PreToolUse": [
   {"match": "bash"},
   {"command": 7},
@@ -66,7 +73,7 @@ def test_an_entry_without_a_command_is_skipped_and_named():
 ]}}
 """)
     assert commands(reading.hooks) == [("project", "PreToolUse", "echo good")]
-    assert lines(reading.diagnostics) == [
+    assert lines_and_codes(reading.diagnostics) == [
         (3, "missing-field"),
         (4, "wrong-type"),
         (5, "missing-field"),
@@ -79,15 +86,15 @@ def test_an_entry_without_a_command_is_skipped_and_named():
 )
 def test_a_malformed_file_gives_no_hooks_and_raises_nothing(text: str):
     good = '{"hooks": {"Stop": [{"command": "echo x"}]}}'
-    reading = settings(text, (GLOBAL, "user", good))
+    reading = read_settings(text, (GLOBAL, "user", good))
     assert commands(reading.hooks) == [("user", "Stop", "echo x")]
     assert len(reading.diagnostics) == 1
 
 
 def test_a_key_that_stands_twice_counts_the_last_time_and_is_named():
-    reading = settings('{"hooks": {\n"Stop": [{"command": "a"}],\n"Stop": [{"command": "b"}]\n}}')
+    reading = read_settings('{"hooks": {\n"Stop": [{"command": "a"}],\n"Stop": [{"command": "b"}]\n}}')
     assert commands(reading.hooks) == [("project", "Stop", "b")]
-    assert lines(reading.diagnostics) == [(3, "duplicate-key")]
+    assert lines_and_codes(reading.diagnostics) == [(3, "duplicate-key")]
 
 
 def test_without_a_project_only_the_users_file_is_looked_for():
@@ -114,7 +121,7 @@ def test_the_usual_home_is_only_a_fallback():
         ("/opt/rx/settings.json", "user", '{"hooks": {"Stop": [{"command": "new"}]}}'),
         (GLOBAL, "user", '{"hooks": {"Stop": [{"command": "old"}]}}'),
     ]
-    reading = read(dialect(), both)  # pyright: ignore[reportArgumentType] the scope is a literal
+    reading = read_hooks(dialect(), both)  # pyright: ignore[reportArgumentType] the scope is a literal
     assert commands(reading.hooks) == [("user", "Stop", "new")]
     assert [each.code for each in reading.diagnostics] == ["not-in-force"]
 
@@ -130,8 +137,8 @@ def test_nobodys_home_is_no_place():
 
 @pytest.mark.parametrize("match", [None, "*", ""])
 def test_no_match_or_a_star_is_every_tool(match: str | None):
-    staged = one("PreToolUse", "exit 2", **({} if match is None else {"match": match}))
-    assert staged.fire("PreToolUse", PAYLOADS["PreToolUse"]).blocked
+    agent = agent_with_hook("PreToolUse", "exit 2", **({} if match is None else {"match": match}))
+    assert agent.fire("PreToolUse", PAYLOADS["PreToolUse"]).blocked
 
 
 @pytest.mark.parametrize(
@@ -150,22 +157,22 @@ def test_no_match_or_a_star_is_every_tool(match: str | None):
     ],
 )
 def test_a_match_has_to_fit_the_whole_name(match: str, tool: str, fits: bool):
-    (hook,) = settings(f'{{"hooks": {{"PreToolUse": [{{"match": "{match}", "command": "x"}}]}}}}').hooks
+    (hook,) = read_settings(f'{{"hooks": {{"PreToolUse": [{{"match": "{match}", "command": "x"}}]}}}}').hooks
     assert hook.matcher is not None
     assert hook.matcher.matches(tool) is fits
 
 
 def test_a_match_that_cannot_be_read_never_fires_and_is_named():
-    staged = play('{"hooks": {"PreToolUse": [\n{"match": "(", "command": "exit 2"}\n]}}')
-    assert not staged.fire("PreToolUse", PAYLOADS["PreToolUse"]).blocked
-    assert staged.runs == []
-    assert lines(staged.reading.diagnostics) == [(2, "bad-pattern")]
+    agent = agent_with('{"hooks": {"PreToolUse": [\n{"match": "(", "command": "exit 2"}\n]}}')
+    assert not agent.fire("PreToolUse", PAYLOADS["PreToolUse"]).blocked
+    assert agent.runs == []
+    assert lines_and_codes(agent.reading.diagnostics) == [(2, "bad-pattern")]
 
 
 def test_away_from_tools_a_match_is_ignored_and_named():
-    staged = one("UserPromptSubmit", "exit 2", match="nothing_like_it")
-    assert staged.fire("UserPromptSubmit", PAYLOADS["UserPromptSubmit"]).blocked
-    assert [each.code for each in staged.reading.diagnostics] == ["unread-matcher"]
+    agent = agent_with_hook("UserPromptSubmit", "exit 2", match="nothing_like_it")
+    assert agent.fire("UserPromptSubmit", PAYLOADS["UserPromptSubmit"]).blocked
+    assert [each.code for each in agent.reading.diagnostics] == ["unread-matcher"]
 
 
 MILLISECONDS = {
@@ -183,19 +190,19 @@ def test_every_event_has_its_usual_timeout():
 @pytest.mark.parametrize("event", MILLISECONDS)
 def test_a_timeout_counts_milliseconds_and_wins_over_the_usual_one(event: str):
     text = f'{{"hooks": {{"{event}": [{{"command": "a"}}, {{"command": "b", "timeout": 1500}}]}}}}'
-    hooks = [hook for hook in settings(text).hooks if hook.event is dialect().events[event].event]
+    hooks = [hook for hook in read_settings(text).hooks if hook.event is dialect().events[event].event]
     assert [hook.timeout for hook in hooks] == [MILLISECONDS[event] / 1000, 1.5]
 
 
 @pytest.mark.parametrize("timeout", ["0", "-5", "1e999", "99999999999"])
 def test_a_timeout_that_is_none_leaves_the_usual_one(timeout: str):
-    reading = settings(f'{{"hooks": {{"PreToolUse": [{{"command": "a", "timeout": {timeout}}}]}}}}')
+    reading = read_settings(f'{{"hooks": {{"PreToolUse": [{{"command": "a", "timeout": {timeout}}}]}}}}')
     assert [hook.timeout for hook in reading.hooks] == [5.0]
     assert [each.code for each in reading.diagnostics] == ["bad-timeout"]
 
 
 def test_every_field_reaches_its_hook():
-    (hook,) = settings("""
+    (hook,) = read_settings("""
 {"hooks": {"PreToolUse": [{
   "match": "bash", "command": "./guard.sh", "description": "no rm", "timeout": 700, "cwd": "tools",
   "env": {"LEVEL": "2"}, "name": "guard"
@@ -206,25 +213,25 @@ def test_every_field_reaches_its_hook():
 
 
 def test_equal_entries_both_run():
-    staged = play('{"hooks": {"Stop": [{"command": "echo x"}, {"command": "echo x"}]}}')
-    staged.fire("Stop", PAYLOADS["Stop"])
-    assert len(staged.runs) == 2
+    agent = agent_with('{"hooks": {"Stop": [{"command": "echo x"}, {"command": "echo x"}]}}')
+    agent.fire("Stop", PAYLOADS["Stop"])
+    assert len(agent.runs) == 2
 
 
 def test_hooks_can_be_swapped_while_a_session_runs():
-    staged = one("PreToolUse", "exit 2")
-    assert staged.fire("PreToolUse", PAYLOADS["PreToolUse"]).blocked
-    staged.engine.swap(settings('{"hooks": {"PreToolUse": [{"command": "exit 0"}]}}').hooks)
-    assert not staged.fire("PreToolUse", PAYLOADS["PreToolUse"]).blocked
-    staged.engine.swap(())
-    assert not staged.fire("PreToolUse", PAYLOADS["PreToolUse"]).blocked
-    assert len(staged.runs) == 2
+    agent = agent_with_hook("PreToolUse", "exit 2")
+    assert agent.fire("PreToolUse", PAYLOADS["PreToolUse"]).blocked
+    agent.engine.swap(read_settings('{"hooks": {"PreToolUse": [{"command": "exit 0"}]}}').hooks)
+    assert not agent.fire("PreToolUse", PAYLOADS["PreToolUse"]).blocked
+    agent.engine.swap(())
+    assert not agent.fire("PreToolUse", PAYLOADS["PreToolUse"]).blocked
+    assert len(agent.runs) == 2
 
 
 def test_hooks_of_a_project_that_is_not_trusted_do_not_run():
     user = '{"hooks": {"PreToolUse": [{"command": "exit 0"}]}}'
     blocking = '{"hooks": {"PreToolUse": [{"command": "exit 2"}]}}'
-    reading = read(dialect(), [(PROJECT, "project", blocking), (GLOBAL, "user", user)])
+    reading = read_hooks(dialect(), [(PROJECT, "project", blocking), (GLOBAL, "user", user)])
     distrusted = dialect().trust_scopes
     runs: list[Run] = []
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from hookline.dialects.reasonix import dialect
 from hookline.dialects.reasonix.settings import FIELDS
-from tests.dialects.play import Play
-from tests.dialects.reasonix.stage import PAYLOADS, PROJECT, settings
+from tests.dialects.hooked_agent import HookedAgent
+from tests.dialects.reasonix.hooks import PAYLOADS, PROJECT, read_settings
 
 FILE = Path(__file__).parents[3] / "examples/reasonix/.reasonix/settings.json"
 TEXT = FILE.read_text()
@@ -15,11 +15,11 @@ ELSEWHERE = {"contextFile", "model_context"}
 
 
 def test_the_example_has_no_mistake():
-    assert settings(TEXT).diagnostics == ()
+    assert read_settings(TEXT).diagnostics == ()
 
 
 def test_the_example_has_every_event_and_every_field():
-    reading = settings(TEXT)
+    reading = read_settings(TEXT)
     assert {hook.policy.event_name for hook in reading.hooks} == set(dialect().events)
     assert {hook.kind for hook in reading.hooks} == {"command"}
     hooks = json.loads(TEXT)["hooks"]
@@ -28,9 +28,9 @@ def test_the_example_has_every_event_and_every_field():
 
 
 def test_the_example_runs():
-    staged = Play(dialect(), [(PROJECT, "project", TEXT)], cwd=str(FILE.parents[1]))
+    agent = HookedAgent(dialect(), [(PROJECT, "project", TEXT)], cwd=str(FILE.parents[1]))
     for event, payload in PAYLOADS.items():
-        assert not staged.fire(event, payload).blocked, event
-    assert {run.status for run in staged.runs} == {"ok"}
+        assert not agent.fire(event, payload).blocked, event
+    assert {run.status for run in agent.runs} == {"ok"}
     dangerous = PAYLOADS["PreToolUse"].__class__(tool_name="bash", tool_input={"command": "git push --force"})
-    assert staged.fire("PreToolUse", dangerous).reason == "force pushes are not allowed here"
+    assert agent.fire("PreToolUse", dangerous).reason == "force pushes are not allowed here"

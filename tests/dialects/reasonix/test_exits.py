@@ -11,8 +11,15 @@ from hookline.handlers.command import CommandHandler
 from hookline.handlers.process.pool import Processes
 from hookline.handlers.registry import standard_handlers
 from hookline.model.raw import Broke, Exited
-from tests.dialects.play import Play
-from tests.dialects.reasonix.stage import GLOBAL, PAYLOADS, PROJECT, one, play, texts
+from tests.dialects.hooked_agent import HookedAgent
+from tests.dialects.reasonix.hooks import (
+    GLOBAL,
+    PAYLOADS,
+    PROJECT,
+    agent_with,
+    agent_with_hook,
+    message_texts,
+)
 
 GATES = ("TurnStart", "UserPromptSubmit", "PreModelCall", "PreToolUse", "TurnEnd")
 OBSERVERS = tuple(name for name in PAYLOADS if name not in GATES)
@@ -27,28 +34,28 @@ MEANS = {
 
 @pytest.mark.parametrize("event", PAYLOADS)
 def test_exit_0_passes_and_says_nothing(event: str):
-    staged = one(event, "exit 0")
-    outcome = staged.fire(event, PAYLOADS[event])
+    agent = agent_with_hook(event, "exit 0")
+    outcome = agent.fire(event, PAYLOADS[event])
     assert not outcome.blocked
     assert outcome.messages == ()
-    assert [(run.status, run.spelled) for run in staged.runs] == [("ok", event)]
+    assert [(run.status, run.spelled) for run in agent.runs] == [("ok", event)]
 
 
 @pytest.mark.parametrize("event", GATES)
 def test_exit_2_blocks_at_a_gate(event: str):
-    outcome = one(event, "echo not here >&2; exit 2").fire(event, PAYLOADS[event])
+    outcome = agent_with_hook(event, "echo not here >&2; exit 2").fire(event, PAYLOADS[event])
     assert (outcome.blocked, outcome.reason) == (True, "not here")
     assert outcome.votes[0].means == MEANS[event]
-    assert texts(outcome)[0] == f"hook project/{event} `echo not here >&2; exit 2` block: not here"
+    assert message_texts(outcome)[0] == f"hook project/{event} `echo not here >&2; exit 2` block: not here"
 
 
 @pytest.mark.parametrize("event", OBSERVERS)
 def test_exit_2_anywhere_else_is_a_warning(event: str):
-    staged = one(event, "echo not here >&2; exit 2")
-    outcome = staged.fire(event, PAYLOADS[event])
+    agent = agent_with_hook(event, "echo not here >&2; exit 2")
+    outcome = agent.fire(event, PAYLOADS[event])
     assert not outcome.blocked
-    assert texts(outcome) == [f"hook project/{event} `echo not here >&2; exit 2` warn: not here"]
-    assert [(run.status, run.cause, run.passed_without_answer) for run in staged.runs] == [
+    assert message_texts(outcome) == [f"hook project/{event} `echo not here >&2; exit 2` warn: not here"]
+    assert [(run.status, run.cause, run.passed_without_answer) for run in agent.runs] == [
         ("failed", "crashed", True)
     ]
 
@@ -56,25 +63,25 @@ def test_exit_2_anywhere_else_is_a_warning(event: str):
 @pytest.mark.parametrize("command", ["exit 1", "exit 3", "exit 127", "kill -9 $$"])
 @pytest.mark.parametrize("event", ["PreToolUse", "PostToolUse"])
 def test_any_other_end_is_a_warning(event: str, command: str):
-    outcome = one(event, command).fire(event, PAYLOADS[event])
+    outcome = agent_with_hook(event, command).fire(event, PAYLOADS[event])
     assert not outcome.blocked
-    (line,) = texts(outcome)
+    (line,) = message_texts(outcome)
     assert line.startswith(f"hook project/{event} `{command}` warn")
 
 
 @pytest.mark.parametrize("event", PAYLOADS)
 def test_a_hook_that_is_too_slow_blocks_at_a_gate_and_is_a_warning_elsewhere(event: str):
-    staged = one(event, "exec sleep 30", timeout=200)
-    outcome = staged.fire(event, PAYLOADS[event])
+    agent = agent_with_hook(event, "exec sleep 30", timeout=200)
+    outcome = agent.fire(event, PAYLOADS[event])
     slow = "hook timed out after 200ms"
     decision = "block" if event in GATES else "warn"
     assert (outcome.blocked, outcome.reason) == ((True, slow) if event in GATES else (False, None))
-    assert texts(outcome) == [f"hook project/{event} `exec sleep 30` {decision}: {slow}"]
-    assert staged.runs[0].status == "timed_out"
+    assert message_texts(outcome) == [f"hook project/{event} `exec sleep 30` {decision}: {slow}"]
+    assert agent.runs[0].status == "timed_out"
 
 
 def test_what_a_slow_hook_said_on_stderr_is_the_reason():
-    outcome = one("PreToolUse", "echo asking >&2; exec sleep 30", timeout=2500).fire(
+    outcome = agent_with_hook("PreToolUse", "echo asking >&2; exec sleep 30", timeout=2500).fire(
         "PreToolUse", PAYLOADS["PreToolUse"]
     )
     assert outcome.reason == "asking"
@@ -82,12 +89,12 @@ def test_what_a_slow_hook_said_on_stderr_is_the_reason():
 
 @pytest.mark.parametrize("event", GATES)
 def test_a_hook_that_cannot_be_started_never_blocks(event: str):
-    staged = one(event, "exit 2", cwd="/no/such/directory")
-    outcome = staged.fire(event, PAYLOADS[event])
+    agent = agent_with_hook(event, "exit 2", cwd="/no/such/directory")
+    outcome = agent.fire(event, PAYLOADS[event])
     assert not outcome.blocked
-    (line,) = texts(outcome)
+    (line,) = message_texts(outcome)
     assert line.startswith(f"hook project/{event} `exit 2` error: ")
-    assert [(run.status, run.passed_without_answer) for run in staged.runs] == [("not_started", True)]
+    assert [(run.status, run.passed_without_answer) for run in agent.runs] == [("not_started", True)]
 
 
 THREE = """
@@ -101,56 +108,56 @@ THREE = """
 
 def test_the_first_block_ends_the_row_and_what_was_said_before_is_kept():
     user = '{"hooks": {"PreToolUse": [{"command": "exit 2", "name": "four"}]}}'
-    staged = play(THREE, (GLOBAL, "user", user))
-    outcome = staged.fire("PreToolUse", PAYLOADS["PreToolUse"])
-    assert [(run.hook, run.status) for run in staged.runs] == [("one", "failed"), ("two", "blocked")]
+    agent = agent_with(THREE, (GLOBAL, "user", user))
+    outcome = agent.fire("PreToolUse", PAYLOADS["PreToolUse"])
+    assert [(run.hook, run.status) for run in agent.runs] == [("one", "failed"), ("two", "blocked")]
     assert outcome.reason == "two"
     assert [message.hook for message in outcome.messages] == ["one", "two"]
 
 
 def test_a_warning_does_not_end_the_row():
-    staged = play("""
+    agent = agent_with("""
 {"hooks": {"PostToolUse": [
   {"command": "exit 1", "name": "one"},
   {"command": "exit 2", "name": "two"},
   {"command": "exit 0", "name": "three"}
 ]}}
 """)
-    staged.fire("PostToolUse", PAYLOADS["PostToolUse"])
-    assert [run.hook for run in staged.runs] == ["one", "two", "three"]
+    agent.fire("PostToolUse", PAYLOADS["PostToolUse"])
+    assert [run.hook for run in agent.runs] == ["one", "two", "three"]
 
 
 def test_hooks_run_one_after_another(tmp_path: Path):
-    staged = play(
+    agent = agent_with(
         '{"hooks": {"Stop": [{"command": "sleep 0.3; echo a >> log"}, {"command": "echo b >> log"}]}}',
         cwd=str(tmp_path),
     )
-    staged.fire("Stop", PAYLOADS["Stop"])
+    agent.fire("Stop", PAYLOADS["Stop"])
     assert (tmp_path / "log").read_text() == "a\nb\n"
 
 
 def test_an_entrys_directory_comes_before_the_payloads(tmp_path: Path):
     (tmp_path / "tools").mkdir()
     entries = '[{"command": "pwd"}, {"command": "pwd", "cwd": "tools"}, {"command": "pwd", "cwd": "/"}]'
-    staged = play(f'{{"hooks": {{"Stop": {entries}}}}}', cwd=str(tmp_path))
-    staged.fire("Stop", PAYLOADS["Stop"])
-    assert [run.stdout.strip() for run in staged.runs] == [str(tmp_path), f"{tmp_path}/tools", "/"]
+    agent = agent_with(f'{{"hooks": {{"Stop": {entries}}}}}', cwd=str(tmp_path))
+    agent.fire("Stop", PAYLOADS["Stop"])
+    assert [run.stdout.strip() for run in agent.runs] == [str(tmp_path), f"{tmp_path}/tools", "/"]
 
 
 def test_the_whole_environment_is_inherited_and_an_entry_adds_to_it():
     handlers = dict(standard_handlers())
     handlers["command"] = CommandHandler(Processes(), base_env={**os.environ, "MY_TOKEN": "t", "LEVEL": "1"})
     text = '{"hooks": {"Stop": [{"command": "echo $MY_TOKEN $LEVEL", "env": {"LEVEL": "2"}}]}}'
-    staged = Play(dialect(), [(PROJECT, "project", text)], handlers=handlers, cwd="/tmp")
-    staged.fire("Stop", PAYLOADS["Stop"])
-    assert staged.runs[0].stdout == "t 2\n"
+    agent = HookedAgent(dialect(), [(PROJECT, "project", text)], handlers=handlers, cwd="/tmp")
+    agent.fire("Stop", PAYLOADS["Stop"])
+    assert agent.runs[0].stdout == "t 2\n"
 
 
 def test_a_line_cuts_a_long_command_and_names_whose_hook_it_was():
     command = f"echo why >&2; exit 3 # {'x' * 80}"
     user = f'{{"hooks": {{"PostToolUse": [{{"command": "{command}"}}]}}}}'
-    outcome = play("{}", (GLOBAL, "user", user)).fire("PostToolUse", PAYLOADS["PostToolUse"])
-    assert texts(outcome) == [f"hook global/PostToolUse `{command[:60]}…` warn: why"]
+    outcome = agent_with("{}", (GLOBAL, "user", user)).fire("PostToolUse", PAYLOADS["PostToolUse"])
+    assert message_texts(outcome) == [f"hook global/PostToolUse `{command[:60]}…` warn: why"]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +169,7 @@ def test_a_line_cuts_a_long_command_and_names_whose_hook_it_was():
     ],
 )
 def test_a_reason_is_stderr_else_stdout_else_a_default(prints: str, reason: str):
-    assert one("PreToolUse", prints).fire("PreToolUse", PAYLOADS["PreToolUse"]).reason == reason
+    assert agent_with_hook("PreToolUse", prints).fire("PreToolUse", PAYLOADS["PreToolUse"]).reason == reason
 
 
 FLOOD = "python3 -c \"import sys; sys.stdout.write('x' * 300_000)\""
@@ -170,12 +177,12 @@ FLOOD = "python3 -c \"import sys; sys.stdout.write('x' * 300_000)\""
 
 @pytest.mark.parametrize(("code", "status"), [(0, "ok"), (1, "failed"), (2, "blocked")])
 def test_too_much_output_is_cut_and_the_exit_code_still_counts(code: int, status: str):
-    staged = one("PreToolUse", f"{FLOOD}; exit {code}")
-    outcome = staged.fire("PreToolUse", PAYLOADS["PreToolUse"])
-    (run,) = staged.runs
+    agent = agent_with_hook("PreToolUse", f"{FLOOD}; exit {code}")
+    outcome = agent.fire("PreToolUse", PAYLOADS["PreToolUse"])
+    (run,) = agent.runs
     assert (run.status, run.truncated) == (status, True)
     if code:
-        (line,) = texts(outcome)
+        (line,) = message_texts(outcome)
         assert "(output truncated at 256KB): xxx" in line
         assert line.endswith("x" * 1000)
         assert line.count("x") < 256 * 1024 + 100
@@ -183,26 +190,26 @@ def test_too_much_output_is_cut_and_the_exit_code_still_counts(code: int, status
 
 def test_a_hook_that_never_reads_its_stdin_is_no_error():
     payload = PAYLOADS["UserPromptSubmit"].__class__(prompt="x" * 3_000_000)
-    staged = one("UserPromptSubmit", "exec true")
-    assert not staged.fire("UserPromptSubmit", payload).blocked
-    assert [(run.status, run.exit_code) for run in staged.runs] == [("ok", 0)]
+    agent = agent_with_hook("UserPromptSubmit", "exec true")
+    assert not agent.fire("UserPromptSubmit", payload).blocked
+    assert [(run.status, run.exit_code) for run in agent.runs] == [("ok", 0)]
 
 
 @pytest.mark.parametrize(
     "command", ["sleep 60; echo x", "sleep 60 & sleep 60", "trap '' TERM; sleep 60; sleep 60"]
 )
 def test_a_timeout_bounds_the_wall_time_grandchildren_included(command: str):
-    staged = one("PreToolUse", command, timeout=300)
+    agent = agent_with_hook("PreToolUse", command, timeout=300)
     started = time.monotonic()
-    assert staged.fire("PreToolUse", PAYLOADS["PreToolUse"]).blocked
+    assert agent.fire("PreToolUse", PAYLOADS["PreToolUse"]).blocked
     assert time.monotonic() - started < 15
-    assert staged.runs[0].status == "timed_out"
+    assert agent.runs[0].status == "timed_out"
 
 
 def test_what_a_hook_leaves_behind_goes_on_as_it_does_there(tmp_path: Path):
     command = "(sleep 0.4; echo late > late) >/dev/null 2>&1 </dev/null & exit 0"
     one_hook = f'{{"hooks": {{"Stop": [{{"command": "{command}"}}]}}}}'
-    play(one_hook, cwd=str(tmp_path)).fire("Stop", PAYLOADS["Stop"])
+    agent_with(one_hook, cwd=str(tmp_path)).fire("Stop", PAYLOADS["Stop"])
     deadline = time.monotonic() + 20
     while not (tmp_path / "late").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -210,17 +217,17 @@ def test_what_a_hook_leaves_behind_goes_on_as_it_does_there(tmp_path: Path):
 
 
 def test_a_first_line_that_means_async_elsewhere_does_not_free_a_gate():
-    staged = one("PreToolUse", """echo '{"async": true}'; sleep 0.2; echo no >&2; exit 2""")
-    outcome = staged.fire("PreToolUse", PAYLOADS["PreToolUse"])
+    agent = agent_with_hook("PreToolUse", """echo '{"async": true}'; sleep 0.2; echo no >&2; exit 2""")
+    outcome = agent.fire("PreToolUse", PAYLOADS["PreToolUse"])
     assert (outcome.blocked, outcome.reason) == (True, "no")
 
 
 def test_a_failed_tool_reaches_hooks_after_tools_too():
-    staged = one("PostToolUse", "cat >&2; exit 1", match="bash")
-    outcome = staged.fire("PostToolUseFailure", PAYLOADS["PostToolUseFailure"])
-    assert [run.spelled for run in staged.runs] == ["PostToolUse"]
-    assert '"event":"PostToolUse"' in texts(outcome)[0]
-    assert '"toolResult":"gone"' in texts(outcome)[0]
+    agent = agent_with_hook("PostToolUse", "cat >&2; exit 1", match="bash")
+    outcome = agent.fire("PostToolUseFailure", PAYLOADS["PostToolUseFailure"])
+    assert [run.spelled for run in agent.runs] == ["PostToolUse"]
+    assert '"event":"PostToolUse"' in message_texts(outcome)[0]
+    assert '"toolResult":"gone"' in message_texts(outcome)[0]
 
 
 @pytest.mark.parametrize("event", PAYLOADS)
@@ -229,7 +236,7 @@ def test_bytes_that_are_no_text_are_read_as_far_as_they_go(event: str, code: int
     from hookline.model.scene import Scene
     from hookline.model.wire import Call
 
-    (hook, *_) = one(event, "x").reading.hooks
+    (hook, *_) = agent_with_hook(event, "x").reading.hooks
     call = Call(hook=hook, event=hook.event, payload=PAYLOADS[event], scene=Scene(), timeout=1)
     noise = bytes(range(256)) * 2000
     assert hook.wire.decode(call, Exited(code, noise, noise)).outcome is not None

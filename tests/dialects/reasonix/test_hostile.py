@@ -17,7 +17,7 @@ from hookline.model.outcome import ContextItem, Outcome, Vote
 from hookline.model.raw import Exited
 from hookline.model.scene import Scene
 from hookline.model.wire import Call
-from tests.dialects.reasonix.stage import PAYLOADS, settings
+from tests.dialects.reasonix.hooks import PAYLOADS, read_settings
 
 KNOWN = sorted({key.name for keys in KEYS.values() for key in keys})
 _scalars = (
@@ -39,7 +39,7 @@ _tables = st.dictionaries(st.sampled_from([*PAYLOADS, "x"]), _json | st.lists(_e
 @fuzz(max_examples=200, deadline=None)
 @given(st.fixed_dictionaries({"hooks": _tables | _json}) | _json)
 def test_any_settings_are_read(value: Any):
-    reading = settings(json.dumps(value))
+    reading = read_settings(json.dumps(value))
     for each in reading.diagnostics:
         assert each.where.line is not None
         assert str(each)
@@ -68,7 +68,7 @@ def test_any_payload_is_parsed_or_refused_in_words(event: str, document: dict[st
     ],
 )
 def test_what_is_unusual_but_right_is_read(text: str):
-    reading = settings(text)
+    reading = read_settings(text)
     assert (len(reading.hooks), reading.diagnostics) == (1, ())
 
 
@@ -76,21 +76,21 @@ def test_what_is_unusual_but_right_is_read(text: str):
     "text", ["[" * 100_000, '{"a":' * 5000, '{"hooks": {"Stop": [' + "1," * 300_000 + "1]}}", "\0"]
 )
 def test_what_is_too_much_is_refused_in_words(text: str):
-    reading = settings(text)
+    reading = read_settings(text)
     assert reading.hooks == ()
     assert [each.severity for each in reading.diagnostics] == ["error"]
 
 
 def test_a_mistake_names_no_other_entry() -> None:
     entries = [{"command": "./first.sh"}, {"command": 1}, {"name": "third"}]
-    found = settings(json.dumps({"hooks": {"PreToolUse": entries}})).diagnostics
+    found = read_settings(json.dumps({"hooks": {"PreToolUse": entries}})).diagnostics
     assert [one.hook for one in found] == ["command", "third"]
 
 
 @pytest.mark.parametrize("beside", [rb'"x": "\ud83d"', b'"x": 1e400', b'"x": "\xff"'])
 def test_a_denial_counts_beside_what_a_strict_reader_refuses(beside: bytes) -> None:
     entry = {"command": "true", "payloadFormat": "claude"}
-    hook = settings(json.dumps({"hooks": {"PreToolUse": [entry]}})).hooks[0]
+    hook = read_settings(json.dumps({"hooks": {"PreToolUse": [entry]}})).hooks[0]
     call = Call(hook=hook, event=hook.event, payload=PAYLOADS["PreToolUse"], scene=Scene(), timeout=1)
     denial = b'"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny"}'
     assert hook.wire.decode(call, Exited(0, b"{" + beside + b", " + denial + b"}")).outcome.blocked

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.dialects.reasonix.stage import settings
+from tests.dialects.reasonix.hooks import read_settings
 
 TEXT = (Path(__file__).parent / "mistakes.json").read_text()
 #: The line, the kind of mistake, and a part of the fix.
@@ -41,14 +41,14 @@ KEPT = [
 
 
 def test_every_mistake_is_named_once_on_its_line_with_a_fix():
-    found = settings(TEXT).diagnostics
+    found = read_settings(TEXT).diagnostics
     assert sorted((each.where.line or 0, each.code) for each in found) == [each[:2] for each in EXPECTED]
     fixes = {(each.where.line, each.code): each.fix or "" for each in found}
     assert [each for each in EXPECTED if each[2] not in fixes[each[0], each[1]]] == []
 
 
 def test_a_mistake_silences_no_other_entry():
-    assert [hook.spec.command.removeprefix("echo ") for hook in settings(TEXT).hooks] == KEPT
+    assert [hook.spec.command.removeprefix("echo ") for hook in read_settings(TEXT).hooks] == KEPT
 
 
 def test_a_match_that_may_fit_a_tool_is_not_called_dead():
@@ -64,4 +64,4 @@ def test_a_match_that_may_fit_a_tool_is_not_called_dead():
         ".+",
     ):
         text = f'{{"hooks": {{"PreToolUse": [{{"command": "x", "match": "{match}"}}]}}}}'
-        assert [each.code for each in settings(text).diagnostics] == [], match
+        assert [each.code for each in read_settings(text).diagnostics] == [], match

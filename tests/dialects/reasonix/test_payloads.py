@@ -10,7 +10,7 @@ from hookline.model import payloads as p
 from hookline.model.errors import ConfigError, UnknownEventError
 from hookline.model.scene import Scene
 from hookline.model.wire import Call
-from tests.dialects.reasonix.stage import PAYLOADS, one
+from tests.dialects.reasonix.hooks import PAYLOADS, agent_with_hook
 
 CALL = {"toolName": "bash", "toolArgs": {"command": "ls"}}
 #: The keys after `event` and `cwd`.
@@ -44,7 +44,7 @@ DOCUMENTS: dict[str, dict[str, Any]] = {
 
 
 def encoded(event: str, payload: Any, scene: Scene | None = None) -> bytes:
-    (hook, *_) = one(event, "x").reading.hooks
+    (hook, *_) = agent_with_hook(event, "x").reading.hooks
     scene = scene or Scene(session_id="s", cwd="/tmp")
     call = Call(hook=hook, event=hook.event, payload=payload, scene=scene, timeout=1)
     return hook.wire.encode(call).document
@@ -61,9 +61,9 @@ def test_stdin_is_one_line_of_json(event: str):
     payload = {"PreToolUse": p.ToolCall(tool_name="x", tool_input={"text": "a\nb é"})}.get(
         event, p.Prompt(prompt="one\ntwo\u2028é")
     )
-    staged = one(event, "cat >&2; exit 1")
-    staged.fire(event, payload)
-    text = staged.runs[0].stderr
+    agent = agent_with_hook(event, "cat >&2; exit 1")
+    agent.fire(event, payload)
+    text = agent.runs[0].stderr
     assert text.count("\n") == 1
     assert text.endswith("}\n")
     assert json.loads(text)["event"] == event
@@ -71,15 +71,15 @@ def test_stdin_is_one_line_of_json(event: str):
 
 
 def test_a_hook_gets_no_variables():
-    (hook, *_) = one("Stop", "x").reading.hooks
+    (hook, *_) = agent_with_hook("Stop", "x").reading.hooks
     call = Call(hook=hook, event=hook.event, payload=PAYLOADS["Stop"], scene=Scene(), timeout=1)
     assert hook.wire.encode(call).env == {}
 
 
 def test_the_end_of_a_turn_tells_its_text_under_both_keys():
-    staged = one("TurnEnd", "cat >&2; exit 1")
-    staged.fire("TurnEnd", p.TurnAnswer(last_assistant_message="the end"))
-    told = json.loads(staged.runs[0].stderr)
+    agent = agent_with_hook("TurnEnd", "cat >&2; exit 1")
+    agent.fire("TurnEnd", p.TurnAnswer(last_assistant_message="the end"))
+    told = json.loads(agent.runs[0].stderr)
     assert told["lastAssistantText"] == told["last_assistant_message"] == "the end"
 
 

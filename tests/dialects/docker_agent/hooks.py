@@ -1,4 +1,4 @@
-"""What the tests of this dialect share: its hooks as YAML, one payload for each of its events, a model on paper."""
+"""What the tests of this dialect share: its hooks as YAML, one payload for each of its events, a scripted model."""
 
 import json
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from hookline.model import payloads as p
 from hookline.model.outcome import Outcome
 from hookline.model.run import Run
 from hookline.model.wire import Call
-from tests.dialects.play import Play, read
+from tests.dialects.hooked_agent import HookedAgent, read_hooks
 
 TOOL = p.ToolCall(tool_name="shell", tool_input={"cmd": "ls", "cwd": "."}, tool_use_id="call_1")
 
@@ -63,7 +63,7 @@ def quiet(_args: tuple[str, ...], _payload: Any, _scene: Any) -> None:
     """A builtin that says nothing."""
 
 
-class Paper:
+class ScriptedCompleter:
     """A model whose answers are written down; remembers what it was asked."""
 
     def __init__(self, *replies: str) -> None:
@@ -77,42 +77,46 @@ class Paper:
         return self.replies.pop(0)
 
 
-def agent(hooks: str, flags: str = "") -> str:
+def agent_file(hooks: str, flags: str = "") -> str:
     """An agent file with these hooks (and flags) of its only agent."""
     text = "agents:\n  root:\n    model: openai/gpt-5\n" + indent(dedent(flags), "    ")
     return text + "    hooks:\n" + indent(dedent(hooks), "      ")
 
 
 def handlers(
-    *replies: str, builtins: Mapping[str, Builtin] | None = None, model: Paper | None = None
+    *replies: str, builtins: Mapping[str, Builtin] | None = None, model: ScriptedCompleter | None = None
 ) -> Mapping[str, Handler]:
     known = {**standard_builtins(), **(builtins or {})}
-    return standard_handlers(completer=model or Paper(*replies), builtins=known)
+    return standard_handlers(completer=model or ScriptedCompleter(*replies), builtins=known)
 
 
-def play(
+def agent_with(
     hooks: str,
     flags: str = "",
     *,
     builtins: Mapping[str, Builtin] | None = None,
-    model: Paper | None = None,
+    model: ScriptedCompleter | None = None,
     **scene: Any,
-) -> Play:
-    """Its hooks on a stage. A mistake in them is a mistake of the test."""
-    stage = play_file(agent(hooks, flags), builtins=builtins, model=model, **scene)
-    assert not stage.reading.diagnostics, [str(each) for each in stage.reading.diagnostics]
-    return stage
+) -> HookedAgent:
+    """A mistake in the hooks is a mistake of the test."""
+    agent = agent_with_file(agent_file(hooks, flags), builtins=builtins, model=model, **scene)
+    assert not agent.reading.diagnostics, [str(each) for each in agent.reading.diagnostics]
+    return agent
 
 
-def play_file(
-    text: str, *, builtins: Mapping[str, Builtin] | None = None, model: Paper | None = None, **scene: Any
-) -> Play:
+def agent_with_file(
+    text: str,
+    *,
+    builtins: Mapping[str, Builtin] | None = None,
+    model: ScriptedCompleter | None = None,
+    **scene: Any,
+) -> HookedAgent:
     with_model = handlers(builtins=builtins, model=model)
-    return Play(dialect(), [("agent.yaml", "project", dedent(text))], handlers=with_model, **scene)
+    return HookedAgent(dialect(), [("agent.yaml", "project", dedent(text))], handlers=with_model, **scene)
 
 
-def reading(hooks: str, flags: str = "") -> Reading:
-    return read(dialect(), [("agent.yaml", "project", agent(hooks, flags))], handlers())
+def read_agent(hooks: str, flags: str = "") -> Reading:
+    return read_hooks(dialect(), [("agent.yaml", "project", agent_file(hooks, flags))], handlers())
 
 
 def entry(event: str, *definitions: str, matcher: str = "*") -> str:
@@ -145,9 +149,9 @@ def fire(event: str, *definitions: str, payload: Any = None, **scene: Any) -> Ou
 def fired(event: str, *definitions: str, payload: Any = None, **scene: Any) -> tuple[Outcome, list[Run]]:
     """One dispatch of an event with these hooks, and the runs."""
     scene.setdefault("extra", EXTRA.get(event))
-    stage = play(entry(event, *definitions), **scene)
-    outcome = stage.fire(event, PAYLOADS[event] if payload is None else payload)
-    return outcome, stage.runs
+    agent = agent_with(entry(event, *definitions), **scene)
+    outcome = agent.fire(event, PAYLOADS[event] if payload is None else payload)
+    return outcome, agent.runs
 
 
 def seen(folder: Path, name: str = "seen.json") -> dict[str, Any]:
@@ -156,7 +160,7 @@ def seen(folder: Path, name: str = "seen.json") -> dict[str, Any]:
 
 def a_call(event: str, payload: Any = None, *definitions: str) -> Call:
     """A call of a hook at that event, as the engine would make it."""
-    stage = play(entry(event, *(definitions or (command("true"),))), extra=EXTRA.get(event))
-    hook = stage.reading.hooks[0]
+    agent = agent_with(entry(event, *(definitions or (command("true"),))), extra=EXTRA.get(event))
+    hook = agent.reading.hooks[0]
     told = PAYLOADS[event] if payload is None else payload
-    return Call(hook=hook, event=hook.event, payload=told, scene=stage.session.scene, timeout=60)
+    return Call(hook=hook, event=hook.event, payload=told, scene=agent.session.scene, timeout=60)

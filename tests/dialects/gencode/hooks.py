@@ -1,4 +1,4 @@
-"""What the tests of gen-code share: a play from settings, hooks that print something, one payload per event."""
+"""What the tests of gen-code share: agents with given settings, hooks that print something, one payload per event."""
 
 import json
 import shlex
@@ -10,7 +10,7 @@ from hookline.dialects.gencode import dialect
 from hookline.dialects.gencode.events import ROWS
 from hookline.handlers.registry import Handler
 from hookline.model import payloads as p
-from tests.dialects.play import File, Play
+from tests.dialects.hooked_agent import File, HookedAgent
 
 HERE = Path(__file__).parent
 
@@ -71,13 +71,15 @@ def settings(event: str, *entries: str | Mapping[str, Any], matcher: str = "") -
     return json.dumps({"hooks": {event: [{"matcher": matcher, "hooks": hooks}]}})
 
 
-def own(text: str) -> list[File]:
+def project_file(text: str) -> list[File]:
     return [(".gen/settings.json", "project", text)]
 
 
-def play(text: str, *, handlers: Mapping[str, Handler] | None = None, **scene: Any) -> Play:
-    return Play(dialect(), own(text), handlers=handlers, **scene)
+def agent_with(text: str, *, handlers: Mapping[str, Handler] | None = None, **scene: Any) -> HookedAgent:
+    return HookedAgent(dialect(), project_file(text), handlers=handlers, **scene)
 
 
-def play_of(event: str, *entries: str | Mapping[str, Any], matcher: str = "", **scene: Any) -> Play:
-    return play(settings(event, *entries, matcher=matcher), **scene)
+def agent_with_hooks(
+    event: str, *entries: str | Mapping[str, Any], matcher: str = "", **scene: Any
+) -> HookedAgent:
+    return agent_with(settings(event, *entries, matcher=matcher), **scene)

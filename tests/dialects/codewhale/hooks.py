@@ -1,4 +1,4 @@
-"""CodeWhale on its stage: a user's config.toml, and a project's hooks.toml where one is given."""
+"""Hooks of CodeWhale as text: a user's config.toml, and a project's hooks.toml where one is given."""
 
 import json
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from typing import Any, cast
 from hookline.dialects.codewhale import dialect
 from hookline.dialects.dialect import Reading
 from hookline.model.payloads import Prompt, ToolCall, ToolFailure, ToolResult
-from tests.dialects.play import File, Play, read
+from tests.dialects.hooked_agent import File, HookedAgent, read_hooks
 
 CONFIG = "/home/u/.codewhale/config.toml"
 PROJECT = "/proj/.codewhale/hooks.toml"
@@ -16,12 +16,12 @@ PROJECT = "/proj/.codewhale/hooks.toml"
 HELLO = Prompt(prompt="hello")
 
 
-def play(config: str, project: str | None = None, **scene: Any) -> Play:
-    return Play(dialect(), _files(config, project), **scene)
+def agent_with(config: str, project: str | None = None, **scene: Any) -> HookedAgent:
+    return HookedAgent(dialect(), _files(config, project), **scene)
 
 
-def reading(config: str, project: str | None = None) -> Reading:
-    return read(dialect(), _files(config, project))
+def read_config(config: str, project: str | None = None) -> Reading:
+    return read_hooks(dialect(), _files(config, project))
 
 
 def _files(config: str, project: str | None) -> list[File]:

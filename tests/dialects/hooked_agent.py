@@ -1,4 +1,4 @@
-"""A dialect on a stage: its configuration as text, real handlers, one session, every run on record."""
+"""An agent whose hooks are given as text in its own format: real handlers, one session, every run on record."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,9 @@ from hookline.model.run import Run
 File = tuple[str, Scope, str]
 
 
-def read(dialect: Dialect, files: Sequence[File], handlers: Mapping[str, Handler] | None = None) -> Reading:
+def read_hooks(
+    dialect: Dialect, files: Sequence[File], handlers: Mapping[str, Handler] | None = None
+) -> Reading:
     """The hooks of (file name, scope, text) layers, as the dialect's reader combines them."""
     layers: list[Layer] = []
     for name, scope, text in files:
@@ -31,11 +33,11 @@ def read(dialect: Dialect, files: Sequence[File], handlers: Mapping[str, Handler
     return dialect.read(layers, tools)
 
 
-def lines(diagnostics: Sequence[Diagnostic]) -> list[tuple[int | None, str]]:
+def lines_and_codes(diagnostics: Sequence[Diagnostic]) -> list[tuple[int | None, str]]:
     return [(one.where.line, one.code) for one in diagnostics]
 
 
-class Play:
+class HookedAgent:
     """Fires events on hooks read from text. Each `fire` is a whole dispatch, background hooks included."""
 
     def __init__(
@@ -47,7 +49,7 @@ class Play:
         **scene: Any,
     ) -> None:
         handlers = handlers if handlers is not None else standard_handlers()
-        self.reading = read(dialect, files, handlers)
+        self.reading = read_hooks(dialect, files, handlers)
         self.engine = Engine(self.reading.hooks, handlers=handlers)
         self.session: Session = self.engine.session(scene.pop("session_id", "s"), **scene)
         self.dialect = dialect

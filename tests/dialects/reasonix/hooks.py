@@ -6,7 +6,7 @@ from typing import Any
 from hookline.dialects.dialect import Reading
 from hookline.dialects.reasonix import dialect
 from hookline.model import payloads as p
-from tests.dialects.play import File, Play, read
+from tests.dialects.hooked_agent import File, HookedAgent, read_hooks
 
 DATA = Path(__file__).parent / "data"
 PROJECT = "/home/me/shop/.reasonix/settings.json"
@@ -38,21 +38,21 @@ PAYLOADS: dict[str, Any] = {
 }
 
 
-def settings(text: str, *more: File) -> Reading:
+def read_settings(text: str, *more: File) -> Reading:
     """The project's settings, and other files."""
-    return read(dialect(), [(PROJECT, "project", text), *more])
+    return read_hooks(dialect(), [(PROJECT, "project", text), *more])
 
 
-def play(text: str, *more: File, cwd: str = "/tmp", **scene: Any) -> Play:
-    return Play(dialect(), [(PROJECT, "project", text), *more], cwd=cwd, **scene)
+def agent_with(text: str, *more: File, cwd: str = "/tmp", **scene: Any) -> HookedAgent:
+    return HookedAgent(dialect(), [(PROJECT, "project", text), *more], cwd=cwd, **scene)
 
 
-def one(event: str, command: str, **fields: Any) -> Play:
+def agent_with_hook(event: str, command: str, **fields: Any) -> HookedAgent:
     """A project with a single hook."""
     import json
 
-    return play(json.dumps({"hooks": {event: [{"command": command, **fields}]}}))
+    return agent_with(json.dumps({"hooks": {event: [{"command": command, **fields}]}}))
 
 
-def texts(outcome: Any) -> list[str]:
+def message_texts(outcome: Any) -> list[str]:
     return [message.text for message in outcome.messages]
