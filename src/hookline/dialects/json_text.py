@@ -188,3 +188,13 @@ def converted(document: Mapping[str, Any], record: type[Any]) -> Any:
         return msgspec.convert(document, record)
     except UnicodeEncodeError:
         return msgspec.convert(whole_texts(document), record)
+
+
+def field_first(problem: str) -> str:
+    """msgspec's sentence with the field first: ``Expected `str`, got `int` - at `$.tool_name` ``."""
+    said, found, place = problem.partition(" - at `$.")
+    if problem.startswith("Object missing required field"):
+        missing = said.split("`")[1]
+        return f"{missing} is missing" if not found else f"{place.rstrip('`')}.{missing} is missing"
+    said = said.replace("`", "")
+    return f"{place.rstrip('`')}: {said[:1].lower()}{said[1:]}" if found else said

@@ -48,6 +48,15 @@ class Broke(Struct, frozen=True):
     words: str = ""
 
 
+def failure(raw: Exited | Replied | None, cause: Cause, detail: str) -> Broke:
+    """A failure that keeps what was printed, so that the run can show it."""
+    if raw is None:
+        return Broke(cause, detail)
+    if isinstance(raw, Replied):
+        return Broke(cause, detail, stdout=raw.body, truncated=raw.truncated)
+    return Broke(cause, detail, raw.stdout, raw.stderr, raw.code, None, raw.truncated, raw.queue_ms)
+
+
 class Detached(Struct, frozen=True):
     """The hook asked to go on in the background; `rest` is an awaitable of its real result."""
 

@@ -235,7 +235,8 @@ class Writer(AnswerWriter):
         return self.outcome.stop and self.event_name in TEXT_GOES_ON
 
     def told(self) -> HookReply:
-        self.write()
+        self.decide()
+        self.supply()
         outcome = self.outcome
         if outcome.blocked and not self._says_block():
             if self.row.exit_2_blocks and not self.ends_turn:

@@ -14,7 +14,7 @@ from hookline.dialects.json_text import JsonTextError, read_lenient
 from hookline.handlers.specs import AgentSpec
 from hookline.model.outcome import GO_ON, Answer, ContextItem, Message, Outcome, Vote
 from hookline.model.policy import Cause
-from hookline.model.raw import Broke, Exited, Replied
+from hookline.model.raw import Broke, Exited, Replied, failure
 from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, HookReply, Parsed
 
 _NO_STDERR: Final = "No stderr output"
@@ -152,11 +152,11 @@ class ClaudeCodeWire(family.ResultReader):
         return NOTHING_SAID if ok else _objected(call, reason, impossible=verdict.get("impossible") is True)
 
     def crashed(self, call: Call, raw: Exited) -> Decoded:
-        broke = family.failure(raw, *family.crash(raw))
+        broke = failure(raw, *family.crash(raw))
         return Decoded(failure=_worded(call, broke, "failed", _stderr(raw) or _NO_STDERR))
 
     def failed(self, call: Call, raw: Exited | Replied | None, cause: Cause, detail: str) -> Decoded:
-        return Decoded(failure=_worded(call, family.failure(raw, cause, detail), "failed", detail))
+        return Decoded(failure=_worded(call, failure(raw, cause, detail), "failed", detail))
 
     def broken(self, call: Call, raw: Broke) -> Decoded:
         happened = "timed out" if raw.cause == "timed_out" else "failed"

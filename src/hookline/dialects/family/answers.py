@@ -210,13 +210,9 @@ class AnswerWriter:
         self.lost: list[str] = []
 
     def told(self) -> HookReply:
-        self.write()
-        return self.finished()
-
-    def write(self) -> None:
-        """Fills `top`, `specific` and `lost`."""
         self.decide()
         self.supply()
+        return self.finished()
 
     def can(self, part: str) -> bool:
         """Whether the event reads this part of an outcome."""

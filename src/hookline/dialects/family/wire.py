@@ -10,13 +10,13 @@ from typing import Any, ClassVar, cast
 import msgspec
 from msgspec import UNSET, Struct
 
-from hookline.dialects.json_text import converted, written
+from hookline.dialects.json_text import converted, field_first, written
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.errors import ConfigError, HooklineError, UnknownEventError
 from hookline.model.events import EventSpec, field_of
 from hookline.model.outcome import GO_ON, Outcome, Vote, with_edits
 from hookline.model.policy import Cause
-from hookline.model.raw import Broke, Exited, RawResult, Replied, Returned
+from hookline.model.raw import Broke, Exited, RawResult, Replied, Returned, failure
 from hookline.model.scene import SCENE_TEXTS, Scene
 from hookline.model.wire import NOTHING_SAID, Call, Decoded
 
@@ -55,11 +55,7 @@ def scene_document(event_name: str, scene: Scene) -> dict[str, Any]:
 
 
 def key_values(
-    keys: Iterable[Key],
-    payload: Any,
-    *,
-    otherwise: Callable[[str], Any],
-    is_empty: Callable[[Any], bool],
+    keys: Iterable[Key], payload: Any, *, otherwise: Callable[[str], Any], is_empty: Callable[[Any], bool]
 ) -> dict[str, Any]:
     """The keys an event sends. `otherwise` gives the value of a key that the payload does not have."""
     values: dict[str, Any] = {}
@@ -128,16 +124,6 @@ def bad_payload(message: str) -> ConfigError:
     return ConfigError([Diagnostic("error", "bad-payload", message)])
 
 
-def field_first(problem: str) -> str:
-    """msgspec's sentence with the field first: ``Expected `str`, got `int` - at `$.tool_name` ``."""
-    said, found, place = problem.partition(" - at `$.")
-    if problem.startswith("Object missing required field"):
-        missing = said.split("`")[1]
-        return f"{missing} is missing" if not found else f"{place.rstrip('`')}.{missing} is missing"
-    said = said.replace("`", "")
-    return f"{place.rstrip('`')}: {said[:1].lower()}{said[1:]}" if found else said
-
-
 #: Exit codes by which a shell says that it could not run the program.
 _NOT_RUN: Mapping[int, str] = {126: "the program is not executable", 127: "the program was not found"}
 
@@ -194,9 +180,7 @@ class ResultReader:
     def printed(self, call: Call, raw: Exited | Replied, output: bytes) -> Decoded:
         """One JSON object and nothing else; no output says nothing."""
         text = output.strip()
-        if not text:
-            return NOTHING_SAID
-        return self.json_answer(call, raw, text)
+        return self.json_answer(call, raw, text) if text else NOTHING_SAID
 
     def json_answer(self, call: Call, raw: Exited | Replied, text: bytes) -> Decoded:
         if not text.startswith(b"{"):
@@ -248,15 +232,6 @@ class ResultReader:
     def failed(self, call: Call, raw: Exited | Replied | None, cause: Cause, detail: str) -> Decoded:
         del call
         return Decoded(failure=failure(raw, cause, detail))
-
-
-def failure(raw: Exited | Replied | None, cause: Cause, detail: str) -> Broke:
-    """It keeps what was printed, so that the run can show it."""
-    if raw is None:
-        return Broke(cause, detail)
-    if isinstance(raw, Replied):
-        return Broke(cause, detail, stdout=raw.body, truncated=raw.truncated)
-    return Broke(cause, detail, raw.stdout, raw.stderr, raw.code, None, raw.truncated, raw.queue_ms)
 
 
 def crash(raw: Exited) -> tuple[Cause, str]:

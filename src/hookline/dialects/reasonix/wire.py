@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.dialects.dialect import DialectEvent
-from hookline.dialects.family.wire import ResultReader, encoded, failure, with_first_line
+from hookline.dialects.family.wire import ResultReader, encoded, with_first_line
 from hookline.dialects.reasonix.answers import Writer
 from hookline.dialects.reasonix.claude_format import claude_document, read_json
 from hookline.dialects.reasonix.events import CAPTURED, CLAUDE_GATES, LONGEST_TEXT, TEXT_EVENTS, gates
@@ -23,7 +23,7 @@ from hookline.model.errors import UnknownEventError
 from hookline.model.events import EventSpec
 from hookline.model.outcome import GO_ON, ContextItem, Message, Outcome, Vote
 from hookline.model.policy import Policy
-from hookline.model.raw import Broke, Exited, Replied
+from hookline.model.raw import Broke, Exited, Replied, failure
 from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, HookReply, Parsed
 
 _LONGEST_COMMAND = 60
