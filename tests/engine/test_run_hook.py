@@ -288,7 +288,7 @@ def test_a_hook_that_ignores_its_deadline_is_given_up_and_counts_as_late() -> No
     engine = Engine()
     engine.add(PRE_TOOL_USE, immortal, timeout=0.05)
     outcome = asyncio.run(engine.session("s").dispatch(PRE_TOOL_USE, LS))
-    assert "was given up" in (outcome.reason or "")
+    assert "was abandoned" in (outcome.reason or "")
 
 
 def test_a_rewrite_that_cannot_be_applied_blocks_instead_of_raising() -> None:

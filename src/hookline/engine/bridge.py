@@ -1,4 +1,4 @@
-"""The one bridge for hosts without an event loop: a loop in a thread of its own, and calls that wait for it."""
+"""For hosts without an event loop: the engine runs on a loop in its own thread, and calls wait for it."""
 
 import asyncio
 import threading
@@ -32,7 +32,7 @@ class Blocking:
         return BlockingSession(self, self.engine.session(session_id, above, **scene))
 
     def wait_for(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run it on the engine's loop and wait; an interrupt calls it off before it is raised here."""
+        """Run it on the engine's loop and wait. An interrupt cancels it before it is raised here."""
         if threading.current_thread() is self._thread:
             work.close()
             raise RuntimeError("a hook cannot wait for the engine that runs it; make it async instead")
@@ -64,7 +64,7 @@ class Blocking:
 
 
 class BlockingSession:
-    """A session whose dispatch waits. Everything else is the session's own."""
+    """A session whose dispatch blocks; `session` is the session itself."""
 
     def __init__(self, bridge: Blocking, session: Session) -> None:
         self._bridge = bridge

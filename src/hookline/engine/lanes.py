@@ -1,7 +1,7 @@
 """Which hooks there are, in lanes, and which of them concern a payload.
 
 A lane is a row of neighbouring hooks under one policy. Lanes are built once per configuration (`HookStore`); at an
-event `select` picks the hooks to run, and `explain` says why or why not when somebody asks.
+event `select` picks the hooks to run, and `explain` says on demand why a hook runs or not.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -202,7 +202,7 @@ class HookStore:
         return found
 
     def _rebuild(self, event: str) -> None:
-        """Build the lanes of one event anew; the others stay as they are, with what they remember."""
+        """Build the lanes of one event again; the others stay as they are, with what they remember."""
         configured = build_lanes(
             prepared for prepared in self._configured if prepared.hook.event.name == event
         )

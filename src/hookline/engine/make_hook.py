@@ -1,4 +1,4 @@
-"""A hook out of a Python function or a command line, for hosts that configure in code."""
+"""Making a hook from a Python function or a command line, for hosts that configure in code."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
@@ -17,7 +17,7 @@ P = TypeVar("P")
 #: What a hook made in code does: a function of the payload (and the scene), sync or async, or a shell command.
 Action = Callable[[P], Any] | Callable[[P, Scene], Any] | str
 
-#: What a failure may mean, in the words of the configuration or those of the engine.
+#: What a failure means, by the names of the configuration or those of the engine.
 OnFailure = Literal["open", "closed", "ask", "pass", "warn", "block"]
 _REACTIONS: Mapping[str, Reaction] = {
     "open": "warn", "closed": "block", "ask": "ask", "pass": "pass", "warn": "warn", "block": "block",
@@ -42,7 +42,7 @@ def make_hook(
     status_message: str | None = None,
     scope: Scope = "user",
 ) -> Hook:
-    """One hook. A matcher or condition that cannot be understood raises PatternError here, not later."""
+    """One hook. A matcher or condition that cannot be parsed raises PatternError here, not later."""
     _refuse_unknown(waiting=(waiting, get_args(Waiting)), mode=(mode, get_args(Mode)))
     _refuse_timeout(timeout)
     matches, holds = home.match(event, matcher, condition)
@@ -75,26 +75,28 @@ def _refuse_timeout(timeout: Any) -> None:
 
 
 def _refuse_unknown(**options: tuple[str, tuple[str, ...]]) -> None:
-    """A word nobody knows would switch a guard off without a sound."""
+    """Refuse values that are not known: a typo must not silently switch a guard off."""
     for name, (word, known) in options.items():
         if word not in known:
             raise ValueError(f"{name} is {word!r}, not one of {', '.join(known)}")
 
 
 def _reactions(
-    said: OnFailure | Mapping[Cause, OnFailure] | None,
+    given: OnFailure | Mapping[Cause, OnFailure] | None,
 ) -> Reaction | Mapping[Cause, Reaction] | None:
-    if said is None:
+    if given is None:
         return None
     words = (
-        {"on_failure": said} if isinstance(said, str) else {f"on_failure for {c}": w for c, w in said.items()}
+        {"on_failure": given}
+        if isinstance(given, str)
+        else {f"on_failure for {c}": w for c, w in given.items()}
     )
     _refuse_unknown(**{name: (word, tuple(_REACTIONS)) for name, word in words.items()})
-    if isinstance(said, str):
-        return _REACTIONS[said]
-    for cause in said:
+    if isinstance(given, str):
+        return _REACTIONS[given]
+    for cause in given:
         _refuse_unknown(cause=(cause, CAUSES))
-    return {cause: _REACTIONS[word] for cause, word in said.items()}
+    return {cause: _REACTIONS[word] for cause, word in given.items()}
 
 
 def _shell(command: str) -> tuple[str, Any, str]:

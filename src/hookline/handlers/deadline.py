@@ -45,10 +45,10 @@ async def bounded(coroutine: Coroutine[Any, Any, T], seconds: float | None) -> T
         raise
     except BaseException as problem:
         if alarm.settled(asked_before):
-            raise TimeoutError(f"it ended with {type(problem).__name__} when it was called off") from problem
+            raise TimeoutError(f"it ended with {type(problem).__name__} when it was cancelled") from problem
         raise
     if alarm.settled(asked_before):
-        raise TimeoutError("it ignored that it was called off")
+        raise TimeoutError("it ignored its cancellation")
     return result
 
 
@@ -96,7 +96,7 @@ def _rest(coroutine: Coroutine[Any, Any, T], waits_for: Any, alarm: _Alarm | Non
         except BaseException as error:
             if alarm is not None and alarm.gave_up:
                 _leave(coroutine)
-                error.add_note("it ignored that it was called off, and was given up")
+                error.add_note("it ignored its cancellation and was abandoned")
                 raise
             step, value = coroutine.throw, error
         else:

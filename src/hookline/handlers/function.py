@@ -53,7 +53,7 @@ class Workers:
     """Threads for functions that block, at most `limit`; idle ones end by themselves.
 
     A thread cannot be killed: one whose caller was cancelled runs to its end. So their number is bounded, and when all
-    of them are busy with abandoned functions, new work is refused instead of queued for ever. The threads are daemons:
+    of them are busy with abandoned functions, new work is refused instead of queued forever. The threads are daemons:
     a function that never returns does not keep the program from ending.
     """
 

@@ -1,0 +1,1 @@
+"""Whether a hook or a rule is about an event: matchers, conditions, tool rules. Pure."""

@@ -93,8 +93,8 @@ def compile_re2(pattern: str, anchored: bool, longest_subject: int = LONGEST_SUB
 
 
 def _refusal(error: Exception) -> str:
-    said: Any = error.args[0] if error.args else b""
-    text = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+    message: Any = error.args[0] if error.args else b""
+    text = message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message)
     if text.startswith("invalid escape sequence: \\") and text[-1:].isdigit():
         return "back-references are not supported"
     for start, advice in _REFUSALS:

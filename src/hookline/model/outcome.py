@@ -234,11 +234,11 @@ _VOTE_NEEDS: Mapping[str, int] = {
 }
 
 
-def has_only_votes(said: Outcome) -> bool:
-    """Nothing but votes: by far the most common answer of a guard, and a short way through the engine."""
+def has_only_votes(outcome: Outcome) -> bool:
+    """Nothing but votes: by far the most common answer of a guard, and the fast path through the engine."""
     return not (
-        said.messages or said.edits or said.context_items or said.halts or said.permission_updates
-        or said.watch_paths or said.seeds or said.env_items or said.answers or said.retry
+        outcome.messages or outcome.edits or outcome.context_items or outcome.halts or outcome.permission_updates
+        or outcome.watch_paths or outcome.seeds or outcome.env_items or outcome.answers or outcome.retry
     )  # fmt: skip
 
 

@@ -223,9 +223,9 @@ class _Steps:
         self.trail.append(line)
 
 
-def _by_rule(verdict: Verdict, step: Step, rule: Rule, said: str) -> Decision:
+def _by_rule(verdict: Verdict, step: Step, rule: Rule, text: str) -> Decision:
     wide = ", which cannot be read and so counts for the whole tool" if rule.widened else ""
-    reason = f"{said} {rule.shown}{_from(rule)}{wide}."
+    reason = f"{text} {rule.shown}{_from(rule)}{wide}."
     return Decision(verdict, step, reason, rule.shown, rule.origin or None)
 
 

@@ -205,8 +205,8 @@ def _refused(why: str) -> Applied:
 
 def _outcome(what: What, taken: Iterable[str], problems: Iterable[str], notes: Iterable[str]) -> Applied:
     changed, wrong = tuple(taken), tuple(problems)
-    said = (*wrong, *(notes if changed else ()))
-    return Applied(not wrong, "; ".join(filter(None, said)), what if changed else "nothing", changed)
+    texts = (*wrong, *(notes if changed else ()))
+    return Applied(not wrong, "; ".join(filter(None, texts)), what if changed else "nothing", changed)
 
 
 # Rules so wide that a hook may not add them: they have to be written into the settings

@@ -1,0 +1,1 @@
+"""Hooks behind a URL: what may be called, and one request to it."""

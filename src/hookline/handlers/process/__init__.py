@@ -1,0 +1,1 @@
+"""Running the processes of command hooks: started, bounded, killed with everything they started."""
