@@ -3,14 +3,16 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
-from hookline.journal.journal import Journal
 from hookline.model.diagnostics import Diagnostic, Severity
-from hookline.model.hook import Hook
 from hookline.model.run import Run
+
+if TYPE_CHECKING:
+    from hookline.journal.journal import Journal
+    from hookline.model.hook import Hook
 
 Waits = Literal["sync", "async", "rewake"]
 Unit = Literal["s", "ms"]
@@ -40,26 +42,26 @@ def diagnostic_documents(
     )
 
 
-def redactor(journal: Journal) -> Callable[[str], str]:
+def redactor(journal: "Journal") -> Callable[[str], str]:
     """Takes secrets out of texts of a configuration: commands, matchers, and names, which may be commands."""
     return lambda text: journal.cleaned(Run(hook="", detail=text)).detail
 
 
-def what_it_runs(hook: Hook) -> str:
+def what_it_runs(hook: "Hook") -> str:
     """The command, the address, the question or the tool."""
     describe = _BY_KIND.get(hook.kind)
     found = describe(hook.spec) if describe is not None and hook.spec is not None else ""
     return " ".join(found.split())[:_LONGEST] or hook.name
 
 
-def waits_of(hook: Hook) -> Waits:
+def waits_of(hook: "Hook") -> Waits:
     """Whether the agent waits for it; never if its policy does not wait."""
     if hook.waiting == "wait":
         return "sync" if hook.policy.waits else "async"
     return hook.waiting
 
 
-def timeout_in(unit: Unit, hook: Hook) -> float:
+def timeout_in(unit: Unit, hook: "Hook") -> float:
     """In the unit of its file, so that it can be compared with what is written there."""
     return hook.timeout * 1000 if unit == "ms" else hook.timeout
 
