@@ -7,20 +7,20 @@ from typing import Any
 import pytest
 
 from tests.cli.golden import check_golden
-from tests.cli.inside import Inside, inside
+from tests.cli.in_process import InProcess, in_process
 from tests.cli.run_cli import place, run_cli
-from tests.cli.samples import ALL, NATIVE, REASONIX
+from tests.cli.sample_configs import ALL, NATIVE, REASONIX
 from tests.schemas.samples import Checker
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "schemas/cli-list.schema.json").read_text())
+SCHEMA = json.loads((Path(__file__).parents[3] / "schemas/cli-list.schema.json").read_text())
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Inside:
-    return inside(tmp_path, monkeypatch, capsys)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> InProcess:
+    return in_process(tmp_path, monkeypatch, capsys)
 
 
-def hooks(here: Inside, *words: str) -> list[dict[str, Any]]:
+def hooks(here: InProcess, *words: str) -> list[dict[str, Any]]:
     document = json.loads(here.call("list", *words, "--json").stdout)
     assert Checker(SCHEMA).mistakes(document) == []
     return document["hooks"]
@@ -35,7 +35,7 @@ def test_the_tables_of_several_agents() -> None:
     check_golden("list.txt", ran.stdout)
 
 
-def test_hooks_stand_in_the_order_they_run_not_in_that_of_the_file(here: Inside) -> None:
+def test_hooks_stand_in_the_order_they_run_not_in_that_of_the_file(here: InProcess) -> None:
     here.write(".hookline/hooks.toml", NATIVE)
     found = hooks(here, "PreToolUse")
     assert [(hook["order"], hook["hook"]) for hook in found] == [
@@ -45,7 +45,7 @@ def test_hooks_stand_in_the_order_they_run_not_in_that_of_the_file(here: Inside)
     ]
 
 
-def test_every_fact_of_a_hook_is_told(here: Inside) -> None:
+def test_every_fact_of_a_hook_is_told(here: InProcess) -> None:
     here.write(".hookline/hooks.toml", NATIVE)
     by_name = {hook["hook"]: hook for hook in hooks(here)}
     guard, tell = by_name["no force push"], by_name["tell"]
@@ -57,14 +57,14 @@ def test_every_fact_of_a_hook_is_told(here: Inside) -> None:
     assert by_name["tidy"]["rewrites"]
 
 
-def test_a_timeout_has_the_unit_of_its_file(here: Inside) -> None:
+def test_a_timeout_has_the_unit_of_its_file(here: InProcess) -> None:
     here.write(".reasonix/settings.json", REASONIX)
     (hook,) = hooks(here)
     assert (hook["timeout"], hook["timeout_unit"]) == (2000, "ms")
     assert "2000 ms" in here.call("list").stdout
 
 
-def test_an_agents_own_name_lists_its_hooks(here: Inside) -> None:
+def test_an_agents_own_name_lists_its_hooks(here: InProcess) -> None:
     for name, text in ALL.items():
         here.write(name, text)
     assert [(hook["event"], hook["dialect"]) for hook in hooks(here, "turn_start")] == [
@@ -78,7 +78,7 @@ def test_an_agents_own_name_lists_its_hooks(here: Inside) -> None:
     }
 
 
-def test_only_the_dialect_or_the_files_that_were_named(here: Inside) -> None:
+def test_only_the_dialect_or_the_files_that_were_named(here: InProcess) -> None:
     for name, text in ALL.items():
         here.write(name, text)
     assert {hook["dialect"] for hook in hooks(here, "--dialect", "reasonix")} == {"reasonix"}
@@ -88,7 +88,7 @@ def test_only_the_dialect_or_the_files_that_were_named(here: Inside) -> None:
     assert [hook["hook"] for hook in hooks(here, "--config", str(other))] == ["other"]
 
 
-def test_a_model_need_not_be_there_for_a_prompt_hook_to_be_listed(here: Inside) -> None:
+def test_a_model_need_not_be_there_for_a_prompt_hook_to_be_listed(here: InProcess) -> None:
     here.write(
         ".hookline/hooks.toml", '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "prompt"\nprompt = "Done?"\n'
     )
@@ -97,20 +97,20 @@ def test_a_model_need_not_be_there_for_a_prompt_hook_to_be_listed(here: Inside) 
     assert "prompt: Done?" in ran.stdout
 
 
-def test_with_nothing_configured_it_says_where_it_looked(here: Inside) -> None:
+def test_with_nothing_configured_it_says_where_it_looked(here: InProcess) -> None:
     ran = here.call("list")
     assert (ran.status, ran.stdout) == (1, "")
     assert ran.stderr.startswith("hookline: no hooks are configured; looked for\n")
     assert "/.hookline/hooks.{toml,yaml,yml,json}" in ran.stderr
 
 
-def test_an_event_without_hooks_is_not_a_problem(here: Inside) -> None:
+def test_an_event_without_hooks_is_not_a_problem(here: InProcess) -> None:
     here.write(".hookline/hooks.toml", NATIVE)
     ran = here.call("list", "SessionEnd")
     assert (ran.status, ran.stdout) == (0, "no hook is configured for SessionEnd\n")
 
 
-def test_a_mistake_is_one_line_on_stderr_and_the_rest_is_listed(here: Inside) -> None:
+def test_a_mistake_is_one_line_on_stderr_and_the_rest_is_listed(here: InProcess) -> None:
     here.write(
         ".hookline/hooks.toml", f'{NATIVE}[[hooks.Stop.hooks]]\ncommand = "x"\nnmae = "y"\ntimeout = "a"\n'
     )
@@ -121,7 +121,7 @@ def test_a_mistake_is_one_line_on_stderr_and_the_rest_is_listed(here: Inside) ->
     assert "no force push" in ran.stdout
 
 
-def test_a_guard_that_cannot_run_is_listed_as_such(here: Inside) -> None:
+def test_a_guard_that_cannot_run_is_listed_as_such(here: InProcess) -> None:
     here.write(
         ".hookline/hooks.toml",
         '[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\nname = "bad"\ncommand = "x"\ntimeout = "soon"\n',
@@ -132,7 +132,7 @@ def test_a_guard_that_cannot_run_is_listed_as_such(here: Inside) -> None:
 
 
 @pytest.mark.parametrize("wide", [72, 80, 160])
-def test_the_tables_fit_the_terminal(here: Inside, wide: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_tables_fit_the_terminal(here: InProcess, wide: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, text in ALL.items():
         here.write(name, text)
     monkeypatch.setenv("COLUMNS", str(wide))
@@ -142,7 +142,7 @@ def test_the_tables_fit_the_terminal(here: Inside, wide: int, monkeypatch: pytes
 SECRET = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
 
 
-def test_nothing_shown_carries_a_secret_or_an_escape(here: Inside) -> None:
+def test_nothing_shown_carries_a_secret_or_an_escape(here: InProcess) -> None:
     here.write(
         ".hookline/hooks.toml",
         f'[[hooks.PreToolUse]]\nmatcher = "{SECRET}"\n[[hooks.PreToolUse.hooks]]\n'
@@ -167,7 +167,7 @@ def test_nothing_shown_carries_a_secret_or_an_escape(here: Inside) -> None:
         (["--config", "missing.toml"], "missing.toml"),
     ],
 )
-def test_bad_input_is_one_clear_line_and_status_1(here: Inside, words: list[str], said: str) -> None:
+def test_bad_input_is_one_clear_line_and_status_1(here: InProcess, words: list[str], said: str) -> None:
     ran = here.call("list", *words)
     assert ran.status == 1
     assert said in ran.stderr

@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 _SCHEMAS = Path(__file__).parents[2] / "schemas"
 
 
-def checked(command: str, printed: str) -> Any:
+def valid_document(command: str, printed: str) -> Any:
     """The document, when it is what `schemas/cli-COMMAND.schema.json` says."""
     schema: dict[str, Any] = json.loads((_SCHEMAS / f"cli-{command}.schema.json").read_text())
     document: Any = json.loads(printed)

@@ -13,7 +13,7 @@ from hookline.cli.main import build_parser
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
-class Clinic:
+class DoctorCase:
     """A home and a project, and what the doctor says of them."""
 
     def __init__(self, top: Path, monkeypatch: pytest.MonkeyPatch, path: str = PATH) -> None:

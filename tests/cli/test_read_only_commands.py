@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.run_cli import Ran, clean_env, run_cli
-from tests.cli.samples import NATIVE
+from tests.cli.sample_configs import NATIVE
 
 COMMANDS = (
     ["list"],

@@ -10,8 +10,8 @@ import pytest
 from hookline import Engine
 from hookline.cli.commands.init.run import GUARD, write_new
 from tests.cli.golden import check_golden
+from tests.cli.published_schema import valid_document
 from tests.cli.run_cli import Place, run_cli, run_here
-from tests.cli.schemas import checked
 
 
 def test_a_new_guard_is_written_and_shown_at_work(where: Place) -> None:
@@ -101,7 +101,7 @@ def test_for_the_user_it_stands_in_the_users_directory(
     where: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ran = run_here(["init", "--user", "--json"], where, capsys, monkeypatch)
-    document = checked("init", ran.stdout)
+    document = valid_document("init", ran.stdout)
     assert document["file"] == str(where.home / ".config" / "hookline" / "hooks.toml")
     assert document["in_force"]
     assert [each["blocked"] for each in document["shown"]] == [True, False]
@@ -130,7 +130,7 @@ def test_the_json_of_a_refusal_says_why(
 ) -> None:
     where.write(".hookline/hooks.toml", "# mine\n")
     ran = run_here(["init", "--json"], where, capsys, monkeypatch)
-    document = checked("init", ran.stdout)
+    document = valid_document("init", ran.stdout)
     assert (ran.status, document["written"], document["text"]) == (1, False, "# mine\n")
     assert "already exists" in document["problem"]
 

@@ -6,27 +6,27 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.doctoring import PATH, Clinic, alarms
+from tests.cli.doctor_case import PATH, DoctorCase, alarms
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 _PROGRAMS = ("jq", "git", "npm", "make")
 _SCRIPT = re.compile(r"\.claude/hooks/([\w.-]+)")
 QUIET = "#!/bin/sh\ncat > /dev/null\n"
 
 
 @pytest.fixture
-def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Clinic:
-    clinic = Clinic(tmp_path, monkeypatch, f"{tmp_path}/bin:{PATH}")
+def case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DoctorCase:
+    case = DoctorCase(tmp_path, monkeypatch, f"{tmp_path}/bin:{PATH}")
     for name in _PROGRAMS:
-        clinic.write(f"../bin/{name}", QUIET, mode=0o755)
-    return clinic
+        case.write(f"../bin/{name}", QUIET, mode=0o755)
+    return case
 
 
-def test_the_example_for_claude_code(clinic: Clinic) -> None:
-    shutil.copytree(EXAMPLES / "claude-code", clinic.project, dirs_exist_ok=True)
-    for name in _SCRIPT.findall((clinic.project / ".claude/settings.json").read_text()):
-        clinic.write(f".claude/hooks/{name}", QUIET, mode=0o755)
-    problems = clinic.problems()
+def test_the_example_for_claude_code(case: DoctorCase) -> None:
+    shutil.copytree(EXAMPLES / "claude-code", case.project, dirs_exist_ok=True)
+    for name in _SCRIPT.findall((case.project / ".claude/settings.json").read_text()):
+        case.write(f".claude/hooks/{name}", QUIET, mode=0o755)
+    problems = case.problems()
     assert alarms(problems) == ["fails-open", "fails-open"]
     assert [one.hook for one in problems if one.code == "fails-open" and one.severity == "warning"] == [
         "127.0.0.1:8080/judge",
@@ -34,27 +34,27 @@ def test_the_example_for_claude_code(clinic: Clinic) -> None:
     ]
 
 
-def test_the_example_for_gencode(clinic: Clinic) -> None:
-    shutil.copytree(EXAMPLES / "gencode", clinic.project, dirs_exist_ok=True)
-    assert alarms(clinic.problems()) == []
+def test_the_example_for_gencode(case: DoctorCase) -> None:
+    shutil.copytree(EXAMPLES / "gencode", case.project, dirs_exist_ok=True)
+    assert alarms(case.problems()) == []
 
 
-def test_the_example_for_reasonix(clinic: Clinic) -> None:
-    shutil.copytree(EXAMPLES / "reasonix", clinic.project, dirs_exist_ok=True)
-    assert alarms(clinic.problems()) == []
+def test_the_example_for_reasonix(case: DoctorCase) -> None:
+    shutil.copytree(EXAMPLES / "reasonix", case.project, dirs_exist_ok=True)
+    assert alarms(case.problems()) == []
 
 
-def test_the_example_for_codewhale(clinic: Clinic) -> None:
-    clinic.write("~/.codewhale/config.toml", (EXAMPLES / "codewhale/config.toml").read_text())
-    problems = clinic.problems()
+def test_the_example_for_codewhale(case: DoctorCase) -> None:
+    case.write("~/.codewhale/config.toml", (EXAMPLES / "codewhale/config.toml").read_text())
+    problems = case.problems()
     assert alarms(problems) == ["fails-open"]
     assert [one.hook for one in problems if one.code == "fails-open"] == ["inject-memory"]
 
 
-def test_the_example_for_docker_agent(clinic: Clinic) -> None:
-    shutil.copytree(EXAMPLES / "docker-agent", clinic.project, dirs_exist_ok=True)
-    clinic.write("~/hooks/audit.sh", QUIET, mode=0o755)
-    problems = clinic.problems()
+def test_the_example_for_docker_agent(case: DoctorCase) -> None:
+    shutil.copytree(EXAMPLES / "docker-agent", case.project, dirs_exist_ok=True)
+    case.write("~/hooks/audit.sh", QUIET, mode=0o755)
+    problems = case.problems()
     assert alarms(problems) == ["fails-open"] * 3
     assert sorted(one.line or 0 for one in problems if one.code == "fails-open") == [102, 106, 112]
 
@@ -115,19 +115,19 @@ print(json.dumps({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permiss
 """
 
 
-def test_native_hooks_of_every_kind(clinic: Clinic) -> None:
-    clinic.write(".hookline/hooks.toml", NATIVE)
-    clinic.write(".hookline/push.sh", QUIET, mode=0o755)
-    clinic.write(".hookline/check.py", CHECK, mode=0o755)
-    assert clinic.problems() == ()
+def test_native_hooks_of_every_kind(case: DoctorCase) -> None:
+    case.write(".hookline/hooks.toml", NATIVE)
+    case.write(".hookline/push.sh", QUIET, mode=0o755)
+    case.write(".hookline/check.py", CHECK, mode=0o755)
+    assert case.problems() == ()
 
 
-def test_settings_of_agents_without_any_hook(clinic: Clinic) -> None:
-    clinic.write(".claude/settings.json", '{"permissions": {"allow": ["Bash(ls)"]}}')
-    clinic.write("~/.claude/settings.json", '{"model": "opus", "env": {"API_TOKEN": "f3b1c9d07a5e4f6688aa"}}')
-    clinic.write("~/.codewhale/config.toml", 'model = "x"\n')
-    clinic.write("agent.yaml", "agents:\n  root:\n    model: openai/gpt-5\n    instruction: Help.\n")
-    assert alarms(clinic.problems()) == []
+def test_settings_of_agents_without_any_hook(case: DoctorCase) -> None:
+    case.write(".claude/settings.json", '{"permissions": {"allow": ["Bash(ls)"]}}')
+    case.write("~/.claude/settings.json", '{"model": "opus", "env": {"API_TOKEN": "f3b1c9d07a5e4f6688aa"}}')
+    case.write("~/.codewhale/config.toml", 'model = "x"\n')
+    case.write("agent.yaml", "agents:\n  root:\n    model: openai/gpt-5\n    instruction: Help.\n")
+    assert alarms(case.problems()) == []
 
 
 GUARDED = '{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": %s, "onFailure": "block"}]}]}}'
@@ -154,9 +154,9 @@ GUARDED = '{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": %
         "cat <<'END' >&2\\nsome text\\nEND",
     ],
 )
-def test_in_doubt_nothing_is_said_about_a_command(clinic: Clinic, command: str) -> None:
-    clinic.write(".claude/settings.json", GUARDED % f'"{command}"')
-    assert alarms(clinic.problems()) == []
+def test_in_doubt_nothing_is_said_about_a_command(case: DoctorCase, command: str) -> None:
+    case.write(".claude/settings.json", GUARDED % f'"{command}"')
+    assert alarms(case.problems()) == []
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_in_doubt_nothing_is_said_about_a_command(clinic: Clinic, command: str) 
         "python3 -c '\necho words\n'",
     ],
 )
-def test_in_doubt_nothing_is_said_about_a_script(clinic: Clinic, script: str) -> None:
-    clinic.write("guard.sh", f"#!/bin/sh\n{script}\n", mode=0o755)
-    clinic.write(".claude/settings.json", GUARDED % '"./guard.sh"')
-    assert alarms(clinic.problems()) == []
+def test_in_doubt_nothing_is_said_about_a_script(case: DoctorCase, script: str) -> None:
+    case.write("guard.sh", f"#!/bin/sh\n{script}\n", mode=0o755)
+    case.write(".claude/settings.json", GUARDED % '"./guard.sh"')
+    assert alarms(case.problems()) == []

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.doctoring import Clinic, alarms
+from tests.cli.doctor_case import DoctorCase, alarms
 from tests.scenarios import read_scenario
 
 SCENARIOS = sorted((Path(__file__).parent / "doctor_scenarios").glob("*.txt"))
@@ -22,7 +22,7 @@ def test_it_is_named_on_its_line(file: Path, tmp_path: Path, monkeypatch: pytest
     assert scenario.steps == ("doctor",)
     scenario.write_to(tmp_path)
     expected = scenario.expected
-    problems = Clinic(tmp_path, monkeypatch).problems()
+    problems = DoctorCase(tmp_path, monkeypatch).problems()
     found = [one for one in problems if one.code == expected["code"] and one.severity == expected["severity"]]
     assert [(one.file, one.line) for one in found] == [
         (str(tmp_path / expected["file"]), expected.get("line"))

@@ -12,7 +12,7 @@ import pytest
 
 from hookline.dialects.registry import OWN_FORMAT, standard_dialects
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 EXAMPLES = {
     "claude-code": "claude-code/.claude/settings.json",
     "gen-code": "gencode/.gen/settings.json",

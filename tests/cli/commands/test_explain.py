@@ -7,21 +7,21 @@ from typing import Any
 import pytest
 
 from tests.cli.golden import check_golden
-from tests.cli.inside import Inside, inside
+from tests.cli.in_process import InProcess, in_process
 from tests.cli.run_cli import place, run_cli
-from tests.cli.samples import ALL, CLAUDE, DOCKER, NATIVE, USER
+from tests.cli.sample_configs import ALL, CLAUDE, DOCKER, NATIVE, USER
 from tests.schemas.samples import Checker
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "schemas/cli-explain.schema.json").read_text())
+SCHEMA = json.loads((Path(__file__).parents[3] / "schemas/cli-explain.schema.json").read_text())
 FORCED = ("PreToolUse", "Bash", "command=cd app && git push --force")
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Inside:
-    return inside(tmp_path, monkeypatch, capsys)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> InProcess:
+    return in_process(tmp_path, monkeypatch, capsys)
 
 
-def explained(here: Inside, *words: str) -> dict[str, Any]:
+def explained(here: InProcess, *words: str) -> dict[str, Any]:
     document = json.loads(here.call("explain", *words, "--json").stdout)
     assert Checker(SCHEMA).mistakes(document) == []
     return document
@@ -41,7 +41,7 @@ def test_the_whole_reasoning_about_a_tool_call() -> None:
     check_golden("explain.txt", ran.stdout)
 
 
-def test_a_matcher_is_told_with_what_it_is_compared_with(here: Inside) -> None:
+def test_a_matcher_is_told_with_what_it_is_compared_with(here: InProcess) -> None:
     here.write(".hookline/hooks.toml", NATIVE)
     document = explained(here, *FORCED)
     assert (document["subject"], document["subject_value"]) == ("tool_name", "Bash")
@@ -58,7 +58,7 @@ def test_a_matcher_is_told_with_what_it_is_compared_with(here: Inside) -> None:
     ("matcher", "kind"),
     [("mcp__x__*", "name with *"), ("Ba.*", "regular expression"), ("Bash", "exact name")],
 )
-def test_every_kind_of_matcher_has_its_name(here: Inside, matcher: str, kind: str) -> None:
+def test_every_kind_of_matcher_has_its_name(here: InProcess, matcher: str, kind: str) -> None:
     here.write(
         ".hookline/hooks.toml",
         f'[[hooks.PreToolUse]]\nmatcher = "{matcher}"\nhooks = [{{command = "x", name = "h"}}]\n',
@@ -66,7 +66,7 @@ def test_every_kind_of_matcher_has_its_name(here: Inside, matcher: str, kind: st
     assert hooks(explained(here, "PreToolUse", "Bash"))["h"]["matcher"]["kind"] == kind
 
 
-def test_what_a_matcher_of_claude_code_is_can_be_told_too(here: Inside) -> None:
+def test_what_a_matcher_of_claude_code_is_can_be_told_too(here: InProcess) -> None:
     here.write(".claude/settings.json", CLAUDE)
     lane = explained(here, "PreToolUse", "Read")["lanes"][0]
     assert lane["hooks"][0]["matcher"]["kind"] == "list of exact names"
@@ -76,7 +76,7 @@ def test_what_a_matcher_of_claude_code_is_can_be_told_too(here: Inside) -> None:
     )
 
 
-def test_a_condition_says_whether_it_holds_and_why(here: Inside) -> None:
+def test_a_condition_says_whether_it_holds_and_why(here: InProcess) -> None:
     here.write(".hookline/hooks.toml", NATIVE)
     held = hooks(explained(here, *FORCED))["no force push"]
     other = hooks(explained(here, "PreToolUse", "Bash", "command=ls"))["no force push"]
@@ -85,7 +85,7 @@ def test_a_condition_says_whether_it_holds_and_why(here: Inside) -> None:
     assert "git push --force" in held["condition"]["why"]
 
 
-def test_a_duplicate_names_the_one_it_repeats(here: Inside) -> None:
+def test_a_duplicate_names_the_one_it_repeats(here: InProcess) -> None:
     here.write(".claude/settings.json", CLAUDE)
     document = explained(here, "PreToolUse", "Bash", "command=ls")
     first, second = document["lanes"][0]["hooks"]
@@ -96,7 +96,7 @@ def test_a_duplicate_names_the_one_it_repeats(here: Inside) -> None:
     assert "the same as" in here.call("explain", "PreToolUse", "Bash").stdout
 
 
-def test_a_project_file_replaces_the_users_hooks_of_the_event(here: Inside) -> None:
+def test_a_project_file_replaces_the_users_hooks_of_the_event(here: InProcess) -> None:
     here.write(".hookline/hooks.toml", NATIVE)
     here.write("~/.config/hookline/hooks.toml", USER)
     user, project = explained(here, *FORCED)["layers"]
@@ -108,20 +108,20 @@ def test_a_project_file_replaces_the_users_hooks_of_the_event(here: Inside) -> N
     assert (user["state"], project["state"]) == ("in force", "nothing here")
 
 
-def test_an_empty_list_in_the_project_replaces_too(here: Inside) -> None:
+def test_an_empty_list_in_the_project_replaces_too(here: InProcess) -> None:
     here.write(".hookline/hooks.toml", "[hooks]\nPreToolUse = []\n")
     here.write("~/.config/hookline/hooks.toml", USER)
     user, _project = explained(here, *FORCED)["layers"]
     assert (user["state"], user["why"].endswith("decides PreToolUse")) == ("not in force", True)
 
 
-def test_settings_that_turn_a_file_off_are_told(here: Inside) -> None:
+def test_settings_that_turn_a_file_off_are_told(here: InProcess) -> None:
     here.write(".claude/settings.json", CLAUDE.replace('{"hooks"', '{"disableAllHooks": true, "hooks"', 1))
     (layer,) = explained(here, *FORCED)["layers"]
     assert (layer["state"], "disableAllHooks" in layer["why"]) == ("not in force", True)
 
 
-def test_a_file_that_two_agents_read_counts_for_the_first(here: Inside) -> None:
+def test_a_file_that_two_agents_read_counts_for_the_first(here: InProcess) -> None:
     here.write(".claude/settings.json", CLAUDE)
     here.write(".gen/settings.json", "{}")
     by_dialect = {
@@ -136,14 +136,14 @@ def test_a_file_that_two_agents_read_counts_for_the_first(here: Inside) -> None:
     assert next(layer for layer in layers if layer["dialect"] == "claude-code")["state"] == "nothing here"
 
 
-def test_an_unreadable_file_is_told_as_such(here: Inside) -> None:
+def test_an_unreadable_file_is_told_as_such(here: InProcess) -> None:
     here.write(".hookline/hooks.toml", "[[hooks")
     ran = here.call("explain", *FORCED, "--json")
     assert ran.status == 1
     assert json.loads(ran.stdout)["layers"][0]["state"] == "unreadable"
 
 
-def test_lanes_say_how_they_are_run(here: Inside) -> None:
+def test_lanes_say_how_they_are_run(here: InProcess) -> None:
     here.write(".hookline/hooks.toml", NATIVE)
     first, second = explained(here, *FORCED)["lanes"]
     assert (first["rewriters"], first["words"]["run"]) == (True, "one after another")
@@ -153,7 +153,7 @@ def test_lanes_say_how_they_are_run(here: Inside) -> None:
     assert stop["words"]["limit"].startswith("8 blocks in a row are obeyed")
 
 
-def test_the_reaction_to_a_failure_by_cause_and_who_set_it(here: Inside) -> None:
+def test_the_reaction_to_a_failure_by_cause_and_who_set_it(here: InProcess) -> None:
     here.write(
         ".hookline/hooks.toml",
         '[[hooks.PreToolUse]]\nhooks = [{command = "x", name = "own", on_failure = {timed_out = "ask"}}, '
@@ -169,7 +169,7 @@ def test_the_reaction_to_a_failure_by_cause_and_who_set_it(here: Inside) -> None
     assert "on failure  block\n" in text
 
 
-def test_strict_closes_what_would_pass(here: Inside) -> None:
+def test_strict_closes_what_would_pass(here: InProcess) -> None:
     here.write(".claude/settings.json", CLAUDE)
     open_, closed = (
         explained(here, "PreToolUse", "Bash", *more)["lanes"][0]["hooks"][0] for more in ([], ["--strict"])
@@ -177,7 +177,7 @@ def test_strict_closes_what_would_pass(here: Inside) -> None:
     assert (open_["failures"]["crashed"], closed["failures"]["crashed"]) == ("warn", "block")
 
 
-def test_an_agents_own_event_name_is_explained_for_that_agent(here: Inside) -> None:
+def test_an_agents_own_event_name_is_explained_for_that_agent(here: InProcess) -> None:
     here.write("agent.yaml", DOCKER)
     document = explained(here, "turn_start")
     assert (document["event"], document["spelled"]) == ("PreModelCall", "turn_start")
@@ -185,13 +185,13 @@ def test_an_agents_own_event_name_is_explained_for_that_agent(here: Inside) -> N
     assert here.call("explain", "turn_start").stdout.startswith("PreModelCall (turn_start, docker-agent)\n")
 
 
-def test_trust_that_an_agent_wants_is_told(here: Inside) -> None:
+def test_trust_that_an_agent_wants_is_told(here: InProcess) -> None:
     here.write(".claude/settings.json", CLAUDE)
     hook = explained(here, *FORCED)["lanes"][0]["hooks"][0]
     assert (hook["needs_trust"], hook["admitted"]) == (True, True)
 
 
-def test_a_hook_by_flag_and_one_that_is_off_are_there(here: Inside) -> None:
+def test_a_hook_by_flag_and_one_that_is_off_are_there(here: InProcess) -> None:
     here.write(
         ".hookline/hooks.toml", '[[hooks.Stop]]\nhooks = [{command = "x", name = "x", mode = "off"}]\n'
     )
@@ -200,7 +200,7 @@ def test_a_hook_by_flag_and_one_that_is_off_are_there(here: Inside) -> None:
     assert found["date"]["would_run"] is True
 
 
-def test_nothing_shown_carries_a_secret_or_an_escape(here: Inside) -> None:
+def test_nothing_shown_carries_a_secret_or_an_escape(here: InProcess) -> None:
     secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
     here.write(
         ".hookline/hooks.toml",
@@ -215,7 +215,7 @@ def test_nothing_shown_carries_a_secret_or_an_escape(here: Inside) -> None:
 
 
 @pytest.mark.parametrize("wide", [72, 80, 160])
-def test_it_fits_the_terminal(here: Inside, wide: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_fits_the_terminal(here: InProcess, wide: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, text in ALL.items():
         here.write(name, text)
     monkeypatch.setenv("COLUMNS", str(wide))
@@ -237,7 +237,7 @@ def test_it_fits_the_terminal(here: Inside, wide: int, monkeypatch: pytest.Monke
         (["Stop"], "no hooks are configured; looked for"),
     ],
 )
-def test_bad_input_is_a_clear_line_and_status_1(here: Inside, words: list[str], said: str) -> None:
+def test_bad_input_is_a_clear_line_and_status_1(here: InProcess, words: list[str], said: str) -> None:
     ran = here.call("explain", *words)
     assert ran.status == 1
     assert said in ran.stderr

@@ -12,12 +12,12 @@ import pytest
 from hookline.checks.programs import KNOWN_GAP, containment_tier
 from hookline.journal.file import encoded
 from hookline.model.run import Run
-from tests.cli.doctoring import Clinic, alarms, parsed
+from tests.cli.doctor_case import DoctorCase, alarms, parsed
 from tests.cli.golden import check_golden
 from tests.cli.run_cli import Place, clean_env, command_line, place, run_cli
 from tests.schemas.samples import Checker
 
-SCHEMA = Path(__file__).parents[2] / "schemas" / "cli-doctor.schema.json"
+SCHEMA = Path(__file__).parents[3] / "schemas" / "cli-doctor.schema.json"
 PLAIN_PATH = {"PATH": "/usr/bin:/bin"}
 
 CLAUDE = """{
@@ -53,8 +53,8 @@ MARKER = "#!/bin/sh\ntouch ran\n"
 
 
 @pytest.fixture
-def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Clinic:
-    return Clinic(tmp_path, monkeypatch)
+def case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DoctorCase:
+    return DoctorCase(tmp_path, monkeypatch)
 
 
 def rich(where: Place) -> None:
@@ -140,40 +140,40 @@ def test_a_request_that_cannot_be_met_is_one_clear_line(words: list[str], said: 
     assert len(ran.stderr.splitlines()) == 1
 
 
-def test_only_the_named_dialect_is_looked_at(clinic: Clinic) -> None:
-    clinic.write(".claude/settings.json", CLAUDE)
-    clinic.write("~/.codewhale/config.toml", WHALE)
-    found = clinic.document(["--dialect", "codewhale"]).found
+def test_only_the_named_dialect_is_looked_at(case: DoctorCase) -> None:
+    case.write(".claude/settings.json", CLAUDE)
+    case.write("~/.codewhale/config.toml", WHALE)
+    found = case.document(["--dialect", "codewhale"]).found
     assert [each.dialect for each in found] == ["codewhale"]
 
 
-def test_exactly_the_named_files_are_looked_at(clinic: Clinic) -> None:
-    file = clinic.write("other.json", CLAUDE)
-    clinic.write(".claude/hooks.json", CLAUDE)
-    clinic.write("~/.codewhale/config.toml", WHALE)
-    document = clinic.document(["--config", str(file), "--dialect", "claude-code"])
+def test_exactly_the_named_files_are_looked_at(case: DoctorCase) -> None:
+    file = case.write("other.json", CLAUDE)
+    case.write(".claude/hooks.json", CLAUDE)
+    case.write("~/.codewhale/config.toml", WHALE)
+    document = case.document(["--config", str(file), "--dialect", "claude-code"])
     assert [each.file for each in document.found] == [str(file)]
     assert {one.file for one in document.problems} == {str(file)}
 
 
-def test_a_file_that_is_not_there_is_an_error_that_names_it(clinic: Clinic) -> None:
-    missing = str(clinic.project / "gone.toml")
-    problems = clinic.problems(["--config", missing])
+def test_a_file_that_is_not_there_is_an_error_that_names_it(case: DoctorCase) -> None:
+    missing = str(case.project / "gone.toml")
+    problems = case.problems(["--config", missing])
     assert [(one.severity, one.file, one.code) for one in problems] == [("error", missing, "unreadable")]
 
 
-def test_a_directory_or_a_pipe_in_the_place_of_a_file_is_an_error(clinic: Clinic) -> None:
-    (clinic.project / ".claude/settings.json").mkdir(parents=True)
-    clinic.write(".hookline/note", "")
-    os.mkfifo(clinic.project / ".hookline/hooks.toml")
-    problems = clinic.problems()
+def test_a_directory_or_a_pipe_in_the_place_of_a_file_is_an_error(case: DoctorCase) -> None:
+    (case.project / ".claude/settings.json").mkdir(parents=True)
+    case.write(".hookline/note", "")
+    os.mkfifo(case.project / ".hookline/hooks.toml")
+    problems = case.problems()
     assert sorted((one.code, one.severity) for one in problems) == [("not-a-file", "error")] * 2
 
 
-def test_a_pipe_in_the_place_of_a_script_is_not_waited_for(clinic: Clinic) -> None:
-    clinic.write(".hookline/hooks.toml", '[[hooks.Stop]]\nhooks = [{ command = "bash ./pipe.sh" }]\n')
-    os.mkfifo(clinic.project / "pipe.sh")
-    assert alarms(clinic.problems()) == []
+def test_a_pipe_in_the_place_of_a_script_is_not_waited_for(case: DoctorCase) -> None:
+    case.write(".hookline/hooks.toml", '[[hooks.Stop]]\nhooks = [{ command = "bash ./pipe.sh" }]\n')
+    os.mkfifo(case.project / "pipe.sh")
+    assert alarms(case.problems()) == []
 
 
 def test_escapes_and_secrets_in_a_configuration_are_not_printed() -> None:
@@ -216,97 +216,97 @@ def test_the_help_has_examples_and_the_meaning_of_its_status() -> None:
     assert ran.status == 0
 
 
-def journal(clinic: Clinic, *runs: Run) -> None:
-    file = clinic.home / ".local/state/hookline/journal.jsonl"
+def journal(case: DoctorCase, *runs: Run) -> None:
+    file = case.home / ".local/state/hookline/journal.jsonl"
     file.parent.mkdir(parents=True)
     file.write_bytes(b"".join(encoded(run) for run in runs) + b"torn{")
 
 
-def test_what_could_not_be_expressed_lately_is_summed_up_per_agent(clinic: Clinic) -> None:
+def test_what_could_not_be_expressed_lately_is_summed_up_per_agent(case: DoctorCase) -> None:
     now = time.time()
     lost = Run(hook="hookline hook", type="answer", dialect="codewhale", dropped=("stop",), at=now - 60)
     old = Run(hook="hookline hook", type="answer", dialect="reasonix", dropped=("stop",), at=now - 8 * 86400)
     other = Run(hook="x", dialect="gen-code", dropped=("rewrite",), at=now)
-    journal(clinic, lost, lost, old, other)
-    clinic.write(".hookline/hooks.toml", '[[hooks.Stop]]\nhooks = [{ command = "true" }]\n')
-    said = [one.message for one in clinic.problems() if one.code == "not-expressed"]
+    journal(case, lost, lost, old, other)
+    case.write(".hookline/hooks.toml", '[[hooks.Stop]]\nhooks = [{ command = "true" }]\n')
+    said = [one.message for one in case.problems() if one.code == "not-expressed"]
     assert said == ["in the last 7 days 2 answers could not be expressed to CodeWhale (stop)"]
 
 
-def test_guards_that_let_something_pass_lately_are_a_note(clinic: Clinic) -> None:
+def test_guards_that_let_something_pass_lately_are_a_note(case: DoctorCase) -> None:
     run = Run(hook="guard.sh", source=".claude/settings.json:7", passed_without_answer=True, at=time.time())
-    journal(clinic, run, run, run)
-    clinic.write(".hookline/hooks.toml", '[[hooks.Stop]]\nhooks = [{ command = "true" }]\n')
-    (said,) = clinic.problems()
+    journal(case, run, run, run)
+    case.write(".hookline/hooks.toml", '[[hooks.Stop]]\nhooks = [{ command = "true" }]\n')
+    (said,) = case.problems()
     assert (said.severity, said.hook) == ("note", "guard.sh")
     assert "3 times (.claude/settings.json:7)" in said.message
 
 
 def test_the_tier_of_containment_is_told_and_its_gap_where_there_is_one(
-    clinic: Clinic, monkeypatch: pytest.MonkeyPatch
+    case: DoctorCase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import hookline.cli.commands.doctor.run as doctor_run
 
-    clinic.write(".hookline/hooks.toml", '[[hooks.Stop]]\nhooks = [{ command = "true" }]\n')
+    case.write(".hookline/hooks.toml", '[[hooks.Stop]]\nhooks = [{ command = "true" }]\n')
     assert (containment_tier("linux"), containment_tier("darwin")) == ("subreaper", "process group")
     for platform, told in (("linux", False), ("darwin", True)):
         monkeypatch.setattr(doctor_run, "containment_tier", lambda which=platform: containment_tier(which))
-        findings = doctor_run.examine(parsed(["--cwd", str(clinic.project)]))
+        findings = doctor_run.examine(parsed(["--cwd", str(case.project)]))
         assert (KNOWN_GAP in findings.as_text(1000)) is told
 
 
-def test_every_kind_of_hook_a_host_must_serve_is_named_for_native_hooks(clinic: Clinic) -> None:
+def test_every_kind_of_hook_a_host_must_serve_is_named_for_native_hooks(case: DoctorCase) -> None:
     entries = [
         '{ type = "prompt", prompt = "May it?" }',
         '{ type = "agent", prompt = "May it?" }',
         '{ type = "mcp_tool", server = "s", tool = "t" }',
     ]
-    clinic.write(".hookline/hooks.toml", f"[[hooks.PreToolUse]]\nhooks = [{', '.join(entries)}]\n")
-    assert alarms(clinic.problems()) == ["needs-host"] * 3
+    case.write(".hookline/hooks.toml", f"[[hooks.PreToolUse]]\nhooks = [{', '.join(entries)}]\n")
+    assert alarms(case.problems()) == ["needs-host"] * 3
 
 
-def test_a_thousand_hooks_take_no_time(clinic: Clinic) -> None:
+def test_a_thousand_hooks_take_no_time(case: DoctorCase) -> None:
     entry = '[[hooks.PreToolUse]]\nmatcher = "Bash"\nhooks = [{ command = "./guard.sh %d" }]\n'
-    clinic.write(".hookline/hooks.toml", "".join(entry % number for number in range(1000)))
-    clinic.write("guard.sh", "#!/bin/sh\nexit 0\n", mode=0o755)
+    case.write(".hookline/hooks.toml", "".join(entry % number for number in range(1000)))
+    case.write("guard.sh", "#!/bin/sh\nexit 0\n", mode=0o755)
     before = time.monotonic()
-    assert alarms(clinic.problems()) == []
+    assert alarms(case.problems()) == []
     assert time.monotonic() - before < 20
 
 
 SHARED = '{"hooks": {"PermissionRequest": [{"hooks": [{"type": "command", "command": "true"}]}]}}'
 
 
-def test_a_file_two_agents_read_is_one_file_and_what_one_leaves_out_is_told(clinic: Clinic) -> None:
-    clinic.write(".claude/settings.json", SHARED)
-    clinic.write(
+def test_a_file_two_agents_read_is_one_file_and_what_one_leaves_out_is_told(case: DoctorCase) -> None:
+    case.write(".claude/settings.json", SHARED)
+    case.write(
         ".gen/settings.json", '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}'
     )
-    document = clinic.document()
+    document = case.document()
     assert (document.counts.files, len(document.found)) == (2, 3)
     (told,) = [one for one in document.problems if one.code == "not-inherited"]
     assert (told.severity, told.line) == ("warning", 1)
     assert "gen-code" in told.message
 
 
-def test_a_file_that_is_not_there_has_no_hooks(clinic: Clinic) -> None:
-    document = clinic.document(["--config", str(clinic.project / "nope.toml")])
+def test_a_file_that_is_not_there_has_no_hooks(case: DoctorCase) -> None:
+    document = case.document(["--config", str(case.project / "nope.toml")])
     assert (document.counts.hooks, document.counts.errors) == (0, 1)
 
 
-def test_a_program_of_another_system_is_not_taken_for_a_slip(clinic: Clinic) -> None:
-    clinic.write("../bin/script", "#!/bin/sh\n", mode=0o755)
-    clinic.write(
+def test_a_program_of_another_system_is_not_taken_for_a_slip(case: DoctorCase) -> None:
+    case.write("../bin/script", "#!/bin/sh\n", mode=0o755)
+    case.write(
         ".claude/settings.json",
         '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "osascript -e beep"}]}]}}',
     )
-    (told,) = [one for one in clinic.problems() if one.severity == "error"]
+    (told,) = [one for one in case.problems() if one.severity == "error"]
     assert told.fix == "install osascript, or write its whole path"
 
 
-def test_a_journal_that_is_none_is_told(clinic: Clinic) -> None:
-    clinic.write(".hookline/hooks.toml", "[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = 'true'\n")
-    (clinic.home / ".local/state/hookline/journal.jsonl").mkdir(parents=True)
-    (told,) = [one for one in clinic.problems() if one.code == "no-journal"]
+def test_a_journal_that_is_none_is_told(case: DoctorCase) -> None:
+    case.write(".hookline/hooks.toml", "[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = 'true'\n")
+    (case.home / ".local/state/hookline/journal.jsonl").mkdir(parents=True)
+    (told,) = [one for one in case.problems() if one.code == "no-journal"]
     assert told.severity == "warning"
     assert told.file.endswith("journal.jsonl")

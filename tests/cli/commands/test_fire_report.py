@@ -13,7 +13,7 @@ from tests.cli.golden import check_golden
 from tests.cli.run_cli import Place, Ran, place, run_cli
 from tests.schemas.samples import POLICIES, Checker
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "schemas/cli-fire.schema.json").read_text())
+SCHEMA = json.loads((Path(__file__).parents[3] / "schemas/cli-fire.schema.json").read_text())
 
 #: One hook for each way it can go.
 EVERY_WAY = """\

@@ -11,7 +11,7 @@ from tests.cli.run_cli import Place, Ran
 _OTHERS = ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR", "REASONIX_HOME", "HOOKLINE_TRACE")
 
 
-class Inside(Struct, frozen=True):
+class InProcess(Struct, frozen=True):
     """A project, a home, and the commands."""
 
     place: Place
@@ -26,7 +26,9 @@ class Inside(Struct, frozen=True):
         return Ran(status, out, err)
 
 
-def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Inside:
+def in_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> InProcess:
     place = Place(tmp_path / "home", tmp_path / "home" / "project")
     place.project.mkdir(parents=True)
     for name in _OTHERS:
@@ -34,4 +36,4 @@ def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     monkeypatch.setenv("HOME", str(place.home))
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.chdir(place.project)
-    return Inside(place, capsys)
+    return InProcess(place, capsys)

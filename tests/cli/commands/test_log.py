@@ -12,8 +12,8 @@ from hookline.cli.requests import RequestError
 from hookline.journal.file import JournalFile
 from tests.cli.golden import check_golden
 from tests.cli.journals import STORY, a_run, journal_of, write_runs
+from tests.cli.published_schema import valid_document
 from tests.cli.run_cli import Place, Ran, run_cli, run_here
-from tests.cli.schemas import checked
 
 
 class Log:
@@ -30,7 +30,7 @@ class Log:
     def hooks(self, *words: str) -> list[str]:
         ran = self(*words, "--json")
         assert ran.status == 0, ran.stderr
-        return [run["hook"] for run in checked("log", ran.stdout)["runs"]]
+        return [run["hook"] for run in valid_document("log", ran.stdout)["runs"]]
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_without_a_journal_it_says_where_one_would_be(where: Place, log: Log) ->
     ran = log()
     assert (ran.status, ran.stderr) == (0, "")
     check_golden("log_none.txt", ran.stdout)
-    document = checked("log", log("--json").stdout)
+    document = valid_document("log", log("--json").stdout)
     assert (document["exists"], document["journal"], document["runs"]) == (False, journal_of(where), [])
 
 
@@ -150,7 +150,7 @@ def test_a_torn_tail_is_said_and_the_rest_shown(where: Place, log: Log) -> None:
     assert ran.status == 0
     assert "no force push" in ran.stdout
     assert f"{path}: line 3: not a whole record" in ran.stderr
-    assert checked("log", log("--json").stdout)["damage"]
+    assert valid_document("log", log("--json").stdout)["damage"]
 
 
 def test_damage_without_end_is_told_in_a_few_lines(where: Place, log: Log) -> None:
@@ -189,7 +189,7 @@ def test_a_directory_in_place_of_the_journal_is_a_problem(where: Place, log: Log
 
 def test_detached_and_skipped_records_are_no_runs(where: Place, log: Log) -> None:
     write_runs(where, a_run(status="detached", run_id="1"), a_run(run_id="1"), a_run(status="skipped"))
-    assert checked("log", log("--json").stdout)["totals"]["runs"] == 1
+    assert valid_document("log", log("--json").stdout)["totals"]["runs"] == 1
 
 
 @pytest.mark.parametrize("at", [0.0, -5.0, 1e300, float("inf"), float("nan")])

@@ -8,13 +8,12 @@ import pytest
 
 from hookline.cli.main import run
 from hookline.cli.requests import all_event_names, other_dialects
-from hookline.cli.text import columns, paragraph, table, tables, terminal_width, wrapped
 from hookline.model.events import EVENTS
 from tests.cli.golden import check_golden
 from tests.cli.run_cli import place, run_cli
 from tests.schemas.samples import Checker
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "schemas/cli-events.schema.json").read_text())
+SCHEMA = json.loads((Path(__file__).parents[3] / "schemas/cli-events.schema.json").read_text())
 
 
 def call(*words: str) -> int:
@@ -163,41 +162,6 @@ def test_a_hostile_name_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[
     assert len(err) < 500
 
 
-def test_a_table_breaks_words_only_when_there_is_no_other_way():
-    rows = [["name", "a long sentence that has to wrap somewhere"], ["unbreakable", "x"]]
-    assert table(rows, 24).split("\n") == [
-        "name         a long",
-        "             sentence",
-        "             that has to",
-        "             wrap",
-        "             somewhere",
-        "unbreakable  x",
-    ]
-    assert max(map(len, table(rows, 19).split("\n"))) <= 19
-
-
-def test_wide_characters_count_twice():
-    assert columns("日本") == 4
-    assert columns("é") == 1
-    assert wrapped("日本語 日本語", 7) == ["日本語", "日本語"]
-    assert all(columns(line) <= 5 for line in wrapped("日本語日本語", 5))
-
-
-def test_nothing_wraps_to_one_empty_line():
-    assert wrapped("", 10) == [""]
-    assert paragraph("one two", 5, "  ") == "  one\n  two"
-
-
-def test_escapes_never_reach_a_table():
-    assert "\x1b" not in table([["\x1b[31mred\x1b[0m"]], 40)
-
-
-@pytest.mark.parametrize(("said", "meant"), [("10", 40), ("90", 90), ("9999", 160)])
-def test_the_width_has_bounds(said: str, meant: int, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("COLUMNS", said)
-    assert terminal_width() == meant
-
-
 def test_listing_events_loads_nothing_heavy():
     script = """if True:
         import sys
@@ -220,8 +184,3 @@ def test_what_agents_call_an_event_is_not_asked_for_the_table():
     """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert [line for line in done.stdout.splitlines() if line in ("True", "False")] == ["False", "True"]
-
-
-def test_columns_of_several_tables_are_equally_wide():
-    first, second = tables([[["a", "b"]], [["longer", "c"], ["x", "y"]]], 40)
-    assert (first, second) == ("a       b", "longer  c\nx       y")

@@ -18,8 +18,8 @@ from hookline.model.events import EVENTS
 from hookline.model.run import Run
 from hookline.model.scene import Scene
 from tests.cli.golden import check_golden, normalised
+from tests.cli.published_schema import valid_document
 from tests.cli.run_cli import Place, Ran, clean_env, command_line, run_cli
-from tests.cli.schemas import checked
 
 HOOKS = """\
 [[hooks.PreToolUse]]
@@ -60,7 +60,7 @@ def bench(where: Place, *words: str) -> Ran:
 
 
 def document(where: Place, *words: str) -> Any:
-    return checked("bench", bench(where, "--json", *words).stdout)
+    return valid_document("bench", bench(where, "--json", *words).stdout)
 
 
 def runs(where: Place) -> int:
@@ -73,7 +73,7 @@ def test_every_hook_and_every_event_is_measured_and_judged(where: Place) -> None
     ran = bench(where, "--times", "3", "--json")
     assert ran.status == 1  # two of them fail
     assert ran.stderr.startswith("hookline bench: running 4 hooks for real, up to 5 times each")
-    told = checked("bench", ran.stdout)
+    told = valid_document("bench", ran.stdout)
     found = {hook["hook"]: hook for event in told["events"] for hook in event["hooks"]}
     assert {name: hook["verdict"] for name, hook in found.items()} == {
         "no force push": "fine", "format": "fine", "never": "not run", "broken": "failing", "hangs": "too slow",
@@ -120,7 +120,7 @@ def test_only_picks_hooks_by_name(where: Place) -> None:
     where.write(".hookline/hooks.toml", HOOKS)
     ran = bench(where, "--only", "FORM", "--times", "1", "--json")
     assert ran.status == 0
-    told = checked("bench", ran.stdout)
+    told = valid_document("bench", ran.stdout)
     assert [hook["hook"] for event in told["events"] for hook in event["hooks"]] == ["format"]
     assert runs(where) == 3
 

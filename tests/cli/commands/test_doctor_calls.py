@@ -7,7 +7,7 @@ import pytest
 
 from hookline.cli.commands.hook.run import entries_text
 from hookline.config.engine import Engine
-from tests.cli.doctoring import Clinic, alarms
+from tests.cli.doctor_case import DoctorCase, alarms
 
 FILES = {
     "claude-code": ".claude/settings.json",
@@ -20,8 +20,8 @@ PROGRAM = "python3 -m hookline.app"
 
 
 @pytest.fixture
-def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Clinic:
-    return Clinic(tmp_path, monkeypatch)
+def case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DoctorCase:
+    return DoctorCase(tmp_path, monkeypatch)
 
 
 def _claude(command: str) -> str:
@@ -30,11 +30,11 @@ def _claude(command: str) -> str:
 
 
 @pytest.mark.parametrize("dialect", FILES)
-def test_printed_entries_are_right_for_every_event(dialect: str, clinic: Clinic) -> None:
+def test_printed_entries_are_right_for_every_event(dialect: str, case: DoctorCase) -> None:
     engine = Engine()
     own = engine.loader.dialect(dialect)
-    clinic.write(FILES[dialect], entries_text(own, list(own.events), PROGRAM))
-    assert "wrong-call" not in [one.code for one in clinic.problems()]
+    case.write(FILES[dialect], entries_text(own, list(own.events), PROGRAM))
+    assert "wrong-call" not in [one.code for one in case.problems()]
 
 
 @pytest.mark.parametrize(
@@ -51,9 +51,9 @@ def test_printed_entries_are_right_for_every_event(dialect: str, clinic: Clinic)
         ("hook --dialekt claude-code PreToolUse", "no option '--dialekt'"),
     ],
 )
-def test_a_wrong_call_is_an_error_that_says_the_right_one(words: str, said: str, clinic: Clinic) -> None:
-    clinic.write(".claude/settings.json", _claude(f"{PROGRAM} {words}"))
-    (problem,) = [one for one in clinic.problems() if one.severity == "error"]
+def test_a_wrong_call_is_an_error_that_says_the_right_one(words: str, said: str, case: DoctorCase) -> None:
+    case.write(".claude/settings.json", _claude(f"{PROGRAM} {words}"))
+    (problem,) = [one for one in case.problems() if one.severity == "error"]
     assert (problem.code, problem.line) == ("wrong-call", 1)
     assert said in problem.message
     assert problem.fix == "hookline hook --dialect claude-code PreToolUse"
@@ -70,9 +70,9 @@ def test_a_wrong_call_is_an_error_that_says_the_right_one(words: str, said: str,
         "--version > /dev/null",
     ],
 )
-def test_a_right_call_alarms_nobody(words: str, clinic: Clinic) -> None:
-    clinic.write(".claude/settings.json", _claude(f"{PROGRAM} {words}"))
-    assert alarms(clinic.problems()) == []
+def test_a_right_call_alarms_nobody(words: str, case: DoctorCase) -> None:
+    case.write(".claude/settings.json", _claude(f"{PROGRAM} {words}"))
+    assert alarms(case.problems()) == []
 
 
 @pytest.mark.parametrize("hook", ['matcher = "Bash"', 'if = "Bash(git push *)"'])
@@ -85,27 +85,27 @@ def test_a_right_call_alarms_nobody(words: str, clinic: Clinic) -> None:
     ],
 )
 def test_a_guard_whose_tool_the_caller_names_otherwise_is_told(
-    hook: str, dialect: str, event: str, called: str, clinic: Clinic
+    hook: str, dialect: str, event: str, called: str, case: DoctorCase
 ) -> None:
     group, entry = (hook, "") if hook.startswith("matcher") else ("", hook)
-    clinic.write(
+    case.write(
         ".hookline/hooks.toml",
         f"[[hooks.PreToolUse]]\n{group}\n[[hooks.PreToolUse.hooks]]\ncommand = 'exit 2'\n{entry}\n",
     )
     engine = Engine()
     own = engine.loader.dialect(dialect)
-    clinic.write(FILES[dialect], entries_text(own, [event], PROGRAM))
-    (told,) = [one for one in clinic.problems() if one.code == "other-tool-name"]
+    case.write(FILES[dialect], entries_text(own, [event], PROGRAM))
+    (told,) = [one for one in case.problems() if one.code == "other-tool-name"]
     assert (told.severity, told.line) == ("warning", 3)
     assert f"Bash is called {called}" in told.message
 
 
-def test_a_guard_that_knows_both_names_is_not(clinic: Clinic) -> None:
-    clinic.write(
+def test_a_guard_that_knows_both_names_is_not(case: DoctorCase) -> None:
+    case.write(
         ".hookline/hooks.toml",
         "[[hooks.PreToolUse]]\nmatcher = 'Bash|bash'\n[[hooks.PreToolUse.hooks]]\ncommand = 'exit 2'\n",
     )
     engine = Engine()
     own = engine.loader.dialect("reasonix")
-    clinic.write(FILES["reasonix"], entries_text(own, ["PreToolUse"], PROGRAM))
-    assert alarms(clinic.problems()) == []
+    case.write(FILES["reasonix"], entries_text(own, ["PreToolUse"], PROGRAM))
+    assert alarms(case.problems()) == []

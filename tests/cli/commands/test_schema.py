@@ -7,16 +7,16 @@ import pytest
 
 from hookline.model.events import EVENTS
 from tests.cli.golden import check_golden
-from tests.cli.inside import Inside, inside
+from tests.cli.in_process import InProcess, in_process
 from tests.cli.run_cli import place, run_cli
 from tests.schemas.samples import Checker
 
-SCHEMAS = Path(__file__).parents[2] / "schemas"
+SCHEMAS = Path(__file__).parents[3] / "schemas"
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Inside:
-    return inside(tmp_path, monkeypatch, capsys)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> InProcess:
+    return in_process(tmp_path, monkeypatch, capsys)
 
 
 def test_with_nothing_it_lists_what_there_is() -> None:
@@ -26,7 +26,7 @@ def test_with_nothing_it_lists_what_there_is() -> None:
     check_golden("schema.txt", ran.stdout)
 
 
-def test_the_list_as_json(here: Inside) -> None:
+def test_the_list_as_json(here: InProcess) -> None:
     document = json.loads(here.call("schema", "--json").stdout)
     schema = json.loads((SCHEMAS / "cli-schema.schema.json").read_text())
     assert Checker(schema).mistakes(document) == []
@@ -36,19 +36,19 @@ def test_the_list_as_json(here: Inside) -> None:
 
 @pytest.mark.parametrize("kind", ["payload", "answer"])
 @pytest.mark.parametrize("event", ["PreToolUse", "Stop", "SessionStart"])
-def test_what_is_printed_is_the_schema_of_the_reference(here: Inside, kind: str, event: str) -> None:
+def test_what_is_printed_is_the_schema_of_the_reference(here: InProcess, kind: str, event: str) -> None:
     ran = here.call("schema", kind, event)
     assert ran.status == 0
     assert json.loads(ran.stdout) == json.loads((SCHEMAS / "events" / f"{event}.{kind}.json").read_text())
 
 
-def test_the_schema_of_the_configuration(here: Inside) -> None:
+def test_the_schema_of_the_configuration(here: InProcess) -> None:
     assert json.loads(here.call("schema", "config").stdout) == json.loads(
         (SCHEMAS / "hooks.json").read_text()
     )
 
 
-def test_an_agents_own_name_is_understood_where_it_means_one_event(here: Inside) -> None:
+def test_an_agents_own_name_is_understood_where_it_means_one_event(here: InProcess) -> None:
     assert (
         json.loads(here.call("schema", "payload", "before_llm_call").stdout)["title"]
         == "PreModelCall payload"
@@ -70,7 +70,7 @@ def test_an_agents_own_name_is_understood_where_it_means_one_event(here: Inside)
         (["\x1b[2J"], "there is no schema of"),
     ],
 )
-def test_bad_input_is_one_clear_line_and_status_1(here: Inside, words: list[str], said: str) -> None:
+def test_bad_input_is_one_clear_line_and_status_1(here: InProcess, words: list[str], said: str) -> None:
     ran = here.call("schema", *words)
     assert (ran.status, ran.stdout) == (1, "")
     assert said in ran.stderr

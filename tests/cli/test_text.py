@@ -1,0 +1,45 @@
+"""Tables and paragraphs that fit the terminal."""
+
+import pytest
+
+from hookline.cli.text import columns, paragraph, table, tables, terminal_width, wrapped
+
+
+def test_a_table_breaks_words_only_when_there_is_no_other_way():
+    rows = [["name", "a long sentence that has to wrap somewhere"], ["unbreakable", "x"]]
+    assert table(rows, 24).split("\n") == [
+        "name         a long",
+        "             sentence",
+        "             that has to",
+        "             wrap",
+        "             somewhere",
+        "unbreakable  x",
+    ]
+    assert max(map(len, table(rows, 19).split("\n"))) <= 19
+
+
+def test_wide_characters_count_twice():
+    assert columns("日本") == 4
+    assert columns("é") == 1
+    assert wrapped("日本語 日本語", 7) == ["日本語", "日本語"]
+    assert all(columns(line) <= 5 for line in wrapped("日本語日本語", 5))
+
+
+def test_nothing_wraps_to_one_empty_line():
+    assert wrapped("", 10) == [""]
+    assert paragraph("one two", 5, "  ") == "  one\n  two"
+
+
+def test_escapes_never_reach_a_table():
+    assert "\x1b" not in table([["\x1b[31mred\x1b[0m"]], 40)
+
+
+@pytest.mark.parametrize(("said", "meant"), [("10", 40), ("90", 90), ("9999", 160)])
+def test_the_width_has_bounds(said: str, meant: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("COLUMNS", said)
+    assert terminal_width() == meant
+
+
+def test_columns_of_several_tables_are_equally_wide():
+    first, second = tables([[["a", "b"]], [["longer", "c"], ["x", "y"]]], 40)
+    assert (first, second) == ("a       b", "longer  c\nx       y")
