@@ -36,7 +36,7 @@ EXPECTED = [
     (15, "missing-field"),
     (16, "missing-field"),
     (17, "wrong-type"),
-    (18, "bad-shell"),
+    (18, "unknown-shell"),
     (19, "bad-timeout"),
     (20, "bad-timeout"),
     (21, "wrong-type"),

@@ -387,7 +387,7 @@ def test_a_timeout_is_in_seconds_and_60_when_left_out(written: str, seconds: flo
 def test_a_timeout_of_0_is_60_seconds():
     found = read_agent(entry("stop", "{type: command, command: x, timeout: 0}"))
     assert found.hooks[0].timeout == 60
-    assert [each.severity for each in found.diagnostics] == ["warning"]
+    assert [each.severity for each in found.diagnostics] == ["error"]
 
 
 def test_a_hook_knows_its_file_and_line():

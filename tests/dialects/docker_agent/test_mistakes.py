@@ -49,9 +49,9 @@ def test_what_is_refused_is_dropped_and_the_rest_loads():
     ("hooks", "code"),
     [
         ("pre_tool_use: [{matcher: '[', hooks: [{type: command, command: x}]}]", "bad-pattern"),
-        ("stop: [{type: command, command: x, on_error: never}]", "bad-on-error"),
+        ("stop: [{type: command, command: x, on_error: never}]", "bad-on-failure"),
         ("stop: [{type: command, command: x, timeout: -5}]", "bad-timeout"),
-        ("stop: [{type: command, command: x, on_error: block}]", "bad-on-error"),
+        ("stop: [{type: command, command: x, on_error: block}]", "bad-on-failure"),
         ("tool_guard: [{preempt_yolo: true, hooks: [{type: command, command: x}]}]", "unread-field"),
     ],
 )

@@ -192,7 +192,7 @@ class EntryReader(family.EntryReader):
     def spec(self, kind: Kind) -> Any:
         if self.fields.get("shell", "bash") not in ("bash", "powershell"):
             message = f"shell is {self.fields['shell']!r}"
-            self.say("error", "bad-shell", message, "shell", fix="bash or powershell")
+            self.say("error", "unknown-shell", message, "shell", fix="bash or powershell")
             return None
         return super().spec(kind)
 

@@ -181,10 +181,10 @@ class EntryReader(family.EntryReader):
             return
         if reaction not in _REACTIONS:
             fix = f"one of {', '.join(_REACTIONS)}"
-            self.say("error", "bad-on-error", f"on_error is {reaction!r}", "on_error", fix=fix)
+            self.say("error", "bad-on-failure", f"on_error is {reaction!r}", "on_error", fix=fix)
         elif reaction == "block" and not row.may & May.BLOCK:
             message = f"on_error is block, but {row.name} cannot block"
-            self.say("error", "bad-on-error", message, "on_error", fix="warn or ignore")
+            self.say("error", "bad-on-failure", message, "on_error", fix="warn or ignore")
         elif row.closed and reaction != "block":
             message = f"on_error is not read at {row.name}, whose hooks always fail closed"
             self.say("warning", "unread-field", message, "on_error", fix="remove on_error")
@@ -206,9 +206,7 @@ class EntryReader(family.EntryReader):
     def timeout(self) -> float:
         if self.fields.get("timeout") == 0:
             usual = self.usual_timeout()
-            message = f"timeout 0 means the default of {usual:g} seconds"
-            fix = "seconds above 0, or leave it out"
-            self.say("warning", "bad-timeout", message, "timeout", fix=fix)
+            self.bad_timeout("timeout is 0, not seconds above 0", f"{usual:g} seconds", dropped=False)
             return usual
         return super().timeout()
 

@@ -245,9 +245,9 @@ class EntryReader:
     def usual_timeout(self) -> float:
         return self.group.own_event.timeout
 
-    def bad_timeout(self, message: str, usual: str) -> None:
+    def bad_timeout(self, message: str, usual: str, *, dropped: bool = True) -> None:
         fix = f"leave it out for {usual}"
-        if self.drops_bad_timeout:
+        if dropped and self.drops_bad_timeout:
             self.say("error", "bad-timeout", message, "timeout", fix=fix)
         else:
             path = (*self.path, "timeout")

@@ -73,6 +73,11 @@ class EntryReader(family.EntryReader):
         self.kind = "command"
         return KINDS["command"]
 
+    def unread(self, key: str, kind: Kind) -> None:
+        # An entry without a command is one mistake, whatever its fields are called.
+        if self.entry.get("command") is not None:
+            super().unread(key, kind)
+
     def hook(self, kind: Kind) -> Hook | None:
         for key, message in _UNREAD.items():
             if key in self.fields:
