@@ -6,8 +6,6 @@ Redact whole texts and truncate afterwards: half a key is not recognised.
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from msgspec import Struct
-
 from hookline.model.safe_text import printable
 
 #: Replaces a secret.
@@ -16,52 +14,68 @@ MARK = "[redacted]"
 #: The shortest beginning of a known secret that is redacted at the end of truncated text.
 _SHORTEST_BEGINNING = 6
 
+Redact = Callable[[str], str]
 
-class Shape(Struct, frozen=True):
-    """A pattern of text that looks like a secret."""
+_WORD_HINTS = ("token", "passw", "passphrase", "_pwd", "secret", "credential", "key", "signature", "sig=")
+_VENDOR_HINTS = (
+    "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "xapp-", "akia", "asia", "aiza",
+    "ya29.", "gocspx-", "npm_", "pypi-", "hf_", "k_live_", "k_test_", "whsec_", "sg.", "dop_v1_", "shpat_",
+    "shpss_", "shpca_", "shppa_", "age-secret-key-1",
+)  # fmt: skip
 
-    #: Lower-case words; text without any of them cannot contain the shape.
-    hints: tuple[str, ...]
-    redact: Callable[[str], str]
-
-
-class _Secrets(Struct, frozen=True):
-    values: tuple[str, ...]
-    shapes: tuple[Shape, ...]
+#: Shapes of secrets, in the order in which they are applied: whole keys before the pairs and headers that hold them.
+#: Each with its hints, in lower case: text without any of them cannot contain the shape.
+SHAPE_HINTS: Mapping[str, tuple[str, ...]] = {
+    "private key": ("private key",),
+    "vendor key": _VENDOR_HINTS,
+    "model key": ("sk-",),
+    "jwt": ("eyj",),
+    "authorization": ("authorization",),
+    "bearer": ("bearer",),
+    "basic": ("basic",),
+    "cookie": ("cookie",),
+    "userinfo": ("://",),
+    "pair": _WORD_HINTS,
+    "line": _WORD_HINTS,
+    "flag": ("--",),
+    "user flag": ("-u", "--user"),
+}
 
 
 class Redactor:
-    """Built from an environment snapshot; what it looks for is prepared at first use."""
+    """Built from an environment snapshot; what it looks for is prepared when it is first needed."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self._env = env
-        self._secrets: _Secrets | None = None
+        self._values: tuple[str, ...] | None = None
+        self._shapes: Mapping[str, Redact] = {}
 
     def redact(self, text: str, *, ends_early: bool = False) -> str:
         """The text without secrets. `ends_early`: it was truncated, so it may end in the first half of one."""
         if not text:
             return text
-        secrets = self._secrets or self._prepare()
-        values = secrets.values
-        for value in values:
+        if self._values is None:
+            self._values = secret_values(self._env)
+        for value in self._values:
             if value in text:
                 text = text.replace(value, MARK)
         if ends_early:
-            text = _without_cut_secret(text, values)
+            text = _without_cut_secret(text, self._values)
         lowered = text.lower()
-        for shape in secrets.shapes:
-            for hint in shape.hints:
+        for shape, hints in SHAPE_HINTS.items():
+            for hint in hints:
                 if hint in lowered:
-                    text = shape.redact(text)
+                    text = self._shape(shape)(text)
                     break
         return text
 
-    def _prepare(self) -> _Secrets:
-        # Imported here: the patterns take milliseconds to compile, and many runs have no text at all.
-        from hookline.journal.secret_shapes import secret_shapes  # noqa: PLC0415 - see above
+    def _shape(self, name: str) -> Redact:
+        if not self._shapes:
+            # Imported with the first hint: most texts have none.
+            from hookline.journal.secret_shapes import secret_shapes  # noqa: PLC0415 - see above
 
-        self._secrets = secrets = _Secrets(secret_values(self._env), secret_shapes())
-        return secrets
+            self._shapes = secret_shapes()
+        return self._shapes[name]
 
 
 def _without_cut_secret(text: str, values: tuple[str, ...]) -> str:
