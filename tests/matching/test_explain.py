@@ -9,7 +9,7 @@ from hookline.matching.matchers import parse_matcher
 from hookline.matching.patterns import Patterns
 from hookline.model import events
 from hookline.model import payloads as p
-from hookline.model.events import EventSpec
+from hookline.model.events import EventSpec, subject_of
 from hookline.model.scene import Scene
 from tests.matching.rules_on_calls import SHELL, call
 
@@ -18,7 +18,7 @@ PRE = events.PRE_TOOL_USE
 
 def explained(text: str | None, payload: Any, event: EventSpec[Any] = PRE) -> tuple[bool, str]:
     matcher, condition = parse_matcher(text, Patterns(), SHELL)
-    explanation = explain_match(matcher, condition, event, payload, Scene())
+    explanation = explain_match(matcher, condition, subject_of(event, payload), event, payload, Scene())
     return explanation.matched, explanation.why
 
 
@@ -64,7 +64,7 @@ def test_a_matcher_with_nothing_to_test_says_so():
         False,
         'matcher "Bash" has nothing to test at Stop',
     )
-    explanation = explain_match(None, InMode("plan"), events.STOP, p.TurnAnswer(), Scene())
+    explanation = explain_match(None, InMode("plan"), None, events.STOP, p.TurnAnswer(), Scene())
     assert not explanation.matched
 
 

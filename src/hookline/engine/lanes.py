@@ -327,4 +327,6 @@ def _reason(
         return False, f"not matched: {why(hook.condition, event, payload, session.scene)}"
     if hook.once and prepared.key in session.once_marks:
         return False, "ran already: once per session"
-    return True, f"matched: {explain_match(hook.matcher, hook.condition, event, payload, session.scene).why}"
+    subject = lane.subject_of(payload) if event.subject else None
+    explanation = explain_match(hook.matcher, hook.condition, subject, event, payload, session.scene)
+    return True, f"matched: {explanation.why}"

@@ -11,7 +11,7 @@ from typing import Any, Protocol, cast
 from msgspec import Struct
 
 from hookline.matching.patterns import Glob, glob
-from hookline.model.events import EventSpec, field_of, knows, subject_of
+from hookline.model.events import EventSpec, field_of, knows
 from hookline.model.hook import Condition, Matcher
 from hookline.model.scene import Scene
 
@@ -266,12 +266,16 @@ class Explanation(Struct, frozen=True):
 
 
 def explain_match(
-    matcher: Matcher | None, condition: Condition | None, event: EventSpec[Any], payload: Any, scene: Scene
+    matcher: Matcher | None,
+    condition: Condition | None,
+    subject: str | None,
+    event: EventSpec[Any],
+    payload: Any,
+    scene: Scene,
 ) -> Explanation:
     """The first thing that kept the hook from being chosen, else all that let it."""
     reasons: list[str] = []
     if matcher is not None:
-        subject = subject_of(event, payload)
         if subject is None:
             return Explanation(False, f'matcher "{matcher.text}" has nothing to test at {event.name}')
         reasons.append(explain_matcher(matcher, subject))
