@@ -62,9 +62,14 @@ class EntryReader(family.EntryReader):
     drops_bad_timeout = False
 
     def hooks(self) -> Sequence[Hook]:
-        if "hooks" in self.entry and self.entry.get("command") is None:
-            fix = "put match and command into the entry itself"
-            self.say("error", "nested-group", "Reasonix has no groups: an entry is one hook", fix=fix)
+        if self.entry.get("command") is None:
+            # Nothing else is said of it: another field with the command in it is the same mistake.
+            self.name = _label(self.entry) or None
+            if "hooks" in self.entry:
+                fix = "put match and command into the entry itself"
+                self.say("error", "nested-group", "Reasonix has no groups: an entry is one hook", fix=fix)
+            else:
+                self.say("error", "missing-field", "a hook needs a command", fix='"command": "..."')
             return ()
         found = super().hooks()
         return [replace(hook, event=event) for hook in found for event in events_of(self.group.own_event)]
