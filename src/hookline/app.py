@@ -6,25 +6,25 @@ import sys
 
 
 def main() -> None:
-    # A command lives for moments and leaves few cycles; looking for them while modules load costs more than they do.
+    # A command is short-lived; collecting garbage while modules load costs more than it frees.
     gc.set_threshold(100_000, 50, 50)
     try:
         # Imported here: what a command does not need must not slow its start.
         from hookline.cli.main import run  # noqa: PLC0415 see above
 
         status = run(sys.argv[1:])
-    except KeyboardInterrupt:  # before or after the command itself, which says a word of its own
-        status = 130
+    except KeyboardInterrupt:  # before or after the command; `run` handles one during it
+        status = 130  # ExitStatus.INTERRUPTED, which may not be imported yet
     _leave(status)
 
 
 def _leave(status: int) -> None:
-    """Everything is closed by now; taking every module apart first would cost as much as a hook."""
+    """Exit at once: everything is closed, and tearing down the interpreter would cost as much as a hook."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except (AttributeError, OSError, ValueError):
-            pass  # closed, full, or nobody there: what had to be said of it was said
+            pass  # closed or full: `output` has reported it
     os._exit(status)
 
 

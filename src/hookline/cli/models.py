@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def completer_for(model: str, env: Mapping[str, str]) -> "Completer":
-    """Answers prompt hooks. Raises HooklineError if the model cannot be used, for want of a key or a package."""
+    """Answers prompt hooks. Raises HooklineError if the model cannot be used, for example without a key."""
     if _is_script(model):
         return scripted_completer(model)
     check_model(model, env=env)

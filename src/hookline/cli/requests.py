@@ -47,7 +47,7 @@ def other_dialects() -> "Iterator[Dialect]":
 
 
 def all_event_names(dialects: "Iterable[Dialect]") -> Iterator[EventName]:
-    """One name may stand for several events: after a tool, whether it failed or not."""
+    """One name may mean several events, such as both that follow a tool: it succeeded, or it failed."""
     for dialect in dialects:
         for name in dialect.events:
             yield from (EventName(dialect.name, name, each.event.name) for each in dialect.moments(name))

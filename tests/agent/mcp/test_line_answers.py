@@ -85,6 +85,6 @@ def test_an_address_is_shown_and_agreed_to():
     question = ServerQuestion(server="hk", message="log in", mode="url", url="https://x.example/\x1b[2J")
     answer, said = _answered(question, "y\n")
     assert answer == ServerAnswer(action="accept")
-    assert "it wants you to open https://x.example/" in said
+    assert "it asks you to open https://x.example/" in said
     assert "\x1b" not in said
     assert _answered(question, "n\n")[0].action == "decline"

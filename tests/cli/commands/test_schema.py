@@ -55,7 +55,7 @@ def test_an_agents_own_name_is_understood_where_it_means_one_event(here: InProce
     )
     ran = here.call("schema", "payload", "on_error")
     assert (ran.status, ran.stdout) == (1, "")
-    assert "'on_error' stands for Error and PostToolUseFailure" in ran.stderr
+    assert "'on_error' means Error and PostToolUseFailure" in ran.stderr
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--add-dir", action="append", metavar="DIR", help="tools may work there too")
     parser.add_argument("--definition", metavar="FILE", help="a YAML file that describes the agent to run")
     parser.add_argument("--agent", metavar="NAME", help="which agent of the definition (default: root)")
-    parser.add_argument("--resume", metavar="ID", help="go on with a session; `last` is the newest")
+    parser.add_argument("--resume", metavar="ID", help="continue a session; `last` is the newest")
     parser.add_argument("--fork", action="store_true", help="with --resume: under an id of its own")
     parser.add_argument("--setup", choices=("init", "maintenance"), help="fire Setup first")
     parser.add_argument(

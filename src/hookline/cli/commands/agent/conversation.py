@@ -1,4 +1,4 @@
-"""Lines from standard input without blocking the loop: a terminal, a pipe or a file."""
+"""A conversation by lines: prompts, and answers to questions of the agent and of MCP servers, from standard input."""
 
 import asyncio
 import os
@@ -16,10 +16,17 @@ from hookline.model.safe_text import one_line
 
 _CHUNK = 65536
 _LONGEST = 1_000_000
+_YES = frozenset({"y", "yes", "ok"})
+_ALWAYS = frozenset({"a", "always"})
+#: Values of a yes-or-no field in the form of an MCP server.
+_TRUE = frozenset({"y", "yes", "true", "ok", "1"})
+_FALSE = frozenset({"n", "no", "false", "0"})
+_MOST_TRIES = 3
+_DECLINE, _CANCEL = ServerAnswer(action="decline"), ServerAnswer(action="cancel")
 
 
 class LineInput:
-    """One reader of one descriptor. After the last line there is None, for ever."""
+    """Lines of a descriptor, be it a terminal, a pipe or a file, read without blocking the loop."""
 
     def __init__(self, descriptor: int) -> None:
         self._fd = descriptor
@@ -28,6 +35,7 @@ class LineInput:
         self._over = False
 
     async def line(self) -> str | None:
+        """The next line; None after the last, again and again."""
         while not self._lines and not self._over:
             self._take(await self._chunk())
         return self._lines.popleft() if self._lines else None
@@ -36,9 +44,9 @@ class LineInput:
         loop = asyncio.get_running_loop()
         ready: asyncio.Future[None] = loop.create_future()
         try:
-            loop.add_reader(self._fd, _settle, ready)
+            loop.add_reader(self._fd, _set_ready, ready)
         except (OSError, ValueError, NotImplementedError):
-            # A plain file is always ready; no loop can wait for it.
+            # A plain file is always ready, and the loop cannot watch it.
             return self._read()
         try:
             await ready
@@ -57,7 +65,7 @@ class LineInput:
             self._over = True
         whole = self._rest + chunk
         if len(whole) > _LONGEST:
-            # NoListener types this; what would grow for ever is cut into prompts.
+            # Too long to be typed: cut here, so that it does not grow without limit.
             whole += b"\n"
         *lines, self._rest = whole.split(b"\n")
         if self._over and self._rest:
@@ -65,13 +73,9 @@ class LineInput:
         self._lines.extend(line.decode("utf-8", "replace").rstrip("\r") for line in lines)
 
 
-def _settle(ready: "asyncio.Future[None]") -> None:
+def _set_ready(ready: "asyncio.Future[None]") -> None:
     if not ready.done():
         ready.set_result(None)
-
-
-_YES = frozenset({"y", "yes", "ok"})
-_ALWAYS = frozenset({"a", "always"})
 
 
 class LineAsker:
@@ -90,7 +94,7 @@ class LineAsker:
         self.say(f"? {who}{call}\n  {one_line(question.reason, 300)}\n  run it? y(es), a(lways), n(o) why")
         line = await self.next_line()
         if line is None:
-            return Reply(allow=False, message="nobody answered")
+            return Reply(allow=False, message="no answer: the input has ended")
         word, _, rest = line.strip().partition(" ")
         if word.casefold() in _YES:
             return Reply(allow=True)
@@ -99,7 +103,7 @@ class LineAsker:
         return Reply(allow=False, message=rest.strip() or "the user said no")
 
     async def next_line(self) -> str | None:
-        """What the user answers; None when the input is over."""
+        """The next line the user types; None if the input has ended."""
         if not self.eager:
             return await self._lines.line()
         self.waiting = asyncio.get_running_loop().create_future()
@@ -110,7 +114,7 @@ class LineAsker:
 
 
 class Conversation:
-    """Feeds an agent with lines. On a terminal what is typed during a turn is queued; a pipe is read in step."""
+    """Feeds an agent with lines. On a terminal (`eager`) lines typed in a turn are queued; a pipe is read in step."""
 
     def __init__(
         self,
@@ -129,21 +133,21 @@ class Conversation:
         self._typed: asyncio.Queue[str | None] = asyncio.Queue()
 
     async def run(self) -> PromptResult | None:
-        """Until the input ends or a command leaves. The last thing a prompt came to."""
+        """Until the input ends or a command leaves; returns the result of the last prompt."""
         pump = asyncio.ensure_future(self._pump()) if self._eager else None
         last: PromptResult | None = None
         idle = False
         try:
             while True:
-                told = await self._agent.run(wait=False, tell=self._shown)
-                last = told if told is not None and told.is_answer else last
+                result = await self._agent.run(wait=False, tell=self._shown)
+                last = result if result is not None and result.is_answer else last
                 if self._agent.leaving is not None:
                     return last
-                if told is not None or not idle:
+                if result is not None or not idle:
                     await self._wait_begins()
                 idle = True
                 if not await self._next():
-                    # Whoever closes a terminal wants to be gone; a pipe that ends is only out of prompts.
+                    # A closed terminal means to leave at once; the end of a pipe only that there are no more prompts.
                     more = None if self._eager else await self._agent.run(tell=self._shown)
                     self._agent.leaving = self._agent.leaving or "prompt_input_exit"
                     return more or last
@@ -152,7 +156,7 @@ class Conversation:
                 pump.cancel()
 
     async def _wait_begins(self) -> None:
-        """Told once for each wait: a hook of these events that wakes the agent in vain must not run for ever."""
+        """Fired once for each wait, or a hook that wakes the agent would run again and again."""
         await self._agent.fire(
             e.NOTIFICATION, p.Notice(message="waiting for your input", notification_type="idle_prompt")
         )
@@ -181,7 +185,7 @@ class Conversation:
                     self._typed.put_nowait(line)
                 elif line.strip():
                     self._agent.submit(line)
-        # Whoever is gone answers no question any more, neither the one that waits nor those that follow.
+        # The input has ended: neither the waiting question nor later ones get an answer.
         self._asker.eager = False
         self._answered(None)
         self._typed.put_nowait(None)
@@ -194,14 +198,8 @@ class Conversation:
         return True
 
 
-_MOST_TRIES = 3
-_TRUE = frozenset({"y", "yes", "true", "ok", "1"})
-_FALSE = frozenset({"n", "no", "false", "0"})
-_DECLINE, _CANCEL = ServerAnswer(action="decline"), ServerAnswer(action="cancel")
-
-
 class _EndedError(Exception):
-    """The user wants no more of it."""
+    """The user declined or cancelled."""
 
     def __init__(self, answer: ServerAnswer) -> None:
         super().__init__(answer.action)
@@ -209,7 +207,7 @@ class _EndedError(Exception):
 
 
 class LineAnswers:
-    """The user at the other end of the lines."""
+    """Answers questions of MCP servers: one line for each field of the form."""
 
     def __init__(self, lines: LineAsker) -> None:
         self._lines = lines
@@ -226,7 +224,7 @@ class LineAnswers:
 
     async def _visit(self, question: ServerQuestion) -> ServerAnswer:
         address = one_line(question.url or "", 500)
-        self._lines.say(f"  it wants you to open {address}\n  y when you agree, n to decline")
+        self._lines.say(f"  it asks you to open {address}\n  y when you agree, n to decline")
         agreed = await self._typed({"type": "boolean"})
         return ServerAnswer(action="accept") if agreed else _DECLINE
 
@@ -258,7 +256,7 @@ class LineAnswers:
         return await self._typed(rules, needed=needed)
 
     async def _typed(self, rules: Mapping[str, Any], *, needed: bool = True) -> Any:
-        """A line that is a value of that kind; the user is told what is wrong, a few times."""
+        """A line that is a valid value; the user gets a few tries, each with what is wrong."""
         for _ in range(_MOST_TRIES):
             line = await self._lines.next_line()
             if line is None or line.strip() == "/cancel":
@@ -276,7 +274,7 @@ class LineAnswers:
 
 
 def _value(line: str, rules: Mapping[str, Any]) -> Any:
-    """The line as what is asked for; as it is where it is none."""
+    """The line as a value of the type that is asked for; unchanged if it is not one."""
     match rules.get("type"):
         case "boolean" if line.casefold() in _TRUE | _FALSE:
             return line.casefold() in _TRUE

@@ -62,13 +62,13 @@ def _line(shown: Shown) -> str | None:
 
 
 def as_document(
-    agent: Agent, told: PromptResult | None, log: EventLog, requests: Sequence[Request], journal: Journal
+    agent: Agent, result: PromptResult | None, log: EventLog, requests: Sequence[Request], journal: Journal
 ) -> str:
     return json_lines(
         {
-            "result": told.text if told is not None else "",
-            "status": told.status if told is not None else "completed",
-            "why": told.why if told is not None else "",
+            "result": result.text if result is not None else "",
+            "status": result.status if result is not None else "completed",
+            "why": result.why if result is not None else "",
             "events": [_event(fired, journal) for fired in log.fired],
             "requests": [_request(request) for request in requests],
             "notices": _notices(agent.user.listener),

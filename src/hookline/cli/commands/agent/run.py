@@ -29,12 +29,11 @@ from hookline.agent.subagents.definitions import (
 )
 from hookline.cli.commands.agent.conversation import Conversation, LineAnswers, LineAsker, LineInput
 from hookline.cli.commands.agent.report import NoticeLog, ProgressLines, as_document
-from hookline.cli.engines import chosen_dialect, command_engine, load, with_flag_hooks
+from hookline.cli.engines import chosen_dialect, command_engine, load, report_diagnostics, with_flag_hooks
 from hookline.cli.output import ExitStatus, note, show
 from hookline.cli.requests import RequestError, working_directory
 from hookline.config.engine import Engine
 from hookline.handlers.process.pool import Processes
-from hookline.model.diagnostics import Diagnostic
 from hookline.model.hook import Hook
 from hookline.model.safe_text import printable
 
@@ -46,7 +45,7 @@ _STATUS = {"completed": ExitStatus.OK, "interrupted": ExitStatus.INTERRUPTED}
 
 async def run(args: argparse.Namespace) -> ExitStatus:
     cwd, env = _real(working_directory(args.cwd)), dict(os.environ)
-    defined = defined_agent(args)
+    defined = _definition(args)
     model = args.model or (defined.root.model if defined else None) or default_model(env)
     port = RequestLog(provider_model(model, base_url=args.base_url, env=env), keep=args.json)
     lines = _lines(args)
@@ -57,7 +56,7 @@ async def run(args: argparse.Namespace) -> ExitStatus:
     asker = LineAsker(lines, note) if lines is not None else None
     result: PromptResult | None = None
     try:
-        extra = () if args.no_hooks else load_hooks(engine, args, cwd, defined)
+        extra = () if args.no_hooks else _load_hooks(engine, args, cwd, defined)
         host = AgentHost(
             engine=None if args.no_hooks else engine,
             model=port,
@@ -71,13 +70,9 @@ async def run(args: argparse.Namespace) -> ExitStatus:
             live=args.config is None and args.dialect is None,
             terminal=lines is not None and sys.stdin.isatty(),
         )
-        ready, result = await _sessions(wanted_agent(args, cwd, model, defined), host, args, lines)
-        if result is not None and lines is None and not args.json:
-            _show_answer(result)
+        ready, result = await _sessions(_options(args, cwd, model, defined), host, args, lines)
     finally:
-        await close_engine(
-            engine, _HURRIED_SECONDS if result is not None and result.status == "interrupted" else None
-        )
+        await _close_engine(engine, result, print_answer=lines is None and not args.json)
         await processes.close()
         await port.close()
     if args.json:
@@ -93,17 +88,17 @@ def _real(directory: str) -> str:
 
 
 async def _sessions(
-    wanted: AgentOptions, host: AgentHost, args: argparse.Namespace, lines: LineInput | None
+    options: AgentOptions, host: AgentHost, args: argparse.Namespace, lines: LineInput | None
 ) -> tuple[BuiltAgent, PromptResult | None]:
     """One session, and those that are resumed from it."""
     prompts, setup = list(args.words), args.setup
     while True:
-        ready = build_agent(wanted, host)
-        show_diagnostics(ready.settings.diagnostics)
+        ready = build_agent(options, host)
+        report_diagnostics(ready.settings.diagnostics)
         result = await _session(ready, prompts, args, lines, setup)
         if ready.agent.resume_id is None:
             return ready, result
-        wanted = replace(wanted, resume=ready.agent.resume_id, fork=False)
+        options = replace(options, resume=ready.agent.resume_id, fork=False)
         prompts, setup = list(ready.agent.queue), None
 
 
@@ -118,24 +113,24 @@ async def _session(
     agent = ready.agent
     for prompt in prompts:
         agent.submit(prompt)
-    played = asyncio.ensure_future(_played(ready, args, lines, setup))
-    interrupts = Interrupts(agent, played, talks=lines is not None and sys.stdin.isatty(), say=note)
+    task = asyncio.ensure_future(_play(ready, args, lines, setup))
+    interrupts = _Interrupts(agent, task, talks=lines is not None and sys.stdin.isatty(), say=note)
     with interrupts.handled():
         try:
-            await asyncio.wait({played})
+            await asyncio.wait({task})
         finally:
-            played.cancel()
+            task.cancel()
             await ready.end(agent.leaving or "other")
             await ready.close()
     if not interrupts.left:
-        return played.result()
-    result = None if played.cancelled() else played.result()
+        return task.result()
+    result = None if task.cancelled() else task.result()
     return PromptResult(
         status="interrupted", why="interrupted", text=result.text if result is not None else ""
     )
 
 
-async def _played(
+async def _play(
     ready: BuiltAgent, args: argparse.Namespace, lines: LineInput | None, setup: str | None
 ) -> PromptResult | None:
     await ready.begin(setup)
@@ -185,22 +180,22 @@ def _show_nothing(result: PromptResult) -> None:
     del result
 
 
-class Defined(Struct, frozen=True):
+class _Defined(Struct, frozen=True):
     """An agent definition, and which of its agents runs."""
 
     definitions: Definitions
     root: AgentDefinition
 
 
-def defined_agent(args: argparse.Namespace) -> Defined | None:
+def _definition(args: argparse.Namespace) -> _Defined | None:
     if args.definition is None:
         return None
     definitions = read_definitions(args.definition)
-    show_diagnostics(definitions.notices)
-    return Defined(definitions, definitions.root(args.agent))
+    report_diagnostics(definitions.notices)
+    return _Defined(definitions, definitions.root(args.agent))
 
 
-def wanted_agent(args: argparse.Namespace, cwd: str, model: str, defined: Defined | None) -> AgentOptions:
+def _options(args: argparse.Namespace, cwd: str, model: str, defined: _Defined | None) -> AgentOptions:
     if args.fork and args.resume is None:
         raise RequestError("--fork needs --resume: say which session to continue")
     root = defined.root if defined is not None else AgentDefinition()
@@ -224,14 +219,14 @@ def wanted_agent(args: argparse.Namespace, cwd: str, model: str, defined: Define
     )
 
 
-def load_hooks(
-    engine: Engine, args: argparse.Namespace, cwd: str, defined: Defined | None
+def _load_hooks(
+    engine: Engine, args: argparse.Namespace, cwd: str, defined: _Defined | None
 ) -> tuple[Hook, ...]:
     """Put everything in force; returns the hooks that are in no file, so that a live reload keeps them."""
     chosen = chosen_dialect(engine, args.dialect, args.config)
     loaded = load(engine, args, cwd)
-    show_diagnostics(loaded.diagnostics)
-    own = _of_definition(engine, defined)
+    report_diagnostics(loaded.diagnostics)
+    own = _definition_hooks(engine, defined)
     # A definition in a place where its agent looks was read as hooks already, for another main agent.
     files = {hook.where.file for hook in own}
     hooks = [*(hook for hook in loaded.hooks if hook.where.file not in files), *own]
@@ -241,27 +236,22 @@ def load_hooks(
     return tuple(hook for hook in in_force if id(hook) not in in_files)
 
 
-def _of_definition(engine: Engine, defined: Defined | None) -> Sequence[Hook]:
+def _definition_hooks(engine: Engine, defined: _Defined | None) -> Sequence[Hook]:
     if defined is None:
         return ()
     hooks, notices = definition_hooks(engine, defined.definitions, defined.root.name)
-    show_diagnostics(notices)
+    report_diagnostics(notices)
     return hooks
 
 
-def show_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
-    for diagnostic in diagnostics:
-        note(printable(str(diagnostic)))
-
-
-class Interrupts:
+class _Interrupts:
     """Ctrl-C and other signals during one session. If the user `talks` at a terminal, Ctrl-C stops only the turn."""
 
     def __init__(
-        self, agent: Agent, played: "asyncio.Future[Any]", *, talks: bool, say: Callable[[str], None]
+        self, agent: Agent, task: "asyncio.Future[Any]", *, talks: bool, say: Callable[[str], None]
     ) -> None:
         self._agent = agent
-        self._played = played
+        self._task = task
         self._talks = talks
         self._say = say
         self._stopped_turn: int | None = None
@@ -285,7 +275,7 @@ class Interrupts:
         self._agent.leaving = self._agent.leaving or "other"
         # A turn settles itself. Anything else, such as hooks of the start or waiting for a wake, is cancelled.
         if not self._agent.interrupt():
-            self._played.cancel()
+            self._task.cancel()
 
     @contextmanager
     def handled(self) -> Generator[None]:
@@ -294,10 +284,16 @@ class Interrupts:
             yield
 
 
-async def close_engine(engine: Engine, limit: float | None) -> None:
-    """Background hooks have time to end, unless the user interrupts that, too."""
-    closing = asyncio.ensure_future(engine.close(limit))
+async def _close_engine(engine: Engine, result: PromptResult | None, *, print_answer: bool) -> None:
+    """Background hooks have time to end, unless the user interrupts that, too.
+
+    The answer is printed once signals are handled: from then on, an interrupt ends the wait and not the command.
+    """
+    interrupted = result is not None and result.status == "interrupted"
+    closing = asyncio.ensure_future(engine.close(_HURRIED_SECONDS if interrupted else None))
     with _on_signals(closing.cancel, closing.cancel):
+        if result is not None and print_answer:
+            _show_answer(result)
         await asyncio.wait({closing})
     if closing.cancelled():
         await engine.close(0.0)

@@ -30,7 +30,7 @@ class LayerFacts(Struct, frozen=True, kw_only=True):
     scope: Scope
     #: Its own agent runs its hooks only once the user has trusted them.
     needs_trust: bool
-    #: Hooks at this event that count, of those that stand in the file.
+    #: Hooks at this event that count, and how many the file has.
     hooks: int
     stands: int
     state: Literal["in force", "nothing here", "not in force", "unreadable"]
@@ -62,7 +62,7 @@ class HookFacts(Struct, frozen=True, kw_only=True):
     required: bool
     #: What of its answer counts here.
     may: tuple[str, ...]
-    #: What a failure of each cause does, where somebody can be asked.
+    #: What a failure of each cause does, if a user can be asked.
     failures: Mapping[Cause, Reaction]
     #: Whether the hook says so itself, or its policy does.
     failures_said_by: str

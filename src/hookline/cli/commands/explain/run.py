@@ -45,7 +45,7 @@ class _Question(Struct, frozen=True, eq=False):
     request: Request
     cwd: str
     redact: Callable[[str], str]
-    #: Files whose agent wants the user's trust first.
+    #: Files whose agent runs hooks from them only once the user has trusted them.
     untrusted: frozenset[str]
 
 

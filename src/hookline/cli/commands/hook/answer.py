@@ -194,7 +194,9 @@ class AgentCall:
         answer = dialect.wire.answer(event.name, self.outcome)
         answer = _without_false_losses(answer, self.outcome, parsed.payload)
         if answer.lost:
-            self._record(dropped=answer.lost, why=f"{dialect.name} cannot be told this at {event.name}")
+            self._record(
+                dropped=answer.lost, why=f"{dialect.name} has no way to express this at {event.name}"
+            )
         return _with_config_problems(answer, loaded, parsed.event)
 
     def _load(self, parsed: Parsed) -> Loaded:

@@ -87,5 +87,5 @@ def _event(name: str) -> EventSpec[Any]:
         return EVENTS[name]
     events = sorted({each.event for each in events_named(name, EVENTS, other_dialects())})
     if len(events) > 1:
-        raise RequestError(f"{name!r} stands for {' and '.join(events)}: say which one")
+        raise RequestError(f"{name!r} means {' and '.join(events)}: say which one")
     return EVENTS[events[0]]
