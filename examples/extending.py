@@ -55,7 +55,7 @@ class SearchHandler:
         pass
 
 
-# A builtin: `type = "builtin"`, `name = "only_tools"`, `args = [...]`
+# A builtin: `type = "builtin"`, `command = "only_tools"`, `args = [...]`
 def only_tools(args: tuple[str, ...], payload: Any, _scene: Scene) -> Outcome | None:
     return None if payload.tool_name in args else deny(f"only {', '.join(args)} may be used")
 
@@ -143,7 +143,7 @@ HOOKS = """
 [[hooks.PreToolUse]]
 hooks = [
     {type = "search", name = "no sudo", text = "sudo"},
-    {type = "builtin", name = "only_tools", args = ["Bash", "Read"]},
+    {type = "builtin", command = "only_tools", args = ["Bash", "Read"]},
     {type = "http", name = "remote", url = "https://hooks.example.com/", on_failure = "open"},
 ]
 """
