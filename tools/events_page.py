@@ -141,7 +141,7 @@ def _behaviour(facts: EventFacts) -> Iterator[tuple[str, str]]:
         yield "An answer", facts.answer
     effects = {
         "A block": block_words(facts),
-        "Block limit": limit_words(facts),
+        "Block limit": limit_words(facts.native.limit),
         "Added text lands": context_words(facts),
         "Failures": failure_words(facts),
     }

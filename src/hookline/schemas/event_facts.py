@@ -184,8 +184,12 @@ def context_words(facts: EventFacts) -> str | None:
     native = facts.native
     if native.placement is None or native.lives is None:
         return None
-    lives = "" if native.placement == "transient" else f", {LIVES_WORDS[native.lives]}"
-    return f"{PLACEMENT_WORDS[native.placement]}{lives}"
+    return placement_words(native.placement, native.lives)
+
+
+def placement_words(placement: str, lives: str) -> str:
+    """Where added text goes, and for how long."""
+    return PLACEMENT_WORDS[placement] + ("" if placement == "transient" else f", {LIVES_WORDS[lives]}")
 
 
 def failure_words(facts: EventFacts) -> str:
@@ -194,10 +198,9 @@ def failure_words(facts: EventFacts) -> str:
     return "open: a hook that does not answer is reported, and the agent goes on"
 
 
-def limit_words(facts: EventFacts) -> str | None:
-    limit = facts.native.limit
+def limit_words(limit: Limit | None) -> str | None:
     if limit is None:
         return None
     then = "the turn ends" if limit.then == "end_turn" else "the next one is not obeyed"
     resets = "a new turn" if limit.resets == "turn" else "a new turn or a tool call"
-    return f"{limit.obeyed} blocks in a row are obeyed, then {then}; {resets} starts the count anew"
+    return f"{limit.obeyed} blocks in a row are obeyed, then {then}; {resets} restarts the count"

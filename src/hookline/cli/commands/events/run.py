@@ -137,7 +137,7 @@ def _behaviour(facts: EventDocument) -> Iterator[list[str]]:
         yield ["answer", facts.answer]
     rows = {
         "a block": words.block_words(facts),
-        "block limit": words.limit_words(facts),
+        "block limit": words.limit_words(facts.native.limit),
         "context": words.context_words(facts),
         "failures": words.failure_words(facts),
     }

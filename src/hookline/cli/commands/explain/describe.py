@@ -11,9 +11,9 @@ from hookline.matching.conditions import explain_matcher, why
 from hookline.matching.matchers import GlobMatcher, NameList, OneName, RegexMatcher
 from hookline.model.events import EventSpec, May
 from hookline.model.hook import Condition, Matcher
-from hookline.model.policy import CAUSES, Cause, Limit, Policy, Reaction
+from hookline.model.policy import CAUSES, Cause, Reaction
 from hookline.model.scene import Scene
-from hookline.schemas.event_facts import BLOCK_WORDS, LIVES_WORDS, PLACEMENT_WORDS
+from hookline.schemas.event_facts import BLOCK_WORDS, limit_words, placement_words
 
 _KINDS: Mapping[type, str] = MappingProxyType(
     {
@@ -24,6 +24,29 @@ _KINDS: Mapping[type, str] = MappingProxyType(
     }
 )
 _RULE = "rule of its agent"
+
+_STOP_ON: Mapping[str, str] = MappingProxyType(
+    {
+        "never": "the other hooks still run",
+        "block": "the hooks after it do not run",
+        "closed": "if it fails closed, the hooks after it do not run",
+    }
+)
+_KEEP: Mapping[str, str] = MappingProxyType(
+    {
+        "all": "",
+        "block_only": "and only what the first hook that blocked said counts",
+        "decision_only": "and rewrites and text for the model are dropped",
+    }
+)
+_REACTIONS: Mapping[Reaction, str] = MappingProxyType(
+    {
+        "pass": "continue",
+        "warn": "warn and continue",
+        "ask": "ask the user",
+        "block": "block",
+    }
+)
 
 
 class MatcherFacts(Struct, frozen=True):
@@ -82,30 +105,6 @@ def _broke(problem: Exception) -> str:
     return f"it raises, which is a failure of the hook: {type(problem).__name__}: {problem}"
 
 
-_STOP_ON: Mapping[str, str] = MappingProxyType(
-    {
-        "never": "the other hooks still run",
-        "block": "the hooks after it do not run",
-        "closed": "if it fails closed, the hooks after it do not run",
-    }
-)
-_KEEP: Mapping[str, str] = MappingProxyType(
-    {
-        "all": "",
-        "block_only": "and only what the first hook that blocked said counts",
-        "decision_only": "and rewrites and text for the model are dropped",
-    }
-)
-_REACTIONS: Mapping[Reaction, str] = MappingProxyType(
-    {
-        "pass": "continue",
-        "warn": "warn and continue",
-        "ask": "ask the user",
-        "block": "block",
-    }
-)
-
-
 def lane_words(lane: Lane) -> Iterator[tuple[str, str]]:
     """What a lane does, and how; a row each."""
     policy = lane.policy
@@ -115,12 +114,12 @@ def lane_words(lane: Lane) -> Iterator[tuple[str, str]]:
     if lane.guards:
         ends = ", ".join(part for part in (_STOP_ON[policy.stop_on], _KEEP[policy.keep]) if part)
         yield "a block", f"{BLOCK_WORDS.get(policy.block_means, policy.block_means)}; {ends}"
-    if policy.limit is not None:
-        yield "limit", _limit_words(policy.limit)
+    if (limit := limit_words(policy.limit)) is not None:
+        yield "limit", limit
     if policy.budget is not None:
         yield "budget", f"{policy.budget:g} seconds for all of them together"
     if policy.may & May.CONTEXT:
-        yield "text", _text(policy)
+        yield "text", f"for the model goes {placement_words(policy.placement, policy.lives)}"
     if lane.rechecks_own:
         yield "asked again", "guards that saw an older value, when another hook rewrote it"
 
@@ -136,17 +135,6 @@ def _run(lane: Lane) -> str:
     if policy.run == "serial_if_asked":
         return "all at once, or one after another where one of them asks for it"
     return "all at once"
-
-
-def _text(policy: Policy) -> str:
-    lives = "" if policy.placement == "transient" else f", {LIVES_WORDS[policy.lives]}"
-    return f"for the model goes {PLACEMENT_WORDS[policy.placement]}{lives}"
-
-
-def _limit_words(limit: Limit) -> str:
-    then = "the turn ends" if limit.then == "end_turn" else "the next one is not obeyed"
-    resets = "a new turn" if limit.resets == "turn" else "a new turn or a tool call"
-    return f"{limit.obeyed} blocks in a row are obeyed, then {then}; {resets} restarts the count"
 
 
 def failure_words(reactions: Mapping[Cause, Reaction]) -> str:
