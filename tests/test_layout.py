@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from tools.house_files import ALLOWED, PACKAGE, names_an_agent, naming_lines
+from hookline.dialects.registry import OWN_FORMAT, standard_dialects
+from tools.house_files import AGENTS, ALLOWED, PACKAGE, names_an_agent, naming_lines
 
 
 def test_no_line_outside_a_dialects_folder_names_it() -> None:
@@ -26,6 +27,11 @@ def test_no_line_outside_a_dialects_folder_names_it() -> None:
 )
 def test_what_counts_as_naming_a_dialect(file: str, line: str, names: bool) -> None:
     assert names_an_agent(file, line) is names
+
+
+def test_every_dialect_is_searched_for() -> None:
+    packages = {listed.package for name, listed in standard_dialects().items() if name != OWN_FORMAT}
+    assert set(AGENTS) == packages
 
 
 def test_every_exception_has_a_reason() -> None:

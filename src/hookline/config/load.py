@@ -101,12 +101,11 @@ class Loader:
         self,
         home: HomeDialect,
         handlers: Mapping[str, Handler],
-        dialects: Mapping[str, Listed] | None = None,
         env: Mapping[str, str] | None = None,
     ) -> None:
         self._home = home
         self._handlers = handlers
-        self._listed = standard_dialects() if dialects is None else dialects
+        self._listed = dict(standard_dialects())
         self._built: dict[str, Dialect] = {home.name: home}
         self._env = dict(os.environ) if env is None else env
 
@@ -126,9 +125,8 @@ class Loader:
 
     def add(self, dialect: Dialect) -> None:
         """Read a host's own dialect too. Its hooks run after those of other agents and before Hookline's own."""
-        listed = dict(self._listed)
-        own = listed.pop(self._home.name)
-        self._listed = {**listed, dialect.name: Listed("", always=True), self._home.name: own}
+        own = self._listed.pop(self._home.name)
+        self._listed |= {dialect.name: Listed("", always=True), self._home.name: own}
         self._built[dialect.name] = dialect
 
     def directory(
