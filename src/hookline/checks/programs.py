@@ -210,7 +210,7 @@ def _better(interpreter: str) -> str:
 
 
 def first_bytes(place: str) -> bytes:
-    """The first bytes of a regular file; nothing of anything else."""
+    """The first bytes of a regular file; empty for anything else."""
     try:
         descriptor = os.open(place, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except (OSError, ValueError):

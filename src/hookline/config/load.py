@@ -187,7 +187,7 @@ class Loader:
         return by_shape[0] if len(by_shape) == 1 else OWN_FORMAT
 
     def places(self, cwd: str, names: Sequence[str] | None = None) -> tuple[str, ...]:
-        """Every file that could hold hooks for this directory, of every dialect, there or not."""
+        """Every file that could hold hooks for this directory, whether it exists or not."""
         wanted = self.names if names is None else names
         found = (place.file for name in wanted for place in self.dialect(name).find(cwd, self._env))
         return tuple(dict.fromkeys(found))

@@ -33,13 +33,13 @@ def _handler(call: HookCall, for_guards: dict[str, str]) -> dict[str, Any]:
 
 
 def as_json(value: Any) -> str:
-    import json  # noqa: PLC0415 only for who installs
+    import json  # noqa: PLC0415 rarely needed
 
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
 def quoted(text: str) -> str:
     """A text as JSON, TOML and YAML all read it."""
-    import json  # noqa: PLC0415 only for who installs
+    import json  # noqa: PLC0415 rarely needed
 
     return json.dumps(text)

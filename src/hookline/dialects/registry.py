@@ -75,12 +75,12 @@ def sharing(part: "Shared") -> "list[Dialect]":
 
 
 def dialect_named(name: str) -> "Dialect | None":
-    """For who needs a fact about the dialect of a hook; None for one that is not listed."""
+    """The dialect of a hook, for its facts; None if it is not listed, such as a host's own."""
     listed = standard_dialects().get(name)
     return listed.build() if listed is not None else None
 
 
 def every_dialect() -> "Iterator[Dialect]":
-    """Each one built, for who asks about all agents."""
+    """Every dialect, built."""
     for listed in standard_dialects().values():
         yield listed.build()

@@ -91,7 +91,7 @@ class ClaudeCode(Dialect):
 
     def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
         if self._reader is None:
-            # Only here: who answers Claude Code as one of its hooks reads none of its files.
+            # Only here: `hookline hook` answers Claude Code without reading its files.
             from hookline.dialects.claude_code.events import session_end_budget  # noqa: PLC0415 see above
             from hookline.dialects.claude_code.settings import SettingsReader  # noqa: PLC0415 see above
 

@@ -55,7 +55,7 @@ class Reasonix(Dialect):
         return dialect_events()
 
     def places(self, project: str, env: Mapping[str, str]) -> Sequence[Place]:
-        """The home that REASONIX_HOME names is looked into before the usual one."""
+        """The folder that REASONIX_HOME names comes before the usual one."""
         own, home = env.get("REASONIX_HOME", ""), env.get("HOME", "")
         homes = [own, os.path.join(home, self.folder) if os.path.isabs(home) else ""]
         files = [os.path.normpath(f"{each}/settings.json") for each in homes if os.path.isabs(each)]
