@@ -119,7 +119,7 @@ class Stage:
             return
         whole = b"".join(line for line in file.read_bytes().splitlines(keepends=True) if line.endswith(b"\n"))
         read = read_transcript(str(file))
-        if len(read.problems) > 1 or any("torn" not in problem for problem in read.problems):
+        if len(read.problems) > 1 or any("is incomplete" not in problem for problem in read.problems):
             self.lost.append(f"not readable: {read.problems}")
         past = earlier_session(read).messages
         document = self._resumed()

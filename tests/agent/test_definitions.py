@@ -105,7 +105,7 @@ def test_a_file_of_docker_agent_says_what_its_agents_are(tmp_path: Path):
 def test_what_means_nothing_here_is_told_and_does_no_harm(tmp_path: Path):
     (notice,) = _read(tmp_path, DOCKER).notices
     assert (notice.severity, notice.where.line) == ("info", 15)
-    assert "toolsets means nothing to this agent" in notice.message
+    assert "`toolsets` is not supported" in notice.message
 
 
 @pytest.mark.parametrize(("name", "text"), [("agent.toml", NATIVE), ("agent.yaml", NATIVE_YAML)])

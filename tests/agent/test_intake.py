@@ -196,9 +196,9 @@ def test_a_command_wins_over_a_skill_and_a_local_command_over_both(project: Proj
             "allowed-tools: Read\nallowed-tools: Bash",
             "line 3 of its front matter: the key 'allowed-tools' appears twice",
         ),
-        ("hooks: [1]", "hooks is no object of events"),
-        ("model: [a]", "model is no text"),
-        ("- a list", "its front matter is no list of fields"),
+        ("hooks: [1]", "hooks is not an object of events"),
+        ("model: [a]", "model is not text"),
+        ("- a list", "its front matter is not a list of fields"),
         ("a: {b\n c: [", "of its front matter"),
     ],
 )

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from hookline.agent.messages import Assistant, Message, ToolResult, ToolUse, User
 from hookline.agent.models.port import Usage
-from hookline.agent.transcript.reader import COMPACTION, answered, earlier_session, read_transcript
+from hookline.agent.transcript.reader import COMPACTION, earlier_session, read_transcript, with_results
 from hookline.agent.transcript.records import (
     ClearRecord,
     CompactionRecord,
@@ -182,7 +182,7 @@ def test_a_file_that_is_no_transcript_is_refused_and_left_as_it_is(tmp_path: Pat
     (tmp_path / "link").symlink_to(other)
     (tmp_path / "empty").touch()
     for name, says in (
-        ("notes.txt", "is not a transcript: line 1 was torn"),
+        ("notes.txt", "is not a transcript: line 1 is incomplete"),
         ("empty", "is not a transcript: it is empty"),
         ("pipe", "not a regular file"),
         ("link", "cannot be resumed"),
@@ -205,9 +205,9 @@ def test_an_id_that_is_no_file_name_is_refused(tmp_path: Path, session_id: str) 
 
 def test_an_id_that_is_taken_is_refused_and_a_session_has_one_writer(tmp_path: Path) -> None:
     transcript = new(tmp_path)
-    with pytest.raises(TranscriptError, match="session with this id already"):
+    with pytest.raises(TranscriptError, match="session with this id exists"):
         new(tmp_path)
-    with pytest.raises(TranscriptError, match="another process works with this session"):
+    with pytest.raises(TranscriptError, match="another process uses this session"):
         Transcript.resume(transcript.path)
     transcript.close()
     Transcript.resume(transcript.path).close()
@@ -244,7 +244,7 @@ def test_of_records_that_wait_too_long_the_oldest_go_and_it_is_told(tmp_path: Pa
     transcript = Transcript(str(tmp_path / "folder" / "s.jsonl"), most_waiting=500)
     for number in range(50):
         transcript.message(User(text=f"text {number:02}"))
-    assert any("are lost" in problem for problem in transcript.problems)
+    assert any("were dropped" in problem for problem in transcript.problems)
     (tmp_path / "folder").unlink()
     transcript.message(User(text="last"))
     transcript.close()
@@ -382,8 +382,8 @@ INTERRUPTED = ToolResult(
 def test_every_call_of_a_resumed_session_has_one_result(
     recorded: list[Message], resumed: list[Message]
 ) -> None:
-    assert list(answered(recorded)) == resumed
-    assert list(answered(resumed)) == resumed
+    assert list(with_results(recorded)) == resumed
+    assert list(with_results(resumed)) == resumed
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))

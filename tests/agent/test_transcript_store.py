@@ -91,7 +91,7 @@ def test_a_session_is_found_by_its_id_or_the_beginning_of_it(tmp_path: Path, pro
         add(store, session_id, 1.0)
     assert store.find("ffff").id == store.find("ffff-3333").id == "ffff-3333"
     assert store.find("abcd").id == "abcd"
-    with pytest.raises(TranscriptError, match="several sessions begin so: abcd-1111, abcd-2222"):
+    with pytest.raises(TranscriptError, match="several sessions begin like this: abcd-1111, abcd-2222"):
         store.find("abcd-")
 
 

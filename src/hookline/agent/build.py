@@ -18,7 +18,7 @@ from hookline.agent.models.port import ModelPort
 from hookline.agent.ports import UserPort
 from hookline.agent.prompts.history import InputHistory
 from hookline.agent.prompts.prepare import ProjectPrompts, denied_reads, no_hooks
-from hookline.agent.prompts.prompt import PreparedPrompt, PromptContext, Route, Router
+from hookline.agent.prompts.prompt import PreparedPrompt, PromptContext, Router
 from hookline.agent.session.commands import session_commands
 from hookline.agent.session.session import Agent, Command
 from hookline.agent.session.watch import ChangeLimit, FileWatch, SessionWatch, watched_names
@@ -373,7 +373,7 @@ def _prompts(
     permissions: Permissions,
     join: Callable[[PreparedPrompt], Awaitable[Sequence[str]]],
 ) -> ProjectPrompts:
-    router = Router([Route(each.pattern, each.model) for each in found.table.routes])
+    router = Router(found.table.routes)
     for problem in router.problems:
         host.user.warn(problem)
     context = PromptContext(

@@ -1,4 +1,4 @@
-"""What a conversation is made of, in no provider's words. Messages are JSON as they stand: hooks rewrite them."""
+"""The messages of a conversation, independent of any provider. Each is a JSON object that hooks may rewrite."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class ToolUse(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A call the model asks for. Arguments that are no JSON object are kept as the text they came as."""
+    """A call the model makes. Arguments that are not a JSON object are kept as text."""
 
     id: str
     name: str
@@ -17,7 +17,7 @@ class ToolUse(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 class User(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="role", tag="user"):
     text: str
-    #: The hook or the part of the agent that speaks; empty when it is the user.
+    #: The hook or the part of the agent that it comes from; empty for the user.
     by: str = ""
     #: The provider may cache everything up to here.
     cache: bool = False
@@ -45,9 +45,9 @@ def as_json(messages: Sequence[Message]) -> tuple[Mapping[str, Any], ...]:
 
 
 def from_json(documents: Any) -> tuple[Message, ...]:
-    """Messages as a hook gave them back. Raises ValueError that says which one is none, and why."""
+    """Messages as a hook returned them. Raises ValueError that names the bad one."""
     if not isinstance(documents, Sequence) or isinstance(documents, str | bytes):
-        raise ValueError("messages are a list of objects with a role")  # noqa: TRY004 one kind of error for one kind of mistake: a hook's
+        raise ValueError("messages must be a list of objects with a role")  # noqa: TRY004 - every mistake of a hook is one
     found: list[Message] = []
     for place, document in enumerate(cast("Sequence[Any]", documents), 1):
         try:
@@ -58,7 +58,7 @@ def from_json(documents: Any) -> tuple[Message, ...]:
 
 
 def _plain(document: Any) -> Any:
-    """Other agents call a message's text `content`."""
+    """Other agents call the text `content`."""
     if not isinstance(document, Mapping):
         return document
     fields = dict(cast("Mapping[str, Any]", document))

@@ -1,4 +1,4 @@
-"""Files that nobody vouches for, read with bounds: no device is opened, no pipe is waited for."""
+"""Opens files safely: others' files with bounds and never a device or a pipe, our own for this user alone."""
 
 import os
 import stat
@@ -10,7 +10,7 @@ _FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NON
 
 
 class UnreadableError(Exception):
-    """The file cannot be used; the message completes "it ..."."""
+    """The file cannot be used; the message completes "it …"."""
 
 
 def reason(error: OSError | ValueError) -> str:
@@ -19,7 +19,7 @@ def reason(error: OSError | ValueError) -> str:
 
 @contextmanager
 def opened(path: str) -> Generator[int]:
-    """A descriptor of a regular file. It is looked at first: merely opening some devices does something."""
+    """A descriptor of a regular file. It is checked before it is opened: opening some devices has effects."""
     try:
         _refuse_special(os.stat(path))
         descriptor = os.open(path, _FLAGS)
@@ -61,17 +61,17 @@ def _refuse_special(found: os.stat_result) -> None:
         raise UnreadableError("is a device or a pipe, not a file")
 
 
-_FLAGS_private_files = os.O_RDWR | os.O_APPEND | sum(
+_APPEND_FLAGS = os.O_RDWR | os.O_APPEND | sum(
     getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY")
 )  # fmt: skip
 
 
-class NotOursError(Exception):
-    """Something is in the file's place, or somebody works with it; the message says which."""
+class FileTakenError(Exception):
+    """Something else is in the file's place, or another process uses it; the message says which."""
 
 
 def private_folder(folder: str) -> None:
-    """Make it and what is missing above it, for this user alone."""
+    """Create it and its parents, for this user alone."""
     if os.path.isdir(folder):
         return
     above = os.path.dirname(folder)
@@ -84,21 +84,21 @@ def private_folder(folder: str) -> None:
 
 
 def opened_for_appending(path: str, create: int) -> int:
-    """A descriptor, locked. `create` is O_CREAT, O_EXCL or 0. Raises NotOursError, OSError or ValueError."""
+    """A locked descriptor. `create` is O_CREAT, O_EXCL or 0. Raises FileTakenError, OSError or ValueError."""
     if create:
         private_folder(os.path.dirname(path))
-    fd = os.open(path, _FLAGS_private_files | create, 0o600)
+    fd = os.open(path, _APPEND_FLAGS | create, 0o600)
     problem = _unusable(fd)
     if problem is not None:
         os.close(fd)
-        raise NotOursError(f"{problem}: {path}")
+        raise FileTakenError(f"{problem}: {path}")
     return fd
 
 
 def _unusable(fd: int) -> str | None:
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         return "this is not a regular file"
-    return None if _locked(fd) else "another process works with this session"
+    return None if _locked(fd) else "another process uses this session"
 
 
 def _locked(fd: int) -> bool:
@@ -109,6 +109,6 @@ def _locked(fd: int) -> bool:
     except BlockingIOError:
         return False
     except OSError:
-        # A file system without locks: two at once are then the user's own doing.
+        # A file system without locks: nothing can be done about two at once.
         return True
     return True

@@ -83,7 +83,7 @@ class CommandHooks:
 
     def _read(self, prepared: PreparedPrompt) -> Loaded:
         document = Document(prepared.command_file, {"hooks": prepared.hooks}, (), (), _no_line)
-        # In the folder of such an agent the front matter is written its way, in any other Hookline's.
+        # In another agent's folder the front matter is in that agent's format, elsewhere in Hookline's.
         folders = {dialect.folder: dialect.name for dialect in sharing("command_hooks")}
         whose = next((folders[part] for part in PurePath(document.file).parts if part in folders), None)
         if whose is None:
@@ -113,7 +113,7 @@ class ProjectTrust:
     def _held_back(self, name: str) -> frozenset[Scope]:
         """The scopes whose hooks wait for the user's trust.
 
-        Some agents hold them back only where somebody can be asked: without a terminal a project is trusted there.
+        Some agents hold them back only at a terminal, where the user can be asked.
         """
         if name not in self._scopes:
             dialect = dialect_named(name)

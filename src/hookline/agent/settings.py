@@ -1,4 +1,7 @@
-"""What is settled before a session begins. Values; nothing here is read from anywhere."""
+"""The agent's settings, and the files they come from.
+
+Permission rules are read from the settings files of several agents, the rest only from Hookline's own.
+"""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -7,6 +10,7 @@ from typing import Annotated, Any, cast
 import msgspec
 from msgspec import Meta, Struct
 
+from hookline.agent.prompts.prompt import Route
 from hookline.config.files import read_file
 from hookline.dialects.dialect import SUFFIXES, upward, user_directory
 from hookline.dialects.registry import sharing
@@ -25,23 +29,23 @@ SYSTEM = (
 class AgentSettings(Struct, frozen=True, kw_only=True):
     model: str
     system: str = SYSTEM
-    #: The most requests to the model, and calls of tools, that one turn may make.
+    #: The most model requests and tool calls that one turn may make.
     max_iterations: int = 50
     max_tool_calls: int = 200
-    #: The same call may be made so many times, one after another; once more is a loop.
+    #: How often the same call may be made in a row; once more is a loop.
     most_repeats: int = 5
-    #: So many turns in a row may begin because a background hook woke the agent.
+    #: How many turns in a row may begin because a background hook woke the agent.
     most_wakes: int = 5
-    #: Seconds: however slow the hooks of SessionEnd are, the exit is not.
+    #: Seconds that SessionEnd hooks may take.
     longest_end: float = 60.0
-    #: Tokens of a request from which on the conversation is compacted; 0 never.
+    #: The conversation is compacted when a request has this many tokens; 0: never.
     compact_at: int = 0
     #: Rules a call must fit beside the permission rules; None: no such list.
     allowed_tools: tuple[str, ...] | None = None
     denied_tools: tuple[str, ...] = ()
 
 
-#: Whose `agent` table is ours: those of other agents mean something else by it.
+#: Folders whose settings files have our `agent` table: in other agents' files it means something else.
 _OWN_FOLDERS = frozenset({".hookline", "hookline"})
 
 
@@ -49,15 +53,8 @@ _Count = Annotated[int, Meta(ge=0)]
 _Some = Annotated[int, Meta(ge=1)]
 
 
-class RouteSetting(Struct, frozen=True, forbid_unknown_fields=True):
-    """Prompts that match the pattern go to this model."""
-
-    pattern: str
-    model: str
-
-
 class AgentTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The `agent` table of a settings file. What is left out is as it was."""
+    """The `agent` table of a settings file. A later file changes only what it names."""
 
     model: str | None = None
     system: str | None = None
@@ -66,34 +63,34 @@ class AgentTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     most_repeats: _Some | None = None
     most_wakes: _Count | None = None
     compact_at: _Count | None = None
-    routes: tuple[RouteSetting, ...] = ()
+    routes: tuple[Route, ...] = ()
     add_date: bool = False
     add_environment_info: bool = False
     add_prompt_files: tuple[str, ...] = ()
     watch: tuple[str, ...] = ()
-    #: Projects whose own hooks may run. Only the user's settings can say so.
+    #: Projects whose own hooks may run. Only the user's own settings can say so.
     trusted: tuple[str, ...] = ()
-    #: Hosts of this machine and of private networks that WebFetch may talk to.
+    #: Hosts of this machine and of private networks that WebFetch may reach.
     local_hosts: tuple[str, ...] = ()
 
 
 class SettingsFound(Struct, frozen=True, kw_only=True):
-    """Everything found; the later file wins where only one value can hold, and rules add up."""
+    """Everything found. Rules add up; of single values the last file's wins."""
 
     layers: Mapping[str, RuleSet] = {}
     mode: str | None = None
     directories: tuple[str, ...] = ()
     table: AgentTable = AgentTable()
     files: tuple[str, ...] = ()
-    #: The documents read, for who looks for more in them.
+    #: The documents read: MCP servers are configured in them, too.
     documents: tuple[Document, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
-    #: What is wrong with files of which nothing is known: their rules are missing.
+    #: Problems with files that could not be read at all: their rules are missing.
     unreadable: tuple[Diagnostic, ...] = ()
 
 
 def settings_places(cwd: str, env: Mapping[str, str]) -> Iterator[str]:
-    """Every file that may be there, from the weakest to the strongest."""
+    """Every possible file, from the weakest to the strongest."""
     home = env.get("HOME", "")
     user = user_directory(env)
     others = [dialect.folder for dialect in sharing("permissions")]
@@ -110,7 +107,7 @@ def settings_places(cwd: str, env: Mapping[str, str]) -> Iterator[str]:
 
 
 def read_settings(cwd: str, env: Mapping[str, str], reader: RuleReader) -> SettingsFound:
-    """A file that cannot be read, and a rule that makes no sense, are said; everything else holds."""
+    """A file that cannot be read and a bad rule are reported; the rest is used."""
     found = SettingsFound()
     own = user_directory(env)
     for file in settings_places(cwd, env):
@@ -138,7 +135,7 @@ def _with_file(found: SettingsFound, file: str, reader: RuleReader, *, of_user: 
     if os.path.basename(os.path.dirname(file)) in _OWN_FOLDERS:
         table, wrong = _table(found.table, document)
         if table.trusted != found.table.trusted and not of_user:
-            message = "a project cannot trust itself; say it in your own settings"
+            message = "a project cannot trust itself; add it to your own settings"
             wrong = Diagnostic("error", "self-trust", message, document.where("agent", "trusted"))
             table = _changed_table(table, found.table.trusted)
     said.extend([wrong] if wrong is not None else [])

@@ -36,9 +36,9 @@ class CommandRunner:
 
     @cached_property
     def tools(self) -> "Sequence[AgentTool]":
-        from hookline.agent.models.hook_tools import looking_tools
+        from hookline.agent.models.hook_tools import read_only_tools
 
-        return looking_tools(self._cwd, self._env)
+        return read_only_tools(self._cwd, self._env)
 
     async def begin(
         self, task: str, *, system: str, model: str | None, tools: "Sequence[AgentTool]"

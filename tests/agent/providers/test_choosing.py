@@ -90,7 +90,7 @@ def test_a_name_like_no_other_says_what_there_is(name: str) -> None:
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_provider_alone_is_no_model(provider: str) -> None:
-    with pytest.raises(ModelSetupError, match=f"say {provider}:NAME"):
+    with pytest.raises(ModelSetupError, match=f"use {provider}:NAME"):
         target_of(f"{provider}: ", env={"OPENAI_API_KEY": "k"})
 
 

@@ -10,8 +10,7 @@ from pydantic_ai import exceptions as x
 
 from hookline.agent.models.choose import provider_model, target_of
 from hookline.agent.models.port import ModelError, Response
-from hookline.agent.models.provider import model_error
-from hookline.agent.models.provider_client import TooLongError, connect
+from hookline.agent.models.provider import TooLongError, connect, model_error
 from tests.agent.providers import speech
 from tests.agent.providers.asking import (
     ALL,

@@ -12,7 +12,7 @@ import pytest
 
 from hookline.agent.messages import User
 from hookline.agent.models.hook_models import ModelAgentRunner, ModelCompleter, whole_answer
-from hookline.agent.models.hook_tools import looking_tools
+from hookline.agent.models.hook_tools import read_only_tools
 from hookline.agent.models.port import ModelError, Piece, Request
 from hookline.agent.models.scripted import Scripted, ScriptedCall, ScriptedModel
 from hookline.handlers.agent import AgentHandler, AgentSpec, ToolOutput
@@ -66,7 +66,7 @@ def test_an_agent_hook_looks_at_files_before_it_answers(tmp_path: Path) -> None:
         ),
         Scripted(text='{"ok": true}'),
     )
-    runner = ModelAgentRunner(model, "m", looking_tools(str(tmp_path), {}))
+    runner = ModelAgentRunner(model, "m", read_only_tools(str(tmp_path), {}))
     assert run_hook(AgentHandler(runner), AgentSpec("Look.")) == Replied(b'{"ok": true}')
     first, second = model.requests
     assert {tool.name for tool in first.tools} == {"Read", "Glob", "Grep"}
@@ -74,7 +74,7 @@ def test_an_agent_hook_looks_at_files_before_it_answers(tmp_path: Path) -> None:
     results = second.messages[-4:]
     assert [getattr(result, "is_error", None) for result in results] == [False, True, True, True]
     assert "two" in str(results[0])
-    assert "no JSON object" in str(results[2])
+    assert "not a JSON object" in str(results[2])
     assert "no tool 'Write'" in str(results[3])
     assert not (tmp_path / "x").exists()
 
@@ -105,7 +105,7 @@ def test_an_agent_hook_speaks_with_a_real_provider() -> None:
             speech.chat("I look.", calls=[("c1", "Glob", '{"pattern": "*"}')]), speech.chat('{"ok": true}')
         ) as server:
             port = port_to(CHAT, server)
-            runner = ModelAgentRunner(port, CHAT, looking_tools(os.path.dirname(__file__), {}))
+            runner = ModelAgentRunner(port, CHAT, read_only_tools(os.path.dirname(__file__), {}))
             result = await AgentHandler(runner).run(call_with(AgentSpec("Look.")))
             await port.close()
             assert result == Replied(b'{"ok": true}')

@@ -7,7 +7,7 @@ import pytest
 
 from hookline.agent.messages import Assistant, Message, ToolResult, ToolUse, User
 from hookline.agent.models.choose import target_of
-from hookline.agent.models.provider_client import settings
+from hookline.agent.models.provider import request_settings
 from tests.agent.providers import speech
 from tests.agent.providers.asking import ALL, ANTHROPIC, BASH, CHAT, ENV, GOOGLE, KEY, OLLAMA, RESPONSES, ask
 
@@ -210,6 +210,6 @@ def test_a_tools_schema_is_sent_as_it_stands() -> None:
 
 @pytest.mark.parametrize("name", ["openai:x", "openai-chat:x", "openai-responses:x"])
 def test_openai_is_asked_not_to_keep_the_conversation_and_other_places_are_not_told(name: str) -> None:
-    assert ("openai_store", False) in settings(target_of(name, env=ENV), tools=True).items()
+    assert ("openai_store", False) in request_settings(target_of(name, env=ENV), tools=True).items()
     elsewhere = target_of(name, base_url="http://localhost/v1", env=ENV)
-    assert "openai_store" not in settings(elsewhere, tools=True)
+    assert "openai_store" not in request_settings(elsewhere, tools=True)

@@ -178,13 +178,13 @@ def test_the_beginning_and_the_end_of_long_output_are_kept(tmp_path: Path) -> No
 def test_a_flood_of_output_is_ended_and_told(tmp_path: Path) -> None:
     failure = bash(tmp_path, "yes")
     assert isinstance(failure, ToolError)
-    assert str(failure).startswith("The command was ended: output flood")
+    assert str(failure).startswith("The command was stopped: output flood")
 
 
 def test_a_command_that_takes_too_long_is_ended_with_all_it_started(tmp_path: Path) -> None:
     failure = bash(tmp_path, "echo before; sleep 60 & echo $! > pid; wait", timeout=300)
     assert isinstance(failure, ToolError)
-    assert str(failure) == "The command was ended: it was not done after 0.3 s.\nbefore"
+    assert str(failure) == "The command was stopped: it had not finished after 0.3 s.\nbefore"
     assert failure.exit_code is None
     assert not alive(int((tmp_path / "pid").read_text()))
 
@@ -232,7 +232,7 @@ def test_nothing_runs_where_the_directory_is_gone_and_the_agent_gets_out(tmp_pat
     failure = bash(lost, "touch /should-not-be")
     assert isinstance(failure, ToolError)
     assert failure.moved_to == str(tmp_path)
-    assert "is gone, so nothing was run" in str(failure)
+    assert "no longer exists, so nothing was run" in str(failure)
 
 
 @pytest.mark.parametrize("command", ["echo \0", "echo \ud800", "x" * 200_000])

@@ -58,7 +58,7 @@ def test_a_text_that_stands_twice_needs_replace_all(tmp_path: Path) -> None:
     file = tmp_path / "f"
     file.write_text("x = 1\nx = 1\n")
     assert refused(tmp_path, "x = 1") == (
-        f"old_string stands 2 times in {file}. Give more of what is around it, or set replace_all."
+        f"old_string occurs 2 times in {file}. Give more of the text around it, or set replace_all."
     )
     edit(tmp_path, "x = 1", "y", replace_all=True)
     assert file.read_text() == "y\ny\n"
@@ -120,7 +120,7 @@ def test_binary_and_huge_files_are_not_edited(tmp_path: Path) -> None:
 
     binary, big = play(tmp_path, act)
     assert binary == f"{tmp_path}/bin is a binary file; Edit changes text only."
-    assert "at most 16777216 are taken" in big
+    assert "the limit is 16777216" in big
 
 
 def test_a_long_file_is_edited_but_not_told_whole(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hookline.agent.tools.base import ToolReply
-from hookline.agent.tools.off_loop import Patience
+from hookline.agent.tools.off_loop import WorkLimit
 from hookline.agent.tools.walk import Walk, path_pattern, split_base
 from hookline.model.errors import PatternError
 from tests.agent.tools.stage import Stage, play
@@ -72,7 +72,7 @@ def test_a_pattern_that_cannot_be_is_refused(tmp_path: Path, pattern: str) -> No
     async def act(stage: Stage) -> str:
         return str(await stage.fails("Glob", pattern=pattern))
 
-    assert play(tmp_path, act).startswith("That cannot be looked for: ")
+    assert play(tmp_path, act).startswith("The pattern cannot be used: ")
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_nothing_found_and_no_such_folder_are_told_apart(tmp_path: Path) -> None
     async def act(stage: Stage) -> list[str]:
         return [str(await stage.fails("Glob", pattern="*", path=path)) for path in ("nowhere", "file")]
 
-    assert play(tmp_path, act) == [f"{tmp_path}/nowhere does not exist.", f"{tmp_path}/file is no folder."]
+    assert play(tmp_path, act) == [f"{tmp_path}/nowhere does not exist.", f"{tmp_path}/file is not a folder."]
 
 
 def test_a_name_that_is_no_utf8_does_not_spoil_the_list(tmp_path: Path) -> None:
@@ -165,19 +165,19 @@ def test_a_name_that_is_no_utf8_does_not_spoil_the_list(tmp_path: Path) -> None:
 
 def test_a_walk_ends_after_so_many_entries_or_when_nobody_waits(tmp_path: Path) -> None:
     make(tmp_path, *(f"d{n}/{m}" for n in range(10) for m in range(10)))
-    walk = Walk(str(tmp_path), Patience(), most=30)
+    walk = Walk(str(tmp_path), WorkLimit(), most=30)
     assert len(list(walk.files())) < 30
-    assert walk.left_out == ["only the first 30 files and folders were looked at"]
-    late = Walk(str(tmp_path), Patience(-1))
+    assert walk.left_out == ["only the first 30 files and folders were visited"]
+    late = Walk(str(tmp_path), WorkLimit(-1))
     assert list(late.files()) == []
-    assert late.left_out == ["it took too long and was ended"]
+    assert late.left_out == ["it took too long and was stopped"]
 
 
 def test_a_walk_goes_in_order_and_counts_what_it_cannot_see(tmp_path: Path) -> None:
     make(tmp_path, "b", "a/2", "a/1", "c/x")
-    walk = Walk(str(tmp_path), Patience())
+    walk = Walk(str(tmp_path), WorkLimit())
     assert [path for path, _ in walk.files()] == ["b", "a/1", "a/2", "c/x"]
     assert walk.left_out == []
-    gone = Walk(str(tmp_path / "gone"), Patience())
+    gone = Walk(str(tmp_path / "gone"), WorkLimit())
     assert list(gone.files()) == []
     assert gone.left_out == ["1 folders could not be read"]

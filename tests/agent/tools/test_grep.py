@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from hookline.agent.tools.base import ToolReply
-from hookline.agent.tools.grep import Haystack, Needle
-from hookline.agent.tools.off_loop import Patience
+from hookline.agent.tools.grep import LineSearch, SearchedFiles
+from hookline.agent.tools.off_loop import WorkLimit
 from tests.agent.tools.stage import Stage, play
 
 
@@ -110,9 +110,9 @@ def test_no_match_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("mode", "said"),
     [
-        ("content", "[the search is not whole: it was ended after 3 lines]"),
-        ("count", "[the search is not whole: it was ended after 3 files]"),
-        ("files_with_matches", "[the search is not whole: 3 of 9 files are shown]"),
+        ("content", "[the search is incomplete: it was ended after 3 lines]"),
+        ("count", "[the search is incomplete: it was ended after 3 files]"),
+        ("files_with_matches", "[the search is incomplete: 3 of 9 files are shown]"),
     ],
 )
 def test_only_so_many_are_shown_and_it_is_said(tmp_path: Path, mode: str, said: str) -> None:
@@ -130,7 +130,7 @@ def test_long_lines_and_long_answers_are_cut(tmp_path: Path) -> None:
     assert wide == "wide:1:" + "x" * 500 + "[... line cut]"
     many = grep(tmp_path, "x", path="many", output_mode="content", head_limit=0).text
     assert len(many) < 31_000
-    assert "not whole" in many
+    assert "incomplete" in many
 
 
 def test_binary_files_links_repositories_and_huge_files_are_skipped(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_binary_files_links_repositories_and_huge_files_are_skipped(tmp_path: Pa
     assert reply.text.split("\n") == [
         "text:1",
         "out/secret:1",
-        "[the search is not whole: 1 files of more than 16 MiB were not searched]",
+        "[the search is incomplete: 1 files of more than 16 MiB were not searched]",
     ]
     assert grep(tmp_path, "x", path="in").text == "No files found"
 
@@ -158,8 +158,8 @@ def test_what_may_not_be_read_is_said(tmp_path: Path) -> None:
     (tmp_path / "folder").chmod(0o700)
     assert said.split("\n") == [
         "open:1",
-        "[the search is not whole: 1 folders could not be read]",
-        "[the search is not whole: 1 files could not be read]",
+        "[the search is incomplete: 1 folders could not be read]",
+        "[the search is incomplete: 1 files could not be read]",
     ]
 
 
@@ -189,12 +189,12 @@ def test_a_pipe_in_the_way_hangs_nobody(tmp_path: Path) -> None:
 )
 def test_an_expression_that_cannot_be_is_refused(tmp_path: Path, pattern: str, said: str) -> None:
     text = refused(tmp_path, pattern)
-    assert text.startswith("That cannot be searched for: ")
+    assert text.startswith("The pattern cannot be used: ")
     assert said in text
 
 
 def lines(pattern: str, content: bytes, *, ignore_case: bool = False) -> list[int]:
-    return list(Needle(pattern, ignore_case=ignore_case).lines(content, Patience()))
+    return list(LineSearch(pattern, ignore_case=ignore_case).lines(content, WorkLimit()))
 
 
 @pytest.mark.parametrize(
@@ -253,9 +253,9 @@ def test_a_search_ends_when_nobody_waits_any_more(tmp_path: Path) -> None:
             await searching
 
     play(tmp_path, act)
-    gone = Patience()
-    gone.give_up()
-    haystack = Haystack(str(tmp_path), lambda _path: True, gone)
-    assert list(haystack.files()) == []
-    assert haystack.left_out == ["it took too long and was ended"]
-    assert list(Needle("x", ignore_case=False).lines(b"x\n", gone)) == []
+    gone = WorkLimit()
+    gone.cancel()
+    files = SearchedFiles(str(tmp_path), lambda _path: True, gone)
+    assert list(files.files()) == []
+    assert files.left_out == ["it took too long and was stopped"]
+    assert list(LineSearch("x", ignore_case=False).lines(b"x\n", gone)) == []

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hookline.agent.tools.base import ToolReply
-from hookline.agent.tools.off_loop import Patience
+from hookline.agent.tools.off_loop import WorkLimit
 from hookline.agent.tools.read import MOST_CHARACTERS
 from tests.agent.tools.stage import Stage, play
 
@@ -158,7 +158,7 @@ def test_a_name_that_cannot_be_is_refused(tmp_path: Path, name: str) -> None:
 def test_a_file_larger_than_can_be_gone_through_is_refused(tmp_path: Path) -> None:
     with open(tmp_path / "big", "wb") as big:
         big.truncate(1 << 40)
-    assert "more than Read goes through" in refused(tmp_path, "big")
+    assert "more than Read reads" in refused(tmp_path, "big")
 
 
 def test_lines_beyond_the_end_are_said_not_to_be_there(tmp_path: Path) -> None:
@@ -179,12 +179,12 @@ def test_a_home_is_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert read(tmp_path, "~/a").text == "1\tmine"
 
 
-def test_patience_ends_with_its_time_or_with_whoever_waits() -> None:
-    assert not Patience().over
-    assert Patience(-1).over
-    patience = Patience()
-    patience.give_up()
-    assert patience.over
+def test_a_work_limit_ends_with_its_time_or_when_cancelled() -> None:
+    assert not WorkLimit().over
+    assert WorkLimit(-1).over
+    limit = WorkLimit()
+    limit.cancel()
+    assert limit.over
 
 
 def test_reading_in_many_calls_at_once_gives_each_its_own(tmp_path: Path) -> None:

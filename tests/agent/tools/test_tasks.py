@@ -135,7 +135,7 @@ def test_closing_kills_every_task_and_tells_hooks(tmp_path: Path) -> None:
         assert stage.tasks.running == 0
         assert await soon(lambda: not any(alive(int(pid.read_text())) for pid in pids))
         failure = await stage.fails("Bash", command="true", run_in_background=True)
-        assert "the agent is ending" in str(failure)
+        assert "the session is ending" in str(failure)
 
     play(tmp_path, act, engine)
     assert [(note.task_id, note.status) for note in ended] == [(f"task_{n}", "killed") for n in (1, 2, 3)]

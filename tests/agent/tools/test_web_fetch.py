@@ -10,9 +10,9 @@ import pytest
 
 from hookline.agent.hooks import NoHooks
 from hookline.agent.tools.base import ToolError, ToolReply, Workplace
-from hookline.agent.tools.off_loop import Patience
-from hookline.agent.tools.page_text import page_text
+from hookline.agent.tools.off_loop import WorkLimit
 from hookline.agent.tools.web_fetch import WebFetch
+from hookline.agent.tools.web_page import page_text
 from tests.agent.stage import Stage, call, calls, says
 from tests.handlers.servers import Answer, Seen, response, serving
 
@@ -219,7 +219,7 @@ def test_a_server_that_drips_is_left_when_the_time_is_over():
             await writer.drain()
             await asyncio.sleep(0.02)
 
-    assert "no whole answer within 0.3 s" in refused(drip, seconds=0.3)
+    assert "no complete answer within 0.3 s" in refused(drip, seconds=0.3)
 
 
 def test_a_server_that_speaks_no_http_fails_with_words():
@@ -238,7 +238,7 @@ def test_a_server_that_speaks_no_http_fails_with_words():
     ],
 )
 def test_a_hostile_page_is_read_for_so_long_and_no_longer(hostile: str):
-    assert isinstance(page_text(hostile, "http://x/", Patience(5)), str)
+    assert isinstance(page_text(hostile, "http://x/", WorkLimit(5)), str)
 
 
 def test_in_a_session_a_rule_of_its_domain_lets_it_run(tmp_path: Path):

@@ -1,1 +1,1 @@
-"""MCP servers of the session: found in configuration, started, called, asked for by hooks."""
+"""MCP servers of a session: configured, started, called by tools and by hooks, and their questions."""

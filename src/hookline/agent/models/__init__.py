@@ -1,1 +1,1 @@
-"""Real models for the agent and for hooks, through pydantic-ai. Nothing heavy is loaded before one is chosen."""
+"""Models for the agent and for hooks: a script, or a provider through pydantic-ai, which is loaded when chosen."""

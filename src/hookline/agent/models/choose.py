@@ -1,4 +1,4 @@
-"""From the name somebody typed to a way to reach that model, or to a sentence that says what to set."""
+"""From a model's name to a port that reaches it, or to a message that says what to set."""
 
 from collections.abc import Mapping
 from importlib.util import find_spec
@@ -12,20 +12,20 @@ from hookline.agent.models.scripted import scripted_model
 from hookline.matching.nearest import nearest
 from hookline.model.errors import HooklineError
 
-#: How a provider is spoken to. `openai` is whichever of the two OpenAI APIs fits the place.
+#: The API of a provider. `openai` is the Responses API at OpenAI and the chat API elsewhere.
 Speech = Literal["openai", "chat", "responses", "anthropic", "google"]
 
 
 class Provider(Struct, frozen=True, kw_only=True):
     speech: Speech
-    #: Where it is unless a base URL says otherwise.
+    #: Its own base URL.
     home: str
     url_variable: str
-    #: The first one that is set counts.
+    #: The first one that is set is used.
     key_variables: tuple[str, ...]
-    #: False: it answers without a key, as servers on one's own machine do.
+    #: False for servers that need no key, such as a local one.
     needs_key: bool = True
-    #: How its models are called, for the hint when somebody leaves the provider out.
+    #: How names of its models begin, for the hint when the provider is left out.
     families: tuple[str, ...] = ()
 
 
@@ -73,22 +73,22 @@ MODEL_VARIABLE: Final = "HOOKLINE_MODEL"
 INSTALL: Final = "pip install 'hookline[agent]'"
 
 _NAMES: Final = ", ".join(f"{name}:NAME" for name in PROVIDERS)
-#: What servers that want no key are sent in its place: the clients insist on one.
+#: Sent to servers that need no key: the clients insist on one.
 _NO_KEY: Final = "no-key-set"
 
 
 class ModelSetupError(HooklineError):
-    """A model cannot be reached as things are set up; the message says what to set. Nothing was sent."""
+    """The model cannot be reached with these settings; the message says what to set. Nothing was sent."""
 
 
 class Target(Struct, frozen=True, kw_only=True):
-    """One model at one place."""
+    """One model at one URL."""
 
     provider: str
     model: str
     base_url: str
     api_key: str
-    #: False: somebody gave another place than the provider's own.
+    #: False when the URL is not the provider's own.
     at_home: bool
 
     @property
@@ -101,7 +101,7 @@ class Target(Struct, frozen=True, kw_only=True):
 
 
 def default_model(env: Mapping[str, str]) -> str:
-    """The model when none was named. Raises ModelSetupError that says how to name one."""
+    """The model to use when none was named. Raises ModelSetupError."""
     name = env.get(MODEL_VARIABLE, "").strip()
     if name:
         return name
@@ -115,7 +115,7 @@ def default_model(env: Mapping[str, str]) -> str:
     raise ModelSetupError(
         "\n".join(
             [
-                f"no model is chosen: say --model NAME or set {MODEL_VARIABLE}. Names are {_NAMES}.",
+                f"no model is chosen: pass --model NAME or set {MODEL_VARIABLE}. Names are {_NAMES}.",
                 *ready,
                 "To try it without an account: --model scripted:FILE, a YAML or JSON list of answers.",
             ]
@@ -128,12 +128,12 @@ def provider_model(name: str, *, base_url: str | None = None, env: Mapping[str, 
     kind, _, file = name.strip().partition(":")
     if kind == SCRIPTED:
         if not file:
-            raise ModelSetupError("scripted: wants a file: scripted:FILE, a YAML or JSON list of answers")
+            raise ModelSetupError("scripted: needs a file: scripted:FILE, a YAML or JSON list of answers")
         return scripted_model(file)
     target = target_of(name, base_url=base_url, env=env)
     try:
-        # Two to three seconds of loading, and an extra that need not be installed.
-        from hookline.agent.models.provider import ProviderPort  # noqa: PLC0415 see above
+        # Takes two to three seconds to load, and may not be installed.
+        from hookline.agent.models.provider import ProviderPort  # noqa: PLC0415 - see above
     except ImportError as problem:
         raise ModelSetupError(missing(target.provider, problem)) from problem
     port = ProviderPort(target, env)
@@ -142,11 +142,11 @@ def provider_model(name: str, *, base_url: str | None = None, env: Mapping[str, 
 
 
 def check_model(name: str, *, base_url: str | None = None, env: Mapping[str, str]) -> None:
-    """Raise ModelSetupError where `provider_model` would, without loading anything. Scripts are not read."""
+    """Raise ModelSetupError where `provider_model` would, without loading packages or scripts."""
     if name.strip().partition(":")[0] == SCRIPTED:
         return
     target = target_of(name, base_url=base_url, env=env)
-    # A question to the finder, not an import.
+    # Looks for the package without importing it.
     if find_spec("pydantic_ai") is None:
         raise ModelSetupError(missing(target.provider, ImportError(name="pydantic_ai")))
 
@@ -157,11 +157,11 @@ def missing(provider: str, problem: ImportError) -> str:
 
 
 def target_of(name: str, *, base_url: str | None = None, env: Mapping[str, str]) -> Target:
-    """What the name means, checked as far as that goes without asking anybody. Raises ModelSetupError."""
+    """What the name means, checked as far as possible without a request. Raises ModelSetupError."""
     name = name.strip()
     provider, model = _split(name, elsewhere=bool(base_url or env.get(PROVIDERS["openai"].url_variable)))
     if not model:
-        raise ModelSetupError(f"{name!r} names no model: say {provider}:NAME")
+        raise ModelSetupError(f"{name!r} names no model: use {provider}:NAME")
     row = PROVIDERS[provider]
     place = (base_url or env.get(row.url_variable) or row.home).strip()
     at_home = place.rstrip("/") == row.home
@@ -176,7 +176,7 @@ def target_of(name: str, *, base_url: str | None = None, env: Mapping[str, str])
 
 
 def _split(name: str, *, elsewhere: bool) -> tuple[str, str]:
-    """Provider and model. At a place of one's own, a name without a provider is that server's."""
+    """Provider and model. With a base URL, a name without a provider is a model of that server."""
     head, colon, tail = name.partition(":")
     if colon and head in PROVIDERS:
         return head, tail.strip()
@@ -184,15 +184,15 @@ def _split(name: str, *, elsewhere: bool) -> tuple[str, str]:
     if elsewhere and meant is None and name:
         return "openai", name
     if meant is not None:
-        raise ModelSetupError(f"no provider is called {head!r}; did you mean {meant}:{tail}?")
+        raise ModelSetupError(f"there is no provider {head!r}; did you mean {meant}:{tail}?")
     family = next((p for p, row in PROVIDERS.items() if name.lower().startswith(row.families or "\0")), None)
     if family is not None:
         raise ModelSetupError(
-            f"{name!r} names no provider; did you mean {family}:{name}? Or say scripted:FILE to play a list."
+            f"{name!r} names no provider; did you mean {family}:{name}? Or use scripted:FILE to play a script."
         )
-    what = f"no provider is called {head!r}" if colon else f"{name!r} names no provider"
+    what = f"there is no provider {head!r}" if colon else f"{name!r} names no provider"
     raise ModelSetupError(
-        f"{what}: names are {_NAMES}, or say scripted:FILE to play a list. "
+        f"{what}: names are {_NAMES}, or scripted:FILE to play a script. "
         "--base-url reaches any server that speaks OpenAI's API."
     )
 
@@ -211,7 +211,7 @@ def _key(name: str, row: Provider, env: Mapping[str, str], *, needed: bool) -> s
     for variable in row.key_variables:
         key = env.get(variable, "").strip()
         if key and not (key.isascii() and key.isprintable()):
-            raise ModelSetupError(f"{variable} holds characters that no key has; was it copied whole?")
+            raise ModelSetupError(f"{variable} has characters that no key has; was it copied completely?")
         if key:
             return key
     if needed:

@@ -1,20 +1,19 @@
-"""The agent's models for `prompt` and `agent` hooks: one answer, or a conversation with read-only tools."""
+"""Models for `prompt` and `agent` hooks: one answer, or a conversation with read-only tools."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Final, Protocol, runtime_checkable
 
 from hookline.agent.messages import Assistant, Message, ToolResult, User
 from hookline.agent.models.port import ModelError, ModelPort, Piece, Request, Response, ToolOffer
-from hookline.agent.tools.base import Tool, Workplace
 from hookline.handlers.agent import AgentRun, AgentTool, Step, ToolOutput, ToolUse
 
-#: Where arguments go that are no JSON object: no tool has a field of that name, so the tool refuses them.
-_BROKEN: Final = "arguments that are no JSON object"
+#: The name under which arguments that are not an object are passed: no tool has it, so the tool refuses them.
+_BROKEN: Final = "arguments that are not a JSON object"
 _ANYTHING: Final[Mapping[str, Any]] = {"type": "object"}
 
 
 class ModelCompleter:
-    """Answers `prompt` hooks. `model` is asked where a hook names none."""
+    """Answers `prompt` hooks. `model` is for hooks that name none."""
 
     def __init__(self, port: ModelPort, model: str) -> None:
         self._port = port
@@ -26,7 +25,7 @@ class ModelCompleter:
 
 
 class ModelAgentRunner:
-    """Runs `agent` hooks; the tools are offered with what they say about themselves."""
+    """Runs `agent` hooks with the given tools."""
 
     def __init__(self, port: ModelPort, model: str, tools: Sequence[AgentTool] = ()) -> None:
         self._port = port
@@ -77,26 +76,8 @@ class _Run:
         return Step(text=answer.text, tool_uses=uses)
 
 
-class HookTool:
-    """A tool of the agent, as hooks may call it: in one workplace, and only to look."""
-
-    def __init__(self, tool: Tool, place: Workplace) -> None:
-        self._tool = tool
-        self._place = place
-        self.name = tool.name
-        self.description = tool.description
-        self.schema = tool.schema
-        self.read_only = tool.category == "read"
-
-    async def call(self, arguments: Mapping[str, Any]) -> str:
-        problem = self._tool.problem(arguments)
-        if problem is not None:
-            raise ValueError(problem)
-        return (await self._tool.run(arguments, self._place)).text
-
-
 class BriefPort:
-    """A port that is made for one answer and closed after it: for commands that may never need it."""
+    """A port that is opened for each request and closed after it, for commands that may never need one."""
 
     def __init__(self, make: Callable[[], ModelPort]) -> None:
         self._make = make
@@ -110,11 +91,11 @@ class BriefPort:
             await port.close()
 
     async def close(self) -> None:
-        """Nothing is held between two answers."""
+        """Nothing is open between two requests."""
 
 
 async def whole_answer(port: ModelPort, request: Request) -> Response:
-    """The answer of a request whose pieces nobody watches. Raises ModelError."""
+    """The complete answer to a request. Raises ModelError."""
     answer: Response | None = None
     async for piece in port.stream(request):
         if isinstance(piece, Response):

@@ -1,16 +1,34 @@
-"""The tools an `agent` hook may look around with."""
+"""The read-only tools of `agent` hooks."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from hookline.agent.hooks import NoHooks
-from hookline.agent.models.hook_models import HookTool
-from hookline.agent.tools.base import Workplace
+from hookline.agent.tools.base import Tool, Workplace
 from hookline.agent.tools.glob import glob_tool
 from hookline.agent.tools.grep import grep_tool
 from hookline.agent.tools.read import read_tool
 
 
-def looking_tools(cwd: str, env: Mapping[str, str]) -> tuple[HookTool, ...]:
-    """Read, Glob and Grep in a workplace of the hook's own: no hook fires for what a hook looks at."""
+class HookTool:
+    """A tool of the agent as a hook may call it."""
+
+    def __init__(self, tool: Tool, place: Workplace) -> None:
+        self._tool = tool
+        self._place = place
+        self.name = tool.name
+        self.description = tool.description
+        self.schema = tool.schema
+        self.read_only = tool.category == "read"
+
+    async def call(self, arguments: Mapping[str, Any]) -> str:
+        problem = self._tool.problem(arguments)
+        if problem is not None:
+            raise ValueError(problem)
+        return (await self._tool.run(arguments, self._place)).text
+
+
+def read_only_tools(cwd: str, env: Mapping[str, str]) -> tuple[HookTool, ...]:
+    """Read, Glob and Grep in a workplace of their own: no hook fires for what a hook reads."""
     place = Workplace(NoHooks(), cwd, env=env)
     return tuple(HookTool(tool, place) for tool in (read_tool(), glob_tool(), grep_tool()))

@@ -10,7 +10,7 @@ from hookline.model.events import ERROR_TYPES
 
 
 class ToolOffer(Struct, frozen=True, kw_only=True):
-    """A tool as the model is told about it."""
+    """A tool as it is described to the model."""
 
     name: str
     description: str
@@ -18,18 +18,18 @@ class ToolOffer(Struct, frozen=True, kw_only=True):
 
 
 class Request(Struct, frozen=True, kw_only=True):
-    """One request, whole: nothing of it is remembered by the port."""
+    """One complete request: the port keeps no state between requests."""
 
     model: str
     system: str
     messages: tuple[Message, ...]
     tools: tuple[ToolOffer, ...] = ()
-    #: Who asks: None for the main agent.
+    #: The type of the subagent; None for the main agent.
     agent_type: str | None = None
 
 
 class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Tokens of one response, or of many together. `cost_usd` is None where nobody knows the price."""
+    """Tokens of one response, or the sum of several. `cost_usd` is None if the price is not known."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -51,7 +51,7 @@ class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Response(Struct, frozen=True, kw_only=True):
-    """A whole answer."""
+    """A complete answer."""
 
     text: str = ""
     tool_calls: tuple[ToolUse, ...] = ()
@@ -60,12 +60,12 @@ class Response(Struct, frozen=True, kw_only=True):
 
 
 class TextPiece(Struct, frozen=True):
-    """A stretch of the answer's text, as it arrives."""
+    """A piece of the answer's text, as it arrives."""
 
     text: str
 
 
-#: What a model streams: text as it comes, and at the end the whole answer.
+#: What a model streams: text as it arrives, then the complete answer.
 Piece = TextPiece | Response
 
 
@@ -78,7 +78,7 @@ class ModelError(Exception):
 
 
 class ModelPort(Protocol):
-    """A way to reach models. Built by the caller; one port may serve many names of models."""
+    """A way to reach models. One port may serve several model names."""
 
     def stream(self, request: Request) -> AsyncIterator[Piece]:
         """Pieces, the last one a Response. Raises ModelError; cancelling it ends the request."""
@@ -88,7 +88,7 @@ class ModelPort(Protocol):
 
 
 class RequestLog:
-    """A port that remembers what went through it, if somebody will ask."""
+    """A port that keeps the requests that went through it, if `keep`."""
 
     def __init__(self, port: ModelPort, *, keep: bool = True) -> None:
         self._port = port

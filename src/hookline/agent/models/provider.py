@@ -1,7 +1,9 @@
-"""The port to real models: one request out, its answer streamed back."""
+"""The port to real models, through pydantic-ai. Imported when a model of a provider is chosen: it takes seconds."""
 
+import ssl
 import warnings
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from functools import cache
 from typing import Any, Final, cast
 
 import httpx2
@@ -15,14 +17,26 @@ from pydantic_ai.messages import (
     TextPartDelta,
 )
 from pydantic_ai.models import Model
+from pydantic_ai.settings import ModelSettings
 
 from hookline.agent.models.choose import PROVIDERS, ModelSetupError, Target, missing, target_of
 from hookline.agent.models.port import ModelError, Piece, Request, TextPiece
-from hookline.agent.models.provider_client import built, connect, settings
 from hookline.agent.models.provider_messages import model_messages, parameters, response_of, sendable
 from hookline.model.safe_text import one_line
 
-#: The first row that fits. An error with a status that no row names goes by the status.
+#: For a connection, and for the next byte of an answer: a model may think for minutes.
+TIMEOUT: Final = httpx2.Timeout(300.0, connect=15.0, pool=15.0)
+#: Seconds for the whole answer: a server that sends a byte now and then must not hold a turn for ever.
+LONGEST_REQUEST: Final = 1800.0
+
+#: Far more than any provider sends.
+MOST_BYTES: Final = 64 << 20
+#: For an answer that is compressed, although none is asked for: it may unpack to a thousand times its size.
+MOST_PACKED_BYTES: Final = 256 << 10
+
+_LIBRARIES: Final = r"(pydantic_ai|openai|anthropic|google\.genai|genai_prices)(\.|$)"
+
+#: The first row that matches; else the HTTP status decides.
 _KINDS: Final[tuple[tuple[type[Exception], str], ...]] = (
     (x.ModelQuotaExceededError, "billing"),
     (x.ModelContextWindowExceededError, "max_tokens"),
@@ -42,65 +56,8 @@ _LONGEST: Final = 600
 _SHORTEST_KEY: Final = 8
 
 
-def model_error(problem: Exception, target: Target) -> ModelError:
-    """The error as the agent knows errors. What cannot be understood came from the server's side."""
-    if isinstance(problem, ModelError):
-        return problem
-    kind = _kind(problem)
-    said = _without_key(_told(problem, target), target)
-    return ModelError(kind, one_line(said + _hint(kind, problem, target), _LONGEST))
-
-
-def _kind(problem: Exception) -> str:
-    for known, kind in _KINDS:
-        if isinstance(problem, known):
-            return kind
-    if isinstance(problem, x.ModelHTTPError):
-        status = problem.status_code
-        return _STATUSES.get(status, "server" if status >= 500 else "unknown")
-    return "unknown" if isinstance(problem, x.UserError) else "server"
-
-
-def _told(problem: Exception, target: Target) -> str:
-    who = f"{target.provider}:{target.model}"
-    if isinstance(problem, x.ModelHTTPError):
-        words = _words(problem.body)
-        return f"{who} answered HTTP {problem.status_code}" + (f": {words}" if words else "")
-    if isinstance(problem, x.ModelConnectionError):
-        return f"{who} at {target.base_url} cannot be reached or broke off: {problem.message}"
-    if isinstance(problem, x.ModelAPIError):
-        return f"{who} gave no answer that can be read: {problem.message}"
-    return f"{who} gave no answer that can be read: {type(problem).__name__}: {problem}"
-
-
-def _words(body: object) -> str:
-    """The message in an error body, whichever way it is wrapped."""
-    for _ in range(3):
-        if not isinstance(body, dict):
-            break
-        fields = cast("dict[str, Any]", body)
-        body = fields.get("error") or fields.get("message") or ""
-    return sendable(str(body)) if body else ""
-
-
-def _hint(kind: str, problem: Exception, target: Target) -> str:
-    if kind == "auth_failed":
-        return f" (check {' or '.join(target.row.key_variables)})"
-    wait = getattr(problem, "retry_after", None) if kind in {"rate_limit", "server"} else None
-    return f" (it asks to wait {wait:.0f} s)" if isinstance(wait, int | float) else ""
-
-
-def _without_key(text: str, target: Target) -> str:
-    """A server may quote what it was sent."""
-    key = target.api_key
-    return text.replace(key, "[key]") if len(key) >= _SHORTEST_KEY else text
-
-
-_LIBRARIES: Final = r"(pydantic_ai|openai|anthropic|google\.genai|genai_prices)(\.|$)"
-
-
 class ProviderPort:
-    """Reaches the model it was made for, and any other that a request names."""
+    """Reaches the model it was made for, and others that a request names."""
 
     def __init__(self, target: Target, env: Mapping[str, str]) -> None:
         self._target = target
@@ -109,23 +66,23 @@ class ProviderPort:
         self._models: dict[Target, Model[Any]] = {}
 
     def prepare(self) -> None:
-        """Load what the model needs. Raises ModelSetupError where that is not installed."""
+        """Load the model's packages. Raises ModelSetupError if one is not installed."""
         try:
             self._model(self._target)
         except ModelError as problem:
             raise ModelSetupError(str(problem)) from problem
 
     async def stream(self, request: Request) -> AsyncIterator[Piece]:
-        target = self._meant(request.model)
+        target = self._target_for(request.model)
         model = self._model(target)
-        # A library's remark ("this model is deprecated") must neither land on the screen nor end the turn.
+        # A warning of a library, such as a deprecated model, must not be printed or end the turn.
         warnings.filterwarnings("ignore", module=_LIBRARIES)
         marks = target.row.speech == "anthropic" or target.at_home
         try:
             async with model_request_stream(
                 model,
                 model_messages(request.messages, marks=marks),
-                model_settings=settings(target, tools=bool(request.tools)),
+                model_settings=request_settings(target, tools=bool(request.tools)),
                 model_request_parameters=parameters(request),
                 instrument=False,
             ) as stream:
@@ -139,14 +96,14 @@ class ProviderPort:
         yield response
 
     async def close(self) -> None:
-        """Let go of the connections; the port may be used again."""
+        """Close the connections. The port may be used again."""
         client, self._client = self._client, None
         self._models.clear()
         if client is not None:
             await client.aclose()
 
-    def _meant(self, name: str) -> Target:
-        """A request may name another model, here (`gpt-5`) or elsewhere (`anthropic:…`)."""
+    def _target_for(self, name: str) -> Target:
+        """A request may name another model of this provider (`gpt-5`) or of another one (`anthropic:…`)."""
         own = self._target
         if name in {"", own.model, f"{own.provider}:{own.model}"}:
             return own
@@ -168,7 +125,7 @@ class ProviderPort:
             if self._client is None:
                 self._client = connect()
             try:
-                model = self._models[target] = built(target, self._client)
+                model = self._models[target] = build_model(target, self._client)
             except ImportError as problem:
                 raise ModelError("unknown", missing(target.provider, problem)) from problem
         return model
@@ -180,3 +137,196 @@ def _text(event: ModelResponseStreamEvent) -> str:
     if isinstance(event, PartDeltaEvent) and isinstance(event.delta, TextPartDelta):
         return event.delta.content_delta
     return ""
+
+
+# -- models of pydantic-ai ---------------------------------------------------------------------------------
+
+
+# Each function imports the client library it needs: half a second to a second each.
+# ruff: noqa: PLC0415
+
+
+def build_model(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
+    """The model, with our client, key and URL, and no retries. Raises ImportError without its client library."""
+    speech = target.row.speech
+    if speech == "openai":
+        # Servers that imitate OpenAI's rarely have its newer API.
+        speech = "responses" if target.at_home else "chat"
+    return _BUILDERS[speech](target, client)
+
+
+def request_settings(target: Target, *, tools: bool) -> ModelSettings:
+    """With tools the request is an agent's, and the next one begins with the same bytes: they can be cached."""
+    chosen: dict[str, Any] = {"request_timeout": LONGEST_REQUEST}
+    if target.row.speech == "google":
+        return ModelSettings(**chosen)  # its timeouts and retries are set in _google
+    chosen |= {"timeout": TIMEOUT, "max_retries": 0}
+    if target.row.speech == "anthropic" and tools:
+        # Two of the four marks Anthropic allows; the others are for messages that ask for one.
+        chosen |= {"anthropic_cache_instructions": True, "anthropic_cache_messages": True}
+    if target.provider.startswith("openai") and target.at_home:
+        # OpenAI stores conversations for weeks by default.
+        chosen["openai_store"] = False
+    return ModelSettings(**chosen)
+
+
+def _chat(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
+    from openai import AsyncOpenAI
+    from pydantic_ai.models.ollama import OllamaModel
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers.ollama import OllamaProvider
+    from pydantic_ai.providers.openai import OpenAIProvider
+    from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+
+    api = AsyncOpenAI(api_key=target.api_key, base_url=target.base_url, http_client=client, max_retries=0)
+    if target.provider == "ollama":
+        return OllamaModel(target.model, provider=OllamaProvider(openai_client=api))
+    if target.at_home:
+        return OpenAIChatModel(target.model, provider=OpenAIProvider(openai_client=api))
+    # Not under OpenAI's name: its prices do not apply there.
+    return OpenAIChatModel(target.model, provider=OpenAICompatibleProvider("other", openai_client=api))
+
+
+def _responses(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
+    from openai import AsyncOpenAI
+    from pydantic_ai.models.openai import OpenAIResponsesModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+
+    api = AsyncOpenAI(api_key=target.api_key, base_url=target.base_url, http_client=client, max_retries=0)
+    return OpenAIResponsesModel(target.model, provider=OpenAIProvider(openai_client=api))
+
+
+def _anthropic(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
+    from anthropic import AsyncAnthropic
+    from pydantic_ai.models.anthropic import AnthropicModel
+    from pydantic_ai.providers.anthropic import AnthropicProvider
+
+    api = AsyncAnthropic(api_key=target.api_key, base_url=target.base_url, http_client=client, max_retries=0)
+    return AnthropicModel(target.model, provider=AnthropicProvider(anthropic_client=api))
+
+
+def _google(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
+    from google.genai.types import HttpRetryOptions
+    from pydantic_ai.models.google import GoogleModel
+    from pydantic_ai.providers.google import GoogleProvider
+
+    provider = GoogleProvider(
+        api_key=target.api_key,
+        base_url=target.base_url,
+        http_client=client,
+        retry_options=HttpRetryOptions(attempts=1),
+    )
+    return GoogleModel(target.model, provider=provider)
+
+
+_BUILDERS: Final[Mapping[str, Callable[[Target, httpx2.AsyncClient], Model[Any]]]] = {
+    "chat": _chat,
+    "responses": _responses,
+    "anthropic": _anthropic,
+    "google": _google,
+}
+
+
+# -- the HTTP client ---------------------------------------------------------------------------------------
+
+
+class TooLongError(httpx2.ReadError):
+    """The server sent more than an answer may have."""
+
+
+def connect(most_bytes: int = MOST_BYTES) -> httpx2.AsyncClient:
+    """A client that is bounded in time and in bytes, and never sends a key to another host."""
+
+    async def bound(response: httpx2.Response) -> None:
+        packed = response.headers.get("content-encoding", "identity") != "identity"
+        most = min(most_bytes, MOST_PACKED_BYTES) if packed else most_bytes
+        response.stream = _Bounded(cast("httpx2.AsyncByteStream", response.stream), most)
+
+    return httpx2.AsyncClient(
+        timeout=TIMEOUT,
+        verify=_tls(),
+        # A redirect to another host would be sent the key.
+        follow_redirects=False,
+        headers={"Accept-Encoding": "identity"},
+        event_hooks={"response": [bound]},
+    )
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """Reading the certificates takes 30 ms or more, so once per process."""
+    return httpx2.create_ssl_context()
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    def __init__(self, stream: httpx2.AsyncByteStream, most: int) -> None:
+        self._stream = stream
+        self._most = most
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        left = self._most
+        async for chunk in self._stream:
+            left -= len(chunk)
+            if left < 0:
+                raise TooLongError(f"the answer is longer than {self._most} bytes")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+# -- errors ------------------------------------------------------------------------------------------------
+
+
+def model_error(problem: Exception, target: Target) -> ModelError:
+    """The error in the agent's terms. An unknown one is taken for the server's."""
+    if isinstance(problem, ModelError):
+        return problem
+    kind = _kind(problem)
+    said = _without_key(_described(problem, target), target)
+    return ModelError(kind, one_line(said + _hint(kind, problem, target), _LONGEST))
+
+
+def _kind(problem: Exception) -> str:
+    for known, kind in _KINDS:
+        if isinstance(problem, known):
+            return kind
+    if isinstance(problem, x.ModelHTTPError):
+        status = problem.status_code
+        return _STATUSES.get(status, "server" if status >= 500 else "unknown")
+    return "unknown" if isinstance(problem, x.UserError) else "server"
+
+
+def _described(problem: Exception, target: Target) -> str:
+    who = f"{target.provider}:{target.model}"
+    if isinstance(problem, x.ModelHTTPError):
+        message = _message(problem.body)
+        return f"{who} answered HTTP {problem.status_code}" + (f": {message}" if message else "")
+    if isinstance(problem, x.ModelConnectionError):
+        return f"{who} at {target.base_url} cannot be reached or closed the connection: {problem.message}"
+    if isinstance(problem, x.ModelAPIError):
+        return f"{who} gave no readable answer: {problem.message}"
+    return f"{who} gave no readable answer: {type(problem).__name__}: {problem}"
+
+
+def _message(body: object) -> str:
+    """The message in an error body, however it is nested."""
+    for _ in range(3):
+        if not isinstance(body, dict):
+            break
+        fields = cast("dict[str, Any]", body)
+        body = fields.get("error") or fields.get("message") or ""
+    return sendable(str(body)) if body else ""
+
+
+def _hint(kind: str, problem: Exception, target: Target) -> str:
+    if kind == "auth_failed":
+        return f" (check {' or '.join(target.row.key_variables)})"
+    wait = getattr(problem, "retry_after", None) if kind in {"rate_limit", "server"} else None
+    return f" (it asks to wait {wait:.0f} s)" if isinstance(wait, int | float) else ""
+
+
+def _without_key(text: str, target: Target) -> str:
+    """The server may quote what it was sent."""
+    key = target.api_key
+    return text.replace(key, "[key]") if len(key) >= _SHORTEST_KEY else text

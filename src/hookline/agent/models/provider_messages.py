@@ -1,4 +1,4 @@
-"""A request in pydantic-ai's words, in an order every provider accepts."""
+"""Requests and answers, converted to pydantic-ai's messages and back."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
@@ -26,14 +26,14 @@ from hookline.agent.models.port import ModelError, Request, Response, Usage
 
 
 def sendable(text: str) -> str:
-    """The text as UTF-8 can carry it; half a character becomes a question mark."""
+    """The text as UTF-8; a lone surrogate becomes a question mark."""
     if text.isascii():
         return text
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def jsonable(value: Any) -> Any:
-    """The JSON value with every text in it made sendable."""
+    """The JSON value with all its texts made sendable."""
     if isinstance(value, str):
         return sendable(value)
     if isinstance(value, dict):
@@ -47,7 +47,7 @@ def jsonable(value: Any) -> Any:
 #: Providers refuse blank text.
 _BLANK_MESSAGE: Final = "(empty)"
 _BLANK_RESULT: Final = "(no output)"
-_NO_RESULT: Final = "There is no result of this call: it was interrupted."
+_NO_RESULT: Final = "This call has no result: it was interrupted."
 
 
 def parameters(request: Request) -> ModelRequestParameters:
@@ -58,7 +58,7 @@ def parameters(request: Request) -> ModelRequestParameters:
                 name=tool.name,
                 description=sendable(tool.description),
                 parameters_json_schema=jsonable(dict(tool.schema)),
-                # Strict would rewrite the schema; what does not fit is told to the model by the agent.
+                # Strict would rewrite the schema; the agent itself tells the model what does not fit.
                 strict=False,
             )
             for tool in request.tools
@@ -68,7 +68,7 @@ def parameters(request: Request) -> ModelRequestParameters:
 
 
 def model_messages(messages: Sequence[Message], *, marks: bool) -> list[ModelMessage]:
-    """The conversation. `marks`: the provider takes cache marks."""
+    """The conversation, in an order every provider accepts. `marks`: the provider takes cache marks."""
     found: list[ModelMessage] = []
     said: list[User | ToolResult] = []
     open_calls: Sequence[ToolUse] = ()
@@ -78,9 +78,9 @@ def model_messages(messages: Sequence[Message], *, marks: bool) -> list[ModelMes
             continue
         _add_turn(found, open_calls, said, marks=marks)
         said, open_calls = [], message.tool_calls
-        spoken = _spoken(message)
-        if spoken:
-            found.append(ModelResponse(parts=spoken))
+        parts = _assistant(message)
+        if parts:
+            found.append(ModelResponse(parts=parts))
     _add_turn(found, open_calls, said, marks=marks)
     return found
 
@@ -88,11 +88,11 @@ def model_messages(messages: Sequence[Message], *, marks: bool) -> list[ModelMes
 def _add_turn(
     found: list[ModelMessage], calls: Sequence[ToolUse], said: Sequence[User | ToolResult], *, marks: bool
 ) -> None:
-    """What came between two answers. Every call gets its one result, first: providers refuse anything else."""
+    """What came between two answers. First one result for every call: providers refuse anything else."""
     results = {each.tool_use_id: each for each in said if isinstance(each, ToolResult)}
     called = {call.id for call in calls}
     parts: list[ModelRequestPart] = [_result(call, results.get(call.id)) for call in calls]
-    parts += [_told(each, marks=marks) for each in said if isinstance(each, User)]
+    parts += [_user(each, marks=marks) for each in said if isinstance(each, User)]
     parts += [_orphan(each) for each in _unasked(said, called)]
     if parts:
         found.append(ModelRequest(parts=parts))
@@ -102,7 +102,7 @@ def _unasked(said: Iterable[User | ToolResult], called: set[str]) -> Iterable[To
     return (each for each in said if isinstance(each, ToolResult) and each.tool_use_id not in called)
 
 
-def _spoken(message: Assistant) -> list[TextPart | ToolCallPart]:
+def _assistant(message: Assistant) -> list[TextPart | ToolCallPart]:
     parts: list[TextPart | ToolCallPart] = []
     if message.text.strip():
         parts.append(TextPart(content=sendable(message.text)))
@@ -128,13 +128,13 @@ def _result(call: ToolUse, result: ToolResult | None) -> ToolReturnPart:
     )
 
 
-def _told(message: User, *, marks: bool) -> UserPromptPart:
+def _user(message: User, *, marks: bool) -> UserPromptPart:
     text = sendable(message.text) if message.text.strip() else _BLANK_MESSAGE
     return UserPromptPart(content=[text, CachePoint()] if message.cache and marks else text)
 
 
 def _orphan(result: ToolResult) -> UserPromptPart:
-    """A result whose call is no longer in the conversation: a hook or a summary took it out."""
+    """A result whose call a hook or a summary has removed from the conversation."""
     return UserPromptPart(content=f"[result of {result.name}]\n{sendable(result.text)}")
 
 
@@ -142,18 +142,18 @@ _CUT: Final = "the model's answer was cut off at its limit of tokens"
 
 
 def response_of(answer: ModelResponse) -> Response:
-    """The whole answer. Raises ModelError when it is none, or only the beginning of one."""
+    """The complete answer. Raises ModelError when there is none, or only its beginning."""
     text = "".join(sendable(part.content) for part in answer.parts if isinstance(part, TextPart))
     thoughts = "".join(sendable(part.content) for part in answer.parts if isinstance(part, ThinkingPart))
     calls = _calls([part for part in answer.parts if isinstance(part, ToolCallPart)])
-    _refuse_half(answer, text, calls)
+    _refuse_incomplete(answer, text, calls)
     return Response(text=text, tool_calls=calls, reasoning=thoughts or None, usage=_usage(answer))
 
 
-def _refuse_half(answer: ModelResponse, text: str, calls: Sequence[ToolUse]) -> None:
+def _refuse_incomplete(answer: ModelResponse, text: str, calls: Sequence[ToolUse]) -> None:
     usable = bool(text.strip() or calls)
     details = answer.provider_details or {}
-    # Not `answer.finish_reason`: that one is guessed where a server closed without giving any.
+    # Not `answer.finish_reason`: it is guessed when a server closes without giving one.
     if not details.get("finish_reason") or answer.state != "complete":
         raise ModelError("server", "the stream ended before the answer did")
     if answer.finish_reason == "length" and (not usable or any(isinstance(c.input, str) for c in calls)):
@@ -162,7 +162,7 @@ def _refuse_half(answer: ModelResponse, text: str, calls: Sequence[ToolUse]) -> 
         said = sendable(str(details.get("refusal") or ""))
         raise ModelError("unknown", "the provider's content filter refused" + (f": {said}" if said else ""))
     if answer.finish_reason == "error" and not usable:
-        raise ModelError("server", "the provider broke the answer off with an error")
+        raise ModelError("server", "the provider ended the answer with an error")
 
 
 def _calls(parts: Sequence[ToolCallPart]) -> tuple[ToolUse, ...]:
@@ -179,7 +179,7 @@ def _calls(parts: Sequence[ToolCallPart]) -> tuple[ToolUse, ...]:
 
 
 def _input(arguments: str | dict[str, Any] | None) -> Mapping[str, Any] | str:
-    """A JSON object, or the text as it came: the agent tells the model what is wrong with it."""
+    """A JSON object, or the text: the agent tells the model what is wrong with it."""
     if isinstance(arguments, dict):
         return arguments
     if not arguments or not arguments.strip():
@@ -204,12 +204,12 @@ def _usage(answer: ModelResponse) -> Usage:
 
 
 def _cost(answer: ModelResponse) -> float | None:
-    """None where the price list knows nothing of the model or of the place."""
+    """None if the price list does not have the model or the URL."""
     if answer.usage.cost is not None:
         return float(answer.usage.cost)
     if not answer.usage.has_values():
         return None
     try:
         return float(answer.cost().total_price)
-    except Exception:  # noqa: BLE001 - a price that cannot be told must not lose an answer
+    except Exception:  # noqa: BLE001 - an unknown price must not lose the answer
         return None

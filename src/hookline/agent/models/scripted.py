@@ -1,4 +1,4 @@
-"""A model that plays a list: the agent's tests, demos and dry runs need no provider."""
+"""A model that plays a script, for tests, demos and dry runs without a provider."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -17,13 +17,13 @@ from hookline.model.events import ERROR_TYPES
 
 class ScriptedCall(Struct, frozen=True, forbid_unknown_fields=True):
     name: str
-    #: Text stands for arguments that are no JSON object: models send such things.
+    #: Text for arguments that are not a JSON object, as models sometimes send.
     input: Mapping[str, Any] | str = {}
     id: str = ""
 
 
 class Scripted(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One response of the script, or the error that comes in its place."""
+    """One response of the script, or an error in its place."""
 
     text: str = ""
     tool_calls: tuple[ScriptedCall, ...] = ()
@@ -33,12 +33,12 @@ class Scripted(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     usage: Usage | None = None
     #: Seconds before it answers.
     delay: float = 0.0
-    #: Only the agent of this type is given it: scripts for sub-agents that run side by side.
+    #: Only for a subagent of this type: for subagents that run in parallel.
     agent: str | None = None
 
 
 class ScriptedModel:
-    """Plays its script in order, whoever asks, and says so when it is used up."""
+    """Plays its responses in order. When none is left, it raises ModelError."""
 
     def __init__(self, script: Sequence[Scripted], name: str = "the script") -> None:
         self._script = list(script)
@@ -56,7 +56,7 @@ class ScriptedModel:
             raise ModelError(entry.error, entry.message or f"the script says {entry.error}")
         for word in entry.text.splitlines(keepends=True):
             yield TextPiece(word)
-            # Others get their turn between two pieces, as they do while a real stream is read.
+            # Other tasks run between two pieces, as they do while a real stream is read.
             await asyncio.sleep(0)
         yield Response(
             text=entry.text,
@@ -66,7 +66,7 @@ class ScriptedModel:
         )
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Nothing to close."""
 
     @property
     def left(self) -> int:
@@ -77,7 +77,7 @@ class ScriptedModel:
             if entry.agent is None or entry.agent == request.agent_type:
                 self._played += 1
                 return self._script.pop(place)
-        raise ModelError("unknown", f"{self._name} is used up: it has no response after its {self._played}.")
+        raise ModelError("unknown", f"{self._name} has no response left (all {self._played} were used)")
 
     def _call(self, call: ScriptedCall) -> ToolUse:
         self._calls += 1
@@ -85,7 +85,7 @@ class ScriptedModel:
 
 
 def _estimate(request: Request, entry: Scripted) -> Usage:
-    """Four characters a token: enough to see counters move and compaction begin."""
+    """Four characters per token: enough to see counters grow and compaction start."""
     said = len(request.system) + sum(len(msgspec.json.encode(each)) for each in request.messages)
     return Usage(input_tokens=said // 4, output_tokens=len(entry.text) // 4 + 8 * len(entry.tool_calls))
 
@@ -106,9 +106,7 @@ def read_script(file: str) -> list[Scripted]:
     if value is None:
         raise ConfigError(document.diagnostics)
     if not isinstance(value, list):
-        raise ConfigError(
-            [_wrong(document.where(), "a script is a list, one entry per response of the model")]
-        )
+        raise ConfigError([_wrong(document.where(), "a script must be a list with one entry per response")])
     entries = cast("list[Any]", value)
     return [_entry(entry, document.where(place)) for place, entry in enumerate(entries)]
 
@@ -119,7 +117,9 @@ def _entry(entry: Any, where: Where) -> Scripted:
     except msgspec.ValidationError as problem:
         raise ConfigError([_wrong(where, str(problem))]) from problem
     if one.error is not None and one.error not in ERROR_TYPES:
-        raise ConfigError([_wrong(where, f"error {one.error!r} is none of {', '.join(ERROR_TYPES)}")])
+        raise ConfigError(
+            [_wrong(where, f"there is no error {one.error!r}; there are {', '.join(ERROR_TYPES)}")]
+        )
     return one
 
 

@@ -1,1 +1,1 @@
-"""What a submitted prompt becomes. `preparing.prepare` is the way through; the rest is its steps."""
+"""From a submitted text to a prompt: `submit` is the way through; the other modules are its steps."""

@@ -1,4 +1,4 @@
-"""What the user sent before: one JSON text per line, so that a torn line costs itself and no other."""
+"""The user's input history: one JSON string per line, so that a damaged line affects no other."""
 
 import os
 from collections.abc import Callable
@@ -13,14 +13,14 @@ _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | sum(
 _MOST_READ = 8 * 1024 * 1024
 
 
-def _say_nothing(problem: str) -> None:
+def _ignore(problem: str) -> None:
     del problem
 
 
 class InputHistory:
-    """Final texts only: whoever adds one does so after the hooks. Nothing here raises.
+    """Holds prompts as hooks left them. Nothing here raises.
 
-    A file that cannot be read or written is told once; the session goes on with what it knows.
+    A file that cannot be read or written is reported once; the session goes on without it.
     """
 
     def __init__(
@@ -29,7 +29,7 @@ class InputHistory:
         *,
         most: int = 1000,
         longest: int = 64 * 1024,
-        report: Callable[[str], None] = _say_nothing,
+        report: Callable[[str], None] = _ignore,
     ) -> None:
         self._file = file
         self._most = most
@@ -40,7 +40,7 @@ class InputHistory:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The newest last."""
+        """Newest last."""
         return tuple(self._known())
 
     def add(self, text: str) -> None:
@@ -64,7 +64,7 @@ class InputHistory:
                 raw = os.pread(descriptor, _MOST_READ, max(size - _MOST_READ, 0))
         except UnreadableError as problem:
             if os.path.lexists(self._file):
-                self._say(str(problem))
+                self._tell(str(problem))
             return []
         texts = [text for line in raw.split(b"\n") if (text := _text(line)) is not None]
         if len(texts) > 2 * self._most or size > _MOST_READ:
@@ -82,7 +82,7 @@ class InputHistory:
             finally:
                 os.close(descriptor)
         except (OSError, ValueError) as error:
-            self._say(f"cannot be written: {reason(error)}")
+            self._tell(f"cannot be written: {reason(error)}")
 
     def _shorten(self, texts: list[str]) -> None:
         try:
@@ -91,9 +91,9 @@ class InputHistory:
                 stream.writelines(_line(text) for text in texts)
             os.replace(beside, self._file)
         except OSError as error:
-            self._say(f"cannot be shortened: {reason(error)}")
+            self._tell(f"cannot be shortened: {reason(error)}")
 
-    def _say(self, problem: str) -> None:
+    def _tell(self, problem: str) -> None:
         if not self._reported:
             self._reported = True
             self._report(f"the input history {self._file} {problem}")

@@ -1,5 +1,6 @@
-"""The commands and skills that people wrote, and where they are looked for."""
+"""Commands and skills: where they are found, and what their files say."""
 
+import json
 import os
 import re
 import shlex
@@ -8,24 +9,80 @@ from typing import Any, Literal, cast
 
 from msgspec import Struct
 
-from hookline.agent.prompts.front_matter import read_front_matter
 from hookline.agent.prompts.prompt import Origin
 from hookline.agent.safe_files import UnreadableError, read_text
 from hookline.dialects.dialect import upward
 from hookline.dialects.registry import sharing
 from hookline.model.safe_text import one_line
 
+_BLOCK = re.compile(r"---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+#: Front matter with more lines is not repaired.
+_MOST_LINES = 200
+_FIELD = re.compile(r"([A-Za-z][\w-]*):[ \t]+(\S.*)")
+
+
+class FrontMatter(Struct, frozen=True):
+    """`problem` says why the fields cannot be read; such a file must not be used."""
+
+    fields: Mapping[str, Any]
+    body: str
+    problem: str | None = None
+
+
+def read_front_matter(text: str) -> FrontMatter:
+    found = _BLOCK.match(text)
+    if found is None:
+        torn = text.startswith(("---\n", "---\r\n"))
+        return FrontMatter({}, text, "its front matter has no closing --- line" if torn else None)
+    body = text[found.end() :]
+    value, problem = _yaml(found[1])
+    if problem is not None:
+        value, still = _yaml(_with_quotes(found[1]))
+        problem = problem if still is not None else None
+    if problem is None and value is not None and not isinstance(value, dict):
+        problem = "its front matter is not a list of fields"
+    if problem is not None:
+        return FrontMatter({}, body, problem)
+    return FrontMatter(cast("dict[str, Any]", value or {}), body)
+
+
+def _yaml(text: str) -> tuple[Any, str | None]:
+    # Only commands and skills need it.
+    from hookline.documents.document import read_document  # noqa: PLC0415 - see above
+
+    document = read_document(text, "yaml", "")
+    errors = [each for each in document.diagnostics if each.severity == "error"]
+    if not errors:
+        return document.value, None
+    # The opening --- is line 1 of the file.
+    line = (errors[0].where.line or 0) + 1
+    return None, f"line {line} of its front matter: {one_line(errors[0].message, 200)}"
+
+
+def _with_quotes(text: str) -> str:
+    """`argument-hint: [id] [title]` is not YAML, but such files are common."""
+    lines = text.splitlines()
+    return "\n".join(_quoted(line) for line in lines) if len(lines) <= _MOST_LINES else text
+
+
+def _quoted(line: str) -> str:
+    field = _FIELD.fullmatch(line)
+    if field is None or _yaml(line)[1] is None:
+        return line
+    return f"{field[1]}: {json.dumps(field[2].strip())}"
+
+
 Kind = Literal["command", "skill"]
 #: What the folders are called that hold them.
 _FOLDERS: Mapping[Kind, Literal["commands", "skills"]] = {"command": "commands", "skill": "skills"}
 
-#: In one folder and those below it; a folder with more holds something else.
+#: For one folder and those below it; a folder with more is something else.
 _MOST_FILES = 1000
 _DEEPEST = 3
 
 
 class Entry(Struct, frozen=True):
-    """A file that is there. What stands in it is read when it is used."""
+    """A file of a command or skill. It is read when it is used."""
 
     name: str
     kind: Kind
@@ -40,7 +97,7 @@ class Place(Struct, frozen=True):
 
 
 def places(cwd: str, env: Mapping[str, str]) -> tuple[Place, ...]:
-    """Every folder that is looked in. Commands win over skills, then the project over the user."""
+    """Every folder that is searched. Commands come before skills, the project before the user."""
     directories = upward(os.path.abspath(cwd))
     found: list[Place] = []
     for kind, name in _FOLDERS.items():
@@ -56,7 +113,7 @@ def places(cwd: str, env: Mapping[str, str]) -> tuple[Place, ...]:
 
 
 def entries(cwd: str, env: Mapping[str, str]) -> Mapping[str, Entry]:
-    """Every command and skill by the name it is called with. Blocking: it looks into folders."""
+    """Every command and skill by the name it is called with. Blocking."""
     found: dict[str, Entry] = {}
     for place in places(cwd, env):
         for entry in _commands(place) if place.kind == "command" else _skills(place):
@@ -65,7 +122,7 @@ def entries(cwd: str, env: Mapping[str, str]) -> Mapping[str, Entry]:
 
 
 def _commands(place: Place) -> Iterator[Entry]:
-    """`ui/button.md` is /ui:button, and /button where no other has that name."""
+    """`ui/button.md` is /ui:button, and /button if no other has that name."""
     nested: list[Entry] = []
     for relative in _markdown(place.folder):
         parts = relative.removesuffix(".md").split(os.sep)
@@ -104,7 +161,7 @@ _PLACE = re.compile(r"\$(ARGUMENTS\b|[1-9](?!\d))")
 
 
 def with_arguments(body: str, arguments: str) -> str:
-    """In one pass: what an argument brings in is never read as a place for another."""
+    """`$ARGUMENTS` and `$1` to `$9` filled in, in one pass: an argument's own `$1` stays as it is."""
     words = _words(arguments)
 
     def filled(place: re.Match[str]) -> str:
@@ -114,7 +171,7 @@ def with_arguments(body: str, arguments: str) -> str:
         return words[number - 1] if number <= len(words) else ""
 
     text, places = _PLACE.subn(filled, body)
-    # A text with no place for them still has to learn them.
+    # A text without placeholders gets the arguments at its end.
     return text if places or not arguments else f"{text.rstrip()}\n\nARGUMENTS: {arguments}"
 
 
@@ -122,7 +179,7 @@ def _words(arguments: str) -> list[str]:
     try:
         return shlex.split(arguments)
     except ValueError:
-        # An apostrophe, most likely: it's no shell line.
+        # Most likely an apostrophe.
         return arguments.split()
 
 
@@ -140,7 +197,7 @@ class Definition(Struct, frozen=True, kw_only=True):
     hooks: Mapping[str, Any] | None = None
 
     def wrap(self, arguments: str) -> str:
-        """The prompt it makes of what was typed after its name."""
+        """The prompt, with what was typed after its name."""
         text = with_arguments(self.body.strip(), arguments)
         if self.entry.kind == "command":
             return text
@@ -149,7 +206,7 @@ class Definition(Struct, frozen=True, kw_only=True):
 
 
 def read_definition(entry: Entry) -> Definition:
-    """Raises UnreadableError: a file whose limits cannot be known is not used at all."""
+    """Raises UnreadableError: a file whose `allowed-tools` cannot be read must not be used."""
     matter = read_front_matter(read_text(entry.file, _MOST_BYTES))
     if matter.problem is not None:
         raise UnreadableError(f"cannot be used: {matter.problem}")
@@ -166,7 +223,7 @@ def read_definition(entry: Entry) -> Definition:
 
 
 def _line(value: Any) -> str:
-    """Hints in square brackets are lists to YAML."""
+    """YAML reads hints in square brackets as lists."""
     if isinstance(value, list):
         return " ".join(f"[{each}]" for each in cast("list[Any]", value))
     return "" if value is None else str(value)
@@ -174,13 +231,13 @@ def _line(value: Any) -> str:
 
 def _model(value: Any) -> str | None:
     if value is not None and not isinstance(value, str):
-        raise UnreadableError("cannot be used: model is no text")
+        raise UnreadableError("cannot be used: model is not text")
     return value if value and value != "inherit" else None
 
 
 def _hooks(value: Any) -> Mapping[str, Any] | None:
     if value is not None and not isinstance(value, dict):
-        raise UnreadableError("cannot be used: hooks is no object of events")
+        raise UnreadableError("cannot be used: hooks is not an object of events")
     return cast("dict[str, Any] | None", value)
 
 
@@ -196,7 +253,7 @@ def _rules(value: Any) -> tuple[str, ...] | None:
 
 
 def split_rules(text: str) -> Iterator[str]:
-    """`Bash(git add:*), Read Edit`: apart at commas and blanks, but not within brackets."""
+    """`Bash(git add:*), Read Edit`: split at commas and spaces outside brackets."""
     rule = ""
     depth = 0
     for character in text:

@@ -1,4 +1,4 @@
-"""`@file` in a prompt: what could be meant. Pure; whether a file is there is another's question."""
+"""`@file` in a prompt: finds the mentions, and adds the files they name to the end of the prompt."""
 
 import codecs
 import os
@@ -12,15 +12,15 @@ from hookline.agent.prompts.prompt import PromptContext
 from hookline.agent.safe_files import UnreadableError, chunks, opened, reason
 from hookline.model.safe_text import one_line
 
-#: After these a sign is part of an address, a package or an escape, and mentions nothing.
+#: After these characters an @ is part of an address, a package name or an escape.
 _MENTION = re.compile(r'(?<![\w@.+/\\-])@(?:"([^"\n]+)"|([^\s"\'`<>|]+))(#L\d+(?:-L?\d+)?(?!\w))?')
 _RANGE = re.compile(r"(.+)#L(\d{1,9})(?:-L?(\d{1,9}))?", re.DOTALL)
 _SENTENCE_MARKS = ".,;:!?)]}*。，、；：！？）"
-#: More words with an @ than this are no mentions but pasted text.
+#: With more words that have an @, the text was pasted.
 MOST_WORDS = 300
 _LONGEST = 4096
 
-#: Endings that make a word look like a file even where no such file is. `@app.route` and `@example.com` are none.
+#: Endings that make a word look like a file, even if there is none. `@app.route` and `@example.com` do not.
 _LISTED = (
     "c cc cfg conf cpp cs css csv dart env ex exs go gradle h hpp htm html ini ipynb java jpeg jpg js json jsonc "
     "jsonl jsx kt less lock log lua md mdx mjs pdf php pl png proto ps1 py pyi r rb rs rst sass scala scss sh sql "
@@ -30,18 +30,18 @@ _ENDINGS = frozenset(_LISTED.split())
 
 
 class Reading(Struct, frozen=True):
-    """One way to read a mention: a path, and the lines of it."""
+    """One way to read a mention: a path and a range of lines."""
 
     path: str
     first: int = 1
     #: None: to the end.
     last: int | None = None
-    #: The lines were asked for.
+    #: The range was given.
     ranged: bool = False
 
 
 class Mention(Struct, frozen=True):
-    """A word with an @, as typed without the sign, and the ways to read it: the likeliest first."""
+    """A word after an @, and the ways to read it, the most likely first."""
 
     word: str
     readings: tuple[Reading, ...]
@@ -49,11 +49,11 @@ class Mention(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """What a message about it says: the path without the sentence around it."""
+        """The path for messages, without punctuation after it."""
         return self.readings[-1].path
 
     def looks_like_a_path(self) -> bool:
-        """Whether somebody would wonder why it was not read."""
+        """Whether the user would expect it to be read."""
         path = self.name
         if self.readings[-1].ranged or path.startswith(("./", "../", "~/", "/")):
             return True
@@ -64,7 +64,7 @@ class Mention(Struct, frozen=True):
 
 
 def mentions(text: str) -> list[Mention]:
-    """Every word that could mention a file, in order, each once."""
+    """Every word that may name a file, in order, each once."""
     found: dict[str, Mention] = {}
     for match in _MENTION.finditer(text):
         quoted, plain, lines = match[1], match[2], match[3] or ""
@@ -77,7 +77,7 @@ def mentions(text: str) -> list[Mention]:
 
 
 def _readings(word: str, *, trim: bool) -> tuple[Reading, ...]:
-    """As it stands; without the marks that end a sentence; and each with its ending taken for lines."""
+    """As typed, and without punctuation at its end; each also with its ending read as a range of lines."""
     texts = [word]
     shorter = word.rstrip(_SENTENCE_MARKS)
     if trim and shorter and shorter != word:
@@ -96,7 +96,7 @@ def _readings(word: str, *, trim: bool) -> tuple[Reading, ...]:
 MOST_MENTIONS = 20
 MOST_LINES = 2000
 MOST_BYTES = 100_000
-#: How far into a file lines are looked for.
+#: Bytes of a file that are searched for a line.
 _FARTHEST = 64 * 1024 * 1024
 _MOST_LISTED = 500
 _MOST_SCANNED = 20_000
@@ -110,12 +110,12 @@ class Expanded(Struct, frozen=True):
 
 class _Contents(Struct, frozen=True):
     text: str
-    #: What the label says about it beside the path.
+    #: What the label says besides the path.
     says: str = ""
 
 
 def with_mentions(text: str, sought: str, context: PromptContext) -> tuple[str, tuple[str, ...]]:
-    """The text, followed by the files that `sought` (it, or a part of it) mentions; and what could not be read."""
+    """The text, followed by the files that `sought` (all or part of it) mentions; and the problems found."""
     if "@" not in sought:
         return text, ()
     expanded = expand(mentions(sought), context)
@@ -166,7 +166,7 @@ def _absolute(path: str, context: PromptContext) -> str:
 
 
 def _is_missed(mention: Mention, context: PromptContext) -> bool:
-    """Also when it stands below a directory that is there: `@src/nothing`."""
+    """Also when its first directory exists: `@src/nothing`."""
     if mention.looks_like_a_path():
         return True
     above, slash, _rest = mention.name.partition("/")
@@ -207,7 +207,7 @@ def _label(path: str, cwd: str) -> str:
 
 
 def _fence(text: str) -> str:
-    """Longer than any in the text, so that a file cannot end its own block."""
+    """Longer than any in the text, so that the file cannot end its own block."""
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     return "`" * max(3, longest + 1)
 
@@ -250,7 +250,7 @@ def _says(reading: Reading, shown: int, *, cut: bool) -> str:
 
 
 def _window(path: str, first: int, count: int) -> tuple[bytes, bool]:
-    """So many lines from that one on, a few bytes more than may be shown; and whether the file goes on."""
+    """`count` lines from line `first`, perhaps more than may be shown, and whether the file goes on."""
     skip = first - 1
     kept = b""
     with opened(path) as descriptor:
@@ -269,7 +269,7 @@ def _window(path: str, first: int, count: int) -> tuple[bytes, bool]:
 
 
 def _skipped(chunk: bytes, skip: int) -> tuple[int, bytes]:
-    """How many lines are still to be left out after this piece, and what of it is wanted."""
+    """How many lines are still to be skipped after this chunk, and the rest of it."""
     breaks = chunk.count(b"\n") if skip else 0
     if breaks < skip:
         return skip - breaks, b""

@@ -17,7 +17,7 @@ LONGEST_ROUTED = 16 * 1024
 Origin = Literal["projectSettings", "userSettings"]
 
 
-class Route(Struct, frozen=True):
+class Route(Struct, frozen=True, forbid_unknown_fields=True):
     """Prompts in which the pattern is found go to the model."""
 
     pattern: str

@@ -1,0 +1,1 @@
+"""One session: its start and end, prompts, compaction, instructions, watched files, local commands."""

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.agent.prompts.front_matter import read_front_matter
+from hookline.agent.prompts.library import read_front_matter
 from hookline.agent.safe_files import UnreadableError, chunks, opened
 from hookline.agent.turn.turn import AgentParts
 from hookline.dialects.dialect import user_directory

@@ -14,10 +14,9 @@ from hookline.agent.prompts.local_commands import LOCAL_COMMANDS, LocalCommand, 
 from hookline.agent.prompts.submit import AcceptedPrompt, PlainPrompts, Prompts, RejectedPrompt, Submission
 from hookline.agent.session.compaction import Compaction
 from hookline.agent.session.instructions import Instructions
-from hookline.agent.session.settle import Settlement
 from hookline.agent.transcript.reader import EarlierSession
 from hookline.agent.turn.loop import Loop
-from hookline.agent.turn.turn import AgentParts, Ending, Turn, TurnKind
+from hookline.agent.turn.turn import AgentParts, Ending, Settlement, Turn, TurnKind
 from hookline.dialects.json_text import whole_text
 from hookline.model import events as e
 from hookline.model import payloads as p

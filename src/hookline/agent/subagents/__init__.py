@@ -1,0 +1,1 @@
+"""Subagents: the tool that starts them, definitions of agents in files, git worktrees."""

@@ -27,7 +27,7 @@ ROOT = "root"
 
 
 class AgentDefinition(Struct, frozen=True, kw_only=True):
-    """One agent of a file. What is not there is as it would be without a definition."""
+    """One agent of a file. A field that is not set is as without a definition."""
 
     name: str = ""
     model: str | None = None
@@ -47,11 +47,11 @@ class Definitions(Struct, frozen=True, kw_only=True):
     dialect: Dialect
     agents: Mapping[str, AgentDefinition]
     document: Document
-    #: What is there and means nothing here: told, and no reason to stop.
+    #: Fields that are not supported: reported, but no error.
     notices: tuple[Diagnostic, ...] = ()
 
     def root(self, name: str | None) -> AgentDefinition:
-        """The agent that was asked for, else `root`, else the first. Raises ConfigError."""
+        """The agent with this name, else `root`, else the first. Raises ConfigError."""
         wanted = name or (ROOT if ROOT in self.agents else next(iter(self.agents)))
         found = self.agents.get(wanted)
         if found is None:
@@ -61,7 +61,7 @@ class Definitions(Struct, frozen=True, kw_only=True):
         return found
 
     def types(self, root: AgentDefinition) -> tuple[AgentType, ...]:
-        """The sub-agents of an agent, as kinds of sub-agents."""
+        """The subagents of an agent, as types."""
         return tuple(
             AgentType(
                 name=each.name,
@@ -82,7 +82,7 @@ _ELSEWHERE = frozenset({"hooks", "redact_secrets"})
 
 
 def read_definitions(file: str) -> Definitions:
-    """Raises ConfigError with everything that is wrong, each with its line."""
+    """Raises ConfigError with every mistake and its line."""
     document = read_file(file)
     value: Any = document.value
     if value is None and document.diagnostics:
@@ -91,17 +91,17 @@ def read_definitions(file: str) -> Definitions:
     agents: Any = top.get("agents")
     if not isinstance(agents, Mapping) or not agents:
         raise ConfigError(
-            [_wrong(document, "an agent definition has a table `agents` with a name for each", ())]
+            [_wrong(document, "an agent definition needs a table `agents` with a name for each", ())]
         )
     tables = {str(name): agent for name, agent in cast("Mapping[Any, Any]", agents).items()}
-    reading = _Reading(document, tables, _dialect_of(file, tables))
-    reading.top(top)
-    found = {name: reading.agent(name) for name in tables}
-    reading.check_sub_agents(found)
-    if reading.errors:
-        raise ConfigError(sorted(reading.errors, key=lambda said: said.where.line or 0))
+    reader = _Reader(document, tables, _dialect_of(file, tables))
+    reader.top(top)
+    found = {name: reader.agent(name) for name in tables}
+    reader.check_sub_agents(found)
+    if reader.errors:
+        raise ConfigError(sorted(reader.errors, key=lambda said: said.where.line or 0))
     return Definitions(
-        file=file, dialect=reading.dialect, agents=found, document=document, notices=tuple(reading.notices)
+        file=file, dialect=reader.dialect, agents=found, document=document, notices=tuple(reader.notices)
     )
 
 
@@ -123,7 +123,7 @@ def _events_of(agent: Any) -> Iterator[str]:
         yield from (str(event) for event in cast("Mapping[str, Any]", hooks))
 
 
-class _Reading:
+class _Reader:
     def __init__(self, document: Document, agents: Mapping[str, Any], dialect: Dialect) -> None:
         self._document = document
         self._agents = agents
@@ -134,7 +134,7 @@ class _Reading:
         self.notices: list[Diagnostic] = []
 
     def top(self, top: Mapping[str, Any]) -> None:
-        """What stands beside the agents: models with names, and in a native file nothing else."""
+        """What is beside the agents: named models, and in Hookline's own format nothing else."""
         if self._format is None:
             for key in map(str, top):
                 if key not in _TOP:
@@ -155,7 +155,7 @@ class _Reading:
         parts = [given.get("provider", "openai"), given.get("model", name)]
         for key, value in zip(("provider", "model"), parts, strict=True):
             if not isinstance(value, str) or not value:
-                self._wrong(f"the model {name}: {key} is no text", (*path, key))
+                self._wrong(f"the model {name}: {key} is not text", (*path, key))
         self._models[name] = ":".join(map(str, parts))
 
     def agent(self, name: str) -> AgentDefinition:
@@ -173,7 +173,7 @@ class _Reading:
         return msgspec.convert({**fields, "name": name}, AgentDefinition)
 
     def _takes(self, key: str, value: Any, path: Path) -> bool:
-        """Whether a field is one of ours with a value that fits; what else it is, is said."""
+        """Whether the field is ours and its value fits; anything else is reported."""
         if key in _FIELDS:
             try:
                 msgspec.convert({key: value}, AgentDefinition)
@@ -185,7 +185,7 @@ class _Reading:
             return False
         close = nearest(key, (*_FIELDS, *_ELSEWHERE))
         if self._format is not None and (key in self._format.unused or close is None):
-            message = f"{key} means nothing to this agent and is left aside"
+            message = f"`{key}` is not supported and was ignored"
             self.notices.append(Diagnostic("info", "unused-field", message, self._document.where(*path)))
             return False
         hint = f"did you mean {close!r}?" if close else f"there are {', '.join(_FIELDS)}"
@@ -216,16 +216,16 @@ def _wrong(document: Document, message: str, path: Path) -> Diagnostic:
     return Diagnostic("error", "bad-definition", message, document.where(*path))
 
 
-class _OfAgent(Struct, frozen=True):
+class _ForAgent(Struct, frozen=True):
     """Holds for one agent of the file.
 
-    The session's own agent, and any sub-agent the file does not define, counts as the agent that was chosen: a
-    guard is never lost because it has another name.
+    The session's own agent, and any subagent the file does not define, counts as the chosen agent: a guard is
+    never lost because of a name.
     """
 
     chosen: str
     known: frozenset[str]
-    #: None: the condition knows by itself which agent it is for.
+    #: None: `further` says itself which agent it is for.
     name: str | None
     further: Condition | None = None
 
@@ -246,10 +246,10 @@ class _OfAgent(Struct, frozen=True):
 def definition_hooks(
     engine: Engine, definitions: Definitions, chosen: str
 ) -> tuple[Sequence[Hook], Sequence[Diagnostic]]:
-    """`chosen` is the agent that runs the session."""
+    """The hooks of a definition, each for its own agent. `chosen` is the agent that runs the session."""
     known = frozenset(definitions.agents)
     if definitions.dialect.agent_file is not None:
-        # By the name under which the loader may find the same file itself.
+        # With the path under which the loader may find the same file.
         loaded = engine.loader.files([os.path.abspath(definitions.file)], definitions.dialect.name)
         return [_chosen(hook, chosen, known) for hook in loaded.hooks], loaded.diagnostics
     hooks: list[Hook] = []
@@ -263,7 +263,7 @@ def definition_hooks(
         begins = e.SESSION_START if name == chosen else e.SUBAGENT_START
         flags = builtin_hooks(engine.make_hook, additions, begins)
         hooks.extend(
-            replace(hook, condition=_OfAgent(chosen, known, name, hook.condition))
+            replace(hook, condition=_ForAgent(chosen, known, name, hook.condition))
             for hook in (*reading.hooks, *flags)
         )
     return hooks, said
@@ -273,11 +273,11 @@ def _chosen(hook: Hook, chosen: str, known: frozenset[str]) -> Hook:
     """That dialect takes `root` for the session's own agent."""
     if hook.condition is None:
         return hook
-    return replace(hook, condition=_OfAgent(chosen, known, None, hook.condition))
+    return replace(hook, condition=_ForAgent(chosen, known, None, hook.condition))
 
 
 def _part(document: Document, path: Path) -> Document:
-    """A table of a document as a document of its own; lines are still those of the file."""
+    """A table of a document as a document of its own, with the lines of the file."""
     value: Any = document.value
     for step in path:
         value = cast("Mapping[Any, Any]", value)[step]

@@ -18,7 +18,7 @@ from hookline.model.safe_text import one_line
 NAME = "Bash"
 _DEFAULT_MS = 120_000
 _MOST_MS = 600_000
-#: A day: nothing that an agent starts runs for ever.
+#: One day: nothing that an agent starts may run for ever.
 _BACKGROUND_SECONDS = 86_400.0
 _SUBJECT_WIDTH = 100
 
@@ -45,7 +45,7 @@ class BashArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Bash:
-    """Commands of the model. Every one gets the environment that ShellEnv hooks make for it."""
+    """Runs the model's commands, each with the environment that ShellEnv hooks make for it."""
 
     def __init__(self, tasks: Tasks, processes: Processes) -> None:
         self._tasks = tasks
@@ -61,7 +61,7 @@ class Bash:
             return await self._begin(arguments, place)
         streams = Streams()
         end = await self._shell(arguments, place, place.cwd, streams, arguments.timeout / 1000)
-        moved_to = _moved(end.stands_in, place)
+        moved_to = _moved(end.last_cwd, place)
         stdout, stderr = streams.stdout.text, streams.stderr.text
         text = both(stdout, stderr)
         failure = _failure(end, text)
@@ -75,7 +75,7 @@ class Bash:
         )
 
     async def _begin(self, arguments: BashArguments, place: Workplace) -> ToolReply:
-        # The agent may have moved on by the time the hooks have been asked.
+        # The agent may have changed its directory by the time hooks have answered.
         cwd = place.cwd
 
         async def work(streams: Streams) -> TaskEnd:
@@ -105,24 +105,24 @@ class Bash:
 
 
 def _refuse_lost_directory(place: Workplace) -> None:
-    """A command must not run somewhere else than it was meant for; but the agent must get out of there."""
+    """A command must not run in another directory than intended, but the agent must get out of a deleted one."""
     if os.path.isdir(place.cwd):
         return
     above = place.cwd
     while not os.path.isdir(above):
         above = os.path.dirname(above)
     failure = ToolError(
-        f"The working directory {shown(place.cwd)} is gone, so nothing was run. "
-        f"The shell now stands in {shown(above)}."
+        f"The working directory {shown(place.cwd)} no longer exists, so nothing was run. "
+        f"The working directory is now {shown(above)}."
     )
     failure.moved_to = above
     raise failure
 
 
-def _moved(stands_in: str | None, place: Workplace) -> str | None:
-    if stands_in is None or stands_in == os.path.realpath(place.cwd):
+def _moved(last_cwd: str | None, place: Workplace) -> str | None:
+    if last_cwd is None or last_cwd == os.path.realpath(place.cwd):
         return None
-    return stands_in
+    return last_cwd
 
 
 def _response(stdout: str, stderr: str) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def _response(stdout: str, stderr: str) -> dict[str, Any]:
 def _failure(end: ShellEnd, text: str) -> ToolError | None:
     raw = end.raw
     if isinstance(raw, Broke):
-        return ToolError(_with(_how_it_broke(raw), text), interrupted=raw.cause == "cancelled")
+        return ToolError(_with(_broke_message(raw), text), interrupted=raw.cause == "cancelled")
     return ToolError(_with(f"Exit code {raw.code}", text), exit_code=raw.code) if raw.code else None
 
 
@@ -146,9 +146,9 @@ def _with(first: str, text: str) -> str:
     return f"{first}\n{text}" if text else first
 
 
-def _how_it_broke(raw: Broke) -> str:
+def _broke_message(raw: Broke) -> str:
     told = {
-        "timed_out": "The command was ended: it was not done {}.",
+        "timed_out": "The command was stopped: it had not finished {}.",
         "signalled": "The command was killed {}.",
         "not_started": "The command was not started: {}.",
     }
@@ -158,7 +158,7 @@ def _how_it_broke(raw: Broke) -> str:
 def _task_end(end: ShellEnd) -> TaskEnd:
     raw = end.raw
     if isinstance(raw, Broke):
-        return TaskEnd("failed", detail=_how_it_broke(raw).removesuffix("."))
+        return TaskEnd("failed", detail=_broke_message(raw).removesuffix("."))
     return TaskEnd("failed" if raw.code else "completed", raw.code)
 
 

@@ -1,4 +1,4 @@
-"""Edit: replace a stretch of a file by another."""
+"""Edit and Write: change files that the model has read and that have not changed since."""
 
 import os
 import threading
@@ -18,20 +18,215 @@ from hookline.agent.tools.files import (
     replace_file,
     shown,
 )
-from hookline.agent.tools.off_loop import Patience, off_loop
-from hookline.agent.tools.read import no_text
+from hookline.agent.tools.off_loop import WorkLimit, off_loop
+from hookline.agent.tools.read import not_text
 
 _CONTEXT: Final = 3
-#: More changed lines than this are told as one hunk: finding the smallest change costs more than it is worth.
+#: More changed lines than this become one hunk: finding the smallest change would cost too much.
 _MOST_COMPARED: Final = 2000
-
 Hunk = dict[str, Any]
-#: Places in the old and the new lines that differ: from, to, from, to.
+#: Where old and new lines differ: from, to, from, to.
 Change = tuple[int, int, int, int]
+#: Hooks get the old text and the patch of files up to this size.
+_LARGEST_PATCHED: Final = 1 << 20
+#: The new bytes, given the old ones (None: no file) and the path for messages. Raises ToolError.
+Make = Callable[[bytes | None, str], bytes]
+_WRITE = """\
+Writes a whole file, with the folders it needs. A file that exists must have been read before; to change a part of \
+one, use Edit."""
+_EDIT = """\
+Replaces old_string by new_string in a file that has been read. old_string must be exactly as in the file, without \
+the line numbers of Read, and occur only once, unless replace_all is set."""
+
+
+class Changed(Struct, frozen=True):
+    """A change that was made. `path` is the file itself, even if it was reached by a link."""
+
+    path: str
+    created: bool
+    #: The old text, if there was one and it is not too long.
+    before: str | None = None
+    patch: list[Hunk] = []
+
+
+class Changes:
+    """Makes changes one at a time, so that two edits of one file cannot lose each other."""
+
+    def __init__(self) -> None:
+        self._one_at_a_time = threading.Lock()
+
+    async def make(self, given: str, place: Workplace, make: Make) -> Changed:
+        """Change the file and tell hooks. Raises ToolError. If cancelled, the file is complete, old or new."""
+        path = place.path(given)
+        changed = await off_loop(lambda limit: self._make(path, place, make, limit))
+        await place.wrote(changed.path, "add" if changed.created else "change")
+        return changed
+
+    def _make(self, path: str, place: Workplace, make: Make, limit: WorkLimit) -> Changed:
+        try:
+            real = os.path.realpath(path)
+            with self._one_at_a_time:
+                old = _old(real)
+                if old is not None:
+                    _refuse_unread(real, old, place)
+                content = make(None if old is None else old.content, shown(real))
+                self._put(real, content, old, place, limit)
+        except (OSError, ValueError) as problem:
+            raise _cannot_write(path, problem) from None
+        if old is None or max(len(old.content), len(content)) > _LARGEST_PATCHED:
+            return Changed(shown(real), created=old is None)
+        before = _text(old.content)
+        return Changed(
+            shown(real), created=False, before=before, patch=structured_patch(before, _text(content))
+        )
+
+    def _put(
+        self, real: str, content: bytes, old: FileContent | None, place: Workplace, limit: WorkLimit
+    ) -> None:
+        if len(content) > LARGEST_EDITED:
+            raise ToolError(f"That would be {len(content)} bytes; at most {LARGEST_EDITED} are written.")
+        if old is None:
+            os.makedirs(os.path.dirname(real), exist_ok=True)
+        if limit.cancelled:
+            raise ToolError("The call was cancelled, so the change was not made.", interrupted=True)
+        facts = replace_file(real, content, None if old is None else old.facts)
+        # Now, not later on the event loop: the next change of the file may be waiting already.
+        place.read_files[real] = facts.st_mtime
+
+
+def _old(real: str) -> FileContent | None:
+    try:
+        return read_regular(real, LARGEST_EDITED)
+    except FileNotFoundError:
+        return None
+    except (OSError, TooLargeError) as problem:
+        raise refusal(real, problem) from None
+
+
+def _refuse_unread(real: str, old: FileContent, place: Workplace) -> None:
+    seen = place.read_files.get(real)
+    if seen is None:
+        raise ToolError(f"{shown(real)} has not been read yet. Read it first, then change it.")
+    if seen != old.facts.st_mtime:
+        raise ToolError(f"{shown(real)} has changed since it was read. Read it again, then change it.")
+
+
+def _text(content: bytes) -> str:
+    return content.decode("utf-8", "replace")
+
+
+def _cannot_write(path: str, problem: OSError | ValueError) -> ToolError:
+    reason = problem.strerror if isinstance(problem, OSError) else None
+    return ToolError(f"{shown(path)} cannot be written: {reason or problem}.")
+
+
+class EditArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    file_path: Annotated[
+        str, Meta(min_length=1, description="The file; absolute, or from the working directory.")
+    ]
+    old_string: Annotated[str, Meta(min_length=1, description="The text to replace, exactly as in the file.")]
+    new_string: Annotated[str, Meta(description="What to put in its place.")]
+    replace_all: Annotated[bool, Meta(description="Replace every occurrence.")] = False
+
+
+class Edit:
+    def __init__(self, changes: Changes) -> None:
+        self._changes = changes
+
+    def tool(self) -> RecordTool[EditArguments]:
+        return RecordTool("Edit", _EDIT, "write", EditArguments, self._run)
+
+    async def _run(self, arguments: EditArguments, place: Workplace) -> ToolReply:
+        if arguments.old_string == arguments.new_string:
+            raise ToolError("old_string and new_string are the same: there is nothing to change.")
+        changed = await self._changes.make(
+            arguments.file_path, place, lambda old, path: _edited(old, path, arguments)
+        )
+        return ToolReply(
+            text=f"The file {changed.path} has been updated successfully.",
+            response=_edit_response(changed, arguments),
+        )
+
+
+def _edited(content: bytes | None, path: str, arguments: EditArguments) -> bytes:
+    """On bytes, so that other parts of the file that are not UTF-8 stay as they are."""
+    if content is None:
+        raise ToolError(missing(path))
+    kind = not_text(content)
+    if kind is not None:
+        raise ToolError(f"{path} is {kind}; Edit changes text only.")
+    old, new = encoded(arguments.old_string), encoded(arguments.new_string)
+    if b"\r" not in old + new and content.count(b"\r\n") * 2 > content.count(b"\n"):
+        # Read shows lines without the carriage returns of such a file.
+        old, new = old.replace(b"\n", b"\r\n"), new.replace(b"\n", b"\r\n")
+    times = content.count(old)
+    if not times:
+        raise ToolError(
+            f"old_string is not in {path}. It must be exactly as in the file, including spaces and line ends."
+        )
+    if times > 1 and not arguments.replace_all:
+        raise ToolError(
+            f"old_string occurs {times} times in {path}. Give more of the text around it, or set replace_all."
+        )
+    return content.replace(old, new)
+
+
+def _edit_response(changed: Changed, arguments: EditArguments) -> dict[str, Any]:
+    return {
+        "filePath": changed.path,
+        "oldString": arguments.old_string,
+        "newString": arguments.new_string,
+        "originalFile": changed.before,
+        "structuredPatch": changed.patch,
+        "userModified": False,
+        "replaceAll": arguments.replace_all,
+    }
+
+
+class WriteArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    file_path: Annotated[
+        str, Meta(min_length=1, description="The file; absolute, or from the working directory.")
+    ]
+    content: Annotated[str, Meta(description="The whole content.")]
+
+
+class Write:
+    def __init__(self, changes: Changes) -> None:
+        self._changes = changes
+
+    def tool(self) -> RecordTool[WriteArguments]:
+        return RecordTool("Write", _WRITE, "write", WriteArguments, self._run)
+
+    async def _run(self, arguments: WriteArguments, place: Workplace) -> ToolReply:
+        content = encoded(arguments.content)
+        changed = await self._changes.make(arguments.file_path, place, lambda _old, _path: content)
+        if changed.created:
+            text = f"File created successfully at: {changed.path}"
+        else:
+            text = f"The file {changed.path} has been updated successfully."
+        return ToolReply(text=text, response=_write_response(changed, arguments.content))
+
+
+def _write_response(changed: Changed, content: str) -> dict[str, Any]:
+    return {
+        "type": "create" if changed.created else "update",
+        "filePath": changed.path,
+        "content": content,
+        "structuredPatch": changed.patch,
+        "originalFile": changed.before,
+        "userModified": False,
+    }
+
+
+def encoded(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as problem:
+        raise ToolError(f"The text cannot be written as UTF-8: {problem.reason}.") from None
 
 
 def structured_patch(old: str, new: str) -> list[Hunk]:
-    """Hunks with three lines around each change; empty when nothing changed."""
+    """The change as hunks with three lines of context; empty when nothing changed."""
     before, after = _lines(old), _lines(new)
     return [_hunk(before, after, group) for group in _grouped(_changes(before, after))]
 
@@ -44,7 +239,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _changes(before: Sequence[str], after: Sequence[str]) -> list[Change]:
-    """Where they differ. What is the same at both ends is set aside first, which is nearly everything."""
+    """Where they differ. Equal lines at both ends, usually nearly all, are skipped first."""
     same = 0
     shortest = min(len(before), len(after))
     while same < shortest and before[same] == after[same]:
@@ -58,8 +253,8 @@ def _changes(before: Sequence[str], after: Sequence[str]) -> list[Change]:
     whole = (same, end_before, same, end_after)
     if same in (end_before, end_after) or end_before + end_after - 2 * same > _MOST_COMPARED:
         return [whole]
-    # Only for a change in several places: 4 ms to load.
-    from difflib import SequenceMatcher  # noqa: PLC0415 see above
+    # Only for changes in several places: it takes 4 ms to load.
+    from difflib import SequenceMatcher  # noqa: PLC0415 - see above
 
     matcher = SequenceMatcher(None, before[same:end_before], after[same:end_after])
     return [
@@ -70,7 +265,7 @@ def _changes(before: Sequence[str], after: Sequence[str]) -> list[Change]:
 
 
 def _grouped(changes: Sequence[Change]) -> list[list[Change]]:
-    """Changes whose surroundings touch belong to one hunk."""
+    """Changes whose context overlaps are one hunk."""
     groups: list[list[Change]] = []
     for change in changes:
         if groups and change[0] - groups[-1][-1][1] <= 2 * _CONTEXT:
@@ -99,210 +294,4 @@ def _hunk(before: Sequence[str], after: Sequence[str], group: Sequence[Change]) 
         "newStart": new_start + 1,
         "newLines": new_end - new_start,
         "lines": lines,
-    }
-
-
-#: Hooks are told the old text and the patch of a file up to this size.
-_MOST_TOLD: Final = 1 << 20
-
-
-class Changed(Struct, frozen=True):
-    """A change that was made. `path` is the file itself, also when it was reached by a link."""
-
-    path: str
-    created: bool
-    #: The old text, where there was one and it is not too long to be told.
-    before: str | None = None
-    patch: list[Hunk] = []
-
-
-#: Given what is there (None: nothing), the new bytes. Raises ToolError when they cannot be made.
-Make = Callable[[bytes | None, str], bytes]
-
-
-class Changes:
-    """Makes changes one after another: two edits of one file at the same time must not lose each other."""
-
-    def __init__(self) -> None:
-        self._one_at_a_time = threading.Lock()
-
-    async def make(self, given: str, place: Workplace, make: Make) -> Changed:
-        """Change the file and tell hooks. Raises ToolError; cancelled, the file is whole, old or new."""
-        path = place.path(given)
-        changed = await off_loop(lambda patience: self._make(path, place, make, patience))
-        await place.wrote(changed.path, "add" if changed.created else "change")
-        return changed
-
-    def _make(self, path: str, place: Workplace, make: Make, patience: Patience) -> Changed:
-        try:
-            real = os.path.realpath(path)
-            with self._one_at_a_time:
-                old = _old(real)
-                if old is not None:
-                    _refuse_unknown(real, old, place)
-                content = make(None if old is None else old.content, shown(real))
-                self._put(real, content, old, place, patience)
-        except (OSError, ValueError) as problem:
-            raise _cannot_write(path, problem) from None
-        if old is None or max(len(old.content), len(content)) > _MOST_TOLD:
-            return Changed(shown(real), created=old is None)
-        before = _text(old.content)
-        return Changed(
-            shown(real), created=False, before=before, patch=structured_patch(before, _text(content))
-        )
-
-    def _put(
-        self, real: str, content: bytes, old: FileContent | None, place: Workplace, patience: Patience
-    ) -> None:
-        if len(content) > LARGEST_EDITED:
-            raise ToolError(f"That would be {len(content)} bytes; at most {LARGEST_EDITED} are written.")
-        if old is None:
-            os.makedirs(os.path.dirname(real), exist_ok=True)
-        if patience.given_up:
-            raise ToolError("Nobody waits for the change any more, so it was not made.", interrupted=True)
-        facts = replace_file(real, content, None if old is None else old.facts)
-        # Here, and not when the loop hears of it: the next change of the file may be in line already.
-        place.read_files[real] = facts.st_mtime
-
-
-def _old(real: str) -> FileContent | None:
-    try:
-        return read_regular(real, LARGEST_EDITED)
-    except FileNotFoundError:
-        return None
-    except (OSError, TooLargeError) as problem:
-        raise refusal(real, problem) from None
-
-
-def _refuse_unknown(real: str, old: FileContent, place: Workplace) -> None:
-    seen = place.read_files.get(real)
-    if seen is None:
-        raise ToolError(f"{shown(real)} has not been read yet. Read it first, then change it.")
-    if seen != old.facts.st_mtime:
-        raise ToolError(f"{shown(real)} has changed since it was read. Read it again, then change it.")
-
-
-def _text(content: bytes) -> str:
-    return content.decode("utf-8", "replace")
-
-
-def _cannot_write(path: str, problem: OSError | ValueError) -> ToolError:
-    reason = problem.strerror if isinstance(problem, OSError) else None
-    return ToolError(f"{shown(path)} cannot be written: {reason or problem}.")
-
-
-_DESCRIPTION = """\
-Writes a whole file, with the folders it needs. A file that exists must have been read before; to change a part of \
-one, use Edit."""
-
-
-class WriteArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    file_path: Annotated[
-        str, Meta(min_length=1, description="The file; absolute, or from the working directory.")
-    ]
-    content: Annotated[str, Meta(description="All that is to be in it.")]
-
-
-class Write:
-    def __init__(self, changes: Changes) -> None:
-        self._changes = changes
-
-    def tool(self) -> RecordTool[WriteArguments]:
-        return RecordTool("Write", _DESCRIPTION, "write", WriteArguments, self._run)
-
-    async def _run(self, arguments: WriteArguments, place: Workplace) -> ToolReply:
-        content = encoded(arguments.content)
-        changed = await self._changes.make(arguments.file_path, place, lambda _old, _path: content)
-        if changed.created:
-            text = f"File created successfully at: {changed.path}"
-        else:
-            text = f"The file {changed.path} has been updated successfully."
-        return ToolReply(text=text, response=_response(changed, arguments.content))
-
-
-def encoded(text: str) -> bytes:
-    try:
-        return text.encode()
-    except UnicodeEncodeError as problem:
-        raise ToolError(f"The text cannot be written as UTF-8: {problem.reason}.") from None
-
-
-def _response(changed: Changed, content: str) -> dict[str, Any]:
-    return {
-        "type": "create" if changed.created else "update",
-        "filePath": changed.path,
-        "content": content,
-        "structuredPatch": changed.patch,
-        "originalFile": changed.before,
-        "userModified": False,
-    }
-
-
-_DESCRIPTION_edit = """\
-Replaces old_string by new_string in a file that has been read. old_string must be exactly as in the file, without \
-the line numbers of Read, and stand there once, unless replace_all is set."""
-
-
-class EditArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    file_path: Annotated[
-        str, Meta(min_length=1, description="The file; absolute, or from the working directory.")
-    ]
-    old_string: Annotated[
-        str, Meta(min_length=1, description="The text to replace, exactly as it stands there.")
-    ]
-    new_string: Annotated[str, Meta(description="What to put in its place.")]
-    replace_all: Annotated[bool, Meta(description="Replace it wherever it stands.")] = False
-
-
-class Edit:
-    def __init__(self, changes: Changes) -> None:
-        self._changes = changes
-
-    def tool(self) -> RecordTool[EditArguments]:
-        return RecordTool("Edit", _DESCRIPTION_edit, "write", EditArguments, self._run)
-
-    async def _run(self, arguments: EditArguments, place: Workplace) -> ToolReply:
-        if arguments.old_string == arguments.new_string:
-            raise ToolError("old_string and new_string are the same: there is nothing to change.")
-        changed = await self._changes.make(
-            arguments.file_path, place, lambda old, path: _edited(old, path, arguments)
-        )
-        return ToolReply(
-            text=f"The file {changed.path} has been updated successfully.",
-            response=_response_edit(changed, arguments),
-        )
-
-
-def _edited(content: bytes | None, path: str, arguments: EditArguments) -> bytes:
-    """Bytes, not text: what is no UTF-8 in the rest of the file stays as it is."""
-    if content is None:
-        raise ToolError(missing(path))
-    kind = no_text(content)
-    if kind is not None:
-        raise ToolError(f"{path} is {kind}; Edit changes text only.")
-    old, new = encoded(arguments.old_string), encoded(arguments.new_string)
-    if b"\r" not in old + new and content.count(b"\r\n") * 2 > content.count(b"\n"):
-        # Read shows lines without the carriage returns of such a file.
-        old, new = old.replace(b"\n", b"\r\n"), new.replace(b"\n", b"\r\n")
-    times = content.count(old)
-    if not times:
-        raise ToolError(
-            f"old_string is not in {path}. It must be exactly as in the file, also in its blanks and line ends."
-        )
-    if times > 1 and not arguments.replace_all:
-        raise ToolError(
-            f"old_string stands {times} times in {path}. Give more of what is around it, or set replace_all."
-        )
-    return content.replace(old, new)
-
-
-def _response_edit(changed: Changed, arguments: EditArguments) -> dict[str, Any]:
-    return {
-        "filePath": changed.path,
-        "oldString": arguments.old_string,
-        "newString": arguments.new_string,
-        "originalFile": changed.before,
-        "structuredPatch": changed.patch,
-        "userModified": False,
-        "replaceAll": arguments.replace_all,
     }

@@ -1,7 +1,7 @@
-"""Files as tools touch them: regular ones only, never more than asked for, replaced in one step.
+"""File access for tools: regular files only, bounded reads, atomic replacement.
 
 A device, a FIFO or a socket is refused before it is opened and again once it is open: reading one can hang, and
-opening one can do things.
+opening one can have effects.
 """
 
 import os
@@ -17,7 +17,7 @@ from hookline.matching.nearest import nearest
 LARGEST_EDITED: Final = 16 << 20
 
 _CHUNK: Final = 1 << 16
-_NAMES_LOOKED_AT: Final = 5000
+_MOST_NAMES: Final = 5000
 
 _KINDS: Final = (
     (stat.S_ISDIR, "a directory"),
@@ -29,7 +29,7 @@ _KINDS: Final = (
 
 
 class NotRegularError(OSError):
-    """What is there is no file with content; `kind` says what it is."""
+    """It is not a regular file; `kind` says what it is."""
 
     def __init__(self, path: str, kind: str) -> None:
         super().__init__(f"{shown(path)} is {kind}")
@@ -37,30 +37,30 @@ class NotRegularError(OSError):
 
 
 class TooLargeError(Exception):
-    """There is more in the file than whoever reads it takes."""
+    """The file is larger than the limit."""
 
     def __init__(self, path: str, size: int, most: int) -> None:
-        super().__init__(f"{shown(path)} has {size} bytes; at most {most} are taken")
+        super().__init__(f"{shown(path)} has {size} bytes; the limit is {most}")
 
 
 class FileContent(Struct, frozen=True):
-    """A file's bytes, and its facts at the time they were read."""
+    """A file's bytes, and its stat result at that time."""
 
     content: bytes
     facts: os.stat_result
 
 
 def shown(path: str) -> str:
-    """A path as text that can be encoded: names on a disk are bytes."""
+    """The path as text that can be encoded: names on a disk are bytes."""
     return path.encode("utf-8", "replace").decode()
 
 
 def kind_of(mode: int) -> str:
-    return next((name for is_one, name in _KINDS if is_one(mode)), "no regular file")
+    return next((name for is_one, name in _KINDS if is_one(mode)), "not a regular file")
 
 
 def open_regular(path: str, *, follow: bool = True) -> int:
-    """A descriptor for reading. Raises OSError, NotRegularError among them; it never waits for anybody."""
+    """A descriptor for reading. Never blocks. Raises OSError, NotRegularError among them."""
     before = os.stat(path, follow_symlinks=follow)
     if not stat.S_ISREG(before.st_mode):
         raise NotRegularError(path, kind_of(before.st_mode))
@@ -74,7 +74,7 @@ def open_regular(path: str, *, follow: bool = True) -> int:
 
 
 def read_regular(path: str, most: int, *, follow: bool = True) -> FileContent:
-    """The whole file. Raises OSError, and TooLargeError when there is more than `most` bytes."""
+    """The whole file. Raises OSError, and TooLargeError when it has more than `most` bytes."""
     fd = open_regular(path, follow=follow)
     try:
         facts = os.fstat(fd)
@@ -86,12 +86,12 @@ def read_regular(path: str, most: int, *, follow: bool = True) -> FileContent:
 
 
 def _read_all(fd: int, size: int, path: str, most: int) -> bytes:
-    # Most files come at once. A buffer much larger than the file would cost more than reading it.
+    # Most files come in one read. A buffer much larger than the file would cost more than reading it.
     content = os.read(fd, size + 1)
     if size and len(content) == size:
         return content
     pieces = [content]
-    # Files of the kernel tell no size, so what comes is counted too.
+    # Files in /proc report no size, so the bytes are counted.
     while chunk := os.read(fd, _CHUNK):
         pieces.append(chunk)
         size = sum(len(piece) for piece in pieces)
@@ -101,14 +101,14 @@ def _read_all(fd: int, size: int, path: str, most: int) -> bytes:
 
 
 def replace_file(path: str, content: bytes, old: os.stat_result | None) -> os.stat_result:
-    """Put the content there in one step; whoever reads meanwhile sees all of the old or all of the new."""
+    """Replace the content atomically: a reader sees all of the old or all of the new."""
     folder, name = os.path.split(path)
     fd, temporary = _temporary_beside(folder, name)
     try:
         try:
             _write_all(fd, content)
             if old is not None:
-                _like(fd, old)
+                _copy_mode(fd, old)
             facts = os.fstat(fd)
         finally:
             os.close(fd)
@@ -120,7 +120,7 @@ def replace_file(path: str, content: bytes, old: os.stat_result | None) -> os.st
 
 
 def _temporary_beside(folder: str, name: str) -> tuple[int, str]:
-    # Not mkstemp: its 0600 would be the mode of every new file, whatever the umask says.
+    # Not mkstemp: its mode 0600 would ignore the umask.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     for _ in range(100):
         path = os.path.join(folder, f".{name[:100]}.{os.urandom(6).hex()}")
@@ -144,8 +144,8 @@ def _write_all(fd: int, content: bytes) -> None:
         rest = rest[os.write(fd, rest) :]
 
 
-def _like(fd: int, old: os.stat_result) -> None:
-    """Give it the owner and the mode of the file it replaces, as far as that is allowed."""
+def _copy_mode(fd: int, old: os.stat_result) -> None:
+    """Give it the owner and mode of the file it replaces, as far as allowed."""
     new = os.fstat(fd)
     if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
         try:
@@ -156,7 +156,7 @@ def _like(fd: int, old: os.stat_result) -> None:
 
 
 def missing(path: str) -> str:
-    """A sentence about a file that is not there, with the name that was probably meant."""
+    """A message about a missing file, with the name that was probably meant."""
     folder, name = os.path.split(path)
     if not os.path.isdir(folder):
         return f"{shown(path)} does not exist: there is no folder {shown(folder)}."
@@ -165,7 +165,7 @@ def missing(path: str) -> str:
         with os.scandir(folder) as entries:
             for entry in entries:
                 names.append(entry.name)
-                if len(names) >= _NAMES_LOOKED_AT:
+                if len(names) >= _MOST_NAMES:
                     break
     except OSError:
         pass
@@ -175,7 +175,7 @@ def missing(path: str) -> str:
 
 
 def refusal(path: str, problem: Exception) -> ToolError:
-    """What the model is told when a file cannot be used."""
+    """The message for the model when a file cannot be used."""
     if isinstance(problem, FileNotFoundError):
         return ToolError(missing(path))
     if isinstance(problem, NotRegularError | TooLargeError):

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from hookline.agent.tools.base import RecordTool, ToolError, ToolReply, Workplace
 from hookline.agent.tools.files import missing, shown
-from hookline.agent.tools.off_loop import Patience, off_loop
+from hookline.agent.tools.off_loop import WorkLimit, off_loop
 from hookline.agent.tools.walk import Walk, path_pattern, split_base
 from hookline.model.errors import PatternError
 
@@ -17,12 +17,12 @@ _MOST = 100
 _SECONDS = 20.0
 
 _DESCRIPTION = f"""\
-Finds files whose path fits a pattern such as **/*.py or src/*.{{ts,tsx}}; one without a slash fits at any depth. \
+Finds files whose path matches a pattern such as **/*.py or src/*.{{ts,tsx}}; without a slash it matches at any depth. \
 Returns at most {_MOST}, the last changed first. Does not look into .git and node_modules."""
 
 
 class GlobArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    pattern: Annotated[str, Meta(min_length=1, description="What the path of a file has to fit.")]
+    pattern: Annotated[str, Meta(min_length=1, description="The pattern for paths.")]
     path: Annotated[str, Meta(description="The folder to look in: the working directory when not given.")] = (
         ""
     )
@@ -42,13 +42,13 @@ async def _run(arguments: GlobArguments, place: Workplace) -> ToolReply:
     base, pattern = split_base(arguments.pattern)
     root = place.path(os.path.join(arguments.path or ".", base))
     started = monotonic()
-    found = await off_loop(lambda patience: _find(root, pattern, patience), _SECONDS)
+    found = await off_loop(lambda limit: _find(root, pattern, limit), _SECONDS)
     lines = list(found.paths) or ["No files found"]
     if found.total > len(found.paths):
         lines.append(
             f"[{len(found.paths)} of {found.total} files are shown; a narrower pattern shows others]"
         )
-    lines += [f"[the search is not whole: {each}]" for each in found.left_out]
+    lines += [f"[the search is incomplete: {each}]" for each in found.left_out]
     return ToolReply(
         text="\n".join(lines),
         response={
@@ -60,14 +60,14 @@ async def _run(arguments: GlobArguments, place: Workplace) -> ToolReply:
     )
 
 
-def _find(root: str, pattern: str, patience: Patience) -> _Found:
+def _find(root: str, pattern: str, limit: WorkLimit) -> _Found:
     try:
         fits = path_pattern(pattern)
         if not os.path.isdir(root):
-            raise ToolError(f"{shown(root)} is no folder." if os.path.exists(root) else missing(root))
+            raise ToolError(f"{shown(root)} is not a folder." if os.path.exists(root) else missing(root))
     except (PatternError, ValueError) as problem:
-        raise ToolError(f"That cannot be looked for: {problem}.") from None
-    walk = Walk(root, patience)
+        raise ToolError(f"The pattern cannot be used: {problem}.") from None
+    walk = Walk(root, limit)
     matches = [(_changed(entry), relative) for relative, entry in walk.files() if fits(relative)]
     newest = heapq.nsmallest(_MOST, matches, key=lambda match: (-match[0], match[1]))
     paths = tuple(shown(os.path.join(root, relative)) for _, relative in newest)

@@ -1,4 +1,4 @@
-"""Grep: find lines in files."""
+"""Grep: search the lines of files."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from msgspec import Meta, Struct, field
 
 from hookline.agent.tools.base import RecordTool, ToolError, ToolReply, Workplace
 from hookline.agent.tools.files import TooLargeError, kind_of, read_regular, refusal, shown
-from hookline.agent.tools.off_loop import Patience, off_loop
+from hookline.agent.tools.off_loop import WorkLimit, off_loop
 from hookline.agent.tools.walk import Walk, path_pattern
 from hookline.matching.patterns import LONGEST_PATTERN, compile_re2
 from hookline.model.errors import PatternError
@@ -20,10 +20,47 @@ from hookline.model.safe_text import head_and_tail
 
 _MOST_CHARACTERS = 30_000
 _LONGEST_LINE = 500
+_LARGEST_FILE: Final = 16 << 20
+_MOST_BYTES: Final = 512 << 20
+#: Bytes searched at a time, so that the time limit is checked between two.
+_WINDOW: Final = 1 << 16
+_LOOKED_AT: Final = 8192
+_ANCHORS: Final = r"(?<!\\)(?:\\\\)*\\[Az]"
+_SECONDS = 20.0
+_MOST_REPLIED = 40_000
+_DESCRIPTION = """\
+Searches the lines of files for a regular expression (RE2 syntax: no lookaround, no back-references). output_mode \
+files_with_matches gives the paths, last changed first; content gives the lines; count gives how many there are per \
+file. Does not look into .git, node_modules and binary files."""
+_Around = Annotated[int, Meta(ge=0, le=100, description="With content: lines before and after each.")]
 
 
-class Wanted(Struct, frozen=True):
-    """What is to be told; 0 for a limit means that there is none."""
+class GrepArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    pattern: Annotated[str, Meta(min_length=1, description="The regular expression.")]
+    path: Annotated[str, Meta(description="A file or folder: the working directory when not given.")] = ""
+    glob: Annotated[
+        str,
+        Meta(description="Only files that match, such as *.py or src/**; with ! in front those that do not."),
+    ] = ""
+    output_mode: Literal["files_with_matches", "content", "count"] = "files_with_matches"
+    ignore_case: Annotated[bool, Meta(description="Ignore case.")] = field(default=False, name="-i")
+    numbers: Annotated[bool, Meta(description="With content: number the lines.")] = field(
+        default=True, name="-n"
+    )
+    after: Annotated[int, Meta(ge=0, le=100, description="With content: lines after each.")] = field(
+        default=0, name="-A"
+    )
+    before: Annotated[int, Meta(ge=0, le=100, description="With content: lines before each.")] = field(
+        default=0, name="-B"
+    )
+    around: _Around = field(default=0, name="-C")
+    head_limit: Annotated[
+        int, Meta(ge=0, description="The most files or matches: 250 when not given, 0 for all.")
+    ] = 250
+
+
+class GrepOptions(Struct, frozen=True):
+    """How results are shown. A limit of 0 means none."""
 
     cwd: str
     limit: int = 0
@@ -32,163 +69,73 @@ class Wanted(Struct, frozen=True):
     after: int = 0
 
 
-class Told(Struct, frozen=True):
+class GrepOutput(Struct, frozen=True):
     lines: list[str]
     response: dict[str, Any]
-    #: What is missing, in words.
+    #: What is missing, if anything.
     cut: str | None = None
 
 
-class Mode(Protocol):
-    """Takes one file after another, and says when it has enough."""
-
-    enough: bool
-
-    def take(self, path: str, content: bytes, changed: float, numbers: Iterator[int]) -> None: ...
-
-    def told(self) -> Told: ...
+def grep_tool() -> RecordTool[GrepArguments]:
+    return RecordTool("Grep", _DESCRIPTION, "read", GrepArguments, _run)
 
 
-class Files:
-    """The paths, last changed first. All files are looked at: any of them may be the newest."""
-
-    def __init__(self, wanted: Wanted) -> None:
-        self.enough = False
-        self._limit = wanted.limit or None
-        self._found: list[tuple[float, str]] = []
-
-    def take(self, path: str, content: bytes, changed: float, numbers: Iterator[int]) -> None:
-        del content
-        if next(numbers, None) is not None:
-            self._found.append((-changed, shown(path)))
-
-    def told(self) -> Told:
-        paths = [path for _, path in sorted(self._found)]
-        kept = paths[: self._limit]
-        head = f"Found {len(paths)} file{'s' * (len(paths) != 1)}" if paths else "No files found"
-        cut = f"{len(kept)} of {len(paths)} files are shown" if len(kept) < len(paths) else None
-        return Told([head, *kept], {"filenames": kept, "numFiles": len(kept)}, cut)
+async def _run(arguments: GrepArguments, place: Workplace) -> ToolReply:
+    root = place.path(arguments.path or ".")
+    options = GrepOptions(
+        place.cwd,
+        arguments.head_limit,
+        arguments.numbers,
+        max(arguments.before, arguments.around),
+        max(arguments.after, arguments.around),
+    )
+    output, left_out = await off_loop(lambda limit: _search(arguments, root, options, limit), _SECONDS)
+    missing = [output.cut] if output.cut else []
+    notes = [f"[the search is incomplete: {each}]" for each in (*missing, *left_out)]
+    content = head_and_tail("\n".join(output.lines), _MOST_REPLIED // 2)
+    return ToolReply(
+        text="\n".join([content, *notes]),
+        response={"mode": arguments.output_mode, **output.response, "truncated": bool(notes)},
+    )
 
 
-class Counts:
-    """How many lines of each file."""
-
-    def __init__(self, wanted: Wanted) -> None:
-        self.enough = False
-        self._wanted = wanted
-        self._lines: list[str] = []
-        self._matches = 0
-
-    def take(self, path: str, content: bytes, changed: float, numbers: Iterator[int]) -> None:
-        del content, changed
-        count = sum(1 for _ in numbers)
-        if not count:
-            return
-        if self._wanted.limit and len(self._lines) >= self._wanted.limit:
-            self.enough = True
-            return
-        self._matches += count
-        self._lines.append(f"{_short(path, self._wanted.cwd)}:{count}")
-
-    def told(self) -> Told:
-        response = {
-            "filenames": list[str](),
-            "numFiles": len(self._lines),
-            "numMatches": self._matches,
-            "content": "\n".join(self._lines),
-        }
-        cut = f"it was ended after {len(self._lines)} files" if self.enough else None
-        return Told(self._lines or ["No matches found"], response, cut)
+def _search(
+    arguments: GrepArguments, root: str, options: GrepOptions, limit: WorkLimit
+) -> tuple[GrepOutput, list[str]]:
+    _refuse_odd(root)
+    try:
+        search = LineSearch(arguments.pattern, ignore_case=arguments.ignore_case)
+        fits = _chosen(arguments.glob)
+    except PatternError as problem:
+        raise ToolError(f"The pattern cannot be used: {problem}.") from None
+    mode = MODES[arguments.output_mode](options)
+    files = SearchedFiles(root, fits, limit)
+    for path, content, changed in files.files():
+        mode.take(path, content, changed, search.lines(content, limit))
+        if mode.enough:
+            break
+    return mode.output(), files.left_out
 
 
-class Content:
-    """The lines themselves, with as many around them as wanted."""
-
-    def __init__(self, wanted: Wanted) -> None:
-        self.enough = False
-        self._wanted = wanted
-        self._lines: list[str] = []
-        self._matches = 0
-        self._characters = 0
-
-    def take(self, path: str, content: bytes, changed: float, numbers: Iterator[int]) -> None:
-        del changed
-        name = _short(path, self._wanted.cwd)
-        # No line is shorter than the name before it, so more than these are not looked for.
-        most = (_MOST_CHARACTERS - self._characters) // (len(name) + 1) + 1
-        if self._wanted.limit:
-            most = min(most, self._wanted.limit - self._matches)
-        found = list(islice(numbers, most + 1))
-        if len(found) > most:
-            self.enough = True
-            found = found[:most]
-        if found:
-            self._matches += len(found)
-            self._show(name, content.split(b"\n"), found)
-
-    def _show(self, path: str, lines: list[bytes], found: list[int]) -> None:
-        hits = frozenset(found)
-        last = 0
-        for number in self._with_surroundings(found, len(lines)):
-            if self._characters > _MOST_CHARACTERS:
-                self.enough = True
-                return
-            if self._lines and last != number - 1 and (self._wanted.before or self._wanted.after):
-                self._lines.append("--")
-            last = number
-            mark = ":" if number in hits else "-"
-            place = f"{path}{mark}{number}{mark}" if self._wanted.numbers else f"{path}{mark}"
-            line = place + _line(lines[number - 1])
-            self._characters += len(line) + 1
-            self._lines.append(line)
-
-    def _with_surroundings(self, found: list[int], total: int) -> Iterator[int]:
-        told = 0
-        for number in found:
-            first = max(number - self._wanted.before, told + 1)
-            for each in range(first, min(number + self._wanted.after, total) + 1):
-                yield each
-                told = each
-
-    def told(self) -> Told:
-        response = {
-            "filenames": list[str](),
-            "numFiles": 0,
-            "content": "\n".join(self._lines),
-            "numLines": len(self._lines),
-        }
-        cut = f"it was ended after {len(self._lines)} lines" if self.enough else None
-        return Told(self._lines or ["No matches found"], response, cut)
+def _chosen(glob: str) -> Callable[[str], bool]:
+    if not glob:
+        return lambda _path: True
+    fits = path_pattern(glob.removeprefix("!"))
+    return (lambda path: not fits(path)) if glob.startswith("!") else fits
 
 
-#: By output_mode.
-MODES: Mapping[str, type[Files | Counts | Content]] = {
-    "files_with_matches": Files,
-    "content": Content,
-    "count": Counts,
-}
+def _refuse_odd(root: str) -> None:
+    """Only a folder or a regular file can be searched."""
+    try:
+        mode = os.stat(root).st_mode
+    except (OSError, ValueError) as problem:
+        raise refusal(root, problem) from None
+    if not (stat.S_ISDIR(mode) or stat.S_ISREG(mode)):
+        raise ToolError(f"{shown(root)} is {kind_of(mode)}; only files and folders can be searched.")
 
 
-def _short(path: str, cwd: str) -> str:
-    """From the working directory, when it is below."""
-    return shown(path.removeprefix(f"{cwd.rstrip('/')}/") if cwd else os.path.abspath(path))
-
-
-def _line(line: bytes) -> str:
-    text = line[: _LONGEST_LINE * 4].decode("utf-8", "replace")
-    return text if len(text) <= _LONGEST_LINE else f"{text[:_LONGEST_LINE]}[... line cut]"
-
-
-_LARGEST_FILE: Final = 16 << 20
-_MOST_BYTES: Final = 512 << 20
-#: Bytes handed to the expression at a time, so that the clock is looked at between two.
-_WINDOW: Final = 1 << 16
-_LOOKED_AT: Final = 8192
-_ANCHORS: Final = r"(?<!\\)(?:\\\\)*\\[Az]"
-
-
-class Needle:
-    """A compiled expression: linear time whatever it is. It is found within one line only."""
+class LineSearch:
+    """A compiled expression, searched in linear time and within one line only."""
 
     def __init__(self, pattern: str, *, ignore_case: bool) -> None:
         """Raises PatternError."""
@@ -196,9 +143,9 @@ class Needle:
             raise PatternError(pattern[:40] + "...", f"longer than {LONGEST_PATTERN} characters")
         if re.search(_ANCHORS, pattern):
             raise PatternError(pattern, "lines are searched one by one: write ^ and $ for their ends")
-        # For its objections, which are sentences.
+        # For its error messages.
         compile_re2(pattern, False)
-        # Not where the agent starts: 13 ms.
+        # Not at start-up: it takes 13 ms.
         re2: Any = import_module("re2")
         options = re2.Options()
         options.log_errors = False
@@ -206,10 +153,10 @@ class Needle:
         options.case_sensitive = not ignore_case
         self._search: Callable[..., Any] = re2.compile(f"(?m){pattern}".encode(), options).search
 
-    def lines(self, content: bytes, patience: Patience) -> Iterator[int]:
-        """Numbers of the lines that hold it, from 1."""
+    def lines(self, content: bytes, limit: WorkLimit) -> Iterator[int]:
+        """Numbers of the lines with a match, from 1."""
         at, number = 0, 1
-        while at < len(content) and not patience.over:
+        while at < len(content) and not limit.over:
             end = content.rfind(b"\n", at, at + _WINDOW) + 1 or content.find(b"\n", at + _WINDOW) + 1
             window = content[at : end or len(content)]
             counted = 0
@@ -221,11 +168,11 @@ class Needle:
             at += len(window)
 
     def _in_window(self, window: bytes) -> Iterator[int]:
-        """Where the lines that hold it start."""
+        """Where the lines with a match start."""
         at = 0
         while at < len(window):
             found = self._search(window, at)
-            # What is found behind the last newline is on no line.
+            # A match after the last newline is on no line.
             if found is None or (found.start() == len(window) and window.endswith(b"\n")):
                 return
             start = window.rfind(b"\n", 0, found.start()) + 1
@@ -236,23 +183,19 @@ class Needle:
             at = stop + 1
 
 
-def _plain(content: bytes) -> bytes:
-    return content.replace(b"\r\n", b"\n") if b"\r" in content else content
+class SearchedFiles:
+    """The files a search goes through. `left_out` says afterwards what was not searched."""
 
-
-class Haystack:
-    """The files a search goes through. Afterwards it says what was left out."""
-
-    def __init__(self, root: str, fits: Callable[[str], bool], patience: Patience) -> None:
+    def __init__(self, root: str, fits: Callable[[str], bool], limit: WorkLimit) -> None:
         self._root = root
         self._fits = fits
-        self._walk = Walk(root, patience)
+        self._walk = Walk(root, limit)
         self._left = _MOST_BYTES
         self._too_large = 0
         self._unreadable = 0
 
     def files(self) -> Iterator[tuple[str, bytes, float]]:
-        """The path, the content with plain line ends, and the time of change of each text file."""
+        """Path, content with \\n line ends, and modification time of each text file."""
         for path in self._paths():
             try:
                 file = read_regular(path, _LARGEST_FILE, follow=path == self._root)
@@ -263,7 +206,7 @@ class Haystack:
                 self._unreadable += 1
                 continue
             except OSError:
-                # It is gone, or no file with content.
+                # It is gone, or not a regular file.
                 continue
             self._left -= len(file.content)
             if self._left < 0:
@@ -292,93 +235,145 @@ class Haystack:
         return said
 
 
-_SECONDS = 20.0
-_MOST_CHARACTERS_grep = 40_000
-
-_DESCRIPTION = """\
-Searches the lines of files for a regular expression (RE2 syntax: no lookaround, no back-references). output_mode \
-files_with_matches gives the paths, last changed first; content gives the lines; count gives how many there are per \
-file. Does not look into .git, node_modules and binary files."""
-
-_Around = Annotated[int, Meta(ge=0, le=100, description="With content: so many lines around each.")]
+def _plain(content: bytes) -> bytes:
+    return content.replace(b"\r\n", b"\n") if b"\r" in content else content
 
 
-class GrepArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    pattern: Annotated[str, Meta(min_length=1, description="The regular expression.")]
-    path: Annotated[str, Meta(description="A file or folder: the working directory when not given.")] = ""
-    glob: Annotated[
-        str, Meta(description="Only files that fit, such as *.py or src/**; after a ! those that do not.")
-    ] = ""
-    output_mode: Literal["files_with_matches", "content", "count"] = "files_with_matches"
-    ignore_case: Annotated[bool, Meta(description="Ignore case.")] = field(default=False, name="-i")
-    numbers: Annotated[bool, Meta(description="With content: number the lines.")] = field(
-        default=True, name="-n"
-    )
-    after: Annotated[int, Meta(ge=0, le=100, description="With content: lines after each.")] = field(
-        default=0, name="-A"
-    )
-    before: Annotated[int, Meta(ge=0, le=100, description="With content: lines before each.")] = field(
-        default=0, name="-B"
-    )
-    around: _Around = field(default=0, name="-C")
-    head_limit: Annotated[
-        int, Meta(ge=0, description="At most so many files or matches: 250 when not given, 0 for all.")
-    ] = 250
+class Mode(Protocol):
+    """Takes one file after another until `enough`."""
+
+    enough: bool
+
+    def take(self, path: str, content: bytes, changed: float, numbers: Iterator[int]) -> None: ...
+
+    def output(self) -> GrepOutput: ...
 
 
-def grep_tool() -> RecordTool[GrepArguments]:
-    return RecordTool("Grep", _DESCRIPTION, "read", GrepArguments, _run)
+class FileNames:
+    """The paths, last changed first. All files are searched: any may be the newest."""
+
+    def __init__(self, options: GrepOptions) -> None:
+        self.enough = False
+        self._limit = options.limit or None
+        self._found: list[tuple[float, str]] = []
+
+    def take(self, path: str, content: bytes, changed: float, numbers: Iterator[int]) -> None:
+        del content
+        if next(numbers, None) is not None:
+            self._found.append((-changed, shown(path)))
+
+    def output(self) -> GrepOutput:
+        paths = [path for _, path in sorted(self._found)]
+        kept = paths[: self._limit]
+        head = f"Found {len(paths)} file{'s' * (len(paths) != 1)}" if paths else "No files found"
+        cut = f"{len(kept)} of {len(paths)} files are shown" if len(kept) < len(paths) else None
+        return GrepOutput([head, *kept], {"filenames": kept, "numFiles": len(kept)}, cut)
 
 
-async def _run(arguments: GrepArguments, place: Workplace) -> ToolReply:
-    root = place.path(arguments.path or ".")
-    wanted = Wanted(
-        place.cwd,
-        arguments.head_limit,
-        arguments.numbers,
-        max(arguments.before, arguments.around),
-        max(arguments.after, arguments.around),
-    )
-    told, left_out = await off_loop(lambda patience: _search(arguments, root, wanted, patience), _SECONDS)
-    missing = [told.cut] if told.cut else []
-    notes = [f"[the search is not whole: {each}]" for each in (*missing, *left_out)]
-    content = head_and_tail("\n".join(told.lines), _MOST_CHARACTERS_grep // 2)
-    return ToolReply(
-        text="\n".join([content, *notes]),
-        response={"mode": arguments.output_mode, **told.response, "truncated": bool(notes)},
-    )
+class Counts:
+    """The number of matching lines per file."""
+
+    def __init__(self, options: GrepOptions) -> None:
+        self.enough = False
+        self._options = options
+        self._lines: list[str] = []
+        self._matches = 0
+
+    def take(self, path: str, content: bytes, changed: float, numbers: Iterator[int]) -> None:
+        del content, changed
+        count = sum(1 for _ in numbers)
+        if not count:
+            return
+        if self._options.limit and len(self._lines) >= self._options.limit:
+            self.enough = True
+            return
+        self._matches += count
+        self._lines.append(f"{_short(path, self._options.cwd)}:{count}")
+
+    def output(self) -> GrepOutput:
+        response = {
+            "filenames": list[str](),
+            "numFiles": len(self._lines),
+            "numMatches": self._matches,
+            "content": "\n".join(self._lines),
+        }
+        cut = f"it was ended after {len(self._lines)} files" if self.enough else None
+        return GrepOutput(self._lines or ["No matches found"], response, cut)
 
 
-def _search(
-    arguments: GrepArguments, root: str, wanted: Wanted, patience: Patience
-) -> tuple[Told, list[str]]:
-    _refuse_odd(root)
-    try:
-        needle = Needle(arguments.pattern, ignore_case=arguments.ignore_case)
-        fits = _chosen(arguments.glob)
-    except PatternError as problem:
-        raise ToolError(f"That cannot be searched for: {problem}.") from None
-    mode = MODES[arguments.output_mode](wanted)
-    haystack = Haystack(root, fits, patience)
-    for path, content, changed in haystack.files():
-        mode.take(path, content, changed, needle.lines(content, patience))
-        if mode.enough:
-            break
-    return mode.told(), haystack.left_out
+class Content:
+    """The lines themselves, with the lines around them."""
+
+    def __init__(self, options: GrepOptions) -> None:
+        self.enough = False
+        self._options = options
+        self._lines: list[str] = []
+        self._matches = 0
+        self._characters = 0
+
+    def take(self, path: str, content: bytes, changed: float, numbers: Iterator[int]) -> None:
+        del changed
+        name = _short(path, self._options.cwd)
+        # No line is shorter than the name before it, so more would not be shown.
+        most = (_MOST_CHARACTERS - self._characters) // (len(name) + 1) + 1
+        if self._options.limit:
+            most = min(most, self._options.limit - self._matches)
+        found = list(islice(numbers, most + 1))
+        if len(found) > most:
+            self.enough = True
+            found = found[:most]
+        if found:
+            self._matches += len(found)
+            self._show(name, content.split(b"\n"), found)
+
+    def _show(self, path: str, lines: list[bytes], found: list[int]) -> None:
+        hits = frozenset(found)
+        last = 0
+        for number in self._with_surroundings(found, len(lines)):
+            if self._characters > _MOST_CHARACTERS:
+                self.enough = True
+                return
+            if self._lines and last != number - 1 and (self._options.before or self._options.after):
+                self._lines.append("--")
+            last = number
+            mark = ":" if number in hits else "-"
+            place = f"{path}{mark}{number}{mark}" if self._options.numbers else f"{path}{mark}"
+            line = place + _line(lines[number - 1])
+            self._characters += len(line) + 1
+            self._lines.append(line)
+
+    def _with_surroundings(self, found: list[int], total: int) -> Iterator[int]:
+        told = 0
+        for number in found:
+            first = max(number - self._options.before, told + 1)
+            for each in range(first, min(number + self._options.after, total) + 1):
+                yield each
+                told = each
+
+    def output(self) -> GrepOutput:
+        response = {
+            "filenames": list[str](),
+            "numFiles": 0,
+            "content": "\n".join(self._lines),
+            "numLines": len(self._lines),
+        }
+        cut = f"it was ended after {len(self._lines)} lines" if self.enough else None
+        return GrepOutput(self._lines or ["No matches found"], response, cut)
 
 
-def _chosen(glob: str) -> Callable[[str], bool]:
-    if not glob:
-        return lambda _path: True
-    fits = path_pattern(glob.removeprefix("!"))
-    return (lambda path: not fits(path)) if glob.startswith("!") else fits
+#: By output_mode.
+MODES: Mapping[str, type[FileNames | Counts | Content]] = {
+    "files_with_matches": FileNames,
+    "content": Content,
+    "count": Counts,
+}
 
 
-def _refuse_odd(root: str) -> None:
-    """Only a folder or a regular file can be searched."""
-    try:
-        mode = os.stat(root).st_mode
-    except (OSError, ValueError) as problem:
-        raise refusal(root, problem) from None
-    if not (stat.S_ISDIR(mode) or stat.S_ISREG(mode)):
-        raise ToolError(f"{shown(root)} is {kind_of(mode)}; only files and folders can be searched.")
+def _short(path: str, cwd: str) -> str:
+    """Relative to the working directory, when it is below."""
+    return shown(path.removeprefix(f"{cwd.rstrip('/')}/") if cwd else os.path.abspath(path))
+
+
+def _line(line: bytes) -> str:
+    text = line[: _LONGEST_LINE * 4].decode("utf-8", "replace")
+    return text if len(text) <= _LONGEST_LINE else f"{text[:_LONGEST_LINE]}[... line cut]"

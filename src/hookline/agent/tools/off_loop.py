@@ -1,4 +1,4 @@
-"""Blocking work beside the event loop, that stops when nobody waits for it any more."""
+"""Blocking work in a thread, which stops when its caller is cancelled or its time is up."""
 
 import asyncio
 import threading
@@ -9,31 +9,31 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-class Patience:
-    """Asked now and then by long work: whether to go on. Seconds are counted from when it was made."""
+class WorkLimit:
+    """Long work asks it now and then whether to go on. The time begins when it is made."""
 
     def __init__(self, seconds: float = float("inf")) -> None:
         self._until = monotonic() + seconds
-        self._given_up = threading.Event()
+        self._cancelled = threading.Event()
 
     @property
-    def given_up(self) -> bool:
-        """Whoever waited is gone."""
-        return self._given_up.is_set()
+    def cancelled(self) -> bool:
+        """The caller was cancelled."""
+        return self._cancelled.is_set()
 
     @property
     def over(self) -> bool:
-        """Nobody waits, or the time is up."""
-        return self._given_up.is_set() or monotonic() > self._until
+        """The caller was cancelled, or the time is up."""
+        return self._cancelled.is_set() or monotonic() > self._until
 
-    def give_up(self) -> None:
-        self._given_up.set()
+    def cancel(self) -> None:
+        self._cancelled.set()
 
 
-async def off_loop(work: Callable[[Patience], T], seconds: float = float("inf")) -> T:
-    """Do it in a thread. Cancelled, the thread is told, and ends at its next look."""
-    patience = Patience(seconds)
+async def off_loop(work: Callable[[WorkLimit], T], seconds: float = float("inf")) -> T:
+    """Run it in a thread. When cancelled, the thread ends the next time it asks."""
+    limit = WorkLimit(seconds)
     try:
-        return await asyncio.to_thread(work, patience)
+        return await asyncio.to_thread(work, limit)
     finally:
-        patience.give_up()
+        limit.cancel()

@@ -8,17 +8,15 @@ from msgspec import Meta, Struct
 
 from hookline.agent.tools.base import RecordTool, ToolError, ToolReply, Workplace
 from hookline.agent.tools.files import open_regular, refusal, shown
-from hookline.agent.tools.off_loop import Patience, off_loop
+from hookline.agent.tools.off_loop import WorkLimit, off_loop
 
 #: Characters shown of one line, and of all lines together.
 LONGEST_LINE: Final = 2000
 MOST_CHARACTERS: Final = 100_000
-
 _CHUNK: Final = 1 << 18
 _LOOKED_AT: Final = 8192
-#: Of a line no more is kept while it is read: enough for any characters that are shown.
+#: Bytes of a line that are kept: enough for the characters that are shown.
 _BYTES_OF_A_LINE: Final = LONGEST_LINE * 4 + 4
-
 _PICTURES: Final = (
     (b"\x89PNG\r\n\x1a\n", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
@@ -28,76 +26,8 @@ _PICTURES: Final = (
     (b"MM\x00*", "a TIFF image"),
     (b"%PDF-", "a PDF document"),
 )
-
-
-class Lines(Struct, frozen=True):
-    """A stretch of a file: its lines, without line ends, and how many there are in all."""
-
-    lines: tuple[str, ...]
-    total: int
-
-
-def no_text(start: bytes) -> str | None:
-    """What a file that starts so is, when it is no text."""
-    for magic, name in _PICTURES:
-        # Two letters start many a text, so a bitmap is one only if it is binary besides.
-        if start.startswith(magic) and (len(magic) > 2 or b"\0" in start):
-            return name
-    if start[:4] == b"RIFF" and start[8:12] == b"WEBP":
-        return "a WebP image"
-    return "a binary file" if b"\0" in start[:_LOOKED_AT] else None
-
-
-def read_lines(fd: int, first: int, most: int, patience: Patience) -> Lines | str:
-    """The lines from `first` (counted from 1) on; or what the file is, when it is no text."""
-    lines: list[str] = []
-    total, characters, cut = 0, 0, False
-    for line in _raw_lines(fd, patience):
-        if isinstance(line, str):
-            return line
-        total += 1
-        if total < first or len(lines) >= most or cut:
-            continue
-        text = _shortened(line.removesuffix(b"\r"), with_mark=total == 1)
-        characters += len(text) + 1
-        if characters > MOST_CHARACTERS and lines:
-            cut = True
-            continue
-        lines.append(text)
-    return Lines(tuple(lines), total)
-
-
-def _shortened(line: bytes, *, with_mark: bool) -> str:
-    text = line.decode("utf-8-sig" if with_mark else "utf-8", "replace")
-    if len(text) <= LONGEST_LINE:
-        return text
-    return f"{text[:LONGEST_LINE]}[... line cut at {LONGEST_LINE} characters]"
-
-
-def _raw_lines(fd: int, patience: Patience) -> Iterator[bytes | str]:
-    """Each line without its newline; what follows the last newline is a line too, also when it is empty."""
-    begun = b""
-    at_start = True
-    while not patience.over and (chunk := os.read(fd, _CHUNK)):
-        if at_start:
-            at_start = False
-            other = no_text(chunk)
-            if other is not None:
-                yield other
-                return
-        *whole, rest = chunk.split(b"\n")
-        if whole:
-            yield begun + whole[0]
-            yield from whole[1:]
-            begun = rest
-        else:
-            begun = (begun + rest)[:_BYTES_OF_A_LINE]
-    yield begun
-
-
 _MOST_LINES = 2000
 _LARGEST = 256 << 20
-
 _DESCRIPTION = f"""\
 Returns a text file with numbered lines: {_MOST_LINES} of them when no limit is given, each cut at {LONGEST_LINE} \
 characters. Use offset and limit for parts of long files. It shows neither images nor directories."""
@@ -111,6 +41,13 @@ class ReadArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     limit: Annotated[int, Meta(ge=1, description="How many lines to show.")] = _MOST_LINES
 
 
+class Lines(Struct, frozen=True):
+    """Some lines of a file, without line ends, and the number of all lines."""
+
+    lines: tuple[str, ...]
+    total: int
+
+
 def read_tool() -> RecordTool[ReadArguments]:
     return RecordTool("Read", _DESCRIPTION, "read", ReadArguments, _run)
 
@@ -118,7 +55,7 @@ def read_tool() -> RecordTool[ReadArguments]:
 async def _run(arguments: ReadArguments, place: Workplace) -> ToolReply:
     path = place.path(arguments.file_path)
     first = max(arguments.offset, 1)
-    real, changed, found = await off_loop(lambda patience: _read(path, first, arguments.limit, patience))
+    real, changed, found = await off_loop(lambda limit: _read(path, first, arguments.limit, limit))
     if first > found.total:
         raise ToolError(
             f"{shown(path)} has only {found.total} lines, so there is nothing from line {first} on."
@@ -127,7 +64,7 @@ async def _run(arguments: ReadArguments, place: Workplace) -> ToolReply:
     return ToolReply(text=_numbered(found, first), response=_response(path, found, first))
 
 
-def _read(path: str, first: int, most: int, patience: Patience) -> tuple[str, float, Lines]:
+def _read(path: str, first: int, most: int, limit: WorkLimit) -> tuple[str, float, Lines]:
     try:
         real = os.path.realpath(path)
         fd = open_regular(real)
@@ -135,10 +72,10 @@ def _read(path: str, first: int, most: int, patience: Patience) -> tuple[str, fl
             facts = os.fstat(fd)
             if facts.st_size > _LARGEST:
                 raise ToolError(
-                    f"{shown(path)} has {facts.st_size} bytes, which is more than Read goes through "
+                    f"{shown(path)} has {facts.st_size} bytes, which is more than Read reads "
                     f"({_LARGEST}). Look at parts of it with Grep, or with head or sed in Bash."
                 )
-            found = read_lines(fd, first, most, patience)
+            found = read_lines(fd, first, most, limit)
         finally:
             os.close(fd)
     except (OSError, ValueError) as problem:
@@ -169,3 +106,61 @@ def _response(path: str, found: Lines, first: int) -> dict[str, Any]:
             "totalLines": found.total,
         },
     }
+
+
+def read_lines(fd: int, first: int, most: int, limit: WorkLimit) -> Lines | str:
+    """The lines from `first` on, counted from 1; or the kind of file, if it is not text."""
+    lines: list[str] = []
+    total, characters, cut = 0, 0, False
+    for line in _raw_lines(fd, limit):
+        if isinstance(line, str):
+            return line
+        total += 1
+        if total < first or len(lines) >= most or cut:
+            continue
+        text = _shortened(line.removesuffix(b"\r"), with_mark=total == 1)
+        characters += len(text) + 1
+        if characters > MOST_CHARACTERS and lines:
+            cut = True
+            continue
+        lines.append(text)
+    return Lines(tuple(lines), total)
+
+
+def _shortened(line: bytes, *, with_mark: bool) -> str:
+    text = line.decode("utf-8-sig" if with_mark else "utf-8", "replace")
+    if len(text) <= LONGEST_LINE:
+        return text
+    return f"{text[:LONGEST_LINE]}[... line cut at {LONGEST_LINE} characters]"
+
+
+def _raw_lines(fd: int, limit: WorkLimit) -> Iterator[bytes | str]:
+    """Each line without its newline; what follows the last newline is a line, too, even if it is empty."""
+    begun = b""
+    at_start = True
+    while not limit.over and (chunk := os.read(fd, _CHUNK)):
+        if at_start:
+            at_start = False
+            other = not_text(chunk)
+            if other is not None:
+                yield other
+                return
+        *whole, rest = chunk.split(b"\n")
+        if whole:
+            yield begun + whole[0]
+            yield from whole[1:]
+            begun = rest
+        else:
+            begun = (begun + rest)[:_BYTES_OF_A_LINE]
+    yield begun
+
+
+def not_text(start: bytes) -> str | None:
+    """What kind of file begins like this, if it is not text."""
+    for magic, name in _PICTURES:
+        # Two letters may begin any text, so a bitmap must also be binary.
+        if start.startswith(magic) and (len(magic) > 2 or b"\0" in start):
+            return name
+    if start[:4] == b"RIFF" and start[8:12] == b"WEBP":
+        return "a WebP image"
+    return "a binary file" if b"\0" in start[:_LOOKED_AT] else None

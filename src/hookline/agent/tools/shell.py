@@ -25,85 +25,14 @@ from hookline.handlers.process.run import Listeners
 from hookline.model.raw import Broke, Exited, RawResult
 from hookline.model.safe_text import head_and_tail
 
-#: Characters of a command's output that are shown.
+#: Characters of output that are shown.
 MOST_SHOWN = 30_000
-
-
-class KeptText:
-    """Fed with bytes in any pieces. A character that is cut in two by a piece is put together again."""
-
-    def __init__(self, most: int = MOST_SHOWN) -> None:
-        self._half = most // 2
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._start_anew()
-
-    def _start_anew(self) -> None:
-        self._head: list[str] = []
-        self._room = self._half
-        self._tail: deque[str] = deque()
-        self._tail_size = 0
-        self._missing = 0
-
-    def feed(self, chunk: bytes) -> None:
-        text = self._decoder.decode(chunk)
-        if self._room:
-            start, text = text[: self._room], text[self._room :]
-            self._head.append(start)
-            self._room -= len(start)
-        if text:
-            self._tail.append(text)
-            self._tail_size += len(text)
-            self._trim()
-
-    def _trim(self) -> None:
-        too_much = self._tail_size - self._half
-        while too_much > 0:
-            first = self._tail.popleft()
-            gone = min(len(first), too_much)
-            if gone < len(first):
-                self._tail.appendleft(first[gone:])
-            too_much -= gone
-            self._tail_size -= gone
-            self._missing += gone
-
-    @property
-    def text(self) -> str:
-        """What is kept, with a mark where something is missing, without blanks at its end."""
-        mark = f"\n[... {self._missing} characters left out ...]\n" if self._missing else ""
-        return "".join([*self._head, mark, *self._tail]).rstrip()
-
-    def take(self) -> str:
-        """What came since the last time."""
-        text = self.text
-        self._start_anew()
-        return text
-
-
-class Streams:
-    """Both outputs of a command."""
-
-    def __init__(self, most: int = MOST_SHOWN) -> None:
-        self.stdout = KeptText(most)
-        self.stderr = KeptText(most)
-
-
-def both(stdout: str, stderr: str, most: int = MOST_SHOWN) -> str:
-    """Both outputs as one text. Too long together, each is cut in its middle, the longer one more."""
-    if len(stdout) + len(stderr) > most:
-        for_out = min(len(stdout), most - min(len(stderr), most // 2))
-        stdout = head_and_tail(stdout, for_out // 2)
-        stderr = head_and_tail(stderr, (most - for_out) // 2)
-    return "\n".join(part for part in (stdout, stderr) if part)
-
-
 _BASH: Final = "/bin/bash"
 _SH: Final = "/bin/sh"
 _LONGEST_NOTE: Final = 1 << 16
-
 # One line, which the shell has read whole before it starts the command: a command that cannot be parsed then
 # spoils nothing after it, and its own lines are counted from 1. $1 is the command, $2 the file, $3 what follows.
 _PROGRAM: Final = 'eval "$3"; eval "$__hookline_command"; { __hookline_note && :; } 2>/dev/null'
-
 # The groups with a redirection keep the lines of `set -x` out of the command's output; `&& :` hands the status on
 # without being a failure that ends a shell under `set -e`. In POSIX mode the name of a special builtin cannot be a
 # function's, so a trap for EXIT that the command sets is then the only one.
@@ -134,7 +63,6 @@ case :$SHELLOPTS: in
      } ;;
 esac
 """
-
 _IN_SH: Final = r"""
 __hookline_command=$1 __hookline_note_file=$2
 set --
@@ -147,11 +75,78 @@ trap '{ __hookline_note && :; } 2>/dev/null' EXIT
 """
 
 
+class KeptText:
+    """The beginning and the end of an output. It is fed bytes in any chunks, also ones that split a character."""
+
+    def __init__(self, most: int = MOST_SHOWN) -> None:
+        self._half = most // 2
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._reset()
+
+    def _reset(self) -> None:
+        self._head: list[str] = []
+        self._room = self._half
+        self._tail: deque[str] = deque()
+        self._tail_size = 0
+        self._missing = 0
+
+    def feed(self, chunk: bytes) -> None:
+        text = self._decoder.decode(chunk)
+        if self._room:
+            start, text = text[: self._room], text[self._room :]
+            self._head.append(start)
+            self._room -= len(start)
+        if text:
+            self._tail.append(text)
+            self._tail_size += len(text)
+            self._trim()
+
+    def _trim(self) -> None:
+        too_much = self._tail_size - self._half
+        while too_much > 0:
+            first = self._tail.popleft()
+            gone = min(len(first), too_much)
+            if gone < len(first):
+                self._tail.appendleft(first[gone:])
+            too_much -= gone
+            self._tail_size -= gone
+            self._missing += gone
+
+    @property
+    def text(self) -> str:
+        """What is kept, with a note where something is missing."""
+        mark = f"\n[... {self._missing} characters left out ...]\n" if self._missing else ""
+        return "".join([*self._head, mark, *self._tail]).rstrip()
+
+    def take(self) -> str:
+        """What came since the last call."""
+        text = self.text
+        self._reset()
+        return text
+
+
+class Streams:
+    """Both outputs of a command."""
+
+    def __init__(self, most: int = MOST_SHOWN) -> None:
+        self.stdout = KeptText(most)
+        self.stderr = KeptText(most)
+
+
+def both(stdout: str, stderr: str, most: int = MOST_SHOWN) -> str:
+    """Both outputs as one text. If they are too long together, each is cut in its middle, the longer one more."""
+    if len(stdout) + len(stderr) > most:
+        for_out = min(len(stdout), most - min(len(stderr), most // 2))
+        stdout = head_and_tail(stdout, for_out // 2)
+        stderr = head_and_tail(stderr, (most - for_out) // 2)
+    return "\n".join(part for part in (stdout, stderr) if part)
+
+
 class ShellEnd(Struct, frozen=True):
-    """How a command ended, and where its shell stood if that is known."""
+    """How a command ended, and its shell's last directory, if known."""
 
     raw: Exited | Broke
-    stands_in: str | None = None
+    last_cwd: str | None = None
 
 
 async def run_in_shell(
@@ -164,31 +159,31 @@ async def run_in_shell(
     timeout: float,
     run_id: str,
 ) -> ShellEnd:
-    """Run it to its end. Cancelled, the command is ended, and all it started."""
-    # Here and not in a thread: a caller cancelled meanwhile would leave it behind.
+    """Run it to its end. When cancelled, the command and all it started are killed."""
+    # Not in a thread: a caller cancelled meanwhile would leave the folder behind.
     try:
         folder = tempfile.mkdtemp(prefix="hookline-shell-")
     except OSError as problem:
-        return ShellEnd(Broke("not_started", f"there is no room for temporary files: {problem.strerror}"))
+        return ShellEnd(Broke("not_started", f"no temporary folder could be made: {problem.strerror}"))
     try:
         note = os.path.join(folder, "cwd")
         raw = await processes.run(
             _argv(command, note),
-            # A shell keeps the name it was given for its directory, as long as it is one.
+            # A shell keeps this name for its directory, if it is one of its names.
             env={**env, "PWD": cwd},
             cwd=cwd,
             timeout=timeout,
             run_id=run_id,
             listeners=Listeners(streams.stdout.feed, streams.stderr.feed),
         )
-        return ShellEnd(_settled(raw), await off_loop(lambda _patience: _noted(note)))
+        return ShellEnd(_settled(raw), await off_loop(lambda _limit: _noted(note)))
     finally:
-        # Nobody waits for it: a cancelled caller cannot, and the command may have filled the folder.
+        # Not awaited: a cancelled caller cannot, and the command may have filled the folder.
         asyncio.get_running_loop().run_in_executor(None, _remove, folder)
 
 
 def _remove(folder: str) -> None:
-    """A shell that is being ended may still write its note, even between two steps of the removal."""
+    """Repeated, because a shell that is being killed may still write its note."""
     for _ in range(100):
         shutil.rmtree(folder, ignore_errors=True)
         if not os.path.lexists(folder):
@@ -204,11 +199,11 @@ def _argv(command: str, note: str) -> list[str]:
 def _settled(raw: RawResult) -> Exited | Broke:
     if isinstance(raw, Exited | Broke):
         return raw
-    return Broke("crashed", "the shell gave no result that can be understood")
+    return Broke("crashed", "the shell gave no readable result")
 
 
 def _noted(note: str) -> str | None:
-    """The noted directory. The command could have put anything there, so it is believed only if it is one."""
+    """The noted directory. The command may have written anything there, so it is checked."""
     try:
         text = os.fsdecode(read_regular(note, _LONGEST_NOTE, follow=False).content)
     except (OSError, TooLargeError):

@@ -1,4 +1,4 @@
-"""What an agent has going on in the background: commands the model did not wait for."""
+"""Background tasks of an agent: commands the model did not wait for."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -21,19 +21,19 @@ class TaskEnd(Struct, frozen=True):
 
     status: TaskStatus = "completed"
     exit_code: int | None = None
-    #: A few words, where there is more to say than the exit code.
+    #: More than the exit code says, if anything.
     detail: str = ""
 
 
 class TaskDone(Struct, frozen=True):
-    """A task that ended, for whoever tells the model; the outcome is that of TaskCompleted."""
+    """A task that ended, and what TaskCompleted hooks said about it."""
 
     task: "Task"
     outcome: Outcome
 
     @property
     def text(self) -> str:
-        """The notice for the model, with what hooks said about it."""
+        """The notice for the model, with the text of hooks."""
         said = [self.task.summary]
         if self.outcome.blocked and self.outcome.reason:
             said.append(f"[hook feedback] {self.outcome.reason}")
@@ -44,7 +44,7 @@ Work = Callable[[Streams], Awaitable[TaskEnd]]
 
 
 class Task:
-    """One of them. It is read while it runs; only `Tasks` changes it."""
+    """One task. Its output may be read while it runs; only `Tasks` changes it."""
 
     def __init__(self, task_id: str, subject: str, description: str, hooks: Hooks) -> None:
         self.id = task_id
@@ -123,13 +123,13 @@ class Tasks:
         self._refuse_if_full()
         self._tasks[task.id] = task
         self._works[task.id] = begun = asyncio.ensure_future(work(task.streams))
-        owned = asyncio.create_task(self._see_through(task, begun))
+        owned = asyncio.create_task(self._finish(task, begun))
         self._owned.add(owned)
         owned.add_done_callback(self._owned.discard)
         return task
 
     def find(self, task_id: str) -> Task:
-        """Raises ToolError that names the tasks there are."""
+        """Raises ToolError that lists the tasks."""
         task = self._tasks.get(task_id)
         if task is None:
             known = ", ".join(self._tasks) or "none"
@@ -137,7 +137,7 @@ class Tasks:
         return task
 
     async def kill(self, task: Task) -> bool:
-        """End it; False when it was over already. Its processes have half a second to obey."""
+        """Stop it; False when it had ended already. Its processes have half a second to end."""
         begun = self._works.get(task.id)
         if begun is None:
             return False
@@ -146,7 +146,7 @@ class Tasks:
         return True
 
     async def close(self, limit: float = 5.0) -> None:
-        """Kill what runs. Hooks of TaskCompleted have `limit` seconds in all; then they are cancelled."""
+        """Kill all tasks. TaskCompleted hooks have `limit` seconds in all; then they are cancelled."""
         self._closed = True
         for begun in self._works.values():
             begun.cancel()
@@ -160,14 +160,14 @@ class Tasks:
 
     def _refuse_if_full(self) -> None:
         if self._closed:
-            raise ToolError("No background task can be started any more: the agent is ending.")
+            raise ToolError("No background task can be started: the session is ending.")
         if len(self._works) >= self._most:
             raise ToolError(
-                f"{len(self._works)} background tasks are running, which is the most there may be: "
-                f"{', '.join(self._works)}. End one with KillTask first."
+                f"{len(self._works)} background tasks are running, which is the limit: "
+                f"{', '.join(self._works)}. Stop one with KillTask first."
             )
 
-    async def _see_through(self, task: Task, begun: "asyncio.Future[TaskEnd]") -> None:
+    async def _finish(self, task: Task, begun: "asyncio.Future[TaskEnd]") -> None:
         try:
             await asyncio.wait((begun,))
         finally:

@@ -1,33 +1,33 @@
-"""Going through a folder and all below it, in order, without following links, and never for ever."""
+"""Walks through a folder, bounded and without following links; and patterns for paths."""
 
 import os
 import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from hookline.agent.tools.off_loop import Patience
+from hookline.agent.tools.off_loop import WorkLimit
 from hookline.matching.patterns import LONGEST_PATTERN, compile_re2
 from hookline.model.errors import PatternError
 
-#: What people rarely look for, and what is huge.
+#: Rarely searched for, and huge.
 SKIPPED: Final = frozenset((".git", "node_modules"))
 
 _MOST_ENTRIES: Final = 200_000
 
 
 class Walk:
-    """One walk. Afterwards it says what it did not see."""
+    """One walk. `left_out` says afterwards what was not visited."""
 
-    def __init__(self, root: str, patience: Patience, most: int = _MOST_ENTRIES) -> None:
+    def __init__(self, root: str, limit: WorkLimit, most: int = _MOST_ENTRIES) -> None:
         self._root = root
-        self._patience = patience
+        self._work_limit = limit
         self._most = most
         self._left = most
         self._unreadable = 0
 
     @property
     def left_out(self) -> list[str]:
-        """Why it is not whole, in words; nothing when it is."""
+        """Why it is incomplete; empty when it is not."""
         said = [] if self._cut is None else [self._cut]
         if self._unreadable:
             said.append(f"{self._unreadable} folders could not be read")
@@ -36,13 +36,13 @@ class Walk:
     @property
     def _cut(self) -> str | None:
         if self._left <= 0:
-            return f"only the first {self._most} files and folders were looked at"
-        if self._patience.over:
-            return "it took too long and was ended"
+            return f"only the first {self._most} files and folders were visited"
+        if self._work_limit.over:
+            return "it took too long and was stopped"
         return None
 
     def files(self) -> Iterator[tuple[str, os.DirEntry[str]]]:
-        """Everything that is no folder, with its path from the root of the walk."""
+        """Everything but folders, with the path relative to the root."""
         folders = [""]
         while folders and self._cut is None:
             inside = folders.pop()
@@ -62,7 +62,7 @@ class Walk:
             with os.scandir(folder) as entries:
                 for entry in entries:
                     self._left -= 1
-                    if self._left <= 0 or self._patience.over:
+                    if self._left <= 0 or self._work_limit.over:
                         break
                     found.append(entry)
         except OSError:
@@ -87,7 +87,9 @@ _MAGIC: Final = frozenset("*?[{\\")
 
 
 def path_pattern(pattern: str) -> Callable[[str], bool]:
-    """Whether a path, as seen from where the search starts, fits. A pattern without a slash fits at any depth.
+    """Tests whether a relative path matches `*`, `?`, `[abc]`, `{a,b}` and `**`, which crosses folders.
+
+    A pattern without a slash matches at any depth.
 
     Raises PatternError.
     """
@@ -101,7 +103,7 @@ def path_pattern(pattern: str) -> Callable[[str], bool]:
 
 
 def split_base(pattern: str) -> tuple[str, str]:
-    """The folder all that fits must be in, and the rest of the pattern, which is bound to that folder."""
+    """The folder that all matches are in, and the rest of the pattern, relative to that folder."""
     segments = pattern.split("/")
     plain = 0
     while plain < len(segments) - 1 and not _MAGIC & set(segments[plain]):

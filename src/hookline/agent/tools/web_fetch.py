@@ -18,7 +18,7 @@ from hookline.handlers.http.urls import Target, UrlError, parse_url
 if TYPE_CHECKING:
     import ssl
 
-    from hookline.agent.tools.http_get import Page
+    from hookline.agent.tools.web_page import Page
 
 _SECONDS = 30.0
 _READING_SECONDS = 10.0
@@ -30,7 +30,7 @@ _TEXT = re.compile(r"text/|application/(.*[+])?(json|xml|javascript|x-yaml|yaml|
 _HTML = ("text/html", "application/xhtml")
 
 _DESCRIPTION = """\
-Fetches a page by GET and returns it as text; HTML is made readable. Addresses of this machine and of private \
+Fetches a page with GET and returns it as text; HTML is converted. Addresses of this machine and of private \
 networks are refused unless the user's settings name them. A redirect to another host is not followed: you are \
 told where it leads and can fetch that."""
 
@@ -41,7 +41,7 @@ class WebFetchArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class WebFetch:
-    """`local_hosts` may stand for this machine or a private network: names, addresses, or `*.name`."""
+    """`local_hosts` may be on this machine or a private network: names, addresses, or `*.name`."""
 
     def __init__(
         self,
@@ -66,14 +66,14 @@ class WebFetch:
             async with asyncio.timeout(self._seconds):
                 page, target = await self._followed(target)
         except TimeoutError:
-            raise ToolError(f"{target.shown} gave no whole answer within {self._seconds:g} s.") from None
+            raise ToolError(f"{target.shown} gave no complete answer within {self._seconds:g} s.") from None
         if page.location is not None:
             return _elsewhere(page, target)
         text = await _readable(page, target)
         return ToolReply(text=_headed(page, target, text), response=_response(page, target, text))
 
     async def _followed(self, target: Target) -> "tuple[Page, Target]":
-        """Redirects within the host are followed; one that leaves it may lead where no rule allows."""
+        """Redirects within the host are followed; one to another host may lead where no rule allows."""
         for _ in range(_MOST_REDIRECTS + 1):
             page = await self._got(target)
             if page.location is None:
@@ -85,7 +85,7 @@ class WebFetch:
         raise ToolError(f"{target.shown} redirects more than {_MOST_REDIRECTS} times.")
 
     async def _got(self, target: Target) -> "Page":
-        from hookline.agent.tools.http_get import get  # noqa: PLC0415 - the http packages are heavy
+        from hookline.agent.tools.web_page import get  # noqa: PLC0415 - the http packages are heavy
 
         try:
             return await get(
@@ -97,19 +97,19 @@ class WebFetch:
             )
         except RefusedAddressError as refused:
             raise ToolError(
-                f"{target.shown} is refused: {refused}, and only hosts that `local_hosts` of the settings names "
-                "may be such addresses."
+                f"{target.shown} is refused: {refused}, and only hosts listed in `local_hosts` of the settings "
+                "may have such addresses."
             ) from None
         except TimeoutError:
             raise
-        except Exception as error:  # noqa: BLE001 - whatever breaks below, there is no page
+        except Exception as error:  # noqa: BLE001 - whatever went wrong, there is no page
             raise ToolError(f"{target.shown} cannot be fetched: {described(error)}") from None
 
     def _is_local(self, host: str) -> bool:
         host = host.casefold()
         if host in self._local:
             return True
-        # A star stands for names: the end of an address says nothing about its network.
+        # A star is for names: the end of an address says nothing about its network.
         named = any(letter.isalpha() for letter in host.rpartition(".")[2])
         return named and any(each.startswith("*.") and host.endswith(each[1:]) for each in self._local)
 
@@ -138,15 +138,15 @@ async def _readable(page: "Page", target: Target) -> str:
         said = shortened(text, 300)
         raise ToolError(f"{target.shown} answered with status {page.status} {_phrase(page.status)}: {said}")
     if kind.startswith(_HTML) or (not kind and "<html" in text[:2000].casefold()):
-        from hookline.agent.tools.page_text import page_text  # noqa: PLC0415 - only pages need a parser
+        from hookline.agent.tools.web_page import page_text  # noqa: PLC0415 - only pages need a parser
 
         whole = _whole(target)
-        return await off_loop(lambda patience: page_text(text, whole, patience), seconds=_READING_SECONDS)
+        return await off_loop(lambda limit: page_text(text, whole, limit), seconds=_READING_SECONDS)
     return text
 
 
 def _decoded(page: "Page") -> str:
-    """By what the server says, else by what the page says, else as UTF-8; wrong bytes are marked."""
+    """In the charset of the header, else of the page, else UTF-8; invalid bytes are replaced."""
     said = _CHARSET.search(page.content_type) or _CHARSET.search(page.body[:2048].decode("latin-1"))
     try:
         return page.body.decode(said[1] if said else "utf-8", "replace")

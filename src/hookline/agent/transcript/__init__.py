@@ -1,0 +1,1 @@
+"""The conversation on disk: its records, written, read back and found again."""

@@ -1,4 +1,4 @@
-"""A transcript read back: every whole record, a word about the rest, and the conversation they tell."""
+"""Reads a transcript: every complete record, the problems found, and the conversation they make up."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,22 +26,22 @@ from hookline.model.safe_text import one_line
 _LONGEST_LINE = 32 * 1024 * 1024
 _PROBLEMS_KEPT = 50
 
-#: Who speaks when a summary stands for what was said before.
+#: The source of a message that summarises earlier ones.
 COMPACTION = "compaction"
 
 
 class Read(Struct, frozen=True):
-    """What a file holds. `torn_at` is where a last line that never ended begins; None when the file ends well."""
+    """The content of a file. `torn_at` is where an incomplete last line begins."""
 
     records: tuple[Record, ...] = ()
     problems: tuple[str, ...] = ()
     torn_at: int | None = None
-    #: The last record is whole, but nothing ends its line.
+    #: The last record is complete, but its line has no end.
     unended: bool = False
 
 
 class EarlierSession(Struct, frozen=True, kw_only=True):
-    """An earlier session, as far as it is needed to go on with it."""
+    """An earlier session, as far as resuming it needs it."""
 
     session: SessionRecord | None = None
     messages: tuple[Message, ...] = ()
@@ -52,7 +52,7 @@ class EarlierSession(Struct, frozen=True, kw_only=True):
 
 
 def read_transcript(path: str) -> Read:
-    """Never raises: a file that cannot be read is a problem like any other."""
+    """Never raises: a file that cannot be read is among the problems."""
     try:
         with regular_file(path) as file:
             return _read(file)
@@ -73,7 +73,7 @@ def _read(file: BufferedReader) -> Read:
             unended = not ends
         except ValueError as error:
             torn_at = None if ends else start
-            what = "is not a record" if ends else "was torn and is left out"
+            what = "is not a record" if ends else "is incomplete and was ignored"
             problems.append(one_line(f"line {number} {what}: {error}", 300))
     more = len(problems) - _PROBLEMS_KEPT
     if more > 0:
@@ -82,7 +82,7 @@ def _read(file: BufferedReader) -> Read:
 
 
 def _lines(file: BufferedReader) -> Iterator[tuple[int, bytes, bool]]:
-    """Where a line begins, the line, and whether it ends. One without end is cut, and no record any more."""
+    """Where a line begins, the line, and whether it is complete. A line that is too long is cut off."""
     start = 0
     while line := file.readline(_LONGEST_LINE):
         ends = line.endswith(b"\n")
@@ -96,7 +96,7 @@ def _lines(file: BufferedReader) -> Iterator[tuple[int, bytes, bool]]:
 
 
 def earlier_session(read: Read, who: str = MAIN) -> EarlierSession:
-    """What the records tell of one agent's conversation, with every call answered."""
+    """One agent's conversation, with a result for every call."""
     session: SessionRecord | None = None
     grants = GrantsRecord()
     last = TurnRecord(turn=0, status="")
@@ -109,7 +109,7 @@ def earlier_session(read: Read, who: str = MAIN) -> EarlierSession:
             last = record
     return EarlierSession(
         session=session,
-        messages=answered(_messages(read.records, who)),
+        messages=with_results(_messages(read.records, who)),
         turns=last.turn,
         totals=last.totals,
         grants=grants,
@@ -129,11 +129,11 @@ def _messages(records: Iterable[Record], who: str) -> list[Message]:
     return messages
 
 
-def answered(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Each call followed by its result, made up where it is missing; a result without its call is left out.
+def with_results(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Each call followed by its result, made up if it is missing; results without a call are dropped.
 
-    A killed agent leaves calls unanswered, a damaged line takes calls or results away, and no provider takes
-    a conversation with such gaps.
+    A killed agent leaves calls without results, and a damaged line may remove either. Providers refuse such a
+    conversation.
     """
     found: list[Message] = []
     rest = deque(messages)
@@ -149,7 +149,7 @@ def answered(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 def _results(asked: Assistant, rest: "deque[Message]") -> list[ToolResult]:
     given: dict[str, deque[ToolResult]] = {}
-    # Words of hooks may stand between the results of one batch; an answer of the model ends it.
+    # Text of hooks may come between the results of a batch; the model's next message ends it.
     batch: list[Message] = []
     while rest and not isinstance(rest[0], Assistant):
         batch.append(rest.popleft())

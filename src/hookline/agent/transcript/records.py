@@ -1,4 +1,4 @@
-"""What a transcript is made of: one record a line, each saying what it is."""
+"""The records of a transcript: one per line, each with its type."""
 
 from typing import Any
 
@@ -11,31 +11,31 @@ from hookline.agent.tools.base import MAIN
 
 
 class SessionFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Where and with what a session runs. `started` is seconds since 1970, now when it is 0."""
+    """Where and with what a session runs. `started` is in seconds since 1970; 0 for now."""
 
     cwd: str
     model: str | None = None
     started: float = 0.0
-    #: The session whose sub-agent this is.
+    #: The session it was forked from, or whose subagent it is.
     parent: str | None = None
 
 
 class SessionRecord(
     SessionFacts, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag="session"
 ):
-    """The first line. A later one tells what changed: the model, the directory."""
+    """The first line. A later one records a change of the model or the directory."""
 
     id: str
 
 
 class _Record(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type"):
-    #: Seconds since 1970; filled in when it is written.
+    #: Seconds since 1970, set when it is written.
     at: float = 0.0
 
 
 class MessageRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="message"):
     message: Message
-    #: The agent whose conversation it belongs to.
+    #: The agent whose conversation it is.
     who: str = MAIN
 
 
@@ -49,9 +49,9 @@ class TurnRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="tu
 
 
 class CompactionRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="compaction"):
-    """From here on the conversation is what was kept; the summary alone where nothing was.
+    """From here on the conversation is what was kept, or the summary alone.
 
-    Messages are written out once more: a line that was lost before this one cannot shift them.
+    Messages are written again, so that a line lost before this one does not matter.
     """
 
     summary: str
@@ -60,18 +60,18 @@ class CompactionRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, t
 
 
 class ClearRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="clear"):
-    """The conversation begins anew."""
+    """The conversation was cleared."""
 
 
 class NoteRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="note"):
-    """Something for people who read the file."""
+    """A remark for people who read the file."""
 
     text: str
     kind: str = ""
 
 
 class GrantsRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="grants"):
-    """Everything the user has allowed for the session so far: the last such record holds."""
+    """Everything the user has allowed for the session so far; the last such record counts."""
 
     rules: tuple[str, ...] = ()
     directories: tuple[str, ...] = ()
@@ -84,18 +84,18 @@ Record = (
 
 
 def encoded(record: Record) -> bytes:
-    """One line. Raises ValueError for what no JSON can hold."""
+    """One line. Raises ValueError for what JSON cannot hold."""
     try:
         return msgspec.json.encode(record) + b"\n"
     except UnicodeEncodeError:
-        # Half a surrogate pair cannot be written as UTF-8; it is spelled out instead.
-        return msgspec.json.encode(_spelled_out(msgspec.to_builtins(record))) + b"\n"
+        # A lone surrogate cannot be written as UTF-8; it is escaped.
+        return msgspec.json.encode(_escaped(msgspec.to_builtins(record))) + b"\n"
     except (RecursionError, TypeError, msgspec.MsgspecError) as error:
         raise ValueError(str(error)) from None
 
 
 def decoded(line: bytes) -> Record:
-    """Raises ValueError that says why the line is no record."""
+    """Raises ValueError that says why the line is not a record."""
     try:
         return _decode(line)
     except (msgspec.DecodeError, RecursionError) as error:
@@ -105,11 +105,11 @@ def decoded(line: bytes) -> Record:
 _decode = msgspec.json.Decoder(Record).decode
 
 
-def _spelled_out(value: Any) -> Any:
+def _escaped(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, dict):
-        return {_spelled_out(key): _spelled_out(each) for key, each in value.items()}  # pyright: ignore[reportUnknownVariableType] - of Any
+        return {_escaped(key): _escaped(each) for key, each in value.items()}  # pyright: ignore[reportUnknownVariableType] - of Any
     if isinstance(value, list | tuple):
-        return [_spelled_out(each) for each in value]  # pyright: ignore[reportUnknownVariableType] - of Any
+        return [_escaped(each) for each in value]  # pyright: ignore[reportUnknownVariableType] - of Any
     return value

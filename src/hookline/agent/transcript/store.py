@@ -1,4 +1,4 @@
-"""Where transcripts live: a folder per project in the user's state, and a file per session in it."""
+"""Finds transcripts: one folder per project in the user's state directory, one file per session."""
 
 import os
 import re
@@ -18,11 +18,11 @@ from hookline.model.safe_text import one_line
 _ENDING = ".jsonl"
 _WIDEST_SLUG = 80
 _NEWEST_SHOWN = 3
-#: How much of a file is looked at to say what it is about.
+#: Bytes of a file that are read to describe it.
 _OPENING = 64 * 1024
-#: How the line of a message begins; what is in it does not matter here.
+#: The beginning of a message's line.
 _MESSAGE = b'{"type":"message"'
-#: Shorter beginnings of an id are typed by mistake.
+#: A shorter beginning of an id is taken for a mistake.
 _SHORTEST_PREFIX = 4
 
 
@@ -31,50 +31,50 @@ class Stored(Struct, frozen=True):
 
     id: str
     path: str
-    #: When its file was last written, in seconds since 1970.
+    #: When it was last written, in seconds since 1970.
     changed: float
 
 
 class Opening(Struct, frozen=True):
-    """How a session began: for lists."""
+    """How a session began, for lists."""
 
     cwd: str = ""
     model: str | None = None
     started: float = 0.0
-    #: The first thing the user said.
+    #: The first prompt.
     prompt: str = ""
 
 
 class SessionsStore:
-    """The sessions of one project. Reads folders when asked; nothing is remembered."""
+    """The sessions of one project. Nothing is cached."""
 
     def __init__(self, env: Mapping[str, str], cwd: str) -> None:
         self._all = os.path.join(state_dir(env), "sessions")
-        #: Give it to Transcript.create.
+        #: For Transcript.create.
         self.folder = os.path.join(self._all, project_slug(cwd))
 
     def path(self, session_id: str) -> str:
         return os.path.join(self.folder, session_id + _ENDING)
 
     def sessions(self) -> tuple[Stored, ...]:
-        """The newest first."""
+        """Newest first."""
         return _stored(self.folder)
 
     def last(self, but: str = "") -> Stored:
-        """The newest but that one in which somebody said something. Raises TranscriptError when there is none."""
+        """The newest with a message in it, other than `but`. Raises TranscriptError when there is none."""
         for each in self.sessions():
-            if each.id != but and _was_spoken_in(each.path):
+            if each.id != but and _has_message(each.path):
                 return each
         raise TranscriptError("there is no earlier session in this project")
 
     def find(self, wanted: str) -> Stored:
-        """By its id or the beginning of it. Raises TranscriptError that says what there is instead."""
+        """By its id or the beginning of it. Raises TranscriptError with a hint."""
         here = self.sessions()
         found = _matching(here, wanted)
         if len(found) == 1:
             return found[0]
         if found:
-            raise TranscriptError(f"several sessions begin so: {', '.join(_ids(found))}")
+            raise TranscriptError(f"several sessions begin like this: {', '.join(_ids(found))}")
         elsewhere = _matching(self._elsewhere(), wanted)
         if elsewhere:
             where = one_line(opening(elsewhere[0].path).cwd, 300) or "another project"
@@ -91,7 +91,7 @@ class SessionsStore:
 
 
 def new_session_id() -> str:
-    """A random UUID: hooks of other agents expect one."""
+    """A random UUID, as hooks of other agents expect."""
     raw = bytearray(os.urandom(16))
     raw[6] = raw[6] & 0x0F | 0x40
     raw[8] = raw[8] & 0x3F | 0x80
@@ -100,14 +100,14 @@ def new_session_id() -> str:
 
 
 def project_slug(cwd: str) -> str:
-    """A name for a project's folder that people can read and no two projects share."""
+    """A readable folder name that no two projects share."""
     project = upward(os.path.realpath(cwd))[-1]
     readable = re.sub(r"[^A-Za-z0-9]+", "-", project).strip("-")[-_WIDEST_SLUG:]
     return f"{readable or 'root'}-{crc32(os.fsencode(project)):08x}"
 
 
 def opening(path: str) -> Opening:
-    """What is known from the first lines; nothing when they cannot be read."""
+    """What the first lines say; empty when they cannot be read."""
     session: SessionRecord | None = None
     prompt = ""
     for line in _first_lines(path):
@@ -125,8 +125,8 @@ def opening(path: str) -> Opening:
     return Opening(session.cwd, session.model, session.started, prompt)
 
 
-def _was_spoken_in(path: str) -> bool:
-    """Or may have been: a first message may be longer than what is looked at."""
+def _has_message(path: str) -> bool:
+    """Or may have one: the first message may be longer than what is read."""
     lines = _first_lines(path)
     return sum(map(len, lines)) + len(lines) > _OPENING or any(line.startswith(_MESSAGE) for line in lines)
 
@@ -149,7 +149,7 @@ def _stored(folder: str) -> tuple[Stored, ...]:
                     changed = entry.stat(follow_symlinks=False).st_mtime
                     found.append(Stored(entry.name.removesuffix(_ENDING), entry.path, changed))
     except OSError:
-        # Not there, or gone while it was read.
+        # Missing, or removed meanwhile.
         pass
     return tuple(sorted(found, key=lambda each: (-each.changed, each.id)))
 

@@ -1,4 +1,4 @@
-"""The conversation on disk, written as it happens: a killed agent loses at most the line it was writing."""
+"""Writes a transcript as the conversation happens: a killed agent loses at most the line it was writing."""
 
 import errno
 import os
@@ -11,7 +11,7 @@ from msgspec.structs import asdict, replace
 
 from hookline.agent.messages import Message
 from hookline.agent.models.port import Usage
-from hookline.agent.safe_files import NotOursError, opened_for_appending
+from hookline.agent.safe_files import FileTakenError, opened_for_appending
 from hookline.agent.tools.base import MAIN
 from hookline.agent.transcript.reader import EarlierSession, earlier_session, read_transcript
 from hookline.agent.transcript.records import (
@@ -27,34 +27,34 @@ from hookline.agent.transcript.records import (
 from hookline.model.errors import HooklineError
 from hookline.model.safe_text import one_line
 
-#: What waits for a disk that is full. Beyond it the oldest go.
+#: Bytes kept while the disk is full. Beyond it the oldest records are dropped.
 _MOST_WAITING = 32 * 1024 * 1024
 _PROBLEMS_KEPT = 20
 _ID = re.compile(r"[A-Za-z0-9][\w.-]{0,127}", re.ASCII)
 
 
 class TranscriptError(HooklineError):
-    """A session cannot be begun or resumed under this name; the message says why."""
+    """The session cannot be started or resumed; the message says why."""
 
 
-def _say_nothing(problem: str) -> None:
+def _ignore(problem: str) -> None:
     del problem
 
 
 class Transcript:
-    """Appends records to one file. A write that fails is told once; the records wait and the session goes on."""
+    """Appends records to one file. If a write fails, the records are kept for later and the session goes on."""
 
     def __init__(
         self,
         path: str,
         *,
         past: EarlierSession | None = None,
-        report: Callable[[str], None] = _say_nothing,
+        report: Callable[[str], None] = _ignore,
         clock: Callable[[], float] = time.time,
         most_waiting: int = _MOST_WAITING,
     ) -> None:
         self.path = path
-        #: What was there before, when this is a session that is resumed.
+        #: The earlier session, if this one resumes it.
         self.past = past if past is not None else EarlierSession()
         self._report = report
         self._clock = clock
@@ -62,7 +62,7 @@ class Transcript:
         self._fd: int | None = None
         self._waiting: deque[bytes] = deque()
         self._waiting_bytes = 0
-        #: Bytes of the first waiting line that are in the file already.
+        #: Bytes of the first waiting line that are written already.
         self._begun = 0
         self._problems: list[str] = []
 
@@ -73,10 +73,10 @@ class Transcript:
         session_id: str,
         facts: SessionFacts,
         *,
-        report: Callable[[str], None] = _say_nothing,
+        report: Callable[[str], None] = _ignore,
         clock: Callable[[], float] = time.time,
     ) -> "Transcript":
-        """A new file. Raises TranscriptError for an id that cannot be one, or is taken; a bad disk raises nothing."""
+        """A new file. Raises TranscriptError for a bad or taken id; a bad disk is only reported."""
         if _ID.fullmatch(session_id) is None:
             raise TranscriptError(f"{one_line(session_id, 80)!r} cannot be the id of a session")
         transcript = cls(os.path.join(folder, f"{session_id}.jsonl"), report=report, clock=clock)
@@ -90,25 +90,25 @@ class Transcript:
         cls,
         path: str,
         *,
-        report: Callable[[str], None] = _say_nothing,
+        report: Callable[[str], None] = _ignore,
         clock: Callable[[], float] = time.time,
     ) -> "Transcript":
-        """Go on with a file; `past` tells what it holds. Raises TranscriptError when it is not there or in use."""
+        """Go on with a file; `past` is what it holds. Raises TranscriptError when it is missing or in use."""
         transcript = cls(path, report=report, clock=clock)
         try:
             transcript._fd = opened_for_appending(path, 0)
-        except (OSError, ValueError, NotOursError) as error:
+        except (OSError, ValueError, FileTakenError) as error:
             raise TranscriptError(one_line(f"the session cannot be resumed: {error}", 500)) from None
         read = read_transcript(path)
         if not read.records:
-            # Whatever it is, it is not ours to mend.
+            # Not a transcript: leave it as it is.
             transcript.close()
             why = "; ".join(read.problems) or "it is empty"
             raise TranscriptError(one_line(f"{path} is not a transcript: {why}", 500))
-        transcript._mend(read.torn_at, unended=read.unended)
+        transcript._repair(read.torn_at, unended=read.unended)
         transcript.past = earlier_session(read)
         for problem in read.problems:
-            transcript._say(problem)
+            transcript._tell(problem)
         return transcript
 
     @property
@@ -116,20 +116,20 @@ class Transcript:
         return tuple(self._problems)
 
     def append(self, record: Record) -> None:
-        """In the file when this returns, unless the disk says no."""
+        """It is in the file when this returns, unless the disk fails."""
         if not isinstance(record, SessionRecord) and not record.at:
             record = replace(record, at=self._clock())
         try:
             line = encoded(record)
         except ValueError as error:
-            self._say(f"a record cannot be written: {error}")
+            self._tell(f"a record cannot be written: {error}")
             return
         self._waiting.append(line)
         self._waiting_bytes += len(line)
         try:
             self._write()
-        except (OSError, ValueError, NotOursError) as error:
-            self._say(_unwritable(error, self.path))
+        except (OSError, ValueError, FileTakenError) as error:
+            self._tell(_unwritable(error, self.path))
             self._drop_oldest()
 
     def message(self, message: Message, who: str = MAIN) -> None:
@@ -142,7 +142,7 @@ class Transcript:
         self.append(ClearRecord())
 
     def compacted(self, summary: str, kept: Sequence[Message]) -> None:
-        """`kept` is the whole conversation as it is from now on."""
+        """`kept` is the whole conversation from now on."""
         self.append(CompactionRecord(summary=summary, kept=tuple(kept)))
 
     def close(self) -> None:
@@ -154,13 +154,13 @@ class Transcript:
         try:
             self._fd = opened_for_appending(self.path, os.O_CREAT | os.O_EXCL)
         except FileExistsError:
-            said = one_line(f"there is a session with this id already: {self.path}", 500)
+            said = one_line(f"a session with this id exists: {self.path}", 500)
             raise TranscriptError(said) from None
-        except (OSError, ValueError, NotOursError) as error:
-            self._say(_unwritable(error, self.path))
+        except (OSError, ValueError, FileTakenError) as error:
+            self._tell(_unwritable(error, self.path))
 
-    def _mend(self, torn_at: int | None, *, unended: bool) -> None:
-        """Let the next record stand on a line of its own."""
+    def _repair(self, torn_at: int | None, *, unended: bool) -> None:
+        """Make sure that the next record begins a new line."""
         if self._fd is None:
             return
         try:
@@ -169,14 +169,14 @@ class Transcript:
             elif unended:
                 os.write(self._fd, b"\n")
         except OSError as error:
-            self._say(_unwritable(error, self.path))
+            self._tell(_unwritable(error, self.path))
 
     def _write(self) -> None:
         if self._fd is None:
             self._fd = opened_for_appending(self.path, os.O_CREAT)
         while self._waiting:
             line = self._waiting[0]
-            # A disk that fills up takes a part of the line; the rest follows when it has room again.
+            # A disk that fills up takes part of a line; the rest follows when there is room.
             written = os.write(self._fd, memoryview(line)[self._begun :])
             if written == 0:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -187,13 +187,13 @@ class Transcript:
                 self._begun = 0
 
     def _drop_oldest(self) -> None:
-        # The first may be in the file by half, and its rest has to follow.
+        # Part of the first may be in the file already, so its rest has to follow.
         while self._waiting_bytes > self._most_waiting and len(self._waiting) > 1:
             self._waiting_bytes -= len(self._waiting[1])
             del self._waiting[1]
-            self._say(f"records of the transcript are lost: too many wait to be written ({self.path})")
+            self._tell(f"records of the transcript were dropped: too many could not be written ({self.path})")
 
-    def _say(self, problem: str) -> None:
+    def _tell(self, problem: str) -> None:
         said = one_line(problem, 500)
         if said not in self._problems and len(self._problems) < _PROBLEMS_KEPT:
             self._problems.append(said)

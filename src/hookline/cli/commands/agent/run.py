@@ -16,8 +16,8 @@ from hookline.agent.build import AgentHost, AgentOptions, BuiltAgent, build_agen
 from hookline.agent.hooks import EventLog
 from hookline.agent.mcp.servers import McpServers
 from hookline.agent.models.choose import default_model, provider_model
-from hookline.agent.models.hook_models import HookTool, ModelAgentRunner, ModelCompleter
-from hookline.agent.models.hook_tools import looking_tools
+from hookline.agent.models.hook_models import ModelAgentRunner, ModelCompleter
+from hookline.agent.models.hook_tools import HookTool, read_only_tools
 from hookline.agent.models.port import ModelPort, RequestLog
 from hookline.agent.ports import Listener, UserPort
 from hookline.agent.session.session import Agent, PromptResult
@@ -51,7 +51,7 @@ async def run(args: argparse.Namespace) -> ExitStatus:
     lines = _lines(args)
     log, processes = EventLog(keep=args.json), Processes(containment="subreaper")
     servers = McpServers()
-    engine = _engine(port, model, processes, servers, looking_tools(cwd, env))
+    engine = _engine(port, model, processes, servers, read_only_tools(cwd, env))
     engine.journal.subscribe(log.ran)
     asker = LineAsker(lines, note) if lines is not None else None
     result: PromptResult | None = None

@@ -1,11 +1,96 @@
-"""HTML as text a model can read: headings, lists, links and code keep their shape, the rest is prose."""
+"""A web page: fetched from a checked address, and its HTML as text. Imported with the first fetch: it is heavy."""
 
+import ipaddress
 import re
-from collections.abc import Mapping
+import ssl
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
 from html.parser import HTMLParser
 from urllib.parse import urljoin
 
-from hookline.agent.tools.off_loop import Patience
+import httpcore2
+from httpx2 import create_ssl_context
+from msgspec import Struct
+
+from hookline.agent.tools.off_loop import WorkLimit
+from hookline.handlers.http.addresses import RefusedAddressError, Resolver, check_addresses, resolve, unmapped
+from hookline.handlers.http.client import Body
+from hookline.handlers.http.network import PinnedBackend
+from hookline.handlers.http.urls import Target
+
+_CONNECT_SECONDS = 10.0
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_HEADERS = (
+    (b"User-Agent", b"hookline-agent"),
+    (b"Accept", b"text/html, text/plain, application/json;q=0.9, */*;q=0.5"),
+    (b"Accept-Encoding", b"gzip"),
+    (b"Connection", b"close"),
+)
+
+
+class Page(Struct, frozen=True):
+    """The answer of a server."""
+
+    status: int
+    content_type: str
+    body: bytes
+    truncated: bool
+    #: The target of a redirect.
+    location: str | None = None
+
+
+async def get(
+    target: Target,
+    *,
+    most: int,
+    local: bool,
+    resolver: Resolver | None = None,
+    tls: ssl.SSLContext | None = None,
+) -> Page:
+    """`local` allows addresses of this machine and of private networks. Raises whatever went wrong."""
+    backend = PinnedBackend(
+        resolver or resolve, loopback_only=False, check=_anywhere if local else _public_only
+    )
+    context = (tls or create_ssl_context(trust_env=False)) if target.scheme == "https" else None
+    request = httpcore2.Request(
+        "GET",
+        httpcore2.URL(scheme=target.scheme, host=target.host, port=target.port, target=target.resource),
+        headers=[(b"Host", target.authority.encode()), *_HEADERS],
+        extensions={"timeout": {"connect": _CONNECT_SECONDS}},
+    )
+    async with httpcore2.AsyncConnectionPool(ssl_context=context, network_backend=backend) as pool:
+        response = await pool.handle_async_request(request)
+        try:
+            return await _read(response, most)
+        finally:
+            await response.aclose()
+
+
+async def _read(response: httpcore2.Response, most: int) -> Page:
+    headers = {
+        name.lower().decode("latin-1"): value.decode("latin-1").strip() for name, value in response.headers
+    }
+    kind = headers.get("content-type", "")
+    if response.status in _REDIRECTS:
+        return Page(response.status, kind, b"", truncated=False, location=headers.get("location", ""))
+    body = Body(headers.get("content-encoding", ""), most)
+    async with aclosing(response.aiter_stream()) as parts:
+        kept = await body.read(parts)
+    return Page(response.status, kind, kept, body.truncated)
+
+
+def _public_only(addresses: Sequence[str], *, loopback_only: bool) -> list[str]:
+    usable = check_addresses(addresses, loopback_only=loopback_only)
+    for address in usable:
+        if ipaddress.ip_address(address).is_loopback:
+            raise RefusedAddressError(f"{address} is this machine")
+    return usable
+
+
+def _anywhere(addresses: Sequence[str], *, loopback_only: bool) -> list[str]:
+    del loopback_only
+    return [str(unmapped(ipaddress.ip_address(address))) for address in addresses]
+
 
 _SILENT = frozenset({"script", "style", "noscript", "template", "svg", "iframe", "object", "head"})
 _BLOCKS = frozenset(
@@ -23,11 +108,11 @@ _BLANKS = re.compile(r"[ \t\r\f\v\xa0]+")
 _MANY_LINES = re.compile(r"\n[ ]*(\n[ ]*)+")
 
 
-def page_text(html: str, address: str, patience: Patience) -> str:
-    """The page's title and what a reader would see of it."""
+def page_text(html: str, address: str, limit: WorkLimit) -> str:
+    """The page's title and visible text; headings, lists, links and code keep their shape."""
     page = _Page(address)
     for begin in range(0, len(html), _CHUNK):
-        if patience.over or len(page.rawdata) > _LONGEST_TAG:
+        if limit.over or len(page.rawdata) > _LONGEST_TAG:
             break
         page.feed(html[begin : begin + _CHUNK])
     return page.finished()
@@ -58,7 +143,7 @@ class _Page(HTMLParser):
         if tag in _SILENT:
             self._silent.append(tag)
         if self._silent:
-            # A head that nobody closed ends where the body begins.
+            # A head that is never closed ends where the body begins.
             if tag == "body":
                 self._silent.clear()
             return
