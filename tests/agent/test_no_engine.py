@@ -87,7 +87,7 @@ def test_the_agents_parts_do_not_load_the_engines_configuration(tmp_path: Path) 
         "mcp",
         "pydantic",
         "rich",
-        "hookline.dialects.dialect",
+        "hookline.dialects.native",
         "hookline.config.load",
     ]
     code = (
