@@ -430,7 +430,7 @@ _PERMISSIONS: Mapping[str, str] = MappingProxyType(
     {
         "ask": "the user would be asked; without a user to ask, the call is denied",
         "allow": "the call would run without asking the user",
-        "defer": "the decision would be left to something outside the agent",
+        "defer": "the decision would be left open, for something outside the agent to make",
     }
 )
 
