@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from hookline.cli.parsers import add_hook_option, add_json_option, add_source_options, command_parser
+from hookline.cli.main import add_hook_option, add_json_option, add_source_options, command_parser
 
 _DESCRIPTION = """A coding agent for the terminal: it reads, edits and runs commands in a project, and every
 moment of its life is an event your hooks can see, change or stop.

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hookline.cli.parsers import add_json_option, add_model_option, add_source_options, command_parser
+from hookline.cli.main import add_json_option, add_model_option, add_source_options, command_parser
 
 _DESCRIPTION = """Run your hooks again and again on sample payloads and say how long they take: each hook, and
 each event as a whole. The hooks really run, with all they do: --dry-run lists them, --only picks

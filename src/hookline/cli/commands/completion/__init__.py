@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hookline.cli.parsers import command_parser
+from hookline.cli.main import command_parser
 
 SHELLS = ("bash", "zsh", "fish")
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hookline.cli.parsers import add_json_option, add_source_options, command_parser
+from hookline.cli.main import add_json_option, add_source_options, command_parser
 
 _DESCRIPTION = """Find every configuration of every agent for this directory and user, and say what is wrong with it:
 hooks that never run, that cannot start, that fail open. No hook is run and no file is changed."""

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hookline.cli.parsers import add_json_option, command_parser
+from hookline.cli.main import add_json_option, command_parser
 
 _DESCRIPTION = """The events hooks can react to, when each one fires and what hooks may do there.
 With EVENT: what the agents call it, its payload, its answers and how it behaves, with examples.

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hookline.cli.parsers import (
+from hookline.cli.main import (
     add_event_options,
     add_hook_option,
     add_json_option,

@@ -3,8 +3,8 @@
 import argparse
 from typing import Any, NoReturn
 
+from hookline.cli.main import command_parser
 from hookline.cli.output import ExitStatus, note
-from hookline.cli.parsers import command_parser
 
 _DESCRIPTION = """Hookline as one hook inside another agent: reads that agent's payload from standard input, runs the
 hooks configured for Hookline and for other agents, and answers with that agent's exit code and output.

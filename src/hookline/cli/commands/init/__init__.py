@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hookline.cli.parsers import add_json_option, command_parser
+from hookline.cli.main import add_json_option, command_parser
 
 _DESCRIPTION = """Write a first guard into .hookline/hooks.toml and show what it says to two commands.
 A file that exists is not changed."""

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hookline.cli.parsers import add_json_option, add_source_options, command_parser
+from hookline.cli.main import add_json_option, add_source_options, command_parser
 
 _DESCRIPTION = """The hooks that are configured for this directory and user, by event, in the order they would run:
 what each one matches, what it runs, its mode, its timeout and where it is configured. Nothing is run.

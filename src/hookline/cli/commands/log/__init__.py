@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hookline.cli.parsers import add_json_option, command_parser
+from hookline.cli.main import add_json_option, command_parser
 
 DECISIONS = ("block", "deny", "ask", "defer", "allow", "pass")
 STATUSES = (

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hookline.cli.parsers import add_json_option, command_parser
+from hookline.cli.main import add_json_option, command_parser
 
 _DESCRIPTION = """Print a JSON Schema (2020-12): of what a hook is given at an event, of what it may answer there, or of
 Hookline's own configuration file. Without arguments, list them.
