@@ -22,7 +22,7 @@ from hookline.events import (
 )
 from hookline.model.hook import Hook
 from hookline.model.outcome import Outcome
-from hookline.model.policy import CAUSES, CLOSED, OPEN, Cause, Reaction
+from hookline.model.policy import CAUSES, FAIL_CLOSED, FAIL_OPEN, Cause, Reaction
 from hookline.model.raw import Broke, Exited, RawResult, Returned
 from hookline.model.wire import Call, Decoded
 from tests.engine.scripted_hooks import HANGS, ScriptedHost, scripted
@@ -77,7 +77,7 @@ def test_every_cause_under_every_reaction_on_every_blocking_event(
 
 @pytest.mark.parametrize("event", EVENTS.values(), ids=lambda event: event.name)
 def test_native_guards_fail_closed_and_everything_else_open(event: EventSpec[Any]) -> None:
-    assert HOME.policy(event).failures is (CLOSED if event.guard else OPEN)
+    assert HOME.policy(event).failures is (FAIL_CLOSED if event.guard else FAIL_OPEN)
 
 
 def test_the_native_guards_are_these_three() -> None:
@@ -189,7 +189,7 @@ def test_what_a_hook_may_not_do_is_dropped_and_its_run_says_so() -> None:
 
 
 def test_a_policy_may_make_asking_too_much_a_failure() -> None:
-    strict = replace(HOME.policy(POST_TOOL_USE), on_clipped="fail", may=May.BLOCK, failures=CLOSED)
+    strict = replace(HOME.policy(POST_TOOL_USE), on_clipped="fail", may=May.BLOCK, failures=FAIL_CLOSED)
     answer = Returned({"hookSpecificOutput": {"additionalContext": "text"}})
     host = ScriptedHost([scripted("guard", POST_TOOL_USE, strict, HOME.wire, answer)])
     assert host.fire(POST_TOOL_USE, sample(POST_TOOL_USE)).blocked

@@ -37,7 +37,7 @@ async def dispatch(session: "Session", event: EventSpec[P], payload: P) -> Outco
         return GO_ON
 
     state = DispatchState(session, event, payload)
-    for lane in lanes:  # every lane runs: a block in one must not blind the audit in another
+    for lane in lanes:  # later lanes still run, so audit hooks see blocked calls
         selected = select(lane, event, state.payload, session)  # matcher, condition, once
         answers = await run_lane(lane, state, selected) if selected else ()  # run, decode, judge
         state.add_lane(lane, answers)  # merge; the next lane sees what this one rewrote
@@ -74,7 +74,7 @@ class DispatchState:
         self.payload = payload
         self.outcome = GO_ON
         self.results: list[LaneResult] = []
-        #: Outcomes that are no lane's own: votes of guards that were asked again, rewrites that failed.
+        #: Outcomes not produced by a lane: votes of guards that were asked again, rewrites that failed.
         self.unlaned: list[LaneOutcome] = []
         self._limits = False
 

@@ -41,8 +41,8 @@ class PreparedHook:
         self.key: object = (hook.event.name, hook.identity if hook.identity is not None else hook)
         self._source: str | None = None
 
-    def broken(self, why: str) -> "PreparedHook":
-        """The same hook, unable to run: it fails not_started under its policy."""
+    def marked_broken(self, why: str) -> "PreparedHook":
+        """The same hook with a reason why it cannot run: it fails not_started under its policy."""
         return PreparedHook(replace(self.hook, broken=why), self.handler)
 
     @property
@@ -57,7 +57,7 @@ def prepare(hooks: Iterable[Hook], handlers: Mapping[str, Handler]) -> list[Prep
     return [PreparedHook(hook, handlers.get(hook.kind)) for hook in hooks]
 
 
-class Matching(Struct, frozen=True):
+class MatchedHooks(Struct, frozen=True):
     """The hooks of a lane whose matcher fits a subject; `final` when there is nothing else to check."""
 
     hooks: tuple[PreparedHook, ...]
@@ -88,9 +88,9 @@ class Lane:
         self.guards = any(prepared.may & May.BLOCK for prepared in hooks)
         self.all_waited = policy.waits and all(prepared.hook.waiting == "wait" for prepared in hooks)
         self._subject = hooks[0].hook.event.subject
-        self._memory: dict[str, Matching] = {}
+        self._memory: dict[str, MatchedHooks] = {}
 
-    def matching(self, payload: Any) -> Matching:
+    def matching(self, payload: Any) -> MatchedHooks:
         """The hooks whose matcher fits, remembered per subject."""
         subject = self.subject_of(payload)
         found = self._memory.get(subject)
@@ -111,7 +111,7 @@ class Lane:
         return found if isinstance(found, str) else ""
 
 
-def _match(hooks: Iterable[PreparedHook], subject: str) -> Matching:
+def _match(hooks: Iterable[PreparedHook], subject: str) -> MatchedHooks:
     kept: list[PreparedHook] = []
     seen: set[object] = set()
     for prepared in hooks:
@@ -124,7 +124,7 @@ def _match(hooks: Iterable[PreparedHook], subject: str) -> Matching:
                 continue
             seen.add(identity)
         kept.append(found)
-    return Matching(tuple(kept), final=not any(p.hook.condition is not None or p.hook.once for p in kept))
+    return MatchedHooks(tuple(kept), final=not any(p.hook.condition is not None or p.hook.once for p in kept))
 
 
 Lanes = tuple[Lane, ...]
@@ -251,7 +251,7 @@ def select(lane: Lane, event: EventSpec[Any], payload: Any, session: "Session") 
 
 
 def check_matcher(prepared: PreparedHook, subject: str) -> PreparedHook | None:
-    """The hook when its matcher fits; a matcher that raises is a failure of the hook, never a no."""
+    """The hook when its matcher fits; a matcher that raises is a failed hook, not treated as a non-match."""
     hook = prepared.hook
     if hook.mode == "off":
         return None
@@ -260,7 +260,7 @@ def check_matcher(prepared: PreparedHook, subject: str) -> PreparedHook | None:
     try:
         return prepared if hook.matcher.matches(subject) else None
     except Exception as problem:  # noqa: BLE001 a matcher may come from the host
-        return prepared.broken(
+        return prepared.marked_broken(
             f"its matcher {hook.matcher.text!r} failed: {type(problem).__name__}: {problem}"
         )
 
@@ -268,14 +268,14 @@ def check_matcher(prepared: PreparedHook, subject: str) -> PreparedHook | None:
 def check_condition(
     prepared: PreparedHook, event: EventSpec[Any], payload: Any, session: "Session"
 ) -> PreparedHook | None:
-    """The hook when its condition holds; a condition that raises is a failure of the hook, never a no."""
+    """The hook when its condition holds; a condition that raises is a failed hook, not treated as a non-match."""
     condition = prepared.hook.condition
     if condition is None:
         return prepared
     try:
         return prepared if condition.holds(event, payload, session.scene) else None
     except Exception as problem:  # noqa: BLE001 a condition may come from the host
-        return prepared.broken(
+        return prepared.marked_broken(
             f"its condition {condition.text!r} failed: {type(problem).__name__}: {problem}"
         )
 

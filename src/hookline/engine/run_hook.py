@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 #: Answers longer than this are decoded in a thread, so that they do not hold up the event loop.
 _LONG = 64 * 1024
 
-#: A hook that gave no answer outranks one that said no: its reason is the one to read.
+#: A failure's reason is shown before a denial's.
 _NO_ANSWER_RANK = 9
 
 _STATUS: dict[Cause, Status] = {
@@ -66,7 +66,7 @@ class HookAnswer(Struct, frozen=True):
     outcome: Outcome
     payload: Any
     #: It failed, and that failure stops the action.
-    closed: bool = False
+    failed_closed: bool = False
 
 
 class Judgement(Struct, frozen=True):
@@ -78,15 +78,13 @@ class Judgement(Struct, frozen=True):
     dropped: tuple[str, ...] = ()
     passed_without_answer: bool = False
     #: It failed, and its failure stops the action; or the lane, where there is no action to stop.
-    closed: bool = False
+    failed_closed: bool = False
 
 
 PASSED = Judgement()
 DETACHED = Judgement(status="detached")
 #: It was to run in the background after another hook, and that one ended the lane.
-SKIPPED = Judgement(
-    status="skipped", failure=Broke("not_started", "an earlier hook failed and lets none run after it")
-)
+SKIPPED = Judgement(status="skipped", failure=Broke("not_started", "an earlier hook ended the lane"))
 CANCELLED = Judgement(status="cancelled", failure=Broke("cancelled", "the dispatch was cancelled"))
 
 
@@ -108,9 +106,9 @@ async def run_hook(
             judged = DETACHED
             engine.background.adopt(finish_detached(state, prepared, call, raw.rest, started))
         elif _is_long(raw):
-            judged = await asyncio.to_thread(decode, state, prepared, call, raw)
+            judged = await asyncio.to_thread(decode_and_judge, state, prepared, call, raw)
         else:
-            judged = decode(state, prepared, call, raw)
+            judged = decode_and_judge(state, prepared, call, raw)
     except asyncio.CancelledError:
         record(state, prepared, call, Broke("cancelled"), CANCELLED, started, recheck=recheck)
         raise
@@ -119,7 +117,7 @@ async def run_hook(
     record(state, prepared, call, raw, judged, started, recheck=recheck)
     if hook.mode == "shadow":  # run and recorded, never applied
         return HookAnswer(prepared, GO_ON, payload)
-    return HookAnswer(prepared, judged.outcome, payload, judged.closed)
+    return HookAnswer(prepared, judged.outcome, payload, judged.failed_closed)
 
 
 def call_for(
@@ -147,7 +145,7 @@ async def finish_detached(
     except asyncio.CancelledError:
         record(state, prepared, call, Broke("cancelled"), CANCELLED, started)
         raise
-    judged = decode(state, prepared, call, raw)
+    judged = decode_and_judge(state, prepared, call, raw)
     outcome = judged.outcome if prepared.hook.mode == "enforce" else GO_ON
     # A hook that could not start has found nothing: only an answer of its own wakes the agent.
     too_late = deliver(state.session.inbox, call, outcome, prepared.source, may_wake=judged.failure is None)
@@ -217,7 +215,7 @@ def _is_long(raw: RawResult) -> bool:
     )
 
 
-def decode(state: "DispatchState", prepared: PreparedHook, call: Call, raw: RawResult) -> Judgement:
+def decode_and_judge(state: "DispatchState", prepared: PreparedHook, call: Call, raw: RawResult) -> Judgement:
     """What a raw result says, and what of it counts."""
     if type(raw) is Refused:
         return _refused(prepared, raw)
@@ -235,7 +233,7 @@ def _refused(prepared: PreparedHook, raw: Broke) -> Judgement:
     if hook.required or hook.scope == "managed":
         reason = f"required hook {hook.name} may not run: {raw.detail}"
         judged = judge(prepared, Decoded(Outcome(votes=(Vote("block", reason),))), attended=True)
-    return Judgement(judged.outcome, "untrusted", raw, judged.dropped, closed=judged.outcome.blocked)
+    return Judgement(judged.outcome, "untrusted", raw, judged.dropped, failed_closed=judged.outcome.blocked)
 
 
 def judge(prepared: PreparedHook, decoded: Decoded, *, attended: bool) -> Judgement:
@@ -257,7 +255,7 @@ def judge(prepared: PreparedHook, decoded: Decoded, *, attended: bool) -> Judgem
         failure,
         (*dropped, *decoded.ignored),
         passed_without_answer=reaction in ("pass", "warn") and not outcome.votes,
-        closed=reaction == "block" or prepared.hook.reaction(failure.cause) == "block",
+        failed_closed=reaction == "block" or prepared.hook.reaction(failure.cause) == "block",
     )
 
 

@@ -14,7 +14,7 @@ from hookline.engine.run_hook import (
     Judgement,
     call_for,
     call_handler,
-    decode,
+    decode_and_judge,
     finish_detached,
     record,
     run_hook,
@@ -92,7 +92,9 @@ def _ends_lane(policy: Policy, prepared: PreparedHook, answer: HookAnswer | Judg
         return answer.outcome.blocked
     if policy.stop_on == "closed":
         # A hook that fails closed is a strict one: it ends the lane when it blocks, too.
-        return answer.closed or (answer.outcome.blocked and prepared.hook.reaction("crashed") == "block")
+        return answer.failed_closed or (
+            answer.outcome.blocked and prepared.hook.reaction("crashed") == "block"
+        )
     return False
 
 
@@ -142,7 +144,7 @@ def _detach(state: "DispatchState", prepared: PreparedHook, call: Call) -> None:
     if background.full:
         why = "the engine is closed" if background.closed else "too many hooks are running in the background"
         raw = Broke("not_started", why)
-        record(state, prepared, call, raw, decode(state, prepared, call, raw), started)
+        record(state, prepared, call, raw, decode_and_judge(state, prepared, call, raw), started)
         return
     record(state, prepared, call, None, DETACHED, started)
     _expect_wake(state, prepared)

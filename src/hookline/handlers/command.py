@@ -98,6 +98,7 @@ class CommandHandler:
         result = await self._processes.run(
             argv,
             stdin=encoded.document,
+            # The entry's variables once more, last: they also override those of the wire.
             env={**env, **encoded.env, **spec.env},
             cwd=cwd,
             timeout=call.timeout,

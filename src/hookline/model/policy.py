@@ -21,9 +21,9 @@ Reaction = Literal["pass", "warn", "ask", "block"]
 Placement = Literal["system", "conversation", "user", "tool_result", "transient"]
 Lives = Literal["session", "turn", "call"]
 
-#: The failure tables that most policies use.
-CLOSED: Mapping[Cause, Reaction] = MappingProxyType(dict[Cause, Reaction].fromkeys(CAUSES, "block"))
-OPEN: Mapping[Cause, Reaction] = MappingProxyType(
+#: What a failure does, by its cause: the tables that most policies use.
+FAIL_CLOSED: Mapping[Cause, Reaction] = MappingProxyType(dict[Cause, Reaction].fromkeys(CAUSES, "block"))
+FAIL_OPEN: Mapping[Cause, Reaction] = MappingProxyType(
     {cause: "block" if cause == "cancelled" else "warn" for cause in CAUSES}
 )
 
@@ -46,13 +46,14 @@ class Policy(Struct, frozen=True, kw_only=True, eq=False):
     waits: bool = True
     run: Literal["parallel", "serial", "serial_if_asked", "rewriters_first"] = "parallel"
     sees: Literal["original", "current"] = "original"
+    #: What ends a serial lane early: nothing, a block, or a failure of a hook that fails closed.
     stop_on: Literal["never", "block", "closed"] = "never"
     #: What of a lane counts after a block: everything, only what the first hook that blocked said, or what
     #: all of them decided and their messages to the user, without rewrites and text for the model.
     keep: Literal["all", "block_only", "decision_only"] = "all"
     settle: Literal["all", "first_answer"] = "all"
     reasons: Literal["first", "joined", "blocks_joined"] = "first"
-    failures: Mapping[Cause, Reaction] = OPEN
+    failures: Mapping[Cause, Reaction] = FAIL_OPEN
     limit: Limit | None = None
     #: Seconds that all hooks of one dispatch share; a hook gets what is left of it.
     budget: float | None = None

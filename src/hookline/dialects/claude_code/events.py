@@ -12,13 +12,13 @@ from msgspec import Struct
 from hookline.dialects.dialect import DialectEvent
 from hookline.model import events as e
 from hookline.model.events import EventSpec, May
-from hookline.model.policy import CLOSED, OPEN, Cause, Limit, Policy, Reaction
+from hookline.model.policy import FAIL_CLOSED, FAIL_OPEN, Cause, Limit, Policy, Reaction
 
 NAME: Final = "claude-code"
 
 #: Events whose output is ignored: failures are silent.
 _SILENT: Final[Mapping[Cause, Reaction]] = MappingProxyType(
-    {cause: "block" if cause == "cancelled" else "pass" for cause in OPEN}
+    {cause: "block" if cause == "cancelled" else "pass" for cause in FAIL_OPEN}
 )
 
 _ALL_KINDS: Final = ("command", "http", "mcp_tool", "prompt", "agent")
@@ -147,7 +147,7 @@ ROWS: Final[Mapping[str, Row]] = MappingProxyType(
         ),
         "WorktreeCreate": Row(
             e.WORKTREE_CREATE, matched=False, exit_2_blocks=True, reads=_NOTHING,
-            policy={"block_means": "cancel", "failures": CLOSED},
+            policy={"block_means": "cancel", "failures": FAIL_CLOSED},
         ),
         "WorktreeRemove": Row(e.WORKTREE_REMOVE, matched=False, reads=_NOTHING),
         "PreCompact": Row(

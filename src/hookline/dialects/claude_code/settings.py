@@ -205,7 +205,7 @@ class EntryReader(family.EntryReader):
             return replace(spec, allowed_env_vars=names)
         return spec
 
-    def broken(self, spec: Any) -> str | None:
+    def why_broken(self, spec: Any) -> str | None:
         """Why an entry in order may not run all the same. It stays, so that each of its runs says so."""
         allowed = self.file.limits.urls
         if self.mistakes or allowed is None or not isinstance(spec, HttpSpec):

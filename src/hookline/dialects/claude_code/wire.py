@@ -158,7 +158,7 @@ class ClaudeCodeWire(family.ResultReader):
     def failed(self, call: Call, raw: Exited | Replied | None, cause: Cause, detail: str) -> Decoded:
         return Decoded(failure=_worded(call, failure(raw, cause, detail), "failed", detail))
 
-    def broken(self, call: Call, raw: Broke) -> Decoded:
+    def broke(self, call: Call, raw: Broke) -> Decoded:
         happened = "timed out" if raw.cause == "timed_out" else "failed"
         shown = raw.stderr.decode("utf-8", "replace").strip() or (raw.detail if happened == "failed" else "")
         return Decoded(failure=_worded(call, raw, happened, shown))

@@ -9,7 +9,7 @@ from msgspec import Struct
 from hookline.dialects.dialect import DialectEvent
 from hookline.model import events as e
 from hookline.model.events import EventSpec, May
-from hookline.model.policy import OPEN, Policy
+from hookline.model.policy import FAIL_OPEN, Policy
 
 NAME = "codewhale"
 DEFAULT_TIMEOUT = 30.0
@@ -112,7 +112,7 @@ def _policy(row: Row) -> Policy:
         sees="current" if chained else "original",
         stop_on="block" if chained else "closed" if row.strict_stops else "never",
         keep="decision_only",
-        failures=OPEN,
+        failures=FAIL_OPEN,
         block_means="reject_prompt" if chained else "deny_call",
         placement="tool_result",
         most_context=8_000,

@@ -74,7 +74,7 @@ class CodeWhaleWire(ResultReader):
             return Decoded(failure=_crashed(call, raw)) if raw.code else NOTHING_SAID
         return read(call, raw)
 
-    def broken(self, call: Call, raw: Broke) -> Decoded:
+    def broke(self, call: Call, raw: Broke) -> Decoded:
         return Decoded(failure=_worded(call, raw))
 
 

@@ -14,7 +14,7 @@ from hookline.dialects.docker_agent.conditions import PromptSource, Resumed
 from hookline.model import events as e
 from hookline.model.events import May
 from hookline.model.hook import Condition
-from hookline.model.policy import CLOSED, OPEN, Lives, Placement, Policy
+from hookline.model.policy import FAIL_CLOSED, FAIL_OPEN, Lives, Placement, Policy
 
 TIMEOUT = 60.0
 
@@ -127,7 +127,7 @@ def policy_of(row: Row) -> Policy:
         run="serial" if row.chained else "parallel",
         sees="current" if row.chained else "original",
         reasons="blocks_joined",
-        failures=CLOSED if row.closed else OPEN,
+        failures=FAIL_CLOSED if row.closed else FAIL_OPEN,
         block_means=row.block_means,
         placement=row.placement,
         lives=row.lives,

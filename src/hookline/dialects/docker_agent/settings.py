@@ -149,7 +149,7 @@ class EntryReader(family.EntryReader):
         else:
             super().say(severity, code, message, *path, fix=fix)
 
-    def broken(self, spec: Any) -> str | None:
+    def why_broken(self, spec: Any) -> str | None:
         del spec
         return None if self.mistakes else self._broken
 

@@ -130,7 +130,7 @@ class DockerWire(ResultReader):
         ignored = ("allow",) if len(votes) < len(outcome.votes) else ()
         return Decoded(replace(outcome, votes=votes), ignored=ignored)
 
-    def broken(self, call: Call, raw: Broke) -> Decoded:
+    def broke(self, call: Call, raw: Broke) -> Decoded:
         """A call that cannot be written for a hook is stopped wherever it can be, whatever `on_error` is."""
         if raw.cause != "not_started" or not call.hook.policy.may & May.BLOCK:
             return Decoded(failure=raw)

@@ -111,7 +111,7 @@ class EntryReader:
         condition, waiting, timeout = self.condition(), self.waiting(), self.timeout()
         details = self.details(waiting)
         spec = None if self.mistakes else self.spec(kind)
-        broken = self.broken(spec)
+        broken = self.why_broken(spec)
         if self.mistakes and broken is None:
             return None
         return Hook(
@@ -138,7 +138,7 @@ class EntryReader:
         del waiting
         return {}
 
-    def broken(self, spec: Any) -> str | None:
+    def why_broken(self, spec: Any) -> str | None:
         """Why the hook is kept and cannot run; None: it runs, or was dropped for its mistakes."""
         del spec
         return None

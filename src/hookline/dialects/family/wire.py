@@ -157,7 +157,7 @@ class ResultReader:
             return self.returned(call, raw.value)
         if isinstance(raw, Replied):
             return self.replied(call, raw)
-        return self.broken(call, raw) if isinstance(raw, Broke) else NOTHING_SAID
+        return self.broke(call, raw) if isinstance(raw, Broke) else NOTHING_SAID
 
     def exited(self, call: Call, raw: Exited) -> Decoded:
         if raw.code == 2:
@@ -225,7 +225,7 @@ class ResultReader:
         del call
         return Decoded(outcome)
 
-    def broken(self, call: Call, raw: Broke) -> Decoded:
+    def broke(self, call: Call, raw: Broke) -> Decoded:
         del call
         return Decoded(failure=raw)
 

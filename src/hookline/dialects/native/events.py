@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from hookline.model.events import EventSpec
-from hookline.model.policy import CLOSED, OPEN, Limit, Lives, Placement, Policy
+from hookline.model.policy import FAIL_CLOSED, FAIL_OPEN, Limit, Lives, Placement, Policy
 
 #: Events at which text that is not JSON goes to the model.
 PLAIN_TEXT_IS_CONTEXT = frozenset({"SessionStart", "UserPromptSubmit", "PreModelCall"})
@@ -66,7 +66,7 @@ def _policy(event: EventSpec[Any]) -> Policy:
         may=event.may,
         run="rewriters_first",
         sees="current",
-        failures=CLOSED if event.guard else OPEN,
+        failures=FAIL_CLOSED if event.guard else FAIL_OPEN,
         limit=habit.limit,
         budget=habit.budget,
         block_means="deny_call" if event.guard and habit is _USUAL else habit.block_means,

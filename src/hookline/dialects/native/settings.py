@@ -226,7 +226,7 @@ class EntryReader(family.EntryReader):
         shared = self.group.matching.condition
         return replace(hook, condition=shared, once=False, mode="enforce", identity=None)
 
-    def broken(self, spec: Any) -> str | None:
+    def why_broken(self, spec: Any) -> str | None:
         del spec
         return "; ".join(self.mistakes) or None if self.group.own_event.event.guard else None
 

@@ -128,7 +128,7 @@ class ReasonixWire(ResultReader):
         broke = failure(raw, "crashed", with_first_line(f"exit {raw.code}", printed.stderr.encode()))
         return Decoded(printed.passing(), replace(broke, truncated=printed.cut, words=words))
 
-    def broken(self, call: Call, raw: Broke) -> Decoded:
+    def broke(self, call: Call, raw: Broke) -> Decoded:
         """No exit at all. The agent fills an empty stderr with what it knows."""
         printed = Printed(call, raw)
         known = {"timed_out": f"hook timed out after {call.timeout * 1000:.0f}ms", "not_started": raw.detail}

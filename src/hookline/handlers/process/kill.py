@@ -16,7 +16,7 @@ _LONGEST_PAUSE: Final = 0.02
 class KillSequence:
     """Uses timers only and awaits nothing, so it goes on when the caller of the run is gone.
 
-    Groups are signalled only while their leader is not reaped: until then its pid cannot be reused. `dead` is called
+    Groups are signalled only while their leader is not reaped: until then its pid cannot be reused. `done` is called
     at the end; after that the leader may be reaped.
     """
 
@@ -28,14 +28,14 @@ class KillSequence:
         *,
         grace: float,
         patience: float,
-        dead: Callable[[], None],
+        done: Callable[[], None],
     ) -> None:
         self._loop = loop
         self._tree = tree
         self._sweeper = sweeper
         self._grace = grace
         self._patience = patience
-        self._dead = dead
+        self._done = done
         self._leader_exited = False
         self._killing = False
         self._timer: asyncio.TimerHandle | None = None
@@ -86,7 +86,7 @@ class KillSequence:
         for process in living:
             procfs.kill_exactly(process)
         if (self._leader_exited and not living) or self._loop.time() > self._until:
-            self._dead()
+            self._done()
             return
         self._pause = min(self._pause * 2, _LONGEST_PAUSE)
         self._sweeper.ask(self._loop, self._tree, self._pause, self._swept)

@@ -21,7 +21,7 @@ from hookline.handlers.process.containment import (
     become_subreaper,
 )
 from hookline.handlers.process.exit_watch import WatchExit, exit_watch
-from hookline.handlers.process.run import CLOSED, Bounds, Listeners, Owner, ProcessRun, RunOrder
+from hookline.handlers.process.run import SHUT_DOWN, Bounds, Listeners, Owner, ProcessRun, RunOrder
 from hookline.handlers.process.spawn import SCRIPT, Started, sealed, start
 from hookline.handlers.process.watchdog import Watchdog
 from hookline.model.raw import Broke, RawResult
@@ -126,7 +126,7 @@ class Processes:
     @cached_property
     def _owner(self) -> Owner:
         containment = Containment(self._engine, self._runs.keys(), lambda: self.watchdog.pid, self._orphans)
-        return Owner(Sweeper(containment), containment, self._exit_watch, self._detached, self._ending)
+        return Owner(Sweeper(containment), containment, self._exit_watch, self._detached, self._forget)
 
     @property
     def alive(self) -> int:
@@ -202,7 +202,7 @@ class Processes:
         await self._all_ended(limit - after_term)
         if limit > after_term:
             for running in list(self._runs.values()):
-                running.end("cancelled", CLOSED)
+                running.end("cancelled", SHUT_DOWN)
             await self._all_ended(after_term)
         for running in list(self._runs.values()):
             running.kill()
@@ -234,7 +234,7 @@ class Processes:
         self, argv: Sequence[str], env: Mapping[str, str], cwd: str, script: bytes | None
     ) -> Started | Broke:
         if self._closing:
-            return Broke("cancelled", CLOSED)
+            return Broke("cancelled", SHUT_DOWN)
         marked = nullcontext() if self._orphans is None else self._orphans.marked()
         if script is None:
             with marked:
@@ -267,7 +267,7 @@ class Processes:
             self._slotless.add(tree)
             self.slots.give_back()
 
-    def _ending(self, tree: ProcessTree) -> None:
+    def _forget(self, tree: ProcessTree) -> None:
         del self._runs[tree]
         self.watchdog.ended(tree.leader)
         if tree in self._slotless:

@@ -1,7 +1,6 @@
-"""One process of one hook, from its start to its end: an object with loop callbacks and no task at all.
+"""One process of one hook, from its start to its result: a state machine of loop callbacks, without a task.
 
-Its states are `runs -> drains -> ended` or, when it has to be killed, `runs -> kill sequence -> ended`. Callers
-wait for a future; if that wait is cancelled, the callbacks still finish the work.
+Callers wait for a future; if that wait is cancelled, the callbacks still finish the work. See `ProcessRun`.
 """
 
 import asyncio
@@ -22,7 +21,7 @@ from hookline.handlers.process.spawn import Started, signal_group
 from hookline.model.policy import Cause
 from hookline.model.raw import Broke, Detached, Exited, RawResult
 
-CLOSED: Final = "it was ended because Hookline was closed"
+SHUT_DOWN: Final = "it was ended because Hookline was closed"
 
 _DRAINED_BYTES: Final = 2 << 20  # a pipe holds 1 MiB at most, so this is all that the hook itself wrote
 _READS_AT_ONCE: Final = 16
@@ -70,8 +69,8 @@ class Owner(Struct, frozen=True):
     containment: Containment
     watch: WatchExit
     detached: Callable[[ProcessTree], None]
-    #: Called just before the child is reaped: from then on its number may belong to a stranger.
-    ending: Callable[[ProcessTree], None]
+    #: Called just before the child is reaped: from then on the pid may be reused.
+    before_reap: Callable[[ProcessTree], None]
 
 
 class DetachedResult:
@@ -87,6 +86,22 @@ class DetachedResult:
 
 
 class ProcessRun:
+    """A started process until its result is known. Its states, and what leads from one to the next:
+
+        running -- the process exits ------------------------> draining
+        running -- timeout, too much output, `end`, `kill` --> killing
+        draining - output complete, or `drain` seconds over -> ended, or killing where processes are left
+        killing -- nothing left, or `patience` exhausted ----> ended
+
+    - running: `_readable` and `_writable` move bytes; `_exited` and `_timed_out` end this state.
+    - draining: the process exited by itself, and the rest of its output is read until `_end_draining`.
+    - killing: a `KillSequence` sends TERM and KILL, and calls `_kill_sequence_done`. A process that cannot be killed
+      gets its result there, and stays in this state until it exits.
+    - ended: `_finish` tells the owner, reaps the process, releases everything, and sets the result.
+
+    `abandon` leads from any state to ended, without the loop.
+    """
+
     def __init__(
         self, loop: asyncio.AbstractEventLoop, started: Started, order: RunOrder, owner: Owner
     ) -> None:
@@ -102,16 +117,16 @@ class ProcessRun:
         self._in = Input(started.stdin, order.stdin)
         self._lines = Lines(order.on_line) if order.on_line is not None else None
         self._may_detach = order.may_detach
-        self._verdict: tuple[Cause, str] | None = None
+        self._failure: tuple[Cause, str] | None = None
         self._sequence: KillSequence | None = None
         self._leader_exited = False
         self._pipes_held = False
-        self._enough = order.bounds.flood
-        self._over = False
+        self._most_output = order.bounds.flood
+        self._ended = False
         loop.add_reader(started.stdout, self._readable, self._out)
         loop.add_reader(started.stderr, self._readable, self._err)
         self._watch: ExitWatch = owner.watch(loop, started.pid, self._exited)
-        self._clock = loop.call_later(order.timeout, self._too_late)
+        self._clock = loop.call_later(order.timeout, self._timed_out)
         if not self._in.push():
             loop.add_writer(self._in.fd, self._writable)
 
@@ -125,12 +140,12 @@ class ProcessRun:
 
     def end(self, cause: Cause, detail: str) -> None:
         """Start the kill sequence, unless it has started."""
-        if self._over or self._sequence is not None:
+        if self._ended or self._sequence is not None:
             return
         if self._leader_exited:
-            self._drained()
+            self._end_draining()
             return
-        self._verdict = (cause, detail)
+        self._failure = (cause, detail)
         self._clock.cancel()
         self._sequence = self._new_sequence()
         self._sequence.terminate()
@@ -138,15 +153,15 @@ class ProcessRun:
     def kill(self) -> None:
         """Kill now, whatever state it is in."""
         if self._sequence is None:
-            self.end("cancelled", CLOSED)
+            self.end("cancelled", SHUT_DOWN)
         if self._sequence is not None:
             self._sequence.kill()
 
     def abandon(self, patience: float) -> None:
-        """Kill it without the event loop, which no longer runs or did not help. Blocks for some milliseconds."""
-        if self._over:
+        """Kill it without the event loop: used when the loop is closed or the kill sequence failed. Blocks for a moment."""
+        if self._ended:
             return
-        self._verdict = self._verdict or ("cancelled", "its event loop was closed")
+        self._failure = self._failure or ("cancelled", "its event loop was closed")
         signal_group(self.tree.leader, signal.SIGKILL)
         until = monotonic() + patience
         while True:
@@ -161,15 +176,15 @@ class ProcessRun:
     # Callbacks of the loop
 
     def _readable(self, output: Output) -> None:
-        self._take(output)
+        self._read(output)
         drains = self._leader_exited and self._sequence is None
-        if self._out.total + self._err.total > self._enough:
+        if self._out.total + self._err.total > self._most_output:
             if drains:
-                self._drained()
+                self._end_draining()
             else:
                 self.end("truncated", f"output flood: more than {self._order.bounds.flood} bytes")
         elif drains and self._out.ended and self._err.ended:
-            self._drained()
+            self._end_draining()
 
     def _writable(self) -> None:
         fd = self._in.fd
@@ -184,24 +199,24 @@ class ProcessRun:
             self._sequence.leader_exited()
             return
         self._clock.cancel()
-        self._enough = self._out.total + self._err.total + _DRAINED_BYTES
+        self._most_output = self._out.total + self._err.total + _DRAINED_BYTES
         # Most hooks have written everything by now: read it without another iteration of the loop.
-        self._take_what_is_there()
+        self._read_available()
         if self._out.ended and self._err.ended:
-            self._drained()
+            self._end_draining()
         else:
-            self._clock = self.loop.call_later(self._order.bounds.drain, self._drained)
+            self._clock = self.loop.call_later(self._order.bounds.drain, self._end_draining)
 
-    def _too_late(self) -> None:
+    def _timed_out(self) -> None:
         self.end("timed_out", f"after {self._order.timeout:g} s")
 
-    def _drained(self) -> None:
+    def _end_draining(self) -> None:
         """The hook exited by itself, and its output is complete or was waited for long enough."""
         self._clock.cancel()
         self._pipes_held = not (self._out.ended and self._err.ended)
         containment = self._owner.containment
         left = containment.adopts and containment.anything_left(self.tree)
-        if self.tree.leftovers == "leave" and self._exited_itself():
+        if self.tree.leftovers == "leave" and self._exited_without_signal():
             self._finish()
         elif self._pipes_held or left:
             self._sequence = self._new_sequence()
@@ -210,34 +225,34 @@ class ProcessRun:
             signal_group(self.tree.leader, signal.SIGKILL)
             self._finish()
 
-    def _dead(self) -> None:
+    def _kill_sequence_done(self) -> None:
         """The kill sequence is done: nothing is left, or nothing more can be done about it."""
         if self._leader_exited:
-            self._take_what_is_there()
+            self._read_available()
             self._finish()
         else:
-            self._settle(self._broke("; it could not be killed"))
+            self._set_result(self._broke("; it could not be killed"))
 
     # Reading
 
-    def _take(self, output: Output) -> bool:
+    def _read(self, output: Output) -> bool:
         """Read once; False when there was nothing."""
         chunk = output.take()
         if chunk is None:
             return False
         if output.ended:
-            self._shut(output)
+            self._close_output(output)
         if output is self._out:
-            self._handle(chunk)
+            self._handle_stdout(chunk)
         return True
 
-    def _take_what_is_there(self) -> None:
+    def _read_available(self) -> None:
         for output in (self._out, self._err):
             for _ in range(_READS_AT_ONCE):
-                if output.fd < 0 or not self._take(output):
+                if output.fd < 0 or not self._read(output):
                     break
 
-    def _handle(self, chunk: bytes) -> None:
+    def _handle_stdout(self, chunk: bytes) -> None:
         if self._lines is not None:
             self._lines.feed(chunk)
             if self._out.ended:
@@ -261,10 +276,10 @@ class ProcessRun:
         bounds = self._order.bounds
         return KillSequence(
             self.loop, self.tree, self._owner.sweeper,
-            grace=bounds.grace, patience=bounds.patience, dead=self._dead,
+            grace=bounds.grace, patience=bounds.patience, done=self._kill_sequence_done,
         )  # fmt: skip
 
-    def _exited_itself(self) -> bool:
+    def _exited_without_signal(self) -> bool:
         try:
             info = os.waitid(os.P_PID, self.tree.leader, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
@@ -272,11 +287,11 @@ class ProcessRun:
         return info is not None and info.si_code == os.CLD_EXITED
 
     def _finish(self) -> None:
-        self._over = True
-        self._owner.ending(self.tree)
+        self._ended = True
+        self._owner.before_reap(self.tree)
         code = self._reap()
         self._release()
-        self._settle(self._ending(code))
+        self._set_result(self._result_of(code))
 
     def _reap(self) -> int | None:
         try:
@@ -296,34 +311,34 @@ class ProcessRun:
             # Breaks a reference cycle: megabytes of output must not wait for the garbage collector.
             self._sequence = None
         self._watch.close()
-        self._shut(self._out)
-        self._shut(self._err)
+        self._close_output(self._out)
+        self._close_output(self._err)
         if self._in.fd >= 0 and not self.loop.is_closed():
             self.loop.remove_writer(self._in.fd)
         self._in.close()
 
-    def _shut(self, output: Output) -> None:
+    def _close_output(self, output: Output) -> None:
         if output.fd >= 0:
             if not self.loop.is_closed():
                 self.loop.remove_reader(output.fd)
             os.close(output.fd)
             output.fd = -1
 
-    def _settle(self, result: RawResult) -> None:
+    def _set_result(self, result: RawResult) -> None:
         if not self._result.done():
             try:
                 self._result.set_result(result)
             except RuntimeError:
                 pass  # its loop is closed, so there is nothing to wake
 
-    def _ending(self, code: int | None) -> RawResult:
-        if self._verdict is not None:
+    def _result_of(self, code: int | None) -> RawResult:
+        if self._failure is not None:
             return self._broke()
         if code is None:
-            self._verdict = ("crashed", "its exit status was taken by another part of this program")
+            self._failure = ("crashed", "its exit status was taken by another part of this program")
             return self._broke()
         if code < 0:
-            self._verdict = ("signalled", f"by {_signal_name(-code)}")
+            self._failure = ("signalled", f"by {_signal_name(-code)}")
             return self._broke(signal_number=-code)
         return Exited(
             code, self._out.kept(), self._err.kept(), self._out.truncated or self._err.truncated,
@@ -331,7 +346,7 @@ class ProcessRun:
         )  # fmt: skip
 
     def _broke(self, more: str = "", signal_number: int | None = None) -> Broke:
-        cause, detail = self._verdict or ("cancelled", CLOSED)
+        cause, detail = self._failure or ("cancelled", SHUT_DOWN)
         return Broke(
             cause, detail + more, self._out.kept(), self._err.kept(), signal=signal_number,
             truncated=self._out.truncated or self._err.truncated, queue_ms=self._order.queue_ms,

@@ -207,7 +207,7 @@ def _not_allowed(program: str) -> str:
     if not stat.S_ISREG(mode):
         return f"{program!r} is not a regular file"
     if not os.access(program, os.X_OK):
-        return f"{program!r} is not executable; chmod +x makes it so"
+        return f"{program!r} is not executable; run chmod +x on it"
     interpreter = _interpreter(program)
     if interpreter is not None and not os.access(interpreter, os.X_OK):
         return f"the interpreter {interpreter!r} of {program!r} is not executable"
