@@ -1,4 +1,9 @@
-"""Every check of `doctor`, and everything found as one list: nothing twice, in order of severity."""
+"""Every check of `doctor`, and everything found as one list: nothing twice, in order of severity.
+
+`CHECKS` has the checks that read hooks. Two further ones need more than that, and `doctor` calls them itself: whether
+the journal can be written and what failed lately (`checks.journal`), and whether an agent's own files call Hookline
+(`cli.commands.doctor.calls`).
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
@@ -29,7 +34,7 @@ class Check(Struct, frozen=True):
     #: Shown while doctor works.
     about: str
     find: CheckFunction
-    #: False: skipped if files were given, because it looks beside them.
+    #: False: skipped if files were given, because it inspects other files.
     of_given_files: bool = True
 
 
@@ -43,7 +48,7 @@ def of_dialects(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
 #: A new check is one line here.
 CHECKS: Final = (
     Check("programs", startable),
-    Check("conditions", dead_matchers),
+    Check("matchers", dead_matchers),
     Check("timeouts", timeouts),
     Check("duplicates", duplicates),
     Check("files that are not read", unread_files, of_given_files=False),
@@ -57,7 +62,7 @@ CHECKS: Final = (
     Check("trust", untrusted_files),
 )
 
-#: For a reader these are milder, because the hook loads; but it never does what it is for.
+#: Config readers report these as less severe, because the hook loads; but it never does what it is for.
 _SEVERITIES: Final[Mapping[str, Severity]] = {
     "dead-matcher": "error",
     "dead-condition": "error",

@@ -33,7 +33,7 @@ Shared = Literal["commands", "skills", "rules", "instructions", "permissions", "
 #: Formats of Hookline's own files, in this order: of two in one place the first one is in force.
 SUFFIXES = ("toml", "yaml", "yml", "json")
 
-#: What people know most tools as; `Dialect.tools` has the names of agents that call them otherwise.
+#: Common tool names; `Dialect.tools` has the names of agents that use others.
 USUAL_TOOLS = (
     "Bash", "Edit", "Write", "Read", "MultiEdit", "Glob", "Grep", "WebFetch", "WebSearch", "Task",
 )  # fmt: skip
@@ -168,7 +168,7 @@ class Dialect(ABC):
     # --- how the agent is made to call Hookline ------------------------------------------------------------------
     #: Where such entries go, for people.
     call_file: str = ""
-    #: The events most people want Hookline to see: every guard, and what is cheap to see beside them.
+    #: The events most people want Hookline to see: every guard, and what is cheap to see besides.
     call_events: Sequence[str] = ()
 
     @cached_property
@@ -277,7 +277,7 @@ class HomeDialect(Dialect):
 def upward(start: str) -> list[str]:
     """The directory and its parents up to the root of the git repository; outside of one only the directory itself.
 
-    Anybody can write to /tmp, and must not decide what runs in the directories below it.
+    Every user can write to /tmp: a file there must not decide what runs in the directories below it.
     """
     chain = [start]
     while not os.path.lexists(os.path.join(chain[-1], ".git")):
@@ -298,7 +298,7 @@ def nearest_project(cwd: str, files: Sequence[str]) -> str:
 
 
 def user_directory(env: Mapping[str, str], home: str | None = None) -> str | None:
-    """The user's directory of Hookline; None for a user without a home, who must not get the root's."""
+    """The user's directory of Hookline; None for a user without a home: otherwise the path would be /.config."""
     configured = env.get("XDG_CONFIG_HOME", "")
     if os.path.isabs(configured):
         return os.path.join(configured, "hookline")

@@ -31,7 +31,7 @@ def _ignore(problem: str) -> None:
 class ChangeLimit:
     """Stops feedback loops when a FileChanged hook edits the file it watches.
 
-    One file may change so many times in so many seconds; then it must be quiet for as long.
+    One file may change `most` times in `seconds`; then its changes are ignored until it was quiet for `seconds`.
     """
 
     def __init__(

@@ -234,7 +234,7 @@ class Writer(AnswerWriter):
         """A stop where a block would mean to go on: the client cannot do both, and ends the turn."""
         return self.outcome.stop and self.event_name in TEXT_GOES_ON
 
-    def told(self) -> HookReply:
+    def reply(self) -> HookReply:
         self.decide()
         self.supply()
         outcome = self.outcome
@@ -278,7 +278,7 @@ class Writer(AnswerWriter):
         return decided or "decision" in self.top or as_text
 
     def _by_exit_code(self) -> HookReply:
-        """Where no field says no, the exit code does; the client still reads stdout."""
+        """Exit 2 denies where no JSON field can; the client still reads stdout."""
         worktree = self.event_name == "WorktreeCreate"
         if worktree and self.outcome.answers:
             self.lost.append("answer")
@@ -357,7 +357,7 @@ class Writer(AnswerWriter):
         return self.event_name != "Notification"
 
     def _plain_is_read(self, text: str) -> bool:
-        """There is no place for it beside a decision, and what begins like an answer is read as one."""
+        """A decision leaves no place for it, and text starting with { would be parsed as JSON."""
         alone = not self.top and not self.specific and not self.outcome.blocked
         return self.row.plain_context and alone and bool(text.strip()) and not text.lstrip().startswith("{")
 
@@ -400,4 +400,4 @@ def answer(event_name: str, outcome: Outcome) -> HookReply:
     if row is None or not row.heard:
         parts = cast("dict[str, Any]", msgspec.to_builtins(outcome))
         return HookReply(lost=tuple(name for name, value in parts.items() if value))
-    return Writer(event_name, outcome).told()
+    return Writer(event_name, outcome).reply()

@@ -244,7 +244,7 @@ class AnswerWriter(family.AnswerWriter):
         if permission in ("ask", "defer") and self._event.may & May.PERMIT:
             # This event cannot ask the user, and the call must not go ahead without asking.
             permission, reason = "deny", reason or "this needs the user's permission"
-        if permission == "deny" and self.heard("block"):
+        if permission == "deny" and self.accepts("block"):
             self.top.update({"decision": "block", "reason": reason})
 
     def supply(self) -> None:

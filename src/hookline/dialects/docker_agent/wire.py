@@ -53,7 +53,7 @@ class DockerWire(ResultReader):
         return parse_payload(document, self._events)
 
     def answer(self, event_name: str, outcome: Outcome) -> HookReply:
-        return AnswerWriter(self._events[event_name], outcome).told()
+        return AnswerWriter(self._events[event_name], outcome).reply()
 
     def advance(self, event: EventSpec[Any], payload: Any, outcome: Outcome) -> Any:
         """Rewrites, and at a model request the text of the hooks so far: before_llm_call sees turn_start's."""

@@ -40,7 +40,7 @@ class Field(Struct, frozen=True):
     """One field of an answer."""
 
     shape: str
-    #: Called with the reader, the checked value and the object the field is in; None: read by another field, or not.
+    #: Called with the reader, the checked value and the object the field is in; None: not applied itself.
     apply: "Callable[[Any, Any, Object], None] | None" = None
     #: The events that read it; empty: all of them.
     events: frozenset[str] = frozenset()
@@ -51,8 +51,8 @@ class Field(Struct, frozen=True):
 
 
 class AnswerReader(OutcomeBuilder):
-    """One answer being read. A field of the wrong type makes the whole answer unreadable: a guard's answer that is
-    half understood is no answer."""
+    """One answer being read. A field of the wrong type makes the whole answer unreadable: partly valid
+    answers are rejected, because they may come from a guard."""
 
     #: By the name its agent has for it.
     event_name: str
@@ -197,7 +197,7 @@ class AnswerReader(OutcomeBuilder):
 
 
 class AnswerWriter:
-    """One outcome being written. What the event cannot be told is named in `lost`."""
+    """One outcome being written. What the event has no field for is named in `lost`."""
 
     #: The exit code when an answer without a block has no JSON form.
     unwritten_code: ClassVar[int] = 1
@@ -209,7 +209,7 @@ class AnswerWriter:
         self.specific: dict[str, Any] = {}
         self.lost: list[str] = []
 
-    def told(self) -> HookReply:
+    def reply(self) -> HookReply:
         self.decide()
         self.supply()
         return self.finished()
@@ -229,7 +229,7 @@ class AnswerWriter:
         self.put("initial_user_message", "initialUserMessage", outcome.initial_user_message)
         self.put("retry", "retry", outcome.retry)
 
-    def heard(self, part: str) -> bool:
+    def accepts(self, part: str) -> bool:
         """Whether the event reads it; else it is lost."""
         if self.can(part):
             return True
@@ -237,7 +237,7 @@ class AnswerWriter:
         return False
 
     def put(self, part: str, key: str, value: Any) -> None:
-        if value and self.heard(part):
+        if value and self.accepts(part):
             self.specific[key] = value
 
     def permit(self, permission: str, reason: str) -> None:

@@ -21,14 +21,14 @@ from hookline.model.events import EventSpec
 from hookline.model.hook import Condition, Hook, Matcher, Scope, Waiting
 from hookline.model.wire import Wire
 
-Fields = Mapping[str, Any]
+Fields = Mapping[str, Any]  # an object of a settings file, for example an entry
 
 #: No timeout is longer: a year.
 LONGEST_TIMEOUT = 31_536_000
 
 
 class Kind(Struct, frozen=True):
-    """One type of hook: the fields it reads beside the common ones, and what its handler is given."""
+    """One type of hook: the fields it reads besides the common ones, and what its handler gets."""
 
     fields: Mapping[str, str]
     spec: Callable[[Fields], Any]
@@ -255,7 +255,7 @@ class EntryReader:
             self.file.report.say("error", "bad-timeout", message, *path, fix=fix, hook=self.name)
 
     def doubt_timeout(self, given: Any) -> None:
-        """Says so where another unit seems to be meant."""
+        """Warn where another unit seems to be meant."""
 
     def spec(self, kind: Kind) -> Any:
         handler = self.file.tools.handlers.get(kind.handler or self.kind)
@@ -265,7 +265,7 @@ class EntryReader:
         spec = self.make_spec(kind)
         wrong = handler.problem(spec)
         if wrong is not None:
-            # What only this host lacks is no mistake of the file: the hook stays, and reports that it did not run.
+            # What only this host lacks is not a mistake in the file: the hook stays, and fails when it should run.
             self.say("warning" if kind.hosted else "error", "cannot-run", wrong)
         return spec
 
@@ -356,7 +356,7 @@ class FileReader:
         fix: str | None = None,
         matcher: Matcher | None = None,
     ) -> Sequence[Hook]:
-        """What should be one or more hooks of an event, and is none."""
+        """Report a value that cannot be read as hooks."""
         del own_event, matcher
         self.report.say("error", code, message, *path, fix=fix)
         return ()
@@ -368,7 +368,7 @@ class FileReader:
         unknown = [key for key in table if key not in self.group_fields]
         entries = table.get("hooks")
         if not isinstance(entries, list):
-            # Nothing else is said of it: an entry without its group, or `hooks` misspelled, is one mistake.
+            # Only this is reported: an entry without its group, or `hooks` misspelled, is one mistake.
             fix = self._list_fix(table, unknown)
             return self.refuse(own_event, "missing-field", "a group needs a list of hooks", path, fix)
         for key in unknown:

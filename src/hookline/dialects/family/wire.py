@@ -261,7 +261,7 @@ def split_async_mark(stdout: bytes) -> tuple[bool, bytes]:
 
 
 def without_fence(text: bytes) -> bytes:
-    """Models put JSON into a code block however often they are asked not to."""
+    """Strip a Markdown code fence: models often put JSON into one."""
     if not text.startswith(b"```") or not text.endswith(b"```") or len(text) < 6:
         return text
     _language, newline, inside = text[3:-3].partition(b"\n")

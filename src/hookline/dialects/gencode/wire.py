@@ -38,7 +38,7 @@ from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, HookReply,
 NO_REASON = "Hook blocked execution"
 DENIED = "denied by hook"
 
-#: Where a block keeps something from happening, a run that is to stop can at least be kept from that.
+#: Where a block prevents the action, a stop is sent as a block.
 _PREVENTING = frozenset({"deny_call", "reject_prompt", "cancel"})
 
 
@@ -64,12 +64,12 @@ class Reader(AnswerReader):
             self.block(holder.get("stopReason") or holder.get("reason"))
 
     def tool_input(self, value: Object, _holder: Object) -> None:
-        # An empty object replaces nothing: that is how one that is not there looks.
+        # An empty object replaces nothing: gen-code cannot tell {} from a missing object.
         if value:
             super().tool_input(value, _holder)
 
     def permission(self, value: str, holder: Object) -> None:
-        # Only PreToolUse takes a permission from it; a no is a block, and a block counts everywhere.
+        # Only PreToolUse takes a permission from it; a deny is a block, and a block counts everywhere.
         if value == "deny" or (value in ("allow", "ask") and self.event_name == "PreToolUse"):
             super().permission(value, holder)
         elif value:
@@ -94,7 +94,7 @@ class Reader(AnswerReader):
             self.ignored.append("hookSpecificOutput.decision.behavior")
 
     def _is_for(self, event: str, field: str, holder: Object) -> bool:
-        """An answer that does not name its event has never been heard there."""
+        """gen-code ignores the field unless hookEventName matches."""
         if holder.get("hookEventName") == self.event_name == event:
             return True
         self.ignored.append(f"hookSpecificOutput.{field}")
@@ -144,7 +144,7 @@ _NEEDS: Mapping[str, May] = {
     "block": May.BLOCK, "rewrite": May.REWRITE, "watch_paths": May.WATCH, "initial_user_message": May.SEED,
     "retry": May.RETRY,
 }  # fmt: skip
-#: At events that are not waited for, only a block (asyncRewake) and paths to watch are heard later.
+#: At events that are not waited for, only a block (asyncRewake) and paths to watch are used later.
 _NEEDS_WAITING: Mapping[str, May] = {"context": May.CONTEXT, "allow": May.PERMIT, "ask": May.PERMIT}
 
 
@@ -178,7 +178,7 @@ class Writer(AnswerWriter):
             self.lost.append("permission_updates")
         if permission == "deny":
             self._block(reason)
-        elif permission is not None and self.heard(permission):
+        elif permission is not None and self.accepts(permission):
             self.permit(permission, reason)
 
     def _decision(self) -> tuple[str | None, str]:
@@ -192,7 +192,7 @@ class Writer(AnswerWriter):
         return outcome.permission, reason
 
     def _block(self, reason: str) -> None:
-        if not self.heard("block"):
+        if not self.accepts("block"):
             return
         if self.event_name == "PreToolUse":
             self.specific |= {"permissionDecision": "deny", "permissionDecisionReason": reason}
@@ -249,7 +249,7 @@ class GenCodeWire(ResultReader):
         return Parsed(row.event, payload, Scene(**{key: value for key, value in known.items() if value}))
 
     def answer(self, event_name: str, outcome: Outcome) -> HookReply:
-        return Writer(event_name, outcome).told()
+        return Writer(event_name, outcome).reply()
 
     def read_json(self, text: bytes) -> Any:
         return read_go_json(text)

@@ -30,7 +30,7 @@ def read_answer(
 
 
 def write_answer(event: EventSpec[Any], outcome: Outcome) -> HookReply:
-    return Writer(event, outcome).told()
+    return Writer(event, outcome).reply()
 
 
 _UPDATED_KEYS: Mapping[str, str] = {"tool_input": "updatedInput", "tool_response": "updatedToolOutput"}

@@ -26,7 +26,7 @@ class Writer:
         self.outcome = outcome
         self.lost = [label for part, label in _LOST.items() if getattr(outcome, part)]
 
-    def told(self) -> HookReply:
+    def reply(self) -> HookReply:
         outcome = self.outcome
         refused = self._refusal() if self.gate else None
         self.lost.extend(self._lost_votes())

@@ -108,7 +108,7 @@ class ReasonixWire(ResultReader):
         known = self._events.get(event_name)
         if known is None:
             raise UnknownEventError(event_name, nearest(event_name, self._events))
-        return Writer(known, outcome).told()
+        return Writer(known, outcome).reply()
 
     def advance(self, event: EventSpec[Any], payload: Any, outcome: Outcome) -> Any:
         """No hook of Reasonix changes what the next one sees."""

@@ -158,7 +158,7 @@ class ProcessRun:
             self._sequence.kill()
 
     def abandon(self, patience: float) -> None:
-        """Kill it without the event loop: used when the loop is closed or the kill sequence failed. Blocks for a moment."""
+        """Kill without the event loop: used when the loop is closed or the kill sequence failed. Blocks briefly."""
         if self._ended:
             return
         self._failure = self._failure or ("cancelled", "its event loop was closed")
