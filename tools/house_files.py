@@ -37,7 +37,6 @@ AGENTS: Mapping[str, str] = {
 #: Where the name of an agent may be used outside its folder: files, what is allowed in a line, why.
 ALLOWED = (
     ("dialects/registry.py", r".*", "the registry has one entry per dialect"),
-    ("adapters/*", r".*", "an adapter is named after the product it adapts"),
     ("cli/*", r"^ +hookline \S.*", "an example in a help text"),
     ("cli/commands/init/*", r"hookline hook --print-config \S+", "an example of what to do next"),
     ("*", r"CLAUDE(\.local)?\.md", "an instruction file that several agents read"),

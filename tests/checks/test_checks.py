@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hookline.checks.answers import answers, decides, heard
-from hookline.checks.programs import startable
+from hookline.checks.programs import unstartable
 from hookline.checks.registry import ranked
 from hookline.checks.settings import fails_open, open_cases, secrets
 from hookline.model.diagnostics import Diagnostic, Where
@@ -88,7 +88,7 @@ def test_a_secret_of_this_environment_is_known_by_its_value(tmp_path: Path) -> N
 def test_a_thousand_programs_that_are_missing_are_all_named_in_no_time(tmp_path: Path) -> None:
     entry = '[[hooks.Stop]]\nhooks = [{ command = "no-such-program-%d" }]\n'
     loaded = native(tmp_path, "".join(entry % number for number in range(1000)))
-    assert len(list(startable(loaded, here(tmp_path)))) == 1000
+    assert len(list(unstartable(loaded, here(tmp_path)))) == 1000
 
 
 @pytest.mark.parametrize(
@@ -114,14 +114,14 @@ def test_hostile_scripts_are_read_in_no_time(tmp_path: Path, line: str) -> None:
 )
 def test_hostile_commands_never_make_a_check_fall_over(tmp_path: Path, command: str) -> None:
     loaded = claude(tmp_path, "PreToolUse", {"command": command})
-    for check in (startable, answers, secrets, fails_open):
+    for check in (unstartable, answers, secrets, fails_open):
         list(check(loaded, here(tmp_path)))
 
 
 def test_an_executable_file_may_be_what_nobody_can_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe", 0o755)
     loaded = claude(tmp_path, "PreToolUse", {"command": "./pipe"})
-    assert list(startable(loaded, here(tmp_path))) == []
+    assert list(unstartable(loaded, here(tmp_path))) == []
 
 
 def test_errors_come_first_and_in_the_order_of_their_lines(tmp_path: Path) -> None:

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from hookline.checks.programs import started
+from hookline.checks.command_line import programs_of
 from tests.checks.hooks import claude, here
 
 
 def starts(project: Path, command: str) -> list[tuple[str, str]]:
     (hook,) = claude(project, "PreToolUse", {"command": command}).hooks
-    return [(start.kind, start.word) for start in started(hook, here(project))]
+    return [(start.kind, start.word) for start in programs_of(hook, here(project))]
 
 
 @pytest.mark.parametrize(
@@ -50,24 +50,24 @@ def test_the_first_program_and_its_script(
 def test_a_project_with_blanks_in_its_path_is_filled_in(tmp_path: Path, quotes: str) -> None:
     project = tmp_path / "my project's (1)"
     (hook,) = claude(project, "PreToolUse", {"command": quotes}).hooks
-    (start,) = started(hook, here(project))
+    (start,) = programs_of(hook, here(project))
     assert start.places == (f"{project}/a.sh",)
     assert start.word == "$CLAUDE_PROJECT_DIR/a.sh"
 
 
 def test_a_relative_path_may_start_here_or_where_the_project_is(tmp_path: Path) -> None:
     (hook,) = claude(tmp_path, "PreToolUse", {"command": "./a.sh"}).hooks
-    (start,) = started(hook, here(tmp_path / "sub"))
+    (start,) = programs_of(hook, here(tmp_path / "sub"))
     assert start.places == (f"{tmp_path}/sub/a.sh", f"{tmp_path}/a.sh")
 
 
 def test_without_a_shell_nothing_is_expanded(tmp_path: Path) -> None:
     (hook,) = claude(tmp_path, "PreToolUse", {"command": "~/a.sh", "args": ["$HOME"]}).hooks
-    (start,) = started(hook, here(tmp_path))
+    (start,) = programs_of(hook, here(tmp_path))
     assert start.bare
     assert start.places == (f"{tmp_path}/~/a.sh",)
 
 
 def test_powershell_is_not_read(tmp_path: Path) -> None:
     (hook,) = claude(tmp_path, "PreToolUse", {"command": "Get-Item x", "shell": "powershell"}).hooks
-    assert started(hook, here(tmp_path)) == ()
+    assert programs_of(hook, here(tmp_path)) == ()

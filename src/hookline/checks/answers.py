@@ -8,8 +8,8 @@ from typing import Any, Final, get_origin
 import msgspec
 from msgspec import Struct
 
+from hookline.checks.command_line import first_bytes, programs_of
 from hookline.checks.context import CheckContext, entries
-from hookline.checks.programs import first_bytes, started
 from hookline.config.load import Loaded
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.report import about
@@ -106,10 +106,10 @@ def script_text(hook: Hook, context: CheckContext) -> ScriptText | None:
     spec = hook.spec
     if not isinstance(spec, CommandSpec) or spec.shell in ("powershell", "pwsh"):
         return None
-    for start in reversed(started(hook, context)):
-        place = next((each for each in start.places if os.path.isfile(each)), None)
+    for program in reversed(programs_of(hook, context)):
+        place = next((each for each in program.places if os.path.isfile(each)), None)
         if place is not None:
-            language = _language(place, start.interpreter)
+            language = _language(place, program.interpreter)
             text = _small(place) if language else None
             return ScriptText(place, text, language) if text is not None else None
     line = spec.command if spec.args is None and len(spec.command) <= _LONGEST else None

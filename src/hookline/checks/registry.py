@@ -15,7 +15,7 @@ from hookline.checks.answers import answers
 from hookline.checks.context import CheckContext, CheckFunction
 from hookline.checks.files import misspelled_keys, unread_files, untrusted_files, with_known_name
 from hookline.checks.matchers import dead_matchers
-from hookline.checks.programs import startable
+from hookline.checks.programs import unstartable
 from hookline.checks.settings import (
     duplicates,
     fails_open,
@@ -47,7 +47,7 @@ def of_dialects(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
 
 #: A new check is one line here.
 CHECKS: Final = (
-    Check("programs", startable),
+    Check("programs", unstartable),
     Check("matchers", dead_matchers),
     Check("timeouts", timeouts),
     Check("duplicates", duplicates),

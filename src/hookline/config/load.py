@@ -223,10 +223,10 @@ class Loader:
         listed = self._listed[name]
         if listed.always or any(self._env.get(variable) for variable in listed.variables):
             return True
-        if any(os.path.lexists(file) for file in listed.files):
+        if any(os.path.lexists(path) for path in listed.system_paths):
             return True
         home = self._env.get("HOME", "")
-        return any(_is_above(folder, cwd, home) for folder in listed.folders)
+        return any(_is_above(marker, cwd, home) for marker in listed.markers)
 
 
 def _scope_of(dialect: Dialect, file: str) -> Scope:

@@ -19,10 +19,12 @@ class Listed(Struct, frozen=True):
     """A dialect by its package, which is imported only where the agent is used."""
 
     package: str
-    #: The agent is used where one of these is in the project, above it or in the user's home, or one of the files
-    #: or environment variables below is there.
-    folders: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
+    # The agent counts as used where any of the next three is found.
+    #: Files or folders in the project, above it, or in the user's home.
+    markers: tuple[str, ...] = ()
+    #: Absolute paths.
+    system_paths: tuple[str, ...] = ()
+    #: Environment variables.
     variables: tuple[str, ...] = ()
     #: Looked for everywhere.
     always: bool = False

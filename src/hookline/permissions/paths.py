@@ -20,7 +20,7 @@ _SHELL_START = "every new shell runs it"
 def _agent_folders() -> Iterator[str]:
     """Folders that only an agent has; a name with more parts or without a dot is too common to protect."""
     for listed in standard_dialects().values():
-        yield from (name for name in listed.folders if name.startswith(".") and "/" not in name)
+        yield from (name for name in listed.markers if name.startswith(".") and "/" not in name)
 
 
 #: Writing here can make programs run later, so it is always asked. Case does not count.
