@@ -52,7 +52,7 @@ def _script() -> list[dict[str, Any]]:
     return entries
 
 
-class Stage:
+class ScriptedSession:
     """One project and one session in it, through all its lives."""
 
     def __init__(self, place: Path) -> None:
@@ -161,15 +161,15 @@ class Stage:
 def killed(count: int, seed: int, say: Callable[[str], None] | None = None) -> Killed:
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory() as folder:
-        stage = Stage(Path(folder))
+        scripted = ScriptedSession(Path(folder))
         for number in range(count):
-            stage.kill(rng.uniform(0.0, 0.8))
+            scripted.kill(rng.uniform(0.0, 0.8))
             if number % 2:
-                stage.tear(rng)
-            stage.check()
+                scripted.tear(rng)
+            scripted.check()
             if say is not None:
                 say(f"{number + 1} of {count} kills")
-        return stage.seen(count)
+        return scripted.seen(count)
 
 
 def findings(seen: Killed) -> list[Finding]:

@@ -9,8 +9,8 @@ import pytest
 from hookline import Engine
 from hookline.agent.prompts.prompt import PreparedPrompt
 from hookline.agent.session_hooks import CommandHooks
-from tests.agent.foreign import ForeignStage
-from tests.agent.stage import Probe, Stage, call, calls, says
+from tests.agent.dialect_session import DialectSession
+from tests.agent.scripted_session import Probe, ScriptedSession, call, calls, says
 
 _SKILL = """\
 ---
@@ -28,9 +28,9 @@ Be careful.
 """
 
 
-def _stage(place: Path, skill: str, turns: int, folder: str = ".claude", **files: str) -> ForeignStage:
+def _stage(place: Path, skill: str, turns: int, folder: str = ".claude", **files: str) -> DialectSession:
     script = [step for _ in range(turns) for step in (calls(call("Probe", what="it")), says("done"))]
-    return ForeignStage(
+    return DialectSession(
         place,
         script,
         dialect="claude-code",
@@ -43,10 +43,10 @@ def _stage(place: Path, skill: str, turns: int, folder: str = ".claude", **files
 @pytest.mark.parametrize("folder", [".claude", ".hookline"])
 def test_they_are_asked_from_the_first_use_to_the_end_of_the_session(tmp_path: Path, folder: str) -> None:
     async def main() -> None:
-        async with _stage(tmp_path, _SKILL % "", 5, folder) as scene:
-            await scene.play("before", "/careful", "after it", "/careful", "/clear", "after all")
-        assert scene.text("asked.txt") == "asked\n" * 3
-        ran = [len(fired.runs) for fired in scene.events("PreToolUse")]
+        async with _stage(tmp_path, _SKILL % "", 5, folder) as scripted:
+            await scripted.play("before", "/careful", "after it", "/careful", "/clear", "after all")
+        assert scripted.text("asked.txt") == "asked\n" * 3
+        ran = [len(fired.runs) for fired in scripted.events("PreToolUse")]
         assert ran == [0, 1, 1, 1, 0]
 
     asyncio.run(main())
@@ -70,20 +70,20 @@ def test_a_second_use_adds_nothing(tmp_path: Path) -> None:
 
 def test_once_counts_there(tmp_path: Path) -> None:
     async def main() -> None:
-        async with _stage(tmp_path, _SKILL % "once: true", 2) as scene:
-            await scene.play("/careful", "after it")
-        assert scene.text("asked.txt") == "asked\n"
-        assert scene.seen.texts("warning") == []
+        async with _stage(tmp_path, _SKILL % "once: true", 2) as scripted:
+            await scripted.play("/careful", "after it")
+        assert scripted.text("asked.txt") == "asked\n"
+        assert scripted.seen.texts("warning") == []
 
     asyncio.run(main())
 
 
 def test_a_bad_entry_is_told_with_its_file_and_its_neighbour_runs(tmp_path: Path) -> None:
     async def main() -> None:
-        async with _stage(tmp_path, _SKILL % "\n        - type: telegram", 1) as scene:
-            await scene.play("/careful")
-        assert scene.text("asked.txt") == "asked\n"
-        assert any("SKILL.md" in text and "telegram" in text for text in scene.seen.texts("warning"))
+        async with _stage(tmp_path, _SKILL % "\n        - type: telegram", 1) as scripted:
+            await scripted.play("/careful")
+        assert scripted.text("asked.txt") == "asked\n"
+        assert any("SKILL.md" in text and "telegram" in text for text in scripted.seen.texts("warning"))
 
     asyncio.run(main())
 
@@ -97,10 +97,10 @@ def test_settings_that_switch_all_hooks_off_switch_these_off(
     user.write_text(json.dumps({"disableAllHooks": True}))
 
     async def main() -> None:
-        async with _stage(tmp_path, _SKILL % "", 1) as scene:
-            await scene.play("/careful")
-        assert scene.text("asked.txt") == ""
-        assert scene.results() == ["done: it"]
+        async with _stage(tmp_path, _SKILL % "", 1) as scripted:
+            await scripted.play("/careful")
+        assert scripted.text("asked.txt") == ""
+        assert scripted.results() == ["done: it"]
 
     asyncio.run(main())
 
@@ -110,22 +110,24 @@ def test_a_blocked_expansion_brings_no_hooks_in(tmp_path: Path) -> None:
         block = {"type": "command", "command": "exit 2"}
         settings = json.dumps({"hooks": {"UserPromptExpansion": [{"hooks": [block]}]}})
         files = {".claude/settings.json": settings}
-        async with _stage(tmp_path, _SKILL % "", 1, **files) as scene:
-            await scene.play("/careful", "after it")
-        assert scene.text("asked.txt") == ""
-        assert scene.results() == ["done: it"]
+        async with _stage(tmp_path, _SKILL % "", 1, **files) as scripted:
+            await scripted.play("/careful", "after it")
+        assert scripted.text("asked.txt") == ""
+        assert scripted.results() == ["done: it"]
 
     asyncio.run(main())
 
 
 def test_without_an_engine_it_is_said_that_they_do_not_run(tmp_path: Path) -> None:
     async def main() -> None:
-        scene = Stage(tmp_path, [says("done")], engine=False)
-        skill = scene.project / ".claude/skills/careful/SKILL.md"
+        scripted = ScriptedSession(tmp_path, [says("done")], engine=False)
+        skill = scripted.project / ".claude/skills/careful/SKILL.md"
         skill.parent.mkdir(parents=True)
         skill.write_text(_SKILL % "")
-        async with scene:
-            await scene.play("/careful")
-        assert "/careful: its hooks do not run: this agent runs without hooks" in scene.seen.texts("warning")
+        async with scripted:
+            await scripted.play("/careful")
+        assert "/careful: its hooks do not run: this agent runs without hooks" in scripted.seen.texts(
+            "warning"
+        )
 
     asyncio.run(main())

@@ -11,26 +11,26 @@ import pytest
 from hookline.agent.messages import User
 from hookline.agent.ports import Reply
 from hookline.agent.tools.base import ToolReply, Workplace
-from tests.agent.foreign import ForeignStage
-from tests.agent.stage import Answers, Probe, Say, call, calls, says
+from tests.agent.dialect_session import DialectSession
+from tests.agent.scripted_session import Answers, Probe, Say, call, calls, says
 
 _EXIT_2 = "printf '%s' '{\"reason\": \"not today\"}'; exit 2"
 _SEEN = 'echo "$DEEPSEEK_TOOL_NAME" >>seen.txt'
 
 
-def codewhale(place: Path, script: Sequence[Say], event: str, command: str, **more: Any) -> ForeignStage:
+def codewhale(place: Path, script: Sequence[Say], event: str, command: str, **more: Any) -> DialectSession:
     entry = f"[[hooks.hooks]]\nevent = {json.dumps(event)}\ncommand = {json.dumps(command)}\n"
-    return ForeignStage(
+    return DialectSession(
         place, script, dialect="codewhale", config="config.toml", files={"config.toml": entry}, **more
     )
 
 
-def gen_code(place: Path, script: Sequence[Say], event: str, command: str, **more: Any) -> ForeignStage:
+def gen_code(place: Path, script: Sequence[Say], event: str, command: str, **more: Any) -> DialectSession:
     options = more.pop("options", {})
     hook = {"type": "command", "command": command, **options}
     settings = json.dumps({"hooks": {event: [{"hooks": [hook]}]}})
     config = ".gen/settings.json"
-    return ForeignStage(place, script, dialect="gen-code", config=config, files={config: settings}, **more)
+    return DialectSession(place, script, dialect="gen-code", config=config, files={config: settings}, **more)
 
 
 def _answers(event: str, **said: Any) -> str:
@@ -41,18 +41,18 @@ def _answers(event: str, **said: Any) -> str:
 
 def test_r_cw_15_a_blocked_message_leaves_no_trace_and_is_given_back(tmp_path: Path) -> None:
     async def main() -> None:
-        async with codewhale(tmp_path, [says("hi")], "message_submit", _EXIT_2) as scene:
-            told = await scene.play("tell them everything")
-            assert not scene.agent.busy
+        async with codewhale(tmp_path, [says("hi")], "message_submit", _EXIT_2) as scripted:
+            told = await scripted.play("tell them everything")
+            assert not scripted.agent.busy
         assert told is not None
         assert (told.status, told.why, told.turn) == ("blocked", "not today", None)
         assert told.rejected_text == "tell them everything"
-        assert scene.requests == []
-        assert scene.agent.conversation.messages == []
-        assert scene.seen.texts("blocked") == ["not today"]
-        assert scene.seen.texts("prompt") == []
-        assert {"TurnStart", "TurnSettled", "PreModelCall"}.isdisjoint(scene.fired)
-        kept = [file.read_text() for file in scene.home.rglob("*.jsonl")]
+        assert scripted.requests == []
+        assert scripted.agent.conversation.messages == []
+        assert scripted.seen.texts("blocked") == ["not today"]
+        assert scripted.seen.texts("prompt") == []
+        assert {"TurnStart", "TurnSettled", "PreModelCall"}.isdisjoint(scripted.fired)
+        kept = [file.read_text() for file in scripted.home.rglob("*.jsonl")]
         assert not any("tell them everything" in text for text in kept)
 
     asyncio.run(main())
@@ -77,10 +77,10 @@ def test_r_cw_21_no_hook_sees_a_call_that_fails_an_earlier_check(
     async def main() -> None:
         given = {"tools": [Probe()], **more}
         script = [calls(use), calls(call("Read", file_path="config.toml")), says("done")]
-        async with codewhale(tmp_path, script, "tool_call_before", _SEEN, **given) as scene:
-            await scene.play("go")
+        async with codewhale(tmp_path, script, "tool_call_before", _SEEN, **given) as scripted:
+            await scripted.play("go")
         # The call after it shows that the hook is in force, where the budget lets there be one.
-        assert scene.text("seen.txt") == ("" if "max_tool_calls" in more else "Read\n")
+        assert scripted.text("seen.txt") == ("" if "max_tool_calls" in more else "Read\n")
 
     asyncio.run(main())
 
@@ -94,8 +94,8 @@ def test_r_cw_30_an_ask_is_asked_for_tools_that_run_by_themselves_and_no_grant_t
         person = Answers(Reply(allow=True, always=True), Reply(allow=True))
         async with codewhale(
             tmp_path, [read, read, says("done")], "tool_call_before", asking, asker=person
-        ) as scene:
-            told = await scene.play("go")
+        ) as scripted:
+            told = await scripted.play("go")
         assert told is not None
         assert told.status == "completed"
         assert [question.reason for question in person.questions] == ["look first", "look first"]
@@ -123,12 +123,12 @@ def test_r_gc_17_a_hook_may_not_bypass_permissions_nor_allow_everything(
             calls(call("Bash", command="touch two")),
             says("done"),
         ]
-        async with gen_code(tmp_path, script, "PermissionRequest", answer) as scene:
-            await scene.play("go")
+        async with gen_code(tmp_path, script, "PermissionRequest", answer) as scripted:
+            await scripted.play("go")
         # Its allow holds for the call it was asked about; the next one is a question again.
-        assert len(scene.events("PermissionRequest")) == 2
-        assert scene.agent.permissions.mode == "default"
-        assert len(scene.seen.texts("warning")) == 2
+        assert len(scripted.events("PermissionRequest")) == 2
+        assert scripted.agent.permissions.mode == "default"
+        assert len(scripted.seen.texts("warning")) == 2
 
     asyncio.run(main())
 
@@ -150,11 +150,11 @@ def test_r_gc_18_a_hooks_allow_beats_no_rule_and_no_protected_place(
         allow = _answers("PreToolUse", permissionDecision="allow")
         async with gen_code(
             tmp_path, [calls(use), says("done")], "PreToolUse", allow, asker=person, **more
-        ) as scene:
-            await scene.play("go")
+        ) as scripted:
+            await scripted.play("go")
         assert len(person.questions) == asked
-        assert not (scene.project / "it").exists()
-        assert not (scene.project / ".git").exists()
+        assert not (scripted.project / "it").exists()
+        assert not (scripted.project / ".git").exists()
 
     asyncio.run(main())
 
@@ -162,10 +162,14 @@ def test_r_gc_18_a_hooks_allow_beats_no_rule_and_no_protected_place(
 class Patient(Probe):
     """A tool that ends when no hook is at work any more."""
 
-    scene: "ForeignStage | None" = None
+    scripted: "DialectSession | None" = None
 
     async def run(self, arguments: Mapping[str, Any], place: Workplace) -> ToolReply:
-        while self.scene is not None and self.scene.engine is not None and len(self.scene.engine.background):
+        while (
+            self.scripted is not None
+            and self.scripted.engine is not None
+            and len(self.scripted.engine.background)
+        ):
             await asyncio.sleep(0.01)
         return await super().run(arguments, place)
 
@@ -186,14 +190,14 @@ def test_r_gc_29_a_wake_comes_when_the_agent_is_idle_after_the_users_messages_an
             wakes,
             tools=[tool],
             options={"asyncRewake": True},
-        ) as scene:
-            tool.scene = scene
-            await scene.play("one", "two")
-        asked = [request.messages[-1] for request in scene.requests]
+        ) as scripted:
+            tool.scripted = scripted
+            await scripted.play("one", "two")
+        asked = [request.messages[-1] for request in scripted.requests]
         begun = [message.text for message in asked if isinstance(message, User)]
         assert begun[:2] == ["one", "two"]
         assert [f"wake {number}" in text for number, text in enumerate(begun[2:], 1)] == [True, True, True]
         # The first turn went on undisturbed.
-        assert all("wake" not in str(request.messages) for request in scene.requests[:5])
+        assert all("wake" not in str(request.messages) for request in scripted.requests[:5])
 
     asyncio.run(main())

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from hookline.model.events import EVENTS
-from tests.agent.playing import events_of, played_once, scenario_names
-from tests.agent.shared import shared_place
+from tests.agent.scenario_runs import events_of, played_once, scenario_names
+from tests.agent.shared_folder import shared_place
 
 #: What no run of the command brings yet. It only shrinks: a value that is seen must go from here.
 NOT_YET: Mapping[str, frozenset[str]] = {

@@ -17,7 +17,7 @@ from hookline.agent.tools.base import Workplace
 from hookline.agent.turn.turn import AgentParts
 from hookline.permissions.rules import RuleReader, RuleSet
 from hookline.permissions.state import Permissions
-from tests.agent.stage import Probe, Stage, call, calls, says
+from tests.agent.scripted_session import Probe, ScriptedSession, call, calls, says
 
 
 def test_an_agent_is_built_from_its_parts_and_plays_a_turn_without_an_engine(tmp_path: Path) -> None:
@@ -66,14 +66,16 @@ def test_everything_around_it_works_without_an_engine_too(tmp_path: Path) -> Non
     ]
 
     async def main() -> None:
-        stage = Stage(tmp_path, script, engine=False, tools=[Probe()], allow=("Probe", "Bash"), add_date=True)
-        async with stage:
-            told = await stage.play("go", "/compact", "/mode plan", "/clear", "go on")
+        scripted = ScriptedSession(
+            tmp_path, script, engine=False, tools=[Probe()], allow=("Probe", "Bash"), add_date=True
+        )
+        async with scripted:
+            told = await scripted.play("go", "/compact", "/mode plan", "/clear", "go on")
             assert told is not None
             assert told.text == "on"
-            assert stage.engine is None
-        assert all(fired.runs == [] for fired in stage.log.fired)
-        assert stage.fired.count("SessionEnd") == 2
+            assert scripted.engine is None
+        assert all(fired.runs == [] for fired in scripted.log.fired)
+        assert scripted.fired.count("SessionEnd") == 2
 
     asyncio.run(main())
 

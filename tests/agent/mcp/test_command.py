@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.agent.mcp.scene import alive, configure, entry
+from tests.agent.mcp.server_sessions import alive, configure, entry
 from tests.cli.run_cli import clean_env, command_line
 
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.agent.mcp.scene import configure, entry, stage
-from tests.agent.stage import call, calls, says
+from tests.agent.mcp.server_sessions import configure, entry, session_with
+from tests.agent.scripted_session import call, calls, says
 
 
 def _hook(tool: str, server: str = "hk", **more: Any) -> list[Mapping[str, Any]]:
@@ -21,10 +21,12 @@ def test_the_answer_of_the_tool_is_read_like_that_of_any_hook(tmp_path: Path):
 
     async def main() -> None:
         script = (calls(call("Bash", command="touch ran")), says("done"))
-        async with stage(tmp_path, *script, hooks={"PreToolUse": _hook("deny")}, mode="bypass") as scene:
-            await scene.play("go")
-            assert scene.results() == ["denied: touch ran||PreToolUse"]
-            assert not (scene.project / "ran").exists()
+        async with session_with(
+            tmp_path, *script, hooks={"PreToolUse": _hook("deny")}, mode="bypass"
+        ) as scripted:
+            await scripted.play("go")
+            assert scripted.results() == ["denied: touch ran||PreToolUse"]
+            assert not (scripted.project / "ran").exists()
 
     asyncio.run(main())
 
@@ -33,9 +35,9 @@ def test_a_server_is_there_for_hooks_of_the_very_first_event(tmp_path: Path):
     configure(tmp_path, hk=entry())
 
     async def main() -> None:
-        async with stage(tmp_path, says("done"), hooks={"SessionStart": _hook("echo")}) as scene:
-            await scene.play("go")
-            assert any("echo ||SessionStart" in message.text for message in scene.requests[0].messages)
+        async with session_with(tmp_path, says("done"), hooks={"SessionStart": _hook("echo")}) as scripted:
+            await scripted.play("go")
+            assert any("echo ||SessionStart" in message.text for message in scripted.requests[0].messages)
 
     asyncio.run(main())
 
@@ -47,9 +49,9 @@ def test_an_error_of_the_tool_and_a_server_nobody_configured_are_failures_with_w
         servers = {"fail": "notes", "echo": "note", "deny": "elsewhere"}
         hooks = {"PostToolUse": [each for tool, server in servers.items() for each in _hook(tool, server)]}
         script = (calls(call("Bash", command="true")), says("done"))
-        async with stage(tmp_path, *script, hooks=hooks, mode="bypass") as scene:
-            await scene.play("go")
-            (fired,) = scene.events("PostToolUse")
+        async with session_with(tmp_path, *script, hooks=hooks, mode="bypass") as scripted:
+            await scripted.play("go")
+            (fired,) = scripted.events("PostToolUse")
             assert [(run.status, run.cause) for run in fired.runs] == [("failed", "transport")] * 3
             said = {run.detail.partition(":")[0]: run.detail for run in fired.runs}
             assert "it went wrong" in said["notes/fail reports an error"]
@@ -65,9 +67,11 @@ def test_a_guard_whose_server_died_closes_the_way(tmp_path: Path):
 
     async def main() -> None:
         script = (calls(call("Bash", command="touch ran")), says("done"))
-        async with stage(tmp_path, *script, hooks={"PreToolUse": _hook("deny")}, mode="bypass") as scene:
-            await scene.play("go")
-            assert "ended with exit status 1" in scene.results()[0]
-            assert not (scene.project / "ran").exists()
+        async with session_with(
+            tmp_path, *script, hooks={"PreToolUse": _hook("deny")}, mode="bypass"
+        ) as scripted:
+            await scripted.play("go")
+            assert "ended with exit status 1" in scripted.results()[0]
+            assert not (scripted.project / "ran").exists()
 
     asyncio.run(main())

@@ -6,22 +6,22 @@ import re
 import time
 from pathlib import Path
 
-from tests.agent.mcp.scene import alive, configure, entry, stage, until
-from tests.agent.stage import call, calls, says
+from tests.agent.mcp.server_sessions import alive, configure, entry, session_with, until
+from tests.agent.scripted_session import call, calls, says
 
 
 def test_tools_of_a_server_are_called_and_hooks_are_told_whose_they_are(tmp_path: Path):
     configure(tmp_path, hk=entry())
 
     async def main() -> None:
-        async with stage(tmp_path, calls(call("mcp__hk__echo", text="x")), says("done")) as scene:
-            await scene.play("go")
-            assert scene.results() == ["echo x"]
-            offered = {tool.name: tool for tool in scene.requests[0].tools}
+        async with session_with(tmp_path, calls(call("mcp__hk__echo", text="x")), says("done")) as scripted:
+            await scripted.play("go")
+            assert scripted.results() == ["echo x"]
+            offered = {tool.name: tool for tool in scripted.requests[0].tools}
             assert offered["mcp__hk__echo"].schema["required"] == ["text"]
-            (before,) = scene.events("PreToolUse")
+            (before,) = scripted.events("PreToolUse")
             assert before.payload.tool_category == "mcp"
-            (after,) = scene.events("PostToolUse")
+            (after,) = scripted.events("PostToolUse")
             assert after.payload.tool_response == [{"type": "text", "text": "echo x"}]
             for fired in (before, after):
                 assert fired.payload.mcp_server == {"name": "hk", "source": "project"}
@@ -34,11 +34,13 @@ def test_a_question_of_permission_and_a_denial_name_the_server_too(tmp_path: Pat
 
     async def main() -> None:
         script = (calls(call("mcp__hk__echo", text="x"), call("mcp__hk__env")), says("done"))
-        async with stage(tmp_path, *script, allow=(), deny=("mcp__hk__env",)) as scene:
-            await scene.play("go")
-            (asked,) = scene.events("PermissionRequest")
+        async with session_with(tmp_path, *script, allow=(), deny=("mcp__hk__env",)) as scripted:
+            await scripted.play("go")
+            (asked,) = scripted.events("PermissionRequest")
             assert asked.payload.mcp_server == {"name": "hk", "source": "project"}
-            refused = {fired.payload.tool_name: fired.payload for fired in scene.events("PermissionDenied")}
+            refused = {
+                fired.payload.tool_name: fired.payload for fired in scripted.events("PermissionDenied")
+            }
             assert refused["mcp__hk__env"].mcp_server == {"name": "hk", "source": "project"}
 
     asyncio.run(main())
@@ -48,12 +50,12 @@ def test_an_error_of_a_tool_is_a_failure_of_the_call(tmp_path: Path):
     configure(tmp_path, hk=entry())
 
     async def main() -> None:
-        async with stage(tmp_path, calls(call("mcp__hk__fail", text="x")), says("done")) as scene:
-            await scene.play("go")
-            (failed,) = scene.events("PostToolUseFailure")
+        async with session_with(tmp_path, calls(call("mcp__hk__fail", text="x")), says("done")) as scripted:
+            await scripted.play("go")
+            (failed,) = scripted.events("PostToolUseFailure")
             assert failed.payload.error == "it went wrong"
             assert failed.payload.mcp_server["name"] == "hk"
-            assert not scene.events("PostToolUse")
+            assert not scripted.events("PostToolUse")
 
     asyncio.run(main())
 
@@ -62,10 +64,10 @@ def test_arguments_are_checked_before_any_hook_sees_the_call(tmp_path: Path):
     configure(tmp_path, hk=entry())
 
     async def main() -> None:
-        async with stage(tmp_path, calls(call("mcp__hk__echo", text=3)), says("done")) as scene:
-            await scene.play("go")
-            assert not scene.events("PreToolUse")
-            assert "text: expected string, got 3" in scene.results()[0]
+        async with session_with(tmp_path, calls(call("mcp__hk__echo", text=3)), says("done")) as scripted:
+            await scripted.play("go")
+            assert not scripted.events("PreToolUse")
+            assert "text: expected string, got 3" in scripted.results()[0]
 
     asyncio.run(main())
 
@@ -74,9 +76,9 @@ def test_what_is_no_text_is_told_of_and_not_shown(tmp_path: Path):
     configure(tmp_path, hk=entry())
 
     async def main() -> None:
-        async with stage(tmp_path, calls(call("mcp__hk__picture")), says("done")) as scene:
-            await scene.play("go")
-            assert scene.results() == ["[image of type image/png, 3 bytes, not shown]"]
+        async with session_with(tmp_path, calls(call("mcp__hk__picture")), says("done")) as scripted:
+            await scripted.play("go")
+            assert scripted.results() == ["[image of type image/png, 3 bytes, not shown]"]
 
     asyncio.run(main())
 
@@ -85,14 +87,14 @@ def test_a_server_gets_what_its_entry_gives_and_no_secrets_of_the_user(tmp_path:
     configure(tmp_path, hk=entry(env={"GIVEN": "${HOME}/x", "TOKEN": "${NOT_SET:-none}"}))
 
     async def main() -> None:
-        scene = stage(tmp_path, calls(call("mcp__hk__env")), says("done"))
-        scene.env = {"OPENAI_API_KEY": "secret", "EDITOR": "vi"}
-        async with scene:
-            await scene.play("go")
-            env = json.loads(scene.results()[0])
-            assert env["GIVEN"] == f"{scene.home}/x"
+        scripted = session_with(tmp_path, calls(call("mcp__hk__env")), says("done"))
+        scripted.env = {"OPENAI_API_KEY": "secret", "EDITOR": "vi"}
+        async with scripted:
+            await scripted.play("go")
+            env = json.loads(scripted.results()[0])
+            assert env["GIVEN"] == f"{scripted.home}/x"
             assert env["TOKEN"] == "none"
-            assert env["HOME"] == str(scene.home)
+            assert env["HOME"] == str(scripted.home)
             assert "OPENAI_API_KEY" not in env
             assert "EDITOR" not in env
 
@@ -114,13 +116,13 @@ def test_servers_that_cannot_be_used_are_named_and_the_session_goes_on(tmp_path:
 
     async def main() -> None:
         script = (calls(call("mcp__dies__echo", text="x")), says("done"))
-        async with stage(tmp_path, *script) as scene:
-            told = await scene.play("go")
+        async with session_with(tmp_path, *script) as scripted:
+            told = await scripted.play("go")
             assert told is not None
             assert told.status == "completed"
-            assert "There is no tool 'mcp__dies__echo'" in scene.results()[0]
+            assert "There is no tool 'mcp__dies__echo'" in scripted.results()[0]
             said = {
-                name: _about(name, scene.seen.texts("warning"))
+                name: _about(name, scripted.seen.texts("warning"))
                 for name in ("missing", "dies", "silent", "far")
             }
             assert "no program 'no-such-program-anywhere'" in said["missing"]
@@ -144,9 +146,11 @@ def test_a_greeting_on_stdout_does_no_harm(tmp_path: Path):
     configure(tmp_path, chatty=entry("garbage"))
 
     async def main() -> None:
-        async with stage(tmp_path, calls(call("mcp__chatty__echo", text="x")), says("done")) as scene:
-            await scene.play("go")
-            assert scene.results() == ["echo x"]
+        async with session_with(
+            tmp_path, calls(call("mcp__chatty__echo", text="x")), says("done")
+        ) as scripted:
+            await scripted.play("go")
+            assert scripted.results() == ["echo x"]
 
     asyncio.run(main())
 
@@ -156,16 +160,16 @@ def test_a_server_that_dies_fails_its_calls_at_once_and_says_its_last_words(tmp_
 
     async def main() -> None:
         script = (calls(call("mcp__hk__die")), calls(call("mcp__hk__echo", text="x")), says("done"))
-        async with stage(tmp_path, *script) as scene:
-            told = await scene.play("go")
+        async with session_with(tmp_path, *script) as scripted:
+            told = await scripted.play("go")
             assert told is not None
             assert told.status == "completed"
-            errors = [fired.payload.error for fired in scene.events("PostToolUseFailure")]
+            errors = [fired.payload.error for fired in scripted.events("PostToolUseFailure")]
             assert len(errors) == 2
             for error in errors:
                 assert "the MCP server hk" in error
                 assert "ended with exit status 3; its last output: out of [31m cheese" in error
-            assert any("its tools fail from now on" in text for text in scene.seen.texts("warning"))
+            assert any("its tools fail from now on" in text for text in scripted.seen.texts("warning"))
 
     asyncio.run(main())
 
@@ -175,9 +179,9 @@ def test_a_call_without_an_answer_fails_when_its_time_is_over_and_the_server_sta
 
     async def main() -> None:
         script = (calls(call("mcp__hk__sleep"), call("mcp__other__echo", text="x")), says("done"))
-        async with stage(tmp_path, *script) as scene:
-            await scene.play("go")
-            slow, quick = scene.results()
+        async with session_with(tmp_path, *script) as scripted:
+            await scripted.play("go")
+            slow, quick = scripted.results()
             assert slow.startswith("sleep of the MCP server hk gave no answer within 1 s")
             assert quick == "echo x"
 
@@ -190,22 +194,22 @@ def test_a_slow_server_does_not_hold_up_the_first_prompt_and_joins_later(tmp_pat
 
     async def main() -> None:
         script = (says("one"), says("two"), calls(call("mcp__slow__echo", text="x")), says("three"))
-        async with stage(tmp_path, *script) as scene:
+        async with session_with(tmp_path, *script) as scripted:
             # Without the gate the slow one never comes, so it is enough that this returns at all.
-            scene.ready.servers.first_wait = 0.01
-            await scene.play("one")
+            scripted.ready.servers.first_wait = 0.01
+            await scripted.play("one")
             assert any(
-                re.match("not connected yet: MCP .*slow", text) for text in scene.seen.texts("warning")
+                re.match("not connected yet: MCP .*slow", text) for text in scripted.seen.texts("warning")
             )
-            await until(lambda: "mcp__hk__echo" in scene.agent.tools)
-            await scene.play("two")
-            offered = {tool.name for tool in scene.requests[1].tools}
+            await until(lambda: "mcp__hk__echo" in scripted.agent.tools)
+            await scripted.play("two")
+            offered = {tool.name for tool in scripted.requests[1].tools}
             assert "mcp__hk__echo" in offered
             assert "mcp__slow__echo" not in offered
             gate.touch()
-            await until(lambda: "mcp__slow__echo" in scene.agent.tools)
-            await scene.play("three")
-            assert scene.results() == ["echo x"]
+            await until(lambda: "mcp__slow__echo" in scripted.agent.tools)
+            await scripted.play("three")
+            assert scripted.results() == ["echo x"]
 
     asyncio.run(main())
 
@@ -216,9 +220,9 @@ def test_the_processes_end_with_the_session_also_one_that_will_not(tmp_path: Pat
 
     async def main() -> float:
         script = (calls(call("mcp__hk__pid"), call("mcp__stubborn__pid")), says("done"))
-        async with stage(tmp_path, *script) as scene:
-            await scene.play("go")
-            pids.extend(int(text) for text in scene.results())
+        async with session_with(tmp_path, *script) as scripted:
+            await scripted.play("go")
+            pids.extend(int(text) for text in scripted.results())
             assert all(alive(pid) for pid in pids)
             began = time.monotonic()
         return time.monotonic() - began
@@ -233,18 +237,18 @@ def test_an_interrupted_turn_leaves_the_server_for_the_next(tmp_path: Path):
 
     async def main() -> None:
         script = (calls(call("mcp__hk__sleep")), calls(call("mcp__other__echo", text="x")), says("done"))
-        async with stage(tmp_path, *script) as scene:
-            await scene.ready.begin()
-            scene.agent.submit("go")
-            playing = asyncio.ensure_future(scene.agent.run())
-            await until(lambda: bool(scene.events("PreToolUse")))
+        async with session_with(tmp_path, *script) as scripted:
+            await scripted.ready.begin()
+            scripted.agent.submit("go")
+            playing = asyncio.ensure_future(scripted.agent.run())
+            await until(lambda: bool(scripted.events("PreToolUse")))
             await asyncio.sleep(0.1)
-            scene.agent.interrupt()
+            scripted.agent.interrupt()
             told = await playing
             assert told is not None
             assert told.status == "interrupted"
-            await scene.play("again")
-            assert scene.results()[-1] == "echo x"
+            await scripted.play("again")
+            assert scripted.results()[-1] == "echo x"
 
     asyncio.run(main())
 
@@ -259,9 +263,9 @@ def test_a_sub_agent_calls_servers_under_the_same_names(tmp_path: Path):
             says("it said so"),
             says("done"),
         )
-        async with stage(tmp_path, *script) as scene:
-            await scene.play("go")
-            (inside,) = [fired for fired in scene.events("PostToolUse") if fired.agent]
+        async with session_with(tmp_path, *script) as scripted:
+            await scripted.play("go")
+            (inside,) = [fired for fired in scripted.events("PostToolUse") if fired.agent]
             assert inside.payload.tool_response == [{"type": "text", "text": "echo below"}]
 
     asyncio.run(main())
@@ -269,9 +273,9 @@ def test_a_sub_agent_calls_servers_under_the_same_names(tmp_path: Path):
 
 def test_without_servers_nothing_is_started_or_loaded(tmp_path: Path):
     async def main() -> None:
-        async with stage(tmp_path, says("done")) as scene:
-            await scene.play("go")
-            assert scene.servers.connections == ()
+        async with session_with(tmp_path, says("done")) as scripted:
+            await scripted.play("go")
+            assert scripted.servers.connections == ()
 
     asyncio.run(main())
 
@@ -286,10 +290,10 @@ def test_a_server_that_prints_without_end_is_ended_and_the_session_has_its_turn(
     )
 
     async def main() -> None:
-        async with stage(tmp_path, calls(call("mcp__hk__echo", text="x")), says("done")) as scene:
-            await scene.play("go")
-            assert scene.results() == ["echo x"]
-            warnings = scene.seen.texts("warning")
+        async with session_with(tmp_path, calls(call("mcp__hk__echo", text="x")), says("done")) as scripted:
+            await scripted.play("go")
+            assert scripted.results() == ["echo x"]
+            warnings = scripted.seen.texts("warning")
             lines, line, mirror = (_about(name, warnings) for name in ("lines", "line", "mirror"))
             assert "was ended by signal 9; its last output: 'y'; it printed more than 4 MB" in lines
             assert "it printed a line of more than 16 MB" in line
@@ -302,10 +306,10 @@ def test_what_a_server_started_ends_with_it(tmp_path: Path):
     configure(tmp_path, hk={"command": "sh", "args": ["-c", "sleep 600 & echo $! > child; exit 4"]})
 
     async def main() -> None:
-        async with stage(tmp_path, says("done")) as scene:
-            await scene.play("go")
-            child = int((scene.project / "child").read_text())
+        async with session_with(tmp_path, says("done")) as scripted:
+            await scripted.play("go")
+            child = int((scripted.project / "child").read_text())
             await until(lambda: not alive(child))
-            assert "ended with exit status 4" in _about("hk", scene.seen.texts("warning"))
+            assert "ended with exit status 4" in _about("hk", scripted.seen.texts("warning"))
 
     asyncio.run(main())

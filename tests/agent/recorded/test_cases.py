@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.agent.recorded.acting import act
-from tests.agent.recorded.comparing import disagreements
+from tests.agent.recorded.case_differences import disagreements
+from tests.agent.recorded.case_runs import act
 from tests.dialects.claude_code.test_recorded import NEEDS_AGENT
 from tests.recorded import recorded_cases
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.agent.recorded.firing import Difference, differences, fire
-from tests.agent.recorded.sessions import SESSIONS
+from tests.agent.recorded.recorded_sessions import SESSIONS
+from tests.agent.recorded.session_runs import Difference, differences, fire
 from tests.dialects.claude_code.driver import RECORDED
 
 RUNS: dict[str, list[str]] = json.loads((RECORDED / "firing_order.json").read_text())["runs"]

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from hookline.agent.tools.base import problem_of, schema_of
-from tests.agent.tools.stage import Stage, play
+from tests.agent.tools.tool_runner import ToolRunner, run_tools
 
 
 class Arguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -54,7 +54,7 @@ def test_a_schema_stands_alone() -> None:
 
 
 def test_the_core_tools_are_these(tmp_path: Path) -> None:
-    tools = Stage(tmp_path).tools
+    tools = ToolRunner(tmp_path).tools
     assert {name: tool.category for name, tool in tools.items()} == {
         "Bash": "run",
         "BashOutput": "read",
@@ -68,7 +68,7 @@ def test_the_core_tools_are_these(tmp_path: Path) -> None:
 
 
 def test_every_core_tool_describes_itself_and_its_arguments(tmp_path: Path) -> None:
-    for tool in Stage(tmp_path).tools.values():
+    for tool in ToolRunner(tmp_path).tools.values():
         assert tool.description.endswith(".")
         assert b"$ref" not in msgspec.json.encode(tool.schema)
         for name, schema in tool.schema["properties"].items():
@@ -78,7 +78,7 @@ def test_every_core_tool_describes_itself_and_its_arguments(tmp_path: Path) -> N
 def test_a_number_sent_as_a_float_is_taken(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("1\n2\n3\n")
 
-    async def act(stage: Stage) -> str:
-        return (await stage.call("Read", file_path="a", offset=2.0, limit=1.0)).text
+    async def act(runner: ToolRunner) -> str:
+        return (await runner.call("Read", file_path="a", offset=2.0, limit=1.0)).text
 
-    assert play(tmp_path, act).startswith("2\t2\n")
+    assert run_tools(tmp_path, act).startswith("2\t2\n")

@@ -11,17 +11,17 @@ from hookline.agent.tools.base import ToolError, ToolReply
 from hookline.model.events import SHELL_ENV
 from hookline.model.outcome import Outcome
 from hookline.model.payloads import ShellStart
-from tests.agent.tools.stage import Stage, alive, play, soon
+from tests.agent.tools.tool_runner import ToolRunner, alive, run_tools, soon
 
 
 def bash(folder: Path, command: str, **arguments: int) -> ToolReply | ToolError:
-    async def act(stage: Stage) -> ToolReply | ToolError:
+    async def act(runner: ToolRunner) -> ToolReply | ToolError:
         try:
-            return await stage.bash(command, **arguments)
+            return await runner.bash(command, **arguments)
         except ToolError as failure:
             return failure
 
-    return play(folder, act)
+    return run_tools(folder, act)
 
 
 def test_output_is_what_the_model_reads_and_both_streams_are_told(tmp_path: Path) -> None:
@@ -196,8 +196,8 @@ def test_what_a_command_leaves_running_is_ended_with_it(tmp_path: Path) -> None:
 
 
 def test_cancelling_ends_the_command_and_all_it_started(tmp_path: Path) -> None:
-    async def act(stage: Stage) -> bool:
-        running = asyncio.create_task(stage.bash("sleep 60 & echo $! > pid; wait"))
+    async def act(runner: ToolRunner) -> bool:
+        running = asyncio.create_task(runner.bash("sleep 60 & echo $! > pid; wait"))
         pid = tmp_path / "pid"
         assert await soon(lambda: pid.exists() and pid.read_text().strip() != "")
         running.cancel()
@@ -205,7 +205,7 @@ def test_cancelling_ends_the_command_and_all_it_started(tmp_path: Path) -> None:
             await running
         return await soon(lambda: not alive(int(pid.read_text())))
 
-    assert play(tmp_path, act)
+    assert run_tools(tmp_path, act)
 
 
 def test_no_temporary_folder_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,15 +215,15 @@ def test_no_temporary_folder_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     bash(tmp_path, "true")
     bash(tmp_path, "sleep 60", timeout=50)
 
-    async def cancelled(stage: Stage) -> None:
+    async def cancelled(runner: ToolRunner) -> None:
         for _ in range(20):
-            running = asyncio.create_task(stage.bash("echo > started; sleep 60"))
+            running = asyncio.create_task(runner.bash("echo > started; sleep 60"))
             assert await soon((tmp_path / "started").exists)
             (tmp_path / "started").unlink()
             running.cancel()
             await asyncio.wait((running,))
 
-    play(tmp_path, cancelled)
+    run_tools(tmp_path, cancelled)
     assert os.listdir(place) == []
 
 
@@ -251,10 +251,10 @@ def test_shell_env_hooks_make_the_environment_once_per_command(tmp_path: Path) -
         asked.append(start)
         return Outcome(env_items=(("WHO", "the hook"), ("HOME", "/changed")))
 
-    async def act(stage: Stage) -> str:
-        return (await stage.bash("echo $WHO $HOME", description="show", timeout=9000)).text
+    async def act(runner: ToolRunner) -> str:
+        return (await runner.bash("echo $WHO $HOME", description="show", timeout=9000)).text
 
-    assert play(tmp_path, act, engine) == "the hook /changed"
+    assert run_tools(tmp_path, act, engine) == "the hook /changed"
     assert asked == [
         ShellStart(
             tool_name="Bash",

@@ -7,26 +7,26 @@ from pathlib import Path
 import pytest
 
 from hookline.agent.tools.base import ToolReply
-from tests.agent.tools.stage import Stage, play
+from tests.agent.tools.tool_runner import ToolRunner, run_tools
 
 
 def edit(folder: Path, old: str, new: str, *, replace_all: bool = False) -> ToolReply:
-    async def act(stage: Stage) -> ToolReply:
-        await stage.call("Read", file_path="f")
-        return await stage.call(
+    async def act(runner: ToolRunner) -> ToolReply:
+        await runner.call("Read", file_path="f")
+        return await runner.call(
             "Edit", file_path="f", old_string=old, new_string=new, replace_all=replace_all
         )
 
-    return play(folder, act)
+    return run_tools(folder, act)
 
 
 def refused(folder: Path, old: str, new: str = "new", *, read_first: bool = True) -> str:
-    async def act(stage: Stage) -> str:
+    async def act(runner: ToolRunner) -> str:
         if read_first:
-            await stage.call("Read", file_path="f")
-        return str(await stage.fails("Edit", file_path="f", old_string=old, new_string=new))
+            await runner.call("Read", file_path="f")
+        return str(await runner.fails("Edit", file_path="f", old_string=old, new_string=new))
 
-    return play(folder, act)
+    return run_tools(folder, act)
 
 
 def test_an_edit_is_told_as_a_patch(tmp_path: Path) -> None:
@@ -80,12 +80,12 @@ def test_an_unread_or_changed_file_is_not_edited(tmp_path: Path) -> None:
     file.write_text("one\n")
     assert "has not been read yet" in refused(tmp_path, "one", read_first=False)
 
-    async def act(stage: Stage) -> str:
-        await stage.call("Read", file_path="f")
+    async def act(runner: ToolRunner) -> str:
+        await runner.call("Read", file_path="f")
         os.utime(file, (5, 5))
-        return str(await stage.fails("Edit", file_path="f", old_string="one", new_string="two"))
+        return str(await runner.fails("Edit", file_path="f", old_string="one", new_string="two"))
 
-    assert "has changed since it was read" in play(tmp_path, act)
+    assert "has changed since it was read" in run_tools(tmp_path, act)
     assert file.read_text() == "one\n"
 
 
@@ -110,15 +110,15 @@ def test_line_ends_of_the_file_are_kept(tmp_path: Path, old: str, new: str) -> N
 
 
 def test_binary_and_huge_files_are_not_edited(tmp_path: Path) -> None:
-    async def act(stage: Stage) -> list[str]:
+    async def act(runner: ToolRunner) -> list[str]:
         said: list[str] = []
         for name, content in (("bin", b"\x7fELF\0one"), ("big", b"one" + b"x" * (17 << 20))):
             (tmp_path / name).write_bytes(content)
-            stage.place.read_files[str(tmp_path / name)] = (tmp_path / name).stat().st_mtime
-            said.append(str(await stage.fails("Edit", file_path=name, old_string="one", new_string="x")))
+            runner.place.read_files[str(tmp_path / name)] = (tmp_path / name).stat().st_mtime
+            said.append(str(await runner.fails("Edit", file_path=name, old_string="one", new_string="x")))
         return said
 
-    binary, big = play(tmp_path, act)
+    binary, big = run_tools(tmp_path, act)
     assert binary == f"{tmp_path}/bin is a binary file; Edit changes text only."
     assert "the limit is 16777216" in big
 
@@ -134,13 +134,13 @@ def test_edits_at_the_same_time_do_not_lose_each_other(tmp_path: Path) -> None:
     words = [f"word{n:02}" for n in range(30)]
     (tmp_path / "f").write_text("\n".join(words))
 
-    async def act(stage: Stage) -> None:
-        await stage.call("Read", file_path="f")
+    async def act(runner: ToolRunner) -> None:
+        await runner.call("Read", file_path="f")
         await asyncio.gather(
-            *(stage.call("Edit", file_path="f", old_string=word, new_string=word.upper()) for word in words)
+            *(runner.call("Edit", file_path="f", old_string=word, new_string=word.upper()) for word in words)
         )
 
-    play(tmp_path, act)
+    run_tools(tmp_path, act)
     assert (tmp_path / "f").read_text() == "\n".join(words).upper()
 
 
@@ -148,11 +148,11 @@ def test_a_cancelled_edit_leaves_the_file_whole(tmp_path: Path) -> None:
     file = tmp_path / "f"
     file.write_text("one " * 1000)
 
-    async def act(stage: Stage) -> None:
+    async def act(runner: ToolRunner) -> None:
         for turn in range(20):
-            await stage.call("Read", file_path="f")
+            await runner.call("Read", file_path="f")
             old, new = ("one ", "two ") if "one" in file.read_text() else ("two ", "one ")
-            edit = stage.call("Edit", file_path="f", old_string=old, new_string=new, replace_all=True)
+            edit = runner.call("Edit", file_path="f", old_string=old, new_string=new, replace_all=True)
             running = asyncio.create_task(edit)
             for _ in range(turn % 4):
                 await asyncio.sleep(0)
@@ -160,5 +160,5 @@ def test_a_cancelled_edit_leaves_the_file_whole(tmp_path: Path) -> None:
             await asyncio.wait((running,))
             assert file.read_text() in {"one " * 1000, "two " * 1000}
 
-    play(tmp_path, act)
+    run_tools(tmp_path, act)
     assert os.listdir(tmp_path) == ["f"]

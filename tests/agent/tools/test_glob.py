@@ -9,7 +9,7 @@ from hookline.agent.tools.base import ToolReply
 from hookline.agent.tools.off_loop import WorkLimit
 from hookline.agent.tools.walk import Walk, path_pattern, split_base
 from hookline.model.errors import PatternError
-from tests.agent.tools.stage import Stage, play
+from tests.agent.tools.tool_runner import ToolRunner, run_tools
 
 
 def make(folder: Path, *names: str) -> None:
@@ -22,10 +22,10 @@ def make(folder: Path, *names: str) -> None:
 
 
 def glob(folder: Path, pattern: str, path: str = "") -> ToolReply:
-    async def act(stage: Stage) -> ToolReply:
-        return await stage.call("Glob", pattern=pattern, path=path)
+    async def act(runner: ToolRunner) -> ToolReply:
+        return await runner.call("Glob", pattern=pattern, path=path)
 
-    return play(folder, act)
+    return run_tools(folder, act)
 
 
 def names(folder: Path, pattern: str, path: str = "") -> list[str]:
@@ -69,10 +69,10 @@ def test_a_pattern_that_cannot_be_is_refused(tmp_path: Path, pattern: str) -> No
     with pytest.raises(PatternError):
         path_pattern(pattern)
 
-    async def act(stage: Stage) -> str:
-        return str(await stage.fails("Glob", pattern=pattern))
+    async def act(runner: ToolRunner) -> str:
+        return str(await runner.fails("Glob", pattern=pattern))
 
-    assert play(tmp_path, act).startswith("The pattern cannot be used: ")
+    assert run_tools(tmp_path, act).startswith("The pattern cannot be used: ")
 
 
 @pytest.mark.parametrize(
@@ -124,18 +124,18 @@ def test_only_a_hundred_are_shown_and_it_is_said(tmp_path: Path) -> None:
 def test_other_places_are_searched_when_they_are_named(tmp_path: Path) -> None:
     make(tmp_path, "here/a.txt", "there/b.txt")
 
-    async def act(stage: Stage) -> list[list[str]]:
-        stage.place.cwd = str(tmp_path / "here")
+    async def act(runner: ToolRunner) -> list[list[str]]:
+        runner.place.cwd = str(tmp_path / "here")
         calls = (
             {"pattern": "*.txt"},
             {"pattern": "*.txt", "path": "../there"},
             {"pattern": "../there/*.txt"},
             {"pattern": f"{tmp_path}/there/*"},
         )
-        return [(await stage.call("Glob", **call)).response["filenames"] for call in calls]
+        return [(await runner.call("Glob", **call)).response["filenames"] for call in calls]
 
     there = [str(tmp_path / "there" / "b.txt")]
-    assert play(tmp_path, act) == [[str(tmp_path / "here" / "a.txt")], there, there, there]
+    assert run_tools(tmp_path, act) == [[str(tmp_path / "here" / "a.txt")], there, there, there]
 
 
 def test_links_are_named_but_not_followed(tmp_path: Path) -> None:
@@ -149,10 +149,13 @@ def test_nothing_found_and_no_such_folder_are_told_apart(tmp_path: Path) -> None
     (tmp_path / "file").touch()
     assert glob(tmp_path, "*.none").text == "No files found"
 
-    async def act(stage: Stage) -> list[str]:
-        return [str(await stage.fails("Glob", pattern="*", path=path)) for path in ("nowhere", "file")]
+    async def act(runner: ToolRunner) -> list[str]:
+        return [str(await runner.fails("Glob", pattern="*", path=path)) for path in ("nowhere", "file")]
 
-    assert play(tmp_path, act) == [f"{tmp_path}/nowhere does not exist.", f"{tmp_path}/file is not a folder."]
+    assert run_tools(tmp_path, act) == [
+        f"{tmp_path}/nowhere does not exist.",
+        f"{tmp_path}/file is not a folder.",
+    ]
 
 
 def test_a_name_that_is_no_utf8_does_not_spoil_the_list(tmp_path: Path) -> None:

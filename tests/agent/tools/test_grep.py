@@ -11,7 +11,7 @@ import pytest
 from hookline.agent.tools.base import ToolReply
 from hookline.agent.tools.grep import LineSearch, SearchedFiles
 from hookline.agent.tools.off_loop import WorkLimit
-from tests.agent.tools.stage import Stage, play
+from tests.agent.tools.tool_runner import ToolRunner, run_tools
 
 
 def make(folder: Path, files: dict[str, str | bytes]) -> None:
@@ -23,17 +23,17 @@ def make(folder: Path, files: dict[str, str | bytes]) -> None:
 
 
 def grep(folder: Path, pattern: str, **arguments: Any) -> ToolReply:
-    async def act(stage: Stage) -> ToolReply:
-        return await stage.call("Grep", pattern=pattern, **arguments)
+    async def act(runner: ToolRunner) -> ToolReply:
+        return await runner.call("Grep", pattern=pattern, **arguments)
 
-    return play(folder, act)
+    return run_tools(folder, act)
 
 
 def refused(folder: Path, pattern: str, **arguments: Any) -> str:
-    async def act(stage: Stage) -> str:
-        return str(await stage.fails("Grep", pattern=pattern, **arguments))
+    async def act(runner: ToolRunner) -> str:
+        return str(await runner.fails("Grep", pattern=pattern, **arguments))
 
-    return play(folder, act)
+    return run_tools(folder, act)
 
 
 FILES: dict[str, str | bytes] = {
@@ -245,14 +245,14 @@ def test_an_expression_made_to_run_for_ever_does_not(tmp_path: Path) -> None:
 def test_a_search_ends_when_nobody_waits_any_more(tmp_path: Path) -> None:
     make(tmp_path, {f"{n}/f": "x\n" * 100 for n in range(50)})
 
-    async def act(stage: Stage) -> None:
-        searching = asyncio.create_task(stage.call("Grep", pattern="x"))
+    async def act(runner: ToolRunner) -> None:
+        searching = asyncio.create_task(runner.call("Grep", pattern="x"))
         await asyncio.sleep(0)
         searching.cancel()
         with pytest.raises(asyncio.CancelledError):
             await searching
 
-    play(tmp_path, act)
+    run_tools(tmp_path, act)
     gone = WorkLimit()
     gone.cancel()
     files = SearchedFiles(str(tmp_path), lambda _path: True, gone)

@@ -10,23 +10,23 @@ import pytest
 from hookline.agent.tools.base import ToolReply
 from hookline.agent.tools.off_loop import WorkLimit
 from hookline.agent.tools.read import MOST_CHARACTERS
-from tests.agent.tools.stage import Stage, play
+from tests.agent.tools.tool_runner import ToolRunner, run_tools
 
 
 def read(folder: Path, name: str, **arguments: Any) -> ToolReply:
-    async def act(stage: Stage) -> ToolReply:
-        return await stage.call("Read", file_path=name, **arguments)
+    async def act(runner: ToolRunner) -> ToolReply:
+        return await runner.call("Read", file_path=name, **arguments)
 
-    return play(folder, act)
+    return run_tools(folder, act)
 
 
 def refused(folder: Path, name: str, **arguments: Any) -> str:
-    async def act(stage: Stage) -> str:
-        failure = await stage.fails("Read", file_path=name, **arguments)
-        assert stage.place.read_files == {}
+    async def act(runner: ToolRunner) -> str:
+        failure = await runner.fails("Read", file_path=name, **arguments)
+        assert runner.place.read_files == {}
         return str(failure)
 
-    return play(folder, act)
+    return run_tools(folder, act)
 
 
 def test_lines_are_numbered_and_the_file_is_told(tmp_path: Path) -> None:
@@ -98,12 +98,12 @@ def test_what_was_read_is_remembered_with_its_time_under_its_real_name(tmp_path:
     (tmp_path / "real").write_text("x")
     (tmp_path / "link").symlink_to("real")
 
-    async def act(stage: Stage) -> None:
-        await stage.call("Read", file_path="link")
+    async def act(runner: ToolRunner) -> None:
+        await runner.call("Read", file_path="link")
         real = str(tmp_path / "real")
-        assert stage.place.read_files == {real: os.stat(real).st_mtime}
+        assert runner.place.read_files == {real: os.stat(real).st_mtime}
 
-    play(tmp_path, act)
+    run_tools(tmp_path, act)
 
 
 @pytest.mark.parametrize(
@@ -191,8 +191,8 @@ def test_reading_in_many_calls_at_once_gives_each_its_own(tmp_path: Path) -> Non
     for n in range(20):
         (tmp_path / str(n)).write_text(f"text {n}")
 
-    async def act(stage: Stage) -> list[str]:
-        replies = await asyncio.gather(*(stage.call("Read", file_path=str(n)) for n in range(20)))
+    async def act(runner: ToolRunner) -> list[str]:
+        replies = await asyncio.gather(*(runner.call("Read", file_path=str(n)) for n in range(20)))
         return [reply.text for reply in replies]
 
-    assert play(tmp_path, act) == [f"1\ttext {n}" for n in range(20)]
+    assert run_tools(tmp_path, act) == [f"1\ttext {n}" for n in range(20)]

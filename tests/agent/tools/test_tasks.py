@@ -13,7 +13,7 @@ from hookline.agent.tools.tasks import TaskEnd, Tasks
 from hookline.model.events import SHELL_ENV, TASK_COMPLETED, TASK_CREATED
 from hookline.model.outcome import Outcome, context
 from hookline.model.payloads import ShellStart, TaskNote
-from tests.agent.tools.stage import Stage, alive, play, soon
+from tests.agent.tools.tool_runner import ToolRunner, alive, run_tools, soon
 
 
 def test_a_task_is_told_of_when_it_is_made_and_when_it_ends(tmp_path: Path) -> None:
@@ -22,15 +22,15 @@ def test_a_task_is_told_of_when_it_is_made_and_when_it_ends(tmp_path: Path) -> N
     engine.add(TASK_CREATED, lambda note: told.append(("created", note)), name="created")
     engine.add(TASK_COMPLETED, lambda note: told.append(("completed", note)), name="completed")
 
-    async def act(stage: Stage) -> None:
-        reply = await stage.bash("sleep 0.2; echo hi", description="greet later", run_in_background=True)
+    async def act(runner: ToolRunner) -> None:
+        reply = await runner.bash("sleep 0.2; echo hi", description="greet later", run_in_background=True)
         assert reply.response["backgroundTaskId"] == "task_1"
         assert "task_1" in reply.text
         assert [kind for kind, _ in told] == ["created"]
-        assert stage.tasks.running == 1
-        assert await soon(lambda: bool(stage.done))
+        assert runner.tasks.running == 1
+        assert await soon(lambda: bool(runner.done))
 
-    play(tmp_path, act, engine)
+    run_tools(tmp_path, act, engine)
     note = TaskNote(task_id="task_1", task_subject="greet later", task_description="sleep 0.2; echo hi")
     ended = TaskNote(
         task_id="task_1",
@@ -45,13 +45,13 @@ def test_a_hook_can_refuse_a_task(tmp_path: Path) -> None:
     engine = Engine()
     engine.add(TASK_CREATED, lambda _note: deny("no servers here"), name="refuse")
 
-    async def act(stage: Stage) -> str:
-        failure = await stage.fails("Bash", command="touch ran", run_in_background=True)
-        assert stage.tasks.running == 0
-        assert stage.tasks.all == ()
+    async def act(runner: ToolRunner) -> str:
+        failure = await runner.fails("Bash", command="touch ran", run_in_background=True)
+        assert runner.tasks.running == 0
+        assert runner.tasks.all == ()
         return str(failure)
 
-    assert play(tmp_path, act, engine) == "The task was not started: no servers here"
+    assert run_tools(tmp_path, act, engine) == "The task was not started: no servers here"
     assert not (tmp_path / "ran").exists()
 
 
@@ -62,28 +62,28 @@ def test_the_agent_hears_of_the_end_with_what_hooks_said(tmp_path: Path) -> None
     def feedback(note: TaskNote) -> Outcome:
         return deny(f"{note.task_id} needs a look") + context("see the log")
 
-    async def act(stage: Stage) -> str:
-        await stage.bash("exit 3", run_in_background=True)
-        assert await soon(lambda: bool(stage.done))
-        return stage.done[0].text
+    async def act(runner: ToolRunner) -> str:
+        await runner.bash("exit 3", run_in_background=True)
+        assert await soon(lambda: bool(runner.done))
+        return runner.done[0].text
 
-    assert play(tmp_path, act, engine) == (
+    assert run_tools(tmp_path, act, engine) == (
         "Background task task_1 (exit 3) has failed with exit code 3.\n"
         "[hook feedback] task_1 needs a look\nsee the log"
     )
 
 
 def test_output_is_read_piece_by_piece(tmp_path: Path) -> None:
-    async def act(stage: Stage) -> list[str]:
-        await stage.bash(
+    async def act(runner: ToolRunner) -> list[str]:
+        await runner.bash(
             "echo one; echo err >&2; while ! [ -e go ]; do sleep 0.02; done; echo two", run_in_background=True
         )
-        task = stage.tasks.find("task_1")
+        task = runner.tasks.find("task_1")
         assert await soon(lambda: "one" in task.streams.stdout.text and "err" in task.streams.stderr.text)
-        first = (await stage.call("BashOutput", task_id="task_1")).text
-        nothing = (await stage.call("BashOutput", task_id="task_1", wait=10)).text
+        first = (await runner.call("BashOutput", task_id="task_1")).text
+        nothing = (await runner.call("BashOutput", task_id="task_1", wait=10)).text
         (tmp_path / "go").touch()
-        last = await stage.call("BashOutput", task_id="task_1", wait=60_000)
+        last = await runner.call("BashOutput", task_id="task_1", wait=60_000)
         assert last.response == {
             "taskId": "task_1",
             "status": "completed",
@@ -93,30 +93,30 @@ def test_output_is_read_piece_by_piece(tmp_path: Path) -> None:
         }
         return [text.partition("\n")[2] for text in (first, nothing, last.text)]
 
-    assert play(tmp_path, act) == ["one\nerr", "(nothing new)", "two"]
+    assert run_tools(tmp_path, act) == ["one\nerr", "(nothing new)", "two"]
 
 
 def test_output_is_bounded_and_its_end_is_kept(tmp_path: Path) -> None:
-    async def act(stage: Stage) -> str:
-        await stage.bash("yes | head -c 4000000; echo last", run_in_background=True)
-        return (await stage.call("BashOutput", task_id="task_1", wait=60_000)).text
+    async def act(runner: ToolRunner) -> str:
+        await runner.bash("yes | head -c 4000000; echo last", run_in_background=True)
+        return (await runner.call("BashOutput", task_id="task_1", wait=60_000)).text
 
-    text = play(tmp_path, act)
+    text = run_tools(tmp_path, act)
     assert text.endswith("y\nlast")
     assert len(text) < 30_300
 
 
 def test_a_killed_task_dies_with_all_it_started(tmp_path: Path) -> None:
-    async def act(stage: Stage) -> tuple[str, str]:
-        await stage.bash("sleep 60 & echo $! > pid; wait", run_in_background=True)
+    async def act(runner: ToolRunner) -> tuple[str, str]:
+        await runner.bash("sleep 60 & echo $! > pid; wait", run_in_background=True)
         pid = tmp_path / "pid"
         assert await soon(lambda: pid.exists() and pid.read_text().strip() != "")
-        first = (await stage.call("KillTask", task_id="task_1")).text
+        first = (await runner.call("KillTask", task_id="task_1")).text
         assert await soon(lambda: not alive(int(pid.read_text())))
-        assert await soon(lambda: len(stage.done) == 1)
-        return first, (await stage.call("KillTask", task_id="task_1")).text
+        assert await soon(lambda: len(runner.done) == 1)
+        return first, (await runner.call("KillTask", task_id="task_1")).text
 
-    first, again = play(tmp_path, act)
+    first, again = run_tools(tmp_path, act)
     assert first == again
     assert first.endswith("has been killed.")
 
@@ -126,18 +126,18 @@ def test_closing_kills_every_task_and_tells_hooks(tmp_path: Path) -> None:
     ended: list[TaskNote] = []
     engine.add(TASK_COMPLETED, ended.append, name="ended")
 
-    async def act(stage: Stage) -> None:
+    async def act(runner: ToolRunner) -> None:
         for each in range(3):
-            await stage.bash(f"echo $$ > pid{each}; sleep 60", run_in_background=True)
+            await runner.bash(f"echo $$ > pid{each}; sleep 60", run_in_background=True)
         pids = [tmp_path / f"pid{each}" for each in range(3)]
         assert await soon(lambda: all(pid.exists() and pid.read_text().strip() for pid in pids))
-        await stage.tasks.close()
-        assert stage.tasks.running == 0
+        await runner.tasks.close()
+        assert runner.tasks.running == 0
         assert await soon(lambda: not any(alive(int(pid.read_text())) for pid in pids))
-        failure = await stage.fails("Bash", command="true", run_in_background=True)
+        failure = await runner.fails("Bash", command="true", run_in_background=True)
         assert "the session is ending" in str(failure)
 
-    play(tmp_path, act, engine)
+    run_tools(tmp_path, act, engine)
     assert [(note.task_id, note.status) for note in ended] == [(f"task_{n}", "killed") for n in (1, 2, 3)]
 
 
@@ -148,45 +148,45 @@ def test_closing_does_not_wait_for_a_hook_that_hangs(tmp_path: Path) -> None:
     async def hang(_note: TaskNote) -> None:
         await asyncio.sleep(3600)
 
-    async def act(stage: Stage) -> None:
-        await stage.bash("sleep 60", run_in_background=True)
-        await asyncio.wait_for(stage.tasks.close(limit=0.1), 30)
+    async def act(runner: ToolRunner) -> None:
+        await runner.bash("sleep 60", run_in_background=True)
+        await asyncio.wait_for(runner.tasks.close(limit=0.1), 30)
 
-    play(tmp_path, act, engine)
+    run_tools(tmp_path, act, engine)
 
 
 def test_there_are_only_so_many_at_once(tmp_path: Path) -> None:
-    async def act(stage: Stage) -> str:
+    async def act(runner: ToolRunner) -> str:
         for _ in range(2):
-            await stage.bash("sleep 60", run_in_background=True)
-        failure = await stage.fails("Bash", command="sleep 60", run_in_background=True)
-        await stage.call("KillTask", task_id="task_1")
-        await stage.bash("sleep 60", run_in_background=True)
+            await runner.bash("sleep 60", run_in_background=True)
+        failure = await runner.fails("Bash", command="sleep 60", run_in_background=True)
+        await runner.call("KillTask", task_id="task_1")
+        await runner.bash("sleep 60", run_in_background=True)
         return str(failure)
 
-    said = play(tmp_path, act, most=2)
+    said = run_tools(tmp_path, act, most=2)
     assert said.startswith("2 background tasks are running")
     assert "task_1, task_2" in said
 
 
 def test_old_tasks_are_forgotten_but_never_running_ones(tmp_path: Path) -> None:
-    async def act(stage: Stage) -> list[str]:
-        await stage.bash("sleep 60", run_in_background=True)
+    async def act(runner: ToolRunner) -> list[str]:
+        await runner.bash("sleep 60", run_in_background=True)
         for _ in range(4):
-            await stage.bash("true", run_in_background=True)
-            assert await soon(lambda: stage.tasks.running == 1)
-        return [task.id for task in stage.tasks.all]
+            await runner.bash("true", run_in_background=True)
+            assert await soon(lambda: runner.tasks.running == 1)
+        return [task.id for task in runner.tasks.all]
 
-    assert play(tmp_path, act, remembered=2) == ["task_1", "task_5"]
+    assert run_tools(tmp_path, act, remembered=2) == ["task_1", "task_5"]
 
 
 def test_an_unknown_task_is_named_with_those_there_are(tmp_path: Path) -> None:
-    async def act(stage: Stage) -> list[str]:
-        none = await stage.fails("BashOutput", task_id="task_9")
-        await stage.bash("sleep 60", run_in_background=True)
-        return [str(none), str(await stage.fails("KillTask", task_id="task_9"))]
+    async def act(runner: ToolRunner) -> list[str]:
+        none = await runner.fails("BashOutput", task_id="task_9")
+        await runner.bash("sleep 60", run_in_background=True)
+        return [str(none), str(await runner.fails("KillTask", task_id="task_9"))]
 
-    assert play(tmp_path, act) == [
+    assert run_tools(tmp_path, act) == [
         "There is no background task 'task_9'; there are: none.",
         "There is no background task 'task_9'; there are: task_1.",
     ]
@@ -201,12 +201,12 @@ def test_a_task_runs_where_it_was_asked_for_with_the_environment_of_hooks(tmp_pa
         await asyncio.sleep(0.1)
         return Outcome(env_items=(("WHO", "hook"),))
 
-    async def act(stage: Stage) -> str:
-        await stage.bash("echo $WHO in $PWD", run_in_background=True)
-        stage.place.cwd = str(tmp_path / "elsewhere")
-        return (await stage.call("BashOutput", task_id="task_1", wait=60_000)).response["stdout"]
+    async def act(runner: ToolRunner) -> str:
+        await runner.bash("echo $WHO in $PWD", run_in_background=True)
+        runner.place.cwd = str(tmp_path / "elsewhere")
+        return (await runner.call("BashOutput", task_id="task_1", wait=60_000)).response["stdout"]
 
-    assert play(tmp_path, act, engine) == f"hook in {tmp_path}"
+    assert run_tools(tmp_path, act, engine) == f"hook in {tmp_path}"
 
 
 def test_work_that_breaks_is_a_failed_task() -> None:

@@ -13,7 +13,7 @@ from hookline.agent.tools.base import ToolError, ToolReply, Workplace
 from hookline.agent.tools.off_loop import WorkLimit
 from hookline.agent.tools.web_fetch import WebFetch
 from hookline.agent.tools.web_page import page_text
-from tests.agent.stage import Stage, call, calls, says
+from tests.agent.scripted_session import ScriptedSession, call, calls, says
 from tests.handlers.servers import Answer, Seen, response, serving
 
 LOCAL = ("127.0.0.1",)
@@ -245,15 +245,15 @@ def test_in_a_session_a_rule_of_its_domain_lets_it_run(tmp_path: Path):
     async def main() -> None:
         async with serving(response(b"hello", "200 OK", "Content-Type: text/plain")) as server:
             script = (calls(call("WebFetch", url=f"{server.url}/x")), says("done"))
-            scene = Stage(tmp_path, script, allow=("WebFetch(domain:127.0.0.1)",))
-            (scene.project / ".hookline").mkdir()
-            (scene.project / ".hookline" / "settings.toml").write_text(
+            scripted = ScriptedSession(tmp_path, script, allow=("WebFetch(domain:127.0.0.1)",))
+            (scripted.project / ".hookline").mkdir()
+            (scripted.project / ".hookline" / "settings.toml").write_text(
                 '[agent]\nlocal_hosts = ["127.0.0.1"]\n'
             )
-            async with scene:
-                await scene.play("go")
-                assert scene.results() == [f"{server.url}/x\n\nhello"]
-                (fired,) = scene.events("PostToolUse")
+            async with scripted:
+                await scripted.play("go")
+                assert scripted.results() == [f"{server.url}/x\n\nhello"]
+                (fired,) = scripted.events("PostToolUse")
                 assert fired.payload.tool_category == "web"
 
     asyncio.run(main())
@@ -262,9 +262,9 @@ def test_in_a_session_a_rule_of_its_domain_lets_it_run(tmp_path: Path):
 def test_in_a_session_another_domain_is_asked_about(tmp_path: Path):
     async def main() -> None:
         script = (calls(call("WebFetch", url="https://example.org/")), says("done"))
-        async with Stage(tmp_path, script, allow=("WebFetch(domain:example.com)",)) as scene:
-            await scene.play("go")
-            assert scene.events("PermissionRequest")
-            assert not scene.events("PostToolUse")
+        async with ScriptedSession(tmp_path, script, allow=("WebFetch(domain:example.com)",)) as scripted:
+            await scripted.play("go")
+            assert scripted.events("PermissionRequest")
+            assert not scripted.events("PostToolUse")
 
     asyncio.run(main())

@@ -11,23 +11,23 @@ from hookline import Engine
 from hookline.agent.tools.base import ToolReply
 from hookline.model.events import FILE_CHANGED
 from hookline.model.payloads import FileEdit
-from tests.agent.tools.stage import Stage, play
+from tests.agent.tools.tool_runner import ToolRunner, run_tools
 
 
 def write(folder: Path, name: str, content: str, *, read_first: bool = False) -> ToolReply:
-    async def act(stage: Stage) -> ToolReply:
+    async def act(runner: ToolRunner) -> ToolReply:
         if read_first:
-            await stage.call("Read", file_path=name)
-        return await stage.call("Write", file_path=name, content=content)
+            await runner.call("Read", file_path=name)
+        return await runner.call("Write", file_path=name, content=content)
 
-    return play(folder, act)
+    return run_tools(folder, act)
 
 
 def refused(folder: Path, name: str, content: str = "new") -> str:
-    async def act(stage: Stage) -> str:
-        return str(await stage.fails("Write", file_path=name, content=content))
+    async def act(runner: ToolRunner) -> str:
+        return str(await runner.fails("Write", file_path=name, content=content))
 
-    return play(folder, act)
+    return run_tools(folder, act)
 
 
 def test_a_new_file_is_made_with_its_folders(tmp_path: Path) -> None:
@@ -79,22 +79,22 @@ def test_a_file_that_changed_since_it_was_read_is_not_overwritten(tmp_path: Path
     file = tmp_path / "a"
     file.write_text("one")
 
-    async def act(stage: Stage) -> str:
-        await stage.call("Read", file_path="a")
+    async def act(runner: ToolRunner) -> str:
+        await runner.call("Read", file_path="a")
         file.write_text("somebody else's")
         os.utime(file, (1, 1))
-        return str(await stage.fails("Write", file_path="a", content="mine"))
+        return str(await runner.fails("Write", file_path="a", content="mine"))
 
-    assert play(tmp_path, act) == f"{file} has changed since it was read. Read it again, then change it."
+    assert run_tools(tmp_path, act) == f"{file} has changed since it was read. Read it again, then change it."
     assert file.read_text() == "somebody else's"
 
 
 def test_what_was_written_can_be_written_again(tmp_path: Path) -> None:
-    async def act(stage: Stage) -> None:
+    async def act(runner: ToolRunner) -> None:
         for text in ("one", "two", "three"):
-            await stage.call("Write", file_path="a", content=text)
+            await runner.call("Write", file_path="a", content=text)
 
-    play(tmp_path, act)
+    run_tools(tmp_path, act)
     assert (tmp_path / "a").read_text() == "three"
 
 
@@ -145,14 +145,14 @@ def test_hooks_are_told_of_files_added_and_changed(tmp_path: Path) -> None:
     told: list[FileEdit] = []
     engine.add(FILE_CHANGED, told.append, "a.txt", name="watch")
 
-    async def act(stage: Stage) -> None:
-        await stage.call("Write", file_path="a.txt", content="one")
-        await stage.call("Write", file_path="a.txt", content="two")
-        await stage.call("Write", file_path="b.txt", content="not watched")
-        await stage.fails("Edit", file_path="a.txt", old_string="nowhere", new_string="x")
-        await stage.call("Edit", file_path="a.txt", old_string="two", new_string="three")
+    async def act(runner: ToolRunner) -> None:
+        await runner.call("Write", file_path="a.txt", content="one")
+        await runner.call("Write", file_path="a.txt", content="two")
+        await runner.call("Write", file_path="b.txt", content="not watched")
+        await runner.fails("Edit", file_path="a.txt", old_string="nowhere", new_string="x")
+        await runner.call("Edit", file_path="a.txt", old_string="two", new_string="three")
 
-    play(tmp_path, act, engine)
+    run_tools(tmp_path, act, engine)
     path = str(tmp_path / "a.txt")
     assert told == [FileEdit(file_path=path, event=event) for event in ("add", "change", "change")]
 
@@ -160,15 +160,15 @@ def test_hooks_are_told_of_files_added_and_changed(tmp_path: Path) -> None:
 def test_a_reader_never_sees_half_a_file(tmp_path: Path) -> None:
     texts = [letter * 500_000 for letter in "ab"]
 
-    async def act(stage: Stage) -> set[str]:
+    async def act(runner: ToolRunner) -> set[str]:
         seen: set[str] = set()
-        await stage.call("Write", file_path="f", content=texts[0])
+        await runner.call("Write", file_path="f", content=texts[0])
         for turn in range(20):
-            writing = asyncio.create_task(stage.call("Write", file_path="f", content=texts[turn % 2]))
+            writing = asyncio.create_task(runner.call("Write", file_path="f", content=texts[turn % 2]))
             while not writing.done():
                 seen.add((tmp_path / "f").read_text())
                 await asyncio.sleep(0)
             await writing
         return seen
 
-    assert play(tmp_path, act) <= set(texts)
+    assert run_tools(tmp_path, act) <= set(texts)
