@@ -1,4 +1,4 @@
-"""An agent in this process whose hooks stand in the files of another agent, in that agent's own format."""
+"""An agent in this process whose hooks are in the files of another agent, in its own format."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

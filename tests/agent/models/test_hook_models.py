@@ -111,7 +111,7 @@ def test_an_agent_hook_speaks_with_a_real_provider() -> None:
             await port.close()
             assert result == Replied(b'{"ok": true}')
             assert server.asked[1].body["messages"][-1]["tool_call_id"] == "c1"
-            assert "test_for_hooks.py" in server.asked[1].body["messages"][-1]["content"]
+            assert "test_hook_models.py" in server.asked[1].body["messages"][-1]["content"]
 
     asyncio.run(main())
 

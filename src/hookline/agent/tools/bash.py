@@ -152,7 +152,7 @@ def _broke_message(raw: Broke) -> str:
         "signalled": "The command was killed {}.",
         "not_started": "The command was not started: {}.",
     }
-    return told.get(raw.cause, "The command was ended: {}.").format(raw.detail)
+    return told.get(raw.cause, "The command was stopped: {}.").format(raw.detail)
 
 
 def _task_end(end: ShellEnd) -> TaskEnd:
