@@ -85,6 +85,14 @@ def test_an_error_drops_its_entry_and_a_warning_does_not() -> None:
     assert right <= kept
 
 
+def test_a_matcher_that_is_null_drops_its_group() -> None:
+    reading = read_text(
+        '{"hooks": {"Stop": [{"matcher": null, "hooks": [{"type": "command", "command": "true"}]}]}}'
+    )
+    assert [one.code for one in reading.diagnostics] == ["wrong-type"]
+    assert not reading.hooks
+
+
 def test_mistakes_say_what_to_write_instead() -> None:
     fixes = {one.where.line: one.fix for one in read_text((HERE / "mistakes.json").read_text()).diagnostics}
     assert fixes[6] == "did you mean PreToolUse?"

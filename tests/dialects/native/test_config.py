@@ -279,6 +279,7 @@ BAD_ENTRIES: list[tuple[Any, str, str]] = [
     ({"command": "x", "on_failure": {"crash": "open"}}, "unknown-cause", "no failure is called 'crash'"),
     ({"command": "x", "on_failure": {"crashed": 1}}, "bad-on-failure", "on_failure is 1"),
     ({"command": "x", "if": "Bash(git"}, "bad-pattern", "if: "),
+    ({"command": "x", "if": ""}, "bad-pattern", "if: ''"),
     ({"command": "x", "condition": {"type": "tol_name"}}, "bad-condition", "condition: no condition is called"),
     ({"command": "x", "condition": {"type": "exit_code", "code": 1}}, "never-runs", "exit_code 1 can never hold"),
     ({"command": "x", "shell": "fish"}, "cannot-run", "no shell is called fish"),
@@ -300,6 +301,20 @@ def test_a_bad_entry_at_a_guard_stays_as_a_hook_that_cannot_run(entry: Any, code
     assert broken.reaction("not_started") == "block" or entry["on_failure"]
     assert broken.matcher is not None
     assert not broken.matcher.matches("Edit")
+
+
+@pytest.mark.parametrize(
+    ("entry", "name"),
+    [
+        ({"name": "mine", "type": "comand", "command": "x"}, "mine"),
+        ({"type": 5, "prompt": "look  here"}, "look here"),
+        ({"type": "mcp_tool", "server": ["s"], "tool": "t"}, "/t"),
+    ],
+)
+def test_a_mistake_names_its_hook_by_the_texts_of_its_entry(entry: Any, name: str):
+    reading = entries("PreToolUse", entry)
+    assert {each.hook for each in reading.diagnostics} == {name}
+    assert [each.name for each in reading.hooks] == [name]
 
 
 #: After a tool an exit code is known.

@@ -222,6 +222,7 @@ class EntryReader(family.EntryReader):
 
 class FileReader(family.FileReader):
     entry_reader = EntryReader
+    null_matcher_is_absent = False
 
     def __init__(
         self,

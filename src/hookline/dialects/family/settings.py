@@ -82,6 +82,8 @@ class EntryReader:
     kinds: Mapping[str, Kind]
     default_kind: ClassVar[str | None] = None
     null_is_absent: ClassVar[bool] = False
+    #: An `if` without text is no condition. False: it is a mistake.
+    empty_if_is_absent: ClassVar[bool] = True
     #: How bad an `if` is that can never hold at the event. An error: the entry is dropped.
     never_runs: ClassVar[Severity] = "error"
     #: False: an entry whose timeout cannot be used still runs, with the usual one.
@@ -197,7 +199,7 @@ class EntryReader:
     def condition(self) -> Condition | None:
         """The matcher's condition and the entry's own `if`."""
         text, shared = self.fields.get("if"), self.group.matching.condition
-        if not text:
+        if text is None or (not text and self.empty_if_is_absent):
             return shared
         try:
             condition = self.rule(text)
@@ -278,6 +280,7 @@ class FileReader:
 
     entry_reader: ClassVar[type[EntryReader]]
     group_fields: ClassVar[tuple[str, ...]] = ("matcher", "hooks")
+    null_matcher_is_absent: ClassVar[bool] = True
     #: Entries of a group that cannot be used are read all the same.
     keeps_broken_groups: ClassVar[bool] = False
 
@@ -383,12 +386,14 @@ class FileReader:
         ]
 
     def shared(self, own_event: DialectEvent, table: Fields, path: Path) -> Group:
-        text = table.get("matcher")
-        if text is not None and not isinstance(text, str):
+        text = table.get("matcher", "")
+        if text is None and self.null_matcher_is_absent:
+            text = ""
+        if not isinstance(text, str):
             message = f"matcher is {misshaped(text, 'text')}"
             self.report.say("error", "wrong-type", message, *path, "matcher")
             return Group(own_event, "", Matching(broken=message))
-        return Group(own_event, text or "", self.matching(own_event, text or "", path))
+        return Group(own_event, text, self.matching(own_event, text, path))
 
     def entry_hooks(self, group: Group, entry: Any, path: Path) -> Sequence[Hook]:
         if isinstance(entry, Mapping):

@@ -136,7 +136,14 @@ def _builtin_spec(fields: Fields) -> BuiltinSpec:
 
 
 def _server_label(fields: Fields) -> str:
-    return shortened(f"{fields.get('server', '')}/{fields.get('tool', '')}")
+    server, tool = (fields.get(key) for key in ("server", "tool"))
+    return shortened(f"{server if isinstance(server, str) else ''}/{tool if isinstance(tool, str) else ''}")
+
+
+def _any_label(fields: Fields) -> str:
+    """Of a type whose fields are not known: what looks most like its subject."""
+    values = (fields.get(key) for key in ("command", "url", "server", "prompt"))
+    return shortened(next((value for value in values if isinstance(value, str)), ""))
 
 
 #: The fields of one type each; what a type cannot do without is `required`.
@@ -163,15 +170,18 @@ KINDS: Mapping[str, Kind] = {
     ),
 }  # fmt: skip
 #: A type that a host added, or that does not exist: its fields are not Hookline's to judge.
-_OTHER = Kind({}, dict, family.labelled("command", command_label), open=True)
+_OTHER = Kind({}, dict, _any_label, open=True)
 
 
 class EntryReader(family.EntryReader):
     file: "FileReader"
     dialect, common, default_kind = "native", COMMON, "command"
+    empty_if_is_absent = False
 
     def find_kind(self) -> Kind:
         self.kinds = self.file.kinds
+        # So that what is wrong with the type is said of a hook by its name.
+        self.name = self._own_name() or _any_label(self.entry) or None
         if self.entry.get("type") == "function":
             self.kind = "function"
             self.say("error", "unknown-type", "function hooks are added in Python, not in a file", "type")
@@ -182,9 +192,7 @@ class EntryReader(family.EntryReader):
         return found or _OTHER
 
     def read_fields(self, kind: Kind) -> None:
-        name = self.entry.get("name")
-        if isinstance(name, str) and name.strip():
-            self.name = name.strip()
+        self.name = self._own_name() or self.name
         twice = self.file.twice_below(self.path)
         if self.group.matching.broken:
             self.mistakes.append(self.group.matching.broken)
@@ -192,6 +200,10 @@ class EntryReader(family.EntryReader):
         super().read_fields(kind)
         for path in twice:
             self.fields.pop(str(path[0]), None)
+
+    def _own_name(self) -> str:
+        name = self.entry.get("name")
+        return name.strip() if isinstance(name, str) else ""
 
     def condition(self) -> Condition | None:
         return joined(super().condition(), self._table())
