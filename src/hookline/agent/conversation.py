@@ -22,7 +22,7 @@ class Records(Protocol):
 
     @property
     def path(self) -> str:
-        """The file, which hooks are told; empty if there is none."""
+        """The file, for hooks; empty if there is none."""
         ...
 
     def message(self, message: Message) -> None: ...
@@ -148,7 +148,7 @@ class Conversation:
         self.tokens = 0
 
     def forget_session_context(self) -> None:
-        """Before SessionStart fires again, whose hooks give the session its context anew."""
+        """Before SessionStart fires again, whose hooks give the session new context."""
         self._session_context.clear()
 
 

@@ -61,7 +61,7 @@ class UserPort(Struct, frozen=True, kw_only=True, eq=False):
     """How an agent reaches its user. Subagents and MCP servers share their session's: there is one user."""
 
     listener: Listener = field(default_factory=NoListener)
-    #: None: nobody can be asked, and a call that needs permission is denied.
+    #: None: there is no user to ask, and a call that needs permission is denied.
     asker: Asker | None = None
     #: Held while a question is open, so that questions never overlap.
     dialog: asyncio.Lock = field(default_factory=asyncio.Lock)

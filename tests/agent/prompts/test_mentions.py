@@ -246,7 +246,7 @@ def test_a_command_may_mention_files_and_take_their_names_as_arguments(here: Pat
 def test_a_flood_of_signs_is_looked_at_for_a_bounded_time(here: Path) -> None:
     began = time.perf_counter()
     ready = prepared(" ".join(f"@x{number}" for number in range(100_000)), here)
-    assert ready.problems == ("only the first 300 words with an @ were looked at",)
+    assert ready.problems == ("only the first 300 words with an @ were read",)
     for text in ("@" * 500_000, '@"' * 250_000, "@" + "a" * 500_000, "@\x00 @\ud800.txt"):
         prepared(text, here)
     assert time.perf_counter() - began < 15

@@ -19,15 +19,17 @@ from hookline.model.diagnostics import Diagnostic, Where
 
 Source = Literal["user", "project", "local"]
 Kind = Literal["stdio", "http", "sse"]
-
 #: Seconds that a call may take, and that a server may take to connect.
 CALL_SECONDS = 60.0
 START_SECONDS = 30.0
 _LONGEST_WAIT = 24 * 3600.0
-
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}")
 #: The values of `type`.
 _KINDS: Mapping[str, Kind] = {"stdio": "stdio", "http": "http", "streamable-http": "http", "sse": "sse"}
+_OWN_FOLDERS = frozenset({".hookline", "hookline"})
+_TABLES = ("mcp_servers", "mcpServers")
+#: `.mcp.json` is a file of other agents too, and they count in milliseconds.
+_MILLISECONDS, _SECONDS = 1000.0, 1.0
 
 
 class Entry(Struct, frozen=True, kw_only=True):
@@ -64,6 +66,61 @@ class ServerSpec(Struct, frozen=True, kw_only=True):
     def reached(self) -> str:
         """How it is reached, for messages. Without headers and variables: they may hold secrets."""
         return " ".join(self.command) if self.kind == "stdio" else self.url.partition("?")[0]
+
+
+class ServersFound(Struct, frozen=True):
+    """The servers that can be used, and what is wrong with the others."""
+
+    specs: tuple[ServerSpec, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def mcp_files(cwd: str, env: Mapping[str, str]) -> Iterator[tuple[Source, str]]:
+    """Every place of a `.mcp.json`, from the weakest to the strongest."""
+    user = user_directory(env)
+    if user is not None:
+        yield "user", os.path.join(user, "mcp.json")
+        yield "user", os.path.join(user, ".mcp.json")
+    for directory in reversed(upward(os.path.abspath(cwd))):
+        yield "project", os.path.join(directory, ".mcp.json")
+
+
+def find_servers(cwd: str, env: Mapping[str, str], settings: Sequence[Document]) -> ServersFound:
+    """All of them. If two have the same name, the one nearer to the project wins."""
+    found: dict[str, ServerSpec | None] = {}
+    said: list[Diagnostic] = []
+    for source in ("user", "project", "local"):
+        for document, scale in (*_mcp_documents(cwd, env, source, said), *_settings(settings, source, env)):
+            reader = EntryReader(document, source, env, scale)
+            for table in _TABLES:
+                found.update(_table(reader, document, table))
+            said.extend(reader.said)
+    return ServersFound(tuple(spec for spec in found.values() if spec is not None), tuple(said))
+
+
+def _mcp_documents(
+    cwd: str, env: Mapping[str, str], source: Source, said: list[Diagnostic]
+) -> Iterator[tuple[Document, float]]:
+    for whose, file in mcp_files(cwd, env):
+        if whose == source and os.path.lexists(file):
+            document = read_file(file)
+            said.extend(document.diagnostics)
+            yield document, _MILLISECONDS
+
+
+def _settings(
+    documents: Sequence[Document], source: Source, env: Mapping[str, str]
+) -> Iterator[tuple[Document, float]]:
+    """Hookline's own settings files, which were read already."""
+    user = user_directory(env)
+    for document in documents:
+        folder = os.path.dirname(document.file)
+        if os.path.basename(folder) not in _OWN_FOLDERS:
+            continue
+        local = ".local." in os.path.basename(document.file)
+        whose: Source = "user" if folder == user else "local" if local else "project"
+        if whose == source:
+            yield document, _SECONDS
 
 
 class EntryReader:
@@ -170,6 +227,19 @@ class EntryReader:
         self.said.append(Diagnostic("error", "bad-mcp-server", message, self._document.where(*path)))
 
 
+def _table(reader: EntryReader, document: Document, table: str) -> Mapping[str, ServerSpec | None]:
+    value: Any = document.value
+    given: Any = cast("Mapping[str, Any]", value).get(table) if isinstance(value, Mapping) else None
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        wrong = Diagnostic("error", "bad-mcp-server", f"{table} is not a table", document.where(table))
+        reader.said.append(wrong)
+        return {}
+    entries = cast("Mapping[str, Any]", given)
+    return {str(name): reader.read(str(name), entry, table, str(name)) for name, entry in entries.items()}
+
+
 class _Variables:
     """Replaces `${NAME}` and `${NAME:-default}` by environment variables."""
 
@@ -190,77 +260,3 @@ class _Variables:
         if found[2] is None:
             self.missing.append(found[1])
         return found[3] or ""
-
-
-_OWN_FOLDERS = frozenset({".hookline", "hookline"})
-_TABLES = ("mcp_servers", "mcpServers")
-#: `.mcp.json` is a file of other agents too, and they count in milliseconds.
-_MILLISECONDS, _SECONDS = 1000.0, 1.0
-
-
-class ServersFound(Struct, frozen=True):
-    """The servers that can be used, and what is wrong with the others."""
-
-    specs: tuple[ServerSpec, ...] = ()
-    diagnostics: tuple[Diagnostic, ...] = ()
-
-
-def mcp_files(cwd: str, env: Mapping[str, str]) -> Iterator[tuple[Source, str]]:
-    """Every place of a `.mcp.json`, from the weakest to the strongest."""
-    user = user_directory(env)
-    if user is not None:
-        yield "user", os.path.join(user, "mcp.json")
-        yield "user", os.path.join(user, ".mcp.json")
-    for directory in reversed(upward(os.path.abspath(cwd))):
-        yield "project", os.path.join(directory, ".mcp.json")
-
-
-def find_servers(cwd: str, env: Mapping[str, str], settings: Sequence[Document]) -> ServersFound:
-    """All of them. If two have the same name, the one nearer to the project wins."""
-    found: dict[str, ServerSpec | None] = {}
-    said: list[Diagnostic] = []
-    for source in ("user", "project", "local"):
-        for document, scale in (*_mcp_documents(cwd, env, source, said), *_settings(settings, source, env)):
-            reader = EntryReader(document, source, env, scale)
-            for table in _TABLES:
-                found.update(_table(reader, document, table))
-            said.extend(reader.said)
-    return ServersFound(tuple(spec for spec in found.values() if spec is not None), tuple(said))
-
-
-def _mcp_documents(
-    cwd: str, env: Mapping[str, str], source: Source, said: list[Diagnostic]
-) -> Iterator[tuple[Document, float]]:
-    for whose, file in mcp_files(cwd, env):
-        if whose == source and os.path.lexists(file):
-            document = read_file(file)
-            said.extend(document.diagnostics)
-            yield document, _MILLISECONDS
-
-
-def _settings(
-    documents: Sequence[Document], source: Source, env: Mapping[str, str]
-) -> Iterator[tuple[Document, float]]:
-    """Hookline's own settings files, which were read already."""
-    user = user_directory(env)
-    for document in documents:
-        folder = os.path.dirname(document.file)
-        if os.path.basename(folder) not in _OWN_FOLDERS:
-            continue
-        local = ".local." in os.path.basename(document.file)
-        whose: Source = "user" if folder == user else "local" if local else "project"
-        if whose == source:
-            yield document, _SECONDS
-
-
-def _table(reader: EntryReader, document: Document, table: str) -> Mapping[str, ServerSpec | None]:
-    value: Any = document.value
-    given: Any = cast("Mapping[str, Any]", value).get(table) if isinstance(value, Mapping) else None
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        wrong = Diagnostic("error", "bad-mcp-server", f"{table} is not a table", document.where(table))
-        reader.said.append(wrong)
-        return {}
-    entries = cast("Mapping[str, Any]", given)
-    return {str(name): reader.read(str(name), entry, table, str(name)) for name, entry in entries.items()}

@@ -73,7 +73,7 @@ _ACTIONS: Mapping[str, Action] = {"accept": "accept", "decline": "decline", "can
 
 
 class Elicitation:
-    """Answers for one session. `person` is None if nobody can be asked: the question is then cancelled."""
+    """Answers for one session. Without `person` a question that hooks do not answer is cancelled."""
 
     def __init__(self, hooks: Hooks, user: UserPort, person: Answers | None) -> None:
         self._hooks = hooks

@@ -24,30 +24,11 @@ from pydantic_ai.usage import RequestUsage
 from hookline.agent.messages import Assistant, Message, ToolResult, ToolUse, User
 from hookline.agent.models.port import ModelError, Request, Response, Usage
 
-
-def sendable(text: str) -> str:
-    """The text as UTF-8; a lone surrogate becomes a question mark."""
-    if text.isascii():
-        return text
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def jsonable(value: Any) -> Any:
-    """The JSON value with all its texts made sendable."""
-    if isinstance(value, str):
-        return sendable(value)
-    if isinstance(value, dict):
-        fields = cast("dict[Any, Any]", value)
-        return {sendable(str(key)): jsonable(each) for key, each in fields.items()}
-    if isinstance(value, list | tuple):
-        return [jsonable(each) for each in cast("list[Any]", value)]
-    return value
-
-
 #: Providers refuse blank text.
 _BLANK_MESSAGE: Final = "(empty)"
 _BLANK_RESULT: Final = "(no output)"
 _NO_RESULT: Final = "This call has no result: it was interrupted."
+_CUT: Final = "the model's answer was cut off at its limit of tokens"
 
 
 def parameters(request: Request) -> ModelRequestParameters:
@@ -138,9 +119,6 @@ def _orphan(result: ToolResult) -> UserPromptPart:
     return UserPromptPart(content=f"[result of {result.name}]\n{sendable(result.text)}")
 
 
-_CUT: Final = "the model's answer was cut off at its limit of tokens"
-
-
 def response_of(answer: ModelResponse) -> Response:
     """The complete answer. Raises ModelError when there is none, or only its beginning."""
     text = "".join(sendable(part.content) for part in answer.parts if isinstance(part, TextPart))
@@ -213,3 +191,22 @@ def _cost(answer: ModelResponse) -> float | None:
         return float(answer.cost().total_price)
     except Exception:  # noqa: BLE001 - an unknown price must not lose the answer
         return None
+
+
+def sendable(text: str) -> str:
+    """The text as UTF-8; a lone surrogate becomes a question mark."""
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def jsonable(value: Any) -> Any:
+    """The JSON value with all its texts made sendable."""
+    if isinstance(value, str):
+        return sendable(value)
+    if isinstance(value, dict):
+        fields = cast("dict[Any, Any]", value)
+        return {sendable(str(key)): jsonable(each) for key, each in fields.items()}
+    if isinstance(value, list | tuple):
+        return [jsonable(each) for each in cast("list[Any]", value)]
+    return value

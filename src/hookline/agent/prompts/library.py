@@ -19,66 +19,15 @@ _BLOCK = re.compile(r"---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re
 #: Front matter with more lines is not repaired.
 _MOST_LINES = 200
 _FIELD = re.compile(r"([A-Za-z][\w-]*):[ \t]+(\S.*)")
-
-
-class FrontMatter(Struct, frozen=True):
-    """`problem` says why the fields cannot be read; such a file must not be used."""
-
-    fields: Mapping[str, Any]
-    body: str
-    problem: str | None = None
-
-
-def read_front_matter(text: str) -> FrontMatter:
-    found = _BLOCK.match(text)
-    if found is None:
-        torn = text.startswith(("---\n", "---\r\n"))
-        return FrontMatter({}, text, "its front matter has no closing --- line" if torn else None)
-    body = text[found.end() :]
-    value, problem = _yaml(found[1])
-    if problem is not None:
-        value, still = _yaml(_with_quotes(found[1]))
-        problem = problem if still is not None else None
-    if problem is None and value is not None and not isinstance(value, dict):
-        problem = "its front matter is not a list of fields"
-    if problem is not None:
-        return FrontMatter({}, body, problem)
-    return FrontMatter(cast("dict[str, Any]", value or {}), body)
-
-
-def _yaml(text: str) -> tuple[Any, str | None]:
-    # Only commands and skills need it.
-    from hookline.documents.document import read_document  # noqa: PLC0415 - see above
-
-    document = read_document(text, "yaml", "")
-    errors = [each for each in document.diagnostics if each.severity == "error"]
-    if not errors:
-        return document.value, None
-    # The opening --- is line 1 of the file.
-    line = (errors[0].where.line or 0) + 1
-    return None, f"line {line} of its front matter: {one_line(errors[0].message, 200)}"
-
-
-def _with_quotes(text: str) -> str:
-    """`argument-hint: [id] [title]` is not YAML, but such files are common."""
-    lines = text.splitlines()
-    return "\n".join(_quoted(line) for line in lines) if len(lines) <= _MOST_LINES else text
-
-
-def _quoted(line: str) -> str:
-    field = _FIELD.fullmatch(line)
-    if field is None or _yaml(line)[1] is None:
-        return line
-    return f"{field[1]}: {json.dumps(field[2].strip())}"
-
-
 Kind = Literal["command", "skill"]
 #: What the folders are called that hold them.
 _FOLDERS: Mapping[Kind, Literal["commands", "skills"]] = {"command": "commands", "skill": "skills"}
-
 #: For one folder and those below it; a folder with more is something else.
 _MOST_FILES = 1000
 _DEEPEST = 3
+_PLACE = re.compile(r"\$(ARGUMENTS\b|[1-9](?!\d))")
+_MOST_BYTES = 256 * 1024
+_WIDEST_DESCRIPTION = 200
 
 
 class Entry(Struct, frozen=True):
@@ -155,36 +104,6 @@ def _skills(place: Place) -> Iterator[Entry]:
         file = os.path.join(place.folder, name, "SKILL.md")
         if not name.startswith(".") and os.path.isfile(file):
             yield Entry(name, "skill", file, place.origin)
-
-
-_PLACE = re.compile(r"\$(ARGUMENTS\b|[1-9](?!\d))")
-
-
-def with_arguments(body: str, arguments: str) -> str:
-    """`$ARGUMENTS` and `$1` to `$9` filled in, in one pass: an argument's own `$1` stays as it is."""
-    words = _words(arguments)
-
-    def filled(place: re.Match[str]) -> str:
-        if place[1] == "ARGUMENTS":
-            return arguments
-        number = int(place[1])
-        return words[number - 1] if number <= len(words) else ""
-
-    text, places = _PLACE.subn(filled, body)
-    # A text without placeholders gets the arguments at its end.
-    return text if places or not arguments else f"{text.rstrip()}\n\nARGUMENTS: {arguments}"
-
-
-def _words(arguments: str) -> list[str]:
-    try:
-        return shlex.split(arguments)
-    except ValueError:
-        # Most likely an apostrophe.
-        return arguments.split()
-
-
-_MOST_BYTES = 256 * 1024
-_WIDEST_DESCRIPTION = 200
 
 
 class Definition(Struct, frozen=True, kw_only=True):
@@ -266,3 +185,77 @@ def split_rules(text: str) -> Iterator[str]:
         rule += character
     if rule.strip():
         yield rule.strip()
+
+
+def with_arguments(body: str, arguments: str) -> str:
+    """`$ARGUMENTS` and `$1` to `$9` filled in, in one pass: an argument's own `$1` stays as it is."""
+    words = _words(arguments)
+
+    def filled(place: re.Match[str]) -> str:
+        if place[1] == "ARGUMENTS":
+            return arguments
+        number = int(place[1])
+        return words[number - 1] if number <= len(words) else ""
+
+    text, places = _PLACE.subn(filled, body)
+    # A text without placeholders gets the arguments at its end.
+    return text if places or not arguments else f"{text.rstrip()}\n\nARGUMENTS: {arguments}"
+
+
+def _words(arguments: str) -> list[str]:
+    try:
+        return shlex.split(arguments)
+    except ValueError:
+        # Most likely an apostrophe.
+        return arguments.split()
+
+
+class FrontMatter(Struct, frozen=True):
+    """`problem` says why the fields cannot be read; such a file must not be used."""
+
+    fields: Mapping[str, Any]
+    body: str
+    problem: str | None = None
+
+
+def read_front_matter(text: str) -> FrontMatter:
+    found = _BLOCK.match(text)
+    if found is None:
+        torn = text.startswith(("---\n", "---\r\n"))
+        return FrontMatter({}, text, "its front matter has no closing --- line" if torn else None)
+    body = text[found.end() :]
+    value, problem = _yaml(found[1])
+    if problem is not None:
+        value, still = _yaml(_with_quotes(found[1]))
+        problem = problem if still is not None else None
+    if problem is None and value is not None and not isinstance(value, dict):
+        problem = "its front matter is not a list of fields"
+    if problem is not None:
+        return FrontMatter({}, body, problem)
+    return FrontMatter(cast("dict[str, Any]", value or {}), body)
+
+
+def _yaml(text: str) -> tuple[Any, str | None]:
+    # Only commands and skills need it.
+    from hookline.documents.document import read_document  # noqa: PLC0415 - see above
+
+    document = read_document(text, "yaml", "")
+    errors = [each for each in document.diagnostics if each.severity == "error"]
+    if not errors:
+        return document.value, None
+    # The opening --- is line 1 of the file.
+    line = (errors[0].where.line or 0) + 1
+    return None, f"line {line} of its front matter: {one_line(errors[0].message, 200)}"
+
+
+def _with_quotes(text: str) -> str:
+    """`argument-hint: [id] [title]` is not YAML, but such files are common."""
+    lines = text.splitlines()
+    return "\n".join(_quoted(line) for line in lines) if len(lines) <= _MOST_LINES else text
+
+
+def _quoted(line: str) -> str:
+    field = _FIELD.fullmatch(line)
+    if field is None or _yaml(line)[1] is None:
+        return line
+    return f"{field[1]}: {json.dumps(field[2].strip())}"

@@ -19,7 +19,6 @@ _SENTENCE_MARKS = ".,;:!?)]}*。，、；：！？）"
 #: With more words that have an @, the text was pasted.
 MOST_WORDS = 300
 _LONGEST = 4096
-
 #: Endings that make a word look like a file, even if there is none. `@app.route` and `@example.com` do not.
 _LISTED = (
     "c cc cfg conf cpp cs css csv dart env ex exs go gradle h hpp htm html ini ipynb java jpeg jpg js json jsonc "
@@ -27,6 +26,14 @@ _LISTED = (
     "svelte svg swift tf toml ts tsv tsx txt vue xml yaml yml zig"
 )
 _ENDINGS = frozenset(_LISTED.split())
+MOST_MENTIONS = 20
+MOST_LINES = 2000
+MOST_BYTES = 100_000
+#: Bytes of a file that are searched for a line.
+_FARTHEST = 64 * 1024 * 1024
+_MOST_LISTED = 500
+_MOST_SCANNED = 20_000
+_WIDEST_PATH = 500
 
 
 class Reading(Struct, frozen=True):
@@ -59,7 +66,7 @@ class Mention(Struct, frozen=True):
             return True
         last = path.rstrip("/").rsplit("/", 1)[-1]
         _stem, dot, ending = last.rpartition(".")
-        # A scoped package is `@scope/name`: a slash alone says nothing, unless somebody took care to quote it.
+        # A scoped package is `@scope/name`: a slash alone says nothing, unless it is quoted.
         return ("/" in path and (self.quoted or bool(dot))) or (bool(dot) and ending.lower() in _ENDINGS)
 
 
@@ -91,16 +98,6 @@ def _readings(word: str, *, trim: bool) -> tuple[Reading, ...]:
             last = int(lines[3]) if lines[3] else first
             found.append(Reading(lines[1], first, last, ranged=True))
     return tuple(found)
-
-
-MOST_MENTIONS = 20
-MOST_LINES = 2000
-MOST_BYTES = 100_000
-#: Bytes of a file that are searched for a line.
-_FARTHEST = 64 * 1024 * 1024
-_MOST_LISTED = 500
-_MOST_SCANNED = 20_000
-_WIDEST_PATH = 500
 
 
 class Expanded(Struct, frozen=True):
@@ -143,7 +140,7 @@ def expand(found: Sequence[Mention], context: PromptContext) -> Expanded:
         except UnreadableError as problem:
             problems.append(f"@{one_line(mention.name, 200)} {problem}")
     if len(found) > MOST_WORDS:
-        problems.append(f"only the first {MOST_WORDS} words with an @ were looked at")
+        problems.append(f"only the first {MOST_WORDS} words with an @ were read")
     return Expanded(tuple(blocks.values()), tuple(problems))
 
 

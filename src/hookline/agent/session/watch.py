@@ -243,7 +243,7 @@ class SessionWatch:
         for diagnostic in reload.diagnostics:
             self._warn(str(diagnostic))
         if self._engine is not None and reload.in_force:
-            # A guard must not disappear silently, whoever removed it.
+            # A guard must not disappear silently.
             before, self._count = self._count, len(self._engine.hooks)
             files = ", ".join(reload.changed)
             self._agent.user.show(

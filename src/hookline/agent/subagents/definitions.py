@@ -1,4 +1,4 @@
-"""Agents described in a file: Docker Agent's YAML, or the same in Hookline's own format with native hooks."""
+"""Agents described in a file, in another agent's format or in Hookline's own, with their hooks."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence

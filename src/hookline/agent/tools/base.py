@@ -59,7 +59,7 @@ class WatchedFiles(Protocol):
 
 
 class UnwatchedFiles:
-    """For a workplace whose files nobody watches."""
+    """For a workplace whose files are not watched."""
 
     def add(self, paths: Sequence[str]) -> None: ...
 
@@ -185,7 +185,7 @@ class Tool(Protocol):
 
 
 def is_listed(name: str, names: Sequence[str] | None) -> bool:
-    """Whether a list of tools holds this one. `mcp__server__*` stands for many; None for all."""
+    """Whether a list of tools holds this one. `mcp__server__*` is all of a server; None is all there are."""
     if names is None or name in names:
         return True
     return any(each.endswith("*") and name.startswith(each[:-1]) for each in names)

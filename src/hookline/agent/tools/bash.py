@@ -176,7 +176,7 @@ class BashOutput:
     def tool(self) -> RecordTool[BashOutputArguments]:
         return RecordTool(
             "BashOutput",
-            "Returns what a background task has printed since it was last asked, and how it stands.",
+            "Returns what a background task has printed since the last call, and its state.",
             "read",
             BashOutputArguments,
             self._run,

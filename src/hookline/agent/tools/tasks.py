@@ -61,7 +61,7 @@ class Task:
 
     @property
     def summary(self) -> str:
-        """One sentence: which task it is, and how it stands."""
+        """One sentence: which task it is, and its state."""
         code = f" with exit code {self.end.exit_code}" if self.end.exit_code is not None else ""
         detail = f": {self.end.detail}" if self.end.detail else ""
         verb = "is" if self.status == "running" else "has"
@@ -69,7 +69,7 @@ class Task:
         return f"Background task {self.id} ({self.subject}) {verb} {state}{code}{detail}."
 
     def note(self) -> p.TaskNote:
-        """What hooks are told; the state only once it is a final one, as other agents do."""
+        """The payload for hooks. As in other agents, it has the state only once that is final."""
         return p.TaskNote(
             task_id=self.id,
             task_subject=self.subject,

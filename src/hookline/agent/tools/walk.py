@@ -11,8 +11,13 @@ from hookline.model.errors import PatternError
 
 #: Rarely searched for, and huge.
 SKIPPED: Final = frozenset((".git", "node_modules"))
-
 _MOST_ENTRIES: Final = 200_000
+_LONGEST_PATH: Final = 1 << 16
+_PARTS: Final = (
+    r"(?P<deep>(?:(?<=/)|^)\*\*(?:/|$))|(?P<stars>\*+)|(?P<one>\?)|(?P<some>\[[!^]?\]?[^\]/]*\])"
+    r"|(?P<escaped>\\.)|(?P<brace>[{},])|(?P<other>.)"
+)
+_MAGIC: Final = frozenset("*?[{\\")
 
 
 class Walk:
@@ -76,14 +81,6 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return entry.is_dir(follow_symlinks=False)
     except OSError:
         return False
-
-
-_LONGEST_PATH: Final = 1 << 16
-_PARTS: Final = (
-    r"(?P<deep>(?:(?<=/)|^)\*\*(?:/|$))|(?P<stars>\*+)|(?P<one>\?)|(?P<some>\[[!^]?\]?[^\]/]*\])"
-    r"|(?P<escaped>\\.)|(?P<brace>[{},])|(?P<other>.)"
-)
-_MAGIC: Final = frozenset("*?[{\\")
 
 
 def path_pattern(pattern: str) -> Callable[[str], bool]:
