@@ -30,7 +30,7 @@ A *run* is the record of one hook that ran, or of why it did not. Runs go to the
 out the last six fields, because its caller knows them."""
 
 _MEANINGS: Mapping[str, str] = {
-    "blocked": "A hook said no: the action must not go ahead.",
+    "blocked": "A hook blocked: the action must not go ahead.",
     "deciding_vote": "The vote that decides: the strongest (block, defer, ask, allow), then the higher rank, "
     "then the first.",
     "reason": "Why, from the deciding vote; none for an allow.",

@@ -1,4 +1,4 @@
-"""What a host needs to extend Hookline, beside `hookline` and `hookline.events`.
+"""What a host needs to extend Hookline, besides `hookline` and `hookline.events`.
 
 - a handler kind: a `Handler` takes a `Call` and returns a raw result; pass `standard_handlers() | {"kind": handler}`
 - a builtin: a `Builtin` is a function; pass `standard_handlers(builtins={**standard_builtins(), "name": function})`
@@ -69,7 +69,7 @@ __all__ = [
     "standard_handlers",
 ]
 
-# Names are imported when first used, as in `hookline`: who adds a handler need not load the dialects.
+# Names are imported when first used, as in `hookline`: a host that adds a handler need not load the dialects.
 _MODULES = {
     "hookline.dialects.dialect": (
         "Dialect", "DialectEvent", "Layer", "Place", "Reading", "ReversibleWire", "Tools",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.checks.answers import answers, decides, heard
+from hookline.checks.answers import answers, decides, uses_text
 from hookline.checks.programs import unstartable
 from hookline.checks.registry import ranked
 from hookline.checks.settings import fails_open, open_cases, secrets
@@ -19,7 +19,7 @@ def test_plain_text_is_heard_exactly_where_claude_code_puts_it_before_the_model(
     read = {
         name
         for name in dialect.events
-        if heard(dialect.flag_hook(dialect.events[name], "true"), "some words")
+        if uses_text(dialect.flag_hook(dialect.events[name], "true"), "some words")
     }
     # A worktree hook prints the path it made; the other four give the model context.
     assert read == {"SessionStart", "UserPromptSubmit", "UserPromptExpansion", "PreCompact", "WorktreeCreate"}
@@ -146,4 +146,4 @@ def test_every_event_of_the_table_can_be_asked_about(tmp_path: Path) -> None:
     engine = looking()
     for event in EVENTS.values():
         hook = engine.make_hook(event, "true", name="x")
-        assert heard(hook, "some words") in (True, False)
+        assert uses_text(hook, "some words") in (True, False)

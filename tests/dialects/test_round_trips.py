@@ -97,7 +97,7 @@ def test_what_a_native_hook_says_reaches_the_agent_or_is_named_as_lost(moment: M
     said = saying.found(trip.said, moment)
     understood = saying.found(trip.understood.outcome, moment)
     assert said, "the native hook's word did not even reach the outcome"
-    if moment.dialect == "claude-code" and not CLAUDE[moment.name].heard:
+    if moment.dialect == "claude-code" and not CLAUDE[moment.name].reads_answers:
         assert trip.told.lost
         assert understood in (None, False, {}, "")
         return
@@ -157,7 +157,7 @@ def test_a_block_among_everything_else_is_still_a_block(moment: Moment) -> None:
 @pytest.mark.parametrize("moment", MOMENTS, ids=str)
 @pytest.mark.parametrize("vote", ["block", "allow"])
 def test_of_everything_at_once_nothing_vanishes(moment: Moment, vote: str) -> None:
-    if moment.dialect == "claude-code" and not CLAUDE[moment.name].heard:
+    if moment.dialect == "claude-code" and not CLAUDE[moment.name].reads_answers:
         return
     trip = travel(moment, everything(moment, vote))
     for label, saying in SAYINGS.items():

@@ -47,7 +47,7 @@ def _any_payload(event: EventSpec[Any]) -> Any:
     return event.payload(**values)
 
 
-def heard(hook: Hook, text: str) -> bool:
+def uses_text(hook: Hook, text: str) -> bool:
     """Whether plain text on stdout is used, whatever the exit status; true in doubt."""
     for code in (0, 1, 2):
         decoded = understood(hook, Exited(code, stdout=text.encode()))
@@ -201,7 +201,7 @@ def _of_script(hook: Hook, script: ScriptText, agent: str) -> Iterator[Diagnosti
     yield from _ends_the_turn(hook, script)
     yield from _no_block(hook, script, agent)
     words = printed_words(script)
-    if words is not None and hook.waiting == "wait" and not heard(hook, words):
+    if words is not None and hook.waiting == "wait" and not uses_text(hook, words):
         message = f"{_named(script)} prints text, which {agent} ignores at {hook.policy.event_name}"
         fix = (
             "print it to stderr (>&2), or answer in JSON"

@@ -1,4 +1,4 @@
-"""What every check is given beside the hooks, and what checks have in common."""
+"""What every check gets besides the hooks, and what checks have in common."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping

@@ -26,7 +26,7 @@ _SUFFIXES: Final = ("json", "jsonc", "json5", "toml", "yaml", "yml")
 
 
 def unread_files(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
-    """Files with hooks beside those that an agent reads, but under another name."""
+    """Files with hooks next to those that an agent reads, but under another name."""
     read = {found.file for found in loaded.found} | {one.where.file for one in loaded.diagnostics}
     looked_into = {os.path.dirname(file) for file in loaded.looked_for}
     for directory in upward(context.cwd):

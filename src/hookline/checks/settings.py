@@ -165,7 +165,7 @@ _TABLES: Final = ("env", "headers", "variables")
 
 
 def secrets(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
-    """Secrets in a configuration file, which everybody with access to the repository can read."""
+    """Secrets in a configuration file, which everyone with access to the repository can read."""
     redactor = Redactor(context.env)
     for hook in entries(loaded):
         for path, text in _texts(hook, context.dialect(hook).plugin_variables):
@@ -181,7 +181,7 @@ def _is_secret(path: tuple[str, ...], text: str, redactor: Redactor) -> bool:
         return True
     if len(path) == 1 or bare != text:
         return False
-    # The name of a header tells what it holds; a variable with such a name may also name a file.
+    # The name of a header says what it holds; a variable with such a name may also name a file.
     pair = f"{path[-1]}: {bare}"
     return holds_a_secret(path[-1], text) or (path[0] == "headers" and redactor.redact(pair) != pair)
 

@@ -82,7 +82,7 @@ async def _always(changed: tuple[str, ...]) -> bool:
 
 
 class Watch:
-    """Reloads the hooks of an engine when their files change. Run it as a task beside the agent.
+    """Reloads the hooks of an engine when their files change. Run it as a task next to the agent.
 
     `agree` is called before a change is applied. Files that it refuses are offered again with the next change, because
     files are loaded all or none.

@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-#: What Claude-shaped agents are asked to report: every guard, and what is cheap to see beside them.
+#: What Claude-shaped agents are asked to report: every guard, and what is cheap to see besides.
 USUAL_EVENTS = (
     "SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure",
     "Stop", "SubagentStop", "SessionEnd",

@@ -1,6 +1,6 @@
 """JSON as the agents write and read it: payloads and answers out, what hooks printed in.
 
-Whatever a host put into a payload and whatever a hook printed, the result is JSON, a value, or an error that says why.
+Any payload of a host and any output of a hook gives JSON, a value, or an error that says why.
 """
 
 import re
@@ -12,7 +12,7 @@ import msgspec
 
 from hookline.model.errors import HooklineError
 
-#: What the readers that are much slower than msgspec's are given at most.
+#: Longer texts are not given to the readers that are much slower than msgspec's.
 _SLOW_LIMIT = 10 << 20
 #: Longer whole numbers are floats to the agents, and Python refuses to read the longest.
 _WHOLE_DIGITS = 4000
@@ -34,7 +34,7 @@ def written(document: Any) -> bytes:
 
 
 def written_answer(document: Mapping[str, Any]) -> str:
-    """One line. Half a character in a text must not cost an agent the whole answer, so it is replaced."""
+    """One line. A lone surrogate in a text must not make the whole answer unreadable, so it is replaced."""
     try:
         try:
             text = _encoder.encode(document)
@@ -61,7 +61,7 @@ def _with_escapes(document: Any) -> bytes:
 
 
 def _finite(value: Any) -> Any:
-    """With null for what is no number in JSON, as msgspec has it."""
+    """With null for NaN and infinity, as msgspec writes them."""
     if isinstance(value, float):
         return value if isfinite(value) else None
     if isinstance(value, dict):
@@ -106,7 +106,7 @@ def _decoded(text: str | bytes) -> Any:
 
 
 def _forgiven(text: str | bytes) -> Any:
-    """JSON that agents take and a strict reader refuses: half a character, a number beyond all floats."""
+    """JSON that agents take and a strict reader refuses: lone surrogates, numbers too large for a float."""
     if len(text) > _SLOW_LIMIT:
         raise ValueError("too long to be read twice")
     import json  # noqa: PLC0415 - rare
@@ -118,7 +118,7 @@ def _forgiven(text: str | bytes) -> Any:
 
 def read_go_json(text: bytes, *, limit: int = _SLOW_LIMIT) -> Any:
     """JSON as agents written in Go read it: of two equal keys the last counts, broken characters are replaced, and
-    a number beyond all floats is an error. Raises `JsonTextError` and nothing else."""
+    a number too large for a float is an error. Raises `JsonTextError` and nothing else."""
     import json  # noqa: PLC0415 - only for those agents
 
     from hookline.documents.document import SyntaxProblem, refuse_excess  # noqa: PLC0415 - as above
@@ -141,7 +141,7 @@ def read_go_json(text: bytes, *, limit: int = _SLOW_LIMIT) -> Any:
 
 
 class _Refused(ValueError):  # noqa: N818 - never leaves this module
-    """Something that Python reads and JSON does not have."""
+    """A constant that Python reads and JSON does not have."""
 
 
 def _refused(word: str) -> NoReturn:
@@ -166,12 +166,12 @@ def _plainer(problem: str) -> str:
 
 
 def whole_text(text: str) -> str:
-    """Half of a surrogate pair can be neither printed nor sent: each becomes the replacement character."""
+    """Lone surrogates can be neither printed nor sent: each becomes the replacement character."""
     return re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
 def whole_texts(value: Any) -> Any:
-    """The same for every text and every key inside of a value. Raises `RecursionError` where it has no end."""
+    """The same for every text and key in a value. Raises `RecursionError` for a value that contains itself."""
     if isinstance(value, str):
         return whole_text(value)
     if isinstance(value, Mapping):
@@ -183,7 +183,7 @@ def whole_texts(value: Any) -> Any:
 
 
 def converted(document: Mapping[str, Any], record: type[Any]) -> Any:
-    """The document as a record. Raises `msgspec.ValidationError`, and `RecursionError` where it has no end."""
+    """The document as a record. Raises `msgspec.ValidationError`; `RecursionError` for a value that contains itself."""
     try:
         return msgspec.convert(document, record)
     except UnicodeEncodeError:

@@ -11,7 +11,7 @@ from hookline.model.events import EVENTS, EventSpec
 if TYPE_CHECKING:
     from hookline.dialects.dialect import Dialect, HomeDialect, Shared
 
-#: Hookline's own format. Hooks made in Python belong to it, and a file that is no other dialect's.
+#: Hookline's own format. Hooks made in Python belong to it, and files that belong to no other dialect.
 OWN_FORMAT = "native"
 
 

@@ -1,4 +1,4 @@
-"""What is said about the entries of a file: mistakes with their places, and what people call a hook."""
+"""Reports about the entries of a file: mistakes with their places, and short names for hooks."""
 
 import re
 from collections.abc import Iterable, Mapping

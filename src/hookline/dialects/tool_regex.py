@@ -1,4 +1,4 @@
-"""Matchers that are a regular expression for the whole name of a tool: the ones that cannot have been meant."""
+"""Regular expressions for the whole name of a tool: those that fit none, so that something else was meant."""
 
 import re
 import string
@@ -9,7 +9,7 @@ from hookline.matching.tool_rules import looks_like_tool_pattern
 PLAIN = frozenset(string.ascii_letters + string.digits + "_-|")
 DEAD = "the matcher can never match: it is a regular expression, and no tool has such a name"
 
-#: A star that repeats the letter before it, where somebody meant "anything".
+#: A star that repeats the letter before it, where "anything" was meant.
 _GLOB = re.compile(r"[\w|-]*\w\*[\w|*-]*|\*[\w|*-]+")
 #: No tool has a blank or a comma in its name; in a count or a class they mean something.
 _BLANK = re.compile(r"[,\s]")

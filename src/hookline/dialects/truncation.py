@@ -26,10 +26,10 @@ def fitted(text: bytes, document: Callable[[], dict[str, Any]], limit: int, enco
     copy = document()
     measure = _escaped if text.isascii() else encode
     texts = _long_texts(copy, measure)
-    others = len(text) - sum(each.told for each in texts)
+    others = len(text) - sum(each.written for each in texts)
     keep = limit // 2
     while keep >= _SHORTEST:
-        if others + sum(each.told_within(keep, measure) for each in texts) <= limit:
+        if others + sum(each.written_within(keep, measure) for each in texts) <= limit:
             shorter = encode(_cut(copy, texts, keep))
             if len(shorter) <= limit:
                 return shorter
@@ -55,9 +55,9 @@ def _in_long_texts(text: bytes) -> int:
 
 
 class _LongText:
-    """A text that may be cut, and where it stands."""
+    """A text that may be cut, and where it is in the document."""
 
-    __slots__ = ("holder", "key", "size", "text", "told", "trail")
+    __slots__ = ("holder", "key", "size", "text", "trail", "written")
 
     def __init__(
         self, holder: Any, key: str | int, text: str, trail: _Trail | None, measure: _Encode
@@ -67,7 +67,7 @@ class _LongText:
         self.text = text
         self.trail = trail
         self.size = len(text.encode("utf-8", "surrogatepass"))
-        self.told = len(measure(text))
+        self.written = len(measure(text))
 
     def within(self, keep: int) -> str:
         """Measured in bytes of UTF-8, without what JSON adds by escaping."""
@@ -78,8 +78,8 @@ class _LongText:
         mark = f" [hookline left out {length - 2 * half:,} characters] "
         return f"{self.text[:half]}{mark}{self.text[length - half :]}"
 
-    def told_within(self, keep: int, measure: _Encode) -> int:
-        return self.told if self.size <= keep else len(measure(self.within(keep)))
+    def written_within(self, keep: int, measure: _Encode) -> int:
+        return self.written if self.size <= keep else len(measure(self.within(keep)))
 
     @property
     def name(self) -> str:

@@ -128,7 +128,7 @@ class Inbox:
             self._successor.await_wake()
 
     def wake_settled(self) -> None:
-        """It ended; whatever it had to say has been put here."""
+        """It ended; its answer, if any, is in the inbox."""
         self.awaited -= 1
         self._wake_next()
         if self._successor is not None:

@@ -27,7 +27,7 @@ P = TypeVar("P")
 async def dispatch(session: "Session", event: EventSpec[P], payload: P) -> Outcome:
     """Run the hooks that concern this event and merge their answers, in config order.
 
-    Only cancellation is raised: whatever goes wrong in a hook is judged by its policy and recorded. Hooks change
+    Only cancellation is raised: every failure of a hook is judged by its policy and recorded. Hooks change
     nothing themselves; the outcome says what they want, and the host applies it.
     """
     if event.ticks is not None:
@@ -93,7 +93,7 @@ class DispatchState:
         self.results.append(LaneResult(lane, answers, self.payload, outcome))
 
     def advance(self, hook: Hook, payload: Any, outcome: Outcome) -> Any:
-        """The payload as the next hook sees it. A rewrite that cannot be applied must not be half applied."""
+        """The payload as the next hook sees it. A rewrite that cannot be applied must not be applied in part."""
         try:
             return hook.wire.advance(self.event, payload, outcome)
         except Exception as problem:  # noqa: BLE001 wires and payloads may come from the host

@@ -45,7 +45,7 @@ class Admission(Struct, frozen=True):
 
     admitted: bool = True
     reason: str = ""
-    #: The bytes that were vetted, run instead of whatever is on disk now.
+    #: The bytes that were vetted, run instead of what is on disk now.
     script: bytes | None = None
 
 
@@ -161,7 +161,7 @@ class Refused(Broke, frozen=True):
 
 
 async def call_handler(state: "DispatchState", prepared: PreparedHook, call: Call) -> RawResult:
-    """The raw result, whatever happens. Only cancellation is raised."""
+    """The raw result, also for every failure. Only cancellation is raised."""
     if prepared.hook.broken is not None:
         return Broke("not_started", prepared.hook.broken)
     if prepared.handler is None:
@@ -216,7 +216,7 @@ def _is_long(raw: RawResult) -> bool:
 
 
 def decode_and_judge(state: "DispatchState", prepared: PreparedHook, call: Call, raw: RawResult) -> Judgement:
-    """What a raw result says, and what of it counts."""
+    """Let the wire decode a raw result, and judge what of it counts."""
     if type(raw) is Refused:
         return _refused(prepared, raw)
     try:

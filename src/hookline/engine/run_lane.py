@@ -32,7 +32,7 @@ Calls = Sequence[tuple[PreparedHook, Call]]
 async def run_lane(
     lane: Lane, state: "DispatchState", selected: Sequence[PreparedHook]
 ) -> Sequence[HookAnswer]:
-    """The answer of each hook that is waited for, in config order, whatever order they finished in."""
+    """The answer of each hook that is waited for, in config order, not in the order they finished."""
     waited = _start_unwaited(lane, state, selected)
     if not waited:
         return ()

@@ -20,7 +20,7 @@ Environment = Callable[[Mapping[str, str], Hook, Mapping[str, str]], Mapping[str
 
 _POWERSHELL: Final = ("pwsh", "-NoProfile", "-Command")
 
-#: The programs that run a command line. The standard shell is never looked up in PATH, which anyone may have set.
+#: The programs that run a command line. The standard shell is never looked up in PATH: a project may change that.
 SHELLS: Final[Mapping[str, tuple[str, ...]]] = {
     "sh": ("/bin/sh", "-c"),
     "bash": ("bash", "-c"),

@@ -141,7 +141,7 @@ class Subscribers(Generic[T]):
 _KEPT = 4096
 _KEPT_OF_A_NAME = 512
 _DROPPED_NAMES = 50
-#: No secret is longer than this, so text this far from a cut is not a half of one.
+#: No secret is longer than this, so text this far from a cut is not a part of one.
 _LONGEST_SECRET = 8 * 1024
 #: Short texts found clean are remembered, so that a hook that repeats itself costs nothing.
 _SHORT = 256
@@ -198,7 +198,7 @@ class RunCleaner:
         window = keep + 2 * _LONGEST_SECRET
         if len(text) <= 2 * window:
             return head_and_tail(self._redacted(text, ends_early=ends_early), keep)
-        # Only the two ends are kept, so only they are read. Half a secret can be left where a window was cut off,
+        # Only the two ends are kept, so only they are read. Part of a secret can be left where a window was cut off,
         # and only there: that much of it is dropped.
         head = self._redacted(text[:window])
         tail = self._redacted(text[-window:], ends_early=ends_early)

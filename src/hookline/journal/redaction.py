@@ -1,6 +1,6 @@
 """Removes secrets from text: those this environment holds, and text that looks like a secret.
 
-Redact whole texts and truncate afterwards: half a key is not recognised.
+Redact whole texts and truncate afterwards: part of a key is not recognised.
 """
 
 import re
@@ -118,7 +118,7 @@ _MAY_SAY_SO = (
     r"(?:^|_|ACCESS|PRIVATE|SIGNING|MASTER)KEYS?(?=_|$)"
     r"|(?:^|_)(?:AUTH|AUTHORIZATION|PRIVATE|DSN|SIGNATURE)(?=_|$)"
 )
-#: The value says where something is or what kind it is, and hiding it everywhere would hide half of a text.
+#: The value says where something is or what kind it is, and hiding it everywhere would make texts unreadable.
 _NAMES_A_PLACE = (
     r"_(?:SOCK|FILE|PATH|DIR|HOME|COMMAND|NAME|TYPE|EMAIL|MODE|METHOD|URL|URI|HOST|ENDPOINT)$"
     r"|^GOOGLE_APPLICATION_CREDENTIALS$"

@@ -172,7 +172,7 @@ class ExitCode(Struct, frozen=True):
 
 
 def exit_code_of(payload: Any) -> int | None:
-    """The code the tool reported, beside its result or within it."""
+    """The code the tool reported, next to its result or within it."""
     code = field_of(payload, "exit_code")
     if code is None:
         response = field_of(payload, "tool_response")

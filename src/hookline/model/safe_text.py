@@ -15,7 +15,7 @@ _SEQUENCES = (
     # OSC, DCS, SOS, PM, APC that end on their line. Of one that does not, only the introducer goes: text that
     # is hidden is worse than text that is ugly.
     r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x00-\x08\x0a-\x1f\x7f-\x9f]*+(?:\x07|\x1b\\|\x9c)"
-    # Two-character and charset escapes, then whatever control is left.
+    # Two-character and charset escapes, then every other control character.
     r"|\x1b[ -/]*+[0-~]"
     r"|[\x00-\x08\x0b-\x1f\x7f-\x9f]"
 )

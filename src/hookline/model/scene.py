@@ -26,7 +26,7 @@ class Scene(Struct, frozen=True, kw_only=True, omit_defaults=True):
     extra: Mapping[str, object] | None = None
 
 
-#: The fields of a scene that a payload document may set, beside the number of the turn.
+#: The fields of a scene that a payload document may set, besides the number of the turn.
 SCENE_TEXTS = (
     "session_id", "transcript_path", "cwd", "permission_mode", "model", "prompt_id", "agent_id", "agent_type",
     "parent_agent_id",

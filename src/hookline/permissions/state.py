@@ -88,7 +88,7 @@ class Permissions:
 
     @property
     def directories(self) -> tuple[str, ...]:
-        """The directories beside the project's, from the root."""
+        """Further directories besides the project's, as absolute paths."""
         above = self.parent.directories if self.parent is not None else ()
         return tuple(dict.fromkeys((*above, *self._directories)))
 

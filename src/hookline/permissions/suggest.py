@@ -108,7 +108,7 @@ def _shell_rule(tool: str, command: ShellCommand, pin: tuple[str, ...]) -> str:
     else:
         kept, ending = words[:1], ":*"
     text = " ".join(kept)
-    # A rule has no quotes: a word with blanks in it, or none, would be read as other words.
+    # A rule has no quotes: an empty word, or one with blanks, would be split differently.
     if not _plain(text) or text != " ".join(text.split()) or text.endswith(":") or not all(kept):
         return ""
     return f"{tool}({text}{ending})"

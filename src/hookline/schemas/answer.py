@@ -90,7 +90,7 @@ def _at(shape: Schema, *names: str) -> Shape:
 
 
 def _choice(choices: Mapping[str, May]) -> Shape:
-    """A word of a list, of which the event allows some."""
+    """One of several fixed values, of which the event allows some."""
 
     def shape(event: EventSpec[Any]) -> Schema | None:
         allowed = [word for word, may in choices.items() if event.may & may]
@@ -142,7 +142,7 @@ def _event_name(event: EventSpec[Any]) -> Schema:
     return {"const": event.name}
 
 
-#: Stands in the table for the one field whose name depends on the event.
+#: Placeholder in the table for the one field whose name depends on the event.
 REWRITTEN = "updated..."
 
 TOP_FIELDS: Mapping[str, AnswerField] = {

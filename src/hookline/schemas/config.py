@@ -1,7 +1,7 @@
 """The JSON Schema of the native configuration file, derived from the tables its reader uses.
 
 It is stricter than the reader: what the reader only warns about, such as a field that it does not
-knows, does not validate.
+know, does not validate.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ _FLAG: Schema = {"type": "boolean"}
 #: A text that must say something.
 _SAID: Schema = {"type": "string", "pattern": r"\S"}
 
-#: The words the reader names shapes with.
+#: What the reader calls the types of values.
 _SHAPES: Mapping[str, Schema] = {
     "anything": {},
     "true or false": _FLAG,

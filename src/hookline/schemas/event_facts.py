@@ -33,7 +33,7 @@ MAY_WORDS: Mapping[str, str] = MappingProxyType(
     }
 )
 
-#: What a block does natively, by the word policies use.
+#: What a block does natively, by `Policy.block_means`.
 BLOCK_WORDS: Mapping[str, str] = MappingProxyType(
     {
         "deny_call": "the call does not run, and the model gets the reason",
@@ -122,11 +122,11 @@ def event_facts(event: EventSpec[Any], policy: Policy) -> EventFacts:
 
 
 def _native(event: EventSpec[Any], policy: Policy) -> NativeFacts:
-    blocks, speaks = bool(policy.may & May.BLOCK), bool(policy.may & May.CONTEXT)
+    blocks, adds_text = bool(policy.may & May.BLOCK), bool(policy.may & May.CONTEXT)
     return NativeFacts(
         block_means=policy.block_means if blocks else None,
-        placement=policy.placement if speaks else None,
-        lives=policy.lives if speaks else None,
+        placement=policy.placement if adds_text else None,
+        lives=policy.lives if adds_text else None,
         on_failure="closed" if policy.failures.get("crashed") == "block" else "open",
         limit=policy.limit,
         budget=policy.budget,

@@ -142,7 +142,7 @@ def _made(event: EventSpec[Any], known: Schema) -> Any:
 
 
 def example_document(event: EventSpec[Any], policy: Policy) -> dict[str, Any] | None:
-    """What the wire tells a hook at this event."""
+    """What the wire sends to a hook at this event."""
     payload = example_payload(event)
     if payload is None:
         return None

@@ -21,7 +21,7 @@ from hookline.model.raw import Exited
 from hookline.model.wire import HookReply
 from tests.dialects.claude_code.calls import CLAUDE, call, understood
 
-HEARD = [name for name, row in ROWS.items() if row.heard]
+HEARD = [name for name, row in ROWS.items() if row.reads_answers]
 
 
 def told(event_name: str, outcome: Outcome) -> HookReply:
@@ -44,7 +44,7 @@ def test_a_block_is_told_wherever_there_is_one(event_name: str) -> None:
         assert back(event_name, answer).reason == "because"
 
 
-@pytest.mark.parametrize("event_name", [name for name in ROWS if not ROWS[name].heard])
+@pytest.mark.parametrize("event_name", [name for name in ROWS if not ROWS[name].reads_answers])
 def test_where_nobody_listens_all_is_lost(event_name: str) -> None:
     answer = told(event_name, Outcome(votes=(Vote("block", "x"),), messages=(Message("m"),)))
     assert answer == HookReply(lost=("votes", "messages"))

@@ -13,7 +13,7 @@ from hookline.model.raw import Broke, Exited, Replied, Returned
 from tests.dialects.claude_code.calls import call, exited, sample, specific, understood, verdict
 
 BLOCKING = [name for name, row in ROWS.items() if row.exit_2_blocks]
-OTHERS = [name for name, row in ROWS.items() if row.heard and not row.exit_2_blocks]
+OTHERS = [name for name, row in ROWS.items() if row.reads_answers and not row.exit_2_blocks]
 
 
 @pytest.mark.parametrize("event_name", BLOCKING)
@@ -42,11 +42,11 @@ def test_where_nobody_listens_nothing_is_said(event_name: str) -> None:
 def test_decision_block_counts_where_the_client_reads_it(event_name: str) -> None:
     decoded = exited(event_name, {"decision": "block", "reason": "why"})
     assert decoded.outcome.blocked == ROWS[event_name].decision
-    if ROWS[event_name].heard and event_name != "WorktreeCreate":
+    if ROWS[event_name].reads_answers and event_name != "WorktreeCreate":
         assert ("decision" in decoded.ignored) != ROWS[event_name].decision
 
 
-@pytest.mark.parametrize("event_name", [name for name in ROWS if ROWS[name].heard])
+@pytest.mark.parametrize("event_name", [name for name in ROWS if ROWS[name].reads_answers])
 def test_continue_and_system_message_count_where_the_client_reads_them(event_name: str) -> None:
     decoded = exited(event_name, {"continue": False, "stopReason": "stop", "systemMessage": "note"})
     reads = ROWS[event_name].reads

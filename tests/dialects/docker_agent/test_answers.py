@@ -73,7 +73,7 @@ def test_decision_block_blocks_with_its_reason():
 
 def test_a_block_without_a_reason_says_who_blocked():
     assert (
-        fire("pre_tool_use", command("exit 2", name="mute")).reason == "hook mute said no and gave no reason"
+        fire("pre_tool_use", command("exit 2", name="mute")).reason == "hook mute blocked and gave no reason"
     )
 
 

@@ -75,7 +75,7 @@ def test_the_older_words_still_vote():
 
 
 def test_a_block_without_a_reason_names_the_hook():
-    wanted = "hook guard.sh said no and gave no reason"
+    wanted = "hook guard.sh blocked and gave no reason"
     assert outcome(PRE_TOOL_USE, {"decision": "block"}).reason == wanted
     assert outcome(PRE_TOOL_USE, {"ok": False, "reason": " "}).reason == wanted
     assert outcome(PRE_TOOL_USE, specific(permissionDecision="deny")).reason == wanted

@@ -395,9 +395,9 @@ class Writer(AnswerWriter):
 
 
 def answer(event_name: str, outcome: Outcome) -> HookReply:
-    """Everything the event can be told; the rest by name in `lost`."""
+    """Everything the event can express; the rest by name in `lost`."""
     row = ROWS.get(event_name)
-    if row is None or not row.heard:
+    if row is None or not row.reads_answers:
         parts = cast("dict[str, Any]", msgspec.to_builtins(outcome))
         return HookReply(lost=tuple(name for name, value in parts.items() if value))
     return Writer(event_name, outcome).reply()

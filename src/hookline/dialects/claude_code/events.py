@@ -1,4 +1,4 @@
-"""Claude Code's events: what each is in Hookline's words, and how Claude Code behaves there. All of it data.
+"""Claude Code's events: which event of Hookline each one is, and how Claude Code behaves there. All of it data.
 
 The behaviour is that of client 2.1.325.
 """
@@ -43,7 +43,7 @@ _ERRORS: Final = (
 )  # fmt: skip
 _CONFIG_SOURCES: Final = ("user_settings", "project_settings", "local_settings", "policy_settings", "skills")
 
-#: Claude Code's word for what Hookline calls otherwise, by event and Hookline's word.
+#: Values that Claude Code names differently, by event and Hookline's value.
 WORDS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
     {
         "StopFailure": {
@@ -65,11 +65,11 @@ class Row(Struct, frozen=True, eq=False):
     event: EventSpec[Any]
     #: The handler kinds that run here.
     kinds: tuple[str, ...] = _NO_MODEL
-    #: None: the event has a matcher, of open vocabulary.
+    #: None: the event has a matcher, and its subject can be any text.
     subjects: tuple[str, ...] | None = None
     #: False where a matcher is ignored.
     matched: bool = True
-    #: What exit 2 does: a block, or a word to the user.
+    #: What exit 2 does: a block, or a message to the user.
     exit_2_blocks: bool = False
     #: Whether `decision: "block"` at the top of an answer counts.
     decision: bool = False
@@ -78,7 +78,7 @@ class Row(Struct, frozen=True, eq=False):
     #: Which of the fields that are the same for all events are read.
     reads: tuple[str, ...] = ("systemMessage", "continue")
     #: Whether answers are read at all.
-    heard: bool = True
+    reads_answers: bool = True
     #: Whether an `if` can hold.
     about_tool: bool = False
     on_failure: bool = True
@@ -106,7 +106,7 @@ ROWS: Final[Mapping[str, Row]] = MappingProxyType(
         "SessionStart": Row(e.SESSION_START, _LOCAL, e.SESSION_SOURCES, plain_context=True, reads=_MESSAGE),
         "Setup": Row(e.SETUP, _LOCAL, ("init", "maintenance"), reads=_MESSAGE),
         "InstructionsLoaded": Row(
-            e.INSTRUCTIONS_LOADED, subjects=e.INSTRUCTIONS_LOADED.subjects, reads=_NOTHING, heard=False,
+            e.INSTRUCTIONS_LOADED, subjects=e.INSTRUCTIONS_LOADED.subjects, reads=_NOTHING, reads_answers=False,
             policy=_NOT_AWAITED,
         ),
         "UserPromptSubmit": Row(
@@ -133,7 +133,7 @@ ROWS: Final[Mapping[str, Row]] = MappingProxyType(
         ),
         "Stop": Row(e.STOP, **_NO_MATCHER, **_BLOCKS, **_AT_END),
         "StopFailure": Row(
-            e.STOP_FAILURE, subjects=_ERRORS, reads=_NOTHING, heard=False, policy=_NOT_AWAITED
+            e.STOP_FAILURE, subjects=_ERRORS, reads=_NOTHING, reads_answers=False, policy=_NOT_AWAITED
         ),
         "TeammateIdle": Row(e.TEAMMATE_IDLE, exit_2_blocks=True, **_NO_MATCHER, **_AT_END),
         "ConfigChange": Row(
@@ -179,13 +179,13 @@ _NOT_HERE: Final[Mapping[str, May]] = MappingProxyType(
         "PreCompact": May.ANSWER,
     }
 )
-#: A turn that hooks keep from ending goes on at most so often in a row; a tool call starts the count anew.
+#: A turn that hooks keep from ending goes on at most this often in a row; a tool call resets the count.
 _STOP_CAP: Final = 8
 _CAPPED: Final = frozenset({"Stop", "SubagentStop"})
 
 
 def session_end_budget(env: Mapping[str, str]) -> float | None:
-    """What the environment sets it to, whatever the settings files say."""
+    """What the environment sets it to; it overrides the settings files."""
     try:
         value = float(env.get("CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS", ""))
     except ValueError:

@@ -175,7 +175,7 @@ def _dead_tool_matcher(text: str, matcher: Matcher) -> tuple[str, str | None] | 
     if not isinstance(inner, RegexMatcher):
         return None
     tool_pattern = _TOOL_PATTERN.fullmatch(text) is not None
-    # Only what looks wrong is tried on every name: a thousand patterns have to be read in no time.
+    # Only what looks wrong is tried on every name: reading a thousand patterns must stay fast.
     if not (tool_pattern or text.startswith(("/", "!"))) or any(map(matcher.matches, (*TOOLS, "mcp__x__y"))):
         return None
     if tool_pattern:

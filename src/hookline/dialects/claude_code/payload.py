@@ -106,7 +106,7 @@ WITH_ENV_FILE: Final = frozenset({"SessionStart", "Setup", "CwdChanged", "FileCh
 #: Reasons for which an instruction file is loaded within a turn.
 LOADED_IN_TURN: Final = frozenset({"nested_traversal", "path_glob_match"})
 
-#: Arguments of tools that are always told as absolute paths.
+#: Arguments of tools that are always sent as absolute paths.
 PATH_ARGUMENTS: Final[Mapping[str, str]] = MappingProxyType(
     {
         **dict.fromkeys(("Read", "Write", "Edit", "MultiEdit"), "file_path"),
@@ -116,7 +116,7 @@ PATH_ARGUMENTS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 _EMPTY: Final = (None, "", ())
-#: What tells a program that it runs under Claude Code, and the habits of the client's own commands.
+#: Variables that say a program runs under Claude Code, and those the client sets for its own commands.
 _SIGNS: Final = {
     "CLAUDECODE": "1",
     "CLAUDE_CODE_CHILD_SESSION": "1",
@@ -191,7 +191,7 @@ def _effort(event_name: str, payload: Any, scene: Scene) -> str | None:
 
 
 def _with_absolute_path(document: dict[str, Any], cwd: str) -> dict[str, Any]:
-    """The paths of file tools are always sent absolute, whatever the model wrote."""
+    """The paths of file tools are always sent absolute, also where the model wrote a relative one."""
     argument = PATH_ARGUMENTS.get(document.get("tool_name", ""))
     given = document.get("tool_input")
     if argument is None or not isinstance(given, Mapping):

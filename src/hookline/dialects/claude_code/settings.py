@@ -39,7 +39,7 @@ _PLACEHOLDER: Final = re.compile(r"(\$\{CLAUDE_(?:PROJECT_DIR|PLUGIN_ROOT|PLUGIN
 def _command(fields: Fields) -> CommandSpec:
     command, args = fields["command"], fields.get("args")
     if args is None:
-        # The client runs `sh` whatever an entry says, PowerShell apart.
+        # The client runs `sh` for every shell but PowerShell.
         return CommandSpec(command, shell="powershell" if fields.get("shell") == "powershell" else None)
     if any(_PLACEHOLDER.search(word) for word in (command, *args)):
         return CommandSpec(_as_line((command, *args)))
@@ -166,7 +166,7 @@ class EntryReader(family.EntryReader):
         return self.kind, *ran, repr(fields.get("input")), condition
 
     def _once(self) -> bool:
-        """A skill's hooks join a session; those of settings files run each time, whatever they say."""
+        """A skill's hooks join a session; those of settings files run each time, also with `once`."""
         if not self.fields.get("once"):
             return False
         if self.file.scope == "session":
@@ -236,7 +236,7 @@ class FileReader(family.FileReader):
         super().__init__(layer, tools, events, wire)
         self.limits = limits
         self.home = home
-        #: What commands get beside the usual variables: where their plugin is.
+        #: What commands get besides the usual variables: where their plugin is.
         self.env = _plugin_env(layer)
 
     def check(self, settings: Fields) -> bool:

@@ -27,7 +27,7 @@ _SENDS_BACK: Final = frozenset({"Stop", "SubagentStop"})
 _ENDS_TURN: Final = frozenset(
     {"PreToolUse", "PostToolUse", "PostToolBatch", "UserPromptSubmit", "UserPromptExpansion", "TeammateIdle"}
 )
-#: Here the verdict ends the turn and is no remark to the model.
+#: Here the verdict ends the turn and is not a remark to the model.
 _ONLY_ENDS: Final = frozenset({"PostToolUse", "TeammateIdle"})
 
 
@@ -53,7 +53,7 @@ class ClaudeCodeWire(family.ResultReader):
 
     def exited(self, call: Call, raw: Exited) -> Decoded:
         row = ROWS[call.hook.policy.event_name]
-        if not row.heard:
+        if not row.reads_answers:
             return NOTHING_SAID if raw.code == 0 else self.crashed(call, raw)
         if call.hook.policy.event_name == "WorktreeCreate":
             return self._worktree(call, raw)
@@ -85,7 +85,7 @@ class ClaudeCodeWire(family.ResultReader):
         return Decoded(Outcome(context_items=(ContextItem(text),)))
 
     def _exit_other(self, call: Call, raw: Exited, answer: Decoded | None) -> Decoded:
-        """A readable answer counts, whatever the code; but to `onFailure` the code is a failure all the same."""
+        """A readable answer counts with any exit code; but for `onFailure` a code other than 0 is still a failure."""
         if answer is None or answer.failure is not None:
             return self.crashed(call, raw)
         if call.hook.on_failure is not None:
@@ -107,7 +107,7 @@ class ClaudeCodeWire(family.ResultReader):
         return Decoded(outcome, ignored=(*unread, *ignored))
 
     def _worktree(self, call: Call, raw: Exited) -> Decoded:
-        """Any failure is a no, and the last line with text is the path."""
+        """Any failure blocks, and the last line with text is the path."""
         if raw.code != 0:
             return Decoded(Outcome(votes=(Vote("block", _stderr(raw) or f"exit code {raw.code}"),)))
         text = _ANSI.sub("", raw.stdout.decode("utf-8", "replace")).strip()
@@ -130,7 +130,7 @@ class ClaudeCodeWire(family.ResultReader):
         text = _trimmed(raw.body)
         if self.is_http_error(raw.status):
             return self.failed(call, raw, "transport", family.with_first_line(f"HTTP {raw.status}", raw.body))
-        if not ROWS[call.hook.policy.event_name].heard or not text:
+        if not ROWS[call.hook.policy.event_name].reads_answers or not text:
             return NOTHING_SAID
         if not text.startswith("{"):
             detail = family.with_first_line("an HTTP hook must return JSON, but this did", raw.body)
@@ -165,7 +165,7 @@ class ClaudeCodeWire(family.ResultReader):
 
 
 def _exit_2(call: Call, row: Row, raw: Exited, answer: Decoded | None, text: str) -> Decoded:
-    """A block wherever the event knows one, whatever is on stdout; the answer's own reason comes first."""
+    """A block where the event has one, regardless of stdout; the answer's own reason comes first."""
     outcome = answer.outcome if answer is not None else GO_ON
     ignored = answer.ignored if answer is not None else ()
     stderr = _stderr(raw)
@@ -181,7 +181,7 @@ def _exit_2(call: Call, row: Row, raw: Exited, answer: Decoded | None, text: str
 
 
 def _objected(call: Call, reason: str, *, impossible: bool) -> Decoded:
-    """A model said no. What that does depends on the event, and on whether the entry says to go on."""
+    """A model denied. What that does depends on the event, and on whether the entry says to go on."""
     event_name = call.hook.policy.event_name
     goes_on = isinstance(call.hook.spec, AgentSpec) or getattr(call.hook.spec, "continue_on_block", False)
     reason = reason.strip() or NO_REASON

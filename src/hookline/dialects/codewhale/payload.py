@@ -1,7 +1,7 @@
 """Payloads of CodeWhale, both ways: environment variables at every event, a document on stdin at four of them.
 
 Read back, variables and document keys are one set of names: `DEEPSEEK_TOOL_NAME` is `tool_name`. Variables do not
-name the event, so a document made of them has `event` beside them.
+name the event, so a document made of them also has `event`.
 """
 
 from collections.abc import Callable, Mapping
@@ -168,7 +168,7 @@ def _scene_fields(call: Call, most: int = METADATA_BYTES) -> dict[str, Any]:
 
 
 def _submitted(call: Call, _now: Now) -> bytes:
-    """The message, or the longest beginning of it that fits beside the other fields."""
+    """The message, or the longest beginning of it that fits together with the other fields."""
     text = encodable(str(field_of(call.payload, "prompt") or ""))
     size = len(text.encode())
     rest = _fields_that_leave_room(call, size)
@@ -323,7 +323,7 @@ def _cost(key: str, value: Any) -> float:
 def _object(key: str, value: Any) -> Object:
     if isinstance(value, str):
         if value.endswith(PAYLOAD_CUT):
-            # Judging half of the arguments would be worse than not judging them.
+            # Judging incomplete arguments would be worse than not judging them.
             raise _cut_off(key)
         try:
             value = read_lenient(value)

@@ -31,7 +31,7 @@ _LAYOUTS: Mapping[Scope, Layout] = {"plugin": "plugin", "project": "project", "l
 #: Layers run in this order, whatever order they are given in; several of one kind in the order given.
 _ORDER: tuple[Layout, ...] = ("user", "plugin", "project")
 
-#: What may be written beside the entries, and in one; with their shapes.
+#: The settings next to the entries, and the fields of an entry; with their shapes.
 SETTINGS: Mapping[str, str] = MappingProxyType(
     {
         "enabled": "true or false",
@@ -55,7 +55,7 @@ _LONGEST = 1_000_000_000
 
 
 class Launch(Struct, frozen=True):
-    """session_start happens once per launch there, so a session that starts anew inside of one does not match."""
+    """session_start happens once per launch there, so a session that starts again within one does not match."""
 
     text: str = "startup|resume"
 
@@ -64,7 +64,7 @@ class Launch(Struct, frozen=True):
 
 
 def label(fields: Fields) -> str:
-    """Its name on one line, else the program it runs: a name from a file must not draw on a terminal."""
+    """Its name on one line, else the program it runs: a name from a file must not control the terminal."""
     name, command = fields.get("name"), fields.get("command")
     shown = one_line(name, LABEL_CHARS) if isinstance(name, str) else ""
     return shown or (
@@ -151,7 +151,7 @@ class EntryReader(family.EntryReader):
         return "async"
 
     def details(self, waiting: Waiting) -> dict[str, Any]:
-        """How a background hook ends has no effect there; it is recorded, and that is all."""
+        """How a background hook ends has no effect there; it is only recorded."""
         strict = not self.fields.get("continue_on_error", True)
         return {"on_failure": "pass" if waiting == "async" else "block" if strict else None}
 
@@ -226,7 +226,7 @@ class FileReader(family.FileReader):
             yield from hooks if settings.enabled else ()
 
     def _table(self) -> Fields | None:
-        """`[hooks]` beside the agent's other settings; or a file of nothing but hooks, with the entries at its root."""
+        """`[hooks]` among the agent's other settings; or a file of nothing but hooks, with the entries at its root."""
         value, hooks = self.report.document.value, self.under_hooks
         if value is None:
             return None
@@ -314,7 +314,7 @@ def _settled(hook: Hook, settings: Settings) -> Hook:
 
 
 def _off_in_its_agent(files: Sequence[FileReader]) -> Iterator[Diagnostic]:
-    """A project's hooks beside a config.toml without `[hooks]`: they run here, and would not run there."""
+    """A project's hooks next to a config.toml without `[hooks]`: they run here, and would not run there."""
     users = [file for file in files if file.layout == "user" and file.report.document.value is not None]
     others = any(file.under_hooks for file in files if file.layout != "user")
     if users and others and all(file.under_hooks is None for file in users):

@@ -48,7 +48,7 @@ def captured(output: bytes, *, truncated: bool = False) -> str:
 
 
 def cleaned(text: str) -> str:
-    """Without what could repaint a terminal. Lines and tabs stay."""
+    """Without terminal control characters. Newlines and tabs stay."""
     return _controls().sub(" ", text.replace("\r", ""))
 
 
@@ -69,7 +69,7 @@ def one_line(text: str, characters: int) -> str:
 
 
 def encodable(text: str) -> str:
-    """Text that any program can be given: no NUL, no halves of characters."""
+    """Text that any program can be given: no NUL, no lone surrogates."""
     if "\0" in text:
         text = text.replace("\0", "\ufffd")
     if text.isascii():
@@ -78,13 +78,13 @@ def encodable(text: str) -> str:
 
 
 def cut_bytes(text: str, most: int) -> str:
-    """At most so many bytes of UTF-8, whole characters only, and a mark when it was cut."""
+    """At most `most` bytes of UTF-8, whole characters only, and a mark when it was cut."""
     kept, was_cut = prefix(encodable(text), most)
     return kept + PAYLOAD_CUT if was_cut else kept
 
 
 def prefix(text: str, most: int) -> tuple[str, bool]:
-    """The longest beginning of at most so many bytes, and whether there is more."""
+    """The longest beginning of at most `most` bytes, and whether there is more."""
     if len(text) <= most and (text.isascii() or len(text.encode()) <= most):
         return text, False
     return text[:most].encode()[:most].decode("utf-8", "ignore"), True
@@ -112,7 +112,7 @@ class _Line:
         for found in _pattern(_WORD).finditer(line):
             word = found.group()
             if word in ("=", ":"):
-                # `token = abc` is `token=abc` with air in it.
+                # `token = abc` means the same as `token=abc`.
                 if not self._promised:
                     self._assigned(before, "")
             else:

@@ -64,7 +64,7 @@ class CodeWhaleWire(ResultReader):
         return HookReply(lost=tuple(unsaid(outcome))) if write is None else write(outcome)
 
     def decode(self, call: Call, raw: RawResult) -> Decoded:
-        """Its hooks are commands, which end or break; nothing else has a meaning."""
+        """Its hooks are commands, so only an exit or a failure has a meaning."""
         return super().decode(call, raw) if isinstance(raw, Exited | Broke) else NOTHING_SAID
 
     def exited(self, call: Call, raw: Exited) -> Decoded:
@@ -214,7 +214,7 @@ def _denial(call: Call, reason: str) -> str:
 
 
 def _shown_reason(reason: str, most: int) -> str:
-    """Redacted first and cut then, so that nothing is shown by half. Of a very long reason only the start is used."""
+    """Redacted first and cut then, so that no part of a secret is shown. Only the start of a long reason is used."""
     head = reason[: 4 * most]
     shown = redacted(head)
     return shown[:most] + CUT if len(shown) > most or head != reason else shown
@@ -229,7 +229,7 @@ def _crashed(call: Call, raw: Exited) -> Broke:
 
 
 def _worded(call: Call, failure: Broke) -> Broke:
-    """Where a failure denies something, the model reads its words, so they carry no path and no command."""
+    """Where a failure denies something, the model reads its words, so they must hold no path and no command."""
     detail = one_line(failure.detail, SUBMIT_REASON_CHARS)
     words = f"{_STARTS.get(failure.cause, '')} {detail}".strip() or failure.cause.replace("_", " ")
     if BY_NAME[call.hook.policy.event_name].guards:
@@ -265,7 +265,7 @@ def _write_gate(outcome: Outcome) -> HookReply:
     lost: list[str] = []
     vote = outcome.deciding_vote
     if vote is not None:
-        # It cannot be told to decide by itself; the nearest is to ask the user.
+        # CodeWhale has no way to leave the decision to itself; the closest is to ask the user.
         lost += ["defer"] if vote.kind == "defer" else []
         answer["decision"] = "ask" if vote.kind == "defer" else outcome.permission
         if vote.reason:

@@ -32,7 +32,7 @@ REWRITES: Mapping[str, str] = MappingProxyType(
 
 
 def no_reason(call: Call) -> str:
-    return f"hook {call.hook.name} said no and gave no reason"
+    return f"hook {call.hook.name} blocked and gave no reason"
 
 
 def cannot_block(call: Call) -> Message:

@@ -1,4 +1,4 @@
-"""Conditions that tell Docker Agent's events and agents apart where Hookline has one event."""
+"""Conditions that distinguish Docker Agent's events and agents where Hookline has one event."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

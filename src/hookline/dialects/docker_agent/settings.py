@@ -52,7 +52,7 @@ FIELDS: Mapping[str, str] = MappingProxyType(
     }
 )
 _COMMON = frozenset({"type", "timeout", "name", "on_error", "strict_output"})
-#: What each type reads beside these.
+#: What each type reads besides these.
 READ_BY: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "command": ("command", "env", "working_dir"),
@@ -399,7 +399,7 @@ def read_layers(
 
 
 def as_docker_hook(hook: Hook, events: DockerEvents, command: str) -> Hook:
-    """A hook of `--hook EVENT=COMMAND`, named and told apart as an entry of a file would be."""
+    """A hook of `--hook EVENT=COMMAND`, named and identified like an entry of a file."""
     fields = {"type": "command", "command": command}
     when = events.moments[events.order(hook.policy)].row.when
     return replace(hook, name=label(fields), condition=when, identity=identity_of(fields, ""))

@@ -231,7 +231,7 @@ def _as_json(value: Any) -> str:
 
 
 def _truncated(most: Any, text: Any) -> str:
-    """At most so many bytes, never cut inside a character, with a mark where it was cut."""
+    """At most that many bytes, never cut inside a character, with a mark where it was cut."""
     if not isinstance(most, int) or not isinstance(text, str | None):
         raise TemplateError("truncate takes a number and a text: {{ .ToolInput | toJSON | truncate 500 }}")
     content = (text or "").encode("utf-8", "replace")

@@ -1,5 +1,5 @@
 """Native answers, both ways: a document that a hook printed, replied or returned as an outcome, and an outcome as the
-answer that Hookline prints when it is itself the hook of a host that speaks native."""
+answer that Hookline prints when it is itself the hook of a host that uses the native format."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -52,7 +52,7 @@ class Reader(AnswerReader, kw_only=True):
         return FIELDS[where]
 
     def reason(self, given: Any) -> str:
-        return given if isinstance(given, str) and given.strip() else f"{self.who} said no and gave no reason"
+        return given if isinstance(given, str) and given.strip() else f"{self.who} blocked and gave no reason"
 
     def unknown(self, where: str, key: str, value: Any) -> None:
         rewritten = self.event.rewrites
@@ -138,7 +138,7 @@ FIELDS: Mapping[str, Mapping[str, Field]] = {
 
 
 class Writer(AnswerWriter):
-    """What the event cannot be told is clipped before anything is written."""
+    """What the event cannot express is clipped before anything is written."""
 
     def __init__(self, event: EventSpec[Any], outcome: Outcome) -> None:
         said, lost = outcome.clipped(event.may)
@@ -154,7 +154,7 @@ class Writer(AnswerWriter):
         vote = self.outcome.deciding_vote
         if vote is None:
             return
-        reason = vote.reason or ("a hook said no and gave no reason" if vote.kind == "block" else "")
+        reason = vote.reason or ("a hook blocked and gave no reason" if vote.kind == "block" else "")
         if self._event.may & May.PERMIT:
             self.permit("deny" if vote.kind == "block" else vote.kind, reason)
         else:

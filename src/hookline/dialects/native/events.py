@@ -21,7 +21,7 @@ REWRITTEN_SHAPES: Mapping[str, str] = {
 }
 
 #: Meanings of a block that keep something from happening. Elsewhere (a turn that goes on, a result with a
-#: remark beside it) a block is not how a run is stopped.
+#: remark next to it) a block is not how a run is stopped.
 PREVENTING = frozenset({"deny_call", "reject_prompt", "end_turn", "cancel"})
 
 
@@ -51,7 +51,7 @@ _HABITS: Mapping[str, _Habit] = MappingProxyType(
         "PostToolUseFailure": _Habit("beside_output", "tool_result"),
         "PostToolBatch": _Habit("end_turn"),
         "TurnEnd": _Habit("continue_turn", limit=Limit(2, "pass")),
-        # Work between two blocks is progress, so a tool call starts the count anew.
+        # Work between two blocks is progress, so a tool call resets the count.
         "Stop": _Habit("continue_turn", limit=Limit(8, "pass", "call")),
         "SubagentStop": _Habit("continue_turn", limit=Limit(8, "pass", "call")),
         "TeammateIdle": _Habit("continue_turn", limit=Limit(8, "pass", "call")),

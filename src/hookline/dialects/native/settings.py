@@ -295,7 +295,7 @@ class FileReader(family.FileReader):
         self.kinds = {**KINDS, **dict.fromkeys(others, _OTHER)}
         #: The events this file says something about, be it right or wrong: its layer replaces them.
         self.named: frozenset[str] = frozenset()
-        #: Hooks that stand for all guards of a file that cannot be read.
+        #: Hooks that replace all guards of a file that cannot be read.
         self.closed: list[Hook] = []
 
     def all_hooks(self) -> list[Hook]:
@@ -414,7 +414,7 @@ class FileReader(family.FileReader):
                 self.closed += self._keep_broken(own_event, f"{self.file}: {why}", ("hooks",))
 
     def _is_twice(self, path: Path) -> bool:
-        """Which of the two was meant is not ours to guess."""
+        """Which of the two was meant cannot be known."""
         return any(duplicate.path == path for duplicate in self.report.document.duplicates)
 
     def twice_below(self, path: Path) -> Sequence[Path]:
@@ -462,7 +462,7 @@ def read_layers(
 
 
 def _two_formats(first: str, others: Sequence[str]) -> list[Diagnostic]:
-    """Two formats in one place are never intended, and guessing which one counts would silence hooks."""
+    """Two formats in one place are never intended, and guessing which one counts would disable hooks."""
     if not others:
         return []
     names = ", ".join(os.path.basename(other) for other in others)

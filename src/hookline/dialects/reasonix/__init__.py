@@ -1,4 +1,4 @@
-"""Reasonix: `.reasonix/settings.json`, command hooks that speak by exit code and by marked lines.
+"""Reasonix: `.reasonix/settings.json`, command hooks that answer by exit code and by marked lines.
 
 Not done of the v1 line: hooks that come with plugins (contextFile, REASONIX_* variables), PostLLMCall text in
 place of the reasoning, model_context, settings files in GB18030, and most of the tables by which

@@ -18,7 +18,7 @@ _STOPS = frozenset({"TurnStart", "UserPromptSubmit"})
 
 
 class Writer:
-    """One outcome being written. What the event cannot be told is named in `lost`."""
+    """One outcome being written. What the event has no form for is named in `lost`."""
 
     def __init__(self, own_event: DialectEvent, outcome: Outcome) -> None:
         self.name = own_event.name

@@ -18,7 +18,7 @@ from hookline.model.wire import Call, Decoded
 TOOLS: Mapping[str, str] = MappingProxyType(
     {"bash": "Bash", "read_file": "Read", "write_file": "Write", "edit_file": "Edit", "task": "Agent"}
 )
-#: The names by which a matcher may mean a tool beside its own; Task is what Agent was called before.
+#: Further names by which a matcher may mean a tool; Task is what Agent was called before.
 TOOL_NAMES = {own: (name, "Task") if name == "Agent" else (name,) for own, name in TOOLS.items()}
 _PATHS = ("path", "file_path")
 

@@ -1,7 +1,7 @@
 """Reasonix's events under its own names, and how it behaves at each: rows of data.
 
 The first ten are the pull request's contract; the others exist only in the v1 line and are accepted too.
-Two names are traps: here TurnEnd is the gate, and Stop only watches a turn that is over.
+Two names mislead: here TurnEnd is the gate, and Stop only observes a turn that is over.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from hookline.model.policy import CAUSES, Cause, Limit, Policy, Reaction
 
 NAME = "reasonix"
 
-#: Whatever goes wrong is a warning.
+#: Every failure is a warning.
 _WARNS: Mapping[Cause, Reaction] = MappingProxyType(
     {cause: "block" if cause == "cancelled" else "warn" for cause in CAUSES}
 )

@@ -27,7 +27,7 @@ class Key(Struct, frozen=True):
     shape: str
     #: Its value, from the payload and the scene; None: the agent leaves the key out.
     write: Callable[[Any, Scene], Any]
-    #: The payload fields that its value stands for.
+    #: The payload fields that its value comes from.
     read: Callable[[Any], dict[str, Any]]
 
 

@@ -35,7 +35,7 @@ _UNREAD: Mapping[str, str] = {
 _CLAUDE = "claude"
 #: Milliseconds that are too few for a program to start: seconds were meant.
 _SECONDS_MEANT = 200
-#: The longest a timer of the agent runs; beyond it, it goes off at once.
+#: The longest timer of the agent; a longer one fires at once.
 _LONGEST_MS = 2**31 - 1
 #: The project's hooks run first, so that the nearest one decides.
 _ORDER: Mapping[Scope, int] = {"managed": 0, "project": 1, "local": 1, "plugin": 2, "user": 3}
@@ -63,7 +63,7 @@ class EntryReader(family.EntryReader):
 
     def hooks(self) -> Sequence[Hook]:
         if self.entry.get("command") is None:
-            # Nothing else is said of it: another field with the command in it is the same mistake.
+            # Only this is reported: another field with the command in it is the same mistake.
             self.name = _label(self.entry) or None
             if "hooks" in self.entry:
                 fix = "put match and command into the entry itself"

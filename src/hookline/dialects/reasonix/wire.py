@@ -1,6 +1,6 @@
-"""Reasonix's wire: one JSON line in; an exit code and text out, each end of a hook told to the user in one line.
+"""Reasonix's wire: one JSON line in; an exit code and text out, and one line for the user about how each hook ended.
 
-Exit 0 passes, 2 blocks at a gate, all else warns. A TurnEnd hook speaks by marked lines: `@@INJECT: text` goes to
+Exit 0 passes, 2 blocks at a gate, all else warns. A TurnEnd hook answers by marked lines: `@@INJECT: text` goes to
 the model, `@@WARN: text` to the user.
 """
 
@@ -79,7 +79,7 @@ class Printed:
         warnings = self.marked.warnings
         return Outcome(messages=tuple(Message(text) for text in warnings)) if warnings else GO_ON
 
-    def beside_block(self, reason: str, line: str) -> Outcome:
+    def extras_of_block(self, reason: str, line: str) -> Outcome:
         """The line for the user, and at TurnEnd what the model goes on with, as a message of the user."""
         messages = (Message(line), *(Message(text) for text in self.marked.warnings))
         if self.event_name != "TurnEnd":
@@ -134,8 +134,8 @@ class ReasonixWire(ResultReader):
         known = {"timed_out": f"hook timed out after {call.timeout * 1000:.0f}ms", "not_started": raw.detail}
         detail = printed.stderr or known.get(raw.cause, "") or printed.stdout or raw.detail
         if self.gates(call.hook.policy) and call.hook.reaction(raw.cause) == "block":
-            beside = printed.beside_block(detail, printed.line("block", detail))
-            return Decoded(beside, replace(raw, words=detail))
+            extras = printed.extras_of_block(detail, printed.line("block", detail))
+            return Decoded(extras, replace(raw, words=detail))
         line = printed.line("error" if raw.cause == "not_started" else "warn", detail)
         return Decoded(printed.passing(), replace(raw, words=line))
 
@@ -159,7 +159,7 @@ class ClaudeFormatWire(ReasonixWire):
         answer = read_json(call, raw.stdout) if raw.code == 0 else None
         if not isinstance(answer, str):
             return super().exited(call, raw) if answer is None else answer
-        reason = answer or f"hook {call.hook.name} said no and gave no reason"
+        reason = answer or f"hook {call.hook.name} blocked and gave no reason"
         line = Printed(call, raw).line("block", answer)
         return Decoded(Outcome(votes=(Vote("block", reason),), messages=(Message(line),)))
 
@@ -186,5 +186,5 @@ def _blocked(printed: Printed) -> Decoded:
     said = printed.stderr or printed.marked.rest
     reason = said or printed.marked.inject
     reason = reason or f"hook {printed.call.hook.name} blocked (exit 2) and gave no reason"
-    beside = printed.beside_block(reason, printed.line("block", said))
-    return Decoded(beside + Outcome(votes=(Vote("block", reason),)))
+    extras = printed.extras_of_block(reason, printed.line("block", said))
+    return Decoded(extras + Outcome(votes=(Vote("block", reason),)))

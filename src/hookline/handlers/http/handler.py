@@ -79,7 +79,7 @@ def filled_values(headers: Mapping[str, str], variable: Callable[[str], str]) ->
 
 
 class HttpRules(Struct, frozen=True):
-    """What http hooks may do at all, whatever their entries say."""
+    """What http hooks may do; entries cannot extend it."""
 
     #: Patterns such as `https://hooks.example.com/*` or `http://localhost:*`; None allows every URL.
     allowed_urls: tuple[str, ...] | None = None

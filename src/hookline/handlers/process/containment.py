@@ -40,8 +40,8 @@ class ProcessTree(Struct, frozen=True):
 class Orphans:
     """Recognises strays: descendants of hooks that we adopted because their parents are gone (Linux, opt-in).
 
-    A child subreaper becomes the parent of every orphan among its descendants, so nothing a hook starts gets out of
-    sight, whatever it does to its session or its environment. But the host starts children too, and these must never
+    A child subreaper becomes the parent of every orphan among its descendants, so everything a hook starts stays
+    visible, also with another session or environment. But the host starts children too, and these must never
     be touched. An adopted process is therefore a hook's only if it is in a hook's session, carries a run's tag in its
     environment, or carries the *mark*: it is outside our session and scheduled as SCHED_BATCH, as the thread that
     starts a hook is for just that moment. Forks inherit the policy, no exec or setsid changes it, other threads do
@@ -180,7 +180,7 @@ class Containment:
         return tag == tree.tag or (not tag and self._orphans is not None and self._orphans.is_stray(process))
 
     def _look(self, wanted: Mapping[int, ProcessTree]) -> tuple[dict[int, ProcessInfo], dict[int, int]]:
-        """Everyone, and which leader each process belongs to by session, group or tag."""
+        """All processes, and which leader each process belongs to by session, group or tag."""
         leaders = [leader for leader in map(procfs.process_info, wanted) if leader is not None]
         earliest = min((leader.started for leader in leaders), default=0)
         by_tag = {tree.tag: tree.leader for tree in wanted.values()}

@@ -60,7 +60,7 @@ class KillSequence:
         self._sweeper.ask(self._loop, self._tree, 0, self._swept)
 
     def cancel(self) -> None:
-        """Stop the timers, whatever step it is at."""
+        """Stop the timers at any step."""
         self._killing = True
         if self._timer is not None:
             self._timer.cancel()

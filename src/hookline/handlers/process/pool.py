@@ -47,7 +47,7 @@ class Slots:
         return len(self._line)
 
     async def take(self) -> float | None:
-        """Milliseconds waited for the slot; None when even the line is full."""
+        """Milliseconds waited for the slot; None when the queue is full."""
         if self._free and not self._line:
             self._free -= 1
             return 0.0

@@ -81,7 +81,7 @@ def kill_exactly(target: ProcessInfo) -> None:
     try:
         fd = os.pidfd_open(target.pid)
     except (AttributeError, OSError):
-        fd = -1  # gone, or no descriptor left: the check below still keeps us from hitting a stranger
+        fd = -1  # gone, or no descriptor left: the check below still prevents killing another process
     try:
         now = process_info(target.pid)
         if now is None or now.started != target.started:

@@ -97,7 +97,7 @@ class ProcessRun:
     - draining: the process exited by itself, and the rest of its output is read until `_end_draining`.
     - killing: a `KillSequence` sends TERM and KILL, and calls `_kill_sequence_done`. A process that cannot be killed
       gets its result there, and stays in this state until it exits.
-    - ended: `_finish` tells the owner, reaps the process, releases everything, and sets the result.
+    - ended: `_finish` informs the owner, reaps the process, releases everything, and sets the result.
 
     `abandon` leads from any state to ended, without the loop.
     """
@@ -151,7 +151,7 @@ class ProcessRun:
         self._sequence.terminate()
 
     def kill(self) -> None:
-        """Kill now, whatever state it is in."""
+        """Kill now, from any state."""
         if self._sequence is None:
             self.end("cancelled", SHUT_DOWN)
         if self._sequence is not None:

@@ -217,7 +217,7 @@ def _not_allowed(program: str) -> str:
 def _not_a_program(program: str) -> str:
     if _first_bytes(program).startswith((b"\x7fELF", b"#!")):
         return f"{program!r} cannot run on this machine: exec format error"
-    return f"{program!r} has no #! line and is no binary: exec format error"
+    return f"{program!r} has no #! line and is not a binary: exec format error"
 
 
 def _interpreter(program: str) -> str | None:

@@ -1,4 +1,4 @@
-"""A small shell process that kills our hooks when this process dies, however it dies.
+"""A small shell process that kills our hooks when this process dies, also by SIGKILL.
 
 It reads from a pipe whose write end only this process has. The kernel closes that end even on SIGKILL; the shell
 then kills every group on its list and every process that carries our tag.
