@@ -3,7 +3,6 @@
 import asyncio
 import json
 import subprocess
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,15 +11,7 @@ from hookline.agent.messages import User
 from tests.agent.hook_entries import answers, command, on
 from tests.agent.scripted_session import Probe, ScriptedSession, call, calls, says
 from tests.cli.run_cli import clean_env, command_line
-
-_LONG = 60.0
-
-
-async def _until(true: Any) -> None:
-    until = time.monotonic() + _LONG
-    while not true():
-        assert time.monotonic() < until, "it did not come to be"
-        await asyncio.sleep(0.01)
+from tests.waiting import LONG, until, wait_until
 
 
 def test_seed001_text_of_an_async_hook_reaches_the_model_with_the_next_request(tmp_path: Path) -> None:
@@ -31,7 +22,7 @@ def test_seed001_text_of_an_async_hook_reaches_the_model_with_the_next_request(t
         scripted: ScriptedSession
 
         async def until_it_is_there(_given: Mapping[str, Any]) -> None:
-            await _until(lambda: len(scripted.agent.hooks.inbox))
+            await until(lambda: len(scripted.agent.hooks.inbox))
 
         scripted = ScriptedSession(
             tmp_path, script, hooks=on("UserPromptSubmit", late), tools=[Probe(does=until_it_is_there)]
@@ -58,7 +49,7 @@ def test_seed001_late_text_that_comes_when_the_turn_is_over_waits_for_the_next_p
             told = await scripted.play("first")
             assert told is not None
             assert told.text == "one", "late text is no reason to go on"
-            await _until(lambda: len(scripted.agent.hooks.inbox))
+            await until(lambda: len(scripted.agent.hooks.inbox))
             await scripted.play("second")
             assert "late but true" in str(scripted.requests[1].messages)
 
@@ -75,7 +66,7 @@ def test_seed001_an_async_hook_decides_nothing_and_its_run_says_so(tmp_path: Pat
         async with scripted:
             await scripted.play("go")
             runs = scripted.events("PreToolUse")[0].runs
-            await _until(lambda: len(runs) == 2)
+            await until(lambda: len(runs) == 2)
             assert runs[1].dropped == ("decision",)
 
     asyncio.run(main())
@@ -121,7 +112,7 @@ def test_seed001_a_wake_while_a_turn_runs_waits_until_the_agent_is_idle(tmp_path
         scripted: ScriptedSession
 
         async def until_it_is_there(_given: Mapping[str, Any]) -> None:
-            await _until(lambda: len(scripted.agent.hooks.inbox))
+            await until(lambda: len(scripted.agent.hooks.inbox))
 
         scripted = ScriptedSession(tmp_path, script, hooks=hooks, tools=[Probe(does=until_it_is_there)])
         async with scripted:
@@ -158,13 +149,13 @@ def test_seed001_an_agent_that_waits_for_its_user_is_woken(tmp_path: Path) -> No
     )
     try:
         assert process.stdin is not None
-        _until_idle(project, process, 1)
+        _wait_until_idle(project, process, 1)
         process.stdin.write("write it\n")
         process.stdin.flush()
-        _until_idle(project, process, 2)
+        _wait_until_idle(project, process, 2)
         (project / "gate").touch()
-        _until_idle(project, process, 3)
-        out, err = process.communicate(timeout=_LONG)
+        _wait_until_idle(project, process, 3)
+        out, err = process.communicate(timeout=LONG)
     finally:
         process.kill()
         process.wait()
@@ -175,10 +166,10 @@ def test_seed001_an_agent_that_waits_for_its_user_is_woken(tmp_path: Path) -> No
     assert fired.count("TurnSettled") == 2
 
 
-def _until_idle(project: Path, process: "subprocess.Popen[str]", times: int) -> None:
-    until = time.monotonic() + _LONG
-    file = project / "idle.txt"
-    while not file.exists() or file.read_text().count("idle") < times:
+def _wait_until_idle(project: Path, process: "subprocess.Popen[str]", times: int) -> None:
+    def idle() -> bool:
         assert process.poll() is None, process.communicate()
-        assert time.monotonic() < until, "it is not idle"
-        time.sleep(0.02)
+        file = project / "idle.txt"
+        return file.exists() and file.read_text().count("idle") >= times
+
+    wait_until(idle)

@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from hookline.cli.main import COMMANDS
 from hookline.cli.output import Progress, paint, show_part
 from tests.cli.golden import check_golden
 from tests.cli.run_cli import Place, clean_env, command_line, run_cli, run_here
+from tests.waiting import wait_until
 
 GUARD = """\
 [[hooks.PreToolUse]]
@@ -145,18 +145,12 @@ def test_an_interrupt_ends_with_130_and_one_line(words: list[str], where: Place)
         assert process.stderr is not None
         process.stderr.readline()
     else:
-        _wait_for(where.project / "began")
+        wait_until((where.project / "began").exists)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert err.endswith(b"hookline: interrupted\n")
     assert b"Traceback" not in err
-
-
-def _wait_for(file: Path) -> None:
-    until = time.monotonic() + 60
-    while not file.exists() and time.monotonic() < until:
-        time.sleep(0.02)
 
 
 def test_an_interrupt_while_it_still_starts_leaves_no_traceback() -> None:

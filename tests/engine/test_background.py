@@ -242,3 +242,23 @@ def test_a_full_inbox_gives_up_context_before_a_wake_and_counts_it() -> None:
     assert [item.text for item in inbox.take_all()] == ["w", "c2"]
     assert inbox.lost == 1
     assert len(inbox) == 0
+
+
+def test_who_inherits_an_inbox_has_all_of_it() -> None:
+    async def main() -> None:
+        gone, heir = Inbox(), Inbox()
+        gone.put(LateMessage(kind="context", text="before"))
+        gone.await_wake()
+        gone.hand_over(heir)
+        gone.await_wake()
+        gone.put(LateMessage(kind="wake", text="after"))
+        assert [late.text for late in heir.take_all()] == ["before", "after"]
+        assert heir.awaited == 2
+        gone.wake_settled()
+        waits = asyncio.ensure_future(heir.next_wake())
+        await asyncio.sleep(0)
+        gone.wake_settled()
+        assert await asyncio.wait_for(waits, 10) is None
+        assert heir.awaited == 0
+
+    asyncio.run(main())

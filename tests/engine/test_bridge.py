@@ -1,13 +1,13 @@
 """Synchronous hosts: one bridge, the same engine."""
 
 import threading
-import time
 
 import pytest
 
 from hookline import Blocking, Engine, deny
 from hookline.events import PRE_TOOL_USE, STOP, ToolCall, TurnAnswer
 from hookline.model.errors import EngineClosedError
+from tests.waiting import wait_until
 
 LS = ToolCall(tool_name="Bash", tool_input={"command": "ls"})
 
@@ -34,9 +34,7 @@ def test_background_hooks_go_on_between_two_calls() -> None:
     with Blocking(engine) as hooks:
         session = hooks.session("s")
         session.dispatch(STOP, TurnAnswer())
-        until = time.monotonic() + 20
-        while not len(session.session.inbox) and time.monotonic() < until:
-            time.sleep(0.01)
+        wait_until(lambda: len(session.session.inbox))
         item = session.session.inbox.take()
     assert item is not None
     assert item.text == "wake up"

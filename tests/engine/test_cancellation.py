@@ -2,13 +2,13 @@
 
 import asyncio
 import os
-import time
 
 import anyio
 import pytest
 
 from hookline import Engine
 from hookline.events import PRE_TOOL_USE, ToolCall
+from tests.waiting import until
 
 LS = ToolCall(tool_name="Bash", tool_input={"command": "ls"})
 HOOKS = 50
@@ -51,10 +51,7 @@ async def all_started(file: str) -> list[int]:
 
 async def after_the_call(engine: Engine, pids: list[int]) -> None:
     """Everything is dead soon, every run is on record, and the engine still works."""
-    until = time.monotonic() + 20
-    while alive(pids) and time.monotonic() < until:
-        await asyncio.sleep(0.05)
-    assert alive(pids) == []
+    await until(lambda: not alive(pids))
     assert [run.status for run in engine.journal.recent()] == ["cancelled"] * HOOKS
     engine.swap([])
     for hook in engine.hooks:

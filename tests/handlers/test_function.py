@@ -13,6 +13,7 @@ from hookline.model.outcome import deny
 from hookline.model.raw import Broke, RawResult, Returned
 from hookline.model.scene import Scene
 from tests.handlers.calls import BASH, call_with, finished
+from tests.waiting import until
 
 SCENE = Scene(session_id="s1", cwd="/tmp")
 
@@ -236,10 +237,10 @@ def test_a_function_that_blocks_is_left_behind_at_its_deadline_and_said_to_run_o
         assert raw.cause == "not_started"
         assert "2 functions" in raw.detail
         release.set()
-        await _until(lambda: workers.lost == 0)
+        await until(lambda: workers.lost == 0)
         assert await handler.run(call_with(FunctionSpec(sync_one))) == Returned(BASH)
         await handler.close()
-        await _until(lambda: workers.threads == 0)
+        await until(lambda: workers.threads == 0)
 
     finished(main())
 
@@ -279,7 +280,7 @@ def test_many_functions_at_once_use_no_more_threads_than_allowed() -> None:
         assert most <= before + 4
         assert workers.threads <= 4
         workers.close()
-        await _until(lambda: workers.threads == 0)
+        await until(lambda: workers.threads == 0)
 
     finished(main())
 
@@ -288,7 +289,7 @@ def test_idle_threads_end_by_themselves() -> None:
     async def main() -> None:
         workers = Workers(limit=4, idle_seconds=0.01)
         await asyncio.gather(*(workers.run(lambda: None) for _ in range(8)))
-        await _until(lambda: workers.threads == 0)
+        await until(lambda: workers.threads == 0)
         assert (await workers.run(lambda: 1)).value == 1
 
     finished(main())
@@ -304,7 +305,7 @@ def test_workers_survive_the_loop_that_waited_for_them() -> None:
 
     async def comes() -> None:
         release.set()
-        await _until(lambda: workers.lost == 0)
+        await until(lambda: workers.lost == 0)
         assert (await workers.run(lambda: "served")).value == "served"
         workers.close()
 
@@ -320,13 +321,8 @@ def test_racing_cancellations_leave_the_counts_at_rest() -> None:
             await asyncio.sleep((round_ % 10) * 0.0001)
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
-        await _until(lambda: workers.lost == 0)
+        await until(lambda: workers.lost == 0)
         assert (await workers.run(lambda: "fine")).value == "fine"
         workers.close()
 
     finished(main())
-
-
-async def _until(holds: Any) -> None:
-    while not holds():
-        await asyncio.sleep(0.005)

@@ -1,10 +1,8 @@
 """Sessions with the small server of this folder."""
 
-import asyncio
 import json
 import sys
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,11 +37,3 @@ def alive(pid: int) -> bool:
     except (FileNotFoundError, ProcessLookupError):
         return False
     return status.rpartition(")")[2].split()[0] != "Z"
-
-
-async def until(holds: Callable[[], bool], seconds: float = 60.0) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        if time.monotonic() > end:
-            raise AssertionError("it never came to be")
-        await asyncio.sleep(0.02)

@@ -4,13 +4,13 @@ import json
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tests.agent.mcp.server_sessions import alive, configure, entry
 from tests.cli.run_cli import clean_env, command_line
+from tests.waiting import wait_until
 
 
 def _command(place: Path, script: Sequence[Mapping[str, Any]], *words: str) -> list[str]:
@@ -70,16 +70,9 @@ def test_servers_end_when_the_agent_is_killed_outright(tmp_path: Path):
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     ) as process:
-        _until(lambda: pid_file.exists() or process.poll() is not None)
+        wait_until(lambda: pid_file.exists() or process.poll() is not None)
         server = int(pid_file.read_text())
         assert alive(server)
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
-    _until(lambda: not alive(server))
-
-
-def _until(holds: Any) -> None:
-    end = time.monotonic() + 30
-    while not holds():
-        assert time.monotonic() < end, "it never came to be"
-        time.sleep(0.05)
+    wait_until(lambda: not alive(server))

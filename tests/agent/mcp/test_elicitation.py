@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from hookline.agent.mcp.elicitation import ServerAnswer, ServerQuestion
-from tests.agent.mcp.server_sessions import configure, entry, session_with, until
+from tests.agent.mcp.server_sessions import configure, entry, session_with
 from tests.agent.scripted_session import ScriptedSession, call, calls, says
+from tests.waiting import until
 
 AMONG = frozenset(
     {"PreToolUse", "Elicitation", "UserInputWaiting", "ElicitationResult", "Notification", "PostToolUse"}

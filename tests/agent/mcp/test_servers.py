@@ -6,8 +6,9 @@ import re
 import time
 from pathlib import Path
 
-from tests.agent.mcp.server_sessions import alive, configure, entry, session_with, until
+from tests.agent.mcp.server_sessions import alive, configure, entry, session_with
 from tests.agent.scripted_session import call, calls, says
+from tests.waiting import until
 
 
 def test_tools_of_a_server_are_called_and_hooks_are_told_whose_they_are(tmp_path: Path):

@@ -3,15 +3,14 @@
 import json
 import signal
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.run_cli import clean_env, command_line
+from tests.waiting import LONG, wait_until
 
-_LONG = 60.0
 #: Says that it runs, under which id, and stays.
 _STAYS = "echo $$ > pid; exec sleep 600"
 _CALLS_BASH = {"tool_calls": [{"name": "Bash", "input": {"command": _STAYS}}]}
@@ -44,7 +43,7 @@ def _interrupted(
             process.send_signal(signal.SIGINT)
             (project / "pid").unlink()
             _when_gone(pid)
-        out, err = process.communicate(timeout=_LONG)
+        out, err = process.communicate(timeout=LONG)
     finally:
         process.kill()
         process.wait()
@@ -52,19 +51,17 @@ def _interrupted(
 
 
 def _when_written(file: Path, process: "subprocess.Popen[str]") -> int:
-    until = time.monotonic() + _LONG
-    while time.monotonic() < until and process.poll() is None:
-        if file.exists() and (text := file.read_text().strip()):
-            return int(text)
-        time.sleep(0.02)
-    raise AssertionError(f"nothing wrote {file}: {process.poll()} {process.communicate(timeout=5)}")
+    def written() -> str:
+        assert process.poll() is None, process.communicate()
+        return file.read_text().strip() if file.exists() else ""
+
+    wait_until(written)
+    return int(file.read_text())
 
 
 def _when_gone(pid: int) -> None:
-    until = time.monotonic() + _LONG
-    while Path(f"/proc/{pid}/cmdline").exists() and Path(f"/proc/{pid}/cmdline").read_bytes():
-        assert time.monotonic() < until, f"{pid} lives on"
-        time.sleep(0.02)
+    words = Path(f"/proc/{pid}/cmdline")
+    wait_until(lambda: not words.exists() or not words.read_bytes())
 
 
 def _fired(document: dict[str, Any]) -> list[str]:
@@ -111,7 +108,7 @@ def test_a_session_that_was_interrupted_in_a_call_can_be_resumed(tmp_path: Path)
         env=clean_env(tmp_path / "home"),
         capture_output=True,
         text=True,
-        timeout=_LONG,
+        timeout=LONG,
         check=False,
     )
     document = json.loads(ran.stdout)

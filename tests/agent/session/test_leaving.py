@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from tests.cli.run_cli import Ran, clean_env, command_line, run_cli
-
-_LONG = 60.0
+from tests.waiting import LONG, wait_until
 
 
 def _project(place: Path, script: list[Any], hooks: dict[str, Any] | None = None) -> Path:
@@ -29,18 +28,11 @@ def _words(*more: str) -> list[str]:
 
 
 def _run(project: Path, *words: str, stdin: str = "") -> Ran:
-    return run_cli(_words(*words), project, project.parent, stdin=stdin, timeout=_LONG)
+    return run_cli(_words(*words), project, project.parent, stdin=stdin, timeout=LONG)
 
 
 def _command(command: str, **more: Any) -> list[dict[str, Any]]:
     return [{"hooks": [{"type": "command", "command": command, **more}]}]
-
-
-def _when(file: Path) -> None:
-    until = time.monotonic() + _LONG
-    while not file.exists():
-        assert time.monotonic() < until, f"nobody made {file}"
-        time.sleep(0.02)
 
 
 def test_a_conversation_in_which_nothing_went_wrong_ends_well(tmp_path: Path) -> None:
@@ -93,11 +85,11 @@ def test_ctrl_c_while_hooks_in_the_background_have_their_time_loses_no_answer(tm
         text=True,
     )
     try:
-        _when(project / "here")
+        wait_until((project / "here").exists)
         assert process.stdout is not None
         assert process.stdout.readline() == "the answer\n"
         process.send_signal(signal.SIGINT)
-        assert process.wait(_LONG) == 0
+        assert process.wait(LONG) == 0
     finally:
         process.kill()
         process.communicate()
@@ -119,7 +111,7 @@ class Terminal:
 
     def until(self, text: str) -> None:
         """Read until this is shown, from where the last wait ended."""
-        until = time.monotonic() + _LONG
+        until = time.monotonic() + LONG
         while text.encode() not in self._seen:
             assert time.monotonic() < until, f"{text!r} was never shown: {self._seen!r}"
             try:
@@ -133,7 +125,7 @@ class Terminal:
         self._fd = -1
 
     def status(self) -> int:
-        until = time.monotonic() + _LONG
+        until = time.monotonic() + LONG
         while time.monotonic() < until:
             if self._fd >= 0:
                 self._drain()
@@ -160,7 +152,7 @@ def test_ctrl_c_at_a_terminal_stops_the_turn_and_the_next_one_leaves(tmp_path: P
     project = _project(tmp_path, [calls, {"text": "I am still here"}], hooks)
     terminal = Terminal(project, "--allow", "Bash")
     terminal.types("go\n")
-    _when(project / "here")
+    wait_until((project / "here").exists)
     terminal.types("\x03")
     terminal.until("interrupted by the user")
     assert not (project / "ends").exists()

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from hookline.agent.session.watch import Change, ChangeLimit, FileWatch
-from tests.agent.mcp.server_sessions import until
 from tests.agent.scripted_session import ScriptedSession, call, calls, says
+from tests.waiting import until
 
 
 class Told:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from hookline.agent.ports import Reply
-from hookline.engine.background import Inbox, LateMessage
 from hookline.model.run import Run
 from tests.agent.scripted_session import Answers, Probe, Say, ScriptedSession, call, calls, says
 from tests.waiting import LONG, waits_for
@@ -147,26 +146,6 @@ def test_a_hook_of_a_sub_agent_that_wakes_the_agent_is_waited_for(tmp_path: Path
     scripted = _played(tmp_path, [_DOES, _READS, says("sub"), says("main"), says("woken")], hooks=hooks)
     assert len(scripted.events("TurnSettled")) == 2
     assert "look again" in str(scripted.requests[-1].messages)
-
-
-def test_who_inherits_an_inbox_has_all_of_it() -> None:
-    async def main() -> None:
-        gone, heir = Inbox(), Inbox()
-        gone.put(LateMessage(kind="context", text="before"))
-        gone.await_wake()
-        gone.hand_over(heir)
-        gone.await_wake()
-        gone.put(LateMessage(kind="wake", text="after"))
-        assert [late.text for late in heir.take_all()] == ["before", "after"]
-        assert heir.awaited == 2
-        gone.wake_settled()
-        waits = asyncio.ensure_future(heir.next_wake())
-        await asyncio.sleep(0)
-        gone.wake_settled()
-        assert await asyncio.wait_for(waits, 10) is None
-        assert heir.awaited == 0
-
-    asyncio.run(main())
 
 
 def _apart(place: Path, *script: Say) -> ScriptedSession:

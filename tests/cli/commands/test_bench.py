@@ -5,7 +5,6 @@ import os
 import re
 import signal
 import subprocess
-import time
 from typing import Any
 
 import pytest
@@ -20,6 +19,7 @@ from hookline.model.scene import Scene
 from tests.cli.golden import check_golden, normalised
 from tests.cli.published_schema import valid_document
 from tests.cli.run_cli import Place, Ran, clean_env, command_line, run_cli
+from tests.waiting import wait_until
 
 HOOKS = """\
 [[hooks.PreToolUse]]
@@ -170,11 +170,9 @@ def test_an_interrupt_kills_the_hook_and_ends_with_130(where: Place) -> None:
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     pid = where.project / "pid"
-    until = time.monotonic() + 30
-    while not (pid.exists() and pid.read_text().strip()) and time.monotonic() < until:
-        time.sleep(0.02)
+    wait_until(lambda: pid.exists() and pid.read_text().strip())
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert err.decode().endswith("hookline: interrupted\n")
     with pytest.raises(ProcessLookupError):

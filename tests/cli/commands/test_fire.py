@@ -5,12 +5,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.waiting import wait_until
 from tests.warm_process import run_warm
 
 GUARD = """\
@@ -251,7 +251,7 @@ def test_a_hook_that_did_not_run_leaks_nothing_by_its_name_or_matcher(home: Home
         (["Stop", "--cwd", "nowhere"], "there is no directory"),
         (["Stop", "--dialect", "klingon"], "no dialect is called 'klingon'"),
         (["Stop", "--hook", "Stop"], "is not EVENT=COMMAND"),
-        (["Stop", "--model", "gpt"], "say scripted:FILE"),
+        (["Stop", "--model", "gpt"], "use scripted:FILE"),
         (["Stop", "--config", "missing.toml"], "missing.toml"),
         (["Stop"], "no hooks are configured; looked for"),
     ],
@@ -270,11 +270,9 @@ def test_an_interrupt_kills_the_hook_and_exits_130(home: Home) -> None:
         [sys.executable, "-m", "hookline.app", "fire", "Stop"],
         cwd=home.project, env=home.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    until = time.monotonic() + 30
-    while not (pid_file.exists() and pid_file.read_text().strip()) and time.monotonic() < until:
-        time.sleep(0.05)
+    wait_until(lambda: pid_file.exists() and pid_file.read_text().strip())
     process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=30)
+    _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in stderr
     assert not Path(f"/proc/{pid_file.read_text().strip()}").exists()

@@ -20,6 +20,7 @@ from tests.dialects.reasonix.hooks import (
     agent_with_hook,
     message_texts,
 )
+from tests.waiting import wait_until
 
 GATES = ("TurnStart", "UserPromptSubmit", "PreModelCall", "PreToolUse", "TurnEnd")
 OBSERVERS = tuple(name for name in PAYLOADS if name not in GATES)
@@ -210,10 +211,7 @@ def test_what_a_hook_leaves_behind_goes_on_as_it_does_there(tmp_path: Path):
     command = "(sleep 0.4; echo late > late) >/dev/null 2>&1 </dev/null & exit 0"
     one_hook = f'{{"hooks": {{"Stop": [{{"command": "{command}"}}]}}}}'
     agent_with(one_hook, cwd=str(tmp_path)).fire("Stop", PAYLOADS["Stop"])
-    deadline = time.monotonic() + 20
-    while not (tmp_path / "late").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert (tmp_path / "late").exists()
+    wait_until((tmp_path / "late").exists)
 
 
 def test_a_first_line_that_means_async_elsewhere_does_not_free_a_gate():

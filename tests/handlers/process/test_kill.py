@@ -30,7 +30,7 @@ from hookline.handlers.process.exit_watch import PidfdWatch, WaiterThread
 from hookline.handlers.process.pool import Processes, Slots
 from hookline.handlers.process.run import Bounds, ProcessRun
 from hookline.model.raw import Broke, Exited
-from tests.waiting import until
+from tests.waiting import until, wait_until
 
 
 def in_own_process(code: str) -> str:
@@ -297,10 +297,7 @@ asyncio.run(main())
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, check=False)
     pid = int(done.stdout)
-    deadline = time.monotonic() + 15
-    while (left := procfs.process_info(pid)) is not None and left.alive and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert left is None or not left.alive
+    wait_until(lambda: (left := procfs.process_info(pid)) is None or not left.alive)
 
 
 def test_an_engine_that_is_killed_leaves_what_hooks_were_allowed_to_leave() -> None:
@@ -320,9 +317,7 @@ async def main():
 asyncio.run(main())
 """
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=with_mark(mark), check=False)
-    deadline = time.monotonic() + 15
-    while len(living(mark)) > 1 and time.monotonic() < deadline:
-        time.sleep(0.02)
+    wait_until(lambda: len(living(mark)) <= 1)
     (left,) = living(mark)
     os.kill(left, signal.SIGKILL)
 
