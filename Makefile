@@ -45,7 +45,7 @@ format: $(READY)  ## put the code into its form
 	@$(RUN)ruff format .
 	@$(RUN)ruff check --fix .
 
-generate: $(READY)  ## write the schemas and the reference anew from the tables
+generate: $(READY)  ## write the schemas and the reference pages from the tables
 	@$(RUN)python -m tools.generate
 
 bench: $(READY)  ## what things cost, as ratios; fails when a goal is missed

@@ -52,7 +52,7 @@ def apply_update(permissions: "Permissions", update: PermissionUpdate, event_nam
         return _refused(f"only hooks of {UPDATING_EVENT} change permissions, not those of {event_name}")
     change = _CHANGES.get(update.type)
     if change is None:
-        return _refused(f"{_shown(update.type)!r} is no kind of permission update")
+        return _refused(f"{_shown(update.type)!r} is not a kind of permission update")
     return change(permissions, update, f"hook {_shown(hook or update.by or 'without a name')}")
 
 
@@ -70,7 +70,7 @@ def _set_mode(permissions: "Permissions", update: PermissionUpdate, _source: str
 def _add_rules(permissions: "Permissions", update: PermissionUpdate, source: str) -> Applied:
     behavior = _behavior(update)
     if behavior is None:
-        return _refused(f"{_shown(update.behavior or '')!r} is no behaviour of a rule")
+        return _refused(f"{_shown(update.behavior or '')!r} is not a behaviour of a rule")
     taken: list[str] = []
     problems: list[str] = []
     for item in update.rules:
@@ -101,7 +101,7 @@ def _remove_rules(permissions: "Permissions", update: PermissionUpdate, _source:
     """A rule that allows may always go; one that guards only when a hook added it."""
     behavior = _behavior(update)
     if behavior is None:
-        return _refused(f"{_shown(update.behavior or '')!r} is no behaviour of a rule")
+        return _refused(f"{_shown(update.behavior or '')!r} is not a behaviour of a rule")
     texts = {text for item in update.rules if (text := rule_text(item)) is not None}
     found = texts & _texts(permissions, behavior)
     added = permissions.hook_rules.of(behavior)

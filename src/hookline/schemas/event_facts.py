@@ -39,8 +39,8 @@ BLOCK_WORDS: Mapping[str, str] = MappingProxyType(
         "deny_call": "the call does not run, and the model gets the reason",
         "reject_prompt": "the prompt is rejected and never reaches the model",
         "end_turn": "the turn ends",
-        "retry_call": "the request is not sent as it is; it is made anew with the reason in it",
-        "beside_output": "what happened stays, and the model gets the reason beside the result",
+        "retry_call": "the request is not sent as it is; it is made again with the reason in it",
+        "beside_output": "what happened stays, and the model gets the reason with the result",
         "continue_turn": "it does not end: the agent goes on with the reason",
         "cancel": "what was about to happen does not happen",
     }
@@ -51,7 +51,7 @@ PLACEMENT_WORDS: Mapping[str, str] = MappingProxyType(
         "system": "in the system prompt",
         "conversation": "in the conversation",
         "user": "in the user's message",
-        "tool_result": "beside the tool result",
+        "tool_result": "with the tool result",
         "transient": "in the next request only, not in the history",
     }
 )

@@ -203,7 +203,7 @@ def test_seed001_a_directory_of_a_hook_is_in_reach_from_then_on(tmp_path: Path) 
         ),
         ({"type": "addRules", "rules": [{"toolName": "*"}], "behavior": "allow"}, "more than one tool"),
         ({"type": "setMode", "mode": "yolo"}, "no permission mode is called 'yolo'"),
-        ({"type": "forgetRules"}, "is no kind of permission update"),
+        ({"type": "forgetRules"}, "is not a kind of permission update"),
     ],
 )
 def test_seed001_what_a_hook_may_not_have_is_refused_and_said(

@@ -96,7 +96,7 @@ def _taken_apart(text: str, patterns: Patterns) -> Expression:
         ahead.append((text[at + 2] == "=", patterns.expression(f"^(?:{inner})", anchored=False)))
         at = end + 1
     if "|" in _outside_groups(text[at:]):
-        raise PatternError(text, "alternatives beside a lookahead cannot be tested")
+        raise PatternError(text, "alternatives next to a lookahead cannot be tested")
     return Guarded(tuple(ahead), patterns.expression("^" + text[at:], anchored=False))
 
 

@@ -466,6 +466,6 @@ def _two_formats(first: str, others: Sequence[str]) -> list[Diagnostic]:
     if not others:
         return []
     names = ", ".join(os.path.basename(other) for other in others)
-    message = f"{names} is not read, because {os.path.basename(first)} is beside it"
+    message = f"{names} is not read, because {os.path.basename(first)} is in the same folder"
     fix = f"keep one of {os.path.basename(first)}, {names}"
     return [Diagnostic("error", "two-formats", message, Where(others[0]), fix=fix)]

@@ -81,7 +81,7 @@ def _fields(event: EventSpec[Any], payload: Any) -> dict[str, Any]:
 
     if dataclasses.is_dataclass(payload) and not isinstance(payload, type):
         return {each.name: getattr(payload, each.name) for each in dataclasses.fields(payload)}
-    raise PayloadError(f"a payload of type {type(payload).__name__} is no record and no mapping")
+    raise PayloadError(f"a payload of type {type(payload).__name__} is neither a record nor a mapping")
 
 
 def _struct_fields(event: EventSpec[Any], payload: Struct) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def check_addresses(addresses: Sequence[str], *, loopback_only: bool) -> list[st
         try:
             address = unmapped(ipaddress.ip_address(text))
         except ValueError as error:
-            raise RefusedAddressError("it resolves to something that is no address") from error
+            raise RefusedAddressError("it resolves to something that is not an address") from error
         reason = refusal(address)
         if reason is not None:
             raise RefusedAddressError(f"{text} is {reason}, and hooks may not talk to such addresses")
