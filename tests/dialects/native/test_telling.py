@@ -111,7 +111,7 @@ def test_a_host_may_use_any_record_or_mapping():
 @pytest.mark.parametrize(
     ("payload", "said"),
     [
-        (7, "int is no record"),
+        (7, "int is neither a record"),
         ({"a": object()}, "object has no JSON form"),
         (p.ToolCall(tool_name="x", tool_input={"a": object()}), "object has no JSON form"),
         (p.ToolCall(tool_name="x", tool_input={(1, 2): 3}), "tuple has no JSON form"),  # pyright: ignore[reportArgumentType] wrong on purpose

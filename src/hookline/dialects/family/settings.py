@@ -1,7 +1,4 @@
-"""Settings files: `hooks` -> event -> groups with a matcher -> entries. Every mistake is found, with its line.
-
-A dialect subclasses `FileReader` and `EntryReader`. One bad entry never silences the others.
-"""
+"""Settings files: `hooks` -> event -> groups with a matcher -> entries. Every mistake is found, with its line."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, cast
@@ -74,7 +71,7 @@ class Group(Struct, frozen=True, eq=False):
 
 
 class EntryReader:
-    """Reads one entry. An entry with an error gives no hook."""
+    """Reads one entry. An entry with an error gives no hook; the others of its file stay."""
 
     dialect: ClassVar[str]
     #: The fields that every type reads.
