@@ -73,13 +73,13 @@ _LONGEST = 60
 
 def command_label(command: str) -> str:
     """The script a command is about: `python3 hooks/check.py --fast` is check.py."""
-    words = [word.replace('"', "").replace("'", "") for word in command.split(maxsplit=3)[:3]]
+    words = [word.replace('"', "").replace("'", "") for word in command.split(maxsplit=2)[:2]]
     if not words or not _PROGRAM.fullmatch(words[0]):
         return shortened(command.strip().split("\n", 1)[0]) or "command"
     base = words[0].rsplit("/", 1)[-1]
     if len(words) > 1 and _RUNNERS.fullmatch(base) and _PROGRAM.fullmatch(words[1]) and words[1][0] != "-":
-        return shortened(words[1].rsplit("/", 1)[-1] or base)
-    return shortened(base) or "command"
+        base = words[1].rsplit("/", 1)[-1] or base
+    return base[:_LONGEST] or "command"
 
 
 def url_label(url: str) -> str:

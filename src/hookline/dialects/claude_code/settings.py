@@ -150,6 +150,9 @@ class EntryReader(family.EntryReader):
         return read_if(text, tools.patterns, tools.shell, self.file.home)
 
     def details(self, waiting: Waiting) -> dict[str, Any]:
+        if self.fields.get("shell", "bash") not in ("bash", "powershell"):
+            message = f"shell is {self.fields['shell']!r}"
+            self.say("error", "unknown-shell", message, "shell", fix="bash or powershell")
         return {
             "once": self._once(),
             "on_failure": self._on_failure(waiting),
@@ -189,17 +192,10 @@ class EntryReader(family.EntryReader):
             return None
         return "block"
 
-    def spec(self, kind: Kind) -> Any:
-        if self.fields.get("shell", "bash") not in ("bash", "powershell"):
-            message = f"shell is {self.fields['shell']!r}"
-            self.say("error", "unknown-shell", message, "shell", fix="bash or powershell")
-            return None
-        return super().spec(kind)
-
     def make_spec(self, kind: Kind) -> Any:
-        spec, usable = super().make_spec(kind), self.file.limits.env
+        spec, usable = kind.spec(self.fields), self.file.limits.env
         if isinstance(spec, CommandSpec):
-            return replace(spec, env=self.file.env)
+            return replace(spec, env=self.file.env) if self.file.env else spec
         if isinstance(spec, HttpSpec) and usable is not None:
             names = tuple(name for name in spec.allowed_env_vars if name in usable)
             return replace(spec, allowed_env_vars=names)

@@ -75,10 +75,9 @@ class AnswerReader(OutcomeBuilder):
     def read_object(self, document: Object, where: str) -> None:
         table = self.fields(where)
         found = self.checked(document, where)
-        for name in found if self.order == "document" else table:
+        names = found if self.order == "document" else [name for name in table if name in found]
+        for name in names:
             field = table[name]
-            if name not in found:
-                continue
             if field.apply is not None:
                 field.apply(self, found[name], found)
             elif field.unused and found[name]:
@@ -89,7 +88,7 @@ class AnswerReader(OutcomeBuilder):
         table = self.fields(where)
         found: dict[str, Any] = {}
         for key, value in document.items():
-            name = self._name(key, table)
+            name = key if key in table or not self.any_case else self._cased(key, table)
             field = table.get(name)
             if field is None:
                 self.unknown(where, key, value)
@@ -100,14 +99,12 @@ class AnswerReader(OutcomeBuilder):
             else:
                 self.check(value, field, f"{where}{name}")
                 found[name] = value
-        for name, field in table.items():
-            if field.required and name not in found:
-                raise UnreadableError(f"{where}{name} is missing")
+        missing = [name for name, field in table.items() if field.required and name not in found]
+        if missing:
+            raise UnreadableError(f"{where}{missing[0]} is missing")
         return found
 
-    def _name(self, key: str, table: Mapping[str, Field]) -> str:
-        if key in table or not self.any_case:
-            return key
+    def _cased(self, key: str, table: Mapping[str, Field]) -> str:
         return next((name for name in table if name.lower() == str(key).lower()), key)
 
     def check(self, value: Any, field: Field, name: str) -> None:
@@ -117,8 +114,7 @@ class AnswerReader(OutcomeBuilder):
         if field.choices and value not in field.choices:
             raise UnreadableError(f"{name} is {str(value)[:40]!r}, not one of {', '.join(field.choices)}")
 
-    def unknown(self, where: str, key: str, value: Any) -> None:
-        del value
+    def unknown(self, where: str, key: str, value: Any) -> None:  # noqa: ARG002 for overrides
         self.ignored.append(f"{where}{key}"[:80])
 
     # What a field means: the tables name these.

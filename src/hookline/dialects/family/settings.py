@@ -95,6 +95,8 @@ class EntryReader:
         self.name: str | None = None
         self.fields: dict[str, Any] = {}
         self.mistakes: list[str] = []
+        #: Where it is another one than the file's.
+        self.wire: Wire | None = None
 
     def hooks(self) -> Sequence[Hook]:
         """Usually one; none for an entry that cannot be used."""
@@ -113,33 +115,32 @@ class EntryReader:
         broken = self.why_broken(spec)
         if self.mistakes and broken is None:
             return None
+        file, group = self.file, self.group
         return Hook(
             name=self.name or self.kind,
-            event=self.group.own_event.event,
-            policy=self.group.own_event.policy,
-            wire=self.file.wire,
+            event=group.own_event.event,
+            policy=group.own_event.policy,
+            wire=self.wire or file.wire,
             kind=kind.handler or self.kind,
             spec=spec,
-            matcher=self.group.matching.matcher,
+            matcher=group.matching.matcher,
             condition=condition,
             timeout=timeout,
             waiting=waiting,
             status_message=self.fields.get("statusMessage") or None,
             dialect=self.dialect,
-            scope=self.file.scope,
-            where=self.file.report.document.where(*self.path),
+            scope=file.scope,
+            where=file.report.document.where(*self.path),
             broken=broken,
             **details,
         )
 
-    def details(self, waiting: Waiting) -> dict[str, Any]:
+    def details(self, waiting: Waiting) -> dict[str, Any]:  # noqa: ARG002 for overrides
         """Further fields of the hook: once, identity, on_failure."""
-        del waiting
         return {}
 
-    def why_broken(self, spec: Any) -> str | None:
+    def why_broken(self, spec: Any) -> str | None:  # noqa: ARG002 for overrides
         """Why the hook is kept and cannot run; None: it runs, or was dropped for its mistakes."""
-        del spec
         return None
 
     def say(
@@ -167,16 +168,19 @@ class EntryReader:
         return self.kinds.get(kind)
 
     def read_fields(self, kind: Kind) -> None:
+        shapes, fields = self.file.shapes(self, kind), self.fields
         for key, value in self.entry.items():
-            shape = self.common.get(key) or kind.fields.get(key) or ("anything" if kind.open else None)
-            if shape is None:
+            shape = shapes.get(key) or ("anything" if kind.open else None)
+            if shape == "text" and type(value) is str:  # most are
+                fields[key] = value
+            elif shape is None:
                 self.unread(key, kind)
             elif value is None and self.null_is_absent:
                 continue
             elif (instead := misshaped(value, shape)) is not None:
                 self.say("error", "wrong-type", f"{key} is {instead}", key)
             else:
-                self.fields[key] = value
+                fields[key] = value
         for key in kind.required:
             if key not in self.entry or (self.null_is_absent and self.entry[key] is None):
                 fix = self.file.setting(key, '"..."')
@@ -188,10 +192,11 @@ class EntryReader:
         if any(key in other.fields for other in self.kinds.values()):
             message = f"{key} is not read by {self.kind} hooks"
             self.say("warning", "unread-field", message, key, fix=f"remove {key}")
-            return
-        close = nearest(key, [*self.common, *kind.fields])
-        fix = f"did you mean {close}?" if close else None
-        self.say("warning", "unknown-field", f"no field is called {key!r}, so it is ignored", key, fix=fix)
+        else:
+            close = nearest(key, [*self.common, *kind.fields])
+            fix = f"did you mean {close}?" if close else None
+            message = f"no field is called {key!r}, so it is ignored"
+            self.say("warning", "unknown-field", message, key, fix=fix)
 
     def condition(self) -> Condition | None:
         """The matcher's condition and the entry's own `if`."""
@@ -232,14 +237,14 @@ class EntryReader:
         return "rewake" if rewake else "async"
 
     def timeout(self) -> float:
-        usual, seconds = self.usual_timeout(), self.fields.get("timeout")
-        if seconds is None:
-            return usual
-        if not 0 < seconds < float("inf"):
+        seconds = self.fields.get("timeout")
+        if seconds is not None and 0 < seconds < float("inf"):
+            self.doubt_timeout(seconds)
+            return float(min(seconds, LONGEST_TIMEOUT))
+        usual = self.usual_timeout()
+        if seconds is not None:
             self.bad_timeout(f"timeout is {seconds}, not seconds above 0", f"{usual:g} seconds")
-            return usual
-        self.doubt_timeout(seconds)
-        return float(min(seconds, LONGEST_TIMEOUT))
+        return usual
 
     def usual_timeout(self) -> float:
         return self.group.own_event.timeout
@@ -288,8 +293,9 @@ class FileReader:
         self.tools = tools
         self.events = events
         self.wire = wire
-        #: Most groups of a file share a few matchers.
+        #: Most groups of a file share a few matchers, and most entries a type.
         self._matchings: dict[tuple[str, str], Matching] = {}
+        self._shapes: dict[str, Mapping[str, str]] = {}
 
     def hooks(self) -> dict[str, Sequence[Hook]]:
         """By event. An event whose hooks are not read at all is not there."""
@@ -331,9 +337,8 @@ class FileReader:
         self.report.say("error", "not-an-object", message, *path)
         return {}
 
-    def check(self, settings: Fields) -> bool:
+    def check(self, settings: Fields) -> bool:  # noqa: ARG002 for overrides
         """Says what else is wrong with the file. False: its hooks are not read."""
-        del settings
         return True
 
     def event_hooks(self, own_event: DialectEvent, groups: Any, path: Path) -> Sequence[Hook] | None:
@@ -362,7 +367,7 @@ class FileReader:
         return ()
 
     def group_hooks(self, own_event: DialectEvent, group: Any, path: Path) -> Sequence[Hook]:
-        if not isinstance(group, Mapping):
+        if not isinstance(group, dict):
             return self.refuse(own_event, "not-an-object", "a group is not an object with hooks", path)
         table = cast("Fields", group)
         unknown = [key for key in table if key not in self.group_fields]
@@ -392,14 +397,20 @@ class FileReader:
             return Group(own_event, "", Matching(broken=message))
         return Group(own_event, text, self.matching(own_event, text, path))
 
+    def shapes(self, entry: EntryReader, kind: Kind) -> Mapping[str, str]:
+        """Every field that entries of a type read."""
+        if entry.kind not in self._shapes:
+            self._shapes[entry.kind] = {**entry.common, **kind.fields}
+        return self._shapes[entry.kind]
+
     def entry_hooks(self, group: Group, entry: Any, path: Path) -> Sequence[Hook]:
-        if isinstance(entry, Mapping):
+        if isinstance(entry, dict):
             return self.entry_reader(self, group, cast("Fields", entry), path).hooks()
         matcher, message = group.matching.matcher, "a hook is not an object"
         return self.refuse(group.own_event, "not-an-object", message, path, matcher=matcher)
 
     def matching(self, own_event: DialectEvent, text: str, path: Path) -> Matching:
-        key = (own_event.name, text)
+        key = (own_event.policy.event_name, text)
         matching = self._matchings.get(key)
         if matching is None:
             matching = self._matchings[key] = self.read_matcher(own_event, text)
@@ -437,10 +448,8 @@ def labelled(key: str, label: Callable[[str], str]) -> Callable[[Fields], str]:
 
 
 HTTP_FIELDS: Mapping[str, str] = {
-    "url": "text",
-    "headers": "an object of texts",
-    "allowedEnvVars": "a list of texts",
-}
+    "url": "text", "headers": "an object of texts", "allowedEnvVars": "a list of texts",
+}  # fmt: skip
 
 
 def http_spec(fields: Fields) -> HttpSpec:

@@ -151,10 +151,10 @@ class ResultReader:
         return with_edits(event, payload, outcome)
 
     def decode(self, call: Call, raw: RawResult) -> Decoded:
+        if isinstance(raw, Returned):
+            return NOTHING_SAID if raw.value is None else self.returned(call, raw.value)
         if isinstance(raw, Exited):
             return self.exited(call, raw)
-        if isinstance(raw, Returned):
-            return self.returned(call, raw.value)
         if isinstance(raw, Replied):
             return self.replied(call, raw)
         return self.broke(call, raw) if isinstance(raw, Broke) else NOTHING_SAID
@@ -166,11 +166,10 @@ class ResultReader:
             return self.crashed(call, raw)
         if raw.truncated:
             return self.failed(call, raw, "truncated", "its output was cut off, so it was not read")
-        return self.printed(call, raw, raw.stdout)
+        return self.printed(call, raw, raw.stdout) if raw.stdout else NOTHING_SAID
 
-    def blocked(self, call: Call, raw: Exited) -> Decoded:
+    def blocked(self, call: Call, raw: Exited) -> Decoded:  # noqa: ARG002 for overrides
         """Exit 2: the reason is on stderr, and stdout is not read."""
-        del call
         return Decoded(Outcome(votes=(Vote("block", stderr_text(raw) or self.no_reason),)))
 
     def crashed(self, call: Call, raw: Exited) -> Decoded:
@@ -212,8 +211,6 @@ class ResultReader:
         return status is not None and not 200 <= status < 300
 
     def returned(self, call: Call, value: Any) -> Decoded:
-        if value is None:
-            return NOTHING_SAID
         if isinstance(value, Outcome):
             return self.returned_outcome(call, value)
         if isinstance(value, Mapping):
@@ -221,12 +218,10 @@ class ResultReader:
         detail = f"returned {type(value).__name__}, not an outcome, a mapping or None"
         return self.failed(call, None, "unreadable", detail)
 
-    def returned_outcome(self, call: Call, outcome: Outcome) -> Decoded:
-        del call
+    def returned_outcome(self, call: Call, outcome: Outcome) -> Decoded:  # noqa: ARG002 for overrides
         return Decoded(outcome)
 
-    def broke(self, call: Call, raw: Broke) -> Decoded:
-        del call
+    def broke(self, call: Call, raw: Broke) -> Decoded:  # noqa: ARG002 for overrides
         return Decoded(failure=raw)
 
     def failed(self, call: Call, raw: Exited | Replied | None, cause: Cause, detail: str) -> Decoded:

@@ -71,8 +71,11 @@ class EntryReader(family.EntryReader):
             else:
                 self.say("error", "missing-field", "a hook needs a command", fix='"command": "..."')
             return ()
-        found = super().hooks()
-        return [replace(hook, event=event) for hook in found for event in events_of(self.group.own_event)]
+        found, own_event = super().hooks(), self.group.own_event
+        events = events_of(own_event)
+        if events == (own_event.event,):
+            return found
+        return [replace(hook, event=event) for hook in found for event in events]
 
     def find_kind(self) -> Kind | None:
         self.kind = "command"
@@ -87,15 +90,14 @@ class EntryReader(family.EntryReader):
         for key, message in _UNREAD.items():
             if key in self.fields:
                 self.say("warning", "unread-field", message, key, fix=f"remove {key}")
-        claude = self._speaks_claude()
         matching = self.file.read_matcher(self.group.own_event, self.fields.get("match", ""))
         if (note := matching.note) is not None:
             self.say(note.severity, note.code, note.message, "match", fix=note.fix)
-        hook, matcher = super().hook(kind), matching.matcher
-        if hook is None or not claude:
-            return hook and replace(hook, matcher=matcher)
-        either = OtherNames(matcher, TOOL_NAMES) if matcher is not None else None
-        return replace(hook, matcher=either, wire=self.file.claude_wire)
+        if self._speaks_claude():
+            self.wire, matcher = self.file.claude_wire, matching.matcher
+            matching = Matching(None if matcher is None else OtherNames(matcher, TOOL_NAMES))
+        self.group = Group(self.group.own_event, "", matching)
+        return super().hook(kind)
 
     def _speaks_claude(self) -> bool:
         word = self.fields.get("payloadFormat")
