@@ -49,7 +49,7 @@ def recent(path: str, now: float, title: Callable[[str], str]) -> Iterator[Diagn
     seen = _Seen()
     for run in scan_journal(path):
         if isinstance(run, Damage):
-            # `hookline log` reports single broken records; this is a file that is no journal at all.
+            # `hookline log` reports single broken records; this is a file that is not a journal.
             if run.line == 0:
                 yield Diagnostic("warning", "no-journal", f"{run.problem}{_OFF}", Where(path), fix=_MOVE)
         elif run.at >= now - DAYS * _DAY:

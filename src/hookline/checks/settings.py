@@ -66,7 +66,7 @@ def fails_open(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
 
 
 def open_cases(hook: Hook) -> tuple[str, ...]:
-    """The failures after which the action goes ahead; none for a hook that is no guard."""
+    """The failures after which the action goes ahead; none for a hook that is not a guard."""
     guards = hook.event in _GUARDED and hook.policy.may & May.BLOCK
     if not guards or hook.waiting != "wait" or hook.mode != "enforce" or hook.kind in ("builtin", "function"):
         return ()

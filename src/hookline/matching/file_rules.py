@@ -62,7 +62,7 @@ class FileArgument(Struct, frozen=True, eq=False):
         }
         if not given and self.searches:
             given = {self.fields[0]: "."}
-        # What is in doubt stays as it is: spelled out it would look certain.
+        # A doubtful path stays as it is: as an absolute path it would look certain.
         whole = {name: from_root(path, cwd) for name, path in given.items() if not doubtful(path)}
         return {**arguments, **{name: path for name, path in whole.items() if path is not None}}
 
@@ -100,7 +100,7 @@ class FileArgument(Struct, frozen=True, eq=False):
         if doubtful(path):
             return False
         relative, absolute = from_here(path, cwd), from_root(path, cwd)
-        # An expression counts what is too long as found, which is wide and so the wrong way here.
+        # An expression counts a text that is too long as found; a permission must not.
         if absolute is None or len(absolute) > LONGEST_SUBJECT:
             return False
         if _found(self.strict_absolute, absolute):

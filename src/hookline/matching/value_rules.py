@@ -38,7 +38,7 @@ class ValueArgument(Struct, frozen=True):
 
 
 class DomainArgument(Struct, frozen=True):
-    """The very host; `*.example.com` for those below it."""
+    """Exactly this host; `*.example.com` for the hosts below it."""
 
     pattern: str
     host: Glob

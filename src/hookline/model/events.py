@@ -37,7 +37,7 @@ class EventSpec(Struct, Generic[P], frozen=True, eq=False):
 
     name: str
     payload: type[P]
-    #: One sentence: when it fires. It reads after "Fires ".
+    #: When it fires, as the rest of a sentence that begins with "Fires ".
     fires: str
     may: May = May.NOTHING
     #: The payload field a rewrite replaces.

@@ -30,7 +30,7 @@ class Matcher(Protocol):
 
 
 class Condition(Protocol):
-    """Whether a hook concerns this very payload."""
+    """Whether a hook concerns this payload, beyond its subject."""
 
     @property
     def text(self) -> str: ...

@@ -34,7 +34,7 @@ class Returned(Struct, frozen=True):
 
 
 class Broke(Struct, frozen=True):
-    """There is no answer. `detail` says what went wrong and reads after a colon."""
+    """There is no answer. `detail` says what went wrong, worded to follow a colon."""
 
     cause: Cause
     detail: str = ""

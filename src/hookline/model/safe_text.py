@@ -12,8 +12,8 @@ _ELLIPSIS = "…"
 _SEQUENCES = (
     # CSI; one that never ends is taken as far as it goes.
     r"(?:\x1b\[|\x9b)[0-?]*+[ -/]*+[@-~]?"
-    # OSC, DCS, SOS, PM, APC that end on their line. Of one that does not, only the introducer goes: text that
-    # is hidden is worse than text that is ugly.
+    # OSC, DCS, SOS, PM, APC that end on their line. Of one that does not, only the introducer is removed:
+    # hiding the text after it would be worse than showing it.
     r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x00-\x08\x0a-\x1f\x7f-\x9f]*+(?:\x07|\x1b\\|\x9c)"
     # Two-character and charset escapes, then every other control character.
     r"|\x1b[ -/]*+[0-~]"

@@ -12,7 +12,7 @@ from hookline.model.payloads import JsonObject
 from hookline.permissions.facts import CallFacts
 from hookline.permissions.paths import inside, paths_of
 
-#: Programs whose next words say what they do: `git commit` is another thing than `git push`.
+#: Programs whose next words say what they do: `git commit` is not `git push`.
 _SUBCOMMANDS = frozenset(
     (
         "git", "gh", "npm", "pnpm", "yarn", "bun", "cargo", "go", "docker", "podman", "kubectl", "helm", "pip",

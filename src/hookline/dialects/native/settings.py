@@ -169,7 +169,7 @@ KINDS: Mapping[str, Kind] = {
         {"command": "text", "args": "a list of texts"}, _builtin_spec, family.labelled("command", shortened)
     ),
 }  # fmt: skip
-#: A type that a host added, or that does not exist: its fields are not Hookline's to judge.
+#: A type that a host added, or that does not exist: its fields are not checked.
 _OTHER = Kind({}, dict, _any_label, open=True)
 
 
@@ -337,7 +337,7 @@ class FileReader(family.FileReader):
 
     def group_hooks(self, own_event: DialectEvent, group: Any, path: Path) -> Sequence[Hook]:
         if self._is_twice((*path, "hooks")):
-            # Which hooks were meant is not known, so none of those that are left speaks for the others.
+            # Which of the two lists was meant is not known, so neither is used: the group becomes a hook that cannot run.
             return self._keep_broken(own_event, _twice(("hooks",)), path)
         return super().group_hooks(own_event, group, path)
 

@@ -107,7 +107,7 @@ class Containment:
     """Finds the processes of runs.
 
     `under_way` is read each time: every tree with an unreaped leader. `bystander` is the pid of the watchdog, our one
-    child that is no hook.
+    child that is not a hook.
     """
 
     def __init__(

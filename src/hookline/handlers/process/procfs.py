@@ -57,7 +57,7 @@ def all_processes() -> Iterator[ProcessInfo]:
 
 
 def variable(pid: int, prefix: bytes) -> bytes | None:
-    """The rest of the first environment entry that starts so, as the process was started with it."""
+    """The rest of the first environment entry that starts with the prefix, as the process was started with it."""
     return entry(environment(pid), prefix)
 
 
