@@ -162,7 +162,7 @@ class Loader:
         return Loaded(reading.hooks, reading.diagnostics)
 
     def beside_settings(self, name: str, cwd: str, document: Document) -> Loaded:
-        """The hooks of a document that is not a settings file; the agent's settings may switch them off or limit them."""
+        """The hooks of a document that is not a settings file; the agent's settings may disable or limit them."""
         dialect = self.dialect(name)
         places = [place for place in dialect.find(cwd, self._env) if os.path.lexists(place.file)]
         layers = [Layer(place, read_file(place.file)) for place in places]

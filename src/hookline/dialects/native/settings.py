@@ -337,7 +337,7 @@ class FileReader(family.FileReader):
 
     def group_hooks(self, own_event: DialectEvent, group: Any, path: Path) -> Sequence[Hook]:
         if self._is_twice((*path, "hooks")):
-            # Which of the two lists was meant is not known, so neither is used: the group becomes a hook that cannot run.
+            # Which of the two lists was meant is not known, so neither is used: the group cannot run.
             return self._keep_broken(own_event, _twice(("hooks",)), path)
         return super().group_hooks(own_event, group, path)
 
