@@ -17,8 +17,8 @@ from hookline.agent.models.scripted import Scripted, ScriptedModel
 from hookline.agent.ports import Asker, Question, Reply, Shown, UserPort
 from hookline.agent.session.session import Agent, PromptResult
 from hookline.agent.tools.base import Category, Tool, ToolReply, Workplace
+from hookline.extending import standard_handlers
 from hookline.handlers.process.pool import Processes
-from hookline.handlers.registry import standard_handlers
 from tests.cli.run_cli import clean_env
 
 Say = Mapping[str, Any]

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from hookline.model.events import EVENTS
+from hookline.events import EVENTS
 from tests.agent.scenario_runs import events_of, played_once, scenario_names
 from tests.agent.shared_folder import shared_place
 

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from hookline import Engine
 from hookline.checks.context import CheckContext
-from hookline.config.engine import Engine
 from hookline.config.load import Loaded
-from hookline.handlers.registry import standard_handlers
+from hookline.extending import standard_handlers
 from hookline.matching.shell import ShellReader
 
 

@@ -9,8 +9,8 @@ from hookline.checks.answers import answers, decides, uses_text
 from hookline.checks.programs import unstartable
 from hookline.checks.registry import ranked
 from hookline.checks.settings import fails_open, open_cases, secrets
+from hookline.events import EVENTS
 from hookline.model.diagnostics import Diagnostic, Where
-from hookline.model.events import EVENTS
 from tests.checks.hooks import claude, here, looking, native
 
 

@@ -3,8 +3,7 @@
 import time
 from typing import Any
 
-from hookline.journal.file import JournalFile
-from hookline.model.run import Run
+from hookline.extending import JournalFile, Run
 from tests.cli.run_cli import Place
 
 NOW = time.time()

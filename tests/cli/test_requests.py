@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from hookline import ConfigError
 from hookline.cli.requests import Request, RequestError, read_request
 from hookline.dialects.registry import standard_dialects
-from hookline.model.errors import ConfigError
-from hookline.model.events import EVENTS, EventSpec
+from hookline.events import EVENTS, EventSpec
 
 
 def request(*words: str, payload: str | None = None) -> Request:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hookline.cli.main import COMMANDS
-from hookline.model.run import Run
+from hookline.extending import Run
 from tests.cli.journals import NOW, write_runs
 from tests.cli.run_cli import Place, place, run_cli, run_here
 

@@ -11,7 +11,7 @@ from hookline import load
 from hookline.config.load import Loader
 from hookline.dialects.registry import home_dialect, standard_dialects
 from hookline.events import PRE_TOOL_USE, ToolCall
-from hookline.handlers.registry import standard_handlers
+from hookline.extending import standard_handlers
 from hookline.model.errors import UnknownDialectError
 
 CLAUDE = {

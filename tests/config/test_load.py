@@ -8,7 +8,7 @@ import pytest
 from hookline.config.files import read_file
 from hookline.config.load import Loaded, Loader
 from hookline.dialects.registry import home_dialect
-from hookline.handlers.registry import standard_handlers
+from hookline.extending import standard_handlers
 
 
 def loader(env: Mapping[str, str] = {}) -> Loader:

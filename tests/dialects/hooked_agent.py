@@ -4,18 +4,14 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hookline import Engine
-from hookline.dialects.dialect import Dialect, Layer, Place, Reading, Tools
+from hookline import Engine, Outcome, Session
 from hookline.documents.document import format_of, read_document
 from hookline.engine.background import LateMessage
-from hookline.engine.session import Session
-from hookline.handlers.registry import Handler, standard_handlers
+from hookline.extending import Dialect, Handler, Layer, Place, Reading, Run, Tools, standard_handlers
 from hookline.matching.patterns import Patterns
 from hookline.matching.shell import ShellReader
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.hook import Scope
-from hookline.model.outcome import Outcome
-from hookline.model.run import Run
 
 File = tuple[str, Scope, str]
 

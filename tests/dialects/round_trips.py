@@ -7,29 +7,16 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline import Engine
+from hookline import Engine, Outcome
 from hookline.cli.commands.hook.answer import AgentCall
 from hookline.dialects.native.events import NativePolicies
 from hookline.dialects.native.wire import NativeWire
 from hookline.dialects.registry import OWN_FORMAT, standard_dialects
 from hookline.engine.dispatch import with_whole_values
-from hookline.handlers.command import CommandSpec
-from hookline.model.events import EVENTS, EventSpec, May
-from hookline.model.hook import Hook
-from hookline.model.outcome import (
-    Answer,
-    ContextItem,
-    Edit,
-    Halt,
-    Message,
-    Outcome,
-    PermissionUpdate,
-    Vote,
-)
-from hookline.model.policy import Policy
-from hookline.model.raw import Exited
-from hookline.model.scene import Scene
-from hookline.model.wire import Call, Decoded, HookReply, Wire
+from hookline.events import EVENTS, EventSpec, May
+from hookline.extending import Call, CommandSpec, Decoded, Exited, Hook, HookReply, Policy, Scene
+from hookline.model.outcome import Answer, ContextItem, Edit, Halt, Message, PermissionUpdate, Vote
+from hookline.model.wire import Wire
 from hookline.schemas.examples import example_payload
 
 SCENE = Scene(

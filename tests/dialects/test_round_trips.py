@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from hookline import Outcome
 from hookline.dialects.claude_code.events import ROWS as CLAUDE
-from hookline.model.events import May
-from hookline.model.outcome import GO_ON, Outcome, Vote, merged
+from hookline.events import May
+from hookline.model.outcome import GO_ON, Vote, merged
 from tests.dialects.round_trips import SAYINGS, Moment, Trip, moments, travel
 
 #: Reasonix runs PostToolUse after every call and does not say whether it failed, so it is read as a success.

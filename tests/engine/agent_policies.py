@@ -6,12 +6,12 @@ from typing import Any, cast
 
 from msgspec.structs import replace
 
+from hookline import Outcome
 from hookline.dialects.native.wire import NativeWire
-from hookline.model.events import EventSpec, May
-from hookline.model.outcome import GO_ON, ContextItem, Edit, Halt, Message, Outcome, Vote, VoteKind
-from hookline.model.policy import CAUSES, Cause, Limit, Policy, Reaction
-from hookline.model.raw import Broke, Exited, RawResult
-from hookline.model.wire import Call, Decoded
+from hookline.events import EventSpec, May
+from hookline.extending import Broke, Call, Decoded, Exited, Policy, RawResult
+from hookline.model.outcome import GO_ON, ContextItem, Edit, Halt, Message, Vote, VoteKind
+from hookline.model.policy import CAUSES, Cause, Limit, Reaction
 
 JUDGE = May.BLOCK | May.PERMIT | May.REWRITE | May.STOP
 EVERYTHING = JUDGE | May.CONTEXT

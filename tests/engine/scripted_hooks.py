@@ -6,16 +6,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from hookline import Engine
+from hookline import Engine, Outcome, Session
 from hookline.engine.run_hook import Admit, admit_all
-from hookline.engine.session import Session
-from hookline.model.events import EventSpec
-from hookline.model.hook import Hook
-from hookline.model.outcome import Outcome
-from hookline.model.policy import Policy
-from hookline.model.raw import RawResult
-from hookline.model.run import Run
-from hookline.model.wire import Call, Wire
+from hookline.events import EventSpec
+from hookline.extending import Call, Hook, Policy, RawResult, Run
+from hookline.model.wire import Wire
 
 
 class Script(Struct, frozen=True):

@@ -4,6 +4,7 @@ import itertools
 from typing import Any
 
 from hookline.events import (
+    PERMISSION_REQUEST,
     POST_TOOL_USE,
     PRE_MODEL_CALL,
     PRE_TOOL_USE,
@@ -11,10 +12,6 @@ from hookline.events import (
     TURN_END,
     TURN_START,
     USER_PROMPT_SUBMIT,
-)
-from hookline.model.events import PERMISSION_REQUEST
-from hookline.model.hook import Hook
-from hookline.model.payloads import (
     ModelRequest,
     PermissionAsked,
     Prompt,
@@ -23,8 +20,7 @@ from hookline.model.payloads import (
     TurnAnswer,
     TurnBegun,
 )
-from hookline.model.policy import Policy
-from hookline.model.raw import Broke, Exited
+from hookline.extending import Broke, Exited, Hook, Policy
 from hookline.model.wire import Wire
 from tests.engine import agent_policies as agents
 from tests.engine.agent_policies import exits, says

@@ -12,8 +12,7 @@ from hookline import Engine, Outcome, context, deny, rewrite
 from hookline.dialects.registry import home_dialect
 from hookline.engine.background import Background, Inbox, LateMessage
 from hookline.events import CWD_CHANGED, EVENTS, PRE_TOOL_USE, STOP, CwdMove, ToolCall, TurnAnswer
-from hookline.model.raw import Broke, Returned
-from hookline.model.run import Run
+from hookline.extending import Broke, Returned, Run
 from tests.engine.scripted_hooks import ScriptedHost, scripted
 from tests.waiting import waits_for
 

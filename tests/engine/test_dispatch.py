@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from hookline import Engine, Session, allow, ask, context, deny, rewrite
+from hookline import Engine, Outcome, Session, allow, ask, context, deny, rewrite
 from hookline.dialects.registry import home_dialect
 from hookline.events import (
     EVENTS,
@@ -23,10 +23,9 @@ from hookline.events import (
     TurnAnswer,
     WorktreeWanted,
 )
+from hookline.extending import Returned, Run
 from hookline.model.events import field_of
-from hookline.model.outcome import Answer, Halt, Message, Outcome, PermissionUpdate, Vote
-from hookline.model.raw import Returned
-from hookline.model.run import Run
+from hookline.model.outcome import Answer, Halt, Message, PermissionUpdate, Vote
 from tests.engine.scripted_hooks import ScriptedHost, scripted
 
 HOME = home_dialect(EVENTS)

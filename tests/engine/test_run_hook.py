@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from hookline import Engine, deny, rewrite
+from hookline import Engine, Outcome, deny, rewrite
 from hookline.dialects.registry import home_dialect
 from hookline.engine.lanes import PreparedHook
-from hookline.engine.run_hook import ADMITTED, Admission, effective_reaction
+from hookline.engine.run_hook import ADMITTED, effective_reaction
 from hookline.events import (
     EVENTS,
     NOTIFICATION,
@@ -20,11 +20,8 @@ from hookline.events import (
     Notice,
     ToolCall,
 )
-from hookline.model.hook import Hook
-from hookline.model.outcome import Outcome
+from hookline.extending import Admission, Broke, Call, Decoded, Exited, Hook, RawResult, Returned
 from hookline.model.policy import CAUSES, FAIL_CLOSED, FAIL_OPEN, Cause, Reaction
-from hookline.model.raw import Broke, Exited, RawResult, Returned
-from hookline.model.wire import Call, Decoded
 from tests.engine.scripted_hooks import HANGS, ScriptedHost, scripted
 
 HOME = home_dialect(EVENTS)

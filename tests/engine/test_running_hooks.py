@@ -2,9 +2,8 @@ import asyncio
 from typing import Any, cast
 
 from hookline.engine.engine import RunningHooks
-from hookline.model.events import PRE_TOOL_USE, May
-from hookline.model.hook import Hook
-from hookline.model.policy import Policy
+from hookline.events import PRE_TOOL_USE, May
+from hookline.extending import Hook, Policy
 from hookline.model.wire import Wire
 
 _POLICY = Policy(event_name="PreToolUse", may=May.BLOCK)

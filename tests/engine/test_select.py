@@ -7,13 +7,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from hookline import Engine, context, deny
+from hookline import Engine, Outcome, PatternError, context, deny
 from hookline.engine.lanes import Verdict
 from hookline.events import PRE_TOOL_USE, SESSION_START, STOP, EventSpec, SessionStarted, ToolCall, TurnAnswer
-from hookline.model.errors import PatternError
-from hookline.model.outcome import Outcome
-from hookline.model.run import Run
-from hookline.model.scene import Scene
+from hookline.extending import Run, Scene
 
 
 def bash(command: str) -> ToolCall:

@@ -17,8 +17,8 @@ from hookline.events import (
     ToolResult,
     TurnAnswer,
 )
+from hookline.extending import Scene
 from hookline.model.errors import EngineClosedError
-from hookline.model.scene import Scene
 
 LS = ToolCall(tool_name="Bash", tool_input={"command": "ls"})
 

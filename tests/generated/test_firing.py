@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.model.events import EVENTS
+from hookline.events import EVENTS
 from tools.firing_page import seen_in
 
 ROOT = Path(__file__).parents[2]

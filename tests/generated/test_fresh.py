@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hookline.model.events import EVENTS, EventSpec
+from hookline.events import EVENTS, EventSpec
 from tools import generate
 from tools.generate import ROOT, artefacts, main, stale, write
 

@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from hookline.model.events import EVENTS, May
-from hookline.model.outcome import Outcome
-from hookline.model.run import Run
+from hookline import Outcome
+from hookline.events import EVENTS, May
+from hookline.extending import Run
 from hookline.schemas.answer import answer_schema
 from hookline.schemas.event_facts import (
     BLOCK_WORDS,

@@ -6,14 +6,10 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from hookline.model.events import PRE_TOOL_USE, EventSpec, May
-from hookline.model.hook import Hook
-from hookline.model.outcome import Outcome
-from hookline.model.payloads import ToolCall
-from hookline.model.policy import Policy
-from hookline.model.raw import RawResult
-from hookline.model.scene import Scene
-from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded
+from hookline import Outcome
+from hookline.events import PRE_TOOL_USE, EventSpec, May, ToolCall
+from hookline.extending import Call, Decoded, Encoded, Hook, Policy, RawResult, Scene
+from hookline.model.wire import NOTHING_SAID
 
 T = TypeVar("T")
 

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
+from hookline.extending import Broke, RawResult, Replied
 from hookline.handlers.agent import AgentHandler, AgentRun, AgentSpec, AgentTool, Step, ToolOutput, ToolUse
-from hookline.model.raw import Broke, RawResult, Replied
 from tests.handlers.calls import call_with, finished
 
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from hookline.handlers.builtin import Builtin, BuiltinHandler, BuiltinSpec, standard_builtins
-from hookline.model.outcome import GO_ON, Outcome, allow, ask, context, deny
-from hookline.model.raw import Broke, RawResult, Returned
-from hookline.model.scene import Scene
+from hookline import Outcome, allow, ask, context, deny
+from hookline.extending import Broke, Builtin, RawResult, Returned, Scene, standard_builtins
+from hookline.handlers.builtin import BuiltinHandler, BuiltinSpec
+from hookline.model.outcome import GO_ON
 from tests.handlers.calls import call_with, finished
 
 

@@ -9,13 +9,20 @@ from typing import Any
 import msgspec
 import pytest
 
-from hookline.handlers.command import CommandHandler, CommandSpec
+from hookline.extending import (
+    Broke,
+    Call,
+    CommandSpec,
+    Detached,
+    Encoded,
+    Exited,
+    Hook,
+    Policy,
+    RawResult,
+    Scene,
+)
+from hookline.handlers.command import CommandHandler
 from hookline.handlers.process.pool import Processes
-from hookline.model.hook import Hook
-from hookline.model.policy import Policy
-from hookline.model.raw import Broke, Detached, Exited, RawResult
-from hookline.model.scene import Scene
-from hookline.model.wire import Call, Encoded
 from tests.handlers.calls import POLICY, PlainWire, call_with
 
 BASE = {"PATH": "/usr/bin:/bin", "HOME": "/home/somebody", "EDITOR": "vi", "API_TOKEN": "secret"}

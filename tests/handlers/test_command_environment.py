@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import pytest
 from msgspec.structs import replace
 
+from hookline.extending import Broke
 from hookline.handlers.command import hook_environment, project_environment
 from hookline.model.hook import Scope
-from hookline.model.raw import Broke
 from tests.handlers.calls import POLICY, call_with
 
 SNAPSHOT = {

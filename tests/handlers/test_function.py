@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
+from hookline import deny
+from hookline.extending import Broke, RawResult, Returned, Scene
 from hookline.handlers.deadline import bounded
 from hookline.handlers.function import FunctionHandler, FunctionSpec, Workers
-from hookline.model.outcome import deny
-from hookline.model.raw import Broke, RawResult, Returned
-from hookline.model.scene import Scene
 from tests.handlers.calls import BASH, call_with, finished
 from tests.waiting import until
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hookline.events import ToolCall
+from hookline.extending import Broke, RawResult, Replied
 from hookline.handlers.mcp_tool import McpReply, McpToolHandler, McpToolSpec, filled
-from hookline.model.payloads import ToolCall
-from hookline.model.raw import Broke, RawResult, Replied
 from tests.handlers.calls import call_with, finished
 
 DOCUMENT = {

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hookline.extending import Broke, RawResult, Replied
 from hookline.handlers.prompt import SYSTEM, PromptHandler, PromptSpec, with_arguments
-from hookline.model.raw import Broke, RawResult, Replied
 from tests.handlers.calls import call_with, finished
 
 DOCUMENT = '{"tool_name":"Bash","tool_input":{"command":"ls"}}'

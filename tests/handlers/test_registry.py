@@ -2,11 +2,11 @@ import subprocess
 import sys
 from collections.abc import Mapping
 
+from hookline.extending import Handler, standard_handlers
 from hookline.handlers.agent import AgentSpec
 from hookline.handlers.http.handler import HttpRules, HttpSpec
 from hookline.handlers.mcp_tool import McpToolSpec
 from hookline.handlers.prompt import PromptSpec
-from hookline.handlers.registry import Handler, standard_handlers
 from tests.handlers.calls import finished
 
 KINDS = ["command", "http", "prompt", "agent", "mcp_tool", "function", "builtin"]

@@ -6,11 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hookline.journal.file import JournalFile, encoded
-from hookline.journal.journal import Journal
+from hookline.extending import Journal, JournalFile, Redactor, Run
+from hookline.journal.file import encoded
 from hookline.journal.reader import read_journal
-from hookline.journal.redaction import Redactor
-from hookline.model.run import Run
 
 RUNS = tuple(
     Run(

@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from hookline.journal.file import JournalFile, encoded, journal_path, rotate, state_dir
+from hookline.extending import JournalFile, Run
+from hookline.journal.file import encoded, journal_path, rotate, state_dir
 from hookline.journal.reader import read_journal
-from hookline.model.run import Run
 from tests.journal.journal_damage import LIMITED, full_disk, write_concurrently, write_in_child
 
 

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hookline.journal.file import JournalFile
-from hookline.journal.journal import Journal, Sink, Trace, trace_line, trace_wanted
-from hookline.journal.redaction import Redactor
-from hookline.model.run import Run
+from hookline.extending import Journal, JournalFile, Redactor, Run
+from hookline.journal.journal import Sink, Trace, trace_line, trace_wanted
 from tests.journal.hostile_texts import ENV, GITHUB, PLANTED, Planted, terminal_tricks, unsafe_characters
 
 

@@ -4,9 +4,9 @@ from zlib import crc32
 
 import pytest
 
+from hookline.extending import Run
 from hookline.journal.file import encoded
 from hookline.journal.reader import Damage, read_journal, scan_journal
-from hookline.model.run import Run
 from tests.journal.hostile_texts import unsafe_characters
 from tests.journal.journal_damage import damaged_and_read
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookline.journal.redaction import MARK, Redactor, holds_a_secret
+from hookline.extending import Redactor
+from hookline.journal.redaction import MARK, holds_a_secret
 from tests.journal.hostile_texts import ENV, GITHUB, JWT, MODEL, PEM, PLANTED, Planted
 
 _REDACTOR = Redactor(ENV)

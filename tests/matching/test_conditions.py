@@ -3,6 +3,8 @@ from typing import Any
 
 import pytest
 
+from hookline.events import EventSpec
+from hookline.extending import Scene
 from hookline.matching.conditions import TOOL_CATEGORIES as CATEGORIES
 from hookline.matching.conditions import (
     AllOf,
@@ -19,9 +21,8 @@ from hookline.matching.conditions import (
 )
 from hookline.model import events
 from hookline.model import payloads as p
-from hookline.model.events import EventSpec, subject_of
+from hookline.model.events import subject_of
 from hookline.model.hook import Condition
-from hookline.model.scene import Scene
 from tests.matching.rules_on_calls import call
 
 PRE = events.PRE_TOOL_USE

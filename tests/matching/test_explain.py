@@ -4,13 +4,14 @@ from typing import Any
 
 import pytest
 
+from hookline.events import EventSpec
+from hookline.extending import Scene
 from hookline.matching.conditions import InMode, explain_match, explain_matcher
 from hookline.matching.matchers import parse_matcher
 from hookline.matching.patterns import Patterns
 from hookline.model import events
 from hookline.model import payloads as p
-from hookline.model.events import EventSpec, subject_of
-from hookline.model.scene import Scene
+from hookline.model.events import subject_of
 from tests.matching.rules_on_calls import SHELL, call
 
 PRE = events.PRE_TOOL_USE

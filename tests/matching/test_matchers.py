@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hookline import PatternError
+from hookline.extending import Scene
 from hookline.matching.matchers import (
     NameList,
     OneName,
@@ -16,9 +18,7 @@ from hookline.matching.matchers import (
 from hookline.matching.nearest import nearest
 from hookline.matching.patterns import LONGEST_PATTERN, Patterns, glob
 from hookline.model import events
-from hookline.model.errors import PatternError
 from hookline.model.hook import Condition, Matcher
-from hookline.model.scene import Scene
 from tests.matching.rules_on_calls import SHELL, call
 
 

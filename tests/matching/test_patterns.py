@@ -3,8 +3,8 @@ import time
 import pytest
 
 from bench.soak_matching import EVIL_PATTERNS, findings, hostile_subject
+from hookline import PatternError
 from hookline.matching.patterns import LONGEST_PATTERN, LONGEST_SUBJECT, Expression, Patterns
-from hookline.model.errors import PatternError
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hookline import PatternError
+from hookline.extending import Scene
 from hookline.matching.patterns import LONGEST_PATTERN, Patterns
 from hookline.matching.tool_rules import ToolCondition, concerns, covers, parse_tool_rule, tool_condition
 from hookline.model import events
 from hookline.model import payloads as p
-from hookline.model.errors import PatternError
-from hookline.model.scene import Scene
 from tests.matching.rules_on_calls import SHELL, allows, call, fires, rule
 
 

@@ -5,7 +5,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookline.model.events import May
+from hookline import Outcome, allow, ask, context, deny, rewrite
+from hookline.events import May
 from hookline.model.outcome import (
     GO_ON,
     Answer,
@@ -13,16 +14,10 @@ from hookline.model.outcome import (
     Edit,
     Halt,
     Message,
-    Outcome,
     PermissionUpdate,
     Vote,
-    allow,
-    ask,
-    context,
-    deny,
     edited,
     merged,
-    rewrite,
 )
 
 words = st.text(max_size=5)

@@ -6,7 +6,8 @@ from typing import Any, cast
 
 import pytest
 
-from hookline.model.outcome import Outcome, Vote, VoteKind
+from hookline import Outcome
+from hookline.model.outcome import Vote, VoteKind
 from hookline.permissions.decide import Decision, answered, decide
 from hookline.permissions.facts import call_facts
 from hookline.permissions.settings import permission_settings

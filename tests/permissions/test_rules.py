@@ -1,6 +1,6 @@
 import pytest
 
-from hookline.model.errors import PatternError
+from hookline import PatternError
 from hookline.permissions.decide import decide
 from hookline.permissions.facts import CallFacts
 from hookline.permissions.rules import Behavior, RuleSet

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from hookline.model.events import EVENTS
+from hookline.events import EVENTS
 from hookline.model.outcome import PermissionUpdate
 from hookline.permissions.decide import decide
 from hookline.permissions.state import Permissions

@@ -8,10 +8,8 @@ from jsonschema import Draft202012Validator
 
 from hookline.dialects.native.events import NativePolicies
 from hookline.dialects.native.wire import NativeWire
-from hookline.model.events import EVENTS, EventSpec, May, event_table
-from hookline.model.hook import Hook
-from hookline.model.scene import Scene
-from hookline.model.wire import Call
+from hookline.events import EVENTS, EventSpec, May, event_table
+from hookline.extending import Call, Hook, Scene
 
 
 class Checker:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hookline.dialects.family.wire import UnreadableError
 from hookline.dialects.native import answers as answer
 from hookline.dialects.native.answers import read_answer
-from hookline.model.events import EVENTS, PRE_TOOL_USE, USER_PROMPT_SUBMIT, EventSpec
+from hookline.events import EVENTS, PRE_TOOL_USE, USER_PROMPT_SUBMIT, EventSpec
 from hookline.model.outcome import GO_ON
 from hookline.schemas.answer import answer_schema
 from hookline.schemas.examples import example_answers

@@ -7,16 +7,15 @@ from typing import Any
 
 import pytest
 
-from hookline.dialects.dialect import Layer, Place, Tools
 from hookline.dialects.native import dialect
 from hookline.dialects.native.settings import COMMON, KINDS
 from hookline.documents.document import read_document
+from hookline.events import EVENTS
+from hookline.extending import Layer, Place, Tools, standard_handlers
 from hookline.handlers.agent import AgentRun, AgentTool
 from hookline.handlers.mcp_tool import McpReply
-from hookline.handlers.registry import standard_handlers
 from hookline.matching.patterns import Patterns
 from hookline.matching.shell import ShellReader
-from hookline.model.events import EVENTS
 from hookline.model.policy import CAUSES
 from hookline.schemas.config import ENTRY_WORDS, REACTIONS, config_schema
 from tests.schemas.samples import HOSTS, Checker

@@ -6,9 +6,8 @@ import msgspec
 import pytest
 
 from hookline.dialects.native.wire import NativeWire
-from hookline.model.events import EVENTS, EventSpec
-from hookline.model.payloads import Prompt
-from hookline.model.scene import Scene
+from hookline.events import EVENTS, EventSpec, Prompt
+from hookline.extending import Scene
 from hookline.schemas.examples import example_payload
 from hookline.schemas.payload import FIELDS, described, payload_schema
 from tests.schemas.samples import (

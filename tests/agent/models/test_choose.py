@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from hookline import ConfigError
 from hookline.agent.models.choose import (
     PROVIDERS,
     ModelSetupError,
@@ -15,7 +16,6 @@ from hookline.agent.models.choose import (
     target_of,
 )
 from hookline.agent.models.scripted import ScriptedModel
-from hookline.model.errors import ConfigError
 
 
 def test_no_model_at_all_says_everything_that_can_be_set() -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from hookline.events import TurnSummary
 from hookline.model import events as e
-from hookline.model.payloads import TurnSummary
 from tests.agent.hook_entries import answers, command, denies, on
 from tests.agent.scripted_session import Probe, ScriptedSession, call, calls, says
 

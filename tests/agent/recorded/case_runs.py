@@ -17,8 +17,8 @@ from hookline.agent.messages import ToolUse
 from hookline.agent.models.port import Piece, Request, Response
 from hookline.agent.ports import Shown, UserPort
 from hookline.agent.session.session import PromptResult
+from hookline.extending import standard_handlers
 from hookline.handlers.process.pool import Processes
-from hookline.handlers.registry import standard_handlers
 from tests.agent.mcp import server as mcp_server
 from tests.agent.scripted_session import Seen
 from tests.dialects.claude_code.driver import CaseFolder

@@ -17,9 +17,9 @@ from hookline.agent.hooks import EventLog, Fired
 from hookline.agent.models.scripted import Scripted, ScriptedModel
 from hookline.agent.ports import UserPort
 from hookline.dialects.claude_code.events import ROWS
+from hookline.events import EVENTS
+from hookline.extending import standard_handlers
 from hookline.handlers.process.pool import Processes
-from hookline.handlers.registry import standard_handlers
-from hookline.model.events import EVENTS
 from tests.agent.mcp import server as mcp_server
 from tests.agent.recorded.recorded_sessions import Played
 from tests.agent.scripted_session import Answers, Seen

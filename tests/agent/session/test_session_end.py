@@ -6,10 +6,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from hookline import Session
 from hookline.agent.hooks import EngineHooks
-from hookline.engine.session import Session
+from hookline.events import SessionEnded
 from hookline.model import events as e
-from hookline.model.payloads import SessionEnded
 from tests.agent.scripted_session import ScriptedSession, call, calls, says
 
 

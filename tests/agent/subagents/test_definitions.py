@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from hookline import ConfigError
 from hookline.agent.subagents.definitions import Definitions, read_definitions
-from hookline.model.errors import ConfigError
 from tests.cli.run_cli import run_cli
 
 DOCKER = """\

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hookline.agent.ports import Reply
-from hookline.model.run import Run
+from hookline.extending import Run
 from tests.agent.scripted_session import Answers, Probe, Say, ScriptedSession, call, calls, says
 from tests.waiting import LONG, waits_for
 

@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from hookline import Engine
+from hookline import Engine, Outcome
 from hookline.agent.tools.base import ToolError, ToolReply
-from hookline.model.events import SHELL_ENV
-from hookline.model.outcome import Outcome
-from hookline.model.payloads import ShellStart
+from hookline.events import SHELL_ENV, ShellStart
 from tests.agent.tools.tool_runner import ToolRunner, alive, run_tools, soon
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from hookline import PatternError
 from hookline.agent.tools.base import ToolReply
 from hookline.agent.tools.off_loop import WorkLimit
 from hookline.agent.tools.walk import Walk, path_pattern, split_base
-from hookline.model.errors import PatternError
 from tests.agent.tools.tool_runner import ToolRunner, run_tools
 
 

@@ -5,14 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from hookline import Engine, deny
+from hookline import Engine, Outcome, context, deny
 from hookline.agent.hooks import NoHooks
 from hookline.agent.tools.base import ToolError
 from hookline.agent.tools.shell import Streams
 from hookline.agent.tools.tasks import TaskEnd, Tasks
-from hookline.model.events import SHELL_ENV, TASK_COMPLETED, TASK_CREATED
-from hookline.model.outcome import Outcome, context
-from hookline.model.payloads import ShellStart, TaskNote
+from hookline.events import SHELL_ENV, TASK_COMPLETED, TASK_CREATED, ShellStart, TaskNote
 from tests.agent.tools.tool_runner import ToolRunner, alive, run_tools, soon
 
 

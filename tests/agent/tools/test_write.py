@@ -9,8 +9,7 @@ import pytest
 
 from hookline import Engine
 from hookline.agent.tools.base import ToolReply
-from hookline.model.events import FILE_CHANGED
-from hookline.model.payloads import FileEdit
+from hookline.events import FILE_CHANGED, FileEdit
 from tests.agent.tools.tool_runner import ToolRunner, run_tools
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from hookline import deny
+from hookline.events import ToolCall
 from hookline.model import events as e
-from hookline.model.payloads import ToolCall
 from tests.agent.scripted_session import Probe, Say, ScriptedSession, call, calls, says
 
 #: What makes each check fail, what it then says, and the checks that cannot fail together with it.

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from hookline.agent.ports import Question, Reply
+from hookline.events import PermissionAsked, ToolCall
 from hookline.model import events as e
-from hookline.model.payloads import PermissionAsked, ToolCall
 from tests.agent.hook_entries import command, on
 from tests.agent.scripted_session import Probe, ScriptedSession, call, calls, says
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hookline.agent.messages import Assistant, ToolResult
-from hookline.model.events import EVENTS, May
+from hookline.events import EVENTS, May
 from tests.agent.hook_entries import command, on
 from tests.agent.scripted_session import Probe, ScriptedSession, call, calls, says
 

@@ -12,10 +12,8 @@ import pytest
 from hookline import Engine
 from hookline.cli.commands.bench.plan import plan, samples
 from hookline.cli.commands.bench.report import hook_figures, percent, times
-from hookline.events import PRE_TOOL_USE, SESSION_START, STOP
-from hookline.model.events import EVENTS
-from hookline.model.run import Run
-from hookline.model.scene import Scene
+from hookline.events import EVENTS, PRE_TOOL_USE, SESSION_START, STOP
+from hookline.extending import Run, Scene
 from tests.cli.golden import check_golden, normalised
 from tests.cli.published_schema import valid_document
 from tests.cli.run_cli import Place, Ran, clean_env, command_line, run_cli

@@ -10,7 +10,7 @@ import pytest
 from hookline.cli.commands.completion import SHELLS
 from hookline.cli.commands.completion.run import CommandWords, all_commands, bash, fish, zsh
 from hookline.cli.main import COMMANDS
-from hookline.model.events import EVENTS
+from hookline.events import EVENTS
 from tests.cli.run_cli import Place, run_cli, run_here
 
 _ASK = """

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from hookline.checks.programs import KNOWN_GAP, containment_tier
+from hookline.extending import Run
 from hookline.journal.file import encoded
-from hookline.model.run import Run
 from tests.cli.doctor_case import DoctorCase, alarms, parsed
 from tests.cli.golden import check_golden
 from tests.cli.run_cli import Place, clean_env, command_line, place, run_cli

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from hookline import Engine
 from hookline.cli.commands.hook.run import entries_text
-from hookline.config.engine import Engine
 from tests.cli.doctor_case import DoctorCase, alarms
 
 FILES = {

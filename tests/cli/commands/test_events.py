@@ -8,7 +8,7 @@ import pytest
 
 from hookline.cli.main import run
 from hookline.cli.requests import all_event_names, other_dialects
-from hookline.model.events import EVENTS
+from hookline.events import EVENTS
 from tests.cli.golden import check_golden
 from tests.cli.run_cli import place, run_cli
 from tests.schemas.samples import Checker

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from hookline import Outcome
 from hookline.cli.commands.fire.report import meaning
-from hookline.model.events import EVENTS, PRE_TOOL_USE, SESSION_END, STOP, EventSpec
-from hookline.model.outcome import Edit, Halt, Outcome, Vote
+from hookline.events import EVENTS, PRE_TOOL_USE, SESSION_END, STOP, EventSpec
+from hookline.model.outcome import Edit, Halt, Vote
 from tests.cli.golden import check_golden
 from tests.cli.run_cli import Place, Ran, place, run_cli
 from tests.schemas.samples import POLICIES, Checker

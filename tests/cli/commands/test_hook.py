@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from hookline.extending import Run
 from hookline.journal.reader import read_journal
-from hookline.model.run import Run
 from tests.cli.run_cli import Ran, clean_env, command_line, run_cli
 
 GUARD = """

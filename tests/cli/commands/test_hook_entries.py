@@ -11,9 +11,8 @@ from hookline import Engine
 from hookline.cli.commands.hook.payload import CallError
 from hookline.cli.commands.hook.run import entries_text, hookline_command
 from hookline.cli.commands.hook.self_calls import calls_hookline_hook
-from hookline.dialects.dialect import Dialect
 from hookline.dialects.registry import standard_dialects
-from hookline.model.hook import Hook
+from hookline.extending import Dialect, Hook
 from tests.cli.golden import check_golden
 from tests.cli.run_cli import clean_env, place, run_cli
 

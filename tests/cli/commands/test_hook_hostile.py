@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from hookline import Engine, deny
+from hookline import Engine, Outcome, deny
 from hookline.cli.commands.hook.answer import AgentCall
 from hookline.cli.commands.hook.payload import CallError, read_payload
 from hookline.dialects.registry import standard_dialects
-from hookline.model.events import EVENTS
-from hookline.model.outcome import Outcome
-from hookline.model.wire import HookReply
+from hookline.events import EVENTS
+from hookline.extending import HookReply
 from tests.dialects.claude_code.driver import RECORDED
 
 NAMES = list(standard_dialects())

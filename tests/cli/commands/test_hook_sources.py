@@ -10,8 +10,7 @@ from hookline import Engine
 from hookline.cli.commands.hook.answer import DEEPEST, DEPTH, AgentCall
 from hookline.cli.commands.hook.self_calls import calls_hookline_hook
 from hookline.events import PRE_TOOL_USE
-from hookline.handlers.command import CommandSpec
-from hookline.model.hook import Hook
+from hookline.extending import CommandSpec, Hook
 
 BASE = Engine().make_hook(PRE_TOOL_USE, "true")
 

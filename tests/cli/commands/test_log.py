@@ -9,7 +9,7 @@ import pytest
 from hookline.cli.commands.log.report import clock
 from hookline.cli.commands.log.run import Filter, parse_since
 from hookline.cli.requests import RequestError
-from hookline.journal.file import JournalFile
+from hookline.extending import JournalFile
 from tests.cli.golden import check_golden
 from tests.cli.journals import STORY, a_run, journal_of, write_runs
 from tests.cli.published_schema import valid_document

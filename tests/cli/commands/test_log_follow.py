@@ -11,9 +11,9 @@ from typing import IO, cast
 import pytest
 
 from hookline.cli.commands.log.run import Tail
+from hookline.extending import Run
 from hookline.journal.file import encoded, rotate
 from hookline.journal.reader import Damage
-from hookline.model.run import Run
 from tests.cli.journals import a_run, journal_of, write_runs
 from tests.cli.run_cli import Place, clean_env, command_line
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.model.events import EVENTS
+from hookline.events import EVENTS
 from tests.cli.golden import check_golden
 from tests.cli.in_process import InProcess, in_process
 from tests.cli.run_cli import place, run_cli

@@ -6,12 +6,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from hookline.dialects.claude_code import dialect
+from hookline.events import EventSpec
+from hookline.extending import Call, Decoded, Exited, RawResult, Replied, Scene
 from hookline.handlers.agent import AgentSpec
 from hookline.handlers.prompt import PromptSpec
-from hookline.model.events import EventSpec
-from hookline.model.raw import Exited, RawResult, Replied
-from hookline.model.scene import Scene
-from hookline.model.wire import Call, Decoded
 from tests.dialects.claude_code.driver import RECORDED
 
 CLAUDE = dialect(env={"HOME": "/home/user"})

@@ -11,23 +11,19 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from hookline import Engine
+from hookline import Engine, Outcome, Session
 from hookline.dialects.claude_code import dialect
 from hookline.engine.background import LateMessage
-from hookline.engine.session import Session
+from hookline.events import PRE_TOOL_USE, ToolCall
+from hookline.extending import Handler, Run
 from hookline.handlers.agent import AgentHandler
 from hookline.handlers.command import CommandHandler
 from hookline.handlers.http.handler import HttpHandler
 from hookline.handlers.mcp_tool import McpToolHandler
 from hookline.handlers.process.pool import Processes
 from hookline.handlers.prompt import PromptHandler
-from hookline.handlers.registry import Handler
 from hookline.model.diagnostics import Diagnostic
-from hookline.model.events import PRE_TOOL_USE
 from hookline.model.hook import Scope
-from hookline.model.outcome import Outcome
-from hookline.model.payloads import ToolCall
-from hookline.model.run import Run
 from tests.dialects.claude_code.backends import Mcp, Model, served
 from tests.dialects.hooked_agent import File, read_hooks
 from tests.recorded import Case

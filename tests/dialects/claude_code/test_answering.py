@@ -4,21 +4,11 @@ from typing import Any
 
 import pytest
 
+from hookline import Outcome
 from hookline.dialects.claude_code.events import ROWS
-from hookline.model.events import May
-from hookline.model.outcome import (
-    GO_ON,
-    Answer,
-    ContextItem,
-    Edit,
-    Halt,
-    Message,
-    Outcome,
-    PermissionUpdate,
-    Vote,
-)
-from hookline.model.raw import Exited
-from hookline.model.wire import HookReply
+from hookline.events import May
+from hookline.extending import Exited, HookReply
+from hookline.model.outcome import GO_ON, Answer, ContextItem, Edit, Halt, Message, PermissionUpdate, Vote
 from tests.dialects.claude_code.calls import CLAUDE, call, understood
 
 HEARD = [name for name, row in ROWS.items() if row.reads_answers]

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookline.dialects.claude_code.events import ROWS
+from hookline.extending import Broke, Exited, Replied, Returned
 from hookline.model.outcome import GO_ON
-from hookline.model.raw import Broke, Exited, Replied, Returned
 from tests.dialects.claude_code.calls import call, exited, sample, specific, understood, verdict
 
 BLOCKING = [name for name, row in ROWS.items() if row.exit_2_blocks]

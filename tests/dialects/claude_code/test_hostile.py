@@ -9,13 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hookline import ConfigError, Outcome
 from hookline.dialects.claude_code.answers import SPECIFIC_FIELDS, TOP_FIELDS
 from hookline.dialects.claude_code.events import ROWS
 from hookline.dialects.claude_code.payload import OWN, WITH_ENV_FILE, environment
-from hookline.model.errors import ConfigError
-from hookline.model.outcome import ContextItem, Halt, Outcome, Vote
-from hookline.model.raw import Exited, Returned
-from hookline.model.scene import Scene
+from hookline.extending import Exited, Returned, Scene
+from hookline.model.outcome import ContextItem, Halt, Vote
 from tests.dialects.claude_code.calls import CLAUDE, call, exited, sample, understood
 
 ODD: list[Any] = [

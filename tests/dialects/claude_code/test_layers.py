@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from hookline.dialects.claude_code import dialect
-from hookline.dialects.dialect import Dialect, Reading
+from hookline.events import SessionEnded, ToolCall
+from hookline.extending import Dialect, Reading
 from hookline.handlers.http.handler import HttpSpec
 from hookline.model.hook import Scope
-from hookline.model.payloads import SessionEnded, ToolCall
 from tests.dialects.hooked_agent import File, HookedAgent, read_hooks
 
 CLAUDE = dialect(env={"HOME": "/home/user"})

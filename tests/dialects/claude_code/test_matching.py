@@ -5,16 +5,15 @@ from typing import Any
 
 import pytest
 
+from hookline import PatternError
 from hookline.dialects.claude_code import dialect
 from hookline.dialects.claude_code.commands import read_line
 from hookline.dialects.claude_code.matchers import read_matcher
 from hookline.dialects.claude_code.rules import read_if
+from hookline.events import PRE_TOOL_USE, ToolCall, TurnFailure
+from hookline.extending import Scene
 from hookline.matching.patterns import Patterns
 from hookline.matching.shell import ShellReader
-from hookline.model.errors import PatternError
-from hookline.model.events import PRE_TOOL_USE
-from hookline.model.payloads import ToolCall, TurnFailure
-from hookline.model.scene import Scene
 from tests.dialects.hooked_agent import HookedAgent
 
 PATTERNS, SHELL = Patterns(), ShellReader()

@@ -7,9 +7,8 @@ import pytest
 from hookline.dialects.claude_code import dialect
 from hookline.dialects.claude_code.events import ROWS
 from hookline.dialects.claude_code.settings import COMMON, KINDS, settings_of
-from hookline.dialects.dialect import Layer, Place, Reading
 from hookline.documents.document import read_document
-from hookline.handlers.registry import standard_handlers
+from hookline.extending import Layer, Place, Reading, standard_handlers
 from tests.dialects.claude_code.backends import Mcp, Model
 from tests.dialects.hooked_agent import lines_and_codes, read_hooks
 

@@ -7,14 +7,13 @@ from typing import Any
 
 import pytest
 
+from hookline import ConfigError
 from hookline.dialects.claude_code import dialect
 from hookline.dialects.claude_code.events import ROWS
 from hookline.dialects.claude_code.payload import OWN
-from hookline.model.errors import ConfigError, UnknownEventError
-from hookline.model.events import EventSpec
-from hookline.model.payloads import ModelMove, ShownMessage, ToolCall, TurnAnswer, TurnFailure
-from hookline.model.scene import Scene
-from hookline.model.wire import Call, Encoded
+from hookline.events import EventSpec, ModelMove, ShownMessage, ToolCall, TurnAnswer, TurnFailure
+from hookline.extending import Call, Encoded, Scene
+from hookline.model.errors import UnknownEventError
 from tests.dialects.claude_code.driver import RECORDED
 
 PAYLOADS = sorted((RECORDED / "payloads").glob("*.json"))

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from hookline.dialects.codewhale import dialect
-from hookline.dialects.dialect import Reading
-from hookline.model.payloads import Prompt, ToolCall, ToolFailure, ToolResult
+from hookline.events import Prompt, ToolCall, ToolFailure, ToolResult
+from hookline.extending import Reading
 from tests.dialects.hooked_agent import File, HookedAgent, read_hooks
 
 CONFIG = "/home/u/.codewhale/config.toml"

@@ -6,20 +6,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from hookline import ConfigError, Outcome
 from hookline.dialects.codewhale import dialect
 from hookline.dialects.codewhale.events import ROWS
-from hookline.model.errors import ConfigError, UnknownEventError
-from hookline.model.outcome import (
-    Answer,
-    ContextItem,
-    Edit,
-    Halt,
-    Message,
-    Outcome,
-    PermissionUpdate,
-    Vote,
-)
-from hookline.model.payloads import (
+from hookline.events import (
     ModeMove,
     RunError,
     SessionEnded,
@@ -29,9 +19,9 @@ from hookline.model.payloads import (
     SubagentEnded,
     TurnSummary,
 )
-from hookline.model.raw import Broke, Exited, Returned
-from hookline.model.scene import Scene
-from hookline.model.wire import Call, Decoded, Encoded
+from hookline.extending import Broke, Call, Decoded, Encoded, Exited, Returned, Scene
+from hookline.model.errors import UnknownEventError
+from hookline.model.outcome import Answer, ContextItem, Edit, Halt, Message, PermissionUpdate, Vote
 from tests.dialects.codewhale.hooks import HELLO, bash, failed, succeeded
 
 WHALE = dialect()

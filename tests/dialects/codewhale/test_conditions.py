@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hookline.model.payloads import ModeMove, RunError, ToolCall
+from hookline.events import ModeMove, RunError, ToolCall
 from tests.dialects.codewhale.hooks import HELLO, agent_with, bash, entry, failed, succeeded
 from tests.dialects.hooked_agent import HookedAgent
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from hookline import Outcome
 from hookline.dialects.codewhale.wire import CodeWhaleWire
-from hookline.model.outcome import Outcome
-from hookline.model.payloads import Prompt
+from hookline.events import Prompt
 from tests.dialects.codewhale.hooks import HELLO, agent_with, document, entry, read_config, says, variables
 from tests.dialects.hooked_agent import HookedAgent
 

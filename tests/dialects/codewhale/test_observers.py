@@ -6,13 +6,11 @@ from typing import Any
 
 import pytest
 
-from hookline import Engine
+from hookline import Engine, Outcome
 from hookline.dialects.codewhale.events import ROWS
 from hookline.engine.background import Background
-from hookline.handlers.registry import standard_handlers
-from hookline.model.events import May
-from hookline.model.outcome import Outcome
-from hookline.model.payloads import (
+from hookline.events import (
+    May,
     ModeMove,
     RunError,
     SessionEnded,
@@ -21,7 +19,7 @@ from hookline.model.payloads import (
     SubagentEnded,
     TurnSummary,
 )
-from hookline.model.run import Run
+from hookline.extending import Run, standard_handlers
 from tests.dialects.codewhale.hooks import agent_with, entry, read_config, succeeded
 from tests.waiting import waits_for
 

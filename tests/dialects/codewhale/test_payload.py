@@ -10,7 +10,7 @@ import pytest
 
 from hookline import Engine
 from hookline.dialects.codewhale.wire import CodeWhaleWire
-from hookline.model.payloads import (
+from hookline.events import (
     ModeMove,
     Prompt,
     RunError,
@@ -21,7 +21,7 @@ from hookline.model.payloads import (
     ToolCall,
     TurnSummary,
 )
-from hookline.model.wire import Call, Encoded
+from hookline.extending import Call, Encoded
 from tests.dialects.codewhale.hooks import (
     HELLO,
     agent_with,

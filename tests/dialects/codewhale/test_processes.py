@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.model.payloads import Prompt
+from hookline.events import Prompt
 from tests.dialects.codewhale.hooks import HELLO, agent_with, bash, entry, says
 from tests.dialects.codewhale.test_observers import MOMENTS
 

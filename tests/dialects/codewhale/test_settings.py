@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from hookline.dialects.codewhale import CodeWhale, dialect
-from hookline.model.payloads import SessionStarted
+from hookline.events import SessionStarted
 from tests.dialects.codewhale.hooks import CONFIG, HELLO, PROJECT, agent_with, bash, entry, read_config, says
 from tests.dialects.hooked_agent import lines_and_codes, read_hooks
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from hookline import Outcome
 from hookline.dialects.codewhale.shell_env import read_lines, write_lines
-from hookline.model.outcome import Outcome
-from hookline.model.payloads import ShellStart
+from hookline.events import ShellStart
 from tests.dialects.codewhale.hooks import agent_with, entry, read_config, variables
 from tests.dialects.hooked_agent import HookedAgent
 

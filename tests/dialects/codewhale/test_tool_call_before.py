@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
+from hookline import Outcome
 from hookline.dialects.codewhale import dialect
-from hookline.model.outcome import Outcome
-from hookline.model.raw import RawResult
-from hookline.model.wire import Call
+from hookline.extending import Call, RawResult
 from tests.dialects.codewhale.hooks import CONFIG, agent_with, bash, entry, says, variables
 from tests.dialects.hooked_agent import HookedAgent
 

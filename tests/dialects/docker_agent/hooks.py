@@ -6,14 +6,10 @@ from pathlib import Path
 from textwrap import dedent, indent
 from typing import Any
 
-from hookline.dialects.dialect import Reading
+from hookline import Outcome
 from hookline.dialects.docker_agent import DockerAgent, dialect
-from hookline.handlers.builtin import Builtin, standard_builtins
-from hookline.handlers.registry import Handler, standard_handlers
+from hookline.extending import Builtin, Call, Handler, Reading, Run, standard_builtins, standard_handlers
 from hookline.model import payloads as p
-from hookline.model.outcome import Outcome
-from hookline.model.run import Run
-from hookline.model.wire import Call
 from tests.dialects.hooked_agent import HookedAgent, read_hooks
 
 TOOL = p.ToolCall(tool_name="shell", tool_input={"cmd": "ls", "cwd": "."}, tool_use_id="call_1")

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from hookline.handlers.builtin import Builtin
-from hookline.model.outcome import Outcome, Vote
+from hookline import Outcome
+from hookline.extending import Builtin
+from hookline.model.outcome import Vote
 from tests.dialects.docker_agent.hooks import (
     PAYLOADS,
     TOOL,

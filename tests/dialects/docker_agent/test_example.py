@@ -9,7 +9,7 @@ from hookline.dialects.docker_agent import dialect
 from hookline.dialects.docker_agent.payload import EVENT_KEYS
 from hookline.dialects.docker_agent.settings import FIELDS, GROUP_FIELDS, READ_BY
 from hookline.documents.document import read_document
-from hookline.model.payloads import PermissionAsked, ToolCall
+from hookline.events import PermissionAsked, ToolCall
 from tests.dialects.docker_agent.hooks import EXTRA, PAYLOADS, handlers
 from tests.dialects.hooked_agent import HookedAgent, read_hooks
 

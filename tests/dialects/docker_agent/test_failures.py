@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from hookline import Engine
+from hookline import Engine, Outcome
 from hookline.dialects.docker_agent import dialect
-from hookline.model.outcome import Edit, Outcome
+from hookline.model.outcome import Edit
 from tests.dialects.docker_agent.hooks import (
     PAYLOADS,
     TOOL,

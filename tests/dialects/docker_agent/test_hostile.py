@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hookline import ConfigError, Outcome
 from hookline.dialects.docker_agent import dialect
 from hookline.dialects.docker_agent.payload import KEYS
-from hookline.model.errors import ConfigError
-from hookline.model.events import May
-from hookline.model.outcome import Outcome, Vote
-from hookline.model.raw import Broke, Exited, Replied, Returned
+from hookline.events import May
+from hookline.extending import Broke, Exited, Replied, Returned
+from hookline.model.outcome import Vote
 from tests.dialects.docker_agent.hooks import PAYLOADS, a_call, command
 
 WIRE = dialect().wire

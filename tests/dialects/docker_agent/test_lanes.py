@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from hookline import Engine
+from hookline import Engine, Outcome
 from hookline.dialects.docker_agent import dialect
+from hookline.events import PRE_TOOL_USE, STOP
 from hookline.model import payloads as p
 from hookline.model.errors import UnknownEventError
-from hookline.model.events import PRE_TOOL_USE, STOP
-from hookline.model.outcome import Outcome
 from tests.dialects.docker_agent.hooks import (
     PAYLOADS,
     TOOL,

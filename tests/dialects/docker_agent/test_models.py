@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from hookline import Outcome
 from hookline.dialects.docker_agent.templates import TemplateError, template
-from hookline.model.outcome import Outcome
 from tests.dialects.docker_agent.hooks import (
     PAYLOADS,
     TOOL,

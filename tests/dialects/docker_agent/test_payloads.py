@@ -7,12 +7,12 @@ from typing import Any
 import msgspec
 import pytest
 
+from hookline import ConfigError
 from hookline.dialects.docker_agent import dialect
+from hookline.events import POST_TOOL_USE_FAILURE
+from hookline.extending import Call, Scene
 from hookline.model import payloads as p
-from hookline.model.errors import ConfigError, UnknownEventError
-from hookline.model.events import POST_TOOL_USE_FAILURE
-from hookline.model.scene import Scene
-from hookline.model.wire import Call
+from hookline.model.errors import UnknownEventError
 from tests.dialects.docker_agent.hooks import EXTRA, PAYLOADS, TOOL, a_call, command, fire, seen
 
 #: What each event says beside session_id, cwd, hook_event_name and agent_name.

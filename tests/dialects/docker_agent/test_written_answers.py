@@ -5,20 +5,11 @@ from typing import Any
 
 import pytest
 
+from hookline import Outcome
 from hookline.dialects.docker_agent import dialect
-from hookline.model.events import May
-from hookline.model.outcome import (
-    Answer,
-    ContextItem,
-    Edit,
-    Halt,
-    Message,
-    Outcome,
-    PermissionUpdate,
-    Vote,
-)
-from hookline.model.raw import Exited
-from hookline.model.wire import HookReply
+from hookline.events import May
+from hookline.extending import Exited, HookReply
+from hookline.model.outcome import Answer, ContextItem, Edit, Halt, Message, PermissionUpdate, Vote
 from tests.dialects.docker_agent.hooks import PAYLOADS, a_call
 
 DIALECT = dialect()

@@ -8,7 +8,7 @@ from typing import Any
 
 from hookline.dialects.gencode import dialect
 from hookline.dialects.gencode.events import ROWS
-from hookline.handlers.registry import Handler
+from hookline.extending import Handler
 from hookline.model import payloads as p
 from tests.dialects.hooked_agent import File, HookedAgent
 

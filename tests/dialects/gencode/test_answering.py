@@ -3,22 +3,12 @@ from typing import Any
 
 import pytest
 
+from hookline import Outcome
 from hookline.dialects.gencode import dialect
 from hookline.dialects.gencode.events import ROWS, may_at
-from hookline.model.events import May
-from hookline.model.outcome import (
-    Answer,
-    ContextItem,
-    Edit,
-    Halt,
-    Message,
-    Outcome,
-    PermissionUpdate,
-    Vote,
-)
-from hookline.model.raw import Exited
-from hookline.model.scene import Scene
-from hookline.model.wire import Call, Decoded, HookReply
+from hookline.events import May
+from hookline.extending import Call, Decoded, Exited, HookReply, Scene
+from hookline.model.outcome import Answer, ContextItem, Edit, Halt, Message, PermissionUpdate, Vote
 from tests.dialects.gencode.hooks import PAYLOADS
 
 EVERYTHING = Outcome(

@@ -3,7 +3,8 @@ from typing import Any
 
 import pytest
 
-from hookline.model.outcome import Outcome, PermissionUpdate
+from hookline import Outcome
+from hookline.model.outcome import PermissionUpdate
 from tests.dialects.gencode.hooks import PAYLOADS, agent_with_hooks, bash, prints, says
 from tests.dialects.hooked_agent import HookedAgent
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from hookline import Outcome
+from hookline.extending import Handler, standard_handlers
 from hookline.handlers.agent import AgentRun, AgentTool, Step, ToolOutput
-from hookline.handlers.registry import Handler, standard_handlers
-from hookline.model.outcome import Outcome
 from tests.dialects.gencode.hooks import agent_with_hooks, bash, says
 from tests.dialects.hooked_agent import HookedAgent
 from tests.handlers.servers import Answer, Server, response, serving

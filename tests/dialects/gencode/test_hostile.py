@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hookline import ConfigError
 from hookline.dialects.gencode import dialect
-from hookline.model.errors import ConfigError, UnknownEventError
-from hookline.model.raw import Broke, Exited, Replied, Returned
-from hookline.model.scene import Scene
-from hookline.model.wire import Call, Decoded
+from hookline.extending import Broke, Call, Decoded, Exited, Replied, Returned, Scene
+from hookline.model.errors import UnknownEventError
 from tests.dialects.gencode.hooks import PAYLOADS
 from tests.dialects.hooked_agent import read_hooks
 

@@ -5,7 +5,7 @@ from typing import cast
 import pytest
 
 from hookline.dialects.gencode import dialect
-from hookline.handlers.command import CommandSpec
+from hookline.extending import CommandSpec
 from tests.dialects.hooked_agent import File, HookedAgent, lines_and_codes, read_hooks
 
 

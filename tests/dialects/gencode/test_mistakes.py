@@ -8,7 +8,7 @@ import pytest
 from hookline.dialects.gencode import dialect
 from hookline.dialects.gencode.events import ROWS
 from hookline.dialects.gencode.settings import COMMON, KINDS
-from hookline.handlers.registry import standard_handlers
+from hookline.extending import standard_handlers
 from tests.dialects.gencode.hooks import HERE, agent_with, project_file
 from tests.dialects.gencode.test_handlers import Model, Runner
 from tests.dialects.hooked_agent import lines_and_codes, read_hooks

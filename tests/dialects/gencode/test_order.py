@@ -6,7 +6,7 @@ import pytest
 
 from hookline import Engine
 from hookline.dialects.gencode import dialect
-from hookline.model.events import PRE_TOOL_USE, SESSION_START
+from hookline.events import PRE_TOOL_USE, SESSION_START
 from hookline.model.outcome import GO_ON
 from tests.dialects.gencode.hooks import PAYLOADS, WAITED, agent_with, agent_with_hooks, bash, prints, says
 from tests.waiting import wait_until, waits_for

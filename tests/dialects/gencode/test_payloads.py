@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
+from hookline import ConfigError
 from hookline.dialects.gencode import dialect
 from hookline.dialects.gencode.events import ROWS
+from hookline.extending import Call, Scene
 from hookline.model import payloads as p
-from hookline.model.errors import ConfigError, UnknownEventError
-from hookline.model.scene import Scene
-from hookline.model.wire import Call
+from hookline.model.errors import UnknownEventError
 from tests.dialects.gencode.hooks import PAYLOADS, agent_with, agent_with_hooks, bash
 
 SCENE: dict[str, Any] = {

@@ -5,11 +5,9 @@ from typing import Any
 
 from hookline.dialects.native.events import NativePolicies
 from hookline.dialects.native.wire import NativeWire
+from hookline.events import EVENTS, EventSpec
+from hookline.extending import Call, Hook, Scene
 from hookline.model import payloads as p
-from hookline.model.events import EVENTS, EventSpec
-from hookline.model.hook import Hook
-from hookline.model.scene import Scene
-from hookline.model.wire import Call
 
 WIRE = NativeWire()
 POLICIES = NativePolicies(EVENTS.values())

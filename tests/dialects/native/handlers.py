@@ -2,21 +2,28 @@
 
 from typing import Any
 
-from hookline.dialects.dialect import Layer, Place, Reading, Tools
 from hookline.dialects.native import dialect
 from hookline.documents.document import Document
+from hookline.events import EVENTS, event_table
+from hookline.extending import (
+    Broke,
+    Call,
+    Handler,
+    Layer,
+    Place,
+    RawResult,
+    Reading,
+    Tools,
+    standard_builtins,
+)
 from hookline.handlers.agent import AgentHandler
-from hookline.handlers.builtin import BuiltinHandler, standard_builtins
+from hookline.handlers.builtin import BuiltinHandler
 from hookline.handlers.http.handler import HttpHandler
 from hookline.handlers.mcp_tool import McpToolHandler
 from hookline.handlers.prompt import PromptHandler
-from hookline.handlers.registry import Handler
 from hookline.matching.patterns import Patterns
 from hookline.matching.shell import ShellReader
-from hookline.model.events import EVENTS, event_table
 from hookline.model.hook import Scope
-from hookline.model.raw import Broke, RawResult
-from hookline.model.wire import Call
 
 
 class NoProcess:

@@ -3,7 +3,8 @@ from typing import Any
 
 import pytest
 
-from hookline.model.events import (
+from hookline import Outcome, deny
+from hookline.events import (
     CWD_CHANGED,
     ELICITATION,
     EVENTS,
@@ -22,11 +23,11 @@ from hookline.model.events import (
     WORKTREE_CREATE,
     EventSpec,
     May,
+    Payload,
 )
-from hookline.model.outcome import GO_ON, Halt, Message, Outcome, PermissionUpdate, Vote, deny
-from hookline.model.payloads import Payload
-from hookline.model.raw import Exited, Replied, Returned
-from hookline.model.wire import NOTHING_SAID, Decoded
+from hookline.extending import Decoded, Exited, Replied, Returned
+from hookline.model.outcome import GO_ON, Halt, Message, PermissionUpdate, Vote
+from hookline.model.wire import NOTHING_SAID
 from tests.dialects.native.calls import WIRE, call
 
 

@@ -4,16 +4,12 @@ from typing import Any
 
 import pytest
 
-from hookline.dialects.dialect import Reading
 from hookline.documents.document import Format, read_document
+from hookline.events import EVENTS, EventSpec, May, ToolCall
+from hookline.extending import CommandSpec, Hook, Reading, Scene
 from hookline.handlers.agent import AgentSpec
 from hookline.handlers.builtin import BuiltinSpec
-from hookline.handlers.command import CommandSpec
 from hookline.handlers.http.handler import HttpSpec
-from hookline.model.events import EVENTS, EventSpec, May
-from hookline.model.hook import Hook
-from hookline.model.payloads import ToolCall
-from hookline.model.scene import Scene
 from tests.dialects.native.handlers import NoProcess, read_file
 
 

@@ -1,7 +1,7 @@
 import pytest
 
-from hookline.model.events import PRE_TOOL_USE, SESSION_START, STOP, USER_PROMPT_SUBMIT
-from hookline.model.raw import Broke, Detached, Exited
+from hookline.events import PRE_TOOL_USE, SESSION_START, STOP, USER_PROMPT_SUBMIT
+from hookline.extending import Broke, Detached, Exited
 from hookline.model.wire import NOTHING_SAID
 from tests.dialects.native.calls import WIRE, call
 from tests.dialects.native.hostile import STDERRS, STDOUTS

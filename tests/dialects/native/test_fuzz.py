@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookline.model.events import EVENTS, PRE_TOOL_USE
+from hookline.events import EVENTS, PRE_TOOL_USE
+from hookline.extending import Exited, RawResult, Replied
 from hookline.model.policy import CAUSES
-from hookline.model.raw import Exited, RawResult, Replied
 from tests.dialects.native.calls import WIRE, call
 from tests.dialects.native.hostile import hostile_outputs
 

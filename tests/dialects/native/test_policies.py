@@ -1,9 +1,9 @@
 import pytest
 
 from hookline.dialects.native.events import NativePolicies
-from hookline.model.events import EVENTS, EventSpec, May
-from hookline.model.payloads import Payload
-from hookline.model.policy import CAUSES, Limit, Policy
+from hookline.events import EVENTS, EventSpec, May, Payload
+from hookline.extending import Policy
+from hookline.model.policy import CAUSES, Limit
 from tests.dialects.native.calls import POLICIES
 
 

@@ -1,8 +1,8 @@
 import pytest
 
-from hookline.model.events import PRE_TOOL_USE, SESSION_START, STOP
-from hookline.model.raw import Broke, Replied
-from hookline.model.wire import NOTHING_SAID, Decoded
+from hookline.events import PRE_TOOL_USE, SESSION_START, STOP
+from hookline.extending import Broke, Decoded, Replied
+from hookline.model.wire import NOTHING_SAID
 from tests.dialects.native.calls import WIRE, call
 
 

@@ -4,12 +4,10 @@ from typing import Any, cast
 
 import pytest
 
-from hookline.config.engine import Engine
+from hookline import Engine, Outcome
 from hookline.config.load import Loader
 from hookline.dialects.registry import home_dialect
-from hookline.handlers.registry import standard_handlers
-from hookline.model.outcome import Outcome
-from hookline.model.run import Run
+from hookline.extending import Run, standard_handlers
 from tests.scenarios import Scenario, parsed_scenario, payload_document, read_scenario
 
 SCENARIOS = sorted((Path(__file__).parent / "scenarios").glob("*.txt"))

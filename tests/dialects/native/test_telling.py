@@ -7,11 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from hookline import ConfigError, Outcome, rewrite
 from hookline.dialects.family.wire import PayloadError
 from hookline.dialects.native.wire import NativeWire
-from hookline.model import payloads as p
-from hookline.model.errors import ConfigError, UnknownEventError
-from hookline.model.events import (
+from hookline.events import (
     EVENTS,
     FILE_CHANGED,
     PRE_TOOL_USE,
@@ -21,8 +20,10 @@ from hookline.model.events import (
     EventSpec,
     May,
 )
-from hookline.model.outcome import Edit, Outcome, rewrite
-from hookline.model.scene import Scene
+from hookline.extending import Scene
+from hookline.model import payloads as p
+from hookline.model.errors import UnknownEventError
+from hookline.model.outcome import Edit
 from tests.dialects.native.calls import WIRE, call, payload_for
 
 

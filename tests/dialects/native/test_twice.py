@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from hookline.dialects.dialect import Reading
 from hookline.documents.document import Format, read_document
-from hookline.model.events import EVENTS
-from hookline.model.hook import Hook
+from hookline.events import EVENTS
+from hookline.extending import Hook, Reading
 from tests.dialects.native.handlers import read_file
 
 GUARD = '{"hooks": [{"command": "exit 2"}]}'

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from hookline.dialects.dialect import Reading
 from hookline.dialects.reasonix import dialect
+from hookline.extending import Reading
 from hookline.model import payloads as p
 from tests.dialects.hooked_agent import File, HookedAgent, read_hooks
 

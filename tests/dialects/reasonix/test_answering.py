@@ -6,21 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hookline import Outcome
 from hookline.dialects.reasonix import dialect
+from hookline.extending import Call, Exited, HookReply, Scene
 from hookline.model.errors import UnknownEventError
-from hookline.model.outcome import (
-    Answer,
-    ContextItem,
-    Edit,
-    Halt,
-    Message,
-    Outcome,
-    PermissionUpdate,
-    Vote,
-)
-from hookline.model.raw import Exited
-from hookline.model.scene import Scene
-from hookline.model.wire import Call, HookReply
+from hookline.model.outcome import Answer, ContextItem, Edit, Halt, Message, PermissionUpdate, Vote
 from tests.dialects.reasonix.hooks import PAYLOADS, agent_with_hook
 
 GATES = ("TurnStart", "UserPromptSubmit", "PreModelCall", "PreToolUse", "TurnEnd")

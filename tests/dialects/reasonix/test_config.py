@@ -6,10 +6,7 @@ import pytest
 
 from hookline import Engine
 from hookline.dialects.reasonix import dialect
-from hookline.engine.run_hook import Admission
-from hookline.handlers.command import CommandSpec
-from hookline.model.hook import Hook
-from hookline.model.run import Run
+from hookline.extending import Admission, CommandSpec, Hook, Run
 from tests.dialects.hooked_agent import lines_and_codes, read_hooks
 from tests.dialects.reasonix.hooks import (
     GLOBAL,

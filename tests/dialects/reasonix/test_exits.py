@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from hookline.dialects.reasonix import dialect
+from hookline.extending import Broke, Exited, standard_handlers
 from hookline.handlers.command import CommandHandler
 from hookline.handlers.process.pool import Processes
-from hookline.handlers.registry import standard_handlers
-from hookline.model.raw import Broke, Exited
 from tests.dialects.hooked_agent import HookedAgent
 from tests.dialects.reasonix.hooks import (
     GLOBAL,

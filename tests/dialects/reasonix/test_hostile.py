@@ -9,14 +9,12 @@ from hypothesis import given
 from hypothesis import settings as fuzz
 from hypothesis import strategies as st
 
+from hookline import HooklineError, Outcome
 from hookline.dialects.reasonix import dialect
 from hookline.dialects.reasonix.payload import KEYS
 from hookline.dialects.reasonix.settings import FIELDS
-from hookline.model.errors import HooklineError
-from hookline.model.outcome import ContextItem, Outcome, Vote
-from hookline.model.raw import Exited
-from hookline.model.scene import Scene
-from hookline.model.wire import Call
+from hookline.extending import Call, Exited, Scene
+from hookline.model.outcome import ContextItem, Vote
 from tests.dialects.reasonix.hooks import PAYLOADS, read_settings
 
 KNOWN = sorted({key.name for keys in KEYS.values() for key in keys})

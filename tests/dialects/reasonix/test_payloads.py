@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from hookline import ConfigError
 from hookline.dialects.reasonix import dialect
+from hookline.extending import Call, Scene
 from hookline.model import payloads as p
-from hookline.model.errors import ConfigError, UnknownEventError
-from hookline.model.scene import Scene
-from hookline.model.wire import Call
+from hookline.model.errors import UnknownEventError
 from tests.dialects.reasonix.hooks import PAYLOADS, agent_with_hook
 
 CALL = {"toolName": "bash", "toolArgs": {"command": "ls"}}

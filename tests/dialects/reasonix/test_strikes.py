@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hookline.model.payloads import ModelRequest, TurnAnswer, TurnBegun
+from hookline.events import ModelRequest, TurnAnswer, TurnBegun
 from tests.dialects.hooked_agent import HookedAgent
 from tests.dialects.reasonix.hooks import agent_with, message_texts
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from hookline import Outcome
 from hookline.dialects.reasonix.wire import Marked, read_markers
-from hookline.model.outcome import ContextItem, Outcome
-from hookline.model.payloads import TurnAnswer
+from hookline.events import TurnAnswer
+from hookline.model.outcome import ContextItem
 from tests.dialects.reasonix.hooks import DATA, PAYLOADS, agent_with, agent_with_hook, message_texts
 
 

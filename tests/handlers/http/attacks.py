@@ -12,8 +12,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from hookline.extending import Broke, RawResult, Replied
 from hookline.handlers.http.handler import HttpHandler, HttpRules, HttpSpec
-from hookline.model.raw import Broke, RawResult, Replied
 from tests.handlers.calls import call_with
 from tests.handlers.servers import Server, response, serving
 

@@ -5,8 +5,8 @@ import socket
 
 import pytest
 
+from hookline.extending import Broke, Replied
 from hookline.handlers.http.handler import HttpHandler, HttpRules, HttpSpec
-from hookline.model.raw import Broke, Replied
 from tests.handlers.calls import finished
 from tests.handlers.http import attacks
 from tests.handlers.http.attacks import ANY_HTTP, handling, posted, watched_connects

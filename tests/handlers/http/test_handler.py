@@ -14,9 +14,9 @@ from typing import Any
 import anyio
 import pytest
 
+from hookline.extending import Broke, RawResult, Replied
 from hookline.handlers.deadline import bounded
 from hookline.handlers.http.handler import HttpHandler, HttpSpec
-from hookline.model.raw import Broke, RawResult, Replied
 from tests.handlers.calls import call_with, finished
 from tests.handlers.http.attacks import handling, posted
 from tests.handlers.servers import Answer, Seen, response, serving

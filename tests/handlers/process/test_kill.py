@@ -25,11 +25,11 @@ from bench.process_scenes import (
     shell,
     with_mark,
 )
+from hookline.extending import Broke, Exited
 from hookline.handlers.process import procfs
 from hookline.handlers.process.exit_watch import PidfdWatch, WaiterThread
 from hookline.handlers.process.pool import Processes, Slots
 from hookline.handlers.process.run import Bounds, ProcessRun
-from hookline.model.raw import Broke, Exited
 from tests.waiting import until, wait_until
 
 

@@ -2,9 +2,9 @@
 
 import asyncio
 
+from hookline.extending import Exited, RawResult
 from hookline.handlers.process.pool import Processes
 from hookline.handlers.process.run import Bounds, Listeners
-from hookline.model.raw import Exited, RawResult
 
 
 def test_listeners_hear_more_than_is_kept() -> None:

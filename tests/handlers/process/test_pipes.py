@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from bench.process_scenes import ROOT, floods, held_pipes, living, said, shell, unread_stdin, with_mark
+from hookline.extending import Broke, Detached, Exited, RawResult
 from hookline.handlers.process.pool import Processes
 from hookline.handlers.process.run import Bounds
-from hookline.model.raw import Broke, Detached, Exited, RawResult
 from tests.waiting import wait_until
 
 

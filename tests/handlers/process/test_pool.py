@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from bench.process_scenes import said, shell
+from hookline.extending import Broke, Exited
 from hookline.handlers.process.pool import Processes, Slots
-from hookline.model.raw import Broke, Exited
 
 
 def test_slots_are_given_in_the_order_they_were_asked_for() -> None:

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from bench.process_scenes import ROOT
+from hookline.extending import Broke, Exited, RawResult
 from hookline.handlers.process.pool import Processes
 from hookline.handlers.process.spawn import find_program
-from hookline.model.raw import Broke, Exited, RawResult
 
 PATH = {"PATH": "/usr/bin:/bin"}
 
