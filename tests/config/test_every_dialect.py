@@ -164,7 +164,7 @@ def test_every_managed_place_is_known_to_the_registry() -> None:
     for listed in standard_dialects().values():
         for place in listed.build().places("/p", {"HOME": "/h"}):
             if place.scope == "managed":
-                assert place.file.startswith(listed.files)
+                assert place.file.startswith(listed.system_paths)
 
 
 def test_a_healthy_file_of_one_agent_gets_no_complaints_from_another(project: Path) -> None:
