@@ -3,11 +3,15 @@
 import re
 import string
 
+from hookline.dialects.family.settings import EVERYTHING, Matching, Note
+from hookline.matching.matchers import regex_or_names
+from hookline.matching.patterns import Patterns
 from hookline.matching.tool_rules import looks_like_tool_pattern
+from hookline.model.errors import PatternError
 
 #: A text of these is a name, or several joined by |: it needs no regular expression to mean the same.
 PLAIN = frozenset(string.ascii_letters + string.digits + "_-|")
-DEAD = "the matcher can never match: it is a regular expression, and no tool has such a name"
+_DEAD = "the matcher can never match: it is a regular expression, and no tool has such a name"
 
 #: A star that repeats the letter before it, where "anything" was meant.
 _GLOB = re.compile(r"[\w|-]*\w\*[\w|*-]*|\*[\w|*-]+")
@@ -16,6 +20,24 @@ _BLANK = re.compile(r"[,\s]")
 _COUNTS_AND_CLASSES = re.compile(r"\{[^}]*\}|\[[^\]]*\]")
 #: Where there is one of these, a regular expression was meant.
 _ANYTHING = re.compile(r"[\\.]")
+
+
+def read_tool_regex(text: str, patterns: Patterns, field: str = "matcher") -> Matching:
+    """Nothing or `*` is every tool. A pattern that cannot be read breaks its entries."""
+    if text.strip() in ("", "*"):
+        return EVERYTHING
+    try:
+        matcher = regex_or_names(text, patterns, anchored=True, plain=PLAIN)
+    except PatternError as error:
+        message = f"{field}: {error}"
+        return Matching(note=Note("bad-pattern", message, severity="error"), broken=message)
+    return Matching(matcher, note=dead_note(text))
+
+
+def dead_note(text: str) -> Note | None:
+    """What to say about a pattern that fits no tool."""
+    fix = meant_instead(text)
+    return None if fix is None else Note("dead-matcher", _DEAD, fix)
 
 
 def meant_instead(text: str) -> str | None:

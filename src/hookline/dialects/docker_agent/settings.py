@@ -20,13 +20,11 @@ from hookline.dialects.docker_agent.specs import VERDICT_SCHEMA, builtin_spec, c
 from hookline.dialects.docker_agent.templates import TemplateError
 from hookline.dialects.docker_agent.wire import DockerWire
 from hookline.dialects.family import settings as family
-from hookline.dialects.family.settings import EVERYTHING, Fields, Group, Kind, Matching, Note
-from hookline.dialects.tool_regex import DEAD, PLAIN, meant_instead
+from hookline.dialects.family.settings import Fields, Group, Kind, Matching
+from hookline.dialects.tool_regex import read_tool_regex
 from hookline.handlers.specs import BuiltinSpec
 from hookline.matching.conditions import joined
-from hookline.matching.matchers import regex_or_names
 from hookline.model.diagnostics import Path, Severity
-from hookline.model.errors import PatternError
 from hookline.model.events import May
 from hookline.model.hook import Condition, Hook, Waiting
 from hookline.model.policy import Reaction
@@ -346,15 +344,7 @@ class FileReader(family.FileReader):
     def read_matcher(self, own_event: DialectEvent, text: str) -> Matching:
         """A regular expression for the whole name of a tool; nothing or `*` is every tool."""
         del own_event
-        if text.strip() in ("", "*"):
-            return EVERYTHING
-        try:
-            matcher = regex_or_names(text, self.tools.patterns, anchored=True, plain=PLAIN)
-        except PatternError as error:
-            message = f"matcher: {error}"
-            return Matching(note=Note("bad-pattern", message, severity="error"), broken=message)
-        fix = meant_instead(text)
-        return Matching(matcher, note=None if fix is None else Note("dead-matcher", DEAD, fix))
+        return read_tool_regex(text, self.tools.patterns)
 
     def setting(self, key: str, value: str) -> str:
         return f"{key}: {value}"

@@ -15,7 +15,7 @@ from hookline.dialects.family import settings as family
 from hookline.dialects.family.settings import Fields, Kind, Matching, Note, labelled
 from hookline.dialects.gencode.events import NAME
 from hookline.dialects.report import command_label, shortened, url_label
-from hookline.dialects.tool_regex import DEAD, PLAIN, meant_instead
+from hookline.dialects.tool_regex import PLAIN, dead_note
 from hookline.handlers.specs import AgentSpec, CommandSpec, PromptSpec
 from hookline.matching.matchers import OneName, parse_matcher, regex_or_names
 from hookline.model.diagnostics import Path
@@ -179,8 +179,7 @@ def _doubt(
     impossible = family.never_matches(event, matcher, condition)
     if impossible is not None:
         return Note("dead-matcher", impossible)
-    fix = meant_instead(text) if event.subject == "tool_name" and condition is None else None
-    return None if fix is None else Note("dead-matcher", DEAD, fix)
+    return dead_note(text) if event.subject == "tool_name" and condition is None else None
 
 
 def read_layers(

@@ -13,11 +13,10 @@ from hookline.dialects.reasonix.claude_format import TOOL_NAMES
 from hookline.dialects.reasonix.events import NAME, TOOL_EVENTS, events_of
 from hookline.dialects.reasonix.wire import ClaudeFormatWire, ReasonixWire
 from hookline.dialects.report import command_label, shortened
-from hookline.dialects.tool_regex import DEAD, PLAIN, meant_instead
+from hookline.dialects.tool_regex import read_tool_regex
 from hookline.handlers.specs import CommandSpec
-from hookline.matching.matchers import OtherNames, regex_or_names
+from hookline.matching.matchers import OtherNames
 from hookline.model.diagnostics import Diagnostic, Path
-from hookline.model.errors import PatternError
 from hookline.model.hook import Hook, Scope
 
 FIELDS: Mapping[str, str] = MappingProxyType(
@@ -144,18 +143,10 @@ class FileReader(family.FileReader):
         ]
 
     def read_matcher(self, own_event: DialectEvent, text: str) -> Matching:
-        if text.strip() in ("", "*"):
-            return family.EVERYTHING
-        if own_event.name not in TOOL_EVENTS:
-            message = f"match is not read at {own_event.name}, so this hook runs every time"
-            return Matching(note=Note("unread-matcher", message, "remove match"))
-        try:
-            matcher = regex_or_names(text, self.tools.patterns, anchored=True, plain=PLAIN)
-        except PatternError as error:
-            message = f"match: {error}"
-            return Matching(note=Note("bad-pattern", message, severity="error"), broken=message)
-        fix = meant_instead(text)
-        return Matching(matcher, note=None if fix is None else Note("dead-matcher", DEAD, fix))
+        if text.strip() in ("", "*") or own_event.name in TOOL_EVENTS:
+            return read_tool_regex(text, self.tools.patterns, "match")
+        message = f"match is not read at {own_event.name}, so this hook runs every time"
+        return Matching(note=Note("unread-matcher", message, "remove match"))
 
 
 def read_layers(
