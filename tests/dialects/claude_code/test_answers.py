@@ -76,6 +76,13 @@ def test_values_that_hooks_supply() -> None:
     assert start.ignored == ("hookSpecificOutput.sessionTitle",)
 
 
+def test_a_field_that_explains_an_ignored_one_is_not_named_beside_it() -> None:
+    denied = specific("Stop", permissionDecision="deny", permissionDecisionReason="x")
+    assert denied.ignored == ("hookSpecificOutput.permissionDecision",)
+    answered = specific("Stop", action="accept", content={"a": "b"})
+    assert answered.ignored == ("hookSpecificOutput.action",)
+
+
 def test_a_worktree_is_the_last_line_and_any_failure_is_a_no() -> None:
     assert exited("WorktreeCreate", "making it\n\x1b[32m/srv/x\x1b[0m\n\n").outcome.answer == "/srv/x"
     assert exited("WorktreeCreate", "/srv/x", "broken", code=1).outcome.reason == "broken"

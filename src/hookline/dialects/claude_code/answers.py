@@ -7,7 +7,15 @@ from typing import Any, Final, cast
 import msgspec
 
 from hookline.dialects.claude_code.events import ROWS, Row
-from hookline.dialects.family.answers import DECISION, TOP, AnswerReader, AnswerWriter, Field, Object
+from hookline.dialects.family.answers import (
+    DECISION,
+    SPECIFIC,
+    TOP,
+    AnswerReader,
+    AnswerWriter,
+    Field,
+    Object,
+)
 from hookline.dialects.family.wire import UnreadableError
 from hookline.dialects.json_text import whole_text
 from hookline.documents.document import misshaped
@@ -42,7 +50,7 @@ class Reader(AnswerReader):
         return super().outcome()
 
     def unknown(self, where: str, key: str, value: Any) -> None:
-        if where or key not in _NOT_FOR_THE_MODEL:
+        if key not in (_READ_WITH_ANOTHER if where == SPECIFIC else _NOT_FOR_THE_MODEL):
             super().unknown(where, key, value)
 
     def go_on(self, value: bool, holder: Object) -> None:
@@ -130,6 +138,8 @@ _UNUSED_FLAG: Final = Field("true or false", unused=True)
 
 #: For the client's screen, or read with another field.
 _NOT_FOR_THE_MODEL: Final = frozenset({"async", "asyncTimeout"})
+#: Says more about another field: where that one is ignored, it is enough to name that one.
+_READ_WITH_ANOTHER: Final = frozenset({"permissionDecisionReason", "content"})
 TOP_FIELDS: Final[Mapping[str, Field]] = MappingProxyType(
     {
         "continue": Field("true or false", Reader.go_on),
