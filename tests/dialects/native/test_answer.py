@@ -203,7 +203,7 @@ def test_a_reason_without_a_decision_is_listed():
 @pytest.mark.parametrize(
     ("document", "named"),
     [
-        ({"decision": "deny"}, "decision is 'deny', not one of approve, block"),
+        ({"decision": "deny"}, "decision is 'deny', not approve or block"),
         ({"decision": 3}, "decision is a number, not text"),
         ({"continue": "false"}, "continue is text, not true or false"),
         ({"ok": 0}, "ok is a number, not true or false"),

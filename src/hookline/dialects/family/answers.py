@@ -112,7 +112,7 @@ class AnswerReader(OutcomeBuilder):
         if instead is not None:
             raise UnreadableError(f"{name} is {instead}")
         if field.choices and value not in field.choices:
-            raise UnreadableError(f"{name} is {str(value)[:40]!r}, not one of {', '.join(field.choices)}")
+            raise UnreadableError(f"{name} is {str(value)[:40]!r}, not {' or '.join(field.choices)}")
 
     def unknown(self, where: str, key: str, value: Any) -> None:  # noqa: ARG002 for overrides
         self.ignored.append(f"{where}{key}"[:80])

@@ -193,8 +193,7 @@ class EntryReader:
             message = f"{key} is not read by {self.kind} hooks"
             self.say("warning", "unread-field", message, key, fix=f"remove {key}")
         else:
-            close = nearest(key, [*self.common, *kind.fields])
-            fix = f"did you mean {close}?" if close else None
+            fix = self.file.report.meant(key, [*self.common, *kind.fields])
             message = f"no field is called {key!r}, so it is ignored"
             self.say("warning", "unknown-field", message, key, fix=fix)
 
