@@ -213,7 +213,7 @@ def test_given_bytes_leave_no_descriptor_behind() -> None:
             await handler.run(command_call(CommandSpec("x", args=()), script=b"#!/bin/sh\nexit 0\n"))
             await handler.run(command_call(CommandSpec("x", args=()), script=b"no program"))
             before = before or len(os.listdir("/proc/self/fd"))
-        assert len(os.listdir("/proc/self/fd")) == before
+        assert len(os.listdir("/proc/self/fd")) <= before
         await handler.close()
 
     asyncio.run(main())

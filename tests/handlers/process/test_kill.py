@@ -268,7 +268,7 @@ def test_one_runner_serves_one_loop_after_another_and_ends_what_a_closed_loop_le
     asyncio.run(leave_one())
     asyncio.run(processes.close())
     assert (processes.alive, living(mark)) == (0, [])
-    assert len(os.listdir("/proc/self/fd")) == fds
+    assert len(os.listdir("/proc/self/fd")) <= fds
 
 
 def test_an_engine_that_is_killed_takes_its_hooks_along() -> None:
