@@ -151,11 +151,14 @@ class DockerEvents:
         self.by_name: Mapping[str, DialectEvent] = {
             moment.row.name: moment.own_event for moment in self.moments if not moment.row.again
         }
+        self._of: dict[tuple[str, bool], list[Moment]] = {}
+        for moment in self.moments:
+            self._of.setdefault((moment.row.name, moment.row.preempts), []).append(moment)
         self._order = {moment.own_event.policy: order for order, moment in enumerate(self.moments)}
 
     def of(self, name: str, *, preempts: bool = False) -> list[Moment]:
         """Where the hooks of a name run; those that preempt auto-approval have a moment of their own."""
-        return [each for each in self.moments if each.row.name == name and each.row.preempts == preempts]
+        return self._of.get((name, preempts), [])
 
     def takes_matchers(self, name: str) -> bool:
         return any(moment.row.tools for moment in self.moments if moment.row.name == name)

@@ -115,7 +115,11 @@ class EntryReader(family.EntryReader):
 
     def __init__(self, file: "FileReader", group: MomentGroup, entry: Fields, path: Path) -> None:
         # An empty type is a missing one.
-        given = {key: value for key, value in entry.items() if key != "type" or value != ""}
+        given = (
+            {key: value for key, value in entry.items() if key != "type"}
+            if entry.get("type") == ""
+            else entry
+        )
         super().__init__(file, group, given, path)
         self.kinds = file.kinds
         self._broken: str | None = None

@@ -66,7 +66,9 @@ def expanded(text: str, environ: Mapping[str, str]) -> str:
 
 def _directory(fields: Mapping[str, Any], environ: Mapping[str, str]) -> str | None:
     """`working_dir`; in a path `~`, `$X` and `${X}` count as well."""
-    path = expanded(fields.get("working_dir", ""), environ)
+    if not fields.get("working_dir"):
+        return None
+    path = expanded(fields["working_dir"], environ)
     path = _SHELL_VARIABLE.sub(lambda found: environ.get(found[1] or found[2], ""), path)
     home = environ.get("HOME")
     if home and (path == "~" or path.startswith("~/")):

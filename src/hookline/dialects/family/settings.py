@@ -20,6 +20,8 @@ from hookline.model.wire import Wire
 
 Fields = Mapping[str, Any]  # an object of a settings file, for example an entry
 
+#: The usual type of a shape, tried before the whole test.
+_TYPES: Mapping[str | None, type] = {"text": str, "a number": int, "true or false": bool}
 #: No timeout is longer: a year.
 LONGEST_TIMEOUT = 31_536_000
 
@@ -171,7 +173,7 @@ class EntryReader:
         shapes, fields = self.file.shapes(self, kind), self.fields
         for key, value in self.entry.items():
             shape = shapes.get(key) or ("anything" if kind.open else None)
-            if shape == "text" and type(value) is str:  # most are
+            if shape in _TYPES and type(value) is _TYPES[shape]:  # most are
                 fields[key] = value
             elif shape is None:
                 self.unread(key, kind)
