@@ -26,6 +26,8 @@ TOOLS: Final = (
     "TodoWrite", "WebFetch", "WebSearch", "Write",
 )  # fmt: skip
 
+_BY_LOWER_CASE: Final = {tool.lower(): tool for tool in TOOLS}
+
 #: Group syntax that other engines know and JavaScript refuses.
 _NOT_JAVASCRIPT: Final = re.compile(r"\(\?(?:[a-zA-Z-]+\)|P[<=>])")
 _LOOKAHEADS: Final = ("(?=", "(?!")
@@ -170,7 +172,7 @@ def _dead_tool_matcher(text: str, matcher: Matcher) -> tuple[str, str | None] | 
         name = inner.name
         if name.startswith("mcp__") and name.count("__") == 1:
             return f"no tool is called {name!r}: a name matches a whole name", f"{name}__.*"
-        spelling = next((tool for tool in TOOLS if tool != name and tool.lower() == name.lower()), None)
+        spelling = None if name in TOOLS else _BY_LOWER_CASE.get(name.lower())
         return (f"no tool is called {name!r}: case counts", f"write {spelling}") if spelling else None
     if not isinstance(inner, RegexMatcher):
         return None
