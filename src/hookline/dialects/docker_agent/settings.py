@@ -126,19 +126,31 @@ class EntryReader(family.EntryReader):
 
     def hooks(self) -> Sequence[Hook]:
         """One for each moment of its event."""
-        owner = self.file.owner
-        return [
+        found, others = super().hooks(), self.group.moments[1:]
+        if not others:
+            return found
+        again = [
             replace(
                 hook,
                 event=moment.own_event.event,
                 policy=moment.own_event.policy,
-                wire=owner.wire(self.fields.get("strict_output", False)),
-                condition=joined(moment.row.when, owner.condition),
-                on_failure=None if moment.row.closed else hook.on_failure,
+                condition=joined(moment.row.when, self.file.owner.condition),
+                on_failure=self._reaction(moment),
             )
-            for hook in super().hooks()
-            for moment in self.group.moments
+            for hook in found
+            for moment in others
         ]
+        return [*found, *again]
+
+    def hook(self, kind: Kind) -> Hook | None:
+        self.wire = self.file.owner.wire(self.fields.get("strict_output", False))
+        return super().hook(kind)
+
+    def condition(self) -> Condition | None:
+        return joined(self.group.moments[0].row.when, self.file.owner.condition)
+
+    def _reaction(self, moment: Moment) -> Reaction | None:
+        return None if moment.row.closed else _REACTIONS.get(self.fields.get("on_error", ""))
 
     def say(
         self, severity: Severity, code: str, message: str, *path: str | int, fix: str | None = None
@@ -202,8 +214,8 @@ class EntryReader(family.EntryReader):
 
     def details(self, waiting: Waiting) -> dict[str, Any]:
         del waiting
-        reaction = _REACTIONS.get(self.fields.get("on_error", ""))
-        return {"on_failure": reaction, "identity": identity_of(self.fields, self.file.owner.name)}
+        identity = identity_of(self.fields, self.file.owner.name)
+        return {"on_failure": self._reaction(self.group.moments[0]), "identity": identity}
 
     def timeout(self) -> float:
         if self.fields.get("timeout") == 0:
@@ -302,7 +314,8 @@ class FileReader(family.FileReader):
         if not isinstance(groups, list):
             message = f"{own_event.name} is not a list of hooks"
             return self.refuse(own_event, "not-a-list", message, path, f"{own_event.name}: [...]")
-        group = MomentGroup(own_event, moments=self.moments.of(own_event.name))
+        moments = self.moments.of(own_event.name)
+        group = MomentGroup(moments[0].own_event, moments=moments)
         return [
             hook
             for index, entry in enumerate(cast("list[Any]", groups))
@@ -318,7 +331,9 @@ class FileReader(family.FileReader):
     def group_hooks(self, own_event: DialectEvent, group: Any, path: Path) -> Sequence[Hook]:
         if not isinstance(group, Mapping):
             return super().group_hooks(own_event, group, path)
-        table = {key: value for key, value in cast("Fields", group).items() if value is not None}
+        table = cast("Fields", group)
+        if "hooks" not in table or None in table.values():
+            table = {key: value for key, value in table.items() if value is not None}
         if "type" not in table:
             entries = table.setdefault("hooks", [])
             if not isinstance(entries, list):
@@ -343,7 +358,7 @@ class FileReader(family.FileReader):
             message = "the group has no hooks, so nothing runs"
             self.report.say("warning", "no-hooks", message, *path, fix="remove it")
         moments = self.moments.of(own_event.name, preempts=preempts is True)
-        return MomentGroup(own_event, group.text, matching, moments)
+        return MomentGroup(moments[0].own_event if moments else own_event, group.text, matching, moments)
 
     def read_matcher(self, own_event: DialectEvent, text: str) -> Matching:
         """A regular expression for the whole name of a tool; nothing or `*` is every tool."""
@@ -360,7 +375,8 @@ class FileReader(family.FileReader):
                 continue
             entry = {"type": "builtin", "command": flag, "args": args}
             for event in events:
-                group = MomentGroup(self.events[event], moments=self.moments.of(event))
+                moments = self.moments.of(event)
+                group = MomentGroup(moments[0].own_event, moments=moments)
                 yield from self.entry_hooks(group, entry, (*path, flag))
 
     def _flag_args(self, flag: str, value: Any, path: Path) -> list[str] | None:
