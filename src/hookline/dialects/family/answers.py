@@ -211,7 +211,7 @@ class AnswerWriter:
         return self.finished()
 
     def can(self, part: str) -> bool:
-        """Whether the event reads this part of an outcome."""
+        """Whether the event reads it: context, rewrite, watch_paths, initial_user_message, retry, a kind of vote."""
         raise NotImplementedError
 
     def decide(self) -> None:

@@ -331,7 +331,7 @@ class FileReader:
         for key in settings:
             if key in self.events:
                 message = f"{key} is outside `hooks` and is ignored"
-                self.report.say("error", "misplaced-event", message, *path, key, fix=f"hooks.{key}")
+                self.report.say("error", "misplaced-event", message, *path, key, fix=f"write hooks.{key}")
 
     def unusable(self, message: str, *path: str) -> Fields:
         """The file has no hooks that can be read."""
