@@ -208,7 +208,7 @@ def test_given_bytes_that_are_no_program_say_why() -> None:
 def test_given_bytes_leave_no_descriptor_behind() -> None:
     async def main() -> None:
         handler = CommandHandler(Processes(), BASE)
-        before = None
+        before = 0
         for _ in range(5):
             await handler.run(command_call(CommandSpec("x", args=()), script=b"#!/bin/sh\nexit 0\n"))
             await handler.run(command_call(CommandSpec("x", args=()), script=b"no program"))
