@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from hookline.config.engine import Engine
 from hookline.config.files import read_file
-from hookline.dialects.dialect import Dialect, HomeDialect, Layer, Place, Tools
+from hookline.dialects.dialect import Dialect, HomeDialect, Layer, Place, Plugins, Tools
 from hookline.dialects.registry import OWN_FORMAT, Listed, standard_dialects
 from hookline.documents.document import Document
 from hookline.handlers.registry import Handler
@@ -197,10 +197,15 @@ class Loader:
         there = {place.file: place for place in reversed(places) if os.path.lexists(place.file)}
         # In a home directory that is also the project one file is two layers: it is read once, as the first.
         once = [place for place in places if there.get(place.file) is place]
-        return self._read(dialect, once, tuple(place.file for place in places))
+        return self._read(dialect, once, tuple(place.file for place in places), cwd)
 
-    def _read(self, dialect: Dialect, places: Sequence[Place], looked_for: tuple[str, ...]) -> Loaded:
+    def _read(
+        self, dialect: Dialect, places: Sequence[Place], looked_for: tuple[str, ...], cwd: str | None = None
+    ) -> Loaded:
+        """Exactly these places, and in a directory also what plugins bring."""
         layers = [Layer(place, read_file(place.file)) for place in places]
+        plugins = Plugins() if cwd is None else dialect.plugins(cwd, self._env, layers, read_file)
+        layers += [Layer(place, read_file(place.file)) for place in plugins.places]
         reading = dialect.read(layers, self._tools())
         found = tuple(
             Found(
@@ -213,7 +218,7 @@ class Loader:
             for layer in layers
             if layer.place.file not in reading.unused
         )
-        return Loaded(reading.hooks, reading.diagnostics, found, looked_for)
+        return Loaded(reading.hooks, plugins.diagnostics + reading.diagnostics, found, looked_for)
 
     def _tools(self) -> Tools:
         return Tools(self._handlers, *self._home.tables())

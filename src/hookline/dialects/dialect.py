@@ -6,7 +6,7 @@ the facts that differ from the defaults below; code outside the folder reads the
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -57,11 +57,30 @@ class DialectEvent(Struct, frozen=True, eq=False):
         return self.event.guard and bool(self.policy.may & May.BLOCK)
 
 
+class Plugin(Struct, frozen=True):
+    """A plugin of an agent: code of others, installed below one directory."""
+
+    #: As the agent's settings name it.
+    name: str
+    #: The directory it is in. Nothing outside of it is the plugin's.
+    root: str
+    version: str = ""
+    #: The directory in which it may keep files of its own.
+    data: str = ""
+
+
 class Place(Struct, frozen=True):
     """A file that may hold hooks of a dialect."""
 
     file: str
     scope: Scope
+    #: Whose file it is, if a plugin that was found by itself brings it.
+    plugin: Plugin | None = None
+
+    @property
+    def root(self) -> str:
+        """The directory of its plugin; empty for a file of no plugin."""
+        return self.plugin.root if self.plugin is not None else ""
 
 
 class Layer(Struct, frozen=True):
@@ -69,6 +88,16 @@ class Layer(Struct, frozen=True):
 
     place: Place
     document: Document
+
+
+class Plugins(Struct, frozen=True):
+    """The files with hooks that installed plugins bring."""
+
+    places: tuple[Place, ...] = ()
+    #: Files of plugins that are switched off, and why they are.
+    off: tuple[tuple[Place, str], ...] = ()
+    #: What is wrong with how plugins are installed. Mistakes in the files themselves are found when those are read.
+    diagnostics: tuple[Diagnostic, ...] = ()
 
 
 class Tools(Struct, frozen=True, eq=False):
@@ -222,6 +251,13 @@ class Dialect(ABC):
     def find(self, cwd: str, env: Mapping[str, str]) -> Sequence[Place]:
         """Every file that may hold hooks for a directory, in layer order."""
         return self.places(nearest_project(cwd, self.project_files), env)
+
+    def plugins(
+        self, cwd: str, env: Mapping[str, str], settings: Sequence[Layer], read: Callable[[str], Document]
+    ) -> Plugins:
+        """What installed plugins add to the settings files, which switch plugins on and off. Looks at the disk."""
+        del cwd, env, settings, read
+        return Plugins()
 
     def user_folder(self, env: Mapping[str, str]) -> str | None:
         """Where a user's own commands and skills are, if Hookline's agent uses them too."""

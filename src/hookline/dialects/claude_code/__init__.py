@@ -1,13 +1,14 @@
 """The hooks of Claude Code, as its client 2.1.325 runs them."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from hookline.dialects.dialect import Dialect, DialectEvent, Layer, Place, Reading, Tools
+from hookline.dialects.dialect import Dialect, DialectEvent, Layer, Place, Plugins, Reading, Tools
 from hookline.dialects.install import USUAL_EVENTS, HookCall, grouped_entries
+from hookline.documents.document import Document
 from hookline.model.events import EVENTS, EventSpec
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 _PROJECT: Final = ".claude/settings.json"
 _LOCAL: Final = ".claude/settings.local.json"
+#: In the folder of plugins: every plugin that is installed, and where it is.
+_INSTALLED: Final = "installed_plugins.json"
 _MANAGED: Final = (
     "/etc/claude-code/managed-settings.json",
     "/Library/Application Support/ClaudeCode/managed-settings.json",
@@ -47,7 +50,7 @@ class ClaudeCode(Dialect):
     shares = frozenset(("commands", "skills", "rules", "instructions", "permissions", "command_hooks"))
     fails_closed_by = MappingProxyType({"command": '"onFailure": "block"', "http": '"onFailure": "block"'})
     project_variables = ("CLAUDE_PROJECT_DIR",)
-    plugin_variables = frozenset(("CLAUDE_PLUGIN_ROOT",))
+    plugin_variables = frozenset(("CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"))
     model_refusal = b'{"ok": false, "reason": "x"}'
     call_file = ".claude/settings.json in a project, or ~/.claude/settings.json for all of them"
     call_events = USUAL_EVENTS
@@ -69,7 +72,7 @@ class ClaudeCode(Dialect):
         return dialect_events(self._env)
 
     def places(self, project: str, env: Mapping[str, str]) -> Sequence[Place]:
-        """Managed, user, project, local. Files of `--settings` and of plugins are named by the caller."""
+        """Managed, user, project, local. A file of `--settings` is named by the caller."""
         config = self.user_folder(env)
         root = project.rstrip("/")
         return [
@@ -78,6 +81,17 @@ class ClaudeCode(Dialect):
             Place(f"{root}/{_PROJECT}", "project"),
             Place(f"{root}/{_LOCAL}", "local"),
         ]
+
+    def plugins(
+        self, cwd: str, env: Mapping[str, str], settings: Sequence[Layer], read: Callable[[str], Document]
+    ) -> Plugins:
+        folder = env.get("CLAUDE_CODE_PLUGIN_CACHE_DIR") or f"{self.user_folder(env) or ''}/plugins"
+        if not os.path.lexists(f"{folder}/{_INSTALLED}"):
+            return Plugins()
+        # Only here: most people have no plugins.
+        from hookline.dialects.claude_code.plugins import PluginFinder  # noqa: PLC0415 see above
+
+        return PluginFinder(cwd, settings, read).find(folder, read(f"{folder}/{_INSTALLED}"))
 
     def user_folder(self, env: Mapping[str, str]) -> str | None:
         home = env.get("HOME", "")

@@ -255,7 +255,7 @@ class FileReader(family.FileReader):
 
 
 #: Which level decides on a setting, the strongest first.
-_PRECEDENCE: Final[tuple[Scope, ...]] = ("managed", "flag", "local", "project", "user")
+PRECEDENCE: Final[tuple[Scope, ...]] = ("managed", "flag", "local", "project", "user")
 #: Lists of what http hooks may do: which addresses, and which variables in a header.
 _LIMITS: Final = ("allowedHttpHookUrls", "httpHookAllowedEnvVars")
 #: The order in which hooks of the levels are listed.
@@ -270,14 +270,21 @@ class Settings(Struct, frozen=True):
     limits: HttpLimits = HttpLimits()
 
 
-def table_of(layer: Layer) -> Mapping[str, Any]:
-    value = layer.document.value
+def as_table(value: Any) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+
+
+def as_list(value: Any) -> list[Any]:
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def table_of(layer: Layer) -> Mapping[str, Any]:
+    return as_table(layer.document.value)
 
 
 def settings_of(layers: Sequence[Layer]) -> Settings:
     by_scope = {layer.place.scope: layer for layer in layers}
-    ranked = [by_scope[scope] for scope in _PRECEDENCE if scope in by_scope]
+    ranked = [by_scope[scope] for scope in PRECEDENCE if scope in by_scope]
     said = next((layer for layer in ranked if isinstance(table_of(layer).get("disableAllHooks"), bool)), None)
     disabled = said if said is not None and table_of(said)["disableAllHooks"] else None
     managed = by_scope.get("managed")
@@ -289,8 +296,7 @@ def settings_of(layers: Sequence[Layer]) -> Settings:
 def _joined(layers: Sequence[Layer], key: str) -> tuple[str, ...] | None:
     """Lists of all levels together; None when no level has one. What should be a list and is none allows nothing."""
     given = [table_of(layer)[key] for layer in layers if key in table_of(layer)]
-    lists = [cast("list[Any]", value) for value in given if isinstance(value, list)]
-    return tuple(word for some in lists for word in some if isinstance(word, str)) if given else None
+    return tuple(word for some in given for word in as_list(some) if isinstance(word, str)) if given else None
 
 
 class SettingsReader:
@@ -305,7 +311,8 @@ class SettingsReader:
         self._end_budget = end_budget
 
     def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
-        settings = settings_of(layers)
+        # What is beside the hooks of a plugin or a skill is no setting.
+        settings = settings_of([layer for layer in layers if layer.place.scope in PRECEDENCE])
         events = {**self._events, "SessionEnd": self._with_budget(self._events["SessionEnd"], layers)}
         hooks: list[Hook] = []
         diagnostics: list[Diagnostic] = []
@@ -326,31 +333,27 @@ class SettingsReader:
         policy = session_end.policy
         if self._end_budget is not None:
             return session_end
-        asked = [
-            timeout
-            for layer in layers
-            if layer.place.scope != "plugin"
-            for timeout in _session_end_timeouts(table_of(layer))
-        ]
+        tables = (table_of(layer) for layer in layers if layer.place.scope != "plugin")
+        asked = [timeout for table in tables for timeout in _session_end_timeouts(table)]
         longest = min(max(asked, default=0.0), SESSION_END_MOST)
         if longest <= (policy.budget or 0.0):
             return session_end
         return replace(session_end, policy=replace(policy, budget=longest))
 
 
-def _session_end_timeouts(table: Mapping[str, Any]) -> Iterator[float]:
-    hooks: Any = table.get("hooks")
-    groups: Any = hooks.get("SessionEnd") if isinstance(hooks, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] any JSON
-    for group in cast("list[Any]", groups) if isinstance(groups, list) else ():
-        entries: Any = cast("dict[str, Any]", group).get("hooks") if isinstance(group, dict) else None
-        for entry in cast("list[Any]", entries) if isinstance(entries, list) else ():
-            timeout: Any = cast("dict[str, Any]", entry).get("timeout") if isinstance(entry, dict) else None
+def _session_end_timeouts(settings: Mapping[str, Any]) -> Iterator[float]:
+    for group in as_list(as_table(settings.get("hooks")).get("SessionEnd")):
+        for entry in as_list(as_table(group).get("hooks")):
+            timeout = as_table(entry).get("timeout")
             if isinstance(timeout, int | float) and not isinstance(timeout, bool):
                 yield float(timeout)
 
 
 def _plugin_env(layer: Layer) -> Mapping[str, str]:
     """`<plugin>/hooks/hooks.json`: its scripts find each other by the root of the plugin."""
+    plugin = layer.place.plugin
+    if plugin is not None:
+        return {"CLAUDE_PLUGIN_ROOT": plugin.root, "CLAUDE_PLUGIN_DATA": plugin.data}
     if layer.place.scope != "plugin":
         return {}
     folder = layer.place.file.rpartition("/")[0]
@@ -360,7 +363,8 @@ def _plugin_env(layer: Layer) -> Mapping[str, str]:
 
 def _switched_off(layer: Layer, settings: Settings) -> str | None:
     managed = layer.place.scope == "managed"
-    if settings.managed_only and not managed:
+    # Whether it holds for a plugin depends on who enabled that: see plugins.
+    if settings.managed_only and not managed and layer.place.plugin is None:
         return "allowManagedHooksOnly turns the hooks of this file off"
     by = settings.disabled_by
     if by is not None and (not managed or by.place.scope == "managed"):

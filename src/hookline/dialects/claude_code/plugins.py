@@ -1,0 +1,110 @@
+"""Claude Code's plugins: which are installed, which of those are enabled, and the files in which they have hooks."""
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from hookline.dialects.claude_code.settings import (
+    PRECEDENCE,
+    as_list,
+    as_table,
+    settings_of,
+    table_of,
+)
+from hookline.dialects.dialect import Layer, Place, Plugin, Plugins
+from hookline.documents.document import Document
+from hookline.model.diagnostics import Diagnostic, Severity, Where
+
+_USUAL: Final = "hooks/hooks.json"
+_MANIFEST: Final = ".claude-plugin/plugin.json"
+
+
+class PluginFinder:
+    """Finds the files of every plugin that is installed. `settings` say which plugins are enabled."""
+
+    def __init__(self, cwd: str, settings: Sequence[Layer], read: Callable[[str], Document]) -> None:
+        self._cwd = cwd
+        ranks = {scope: rank for rank, scope in enumerate(PRECEDENCE)}
+        self._settings = sorted(settings, key=lambda layer: ranks.get(layer.place.scope, len(ranks)))
+        self._managed_only = settings_of(settings).managed_only
+        self._read = read
+        self._said: list[Diagnostic] = []
+
+    def find(self, folder: str, installed: Document) -> Plugins:
+        """What is below the folder, by the list of what is installed there."""
+        places: list[Place] = []
+        off: list[tuple[Place, str]] = []
+        self._said += installed.diagnostics
+        listed: Any = as_table(installed.value).get("plugins")
+        if not isinstance(listed, Mapping) and installed.value is not None:
+            self._say(installed.where("plugins"), "it lists no plugins, so none is read", "install one again")
+        for name, entries in as_table(listed).items():
+            nearest = min(map(as_table, as_list(entries) or [entries]), key=self._distance)
+            root, version = (str(nearest.get(key, "")) for key in ("installPath", "version"))
+            data = re.sub(r"[^\w-]", "-", name, flags=re.ASCII)
+            plugin = Plugin(name, root.rstrip("/"), version, f"{folder}/data/{data}")
+            why_off, said = self._why_off(name), len(self._said)
+            if os.path.isabs(root) and os.path.isdir(root):
+                found = [Place(file, "plugin", plugin) for file in dict.fromkeys(self._files(plugin))]
+                places += found if why_off is None else []
+                off += [(place, why_off) for place in found] if why_off is not None else []
+            else:
+                message = f"the plugin {name} is enabled, but its directory {root} is not there"
+                self._say(installed.where("plugins", name), message, "install it again", "warning")
+            if why_off is not None:
+                del self._said[said:]  # it does not run, whatever is wrong with it
+        return Plugins(tuple(places), tuple(off), tuple(self._said))
+
+    def _distance(self, entry: Mapping[str, Any]) -> int:
+        """A plugin may be installed for a project and for the user: this project's counts first."""
+        project = entry.get("projectPath")
+        return 1 if not isinstance(project, str) else 0 if _is_in(project, self._cwd) else 2
+
+    def _why_off(self, name: str) -> str | None:
+        """None for an enabled plugin. The strongest settings file that names it decides."""
+        for layer in self._settings:
+            said = as_table(table_of(layer).get("enabledPlugins")).get(name)
+            if said and self._managed_only and layer.place.scope != "managed":
+                return f"allowManagedHooksOnly switches the plugin {name} off"
+            if said is not None:
+                by = layer.document.where("enabledPlugins", name)
+                return None if said else f"{by} switches the plugin {name} off"
+        return f"the plugin {name} is installed, but enabledPlugins of no settings file has it"
+
+    def _files(self, plugin: Plugin) -> Iterator[str]:
+        """The usual file, and what the manifest says: files of its own choice, or hooks in the manifest itself."""
+        usual, manifest = (os.path.join(plugin.root, name) for name in (_USUAL, _MANIFEST))
+        if os.path.lexists(usual) and self._is_own(plugin, usual, Where(usual)):
+            yield usual
+        if not os.path.lexists(manifest) or not self._is_own(plugin, manifest, Where(manifest)):
+            return
+        document = self._read(manifest)
+        named: Any = as_table(document.value).get("hooks")
+        if document.value is None or not isinstance(named, str | list | None):
+            yield manifest
+        names: list[Any] = [named] if isinstance(named, str) else as_list(named)
+        for index, name in enumerate(names):
+            where = document.where("hooks", index)
+            file = os.path.normpath(os.path.join(plugin.root, str(name)))
+            if not isinstance(name, str) or not name.startswith("./"):
+                self._say(where, "not the name of a file, so it is not read", 'write "./..."')
+            elif file == usual:
+                self._say(where, "this file is read anyway", "remove it: Claude Code refuses it", "warning")
+            elif self._is_own(plugin, file, where):
+                yield file
+
+    def _is_own(self, plugin: Plugin, file: str, where: Where) -> bool:
+        if _is_in(plugin.root, file):
+            return True
+        message = f"it is outside of {plugin.root}, the directory of the plugin {plugin.name}, and not read"
+        self._say(where, message, "put it into the plugin")
+        return False
+
+    def _say(self, where: Where, message: str, fix: str, severity: Severity = "error") -> None:
+        self._said.append(Diagnostic(severity, "bad-plugin", message, where, fix=fix))
+
+
+def _is_in(root: str, file: str) -> bool:
+    """With links followed."""
+    return f"{os.path.realpath(file)}/".startswith(os.path.realpath(root).rstrip("/") + "/")
