@@ -201,13 +201,23 @@ def _of_script(hook: Hook, script: ScriptText, agent: str) -> Iterator[Diagnosti
     yield from _ends_the_turn(hook, script)
     yield from _no_block(hook, script, agent)
     words = printed_words(script)
-    if words is not None and hook.waiting == "wait" and not uses_text(hook, words):
-        message = f"{_named(script)} prints text, which {agent} ignores at {hook.policy.event_name}"
-        fix = (
-            "print it to stderr (>&2), or answer in JSON"
-            if script.language == "shell"
-            else "print it to sys.stderr"
-        )
+    if words is not None and hook.waiting == "wait" and hook.output == "answer":
+        yield from _unread_text(hook, words, script, agent)
+
+
+def _unread_text(hook: Hook, words: str, script: ScriptText, agent: str) -> Iterator[Diagnostic]:
+    if uses_text(hook, words):
+        return
+    shell = script.language == "shell"
+    fix = "print it to stderr (>&2), or answer in JSON" if shell else "print it to sys.stderr"
+    event, decoded = hook.policy.event_name, understood(hook, Exited(0, stdout=words.encode()))
+    failure = None if decoded is None else decoded.failure
+    closes = failure is not None and hook.reaction(failure.cause) == "block"
+    if failure is not None and closes and 2 not in exit_codes(script):  # exit 2 blocks, whatever was printed
+        message = f"{_named(script)} prints text, which is a failure at {event}: {failure.detail}"
+        yield about(hook, "error", "unread-output", message, "command", fix=fix)
+    else:
+        message = f"{_named(script)} prints text, which {agent} ignores at {event}"
         yield about(hook, "warning", "unread-output", message, "command", fix=fix)
 
 

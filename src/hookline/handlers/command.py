@@ -105,7 +105,7 @@ class CommandHandler:
             run_id=call.run_id,
             leftovers=call.hook.policy.leftovers,
             on_line=call.on_line,
-            may_detach=call.hook.waiting == "wait" and call.hook.policy.may_detach,
+            may_detach=_may_detach(call.hook),
             script=call.script,
         )
         captures = call.hook.policy.captures
@@ -122,6 +122,10 @@ class CommandHandler:
 
     async def close(self) -> None:
         await self._processes.close(self._close_within)
+
+
+def _may_detach(hook: Hook) -> bool:
+    return hook.waiting == "wait" and hook.output == "answer" and hook.policy.may_detach
 
 
 def _argv(spec: CommandSpec, *, from_bytes: bool) -> list[str] | Broke:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from hookline.model.wire import Wire
 
 Waiting = Literal["wait", "async", "rewake"]
+#: Whether what a hook prints or replies is its answer.
+Output = Literal["answer", "ignore"]
 Scope = Literal["managed", "user", "project", "local", "plugin", "flag", "session"]
 
 
@@ -58,6 +60,8 @@ class Hook(Struct, frozen=True, kw_only=True, eq=False):
     #: It changes its input, so it runs before the hooks that judge; or it makes its lane run in order.
     rewrites: bool = False
     required: bool = False
+    #: `ignore`: only its exit code or status counts.
+    output: Output = "answer"
     status_message: str | None = None
     dialect: str = "native"
     scope: Scope = "project"

@@ -10,6 +10,7 @@ from typing import Any, get_args
 from hookline.dialects.native.settings import COMMON, KINDS
 from hookline.handlers.command import SHELLS
 from hookline.model.events import EventSpec
+from hookline.model.hook import Output
 from hookline.model.policy import CAUSES
 from hookline.model.run import Mode
 from hookline.schemas.payload import DRAFT, Schema
@@ -49,6 +50,7 @@ _CLOSER: Mapping[str, Schema] = {
     "condition": {"$ref": "#/$defs/condition"},
     "max_steps": {"type": "integer", "minimum": 1, "default": 50},
     "mode": {"enum": list(get_args(Mode)), "default": "enforce"},
+    "output": {"enum": list(get_args(Output)), "default": "answer"},
     "on_failure": _ON_FAILURE,
     "onFailure": _ON_FAILURE,
     "shell": {"enum": list(SHELLS), "default": "sh"},
@@ -78,6 +80,8 @@ ENTRY_WORDS: Mapping[str, str] = {
     "env": "Variables added to the environment of the hook; a project's file cannot set those that make programs "
     "load code, such as LD_PRELOAD.",
     "cwd": "Where the hook runs; relative to the working directory of the agent.",
+    "output": "Answer: what it prints is its answer, and at PreToolUse and PermissionRequest anything else than an "
+    "answer or nothing is a failure. Ignore: what it prints is not read; only its exit code or status counts.",
     "url": "Where the payload is posted to; http only on this machine.",
     "headers": "Headers of the request; `${NAME}` is replaced by a variable that allowedEnvVars lists.",
     "allowedEnvVars": "The only variables that headers may use.",

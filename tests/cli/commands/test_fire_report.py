@@ -24,7 +24,7 @@ matcher = "Bash"
 [[hooks.PreToolUse.hooks]]
 name = "rewriter"
 rewrites = true
-command = '''echo '{"hookSpecificOutput": {"updatedInput": {"command": "ls -l"}, "additionalContext": "tidied"}}' '''
+command = '''echo '{"hookSpecificOutput": {"updatedInput": {"command":"ls -l"},"additionalContext":"tidied"},"x":1}' '''
 
 [[hooks.PreToolUse.hooks]]
 name = "guard"

@@ -271,6 +271,7 @@ BAD_ENTRIES: list[tuple[Any, str, str]] = [
     ({"command": "x", "env": {"A": 1}}, "wrong-type", "env is an object, not an object of texts"),
     ({"command": "x", "once": "yes"}, "wrong-type", "once is text, not true or false"),
     ({"command": "x", "mode": "shadows"}, "bad-mode", "mode is 'shadows'"),
+    ({"command": "x", "output": "none"}, "bad-output", "output is 'none'"),
     ({"command": "x", "on_failure": "close"}, "bad-on-failure", "on_failure is 'close'"),
     ({"command": "x", "on_failure": {"crash": "open"}}, "unknown-cause", "no failure is called 'crash'"),
     ({"command": "x", "on_failure": {"crashed": 1}}, "bad-on-failure", "on_failure is 1"),

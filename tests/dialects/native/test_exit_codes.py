@@ -78,10 +78,10 @@ def test_cut_off_output_is_never_read():
 def test_plain_text_is_context_only_where_it_is_expected():
     started = WIRE.decode(call(SESSION_START), Exited(0, b" be brief\n"))
     assert started.outcome.context == ("be brief",)
-    guarded = WIRE.decode(call(PRE_TOOL_USE), Exited(0, b"checked 3 files"))
-    assert guarded.outcome == NOTHING_SAID.outcome
-    assert guarded.ignored == ("plain stdout",)
-    assert guarded.failure is None
+    stopped = WIRE.decode(call(STOP), Exited(0, b"checked 3 files"))
+    assert stopped.outcome == NOTHING_SAID.outcome
+    assert stopped.ignored == ("plain stdout",)
+    assert stopped.failure is None
 
 
 def test_plain_text_that_is_not_utf8_is_unreadable_where_it_would_be_context():

@@ -81,5 +81,7 @@ def test_what_a_model_adds_is_listed():
 def test_text_of_an_mcp_tool_is_read_like_stdout():
     started = WIRE.decode(call(SESSION_START, kind="mcp_tool"), Replied(b"remember this"))
     assert started.outcome.context == ("remember this",)
+    stopped = WIRE.decode(call(STOP, kind="mcp_tool"), Replied(b"fine"))
+    assert stopped.ignored == ("plain stdout",)
     guarded = WIRE.decode(call(PRE_TOOL_USE, kind="mcp_tool"), Replied(b"fine"))
-    assert guarded.ignored == ("plain stdout",)
+    assert failure(guarded).cause == "unreadable"

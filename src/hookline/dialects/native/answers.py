@@ -17,20 +17,49 @@ from hookline.dialects.family.answers import (
 from hookline.dialects.family.wire import UnreadableError
 from hookline.dialects.native.events import PREVENTING, REWRITTEN_SHAPES
 from hookline.model.events import EventSpec, May
-from hookline.model.outcome import Edit, Outcome, Vote
+from hookline.model.outcome import GO_ON, Edit, Outcome, Vote
 from hookline.model.policy import Policy
 from hookline.model.wire import HookReply
 
 
 def read_answer(
-    document: Mapping[str, Any], event: EventSpec[Any], policy: Policy, who: str
+    document: Mapping[str, Any], event: EventSpec[Any], policy: Policy, who: str, *, exact: bool = False
 ) -> tuple[Outcome, tuple[str, ...]]:
-    """What the document says, and the names of what is ignored. Raises `UnreadableError`."""
-    return Reader(event_name=event.name, event=event, policy=policy, who=who).read(document)
+    """What the document says, and the names of what is ignored. Raises `UnreadableError`.
+
+    `exact`: also where a decision may be among what would be ignored.
+    """
+    return Reader(event_name=event.name, event=event, policy=policy, who=who, exact=exact).read(document)
 
 
 def write_answer(event: EventSpec[Any], outcome: Outcome) -> HookReply:
     return Writer(event, outcome).reply()
+
+
+#: Words that people and other agents decide with.
+DECISION_WORDS = frozenset(
+    {
+        "accept", "allow", "allowed", "approve", "approved", "ask", "block", "blocked", "cancel", "decline", "defer",
+        "denied", "deny", "forbid", "refuse", "reject", "rejected", "stop",
+    }
+)  # fmt: skip
+#: Keys that decide, in whichever object of the answer.
+_DECIDING = (
+    "decision",
+    "permissionDecision",
+    "behavior",
+    "continue",
+    "hookSpecificOutput",
+    "updatedInput",
+    "interrupt",
+)
+#: How similar a key is to one of these when it was meant to be it; `description` and `version` are not.
+_MISSPELLED = 0.75
+
+
+def is_decision_word(text: str) -> bool:
+    """A decision and nothing else, where an answer or a text was expected."""
+    return text.strip(" \t\r\n\"'`.!").casefold() in DECISION_WORDS
 
 
 _UPDATED_KEYS: Mapping[str, str] = {"tool_input": "updatedInput", "tool_response": "updatedToolOutput"}
@@ -47,6 +76,8 @@ class Reader(AnswerReader, kw_only=True):
     policy: Policy
     #: How a default reason names the hook.
     who: str
+    #: A decision that would be ignored makes the answer unreadable.
+    exact: bool = False
 
     def fields(self, where: str) -> Mapping[str, Field]:
         return FIELDS[where]
@@ -63,7 +94,25 @@ class Reader(AnswerReader, kw_only=True):
         elif where == TOP and key == "permissionDecision":
             raise UnreadableError("permissionDecision is outside hookSpecificOutput, where it has no effect")
         else:
+            if self.exact:
+                _refuse_decision(where, key, value)
             super().unknown(where, key, value)
+
+    def read(self, document: Object) -> tuple[Outcome, tuple[str, ...]]:
+        outcome, ignored = super().read(document)
+        if self.exact and f"{SPECIFIC}decision" in ignored:
+            raise UnreadableError(
+                f"{SPECIFIC}decision is not read at {self.event_name}; use permissionDecision"
+            )
+        if self.exact and ignored and outcome == GO_ON and not self._has_known_fields(document):
+            raise UnreadableError(f"none of its fields is known: {', '.join(ignored)[:120]}")
+        return outcome, ignored
+
+    def _has_known_fields(self, document: Object) -> bool:
+        inner: Object = document.get("hookSpecificOutput") or {}
+        return any(key in FIELDS[TOP] and key != "hookSpecificOutput" for key in document) or any(
+            key in FIELDS[SPECIFIC] and key != "hookEventName" for key in inner
+        )
 
     def go_on(self, value: bool, holder: Object) -> None:
         if value:
@@ -97,6 +146,18 @@ class Reader(AnswerReader, kw_only=True):
 
     def variables(self, value: Mapping[str, str], _holder: Object) -> None:
         self.env.extend(value.items())
+
+
+def _refuse_decision(where: str, key: str, value: Any) -> None:
+    """Raises for a field that nobody reads and that may have been meant to decide."""
+    if is_decision_word(key) or (isinstance(value, str) and is_decision_word(value)):
+        raise UnreadableError(f"{where}{key} is not a field of an answer"[:120])
+    from hookline.matching.nearest import nearest  # noqa: PLC0415 - only for unknown fields
+
+    meant = nearest(key, _DECIDING, _MISSPELLED)
+    if meant is not None:
+        hint = "it belongs elsewhere" if meant == key else f"did you mean {meant}?"
+        raise UnreadableError(f"{where}{key[:60]} is not a field of an answer; {hint}")
 
 
 _TEXT, _FLAG, _BOOL = Field("text"), Field("true or false"), "true or false"

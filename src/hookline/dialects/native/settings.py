@@ -31,7 +31,7 @@ from hookline.matching.matchers import RegexMatcher, parse_matcher
 from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic, Path, Where
 from hookline.model.errors import PatternError
-from hookline.model.hook import Condition, Hook, Matcher, Scope, Waiting
+from hookline.model.hook import Condition, Hook, Matcher, Output, Scope, Waiting
 from hookline.model.policy import CAUSES, Cause, Reaction
 from hookline.model.run import Mode
 from hookline.model.wire import Wire
@@ -117,6 +117,9 @@ COMMON: Mapping[str, str] = {
 }  # fmt: skip
 
 
+_OUTPUTS: tuple[Output, ...] = get_args(Output)
+
+
 def _command_spec(fields: Fields) -> CommandSpec:
     args = None if fields.get("args") is None else tuple(fields["args"])
     return CommandSpec(fields["command"], args, fields.get("shell"), fields.get("env", {}), fields.get("cwd"))
@@ -149,10 +152,15 @@ def _any_label(fields: Fields) -> str:
 #: The fields of one type each; what a type cannot do without is `required`.
 KINDS: Mapping[str, Kind] = {
     "command": Kind(
-        {"command": "text", "args": "a list of texts", "shell": "text", "env": "an object of texts", "cwd": "text"},
+        {
+            "command": "text", "args": "a list of texts", "shell": "text", "env": "an object of texts", "cwd": "text",
+            "output": "text",
+        },
         _command_spec, family.labelled("command", command_label), ("command",),
     ),
-    "http": Kind(family.HTTP_FIELDS, family.http_spec, family.labelled("url", url_label), ("url",)),
+    "http": Kind(
+        {**family.HTTP_FIELDS, "output": "text"}, family.http_spec, family.labelled("url", url_label), ("url",)
+    ),
     "prompt": Kind(
         {"prompt": "text", "model": "text", "continueOnBlock": "true or false"},
         _prompt_spec, family.labelled("prompt", shortened), ("prompt",),
@@ -162,7 +170,7 @@ KINDS: Mapping[str, Kind] = {
         _agent_spec, family.labelled("prompt", shortened), ("prompt",),
     ),
     "mcp_tool": Kind(
-        {"server": "text", "tool": "text", "input": "an object"},
+        {"server": "text", "tool": "text", "input": "an object", "output": "text"},
         family.mcp_tool_spec, _server_label, ("server", "tool"),
     ),
     "builtin": Kind(
@@ -224,6 +232,7 @@ class EntryReader(family.EntryReader):
         return {
             "on_failure": self._on_failure(),
             "mode": self._mode(),
+            "output": self._output(),
             "once": fields.get("once", False),
             "rewrites": fields.get("rewrites", False),
             "required": fields.get("required", False),
@@ -249,6 +258,18 @@ class EntryReader(family.EntryReader):
                 return mode
         self.say("error", "bad-mode", f"mode is {word!r}", "mode", fix=f"one of {', '.join(_MODES)}")
         return "enforce"
+
+    def _output(self) -> Output:
+        if (
+            "output" not in self.kinds.get(self.kind, _OTHER).fields
+        ):  # a host's own type may have its own `output`
+            return "answer"
+        word = self.fields.get("output", "answer")
+        for output in _OUTPUTS:
+            if word == output:
+                return output
+        self.say("error", "bad-output", f"output is {word!r}", "output", fix=f"one of {', '.join(_OUTPUTS)}")
+        return "answer"
 
     def _on_failure(self) -> Reaction | Mapping[Cause, Reaction] | None:
         key = "on_failure" if "on_failure" in self.fields else "onFailure"

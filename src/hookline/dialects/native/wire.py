@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookline.dialects.family.wire import (
     PayloadError,
@@ -128,6 +129,16 @@ class NativeWire(ResultReader):
 
         return write_answer(self._events[event_name], outcome)
 
+    def exited(self, call: Call, raw: Exited) -> Decoded:
+        if call.hook.output == "ignore":
+            return super().exited(call, replace(raw, stdout=b"", truncated=False))
+        return super().exited(call, raw)
+
+    def replied(self, call: Call, raw: Replied) -> Decoded:
+        if call.hook.output == "ignore" and not self.is_http_error(raw.status):
+            return NOTHING_SAID
+        return super().replied(call, raw)
+
     def blocked(self, call: Call, raw: Exited) -> Decoded:
         """Exit 2 blocks whatever stdout holds; of a readable answer only what cannot weaken the block is kept."""
         said, ignored = GO_ON, ()
@@ -146,13 +157,22 @@ class NativeWire(ResultReader):
     def printed(self, call: Call, raw: Exited | Replied, output: bytes) -> Decoded:
         if isinstance(raw, Replied) and call.hook.kind != "mcp_tool":
             return self._replied_json(call, raw, _trimmed(output))
-        text = _answer_text(raw) if isinstance(raw, Exited) else _trimmed(output)
+        text = _trimmed(output)
+        if isinstance(raw, Exited) and split_async_mark(output)[0]:
+            text = _answer_text(raw)
+            # It went on in the background by itself.
+            call = replace(call, hook=replace(call.hook, waiting="async"))
         if not text:
             return NOTHING_SAID
         if text.startswith(b"{"):
             return self.json_answer(call, raw, text)
+        if _may_be_a_decision(call, text):
+            return self.failed(call, raw, "unreadable", _no_answer(text))
         if call.event.name not in PLAIN_TEXT_IS_CONTEXT:
             return Decoded(ignored=("plain stdout",))
+        return self._context(call, raw, text)
+
+    def _context(self, call: Call, raw: Exited | Replied, text: bytes) -> Decoded:
         try:
             return Decoded(Outcome(context_items=(ContextItem(text.decode()),)))
         except UnicodeDecodeError:
@@ -173,7 +193,8 @@ class NativeWire(ResultReader):
     def read_answer(self, call: Call, document: Mapping[str, Any]) -> tuple[Outcome, tuple[str, ...]]:
         from hookline.dialects.native.answers import read_answer  # noqa: PLC0415 - as strict_json
 
-        return read_answer(document, call.event, call.hook.policy, f"hook {call.hook.name}")
+        exact = call.event.guard and call.hook.waiting == "wait"
+        return read_answer(document, call.event, call.hook.policy, f"hook {call.hook.name}", exact=exact)
 
     def returned_outcome(self, call: Call, outcome: Outcome) -> Decoded:
         """A function's rewrite must have the shape a command's must have: hosts run what comes out."""
@@ -184,6 +205,22 @@ class NativeWire(ResultReader):
                 detail = f"it rewrote {call.event.rewrites} to what is {instead}"
                 return self.failed(call, None, "unreadable", detail)
         return Decoded(outcome)
+
+
+def _may_be_a_decision(call: Call, text: bytes) -> bool:
+    """Whether a guard may have decided by a text that is no JSON object. Then the text is not context, nor nothing."""
+    if not call.event.guard or call.hook.waiting != "wait":
+        return False
+    if call.event.name not in PLAIN_TEXT_IS_CONTEXT:
+        return True
+    from hookline.dialects.native.answers import is_decision_word  # noqa: PLC0415 - as strict_json
+
+    return text.startswith(b"[") or (len(text) < 40 and is_decision_word(text.decode("utf-8", "replace")))
+
+
+def _no_answer(text: bytes) -> str:
+    shown = text[:40].decode("utf-8", "replace")
+    return f'it printed {shown!r}, which is no answer: print one JSON object or nothing, or set output = "ignore"'
 
 
 def _answer_text(raw: Exited) -> bytes:

@@ -8,7 +8,7 @@ from msgspec import Struct
 from hookline.cli.commands.explain.describe import ConditionFacts, MatcherFacts, failure_words
 from hookline.cli.describe import DiagnosticDocument, Unit, Waits, with_tilde
 from hookline.cli.text import indented, json_lines, paragraph, relative_to, table
-from hookline.model.hook import Scope
+from hookline.model.hook import Output, Scope
 from hookline.model.policy import Cause, Limit, Reaction
 from hookline.model.run import Mode
 from hookline.model.safe_text import one_line, printable
@@ -60,6 +60,8 @@ class HookFacts(Struct, frozen=True, kw_only=True):
     timeout_unit: Unit
     rewrites: bool
     required: bool
+    #: Whether what it prints is its answer.
+    output: Output
     #: What of its answer counts here.
     may: tuple[str, ...]
     #: What a failure of each cause does, if a user can be asked.
@@ -199,6 +201,8 @@ def _option_rows(hook: HookFacts) -> Iterator[tuple[str, str]]:
         yield "waits", f"the agent does not wait for it{wakes}"
     if hook.once:
         yield "once", "at most once in a session; this is about a new session"
+    if hook.output == "ignore":
+        yield "output", "not read: only its exit code or status counts"
     if hook.required:
         yield "required", "if it may not run, the event is blocked"
     yield "timeout", f"{hook.timeout:.10g} {hook.timeout_unit}"

@@ -212,6 +212,7 @@ def _hook(
         timeout_unit=unit,
         rewrites=hook.rewrites,
         required=hook.required,
+        output=hook.output,
         may=_may(prepared),
         failures={cause: effective_reaction(prepared, cause, attended=True) for cause in CAUSES},
         failures_said_by=BY_POLICY if hook.on_failure is None else BY_HOOK,
