@@ -1,6 +1,8 @@
 """The project a directory belongs to, and under which name the user's trust in it is kept."""
 
 import os
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from hookline.dialects.dialect import upward
 
@@ -11,6 +13,30 @@ _MOST = 4096
 def project_root(cwd: str) -> str:
     """The root of the repository, as a real path; outside of one the directory itself."""
     return os.path.realpath(upward(os.path.abspath(cwd))[-1])
+
+
+def lookup_directory(cwd: str, markers: Sequence[str], home: str) -> str | None:
+    """The directory whose hooks count for `cwd`; None where it is in no project. Real paths.
+
+    In a repository that is the directory itself, because loading looks upward from there. Elsewhere it is the nearest
+    directory above with one of the markers: the files and folders of agents. From inside the home directory nothing
+    at or above it counts, because the markers there are the user's own folders. Above the directory itself, markers
+    count only if they belong to its owner, to this user or to root: every user can write to /tmp.
+    """
+    start = os.path.realpath(cwd)
+    if os.path.lexists(os.path.join(upward(start)[-1], ".git")):
+        return start
+    home = os.path.realpath(home) if os.path.isabs(home) else ""
+    owners = {0, os.geteuid(), *_owners(start)}
+    directory = start
+    while True:
+        found = [path for name in markers if os.path.lexists(path := os.path.join(directory, name))]
+        if found and (directory == start or owners.issuperset(_owners(directory, *found))):
+            return directory
+        parent = os.path.dirname(directory)
+        if directory == home or parent in (directory, home):
+            return None
+        directory = parent
 
 
 def trust_root(root: str) -> str:
@@ -34,6 +60,12 @@ def trust_root(root: str) -> str:
 def is_inside(file: str, directory: str) -> bool:
     """Whether a path is the directory or below it. Both are real paths."""
     return file == directory or file.startswith(directory.rstrip(os.sep) + os.sep)
+
+
+def _owners(*paths: str) -> Iterator[int]:
+    for path in paths:
+        with suppress(OSError):
+            yield os.lstat(path).st_uid
 
 
 def _line(file: str) -> str:

@@ -9,9 +9,12 @@ from contextlib import suppress
 from time import time
 from typing import TYPE_CHECKING, Any, cast
 
+from msgspec import Struct
 from msgspec.structs import replace
 
+from hookline.cli.commands.hook.memory import CallMemory
 from hookline.cli.commands.hook.payload import CallError, event_named, event_of, read_input, read_payload
+from hookline.cli.commands.hook.place import Place, find_place
 from hookline.cli.commands.hook.self_calls import calls_hookline_hook
 from hookline.cli.engines import command_engine
 from hookline.cli.output import note
@@ -73,7 +76,7 @@ async def _serve(call: "AgentCall", raw: bytes | CallError, signalled: list[int]
     _stop_on_signals(signalled)
     status = BLOCKED
     try:
-        answer = _with_journal_problems(await call.answer(raw), call.engine)
+        answer = _with_lines(await call.answer(raw), (*call.remarks, *call.engine.journal.problems))
         status = _write_answer(answer, call.outcome)
         _close_streams()
         await call.engine.drain(_DRAIN_SECONDS)
@@ -101,11 +104,11 @@ def _stop_on_signals(signalled: list[int]) -> None:
             loop.add_signal_handler(number, stop, number)
 
 
-def _with_journal_problems(answer: HookReply, engine: Engine) -> HookReply:
-    """Problems of the journal go to stderr, unless the agent reads stderr as the reason for a block."""
-    if answer.code != 0 or not engine.journal.problems:
+def _with_lines(answer: HookReply, problems: Sequence[str]) -> HookReply:
+    """Problems that change no answer go to stderr, unless the agent reads stderr as the reason for a block."""
+    if answer.code != 0 or not problems:
         return answer
-    lines = "\n".join(printable(f"hookline: {problem}") for problem in engine.journal.problems)
+    lines = "\n".join(printable(f"hookline: {problem}") for problem in problems)
     return replace(answer, stderr=f"{answer.stderr}\n{lines}".strip())
 
 
@@ -153,6 +156,8 @@ class AgentCall:
     ) -> None:
         self.engine = engine
         self.outcome: Outcome = GO_ON
+        #: What is odd about the session and its place, for stderr and the journal.
+        self.remarks: tuple[str, ...] = ()
         self._name = dialect
         self._event_name = event
         self._files = files
@@ -187,31 +192,51 @@ class AgentCall:
             if self._no_hook_concerned(dialect, document):
                 return HookReply()
             raise
-        loaded = self._load(parsed)
-        session = self._start_session(parsed, event)
+        found = self._find(dialect, parsed)
+        session = self._start_session(parsed, event, found.place)
+        self._remark(found)
         if session.has(parsed.event):
             self.outcome = await session.dispatch(parsed.event, parsed.payload)
+        self.outcome += found.memory.objection(event.policy)
         answer = dialect.wire.answer(event.name, self.outcome)
         answer = _without_false_losses(answer, self.outcome, parsed.payload)
         if answer.lost:
             self._record(
                 dropped=answer.lost, why=f"{dialect.name} has no way to express this at {event.name}"
             )
-        return _with_config_problems(answer, loaded, parsed.event)
+        return _with_config_problems(answer, found.loaded, parsed.event)
 
-    def _load(self, parsed: Parsed) -> Loaded:
-        loaded = hooks_for(self.engine, parsed.scene.cwd or os.getcwd(), self._name, self._files)
+    def _find(self, dialect: Dialect, parsed: Parsed) -> "_Found":
+        """The place of the call and its hooks, which are put in force; the session remembers both."""
+        memory = CallMemory(self._name, parsed, self._files, self._env)
+        cwd = parsed.scene.cwd or _own_directory()
+        place = find_place(cwd, dialect.project_variables, memory.began_in, self._env)
+        if place is None and self._files is None:
+            raise CallError(
+                f"the directory {cwd[:500]} does not exist, and nothing else says which project this is: "
+                "go back to the project's directory"
+            )
+        place = place or Place(cwd, cwd, cwd, in_project=False)
+        loaded = hooks_for(self.engine, place.directory, self._name, self._files)
         self.engine.swap(loaded.hooks)
-        return loaded
+        memory.add(place, loaded.hooks)
+        return _Found(place, loaded, memory)
 
-    def _start_session(self, parsed: Parsed, event: DialectEvent) -> Session:
-        cwd = parsed.scene.cwd or os.getcwd()
+    def _remark(self, found: "_Found") -> None:
+        """Say what is odd about place and session, once in a session where that can be remembered."""
+        remarks = found.memory.new(found.place.remarks)
+        found.memory.keep()
+        self.remarks = (*remarks, *found.memory.problems)
+        for line in self.remarks:
+            self._record(why=line)
+
+    def _start_session(self, parsed: Parsed, event: DialectEvent, place: Place) -> Session:
         self._session = session = self.engine.session(parsed.scene.session_id or RUN_NAME)
         session.scene = replace(
             parsed.scene,
             session_id=session.id,
-            cwd=cwd,
-            project_dir=parsed.scene.project_dir or cwd,
+            cwd=place.cwd,
+            project_dir=parsed.scene.project_dir or place.root,
             attended=bool(event.policy.may & May.PERMIT),
         )
         return session
@@ -222,9 +247,9 @@ class AgentCall:
         if rest is None:
             return False
         parsed = dialect.wire.parse(rest)
-        self._load(parsed)
+        found = self._find(dialect, parsed)
         subject = field_of(parsed.payload, parsed.event.subject or "")
-        return not any(
+        return not found.memory.weakened and not any(
             hook.event is parsed.event and (hook.matcher is None or hook.matcher.matches(str(subject)))
             for hook in self.engine.hooks
         )
@@ -262,6 +287,21 @@ class AgentCall:
                 **facts,
             )
         )
+
+
+class _Found(Struct, frozen=True, eq=False):
+    """Where a call belongs, and what is in force there."""
+
+    place: Place
+    loaded: Loaded
+    memory: CallMemory
+
+
+def _own_directory() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # it was removed
+        return "of this process"
 
 
 def _failed_answer(dialect: Dialect | None, event: DialectEvent | None, why: str) -> HookReply:

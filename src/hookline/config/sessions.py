@@ -1,0 +1,253 @@
+"""What single calls of `hookline hook` remember of a session: where it began, its guards, what the user was told.
+
+One small file per session below the user's home directory. Nothing of it is needed for a call: a file that is damaged,
+or that someone else could have written, is not used, and the call counts as the first of its session.
+"""
+
+import os
+import stat
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from hashlib import sha256
+
+import msgspec
+from msgspec import Struct
+
+from hookline.model.events import May
+from hookline.model.hook import Hook
+
+#: Below the home directory. Not by XDG_STATE_HOME, which a project's settings could set.
+FOLDER = (".local", "state", "hookline", "sessions")
+_VERSION = 1
+_MOST_BYTES = 4 << 20
+_DAY = 86_400
+#: A session that was silent for so long has ended.
+_KEPT_SECONDS = 30 * _DAY
+#: The file whose time says when old files were last looked for.
+_SWEPT = "swept"
+_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
+_WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+
+
+class Guard(Struct, frozen=True):
+    """A hook that could stop an action when it was last seen."""
+
+    event: str
+    #: Its name and its place, for people.
+    label: str
+
+
+class SessionRecord(Struct, frozen=True, kw_only=True):
+    """One session of one agent, by the ids its payloads have."""
+
+    version: int = _VERSION
+    dialect: str
+    session: str
+    #: The files that its hooks come from, if the agent's entry names them.
+    files: tuple[str, ...] = ()
+    #: Where hooks are looked up; empty if the session began outside of any project.
+    directory: str = ""
+    #: The project it began in, or the directory where there is none.
+    root: str = ""
+    #: By identity: the guards in force when it began, and those added since.
+    guards: dict[str, Guard] = {}
+    #: What was said once and need not be said again.
+    told: tuple[str, ...] = ()
+
+
+class Sessions:
+    """The sessions of one user. `problems` says what could not be read or written, and why."""
+
+    def __init__(self, home: str) -> None:
+        self.folder = os.path.join(home, *FOLDER) if os.path.isabs(home) else ""
+        self.problems: list[str] = []
+
+    def recall(self, new: SessionRecord) -> SessionRecord | None:
+        """What is known of the session with the ids of a new record; None if that is not known with certainty."""
+        if not self.folder:
+            return None
+        file = self._file(new)
+        try:
+            found = self._read(file)
+        except FileNotFoundError:
+            return None
+        except _UnusableError as problem:
+            return self._unused(file, str(problem))
+        if (found.version, *_ids(found)) != (_VERSION, *_ids(new)):
+            return self._unused(file, "it was written for something else")
+        return found
+
+    def keep(self, record: SessionRecord) -> bool:
+        """Remember a session. If that fails, the next call does not know what this one knew."""
+        if not self.folder:
+            return False
+        file = self._file(record)
+        try:
+            os.makedirs(self.folder, 0o700, exist_ok=True)
+            _check_owner(os.lstat(self.folder), stat.S_ISDIR)
+            _replace(file, msgspec.json.encode(record))
+        except (OSError, ValueError, _UnusableError) as problem:
+            self.problems.append(
+                f"{file} cannot be written: {_reason(problem)}; later calls do not know this one"
+            )
+            return False
+        return True
+
+    def confirm(self, root: str, present: Iterable[str]) -> int:
+        """The user accepts the guards as they are: sessions of this project forget all others.
+
+        `present` has the identities of the guards that are there now. Returns how many sessions had missed one.
+        """
+        there, changed = frozenset(present), 0
+        for record in self._all():
+            left = {identity: guard for identity, guard in record.guards.items() if identity in there}
+            if record.root == root and len(left) < len(record.guards):
+                changed += self.keep(msgspec.structs.replace(record, guards=left))
+        return changed
+
+    def sweep(self, now: float | None = None) -> None:
+        """Remove the files of sessions that ended long ago; looks at most once a day."""
+        if not self.folder:
+            return
+        now = time.time() if now is None else now
+        swept = os.path.join(self.folder, _SWEPT)
+        with suppress(OSError, _UnusableError):
+            if now - _changed(swept) < _DAY:
+                return
+            _replace(swept, b"")
+            with os.scandir(self.folder) as entries:
+                for entry in entries:
+                    if now - entry.stat(follow_symlinks=False).st_mtime > _KEPT_SECONDS:
+                        os.unlink(entry.path)
+
+    def _all(self) -> Iterator[SessionRecord]:
+        try:
+            names = sorted(os.listdir(self.folder)) if self.folder else []
+        except OSError:
+            names = []
+        for name in names:
+            if name.endswith(".json"):
+                with suppress(OSError, _UnusableError):
+                    yield self._read(os.path.join(self.folder, name))
+
+    def _file(self, record: SessionRecord) -> str:
+        digest = sha256("\0".join(_ids(record)).encode("utf-8", "surrogatepass")).hexdigest()
+        return os.path.join(self.folder, f"{digest}.json")
+
+    def _read(self, file: str) -> SessionRecord:
+        try:
+            _check_owner(os.lstat(self.folder), stat.S_ISDIR)
+            return msgspec.json.decode(_content(file), type=SessionRecord)
+        except FileNotFoundError:
+            raise
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError) as problem:
+            raise _UnusableError(_reason(problem)) from None
+
+    def _unused(self, file: str, why: str) -> None:
+        self.problems.append(f"{file} is not used: {why}; the session counts as new")
+
+
+def guards_of(hooks: Sequence[Hook]) -> dict[str, Guard]:
+    """The hooks that can stop an action, by identity. Not those that are broken: they are not meant to stay so."""
+    return {
+        guard_identity(hook): Guard(hook.event.name, _label(hook))
+        for hook in hooks
+        if hook.event.guard
+        and hook.policy.may & May.BLOCK
+        and hook.mode == "enforce"
+        and hook.waiting == "wait"
+        and hook.broken is None
+    }
+
+
+def guard_identity(hook: Hook) -> str:
+    """Two guards are the same if they stop the same, in the same way; where they are configured does not matter."""
+    on_failure = hook.on_failure if isinstance(hook.on_failure, str | None) else dict(hook.on_failure)
+    facts = (
+        hook.dialect,
+        hook.event.name,
+        hook.policy.event_name,
+        hook.kind,
+        hook.spec,
+        None if hook.matcher is None else hook.matcher.text,
+        None if hook.condition is None else hook.condition.text,
+        hook.timeout,
+        hook.once,
+        on_failure,
+        hook.required,
+    )
+    return sha256(msgspec.json.encode(facts, order="deterministic", enc_hook=str)).hexdigest()
+
+
+def missing_guards(record: SessionRecord, present: Mapping[str, Guard], event: str) -> tuple[Guard, ...]:
+    """Guards of this event that the session had, and that are gone or changed."""
+    return tuple(
+        guard for identity, guard in record.guards.items() if guard.event == event and identity not in present
+    )
+
+
+class _UnusableError(Exception):
+    """A file that is there and does not count; the text says why."""
+
+
+def _ids(record: SessionRecord) -> tuple[str, ...]:
+    return (record.dialect, record.session, *record.files)
+
+
+def _label(hook: Hook) -> str:
+    place = str(hook.where)
+    return f"{hook.name} ({place})" if place else hook.name
+
+
+def _content(file: str) -> bytes:
+    descriptor = os.open(file, _READ)
+    with os.fdopen(descriptor, "rb") as stream:
+        found = os.fstat(descriptor)
+        _check_owner(found, stat.S_ISREG)
+        content = stream.read(_MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
+            raise _UnusableError("it is too large")
+        if time.time() - found.st_mtime > _DAY:
+            # The session is alive, however long ago it began.
+            with suppress(OSError):
+                os.utime(descriptor)
+    return content
+
+
+def _replace(file: str, content: bytes) -> None:
+    draft = f"{file}.{os.getpid()}.{time.time_ns()}.new"
+    try:
+        with os.fdopen(os.open(draft, _WRITE, 0o600), "wb") as stream:
+            stream.write(content)
+        os.replace(draft, file)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(draft)
+        raise
+
+
+def _changed(file: str) -> float:
+    try:
+        return os.lstat(file).st_mtime
+    except FileNotFoundError:
+        return 0.0
+
+
+def _check_owner(found: os.stat_result, is_kind: Callable[[int], bool]) -> None:
+    if not is_kind(found.st_mode):
+        raise _UnusableError(
+            "it is not a file" if is_kind is stat.S_ISREG else "its folder is not a directory"
+        )
+    if found.st_uid != os.geteuid():
+        raise _UnusableError(f"it belongs to another user (uid {found.st_uid})")
+    if found.st_mode & 0o022:
+        raise _UnusableError("other users can write it")
+
+
+def _reason(problem: Exception) -> str:
+    if isinstance(problem, OSError):
+        return problem.strerror or str(problem)
+    if isinstance(problem, UnicodeEncodeError):
+        return "it would have text that is not UTF-8"
+    return str(problem) if isinstance(problem, _UnusableError) else "it is damaged"

@@ -1,0 +1,188 @@
+"""What is remembered of a session, and what happens to files that nobody should have written."""
+
+import os
+import stat
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from hookline.config.sessions import Guard, SessionRecord, Sessions
+
+RECORD = SessionRecord(
+    dialect="claude-code",
+    session="s-1",
+    directory="/project/sub",
+    root="/project",
+    guards={"1": Guard("PreToolUse", "a (x:1)"), "2": Guard("PreToolUse", "b (x:2)")},
+    told=("a line",),
+)
+
+
+def file_of(home: Path) -> Path:
+    (found,) = [
+        each for each in (home / ".local/state/hookline/sessions").iterdir() if each.suffix == ".json"
+    ]
+    return found
+
+
+def ids(record: SessionRecord) -> SessionRecord:
+    return SessionRecord(dialect=record.dialect, session=record.session, files=record.files)
+
+
+def test_a_session_is_known_by_agent_and_id(tmp_path: Path) -> None:
+    sessions = Sessions(str(tmp_path))
+    assert sessions.recall(ids(RECORD)) is None
+    assert sessions.keep(RECORD)
+    assert Sessions(str(tmp_path)).recall(ids(RECORD)) == RECORD
+    for other in ({"session": "s-2"}, {"dialect": "native"}, {"files": ("a.toml",)}):
+        assert sessions.recall(replace(ids(RECORD), **other)) is None
+    assert sessions.problems == []
+
+
+def test_only_the_user_can_read_it_and_no_variable_moves_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "moved"))
+    Sessions(str(tmp_path)).keep(replace(RECORD, session="../../s-1\0" + "x" * 10_000))
+    file = file_of(tmp_path)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    assert not (tmp_path / "moved").exists()
+
+
+def to_fifo(file: Path) -> None:
+    file.unlink()
+    os.mkfifo(file, 0o600)
+
+
+def to_directory(file: Path) -> None:
+    file.unlink()
+    file.mkdir()
+
+
+def to_link(file: Path) -> None:
+    other = file.parent.parent / "other"
+    file.rename(other)
+    file.symlink_to(other)
+
+
+def to_link_folder(file: Path) -> None:
+    other = file.parent.parent / "other"
+    file.parent.rename(other)
+    file.parent.symlink_to(other)
+
+
+DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "truncated": (lambda file: file.write_bytes(file.read_bytes()[:-20]), "it is damaged"),
+    "emptied": (lambda file: file.write_bytes(b""), "it is damaged"),
+    "garbled": (lambda file: file.write_bytes(os.urandom(300)), "it is damaged"),
+    "of other types": (lambda file: file.write_text('{"dialect": 7, "session": []}'), "it is damaged"),
+    "too large": (lambda file: file.write_bytes(b" " * (5 << 20)), "it is too large"),
+    "of another session": (
+        lambda file: file.write_text(file.read_text().replace("s-1", "s-2")), "it was written for something else",
+    ),
+    "of another version": (
+        lambda file: file.write_text(file.read_text().replace('"version":1', '"version":2')), "something else",
+    ),
+    "a fifo": (to_fifo, "it is not a file"),
+    "a directory": (to_directory, "Is a directory"),
+    "a link": (to_link, "symbolic link"),
+    "below a link": (to_link_folder, "its folder is not a directory"),
+    "writable by all": (lambda file: file.chmod(0o666), "other users can write it"),
+    "below a folder for all": (lambda file: file.parent.chmod(0o777), "other users can write it"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("damage", "why"), DAMAGES.values(), ids=list(DAMAGES))
+def test_a_file_that_cannot_be_trusted_is_not_used(
+    tmp_path: Path, damage: Callable[[Path], object], why: str
+) -> None:
+    Sessions(str(tmp_path)).keep(RECORD)
+    file = file_of(tmp_path)
+    damage(file)
+    sessions = Sessions(str(tmp_path))
+    assert sessions.recall(ids(RECORD)) is None
+    (problem,) = sessions.problems
+    assert problem.startswith(f"{file} is not used: ")
+    assert why in problem
+    assert problem.endswith("; the session counts as new")
+    # Where only the file was bad, the next call knows the session again.
+    if sessions.keep(RECORD):
+        assert Sessions(str(tmp_path)).recall(ids(RECORD)) == RECORD
+    else:
+        assert "cannot be written" in sessions.problems[-1]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+@pytest.mark.parametrize("of_folder", [False, True], ids=["file", "folder"])
+def test_a_file_of_another_user_is_not_used(tmp_path: Path, of_folder: bool) -> None:
+    Sessions(str(tmp_path)).keep(RECORD)
+    file = file_of(tmp_path)
+    os.chown(file.parent if of_folder else file, 65534, 65534)
+    sessions = Sessions(str(tmp_path))
+    assert sessions.recall(ids(RECORD)) is None
+    assert "it belongs to another user (uid 65534)" in sessions.problems[0]
+
+
+def test_where_nothing_can_be_written_that_is_said_and_nothing_is_raised(tmp_path: Path) -> None:
+    if os.geteuid() == 0:
+        # Modes do not stop root; this file system does.
+        home = "/proc"
+    else:
+        home = str(tmp_path)
+        tmp_path.chmod(0o500)
+    sessions = Sessions(home)
+    assert sessions.recall(ids(RECORD)) is None
+    assert not sessions.keep(RECORD)
+    sessions.sweep()
+    (problem,) = sessions.problems
+    assert "cannot be written" in problem
+    assert sessions.confirm("/project", []) == 0
+
+
+@pytest.mark.parametrize("home", ["", "relative", "./x"])
+def test_without_a_home_nothing_is_remembered_and_nothing_written(
+    home: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    sessions = Sessions(home)
+    assert not sessions.keep(RECORD)
+    assert sessions.recall(ids(RECORD)) is None
+    sessions.sweep()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_old_sessions_are_removed_once_a_day(tmp_path: Path) -> None:
+    sessions = Sessions(str(tmp_path))
+    for name in ("old", "alive", "new"):
+        sessions.keep(replace(RECORD, session=name))
+    folder = tmp_path / ".local/state/hookline/sessions"
+    long_ago = time.time() - 40 * 86_400
+    for file in folder.iterdir():
+        os.utime(file, (long_ago, long_ago) if b'"new"' not in file.read_bytes() else None)
+    # A session that is asked for is alive, however old its file is.
+    assert sessions.recall(replace(ids(RECORD), session="alive")) is not None
+    sessions.sweep()
+    left = [name for name in ("old", "alive", "new") if sessions.recall(replace(ids(RECORD), session=name))]
+    assert left == ["alive", "new"]
+    sessions.keep(replace(RECORD, session="old"))
+    for file in folder.glob("*.json"):
+        os.utime(file, (long_ago, long_ago))
+    sessions.sweep()
+    assert len(list(folder.glob("*.json"))) == 3
+
+
+def test_a_confirmation_reaches_the_sessions_of_that_project_only(tmp_path: Path) -> None:
+    sessions = Sessions(str(tmp_path))
+    sessions.keep(RECORD)
+    sessions.keep(replace(RECORD, session="s-2", root="/other"))
+    (tmp_path / ".local/state/hookline/sessions/x.json").write_text("{")
+    assert sessions.confirm("/project", ["2", "3"]) == 1
+    assert sessions.recall(ids(RECORD)) == replace(RECORD, guards={"2": RECORD.guards["2"]})
+    other = sessions.recall(replace(ids(RECORD), session="s-2"))
+    assert other is not None
+    assert other.guards == RECORD.guards
+    assert sessions.confirm("/project", ["2", "3"]) == 0
