@@ -25,9 +25,8 @@ from hookline.agent.session.watch import ChangeLimit, FileWatch, SessionWatch, w
 from hookline.agent.session_hooks import (
     Additions,
     CommandHooks,
-    ProjectTrust,
     add_builtin_hooks,
-    is_trusted,
+    trust_notice,
 )
 from hookline.agent.settings import AgentSettings, SettingsFound, read_settings
 from hookline.agent.subagents.subagent import AgentType, SubagentConfig, SubagentTool, agent_types
@@ -44,7 +43,6 @@ from hookline.agent.turn.turn import AgentParts
 from hookline.config.engine import Engine
 from hookline.dialects.dialect import upward
 from hookline.engine.background import LateMessage
-from hookline.engine.run_hook import admit_all
 from hookline.handlers.process.pool import Processes
 from hookline.journal.file import state_dir
 from hookline.matching.nearest import nearest
@@ -158,7 +156,7 @@ def build_agent(options: AgentOptions, host: AgentHost) -> BuiltAgent:
         raise ConfigError(found.unreadable)
     permissions = _permissions(options, found, reader)
     records = _open_records(options, host)
-    _trust(options, host, found)
+    _say_what_is_untrusted(host)
     session_hooks, join = _session_hooks(options, host, found, records.session_id)
     hooks = AgentHooks(session_hooks, host.user, host.log)
     files = FileWatch(ChangeLimit(host.user.warn))
@@ -235,18 +233,13 @@ def _session_hooks(
     return hooks, CommandHooks(host.engine, session, options.cwd).join
 
 
-def _trust(options: AgentOptions, host: AgentHost, found: SettingsFound) -> None:
-    """Hold back hooks of a project that their own agent would hold back, and tell the user."""
-    if host.engine is None or host.engine.admit is not admit_all:
-        # A host that decides by itself which hooks may run keeps its way.
+def _say_what_is_untrusted(host: AgentHost) -> None:
+    trust = host.engine.trust if host.engine is not None else None
+    if host.engine is None or trust is None:
         return
-    project = _project(options.cwd)
-    trusted = options.trust or is_trusted(project, found.table.trusted)
-    trust = ProjectTrust(project, trusted=trusted, terminal=host.terminal)
-    host.engine.admit = trust.admit
-    notice = trust.notice(host.engine.hooks)
-    if notice is not None:
-        host.user.warn(notice)
+    for line in (*trust.problems, trust_notice(trust, host.engine.hooks)):
+        if line is not None:
+            host.user.warn(line)
 
 
 def _servers(

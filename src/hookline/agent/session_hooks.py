@@ -1,7 +1,6 @@
-"""Hooks that an agent adds to its session, from settings and from commands, and whether a project's hooks may run."""
+"""Hooks that an agent adds to its session, from settings and from commands."""
 
 import asyncio
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
@@ -12,15 +11,15 @@ from msgspec.structs import replace
 from hookline.agent.prompts.prompt import PreparedPrompt
 from hookline.config.engine import Engine
 from hookline.config.load import Loaded
-from hookline.dialects.registry import dialect_named, sharing
+from hookline.config.trust.trust import Trust
+from hookline.dialects.registry import sharing
 from hookline.documents.document import Document
-from hookline.engine.run_hook import ADMITTED, Admission
 from hookline.engine.session import Session
 from hookline.handlers.builtin import BuiltinSpec
 from hookline.model import events as e
 from hookline.model.diagnostics import Path
 from hookline.model.events import EventSpec
-from hookline.model.hook import Hook, Scope
+from hookline.model.hook import Hook
 from hookline.model.outcome import Outcome
 
 
@@ -96,45 +95,12 @@ def _no_line(path: Path) -> int | None:
     del path
 
 
-class ProjectTrust:
-    """Whether the user trusts one project. Nothing inside the project can decide it."""
-
-    def __init__(self, root: str, *, trusted: bool, terminal: bool) -> None:
-        self._root = root
-        self._trusted = trusted
-        self._terminal = terminal
-        self._scopes: dict[str, frozenset[Scope]] = {}
-
-    def admit(self, hook: Hook) -> Admission:
-        if self._trusted or hook.scope not in self._held_back(hook.dialect):
-            return ADMITTED
-        return Admission(admitted=False, reason=f"{self._root} is not trusted")
-
-    def _held_back(self, name: str) -> frozenset[Scope]:
-        """The scopes whose hooks wait for the user's trust.
-
-        Some agents hold them back only at a terminal, where the user can be asked.
-        """
-        if name not in self._scopes:
-            dialect = dialect_named(name)
-            asks = dialect is not None and (self._terminal or not dialect.trust_needs_terminal)
-            self._scopes[name] = dialect.trust_scopes if dialect is not None and asks else frozenset()
-        return self._scopes[name]
-
-    def notice(self, hooks: Iterable[Hook]) -> str | None:
-        """What the user is told about hooks that do not run."""
-        refused = [hook for hook in hooks if not self.admit(hook).admitted]
-        if not refused:
-            return None
-        files = ", ".join(sorted({hook.where.file for hook in refused}))
-        return (
-            f"{len(refused)} hooks do not run, because this project is not trusted: {files}. "
-            "Read them; then pass --trust, or add the project to `trusted` of [agent] in your own settings"
-        )
-
-
-def is_trusted(root: str, trusted: Iterable[str]) -> bool:
-    """Whether the project is one of these directories or below one."""
-    real = os.path.realpath(root)
-    homes = [os.path.realpath(os.path.expanduser(each)) for each in trusted]
-    return any(real == home or real.startswith(home.rstrip(os.sep) + os.sep) for home in homes)
+def trust_notice(trust: Trust, hooks: Iterable[Hook]) -> str | None:
+    """What the user is told about hooks that do not run."""
+    refused = [hook for hook in hooks if not trust.standing(hook).runs and hook.mode != "off"]
+    if not refused:
+        return None
+    files = ", ".join(sorted({hook.where.file for hook in refused}))
+    return (
+        f"{len(refused)} hooks do not run, because you have not trusted them: {files}. Run `hookline trust`"
+    )

@@ -95,11 +95,10 @@ def _meant(name: str, context: CheckContext) -> tuple[str | None, str]:
     return None, ""
 
 
-def untrusted_files(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
-    """Files whose hooks their own agent runs only in a trusted project."""
+def untrusted_files(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:  # noqa: ARG001 as every check
+    """Files that bring something the user has not trusted."""
     used = {hook.where.file for hook in loaded.hooks}
     for found in loaded.found:
         if found.needs_trust and found.file in used:
-            agent = context.title(found.dialect)
-            message = f"{agent} runs these hooks only after you have trusted this project there"
-            yield Diagnostic("info", "needs-trust", message, Where(found.file))
+            message = "not everything in this file is trusted, and what is not trusted does not run"
+            yield Diagnostic("warning", "needs-trust", message, Where(found.file), fix="hookline trust")

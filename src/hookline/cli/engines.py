@@ -11,6 +11,7 @@ from hookline.cli.output import note
 from hookline.cli.requests import Request, RequestError, read_request
 from hookline.config.engine import Engine, tracers
 from hookline.config.load import Loaded
+from hookline.config.trust.trust import Options as TrustOptions
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.handlers.process.pool import Processes
 from hookline.handlers.registry import Handler, standard_handlers
@@ -74,8 +75,14 @@ def prepare(engine: Engine, args: argparse.Namespace, cwd: str) -> tuple[Request
 
 
 def load(engine: Engine, args: argparse.Namespace, cwd: str) -> Loaded:
-    """Put the hooks in force that --config, --dialect and the directory ask for."""
-    return engine.load(cwd, args.config, None if args.dialect is None else [args.dialect])
+    """Put the hooks in force that --config, --dialect and the directory ask for, under the user's trust."""
+    names = None if args.dialect is None else [args.dialect]
+    if args.config is not None:
+        return engine.load(cwd, args.config, names)
+    options = TrustOptions(vouched=getattr(args, "trust", False), strict=getattr(args, "strict", False))
+    loaded = engine.loader.directory(cwd, names, trust=engine.trust_in(cwd, options))
+    engine.use(loaded)
+    return loaded
 
 
 def chosen_dialect(engine: Engine, name: str | None, files: Sequence[str] | None) -> "Dialect | None":

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hookline.dialects.registry import home_dialect
+from hookline.dialects.registry import OWN_FORMAT, home_dialect
 from hookline.engine import engine as core
 from hookline.engine.background import Background
 from hookline.engine.run_hook import Admit, admit_all
@@ -18,6 +18,7 @@ from hookline.model.run import Run
 
 if TYPE_CHECKING:
     from hookline.config.load import Loaded, Loader
+    from hookline.config.trust.trust import Options, Trust
 
 
 class Engine(core.Engine):
@@ -41,6 +42,9 @@ class Engine(core.Engine):
         self._home = home_dialect(events)
         self._loader: Loader | None = None
         self._loaded = False
+        self._admits_by_trust = admit is admit_all
+        #: What the user has trusted; None while no directory has been loaded.
+        self.trust: Trust | None = None
         super().__init__(
             hooks,
             handlers=handlers if handlers is not None else standard_handlers(),
@@ -63,19 +67,39 @@ class Engine(core.Engine):
         return self._loader
 
     def load(
-        self, cwd: str, files: Sequence[str] | None = None, dialects: Sequence[str] | None = None
+        self,
+        cwd: str,
+        files: Sequence[str] | None = None,
+        dialects: Sequence[str] | None = None,
+        *,
+        trust: bool = False,
     ) -> "Loaded":
-        """Put the configuration of a directory in force: every dialect's, or those named; or exactly these files.
+        """Put Hookline's own files of a directory in force; or those of the dialects named; or exactly these files.
+
+        What a project brings runs only if the user has trusted it, or with `trust`: then you vouch for the project.
+        Files that are named one by one count as trusted.
 
         A bad entry is reported and the others run. If a file cannot be read at all, the hooks that were in force
         stay in force; `unreadable` of the result names the file.
         """
         if files is None:
-            loaded = self.loader.directory(cwd, dialects)
+            from hookline.config.trust.trust import Options  # noqa: PLC0415 as the loader
+
+            names = [OWN_FORMAT] if dialects is None else dialects
+            loaded = self.loader.directory(cwd, names, trust=self.trust_in(cwd, Options(vouched=trust)))
         else:
             loaded = self.loader.files(files, dialects[0] if dialects else None)
         self.use(loaded)
         return loaded
+
+    def trust_in(self, cwd: str, options: "Options") -> "Trust":
+        """From now on the user's trust decides which hooks of the project may run; not if the host has an `admit`."""
+        from hookline.config.trust.trust import Trust  # noqa: PLC0415 as the loader
+
+        self.trust = Trust(cwd, os.environ, options)
+        if self._admits_by_trust:
+            self.admit = self.trust.admit
+        return self.trust
 
     def use(self, loaded: "Loaded") -> bool:
         """Put what was loaded in force; not if a file was unreadable and there are hooks of an earlier load to keep."""

@@ -3,13 +3,15 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookline.config.engine import Engine
 from hookline.config.files import read_file
-from hookline.dialects.dialect import Dialect, HomeDialect, Layer, Place, Plugins, Tools
+from hookline.config.trust.items import TrustItem
+from hookline.dialects.dialect import Dialect, HomeDialect, Layer, Place, Plugins, Reading, Tools
 from hookline.dialects.registry import OWN_FORMAT, Listed, standard_dialects
 from hookline.documents.document import Document
 from hookline.handlers.registry import Handler
@@ -17,6 +19,9 @@ from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic, Where
 from hookline.model.errors import UnknownDialectError
 from hookline.model.hook import Hook, Scope
+
+if TYPE_CHECKING:
+    from hookline.config.trust.trust import Trust
 
 #: Codes about what one agent does with a file that another one reads as well.
 _ABOUT_ONE_AGENT = frozenset({"not-inherited"})
@@ -28,7 +33,7 @@ class Found(Struct, frozen=True):
     file: str
     dialect: str
     scope: Scope
-    #: The agent it was written for runs its hooks only once the user has trusted them.
+    #: The user has not trusted everything in it, so it changes nothing of other files.
     needs_trust: bool = False
     #: It could not be read as a document at all, so its hooks are unknown.
     unreadable: bool = False
@@ -42,6 +47,8 @@ class Loaded(Struct, frozen=True):
     found: tuple[Found, ...] = ()
     #: Every file that was looked for.
     looked_for: tuple[str, ...] = ()
+    #: Settings of a project that change hooks of other files, such as switching them off.
+    loosening: tuple[TrustItem, ...] = ()
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
@@ -57,6 +64,7 @@ class Loaded(Struct, frozen=True):
             self.diagnostics + other.diagnostics,
             self.found + other.found,
             self.looked_for + other.looked_for,
+            self.loosening + other.loosening,
         )
 
 
@@ -69,7 +77,7 @@ class Installation(Struct, frozen=True, eq=False):
 
     @property
     def found(self) -> tuple[Found, ...]:
-        """The files, their dialects, and whether their own agent would ask for the user's trust first."""
+        """The files, their dialects, and whether the user has trusted what is in them."""
         return self.loaded.found
 
     @property
@@ -82,16 +90,18 @@ def load(
     *,
     dialects: Sequence[str] | None = None,
     files: Sequence[str] | None = None,
+    trust: bool = False,
     **options: Any,
 ) -> Installation:
-    """Find every configuration of every dialect for this directory and user, and build the engine for it.
+    """Build the engine for Hookline's own files of this directory and user.
 
-    `dialects` takes only those, `files` takes exactly these files. Further options are the engine's. Nothing
-    is raised for a mistake in a configuration: it is a diagnostic with file, line and fix.
+    `dialects` names the formats to read instead, `files` exactly the files. What a project brings runs only if the
+    user has trusted it, or with `trust`: then you vouch for the project. Further options are the engine's. Nothing is
+    raised for a mistake in a configuration: it is a diagnostic with file, line and fix.
     """
     where = os.path.abspath(str(cwd))
     engine = Engine(**options)
-    return Installation(engine, where, engine.load(where, files, dialects))
+    return Installation(engine, where, engine.load(where, files, dialects, trust=trust))
 
 
 class Loader:
@@ -130,18 +140,23 @@ class Loader:
         self._built[dialect.name] = dialect
 
     def directory(
-        self, cwd: str, names: Sequence[str] | None = None, *, without: str | None = None
+        self,
+        cwd: str,
+        names: Sequence[str] | None = None,
+        *,
+        without: str | None = None,
+        trust: "Trust | None" = None,
     ) -> Loaded:
         """Managed hooks first, then the dialects in their order.
 
-        `without` leaves out a dialect whose agent runs its hooks itself.
+        `without` leaves out a dialect whose agent runs its hooks itself. Without `trust` everything counts as trusted.
         """
         loaded = Loaded()
         for name in self.names if names is None else names:
             if name == without and self.dialect(name).has_agent:
                 continue
             if names is not None or self._may_be_used(name, cwd):
-                loaded += _without_files_of(loaded, self._of_directory(self.dialect(name), cwd))
+                loaded += _without_files_of(loaded, self._of_directory(self.dialect(name), cwd, trust))
         return _managed_first(loaded)
 
     def files(self, files: Sequence[str], name: str | None = None) -> Loaded:
@@ -192,33 +207,69 @@ class Loader:
         found = (place.file for name in wanted for place in self.dialect(name).find(cwd, self._env))
         return tuple(dict.fromkeys(found))
 
-    def _of_directory(self, dialect: Dialect, cwd: str) -> Loaded:
+    def _of_directory(self, dialect: Dialect, cwd: str, trust: "Trust | None") -> Loaded:
         places = dialect.find(cwd, self._env)
+        if trust is not None:
+            # A variable may name a place of the user inside the project: what is there is the project's.
+            places = [
+                Place(place.file, "project")
+                if place.scope == "user" and trust.is_foreign(place.file, "user")
+                else place
+                for place in places
+            ]
         there = {place.file: place for place in reversed(places) if os.path.lexists(place.file)}
         # In a home directory that is also the project one file is two layers: it is read once, as the first.
         once = [place for place in places if there.get(place.file) is place]
-        return self._read(dialect, once, tuple(place.file for place in places), cwd)
+        return self._read(dialect, once, tuple(place.file for place in places), cwd, trust)
 
     def _read(
-        self, dialect: Dialect, places: Sequence[Place], looked_for: tuple[str, ...], cwd: str | None = None
+        self,
+        dialect: Dialect,
+        places: Sequence[Place],
+        looked_for: tuple[str, ...],
+        cwd: str | None = None,
+        trust: "Trust | None" = None,
     ) -> Loaded:
         """Exactly these places, and in a directory also what plugins bring."""
         layers = [Layer(place, read_file(place.file)) for place in places]
         plugins = Plugins() if cwd is None else dialect.plugins(cwd, self._env, layers, read_file)
         layers += [Layer(place, read_file(place.file)) for place in plugins.places]
         reading = dialect.read(layers, self._tools())
+        held: Sequence[Layer] = ()
+        loosening: tuple[TrustItem, ...] = ()
+        if trust is not None and any(_is_foreign(layer, trust) for layer in layers):
+            held, loosening = _held_back(dialect, layers, reading, trust)
+            reading = self._read_apart(dialect, layers, held, reading) if held else reading
+        untrusted = {layer.place.file for layer in held}
         found = tuple(
             Found(
                 layer.place.file,
                 dialect.name,
                 layer.place.scope,
-                layer.place.scope in dialect.trust_scopes,
+                layer.place.file in untrusted,
                 layer.document.value is None and bool(layer.document.diagnostics),
             )
             for layer in layers
             if layer.place.file not in reading.unused
         )
-        return Loaded(reading.hooks, plugins.diagnostics + reading.diagnostics, found, looked_for)
+        diagnostics = plugins.diagnostics + reading.diagnostics
+        return Loaded(reading.hooks, diagnostics, found, looked_for, loosening)
+
+    def _read_apart(
+        self, dialect: Dialect, layers: Sequence[Layer], held: Sequence[Layer], together: Reading
+    ) -> Reading:
+        """The hooks of all layers, but the untrusted ones replace and switch off nothing of the others."""
+        apart = {layer.place.file for layer in held}
+        others = [layer for layer in layers if layer.place.file not in apart]
+        alone = dialect.read(others, self._tools())
+        hooks, unused = list(alone.hooks), list(alone.unused)
+        for layer in held:
+            file = layer.place.file
+            rest = [each for each in layers if each is layer or each.place.file not in apart]
+            with_it = dialect.read(rest, self._tools())
+            hooks += [hook for hook in with_it.hooks if hook.where.file == file]
+            unused += [each for each in with_it.unused if each == file]
+        return Reading(tuple(hooks), together.diagnostics, tuple(unused))
 
     def _tools(self) -> Tools:
         return Tools(self._handlers, *self._home.tables())
@@ -232,6 +283,37 @@ class Loader:
             return True
         home = self._env.get("HOME", "")
         return any(_is_above(marker, cwd, home) for marker in listed.markers)
+
+
+def _is_foreign(layer: Layer, trust: "Trust") -> bool:
+    return trust.is_foreign(layer.place.file, layer.place.scope)
+
+
+def _held_back(
+    dialect: Dialect, layers: Sequence[Layer], reading: Reading, trust: "Trust"
+) -> tuple[Sequence[Layer], tuple[TrustItem, ...]]:
+    """The layers that the user has not trusted in all they do, and the settings of all that change other layers."""
+    held: list[Layer] = []
+    loosening: list[TrustItem] = []
+    for layer in layers:
+        if not _is_foreign(layer, trust):
+            continue
+        document, file = layer.document, layer.place.file
+        hooks = [hook for hook in reading.hooks if hook.where.file == file]
+        trust.register(document, hooks, dialect.project_variables)
+        value: Any = document.value
+        facts: Mapping[str, Any] = (
+            dialect.loosens(cast("Mapping[str, Any]", value)) if isinstance(value, Mapping) else {}
+        )
+        settings = [trust.settings_item(document.where(), "changes other hooks", facts)] if facts else []
+        loosening += settings
+        if trust.hashes:
+            trust.accept_hashes([*(trust.item(hook) for hook in hooks), *settings])
+        if not all(trust.standing(hook).runs or hook.mode == "off" for hook in hooks) or not all(
+            map(trust.allows, settings)
+        ):
+            held.append(layer)
+    return held, tuple(loosening)
 
 
 def _scope_of(dialect: Dialect, file: str) -> Scope:
@@ -271,9 +353,9 @@ def _without_files_of(before: Loaded, later: Loaded) -> Loaded:
     hooks = tuple(hook for hook in later.hooks if hook.where.file not in known)
     # The earlier dialect has reported what is wrong with such a file, but not what only this agent does with it.
     others = (one for one in later.diagnostics if one.where.file not in known or one.code in _ABOUT_ONE_AGENT)
-    return Loaded(hooks, (*others, *notes), later.found, later.looked_for)
+    return Loaded(hooks, (*others, *notes), later.found, later.looked_for, later.loosening)
 
 
 def _managed_first(loaded: Loaded) -> Loaded:
     ordered = sorted(loaded.hooks, key=lambda hook: hook.scope != "managed")
-    return Loaded(tuple(ordered), loaded.diagnostics, loaded.found, loaded.looked_for)
+    return replace(loaded, hooks=tuple(ordered))

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from hookline.config.engine import Engine
 from hookline.config.load import Loaded
+from hookline.dialects.registry import OWN_FORMAT
 from hookline.model.diagnostics import Diagnostic, Where
 
 #: Time of change, size and identity: equal marks mean unchanged content.
@@ -84,8 +85,8 @@ async def _always(changed: tuple[str, ...]) -> bool:
 class Watch:
     """Reloads the hooks of an engine when their files change. Run it as a task next to the agent.
 
-    `agree` is called before a change is applied. Files that it refuses are offered again with the next change, because
-    files are loaded all or none.
+    `dialects` are those that were loaded; None for all. `agree` is called before a change is applied. Files that it
+    refuses are offered again with the next change, because files are loaded all or none.
     """
 
     def __init__(
@@ -93,7 +94,7 @@ class Watch:
         engine: Engine,
         cwd: str,
         on_reload: Callable[[Reload], None] = lambda _reload: None,
-        dialects: Sequence[str] | None = None,
+        dialects: Sequence[str] | None = (OWN_FORMAT,),
         agree: Callable[[tuple[str, ...]], Awaitable[bool]] = _always,
     ) -> None:
         self._engine = engine
@@ -127,7 +128,7 @@ class Watch:
         self._stop.set()
 
     def _reload(self, changed: tuple[str, ...]) -> None:
-        loaded = self._engine.loader.directory(self._cwd, self._dialects)
+        loaded = self._engine.loader.directory(self._cwd, self._dialects, trust=self._engine.trust)
         self._on_reload(Reload(loaded, self._engine.use(loaded), changed))
 
     async def _until_changed(self, files: Sequence[str], seen: dict[str, Mark | None]) -> None:

@@ -159,10 +159,6 @@ class Dialect(ABC):
     project_files: Sequence[str] = ()
     #: How the path of a file ends in which a plugin brings its hooks.
     plugin_file: str = "hooks/hooks.json"
-    #: The scopes whose hooks the agent runs only once the user has trusted the project.
-    trust_scopes: frozenset[Scope] = frozenset()
-    #: Whether it asks for that trust only where it can ask: without a terminal the project counts as trusted.
-    trust_needs_terminal: bool = False
     #: What of its folder Hookline's own agent uses too.
     shares: frozenset[Shared] = frozenset()
     #: How it describes whole agents, if it does.
@@ -271,6 +267,11 @@ class Dialect(ABC):
     def hook_tables(self, value: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
         """The tables of a document in which a key `hooks` may be, each with its path."""
         yield (), value
+
+    def loosens(self, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What of a file changes or switches off hooks of other files: it counts only once the user has trusted it."""
+        del settings
+        return {}
 
     def field_path(self, entry: Path, field: str) -> Path:
         """Where the entry at this path has a field, by Hookline's name of it. Matchers are in the group around it."""

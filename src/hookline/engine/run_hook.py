@@ -5,7 +5,7 @@ of it counts: the reaction to a failure, and what event and policy allow.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from time import perf_counter, time
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,8 @@ from hookline.model.outcome import GO_ON, Message, Outcome, Vote, has_only_votes
 from hookline.model.policy import Cause, Reaction
 from hookline.model.raw import Broke, Detached, Exited, RawResult, Replied, Returned
 from hookline.model.run import Run, Status
+from hookline.model.safe_text import one_line
+from hookline.model.scene import Scene
 from hookline.model.wire import NOTHING_SAID, Call, Decoded
 
 if TYPE_CHECKING:
@@ -45,16 +47,20 @@ class Admission(Struct, frozen=True):
 
     admitted: bool = True
     reason: str = ""
-    #: The bytes that were vetted, run instead of what is on disk now.
-    script: bytes | None = None
+    #: Texts of its command that name files, and the bytes that were vetted: they are used instead of what is on disk.
+    files: Mapping[str, bytes] = {}
+    #: Only its denials and questions count, with a fixed reason: its words must not reach the model.
+    only_tightens: bool = False
+    #: What counts in place of the answer of a hook that was refused.
+    instead: Outcome = GO_ON
 
 
-Admit = Callable[[Hook], Admission]
+Admit = Callable[[Hook, Scene], Admission]
 
 ADMITTED = Admission()
 
 
-def admit_all(_hook: Hook) -> Admission:
+def admit_all(_hook: Hook, _scene: Scene) -> Admission:
     """Every hook is admitted, as it is configured."""
     return ADMITTED
 
@@ -159,28 +165,29 @@ async def finish_detached(
 class Refused(Broke, frozen=True):
     """Admission refused the hook. Not a failure of the hook, so its failure reaction does not apply."""
 
+    instead: Outcome = GO_ON
+
 
 async def call_handler(state: "DispatchState", prepared: PreparedHook, call: Call) -> RawResult:
     """The raw result, also for every failure. Only cancellation is raised."""
-    if prepared.hook.broken is not None:
-        return Broke("not_started", prepared.hook.broken)
-    if prepared.handler is None:
-        return Broke("not_started", f"there is no handler for type {prepared.hook.kind!r}")
-    if state.session.engine.closed:
+    engine, hook = state.session.engine, prepared.hook
+    if engine.closed:
         return Broke("not_started", "the engine is closed")
     try:
-        return await _call_admitted(state, prepared, prepared.handler, call)
+        admission = engine.admit(hook, call.scene)
+        if not admission.admitted:
+            return Refused("not_started", admission.reason, instead=admission.instead)
+        call.files, call.only_tightens = admission.files, admission.only_tightens
+        if hook.broken is not None:
+            return Broke("not_started", hook.broken)
+        if prepared.handler is None:
+            return Broke("not_started", f"there is no handler for type {hook.kind!r}")
+        return await _run_handler(prepared.handler, call)
     except BaseException as problem:  # noqa: BLE001 nothing raises out of dispatch but cancellation
         return _broke(problem, call)
 
 
-async def _call_admitted(
-    state: "DispatchState", prepared: PreparedHook, handler: Handler, call: Call
-) -> RawResult:
-    admission = state.session.engine.admit(prepared.hook)
-    if not admission.admitted:
-        return Refused("not_started", admission.reason)
-    call.script = admission.script
+async def _run_handler(handler: Handler, call: Call) -> RawResult:
     if handler.own_clock:
         return await handler.run(call)
     return await bounded(handler.run(call), call.timeout)
@@ -223,17 +230,33 @@ def decode_and_judge(state: "DispatchState", prepared: PreparedHook, call: Call,
         decoded = prepared.hook.wire.decode(call, raw)
     except Exception as problem:  # noqa: BLE001 a wire may come from the host
         decoded = Decoded(failure=Broke("unreadable", f"{type(problem).__name__}: {problem}"))
-    return judge(prepared, decoded, attended=state.session.scene.attended)
+    judged = judge(prepared, decoded, attended=state.session.scene.attended)
+    return _tightened(prepared, judged) if call.only_tightens else judged
 
 
-def _refused(prepared: PreparedHook, raw: Broke) -> Judgement:
+def _refused(prepared: PreparedHook, raw: Refused) -> Judgement:
     """An untrusted hook never decides; only one that is required blocks when it may not run."""
-    hook = prepared.hook
-    judged = PASSED
+    hook, outcome = prepared.hook, raw.instead
     if hook.required or hook.scope == "managed":
-        reason = f"required hook {hook.name} may not run: {raw.detail}"
-        judged = judge(prepared, Decoded(Outcome(votes=(Vote("block", reason),))), attended=True)
+        reason = f"the required hook at {prepared.source or hook.name} may not run: {raw.detail}"
+        outcome = Outcome(votes=(Vote("block", reason),))
+    judged = PASSED if outcome is GO_ON else judge(prepared, Decoded(outcome), attended=True)
     return Judgement(judged.outcome, "untrusted", raw, judged.dropped, failed_closed=judged.outcome.blocked)
+
+
+def _tightened(prepared: PreparedHook, judged: Judgement) -> Judgement:
+    """What counts of a hook that may only tighten. Its own words are for the user: the model must not read them."""
+    source = one_line(prepared.source or "a file of this project", 200)
+    said = {
+        "block": f"Denied by a rule of this project ({source}).",
+        "ask": f"A rule of this project asks ({source}).",
+    }
+    votes = tuple(replace(vote, reason=said[vote.kind]) for vote in judged.outcome.votes if vote.kind in said)
+    words = [vote.reason for vote in judged.outcome.votes if vote.reason and vote.kind in said]
+    messages = tuple(Message(f"{source} says: {text}", prepared.hook.name) for text in words)
+    outcome = Outcome(votes=votes, messages=messages)
+    dropped = (*judged.dropped, *(() if has_only_votes(judged.outcome) else ("everything but its decision",)))
+    return replace(judged, outcome=outcome, dropped=dropped)
 
 
 def judge(prepared: PreparedHook, decoded: Decoded, *, attended: bool) -> Judgement:

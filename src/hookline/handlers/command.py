@@ -2,14 +2,14 @@
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec.structs import replace
 
 from hookline.handlers.failures import not_encoded
 from hookline.handlers.process.pool import Processes
-from hookline.handlers.process.spawn import SCRIPT
+from hookline.handlers.process.spawn import placeholder
 from hookline.handlers.specs import CommandSpec
 from hookline.model.hook import Hook, Scope
 from hookline.model.raw import Broke, Exited, RawResult
@@ -34,6 +34,9 @@ _NEEDED: Final = re.compile(
 )
 _SECRET: Final = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
 _LOADS_CODE: Final = re.compile(r"LD_.*|DYLD_.*|BASH_ENV|ENV|PYTHON.*|NODE_OPTIONS|GIT_.*", re.DOTALL)
+#: What is before and behind the name of a file in a command line.
+NAME_BEGINS: Final = r"(?<![^\s;&|<>()`\"'=])"
+NAME_ENDS: Final = r"(?![^\s;&|<>()`\"'])"
 _QUIET: Final = {"TERM": "dumb", "NO_COLOR": "1"}
 
 
@@ -82,7 +85,7 @@ class CommandHandler:
 
     async def run(self, call: Call) -> RawResult:
         spec: CommandSpec = call.hook.spec
-        argv = _argv(spec, from_bytes=call.script is not None)
+        argv = _argv(spec, tuple(call.files))
         if isinstance(argv, Broke):
             return argv
         cwd = _cwd(spec, call)
@@ -106,7 +109,7 @@ class CommandHandler:
             leftovers=call.hook.policy.leftovers,
             on_line=call.on_line,
             may_detach=_may_detach(call.hook),
-            script=call.script,
+            files=tuple(call.files.values()),
         )
         captures = call.hook.policy.captures
         return result if captures is None else _truncated(result, captures)
@@ -117,7 +120,7 @@ class CommandHandler:
             return "a command hook needs a command"
         if not spec.command.strip():
             return "the command is empty"
-        argv = _argv(spec, from_bytes=False)
+        argv = _argv(spec)
         return argv.detail if isinstance(argv, Broke) else None
 
     async def close(self) -> None:
@@ -128,17 +131,22 @@ def _may_detach(hook: Hook) -> bool:
     return hook.waiting == "wait" and hook.output == "answer" and hook.policy.may_detach
 
 
-def _argv(spec: CommandSpec, *, from_bytes: bool) -> list[str] | Broke:
+def _argv(spec: CommandSpec, files: Sequence[str] = ()) -> list[str] | Broke:
+    """The program and its arguments. The texts of `files` are replaced by what stands for their sealed copies."""
     if spec.args is not None:
-        return [SCRIPT if from_bytes else spec.command, *spec.args]
+        return [_sealed(word, files) for word in (spec.command, *spec.args)]
     shell = SHELLS.get(spec.shell or "sh")
     if shell is None:
         return Broke("not_started", f"there is no shell {spec.shell!r}; known are {', '.join(SHELLS)}")
-    if not from_bytes:
-        return [*shell, spec.command]
-    if shell is _POWERSHELL:
+    if files and shell is _POWERSHELL:
         return Broke("not_started", "PowerShell cannot run a script from memory")
-    return [shell[0], SCRIPT]
+    return [*shell, _sealed(spec.command, files)]
+
+
+def _sealed(text: str, files: Sequence[str]) -> str:
+    for number, name in enumerate(files):
+        text = re.sub(f"{NAME_BEGINS}{re.escape(name)}{NAME_ENDS}", lambda _: placeholder(number), text)  # noqa: B023 used at once
+    return text
 
 
 def _cwd(spec: CommandSpec, call: Call) -> str | Broke:

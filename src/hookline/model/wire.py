@@ -40,8 +40,10 @@ class Call(Struct, kw_only=True):
     scene: Scene
     timeout: float
     run_id: str = ""
-    #: Bytes to run instead of the program the hook names, from its admission.
-    script: bytes | None = None
+    #: Texts of the command that name files, and the bytes to use instead of what is on disk.
+    files: Mapping[str, bytes] = {}
+    #: Only its denials and questions count, and not its words.
+    only_tightens: bool = False
     #: Called with each line of output while the hook runs.
     on_line: Callable[[bytes], None] | None = None
 

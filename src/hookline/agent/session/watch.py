@@ -182,7 +182,7 @@ class SessionWatch:
         self._config: Watch | None = None
         if engine is not None:
             cwd = agent.workplace.cwd
-            self._config = Watch(engine, cwd, self._reloaded, agree=self._config_changed)
+            self._config = Watch(engine, cwd, self._reloaded, None, self._config_changed)
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self, paths: Iterable[str] = ()) -> None:

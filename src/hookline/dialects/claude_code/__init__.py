@@ -23,6 +23,8 @@ _MANAGED: Final = (
     "/etc/claude-code/managed-settings.json",
     "/Library/Application Support/ClaudeCode/managed-settings.json",
 )
+#: Settings of one level that change the hooks of all.
+_LOOSENING: Final = ("disableAllHooks", "allowedHttpHookUrls", "httpHookAllowedEnvVars")
 #: Settings that no other agent with such a file has.
 _OWN_SETTINGS: Final = frozenset(
     {
@@ -45,8 +47,6 @@ class ClaudeCode(Dialect):
     title = "Claude Code"
     folder = ".claude"
     project_files = (_PROJECT, _LOCAL)
-    trust_scopes = frozenset(("project", "local"))
-    trust_needs_terminal = True
     shares = frozenset(("commands", "skills", "rules", "instructions", "permissions", "command_hooks"))
     fails_closed_by = MappingProxyType({"command": '"onFailure": "block"', "http": '"onFailure": "block"'})
     project_variables = ("CLAUDE_PROJECT_DIR",)
@@ -102,6 +102,9 @@ class ClaudeCode(Dialect):
             return False
         table = cast("Mapping[str, Any]", value)
         return "claude-code" in str(table.get("$schema", "")) or not _OWN_SETTINGS.isdisjoint(table)
+
+    def loosens(self, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {key: settings[key] for key in _LOOSENING if key in settings}
 
     def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
         if self._reader is None:

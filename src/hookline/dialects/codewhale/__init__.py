@@ -25,7 +25,6 @@ class CodeWhale(Dialect):
     title = "CodeWhale"
     folder = ".codewhale"
     project_files = (_PROJECT_FILE,)
-    trust_scopes = frozenset(("project",))
     tools = MappingProxyType({"Bash": "exec_shell"})
     entry_fields = MappingProxyType({"if": "condition"})
     fails_closed_by = MappingProxyType({"command": "continue_on_error = false"})

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from hookline.dialects.dialect import USUAL_TOOLS, Dialect, DialectEvent, Layer, Place, Reading, Tools
 from hookline.dialects.install import USUAL_EVENTS, HookCall, grouped_entries
@@ -54,6 +54,15 @@ class GenCode(Dialect):
         for name, scope in _PROJECT_FILES:
             found += [Place(os.path.join(project, each, name), scope) for each in _FOLDERS]
         return found
+
+    def loosens(self, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+        """An event that a file names replaces that of the files below it, an empty list included."""
+        hooks = settings.get("hooks")
+        return (
+            {"replaces": sorted(map(str, cast("Mapping[str, Any]", hooks)))}
+            if isinstance(hooks, Mapping)
+            else {}
+        )
 
     def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
         from hookline.dialects.gencode.settings import read_layers  # noqa: PLC0415 as above

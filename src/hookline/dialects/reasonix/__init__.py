@@ -29,7 +29,6 @@ class Reasonix(Dialect):
     title = "Reasonix"
     folder = ".reasonix"
     project_files = (".reasonix/settings.json",)
-    trust_scopes = frozenset(("project",))
     timeout_unit = "ms"
     tools = MappingProxyType(
         {"Bash": "bash", "Read": "read_file", "Write": "write_file", "Edit": "edit_file", "Task": "task"}

@@ -22,7 +22,7 @@ from hookline.handlers.process.containment import (
 )
 from hookline.handlers.process.exit_watch import WatchExit, exit_watch
 from hookline.handlers.process.run import SHUT_DOWN, Bounds, Listeners, Owner, ProcessRun, RunOrder
-from hookline.handlers.process.spawn import SCRIPT, Started, sealed, start
+from hookline.handlers.process.spawn import Started, placeholder, sealed, start
 from hookline.handlers.process.watchdog import Watchdog
 from hookline.model.raw import Broke, RawResult
 
@@ -150,10 +150,10 @@ class Processes:
         leftovers: Literal["kill", "leave"] = "kill",
         on_line: Callable[[bytes], None] | None = None,
         may_detach: bool = False,
-        script: bytes | None = None,
+        files: Sequence[bytes] = (),
         listeners: Listeners | None = None,
     ) -> RawResult:
-        """Run a program and wait for its whole tree. Where `script` is given, SCRIPT in argv is its path.
+        """Run a program and wait for its whole tree. Each of `files` has a placeholder in argv.
 
         With `may_detach`, a first line `{"async": true}` ends the waiting: the result is then `Detached`, whose
         `rest` gives the real one when awaited; the process goes on in this pool, under the same deadline.
@@ -167,7 +167,7 @@ class Processes:
             return Broke("not_started", f"too many hooks at once: {self.slots.queue} wait for a slot already")
         try:
             tag = self._tag(run_id, leftovers)
-            begun = self._start(argv, {**env, RUN_ID: tag}, cwd, script)
+            begun = self._start(argv, {**env, RUN_ID: tag}, cwd, files)
             if isinstance(begun, Started):
                 tree = ProcessTree(begun.pid, tag, leftovers)
                 order = RunOrder(tree, stdin, timeout, self.bounds, waited, on_line, may_detach, listeners)
@@ -231,23 +231,25 @@ class Processes:
         return f"{engine}.{_UNSAFE_IN_A_TAG.sub('_', run_id)[:64]}"
 
     def _start(
-        self, argv: Sequence[str], env: Mapping[str, str], cwd: str, script: bytes | None
+        self, argv: Sequence[str], env: Mapping[str, str], cwd: str, files: Sequence[bytes]
     ) -> Started | Broke:
         if self._closing:
             return Broke("cancelled", SHUT_DOWN)
         marked = nullcontext() if self._orphans is None else self._orphans.marked()
-        if script is None:
-            with marked:
-                return start(argv, env=env, cwd=cwd)
-        fd = sealed(script)
-        if isinstance(fd, Broke):
-            return fd
+        descriptors: list[int] = []
+        words = list(argv)
         try:
-            words = [f"/proc/self/fd/{fd}" if word == SCRIPT else word for word in argv]
+            for number, content in enumerate(files):
+                fd = sealed(content)
+                if isinstance(fd, Broke):
+                    return fd
+                descriptors.append(fd)
+                words = [word.replace(placeholder(number), f"/proc/self/fd/{fd}") for word in words]
             with marked:
-                return start(words, env=env, cwd=cwd, script=fd)
+                return start(words, env=env, cwd=cwd, keeps=descriptors)
         finally:
-            os.close(fd)
+            for fd in descriptors:
+                os.close(fd)
 
     def _watch_over(
         self, loop: asyncio.AbstractEventLoop, started: Started, order: RunOrder

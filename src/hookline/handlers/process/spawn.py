@@ -16,8 +16,6 @@ from hookline.model.raw import Broke
 _SEALS: Final = 0x1 | 0x2 | 0x4 | 0x8  # no further seal, no shrinking, no growing, no writing
 _ADD_SEALS: Final = 1033
 
-#: Replaced in an argv by the path of the given bytes; no real argument can contain a NUL.
-SCRIPT: Final = "\0script"
 
 _SYSTEM_ERRORS: Final = {
     errno.E2BIG: "its arguments and environment are too long for this system",
@@ -30,6 +28,11 @@ _SYSTEM_ERRORS: Final = {
     errno.ENAMETOOLONG: "its path is too long",
     errno.ENOTDIR: "a part of its path is not a directory",
 }
+
+
+def placeholder(number: int) -> str:
+    """Replaced in an argv by the path of a sealed file; no real argument can contain a NUL."""
+    return f"\0{number}\0"
 
 
 class Started(Struct, frozen=True):
@@ -56,9 +59,9 @@ class Started(Struct, frozen=True):
 
 
 def start(
-    argv: Sequence[str], *, env: Mapping[str, str], cwd: str, script: int | None = None
+    argv: Sequence[str], *, env: Mapping[str, str], cwd: str, keeps: Sequence[int] = ()
 ) -> Started | Broke:
-    """Start the program, or say why not. `script` is a descriptor the child keeps under its number."""
+    """Start the program, or say why not. The child keeps the descriptors `keeps` under their numbers."""
     problem = _cwd_problem(cwd)
     if problem is not None:
         return not_started(problem)
@@ -73,7 +76,7 @@ def start(
         popen = subprocess.Popen(
             argv, executable=program, env=env, cwd=cwd, close_fds=True, start_new_session=True,
             stdin=in_theirs, stdout=out_theirs, stderr=err_theirs,
-            pass_fds=() if script is None else (script,),
+            pass_fds=keeps,
         )  # fmt: skip
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         for fd in fds:
@@ -127,7 +130,7 @@ def find_program(name: str, path: str, cwd: str) -> str | Broke:
     )
 
 
-def sealed(script: bytes) -> int | Broke:
+def sealed(content: bytes) -> int | Broke:
     """A descriptor of a nameless file with these bytes, which can no longer be changed."""
     if not hasattr(os, "memfd_create"):
         return not_started("this system cannot run a script from memory")
@@ -136,7 +139,7 @@ def sealed(script: bytes) -> int | Broke:
     except OSError as error:
         return not_started(f"the script cannot be kept in memory: {error.strerror}")
     try:
-        rest = memoryview(script)
+        rest = memoryview(content)
         while rest:
             rest = rest[os.write(fd, rest) :]
         fcntl.fcntl(fd, _ADD_SEALS, _SEALS)

@@ -192,7 +192,7 @@ def _hook(
     subject = lane.subject_of(payload)
     unit = question.loader.dialect(hook.dialect).timeout_unit
     # As a dispatch asks: it says whether the hook may run, and runs nothing.
-    admission = question.session.engine.admit(hook)
+    admission = question.session.engine.admit(hook, question.session.scene)
     return HookFacts(
         order=order,
         hook=redact(hook.name),

@@ -20,6 +20,7 @@ from hookline.cli.engines import command_engine
 from hookline.cli.output import note
 from hookline.config.engine import Engine
 from hookline.config.load import Loaded
+from hookline.config.trust.trust import Options as TrustOptions
 from hookline.dialects.dialect import Dialect, DialectEvent
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.engine.session import Session
@@ -323,7 +324,8 @@ def hooks_for(engine: Engine, cwd: str, caller: str, files: Sequence[str] | None
         loaded = engine.loader.files(files)
         own: set[str] = set()
     else:
-        loaded = engine.loader.directory(cwd, without=caller)
+        trust = engine.trust_in(cwd, TrustOptions(environment=False, asks=True))
+        loaded = engine.loader.directory(cwd, without=caller, trust=trust)
         own = _files_of_caller(engine, cwd, caller, loaded)
     shell: list[ShellReader] = []
     hooks = tuple(

@@ -1,0 +1,129 @@
+"""What can be trusted: one item for each hook, MCP server, agent definition, and file with settings that loosen.
+
+Two items are the same if they do the same: neither a line, nor the order of entries, nor the project's own path is part
+of an item, so that formatting does not matter and a clone elsewhere has the same items.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Any, Literal, cast
+
+import msgspec
+from msgspec import Struct
+
+from hookline.config.project import is_inside
+from hookline.config.trust.files import NamedFile
+from hookline.model.diagnostics import NOWHERE, Path, Where
+from hookline.model.hook import Hook
+
+ItemKind = Literal["hook", "server", "settings", "definition"]
+
+
+class TrustItem(Struct, frozen=True):
+    """Something a project brings that runs code or loosens what the user has decided."""
+
+    kind: ItemKind
+    #: The file it is configured in, from the root of the project.
+    file: str
+    #: What people call it.
+    label: str
+    #: Everything about it that has a meaning, as canonical JSON.
+    facts: str
+    #: Files that it runs, by path from the root, with their digests.
+    files: Mapping[str, str] = {}
+    where: Where = NOWHERE
+
+    @property
+    def identity(self) -> str:
+        return sha256(canonical([self.kind, self.file, self.facts, self.files])).hexdigest()
+
+    @property
+    def uncovered(self) -> tuple[str, ...]:
+        """Files whose content is not part of the item, with the reason."""
+        return tuple(f"{path} {digest}" for path, digest in self.files.items() if digest.startswith("("))
+
+
+def canonical(value: Any) -> bytes:
+    """Equal values have equal texts, whatever the order of their keys."""
+    return msgspec.json.encode(value, order="deterministic", enc_hook=str)
+
+
+def readable(facts: str) -> str:
+    """The facts of an item for people: a line for each, in a fixed order."""
+    return msgspec.json.format(facts, indent=2)
+
+
+def shown_path(path: str, root: str, home: str) -> str:
+    """From the root of the project, from the home directory, or whole."""
+    if is_inside(path, root):
+        return os.path.relpath(path, root)
+    if home and is_inside(path, home):
+        return f"~/{os.path.relpath(path, home)}"
+    return path
+
+
+def hook_facts(hook: Hook, document: Any) -> str:
+    """Everything about a hook that has a meaning: its entry as it was written, and what was read from it.
+
+    Take it from the hook as it was loaded: options such as `--strict` change it afterwards.
+    """
+    entry, group = _written(document, hook.where.path)
+    facts = {
+        "dialect": hook.dialect,
+        "event": hook.event.name,
+        "event_name": hook.policy.event_name,
+        "type": hook.kind,
+        "matcher": None if hook.matcher is None else hook.matcher.text,
+        "condition": None if hook.condition is None else hook.condition.text,
+        "timeout": hook.timeout,
+        "waiting": hook.waiting,
+        "scope": hook.scope,
+        "group": group,
+        "entry": hook.spec if entry is None else entry,
+    }
+    return canonical({name: fact for name, fact in facts.items() if fact not in (None, {})}).decode()
+
+
+def _written(document: Any, path: Path) -> tuple[Any, dict[str, Any]]:
+    """The entry at a path of a document, and what the groups around it say besides."""
+    around: dict[str, Any] = {}
+    value: Any = document
+    for at, key in enumerate(path):
+        step: Any = value
+        if isinstance(value, Mapping) and at and isinstance(path[at - 1], int):
+            table = cast("Mapping[str, Any]", value)
+            around |= {name: each for name, each in table.items() if name != key}
+        try:
+            value = step[key]
+        except (KeyError, IndexError, TypeError):
+            return None, around
+    return value, around
+
+
+def item_of(
+    kind: ItemKind,
+    where: Where,
+    label: str,
+    facts: Any,
+    root: str,
+    home: str,
+    files: Sequence[NamedFile] = (),
+) -> TrustItem:
+    """An item that is not a hook."""
+    return TrustItem(
+        kind=kind,
+        file=shown_path(os.path.abspath(where.file), root, home),
+        label=label,
+        facts=canonical(facts).decode(),
+        files={shown_path(each.path, root, home): each.digest for each in files},
+        where=where,
+    )
+
+
+def group_hashes(items: Sequence[TrustItem]) -> tuple[str, ...]:
+    """One hash for each file and kind of item: what `HOOKLINE_TRUST` and `hookline trust --yes` name."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for item in items:
+        groups.setdefault((item.file, item.kind), []).append(item.identity)
+    return tuple(sha256(canonical(sorted(group))).hexdigest()[:32] for _, group in sorted(groups.items()))

@@ -1,0 +1,230 @@
+"""The trust store: one file for each project, below the user's home directory.
+
+Nothing in a project or in the environment chooses where it is, apart from HOME itself. A store that is damaged, or that
+someone else could have written, trusts nothing.
+"""
+
+import os
+import stat
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from hashlib import sha256
+
+import msgspec
+from msgspec import Struct
+
+from hookline.config.project import is_inside
+from hookline.config.trust.items import TrustItem
+from hookline.model.errors import HooklineError
+
+#: Below the home directory.
+FOLDER = (".local", "state", "hookline", "trust")
+_MOST_BYTES = 64 << 20
+_VERSION = 1
+
+
+class StoreError(HooklineError):
+    """Trust cannot be stored; the message says why, and where."""
+
+
+class StoredItem(Struct, frozen=True, kw_only=True):
+    """An item as it was when the user trusted it."""
+
+    identity: str
+    kind: str
+    file: str
+    label: str
+    facts: str
+    files: dict[str, str] = {}
+    at: str = ""
+
+
+class StoredProject(Struct, frozen=True, kw_only=True):
+    version: int = _VERSION
+    root: str
+    items: tuple[StoredItem, ...] = ()
+
+
+class TrustStore:
+    """The store of one user. `problems` says why something in it does not count."""
+
+    def __init__(self, home: str) -> None:
+        self._home = os.path.realpath(home) if os.path.isabs(home) else ""
+        self.folder = os.path.join(self._home, *FOLDER)
+        self.problems: list[str] = []
+
+    def refusal(self, root: str) -> str | None:
+        """Why this store has no say over a project."""
+        if not self._home:
+            return "HOME is not an absolute path, so there is no trust store: nothing of a project is trusted"
+        if self._home != root and is_inside(os.path.realpath(self.folder), root):
+            return f"the trust store {self.folder} is inside the project {root}: nothing of it is trusted"
+        return None
+
+    def read(self, root: str) -> StoredProject:
+        """What is trusted in a project; nothing if that cannot be read with certainty."""
+        nothing = StoredProject(root=root)
+        refused = self.refusal(root)
+        if refused is not None:
+            return self._problem(refused, nothing)
+        file = self._file(root)
+        try:
+            found = msgspec.json.decode(self._bytes(file), type=StoredProject)
+        except FileNotFoundError:
+            return nothing
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError) as problem:
+            why = problem.strerror if isinstance(problem, OSError) else "it is damaged"
+            fix = "remove it and run `hookline trust` again"
+            return self._problem(f"{file} is not used: {why}; nothing is trusted here; {fix}", nothing)
+        if found.version != _VERSION or found.root != root:
+            return self._problem(f"{file} is not used: it was written for something else", nothing)
+        return found
+
+    def add(self, root: str, items: Sequence[TrustItem], gone: Sequence[str] = ()) -> None:
+        """Trust items of a project, and forget others, by identity. Raises StoreError."""
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        with self._locked(root):
+            new = {item.identity: _stored(item, now) for item in items}
+            kept = [
+                item
+                for item in self.read(root).items
+                if item.identity not in new and item.identity not in gone
+            ]
+            self._write(StoredProject(root=root, items=(*kept, *new.values())))
+
+    def revoke(self, root: str) -> bool:
+        """Forget a project. False if it was not known. Raises StoreError."""
+        with self._locked(root):
+            try:
+                os.unlink(self._file(root))
+            except FileNotFoundError:
+                return False
+            except OSError as problem:
+                raise StoreError(f"{self._file(root)} cannot be removed: {problem.strerror}") from None
+        return True
+
+    def projects(self) -> Iterator[StoredProject]:
+        """Every project that something is trusted in, by its root."""
+        try:
+            names = sorted(name for name in os.listdir(self.folder) if name.endswith(".json"))
+        except OSError:
+            names = []
+        found: list[StoredProject] = []
+        for name in names:
+            with suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
+                found.append(
+                    msgspec.json.decode(self._bytes(os.path.join(self.folder, name)), type=StoredProject)
+                )
+        yield from sorted(found, key=lambda each: each.root)
+
+    # -- old versions of files, to show what changed
+
+    def keep(self, digest: str, content: bytes) -> None:
+        """Keep the content of a trusted file. What cannot be kept is missing in a later comparison only."""
+        with suppress(OSError, StoreError):
+            self._replace(os.path.join(self._prepared(), "files"), digest, content)
+
+    def kept(self, digest: str) -> bytes | None:
+        try:
+            content = self._bytes(os.path.join(self.folder, "files", digest))
+        except OSError:
+            return None
+        return content if sha256(content).hexdigest() == digest else None
+
+    # -- files
+
+    def _file(self, root: str) -> str:
+        return os.path.join(self.folder, f"{sha256(os.fsencode(root)).hexdigest()[:40]}.json")
+
+    def _bytes(self, file: str) -> bytes:
+        """Raises OSError, also for a file that another user could have written."""
+        _check_owner(os.lstat(os.path.dirname(file)), stat.S_ISDIR)
+        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
+        with os.fdopen(descriptor, "rb") as stream:
+            _check_owner(os.fstat(descriptor), stat.S_ISREG)
+            content = stream.read(_MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
+            raise OSError(0, "it is too large")
+        return content
+
+    def _write(self, project: StoredProject) -> None:
+        self._replace(
+            self._prepared(), os.path.basename(self._file(project.root)), msgspec.json.encode(project)
+        )
+
+    def _replace(self, folder: str, name: str, content: bytes) -> None:
+        file = os.path.join(folder, name)
+        draft = f"{file}.{os.getpid()}.new"
+        try:
+            os.makedirs(folder, 0o700, exist_ok=True)
+            descriptor = os.open(
+                draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
+            )
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(content)
+                stream.flush()
+                os.fsync(descriptor)
+            os.replace(draft, file)
+        except OSError as problem:
+            with suppress(OSError):
+                os.unlink(draft)
+            raise StoreError(f"{file} cannot be written: {problem.strerror or problem}") from None
+
+    def _prepared(self) -> str:
+        """The folder, made if needed. Raises StoreError if it is not this user's alone."""
+        if not self._home:
+            raise StoreError("HOME is not an absolute path, so trust cannot be stored")
+        try:
+            os.makedirs(self.folder, 0o700, exist_ok=True)
+            _check_owner(os.lstat(self.folder), stat.S_ISDIR)
+        except OSError as problem:
+            raise StoreError(
+                f"trust cannot be stored in {self.folder}: {problem.strerror or problem}"
+            ) from None
+        return self.folder
+
+    @contextmanager
+    def _locked(self, root: str) -> Generator[None]:
+        import fcntl  # noqa: PLC0415 only to write
+
+        refused = self.refusal(root)
+        if refused is not None:
+            raise StoreError(refused)
+        file = os.path.join(self._prepared(), "lock")
+        try:
+            descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        except OSError as problem:
+            raise StoreError(f"{file} cannot be opened: {problem.strerror}") from None
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+    def _problem(self, text: str, nothing: StoredProject) -> StoredProject:
+        if text not in self.problems:
+            self.problems.append(text)
+        return nothing
+
+
+def _check_owner(found: os.stat_result, is_kind: Callable[[int], bool]) -> None:
+    """Raises OSError if it is not of that kind, or another user owns it or can write it."""
+    if not is_kind(found.st_mode):
+        raise OSError(0, "it is not what it should be")
+    if found.st_uid != os.geteuid():
+        raise OSError(0, f"it belongs to another user (uid {found.st_uid})")
+    if found.st_mode & 0o022:
+        raise OSError(0, "other users can write it")
+
+
+def _stored(item: TrustItem, at: str) -> StoredItem:
+    return StoredItem(
+        identity=item.identity,
+        kind=item.kind,
+        file=item.file,
+        label=item.label,
+        facts=item.facts,
+        files=dict(item.files),
+        at=at,
+    )

@@ -1,0 +1,331 @@
+"""Whether something of a project may run: asked when it is loaded, and again just before it runs.
+
+Untrusted may tighten, never run and never loosen. What belongs to the user or to the system is not asked about.
+"""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from hookline.config.project import is_inside, project_root, trust_root
+from hookline.config.trust.files import Digests, Look, Places, named_files, read_file_bytes
+from hookline.config.trust.items import TrustItem, group_hashes, hook_facts, item_of, shown_path
+from hookline.config.trust.store import StoredItem, TrustStore
+from hookline.documents.document import Document
+from hookline.engine.run_hook import ADMITTED, Admission
+from hookline.handlers.specs import BuiltinSpec, CommandSpec
+from hookline.model.diagnostics import Where
+from hookline.model.hook import Hook, Scope
+from hookline.model.outcome import GO_ON, Message, Outcome, Vote
+from hookline.model.scene import Scene
+
+State = Literal["managed", "trusted", "modified", "untrusted", "disabled"]
+
+#: Where hooks of an untrusted project may tighten, and the builtins that do nothing else.
+_GUARDED = frozenset({"PreToolUse", "PermissionRequest", "UserPromptSubmit"})
+_TIGHTENING = frozenset({"deny", "ask"})
+#: Scopes that only the user or the system can give.
+_GIVEN: frozenset[Scope] = frozenset(("managed", "flag"))
+#: The variable with which a build trusts what it has checked.
+VARIABLE = "HOOKLINE_TRUST"
+
+
+class Standing(Struct, frozen=True):
+    """The state of one hook, and why."""
+
+    state: State
+    why: str
+
+    @property
+    def runs(self) -> bool:
+        return self.state in ("managed", "trusted")
+
+
+class Options(Struct, frozen=True, kw_only=True):
+    """Who vouches for a project besides the store."""
+
+    #: `--trust`, or the host: everything counts as trusted.
+    vouched: bool = False
+    #: Whether HOOKLINE_TRUST counts. Inside another agent it does not: a project's settings can set it there.
+    environment: bool = True
+    #: Run sealed copies of all scripts.
+    strict: bool = False
+    #: A guard that may not run asks the user instead, because nothing else would show that it is there.
+    asks: bool = False
+
+
+class Trust:
+    """What may run in one project."""
+
+    def __init__(self, cwd: str, env: Mapping[str, str], options: "Options | None" = None) -> None:
+        self.root = project_root(cwd)
+        self.options = options = options or Options()
+        self._env = env
+        self._home = os.path.realpath(env.get("HOME") or os.sep)
+        self._store = TrustStore(env.get("HOME", ""))
+        self._digests = Digests()
+        self._facts: dict[_Key, str] = {}
+        self._variables: dict[str, Mapping[str, str]] = {}
+        self._looks: dict[tuple[_Key, str], tuple[Look, TrustItem]] = {}
+        #: Accepted for this session only, by identity.
+        self._session: set[str] = set()
+        self._stored: dict[str, Mapping[str, StoredItem]] = {}
+        self._vouched: bool | None = True if options.vouched else None
+
+    # -- what is whose
+
+    @property
+    def vouched(self) -> bool:
+        """Whether the user vouches for the whole project: with an option, or in the settings."""
+        if self._vouched is None:
+            from hookline.config.trust.vouched import vouches_for  # noqa: PLC0415 only where something needs trust
+
+            self._vouched = vouches_for(self.root, self._env)
+        return self._vouched
+
+    def is_foreign(self, file: str, scope: Scope) -> bool:
+        """Whether a file needs the user's trust: the project brought it, or a plugin."""
+        if not file or scope in _GIVEN:
+            return False
+        if scope == "plugin":
+            return True
+        if self.root == self._home:
+            # Then the user's own files are below the root, too.
+            return scope in ("project", "local", "session")
+        path = os.path.abspath(file)
+        return (
+            is_inside(path, self.root) or is_inside(os.path.realpath(path), self.root) or scope == "project"
+        )
+
+    def whose(self, file: str, scope: Scope) -> str:
+        """The root that trust in a file is kept under: the plugin's, or the project's."""
+        if scope != "plugin":
+            return trust_root(self.root)
+        folder = os.path.dirname(os.path.realpath(file))
+        return os.path.dirname(folder) if os.path.basename(folder) == "hooks" else folder
+
+    # -- items
+
+    def register(self, document: Document, hooks: Iterable[Hook], variables: Sequence[str] = ()) -> None:
+        """Remember what hooks are, as they were just read. `variables` of their commands hold the project's root."""
+        for hook in hooks:
+            if hook.where.file == document.file and self.is_foreign(document.file, hook.scope):
+                self._facts[_key(hook)] = hook_facts(hook, document.value)
+                self._variables[hook.dialect] = dict.fromkeys(variables, self.root)
+
+    def item(self, hook: Hook, cwd: str = "") -> TrustItem:
+        """A hook as it is now, with the files that it names."""
+        key = _key(hook)
+        known = self._looks.get((key, cwd))
+        if known is not None and known[0].holds():
+            return known[1]
+        look = named_files(_lines(hook), self._places(hook, cwd), self._digests)
+        facts = self._facts.get(key) or hook_facts(hook, None)
+        item = TrustItem(
+            kind="hook",
+            file=self._shown(os.path.abspath(hook.where.file)),
+            label=f"{hook.policy.event_name} {hook.name}",
+            facts=facts,
+            files={self._shown(each.path): each.digest for each in look.files},
+            where=hook.where,
+        )
+        self._looks[(key, cwd)] = (look, item)
+        return item
+
+    def settings_item(self, where: Where, label: str, facts: Any) -> TrustItem:
+        return item_of("settings", where, label, facts, self.root, self._home)
+
+    def program_item(
+        self,
+        kind: Literal["server", "definition"],
+        where: Where,
+        label: str,
+        facts: Any,
+        words: Sequence[str],
+    ) -> TrustItem:
+        """Something that starts a program: its words may name files."""
+        places = Places(self.root, self._home, {"HOME": self._home, "PWD": self.root})
+        look = named_files(words, places, self._digests)
+        return item_of(kind, where, label, facts, self.root, self._home, look.files)
+
+    # -- decisions
+
+    def allows(self, item: TrustItem, root: str | None = None) -> bool:
+        """Whether the user has vouched for exactly this."""
+        return self.vouched or self._is_accepted(item.identity, root or trust_root(self.root))
+
+    def standing(self, hook: Hook) -> Standing:
+        if hook.mode == "off":
+            return Standing("disabled", "it is switched off")
+        if hook.scope == "managed":
+            return Standing("managed", "the administrator of this machine configured it")
+        if not self.is_foreign(hook.where.file, hook.scope):
+            return Standing("trusted", "it is your own" if hook.scope != "flag" else "you named it")
+        return Standing("trusted", "you trust this directory") if self.vouched else self._judged(hook)
+
+    def _judged(self, hook: Hook) -> Standing:
+        root = self.whose(hook.where.file, hook.scope)
+        item = self.item(hook)
+        if self._is_accepted(item.identity, root):
+            return Standing("trusted", "you trusted it as it is")
+        before = self.before(item, root)
+        if before is None:
+            return Standing("untrusted", "you have not trusted it")
+        changed = [
+            path for path in {**before.files, **item.files} if before.files.get(path) != item.files.get(path)
+        ]
+        what = ", ".join(changed) if changed else "its entry"
+        return Standing("modified", f"{what} changed since you trusted it")
+
+    def before(self, item: TrustItem, root: str | None = None) -> StoredItem | None:
+        """The trusted item that this one seems to be a change of."""
+        same = [
+            stored
+            for stored in self._items(root or trust_root(self.root)).values()
+            if stored.kind == item.kind and stored.file == item.file
+        ]
+        for alike in ("label", "facts", "files"):
+            found = [each for each in same if getattr(each, alike) == getattr(item, alike)]
+            if found:
+                return found[-1]
+        return None
+
+    def admit(self, hook: Hook, scene: Scene) -> Admission:
+        """Whether a hook may start now, and with which bytes."""
+        if not self.is_foreign(hook.where.file, hook.scope) or self.vouched:
+            return self._sealed(hook, scene, None)
+        root = self.whose(hook.where.file, hook.scope)
+        item = self.item(hook)
+        if not self._is_accepted(item.identity, root):
+            return self._refused(hook)
+        other = self._other_file(hook, item, scene.cwd)
+        if other is not None:
+            return Admission(
+                admitted=False, reason=f"{other} is not the file that was trusted; run `hookline trust`"
+            )
+        return self._sealed(hook, scene, item)
+
+    def accept(self, items: Sequence[TrustItem], root: str | None = None, *, session: bool = False) -> None:
+        """Trust items from now on, or for this session. Raises StoreError."""
+        if session:
+            self._session |= {item.identity for item in items}
+            return
+        key = root or trust_root(self.root)
+        gone = [before.identity for item in items if (before := self.before(item, key)) is not None]
+        for item in items:
+            for path, digest in item.files.items():
+                content = read_file_bytes(self._whole(path))
+                if content is not None:
+                    self._store.keep(digest, content)
+        self._store.add(key, items, gone)
+        self._stored.pop(key, None)
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Why trust that was given does not count."""
+        return tuple(self._store.problems)
+
+    @property
+    def store(self) -> TrustStore:
+        return self._store
+
+    def refresh(self) -> None:
+        """Read the store again: the user may have trusted something meanwhile."""
+        self._stored.clear()
+
+    # -- details
+
+    @property
+    def hashes(self) -> frozenset[str]:
+        """What HOOKLINE_TRUST names."""
+        given = self._env.get(VARIABLE, "") if self.options.environment else ""
+        return frozenset(each.strip() for each in given.split(",") if each.strip())
+
+    def accept_hashes(self, items: Sequence[TrustItem]) -> None:
+        """Trust the groups of items that HOOKLINE_TRUST names: they were checked elsewhere."""
+        given = self.hashes
+        groups: dict[tuple[str, str], list[TrustItem]] = {}
+        for item in items:
+            groups.setdefault((item.file, item.kind), []).append(item)
+        for group in groups.values():
+            if given.issuperset(group_hashes(group)):
+                self._session |= {item.identity for item in group}
+
+    def _is_accepted(self, identity: str, root: str) -> bool:
+        return identity in self._session or identity in self._items(root)
+
+    def _items(self, root: str) -> Mapping[str, StoredItem]:
+        if root not in self._stored:
+            self._stored[root] = {item.identity: item for item in self._store.read(root).items}
+        return self._stored[root]
+
+    def _refused(self, hook: Hook) -> Admission:
+        spec = hook.spec
+        guards = hook.event.name in _GUARDED
+        if hook.broken is not None or (guards and isinstance(spec, BuiltinSpec) and spec.name in _TIGHTENING):
+            return Admission(only_tightens=True)
+        standing = self.standing(hook)
+        reason = f"{standing.why}; run `hookline trust` to see it and decide"
+        instead = GO_ON
+        if self.options.asks and hook.event.guard and hook.mode == "enforce":
+            text = (
+                f"A guard of this project at {hook.where} is not trusted, so it did not run ({standing.why}). "
+                "Run `hookline trust`."
+            )
+            instead = Outcome(votes=(Vote("ask", text),), messages=(Message(text),))
+        return Admission(admitted=False, reason=reason, instead=instead)
+
+    def _sealed(self, hook: Hook, scene: Scene, item: TrustItem | None) -> Admission:
+        wanted = self.options.strict or hook.required or hook.scope == "managed"
+        if not wanted or not isinstance(hook.spec, CommandSpec):
+            return ADMITTED
+        from hookline.config.trust.sealing import sealed_files  # noqa: PLC0415 only for these hooks
+
+        look = named_files(_lines(hook), self._places(hook, scene.cwd), self._digests)
+        trusted = None if item is None else frozenset(item.files.values())
+        return sealed_files(hook.spec, look.files, trusted)
+
+    def _other_file(self, hook: Hook, item: TrustItem, cwd: str) -> str | None:
+        """A file that a relative name means in the directory of the moment, and that was not trusted."""
+        if not cwd or cwd == self.root or hook.kind != "command":
+            return None
+        trusted = set(item.files.values())
+        here = self.item(hook, cwd).files
+        return next((path for path, digest in here.items() if digest not in trusted), None)
+
+    def _places(self, hook: Hook, cwd: str) -> Places:
+        spec = hook.spec
+        own: Mapping[str, str] = spec.env if isinstance(spec, CommandSpec) else {}
+        variables = {
+            "HOME": self._home,
+            "PWD": cwd or self.root,
+            **self._variables.get(hook.dialect, {}),
+            **own,
+        }
+        folder = spec.cwd if isinstance(spec, CommandSpec) and spec.cwd else ""
+        return Places(self.root, self._home, variables, os.path.join(cwd, os.path.expanduser(folder)))
+
+    def _shown(self, path: str) -> str:
+        return shown_path(path, self.root, self._home)
+
+    def _whole(self, shown: str) -> str:
+        if shown.startswith("~/"):
+            return os.path.join(self._home, shown[2:])
+        return os.path.join(self.root, shown)
+
+
+_Key = tuple[str, tuple[str | int, ...], str, str]
+
+
+def _key(hook: Hook) -> _Key:
+    """The place of a hook. One entry may be a hook at several events."""
+    return hook.where.file, hook.where.path, hook.event.name, hook.policy.event_name
+
+
+def _lines(hook: Hook) -> Sequence[str]:
+    spec = hook.spec
+    if not isinstance(spec, CommandSpec):
+        return ()
+    return (spec.command, *(spec.args or ()), *spec.env.values())
