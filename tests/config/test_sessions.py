@@ -2,6 +2,8 @@
 
 import os
 import stat
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +11,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from hookline.config.sessions import Guard, SessionRecord, Sessions
+from hookline import Engine
+from hookline.config.sessions import Guard, SessionRecord, Sessions, guards_of
 
 RECORD = SessionRecord(
     dialect="claude-code",
@@ -186,3 +189,28 @@ def test_a_confirmation_reaches_the_sessions_of_that_project_only(tmp_path: Path
     assert other is not None
     assert other.guards == RECORD.guards
     assert sessions.confirm("/project", ["2", "3"]) == 0
+
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+IDENTITIES = """
+import sys
+from hookline import Engine
+from hookline.config.sessions import guards_of
+for file in sys.argv[1:]:
+    print(*guards_of(Engine().loader.files([file]).hooks))
+"""
+
+
+def test_a_guard_is_the_same_in_every_process() -> None:
+    """Of every dialect: an identity that has an address or the order of a set in it would be missed at once."""
+    files = [str(file) for file in EXAMPLES.glob("*/**/*") if file.suffix in (".json", ".toml", ".yaml")]
+    here = [identity for file in files for identity in guards_of(Engine().loader.files([file]).hooks)]
+    ran = subprocess.run(
+        [sys.executable, "-c", IDENTITIES, *files],
+        env={**os.environ, "PYTHONHASHSEED": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout.split() == here
+    assert len(here) > 10

@@ -177,7 +177,7 @@ def guard_identity(hook: Hook) -> str:
         on_failure,
         hook.required,
     )
-    return sha256(msgspec.json.encode(facts, order="deterministic", enc_hook=str)).hexdigest()
+    return sha256(msgspec.json.encode(facts, order="deterministic", enc_hook=_kind)).hexdigest()
 
 
 def missing_guards(record: SessionRecord, present: Mapping[str, Guard], event: str) -> tuple[Guard, ...]:
@@ -189,6 +189,11 @@ def missing_guards(record: SessionRecord, present: Mapping[str, Guard], event: s
 
 class _UnusableError(Exception):
     """A file that is there and does not count; the text says why."""
+
+
+def _kind(value: object) -> str:
+    """What stands for a value that JSON does not have: the same in every process, as an address is not."""
+    return type(value).__qualname__
 
 
 def _ids(record: SessionRecord) -> tuple[str, ...]:

@@ -146,6 +146,18 @@ def test_a_native_file_nobody_can_read_closes_guards_and_names_itself(project: P
     assert f"{file}:1" in ran.stderr
 
 
+def test_a_variable_that_lies_is_named_on_stderr_and_in_the_journal(project: Path) -> None:
+    configured(project)
+    other = project.parent / "other"
+    other.mkdir()
+    hook(project, "--dialect", "claude-code", stdin=payload(project))
+    lied = hook(project, "--dialect", "claude-code", stdin=payload(project), CLAUDE_PROJECT_DIR=str(other))
+    assert (lied.status, json.loads(lied.stdout)) == (0, CLAUDE_DENIAL)
+    (line,) = lied.stderr.splitlines()
+    assert line.startswith(f"hookline: CLAUDE_PROJECT_DIR is {other}, but the session began in {project}")
+    assert f"hookline: {journal(project)[-2].why}" == line
+
+
 def test_what_the_agent_cannot_be_told_is_in_the_journal(project: Path) -> None:
     configured(project, '[[hooks.SessionStart]]\n[[hooks.SessionStart.hooks]]\ncommand = "echo be kind"\n')
     ran = hook(project, "--dialect", "codewhale", "session_start", DEEPSEEK_WORKSPACE=str(project))

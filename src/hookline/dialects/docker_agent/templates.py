@@ -49,6 +49,8 @@ class Template(Struct, frozen=True):
     """A parsed prompt."""
 
     parts: tuple[Part, ...]
+    #: As it was written. Parts are functions, which cannot be compared.
+    text: str = ""
 
     def rendered(self, payload: Mapping[str, Any]) -> str:
         """Raises `TemplateError` when a helper cannot work with the values of the payload."""
@@ -65,7 +67,7 @@ def template(text: str) -> Template:
     parts, end = _Blocks(text).read(0)
     if end:
         raise TemplateError(f"{{{{ {end} }}}} has no if before it")
-    return Template(parts)
+    return Template(parts, text)
 
 
 class _Blocks:
