@@ -19,7 +19,8 @@ EVERYDAY = list(corpus("everyday.txt"))
 @pytest.mark.parametrize(("allow", "line"), BYPASSES)
 def test_a_line_that_does_more_than_is_allowed_is_asked(allow: tuple[str, ...], line: str) -> None:
     found = decide(bash(line), having(allow=allow))
-    assert (found.verdict, found.step) == ("ask", "default")
+    assert found.verdict == "ask"
+    assert found.step in {"default", "protected"}
 
 
 def test_at_least_nineteen_in_twenty_everyday_lines_run_unasked() -> None:

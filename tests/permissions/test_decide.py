@@ -6,7 +6,7 @@ from hookline.model.outcome import Vote
 from hookline.permissions.decide import Decision, answered, decide
 from hookline.permissions.facts import CallFacts, Category
 from hookline.permissions.modes import MODES
-from hookline.permissions.paths import PROTECTED
+from hookline.permissions.protected import PROTECTED
 from hookline.permissions.state import Permissions
 from tests.permissions.permission_cases import PROJECT, bash, call, having, some_call, vote
 
@@ -58,7 +58,7 @@ def test_the_trail_names_every_step_that_was_asked_and_ends_with_the_one_that_de
         "mode default: refuses no tool that does run",
         "ask rules: none of 0 concerns the call",
         "hooks: none asks",
-        "protected paths: not asked about here",
+        "protected paths: none is written to",
         "hooks: none allows",
         "allow rules: 1 do not cover the call",
         "grants of this session: none covers the call",

@@ -50,6 +50,7 @@ from hookline.model.errors import ConfigError, PatternError
 from hookline.model.hook import Hook
 from hookline.model.scene import Scene
 from hookline.permissions.modes import MODES, mode_of
+from hookline.permissions.protected import protected_in
 from hookline.permissions.rules import RuleReader, RuleSet
 from hookline.permissions.state import Permissions
 
@@ -154,7 +155,7 @@ def build_agent(options: AgentOptions, host: AgentHost) -> BuiltAgent:
     if found.unreadable:
         # Then it is not known which calls the user never wants made.
         raise ConfigError(found.unreadable)
-    permissions = _permissions(options, found, reader)
+    permissions = _permissions(options, host, found, reader)
     records = _open_records(options, host)
     _say_what_is_untrusted(host)
     session_hooks, join = _session_hooks(options, host, found, records.session_id)
@@ -276,7 +277,9 @@ def _first_set(name: str, *records: object) -> Any:
     return next((value for each in records if (value := getattr(each, name, None)) is not None), None)
 
 
-def _permissions(options: AgentOptions, found: SettingsFound, reader: RuleReader) -> Permissions:
+def _permissions(
+    options: AgentOptions, host: AgentHost, found: SettingsFound, reader: RuleReader
+) -> Permissions:
     flags, problems = RuleSet.parse(
         options.allow, options.ask, options.deny, source="the command line", reader=reader
     )
@@ -293,6 +296,9 @@ def _permissions(options: AgentOptions, found: SettingsFound, reader: RuleReader
         reader=reader,
         # Settings files above the working directory have rules for what is beside them.
         above=upward(os.path.abspath(options.cwd))[1:],
+        protected=protected_in(
+            [options.cwd], host.env, (*(host.engine.hooks if host.engine else ()), *host.extra_hooks)
+        ),
     )
 
 

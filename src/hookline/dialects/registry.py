@@ -28,6 +28,11 @@ class Listed(Struct, frozen=True):
     variables: tuple[str, ...] = ()
     #: Looked for everywhere.
     always: bool = False
+    # What is protected from the agent's own edits besides the markers, and what is not.
+    #: Further files or folders that configure the agent.
+    also_configure: tuple[str, ...] = ()
+    #: Folders in its folder where the agent keeps notes of its own: nothing there configures anything.
+    notes: tuple[str, ...] = ()
 
     def build(self, events: Mapping[str, EventSpec[Any]] = EVENTS) -> "Dialect":
         found: Dialect = import_module(f"hookline.dialects.{self.package}").dialect(events)
@@ -42,6 +47,8 @@ def standard_dialects() -> Mapping[str, Listed]:
             (".claude",),
             ("/etc/claude-code", "/Library/Application Support/ClaudeCode"),
             ("CLAUDE_CONFIG_DIR",),
+            also_configure=(".claude.json",),
+            notes=("plans", "projects", "tasks", "todos", "worktrees"),
         ),
         "gen-code": Listed("gencode", (".gen",)),
         "codewhale": Listed("codewhale", (".codewhale",)),
@@ -58,7 +65,7 @@ def standard_dialects() -> Mapping[str, Listed]:
                 ".config/cagent",
             ),
         ),
-        OWN_FORMAT: Listed("native", (".hookline",), always=True),
+        OWN_FORMAT: Listed("native", (".hookline",), always=True, notes=("worktrees",)),
     }
 
 

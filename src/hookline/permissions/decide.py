@@ -8,7 +8,8 @@ from msgspec.structs import replace
 from hookline.model.outcome import Vote
 from hookline.model.safe_text import one_line, printable
 from hookline.permissions.facts import CallFacts
-from hookline.permissions.paths import PROTECTED, all_inside, below_worktree, paths_of, protected_part
+from hookline.permissions.paths import all_inside, paths_of
+from hookline.permissions.protected import Hit
 from hookline.permissions.rules import Rule, covering, first_concerned
 from hookline.permissions.state import Permissions
 
@@ -35,6 +36,8 @@ class Decision(Struct, frozen=True):
     trail: tuple[str, ...] = ()
     #: PermissionRequest hooks may answer it: an ask, or a denial only because there is no user to ask.
     question: bool = False
+    #: Only the user can allow it: those hooks may deny it.
+    only_user: bool = False
 
 
 def decide(
@@ -87,8 +90,8 @@ def answered(
 ) -> Decision:
     """The decision after PermissionRequest hooks ran on a question; `after` is the call as they left it.
 
-    Their allow counts as the user's for the call in question. For a call they rewrote it is a hook's allow, and
-    everything else is decided again.
+    Their allow counts as the user's for the call in question, unless it writes to a protected path. For a call they
+    rewrote it is a hook's allow, and everything else is decided again.
     """
     if not asked.question:
         return asked
@@ -96,7 +99,7 @@ def answered(
         return _with(asked, Decision("deny", "request_deny", _reason_of(vote, "denied")))
     if after != before:
         return decide(after, permissions, vote, attended)
-    if vote is None or vote.kind != "allow" or vote.means == "no_objection":
+    if vote is None or vote.kind != "allow" or vote.means == "no_objection" or asked.only_user:
         return unanswered(asked, permissions, attended)
     denied = _Steps(after, permissions, None).deny_rules()
     return _with(asked, denied or Decision("allow", "request_allow", _reason_of(vote, "allowed")))
@@ -146,14 +149,22 @@ class _Steps:
         return Decision("ask", "hook_ask", _reason_of(vote, "asks about"), source=_voter(vote))
 
     def protected_paths(self) -> Decision | None:
-        if self._facts.category != "write" or self._mode.anywhere:
+        if self._mode.anywhere:
             return self._pass("protected paths: not asked about here")
-        for path in paths_of(self._facts) or ():
-            part = protected_part(below_worktree(path, self._facts))
-            if part is not None:
-                shown = one_line(path, 120)
-                return Decision("ask", "protected", f"Writing to {shown} is always asked: {PROTECTED[part]}.")
-        return self._pass("protected paths: none is written to")
+        hit = self._written()
+        if hit is None:
+            return self._pass("protected paths: none is written to")
+        return Decision("ask", "protected", str(hit), only_user=True)
+
+    def _written(self) -> Hit | None:
+        facts, calls = self._facts, self._permissions.calls
+        if facts.category == "write":
+            return calls.written_files(paths_of(facts) or (), facts.cwd, facts.worktree)
+        if facts.category == "run":
+            return calls.written_by_line(facts.tool_input.get("command"), [facts.cwd], facts.worktree)
+        if facts.category in {"mcp", "other"}:
+            return calls.written_by_call(facts.tool_name, facts.tool_input, facts.cwd, facts.worktree)
+        return None
 
     def hook_permission(self) -> Decision | None:
         vote = self._vote

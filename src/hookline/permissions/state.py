@@ -8,8 +8,10 @@ import msgspec
 from hookline.matching.file_rules import doubtful, from_root
 from hookline.model.outcome import PermissionUpdate
 from hookline.model.safe_text import one_line
+from hookline.permissions.call_writes import CallReader
 from hookline.permissions.facts import TOOL_CATEGORIES, CallFacts, Category, category_of
 from hookline.permissions.modes import MODES, Mode, ModeName, mode_of, narrowed
+from hookline.permissions.protected import Protected
 from hookline.permissions.rules import Behavior, Rule, RuleReader, RuleSet
 from hookline.permissions.suggest import rule_texts
 from hookline.permissions.updates import Applied, apply_update
@@ -34,6 +36,7 @@ class Permissions:
         categories: Mapping[str, Category] = TOOL_CATEGORIES,
         parent: "Permissions | None" = None,
         above: Sequence[str] = (),
+        protected: Protected | None = None,
     ) -> None:
         known = mode_of(mode)
         if known is None:
@@ -45,6 +48,8 @@ class Permissions:
         self.categories = categories
         self.parent = parent
         self.reader = reader if reader is not None else RuleReader()
+        self.protected = protected if protected is not None else Protected(home=self.reader.home)
+        self.calls = CallReader(self.protected, self.reader.shell)
         #: Rules that hooks added to this session.
         self.hook_rules = RuleSet(reader=self.reader)
         self._mode: ModeName = known
@@ -179,6 +184,7 @@ class Permissions:
             categories=self.categories,
             parent=self,
             above=self.guard_places[1:],
+            protected=self.protected,
         )
         made.add_rules("ask", ask, source or "sub-agent")
         made.add_rules("deny", deny, source or "sub-agent")

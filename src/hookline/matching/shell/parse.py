@@ -23,6 +23,7 @@ from hookline.matching.shell.words import (
     source,
     value,
     word_text,
+    written_file,
 )
 from hookline.matching.shell.wrappers import (
     Doubt,
@@ -64,6 +65,7 @@ class Walk:
         self._parse = parse
         self._commands: list[ShellCommand] = []
         self._foreign: list[str] = []
+        self._writes: list[str] = []
         self._doubt: str | None = None
         self._literal = True
         self._text = 0
@@ -87,7 +89,9 @@ class Walk:
         if self._here_is_code and any(map(starts_programs, self._here)):
             self._doubted("a program in another language starts programs")
         literal = self._literal and self._doubt is None and not self._foreign
-        return ShellReading(tuple(self._commands), tuple(self._foreign), self._doubt, literal)
+        return ShellReading(
+            tuple(self._commands), tuple(self._foreign), self._doubt, literal, tuple(self._writes)
+        )
 
     def _full(self) -> bool:
         if len(self._commands) < MOST_COMMANDS and self._text < MOST_TEXT:
@@ -129,11 +133,19 @@ class Walk:
                 self._command(keyword_words(node), depth, fed=False)
             elif kind == "redirected_statement":
                 self._redirected(node, depth)
+            elif kind == "file_redirect":
+                self._redirect(node)
             elif kind in _TEXT_NODES:
                 self._text_node(node)
             elif lost(node):
                 self._doubted("the line cannot be parsed")
             stack.extend(reversed(node.children))
+
+    def _redirect(self, node: Any) -> None:
+        file = written_file(node)
+        if file is not None:
+            self._writes.append(file)
+            self._text += len(file)
 
     def _text_node(self, node: Any) -> None:
         """Text that may become code. The grammar does not see every substitution in it."""

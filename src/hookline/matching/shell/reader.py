@@ -48,6 +48,8 @@ class ShellReading(Struct, frozen=True):
     uncertain: str | None = None
     #: Nothing but literal words, lists and pipes: what a permission may be granted on.
     literal: bool = False
+    #: The files that redirections write to.
+    writes: Words = ()
 
 
 class ShellReader(Struct, eq=False):

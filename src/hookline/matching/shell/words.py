@@ -109,6 +109,7 @@ WORD_NODES = frozenset(
     )
 )  # fmt: skip
 REDIRECTS = frozenset(("file_redirect", "heredoc_redirect", "herestring_redirect"))
+WRITING = frozenset((">", ">>", ">|", ">&", "&>", "&>>", "<>"))
 
 
 def source(node: Any) -> str:
@@ -173,6 +174,15 @@ def after_target(redirect: Any) -> list[Any]:
         return words[1:]
     inner = [child for child in redirect.children if child.type == "file_redirect"]
     return words + [word for each in inner for word in after_target(each)]
+
+
+def written_file(redirect: Any) -> str | None:
+    """The file that a redirection opens for writing; None for one that only reads, or joins two streams."""
+    if not any(child.type in WRITING for child in redirect.children):
+        return None
+    target = next((child for child in redirect.children if child.type in WORD_NODES), None)
+    # `2>&1` and `>&-`: the stream, not a file.
+    return None if target is None or target.type == "number" else word_text(target)
 
 
 def keyword_words(node: Any) -> tuple[str, ...]:

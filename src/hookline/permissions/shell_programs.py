@@ -1,0 +1,318 @@
+"""Which words of a command name files that it may write, as rows per program.
+
+A program that is not listed may write every file it is given: only what is known to read is not asked about.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from hookline.matching.shell import HOLE, base_name, tables
+from hookline.matching.shell.wrappers import program_of
+
+Words = Sequence[str]
+
+
+class Written(NamedTuple):
+    """What a command may write."""
+
+    #: Words that name files, or hold one after = or an option's letter.
+    words: Words = ()
+    #: A directory among them is written with all it holds.
+    whole: bool = False
+    #: The last word may be a directory into which the others go under their own names.
+    into: Words = ()
+    #: Code in another language, in which a file can only be searched for.
+    code: Words = ()
+
+
+NOTHING = Written()
+
+#: They only read the files they are given, or none at all.
+_READERS = frozenset(
+    (
+        "cat", "tac", "head", "tail", "less", "more", "bat", "batcat", "zcat", "grep", "egrep", "fgrep", "zgrep",
+        "rg", "ag", "ack", "ls", "ll", "dir", "exa", "eza", "tree", "wc", "diff", "colordiff", "sdiff", "cmp", "comm",
+        "delta", "file", "stat", "du", "df", "md5sum", "sha1sum", "sha224sum", "sha256sum", "sha512sum", "shasum",
+        "md5", "cksum", "b2sum", "readlink", "realpath", "basename", "dirname", "echo", "printf", "test", "[", "[[",
+        "true", "false", ":", "cd", "pushd", "popd", "dirs", "pwd", "which", "type", "whereis", "whatis", "hash",
+        "cut", "tr", "nl", "od", "hexdump", "strings", "column", "paste", "fold", "fmt", "join", "expand", "rev",
+        "jq", "gron", "xmllint", "tomlq", "export", "declare", "typeset", "local", "readonly", "unset", "set",
+        "shift", "return", "exit", "break", "continue", "let", "read", "mapfile", "readarray", "getopts", "wait",
+        "sleep", "date", "env", "printenv", "id", "whoami", "uname", "hostname", "ps", "kill", "seq", "yes",
+        "shellcheck", "pytest", "mypy", "pyright", "flake8", "pylint", "tsc", "cloc", "tokei", "locate", "fd", "fdfind",
+        "umask", "ulimit", "alias", "compgen", "man", "info", "apropos", "open", "xdg-open", "code",
+    )
+)  # fmt: skip
+
+#: Sub-commands of git that change no file of the working tree.
+_GIT_READS = frozenset(
+    (
+        "add", "blame", "branch", "cat-file", "check-attr", "check-ignore", "commit", "describe", "diff",
+        "diff-files", "diff-index", "diff-tree", "fetch", "for-each-ref", "fsck", "grep", "hash-object", "help", "log",
+        "ls-files", "ls-remote", "ls-tree", "merge-base", "name-rev", "notes", "push", "range-diff", "reflog",
+        "remote", "rev-list", "rev-parse", "shortlog", "show", "show-ref", "status", "tag", "var", "version",
+        "whatchanged",
+    )
+)  # fmt: skip
+#: Those that take a directory for everything in it.
+_GIT_WHOLE = frozenset(("checkout", "clean", "mv", "restore", "rm", "stash"))
+
+#: Sub-commands of Hookline that change which hooks are in force or trusted, and the words with which they do not.
+_HOOKLINE_WRITES = frozenset(("init", "install", "rule", "trust"))
+_HOOKLINE_SHOWS = frozenset(("--list", "--diff", "--dry-run", "--help", "-h"))
+
+_SED_WRITES = re.compile(r"w\s*[\w./~]")
+_AWK_WRITES = re.compile(r"[>|]|system")
+#: Where the options of find end and its tests begin.
+_FIND_TEST = re.compile(r"[-(!,]")
+_FIND_NAMES = frozenset(
+    ("-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex")
+)
+_FIND_FILES = frozenset(("-fprint", "-fprint0", "-fprintf", "-fls"))
+_FIND_RUNS = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
+
+
+def written_by(words: Words) -> Written:
+    """What one command may write, of what its words show."""
+    program = program_of(words[0])
+    rest = words[1:]
+    special = _SPECIAL.get(program)
+    if special is not None:
+        return special(rest)
+    if program in _READERS or _only_runs(program, rest):
+        return NOTHING
+    if (
+        program in tables.INTERPRETERS
+        and tables.INTERPRETERS[program]
+        and program in tables.STDIN_INTERPRETERS
+    ):
+        return _interpreter(program, rest)
+    return Written(rest, whole=_recursive(rest))
+
+
+def is_reader(words: Words) -> bool:
+    return written_by(words) == NOTHING
+
+
+def changes_hookline(words: Words) -> str | None:
+    """The command as it is shown, if it runs Hookline to change which hooks are in force or trusted."""
+    rest = list(words)
+    if program_of(rest[0]) in {"python", "pypy"} and rest[1:3] == ["-m", "hookline"]:
+        rest = rest[2:]
+    if base_name(rest[0]).casefold() != "hookline" or _HOOKLINE_SHOWS.intersection(rest):
+        return None
+    sub = next((word for word in rest[1:] if not word.startswith("-")), "")
+    return f"hookline {sub}" if sub in _HOOKLINE_WRITES else None
+
+
+def _only_runs(program: str, rest: Words) -> bool:
+    """Whether all it does is to run a command, which the reading lists as well."""
+    if program in tables.WRAPPERS or program in tables.SHELLS or program in {"eval", "trap", "source", "."}:
+        return True
+    triggers = tables.LOOSE.get(program)
+    return triggers is not None and (not triggers or any(word in triggers for word in rest))
+
+
+def _recursive(rest: Words) -> bool:
+    return any(
+        word in {"--recursive", "--delete", "--delete-after", "--mirror"}
+        or (word[:1] == "-" and word[:2] != "--" and ("r" in word or "R" in word))
+        for word in rest
+    )
+
+
+def _operands(rest: Words) -> list[str]:
+    """Words that are no options; all after --."""
+    if "--" in rest:
+        at = list(rest).index("--")
+        return [word for word in rest[:at] if word[:1] != "-"] + list(rest[at + 1 :])
+    return [word for word in rest if word[:1] != "-" or word == "-"]
+
+
+def _values(rest: Words, short: str, long: tuple[str, ...]) -> list[str]:
+    """The values of an option: in the next word, behind = or behind the letter."""
+    found: list[str] = []
+    for at, word in enumerate(rest):
+        name, equals, value = word.partition("=")
+        if name in long:
+            found += [value] if equals else list(rest[at + 1 : at + 2])
+        elif short and word[:1] == "-" and word[:2] != "--" and short in word[1:]:
+            behind = word.partition(short)[2]
+            found += [behind] if behind else list(rest[at + 1 : at + 2])
+    return found
+
+
+def _copy(rest: Words) -> Written:
+    """The last operand is written, unless an option names the directory. A link is as good as the file itself."""
+    links = any(word in {"--link", "--symbolic-link"} for word in rest) or any(
+        word[:1] == "-" and word[:2] != "--" and set(word) & set("ls") for word in rest
+    )
+    operands = _operands(rest)
+    target = _values(rest, "t", ("--target-directory",)) or operands[-1:]
+    into = [f"{one}/{base_name(each.rstrip('/'))}" for one in target for each in operands if each != one]
+    return Written(operands if links else target, into=into)
+
+
+def _sync(rest: Words) -> Written:
+    operands = _operands(rest)
+    into = [f"{one}/{base_name(each.rstrip('/'))}" for one in operands[-1:] for each in operands[:-1]]
+    moves = ["--remove-source-files"] if "--remove-source-files" in rest else []
+    return Written(
+        operands if moves else operands[-1:], whole=_recursive(rest) and "--delete" in rest, into=into
+    )
+
+
+def _move(rest: Words) -> Written:
+    operands = _operands(rest)
+    target = _values(rest, "t", ("--target-directory",)) or operands[-1:]
+    into = [f"{one}/{base_name(each.rstrip('/'))}" for one in target for each in operands if each != one]
+    return Written([*operands, *target], whole=True, into=into)
+
+
+def _link(rest: Words) -> Written:
+    """A link to a protected file is a way around every check of its name."""
+    return Written(_operands(rest), into=_move(rest).into)
+
+
+def _dd(rest: Words) -> Written:
+    return Written([word[3:] for word in rest if word.startswith("of=")])
+
+
+def _sed(rest: Words) -> Written:
+    if any(w.startswith("--in-place") or (w[:1] == "-" and w[:2] != "--" and "i" in w) for w in rest):
+        return Written(rest)
+    code = [word for word in rest if _SED_WRITES.search(word) and " " in word.strip()]
+    return Written(code=code) if code else NOTHING
+
+
+def _awk(rest: Words) -> Written:
+    if "inplace" in rest:
+        return Written(rest)
+    code = [word for word in rest if _AWK_WRITES.search(word)]
+    return Written(code=code) if code else NOTHING
+
+
+def _yq(rest: Words) -> Written:
+    edits = any(
+        word == "--inplace" or (word[:1] == "-" and word[:2] != "--" and "i" in word) for word in rest
+    )
+    return Written(rest) if edits else NOTHING
+
+
+def _second(rest: Words) -> Written:
+    """What is read comes first, what is written second."""
+    found = _operands(rest)[1:2]
+    return Written(found) if found else NOTHING
+
+
+def _option(short: str, *long: str) -> Callable[[Words], Written]:
+    def written(rest: Words) -> Written:
+        found = _values(rest, short, long)
+        return Written(found) if found else NOTHING
+
+    return written
+
+
+def _tar(rest: Words) -> Written:
+    """What is packed is read, unless it is removed afterwards; the archive is written."""
+    first = rest[0] if rest else ""
+    letters = "".join(word for word in rest if word[:1] == "-" and word[:2] != "--")
+    letters += first if first[:1] != "-" else ""
+    if "x" in letters or {"--extract", "--get", "--remove-files", "--delete"} & set(rest):
+        return Written(rest)
+    if "t" in letters or "--list" in rest:
+        return NOTHING
+    archive = _values(rest, "f", ("--file",)) or [word for word in rest[1:2] if "f" in first]
+    return Written(archive) if archive else NOTHING
+
+
+def _archive(rest: Words) -> Written:
+    found = _operands(rest)[:1]
+    return Written(rest if "-m" in rest else found) if found else NOTHING
+
+
+def _find(rest: Words) -> Written:
+    files = [rest[at + 1] for at, word in enumerate(rest[:-1]) if word in _FIND_FILES]
+    return Written(files) if files else NOTHING
+
+
+def found_by_find(rest: Words) -> tuple[list[str], list[tuple[str, str]], bool]:
+    """Where a find starts, its tests of names with their patterns, and whether it changes what it finds."""
+    tests = next((at for at, word in enumerate(rest) if _FIND_TEST.match(word)), len(rest))
+    named = [(word, rest[at + 1]) for at, word in enumerate(rest[:-1]) if word in _FIND_NAMES]
+    runs = [list(rest[at + 1 : at + 3]) for at, word in enumerate(rest[:-1]) if word in _FIND_RUNS]
+    changes = "-delete" in rest or any(words and not is_reader(words) for words in runs)
+    return list(rest[:tests]) or ["."], named, changes
+
+
+def _git(rest: Words) -> Written:
+    valued = tables.GLOBAL_VALUED["git"]
+    at = 0
+    while at < len(rest) and rest[at].startswith("-"):
+        at += 2 if rest[at] in valued else 1
+    sub, after = (rest[at] if at < len(rest) else "", rest[at + 1 :])
+    if not sub or sub in _GIT_READS:
+        found = _values(after, "", ("--output",))
+        return Written(found) if found else NOTHING
+    if sub == "clean":
+        dry = any(word in {"-n", "--dry-run"} for word in after)
+        return NOTHING if dry else Written(_operands(after) or ["."], whole=True)
+    return Written(after, whole=sub in _GIT_WHOLE)
+
+
+def _interpreter(program: str, rest: Words) -> Written:
+    """A script is run, not written; what it is given it may write."""
+    if rest[:1] == ("-m",) and len(rest) > 1:
+        module = rest[1]
+        return _second(rest[2:]) if module == "json.tool" else written_by(rest[1:])
+    code = _values(rest, "", tables.INTERPRETERS[program])
+    letters = [option[1] for option in tables.INTERPRETERS[program] if len(option) == 2]
+    for letter in letters:
+        code += _values(rest, letter, ())
+    operands = _operands(rest)
+    if code:
+        return Written([word for word in operands if word not in code], code=code)
+    return Written(operands[1:]) if operands[1:] else NOTHING
+
+
+def runs_standard_input(words: Words) -> bool:
+    """Whether a command takes its program from standard input, so that a here-document is code."""
+    program = program_of(words[0])
+    if program not in tables.STDIN_INTERPRETERS:
+        return program in {"patch", "ed", "ex"} or tuple(words[:2]) == ("git", "apply")
+    return not [word for word in words[1:] if word[:1] != "-"]
+
+
+_SPECIAL: Mapping[str, Callable[[Words], Written]] = MappingProxyType(
+    {
+        **dict.fromkeys(("cp", "gcp", "install", "ginstall"), _copy),
+        **dict.fromkeys(("rsync", "scp"), _sync),
+        **dict.fromkeys(("mv", "gmv"), _move),
+        **dict.fromkeys(("ln", "gln"), _link),
+        "dd": _dd,
+        **dict.fromkeys(("sed", "gsed"), _sed),
+        **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), _awk),
+        "yq": _yq,
+        **dict.fromkeys(("uniq", "xxd"), _second),
+        **dict.fromkeys(("sort", "gsort"), _option("o", "--output")),
+        "curl": _option("o", "--output", "--output-dir", "--dump-header", "--cookie-jar"),
+        "wget": _option("O", "--output-document", "--directory-prefix"),
+        **dict.fromkeys(("tar", "gtar", "bsdtar"), _tar),
+        "zip": _archive,
+        **dict.fromkeys(("find", "gfind"), _find),
+        "git": _git,
+    }
+)
+
+__all__ = [
+    "HOLE",
+    "NOTHING",
+    "Written",
+    "changes_hookline",
+    "found_by_find",
+    "is_reader",
+    "runs_standard_input",
+    "written_by",
+]
