@@ -78,12 +78,14 @@ def test_once_counts_there(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
-def test_a_bad_entry_is_told_with_its_file_and_its_neighbour_runs(tmp_path: Path) -> None:
+def test_a_bad_entry_is_told_with_its_file_and_line_and_its_neighbour_runs(tmp_path: Path) -> None:
     async def main() -> None:
         async with _stage(tmp_path, _SKILL % "\n        - type: telegram", 1) as scripted:
             await scripted.play("/careful")
         assert scripted.text("asked.txt") == "asked\n"
-        assert any("SKILL.md" in text and "telegram" in text for text in scripted.seen.texts("warning"))
+        line = (_SKILL % "\n        - type: telegram").splitlines().index("        - type: telegram") + 1
+        warnings = scripted.seen.texts("warning")
+        assert any(f"SKILL.md:{line}:" in text and "telegram" in text for text in warnings)
 
     asyncio.run(main())
 

@@ -17,7 +17,6 @@ from hookline.documents.document import Document
 from hookline.engine.session import Session
 from hookline.handlers.builtin import BuiltinSpec
 from hookline.model import events as e
-from hookline.model.diagnostics import Path
 from hookline.model.events import EventSpec
 from hookline.model.hook import Hook
 from hookline.model.outcome import Outcome
@@ -81,18 +80,14 @@ class CommandHooks:
         return tuple(str(each) for each in loaded.diagnostics if each.severity != "info")
 
     def _read(self, prepared: PreparedPrompt) -> Loaded:
-        document = Document(prepared.command_file, {"hooks": prepared.hooks}, (), (), _no_line)
+        lines = prepared.hooks_at.locate
+        document = Document(prepared.command_file, {"hooks": prepared.hooks}, (), (), lines)
         # In another agent's folder the front matter is in that agent's format, elsewhere in Hookline's.
         folders = {dialect.folder: dialect.name for dialect in sharing("command_hooks")}
         whose = next((folders[part] for part in PurePath(document.file).parts if part in folders), None)
         if whose is None:
             return self._engine.loader.document(document)
         return self._engine.loader.beside_settings(whose, self._cwd, document)
-
-
-def _no_line(path: Path) -> int | None:
-    """Front matter is read as a text of its own, so only the file is known."""
-    del path
 
 
 def trust_notice(trust: Trust, hooks: Iterable[Hook]) -> str | None:

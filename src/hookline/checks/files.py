@@ -8,8 +8,9 @@ from typing import Any, Final, cast
 from msgspec.structs import replace
 
 from hookline.checks.context import CheckContext
+from hookline.config.dormant import Dormant
 from hookline.config.files import read_file
-from hookline.config.load import Loaded
+from hookline.config.load import Loaded, Loader
 from hookline.dialects.dialect import upward
 from hookline.documents.document import Document
 from hookline.model.diagnostics import Diagnostic, Where
@@ -102,3 +103,23 @@ def untrusted_files(loaded: Loaded, context: CheckContext) -> Iterator[Diagnosti
         if found.needs_trust and found.file in used:
             message = "not everything in this file is trusted, and what is not trusted does not run"
             yield Diagnostic("warning", "needs-trust", message, Where(found.file), fix="hookline trust")
+
+
+def unsearched(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
+    """What of an agent's hooks nobody looked for."""
+    for name in dict.fromkeys(found.dialect for found in loaded.found):
+        dialect = context.loader.dialect(name)
+        if dialect.unsearched:
+            message = f"{dialect.unsearched} of {dialect.title} were not looked for"
+            fix = "name their files with --config"
+            first = next(found.file for found in loaded.found if found.dialect == name)
+            yield Diagnostic("info", "not-searched", message, Where(first), fix=fix)
+
+
+def about_dormant(file: Dormant, loader: Loader) -> Diagnostic:
+    """Why hooks do not run here that seem to."""
+    if file.off:
+        return Diagnostic("info", "plugin-off", f"{file.when}, so its hooks do not run", Where(file.file))
+    agent = loader.dialect(file.dialect).title
+    message = f"these hooks run {file.when}, in {agent}; Hookline's own agent does not use this file"
+    return Diagnostic("info", "not-used-here", message, file.hooks[0].where)

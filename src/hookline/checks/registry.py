@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from hookline.checks.answers import answers
 from hookline.checks.context import CheckContext, CheckFunction
-from hookline.checks.files import misspelled_keys, unread_files, untrusted_files, with_known_name
+from hookline.checks.files import misspelled_keys, unread_files, unsearched, untrusted_files, with_known_name
 from hookline.checks.matchers import dead_matchers
 from hookline.checks.programs import unstartable
 from hookline.checks.settings import (
@@ -52,6 +52,7 @@ CHECKS: Final = (
     Check("timeouts", timeouts),
     Check("duplicates", duplicates),
     Check("files that are not read", unread_files, of_given_files=False),
+    Check("what is not looked for", unsearched, of_given_files=False),
     Check("misspelled keys", misspelled_keys),
     Check("answers", answers),
     Check("guards that fail open", fails_open),

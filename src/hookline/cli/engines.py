@@ -24,6 +24,7 @@ from hookline.model.hook import Hook
 from hookline.model.safe_text import one_line, printable
 
 if TYPE_CHECKING:
+    from hookline.config.dormant import DormantHooks
     from hookline.config.load import Loader
     from hookline.dialects.dialect import Dialect
 
@@ -83,6 +84,15 @@ def load(engine: Engine, args: argparse.Namespace, cwd: str) -> Loaded:
     loaded = engine.loader.directory(cwd, names, trust=engine.trust_in(cwd, options))
     engine.use(loaded)
     return loaded
+
+
+def dormant_hooks(engine: Engine, args: argparse.Namespace, cwd: str) -> "DormantHooks":
+    """The hooks that are configured beside those in force; with --config only those files count."""
+    from hookline.config.dormant import DormantHooks
+
+    if args.config is not None:
+        return DormantHooks()
+    return engine.loader.dormant(cwd, None if args.dialect is None else [args.dialect])
 
 
 def chosen_dialect(engine: Engine, name: str | None, files: Sequence[str] | None) -> "Dialect | None":

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from collections.abc import Callable
 
 from hookline.documents.document import LIMIT, Document, Format, format_of, read_document
 from hookline.model.diagnostics import Diagnostic, Path, Where
@@ -11,6 +12,17 @@ def read_file(file: str, format: Format | None = None, *, limit: int = LIMIT) ->
     known = format or format_of(file)
     if known is None:
         return _refused(file, "unknown-format", "the name ends in none of .toml, .yaml, .yml, .json")
+    return _read(file, limit, lambda text: read_document(text, known, file, limit=limit))
+
+
+def read_front_matter_of(file: str) -> Document:
+    """The front matter of a Markdown file, with the lines of that file."""
+    from hookline.documents.front_matter import read_front_matter  # noqa: PLC0415 - few files have any
+
+    return _read(file, LIMIT, lambda text: read_front_matter(text, file).document)
+
+
+def _read(file: str, limit: int, parse: Callable[[str], Document]) -> Document:
     try:
         raw, found = _bytes(file, limit)
     except OSError as error:
@@ -22,8 +34,7 @@ def read_file(file: str, format: Format | None = None, *, limit: int = LIMIT) ->
     text, broken_at = _text(raw)
     if broken_at is not None:
         return _refused(file, "not-text", "it is not UTF-8 text", raw.count(b"\n", 0, broken_at) + 1)
-    document = read_document(text, known, file, limit=limit)
-    return _with(document, _owned(file, found))
+    return _with(parse(text), _owned(file, found))
 
 
 def _bytes(file: str, limit: int) -> tuple[bytes, os.stat_result]:

@@ -21,6 +21,7 @@ from hookline.model.errors import UnknownDialectError
 from hookline.model.hook import Hook, Scope
 
 if TYPE_CHECKING:
+    from hookline.config.dormant import DormantHooks
     from hookline.config.trust.trust import Trust
 
 #: Codes about what one agent does with a file that another one reads as well.
@@ -206,6 +207,13 @@ class Loader:
         wanted = self.names if names is None else names
         found = (place.file for name in wanted for place in self.dialect(name).find(cwd, self._env))
         return tuple(dict.fromkeys(found))
+
+    def dormant(self, cwd: str, names: Sequence[str] | None = None) -> "DormantHooks":
+        """Hooks for this directory that are configured and not in force."""
+        from hookline.config.dormant import dormant_hooks  # noqa: PLC0415 only for commands that show them
+
+        used = [name for name in self.names if self._may_be_used(name, cwd)] if names is None else names
+        return dormant_hooks(self, [self.dialect(name) for name in used], cwd, self._env)
 
     def _of_directory(self, dialect: Dialect, cwd: str, trust: "Trust | None") -> Loaded:
         places = dialect.find(cwd, self._env)

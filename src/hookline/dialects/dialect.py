@@ -100,6 +100,27 @@ class Plugins(Struct, frozen=True):
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
+class Definitions(Struct, frozen=True):
+    """Markdown files whose front matter may hold hooks. Those run only while what the file defines is used."""
+
+    #: Below the agent's folder.
+    folder: str
+    #: When the hooks run; {} is the name of what is defined.
+    when: str
+    #: The file in a folder of its own for each; empty where each is a file with a name of its own.
+    file: str = ""
+    #: Event names that mean another event in such a file.
+    renamed: Mapping[str, str] = MappingProxyType({})
+    #: Whether plugins bring them too.
+    in_plugins: bool = True
+    #: Whether Hookline's own agent uses them.
+    used: bool = True
+
+
+SKILLS = Definitions("skills", "while skill {} is in use", "SKILL.md")
+COMMANDS = Definitions("commands", "while command {} is in use")
+
+
 class Tools(Struct, frozen=True, eq=False):
     """What a reader needs to make hooks: the handlers that will run them, and compiled patterns."""
 
@@ -159,8 +180,14 @@ class Dialect(ABC):
     project_files: Sequence[str] = ()
     #: How the path of a file ends in which a plugin brings its hooks.
     plugin_file: str = "hooks/hooks.json"
+    #: The file that makes a directory a plugin.
+    plugin_manifest: str = ""
     #: What of its folder Hookline's own agent uses too.
     shares: frozenset[Shared] = frozenset()
+    #: Further files of its folder that may hold hooks.
+    definitions: Sequence[Definitions] = ()
+    #: What of its hooks is not looked for, as people call it.
+    unsearched: str = ""
     #: How it describes whole agents, if it does.
     agent_file: AgentFile | None = None
 

@@ -125,7 +125,9 @@ def test_a_command_puts_its_arguments_in_place_and_tells_what_its_front_matter_a
         command_source="projectSettings",
         command_file=prepared.command_file,
         hooks={"PreToolUse": [{"hooks": []}]},
+        hooks_at=prepared.hooks_at,
     )
+    assert str(prepared.hooks_at) == f"{prepared.command_file}:6"
     assert prepared.command_file.endswith("/.claude/commands/review.md")
 
 

@@ -1,6 +1,5 @@
 """Commands and skills: where they are found, and what their files say."""
 
-import json
 import os
 import re
 import shlex
@@ -13,12 +12,10 @@ from hookline.agent.prompts.prompt import Origin
 from hookline.agent.safe_files import UnreadableError, read_text
 from hookline.dialects.dialect import upward
 from hookline.dialects.registry import sharing
+from hookline.documents.front_matter import read_front_matter
+from hookline.model.diagnostics import NOWHERE, Where
 from hookline.model.safe_text import one_line
 
-_BLOCK = re.compile(r"---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
-#: Front matter with more lines is not repaired.
-_MOST_LINES = 200
-_FIELD = re.compile(r"([A-Za-z][\w-]*):[ \t]+(\S.*)")
 Kind = Literal["command", "skill"]
 #: What the folders are called that hold them.
 _FOLDERS: Mapping[Kind, Literal["commands", "skills"]] = {"command": "commands", "skill": "skills"}
@@ -114,6 +111,7 @@ class Definition(Struct, frozen=True, kw_only=True):
     model: str | None = None
     allowed_tools: tuple[str, ...] | None = None
     hooks: Mapping[str, Any] | None = None
+    hooks_at: Where = NOWHERE
 
     def wrap(self, arguments: str) -> str:
         """The prompt, with what was typed after its name."""
@@ -126,9 +124,11 @@ class Definition(Struct, frozen=True, kw_only=True):
 
 def read_definition(entry: Entry) -> Definition:
     """Raises UnreadableError: a file whose `allowed-tools` cannot be read must not be used."""
-    matter = read_front_matter(read_text(entry.file, _MOST_BYTES))
-    if matter.problem is not None:
-        raise UnreadableError(f"cannot be used: {matter.problem}")
+    matter = read_front_matter(read_text(entry.file, _MOST_BYTES), entry.file)
+    if (error := matter.error) is not None:
+        line = error.where.line  # the first is the front matter as a whole
+        place = "" if line is None or line == 1 else f"line {line} of its front matter: "
+        raise UnreadableError(f"cannot be used: {place}{one_line(error.message, 200)}")
     fields = matter.fields
     return Definition(
         entry=entry,
@@ -138,6 +138,7 @@ def read_definition(entry: Entry) -> Definition:
         model=_model(fields.get("model")),
         allowed_tools=_rules(fields.get("allowed-tools")),
         hooks=_hooks(fields.get("hooks")),
+        hooks_at=matter.document.where("hooks"),
     )
 
 
@@ -208,54 +209,3 @@ def _words(arguments: str) -> list[str]:
     except ValueError:
         # Most likely an apostrophe.
         return arguments.split()
-
-
-class FrontMatter(Struct, frozen=True):
-    """`problem` says why the fields cannot be read; such a file must not be used."""
-
-    fields: Mapping[str, Any]
-    body: str
-    problem: str | None = None
-
-
-def read_front_matter(text: str) -> FrontMatter:
-    found = _BLOCK.match(text)
-    if found is None:
-        torn = text.startswith(("---\n", "---\r\n"))
-        return FrontMatter({}, text, "its front matter has no closing --- line" if torn else None)
-    body = text[found.end() :]
-    value, problem = _yaml(found[1])
-    if problem is not None:
-        value, still = _yaml(_with_quotes(found[1]))
-        problem = problem if still is not None else None
-    if problem is None and value is not None and not isinstance(value, dict):
-        problem = "its front matter is not a list of fields"
-    if problem is not None:
-        return FrontMatter({}, body, problem)
-    return FrontMatter(cast("dict[str, Any]", value or {}), body)
-
-
-def _yaml(text: str) -> tuple[Any, str | None]:
-    # Only commands and skills need it.
-    from hookline.documents.document import read_document  # noqa: PLC0415 - see above
-
-    document = read_document(text, "yaml", "")
-    errors = [each for each in document.diagnostics if each.severity == "error"]
-    if not errors:
-        return document.value, None
-    # The opening --- is line 1 of the file.
-    line = (errors[0].where.line or 0) + 1
-    return None, f"line {line} of its front matter: {one_line(errors[0].message, 200)}"
-
-
-def _with_quotes(text: str) -> str:
-    """`argument-hint: [id] [title]` is not YAML, but such files are common."""
-    lines = text.splitlines()
-    return "\n".join(_quoted(line) for line in lines) if len(lines) <= _MOST_LINES else text
-
-
-def _quoted(line: str) -> str:
-    field = _FIELD.fullmatch(line)
-    if field is None or _yaml(line)[1] is None:
-        return line
-    return f"{field[1]}: {json.dumps(field[2].strip())}"

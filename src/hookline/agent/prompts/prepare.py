@@ -74,6 +74,7 @@ def _called(text: str, slash: Slash, context: PromptContext) -> PreparedPrompt:
         command_source=entry.origin,
         command_file=entry.file,
         hooks=definition.hooks,
+        hooks_at=definition.hooks_at,
         problems=problems,
     )
 

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from hookline.agent.prompts.local_commands import LocalCommand
 from hookline.matching.patterns import Expression, Patterns
+from hookline.model.diagnostics import NOWHERE, Where
 from hookline.model.errors import PatternError
 from hookline.model.safe_text import one_line
 
@@ -75,6 +76,8 @@ class PreparedPrompt(Struct, frozen=True, kw_only=True):
     command_file: str = ""
     #: Hooks in the front matter of the command or skill, as they were written.
     hooks: Mapping[str, Any] | None = None
+    #: Where they were written.
+    hooks_at: Where = NOWHERE
     #: Printable messages for the user.
     problems: tuple[str, ...] = ()
     local: LocalCommand | None = None

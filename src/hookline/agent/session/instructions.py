@@ -9,11 +9,11 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.agent.prompts.library import read_front_matter
 from hookline.agent.safe_files import UnreadableError, chunks, opened
 from hookline.agent.turn.turn import AgentParts
 from hookline.dialects.dialect import user_directory
 from hookline.dialects.registry import sharing
+from hookline.documents.front_matter import read_front_matter
 from hookline.matching.patterns import glob
 from hookline.model import events as e
 from hookline.model import payloads as p

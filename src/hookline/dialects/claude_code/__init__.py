@@ -6,7 +6,18 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from hookline.dialects.dialect import Dialect, DialectEvent, Layer, Place, Plugins, Reading, Tools
+from hookline.dialects.dialect import (
+    COMMANDS,
+    SKILLS,
+    Definitions,
+    Dialect,
+    DialectEvent,
+    Layer,
+    Place,
+    Plugins,
+    Reading,
+    Tools,
+)
 from hookline.dialects.install import USUAL_EVENTS, HookCall, grouped_entries
 from hookline.documents.document import Document
 from hookline.model.events import EVENTS, EventSpec
@@ -47,7 +58,19 @@ class ClaudeCode(Dialect):
     title = "Claude Code"
     folder = ".claude"
     project_files = (_PROJECT, _LOCAL)
+    plugin_manifest = ".claude-plugin/plugin.json"
     shares = frozenset(("commands", "skills", "rules", "instructions", "permissions", "command_hooks"))
+    definitions = (
+        SKILLS,
+        COMMANDS,
+        Definitions(
+            "agents",
+            "while agent {} runs",
+            renamed=MappingProxyType({"Stop": "SubagentStop"}),
+            in_plugins=False,
+            used=False,
+        ),
+    )
     fails_closed_by = MappingProxyType({"command": '"onFailure": "block"', "http": '"onFailure": "block"'})
     project_variables = ("CLAUDE_PROJECT_DIR",)
     plugin_variables = frozenset(("CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"))

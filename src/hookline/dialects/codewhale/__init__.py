@@ -24,6 +24,7 @@ class CodeWhale(Dialect):
     name = "codewhale"
     title = "CodeWhale"
     folder = ".codewhale"
+    unsearched = "plugins"
     project_files = (_PROJECT_FILE,)
     tools = MappingProxyType({"Bash": "exec_shell"})
     entry_fields = MappingProxyType({"if": "condition"})

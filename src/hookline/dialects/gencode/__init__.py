@@ -25,6 +25,7 @@ class GenCode(Dialect):
     name = "gen-code"
     title = "gen-code"
     folder = ".gen"
+    unsearched = "plugins"
     project_files = (".gen/settings.json", ".gen/settings.local.json")
     shares = frozenset(("commands", "permissions"))
     tools = MappingProxyType({name: name for name in USUAL_TOOLS})

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from hookline.dialects.dialect import (
+    COMMANDS,
+    SKILLS,
     SUFFIXES,
     DialectEvent,
     HomeDialect,
@@ -51,6 +53,7 @@ class Native(HomeDialect):
     )
     plugin_file = ""
     shares = frozenset(("commands", "skills", "rules"))
+    definitions = (SKILLS, COMMANDS)
     fails_closed_by = dict.fromkeys(
         ("command", "http", "prompt", "agent", "mcp_tool"), 'on_failure = "closed"'
     )

@@ -28,6 +28,7 @@ class Reasonix(Dialect):
     name = "reasonix"
     title = "Reasonix"
     folder = ".reasonix"
+    unsearched = "plugins"
     project_files = (".reasonix/settings.json",)
     timeout_unit = "ms"
     tools = MappingProxyType(

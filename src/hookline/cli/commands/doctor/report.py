@@ -14,6 +14,7 @@ from hookline.checks.programs import KNOWN_GAP
 from hookline.cli.describe import with_tilde
 from hookline.cli.output import Colour, paint
 from hookline.cli.text import count_of, indented, json_lines, paragraph, relative_to, table
+from hookline.config.dormant import Dormant
 from hookline.config.load import Found, Loaded
 from hookline.model.diagnostics import Diagnostic, Severity
 from hookline.model.hook import Scope
@@ -32,6 +33,8 @@ class Findings(Struct, frozen=True, eq=False):
 
     cwd: str
     loaded: Loaded
+    #: Files whose hooks are not in force.
+    dormant: tuple[Dormant, ...]
     #: In the order they are shown.
     problems: tuple[Diagnostic, ...]
     looked_for: tuple[str, ...]
@@ -53,7 +56,7 @@ class Findings(Struct, frozen=True, eq=False):
     @property
     def files(self) -> int:
         """Counted once, even if two agents read it."""
-        return len({found.file for found in self.loaded.found})
+        return len({found.file for found in self.loaded.found} | {each.file for each in self.dormant})
 
     def read_before(self, found: Found) -> str | None:
         """The dialect that reads the same file earlier, so that the hooks are its own."""
@@ -90,6 +93,17 @@ class FileDocument(Struct, frozen=True):
     events: dict[str, int]
 
 
+class DormantDocument(Struct, frozen=True):
+    """A file whose hooks are not in force."""
+
+    file: str
+    dialect: str
+    hooks: int
+    events: dict[str, int]
+    #: When they are in force, or why they are not.
+    when: str
+
+
 class ProblemDocument(Struct, frozen=True):
     severity: Weight
     #: A short stable name of the kind of problem.
@@ -116,6 +130,8 @@ class DoctorDocument(Struct, frozen=True):
     cwd: str
     #: Files that are there, in the order they are read.
     found: tuple[FileDocument, ...]
+    #: Files of skills, commands and agents that are not in use, and of plugins that are off.
+    dormant: tuple[DormantDocument, ...]
     #: Places that were looked at where nothing is configured.
     looked_for: tuple[str, ...]
     problems: tuple[ProblemDocument, ...]
@@ -126,10 +142,11 @@ class DoctorDocument(Struct, frozen=True):
 
 def as_document(findings: Findings) -> DoctorDocument:
     loaded = findings.loaded
-    whose = {found.file: found.dialect for found in reversed(loaded.found)}
+    whose = {each.file: each.dialect for each in (*findings.dormant, *reversed(loaded.found))}
     return DoctorDocument(
         findings.cwd,
         tuple(_file_document(findings, found) for found in loaded.found),
+        tuple(_dormant_document(each) for each in findings.dormant),
         tuple(line.strip() for line in findings.looked_for) if not loaded.found else (),
         tuple(_problem_document(findings, one, whose.get(one.where.file)) for one in findings.problems),
         CountDocument(
@@ -156,6 +173,11 @@ def _file_document(findings: Findings, found: Found) -> FileDocument:
     )
 
 
+def _dormant_document(dormant: Dormant) -> DormantDocument:
+    events = Counter(hook.policy.event_name for hook in dormant.hooks)
+    return DormantDocument(dormant.file, dormant.dialect, events.total(), dict(events), dormant.when)
+
+
 def _problem_document(findings: Findings, one: Diagnostic, dialect: str | None) -> ProblemDocument:
     return ProblemDocument(
         _WEIGHTS[one.severity],
@@ -170,7 +192,7 @@ def _problem_document(findings: Findings, one: Diagnostic, dialect: str | None) 
 
 
 def _lines(findings: Findings, width: int) -> Iterator[str]:
-    if findings.loaded.found:
+    if findings.files:
         yield from _file_lines(findings, width)
     else:
         yield "Nothing is configured here. Looked for"
@@ -190,6 +212,7 @@ def _lines(findings: Findings, width: int) -> Iterator[str]:
 def _file_lines(findings: Findings, width: int) -> Iterator[str]:
     yield f"Found {count_of(findings.files, 'file')} for {_short(findings.cwd)}"
     rows = [list(_file_row(findings, found)) for found in findings.loaded.found]
+    rows += [list(_dormant_row(findings, each)) for each in findings.dormant]
     yield indented(table(rows, width - 2), 2)
     yield ""
 
@@ -206,8 +229,20 @@ def _file_row(findings: Findings, found: Found) -> Iterator[str]:
     elif not events:
         yield "no hooks"
     else:
-        each = ", ".join(name if number == 1 else f"{name} {number}" for name, number in events.items())
-        yield f"{count_of(events.total(), 'hook')}: {findings.clean(each)}"
+        yield _counted(findings, events)
+
+
+def _dormant_row(findings: Findings, dormant: Dormant) -> Iterator[str]:
+    yield _short(dormant.file, findings.cwd)
+    yield findings.title(dormant.dialect)
+    yield dormant.hooks[0].scope
+    counted = _counted(findings, Counter(hook.policy.event_name for hook in dormant.hooks))
+    yield f"{counted}, {'off' if dormant.off else findings.clean(dormant.when)}"
+
+
+def _counted(findings: Findings, events: Counter[str]) -> str:
+    each = ", ".join(name if number == 1 else f"{name} {number}" for name, number in events.items())
+    return f"{count_of(events.total(), 'hook')}: {findings.clean(each)}"
 
 
 def _grouped(problems: list[Diagnostic]) -> list[list[Diagnostic]]:
@@ -248,7 +283,9 @@ def _summary(findings: Findings) -> str:
     ]
     if not findings.files:
         return "0 hooks: nothing is configured; `hookline init` writes a first guard"
-    return f"{hooks} in {count_of(findings.files, 'file')}: {', '.join(parts)}"
+    off = sum(len(each.hooks) for each in findings.dormant)
+    dormant = f" ({off} more not in force)" if off else ""
+    return f"{hooks} in {count_of(findings.files, 'file')}{dormant}: {', '.join(parts)}"
 
 
 def _short(file: str, cwd: str = "") -> str:

@@ -21,6 +21,7 @@ from hookline.cli.describe import (
 from hookline.cli.engines import (
     any_error,
     dialects_of,
+    dormant_hooks,
     inspection_engine,
     load,
     nothing_configured,
@@ -29,6 +30,7 @@ from hookline.cli.engines import (
 from hookline.cli.output import ExitStatus, show
 from hookline.cli.requests import events_named, working_directory
 from hookline.cli.text import count_of, json_lines, paragraph, relative_to, tables, terminal_width
+from hookline.config.dormant import Dormant
 from hookline.config.engine import Engine
 from hookline.config.load import Found
 from hookline.engine.session import Session
@@ -81,10 +83,29 @@ class FoundFile(Struct, frozen=True):
     unreadable: bool
 
 
+class DormantHook(Struct, frozen=True, kw_only=True):
+    """A hook that is configured and not in force."""
+
+    event: str
+    hook: str
+    dialect: str
+    spelled: str
+    matcher: str | None
+    condition: str | None
+    type: str
+    runs: str
+    scope: Scope
+    source: str
+    #: When it is in force, or why it is not.
+    when: str
+
+
 class ListDocument(Struct, frozen=True, kw_only=True):
     """The hooks in force for a directory, and the files they come from."""
 
     hooks: tuple[ListedHook, ...]
+    #: Of skills, commands and agents that are not in use, and of plugins that are off.
+    dormant: tuple[DormantHook, ...]
     files: tuple[FoundFile, ...]
     diagnostics: tuple[DiagnosticDocument, ...]
 
@@ -92,7 +113,7 @@ class ListDocument(Struct, frozen=True, kw_only=True):
         return json_lines(self)
 
     def as_text(self, width: int) -> str:
-        return "\n".join(_lines(self.hooks, width))
+        return "\n".join([*_lines(self.hooks, width), *_dormant_lines(self.dormant, width)]).lstrip("\n")
 
 
 #: Hooks by event, dialect and the dialect's name for the event.
@@ -104,17 +125,19 @@ def run(args: argparse.Namespace) -> ExitStatus:
     engine = inspection_engine()
     wanted = _wanted(engine, args)
     loaded = load(engine, args, cwd)
-    report_diagnostics(loaded.diagnostics)
+    dormant = dormant_hooks(engine, args, cwd)
+    diagnostics = (*loaded.diagnostics, *dormant.diagnostics)
+    report_diagnostics(diagnostics)
     redact = redactor(engine.journal)
     document = ListDocument(
         hooks=tuple(_listed_hooks(engine, cwd, redact, wanted)),
+        dormant=tuple(_dormant_hooks(dormant.files, cwd, redact, wanted)),
         files=_found_files(loaded.found),
-        diagnostics=diagnostic_documents(loaded.diagnostics, redact),
+        diagnostics=diagnostic_documents(diagnostics, redact),
     )
     shown = _show(document, args)
-    if nothing_configured(engine, loaded, cwd) or any_error(loaded.diagnostics):
-        return ExitStatus.PROBLEM
-    return shown
+    nothing = not dormant.files and nothing_configured(engine, loaded, cwd)
+    return ExitStatus.PROBLEM if nothing or any_error(diagnostics) else shown
 
 
 def _wanted(engine: Engine, args: argparse.Namespace) -> Callable[[Hook], bool]:
@@ -131,7 +154,7 @@ def _wanted(engine: Engine, args: argparse.Namespace) -> Callable[[Hook], bool]:
 def _show(document: ListDocument, args: argparse.Namespace) -> ExitStatus:
     if args.json:
         return show(document.as_json(), as_json=True)
-    if document.hooks:
+    if document.hooks or document.dormant:
         return show(document.as_text(terminal_width()))
     if not document.files:
         return ExitStatus.OK
@@ -187,8 +210,42 @@ def _listed_hook(hook: Hook, order: int, unit: Unit, cwd: str, redact: Callable[
     )
 
 
+def _dormant_hooks(
+    files: Sequence[Dormant], cwd: str, redact: Callable[[str], str], wanted: Callable[[Hook], bool]
+) -> Iterator[DormantHook]:
+    for file in files:
+        for hook in filter(wanted, file.hooks):
+            yield DormantHook(
+                event=hook.event.name,
+                hook=redact(hook.name),
+                dialect=hook.dialect,
+                spelled=hook.policy.event_name,
+                matcher=redact(hook.matcher.text) if hook.matcher is not None else None,
+                condition=redact(hook.condition.text) if hook.condition is not None else None,
+                type=hook.kind,
+                runs=redact(what_it_runs(hook)),
+                scope=hook.scope,
+                source=relative_to(cwd, str(hook.where)),
+                when=file.when,
+            )
+
+
+def _dormant_lines(hooks: Sequence[DormantHook], width: int) -> Iterator[str]:
+    if not hooks:
+        return
+    yield f"\n{count_of(len(hooks), 'hook')} not in force now"
+    for hook in hooks:
+        what = one_line(f"{hook.type}: {hook.runs}", _LONGEST_RUNS)
+        matcher = f"  matcher {_matcher(hook)}" if hook.matcher or hook.condition else ""
+        source = f"{with_tilde(hook.source)}  {hook.dialect} {hook.spelled}"
+        yield paragraph(f"{source}{matcher}  {what}", width, "  ")
+        yield paragraph(printable(with_tilde(hook.when)), width, "    ")
+
+
 def _lines(hooks: Sequence[ListedHook], width: int) -> Iterator[str]:
     """A table for each event and agent, all with the same columns."""
+    if not hooks:
+        return
     groups = [
         (where, list(some))
         for where, some in groupby(hooks, key=lambda hook: (hook.event, hook.dialect, hook.spelled))
@@ -232,7 +289,7 @@ def _row(hook: ListedHook) -> tuple[str, ...]:
     )
 
 
-def _matcher(hook: ListedHook) -> str:
+def _matcher(hook: ListedHook | DormantHook) -> str:
     matcher = hook.matcher or "*"
     return f"{matcher} if {hook.condition}" if hook.condition else matcher
 
