@@ -92,7 +92,7 @@ def dormant_hooks(engine: Engine, args: argparse.Namespace, cwd: str) -> "Dorman
 
     if args.config is not None:
         return DormantHooks()
-    return engine.loader.dormant(cwd, None if args.dialect is None else [args.dialect])
+    return engine.loader.dormant(cwd, None if args.dialect is None else [args.dialect], engine.trust)
 
 
 def chosen_dialect(engine: Engine, name: str | None, files: Sequence[str] | None) -> "Dialect | None":

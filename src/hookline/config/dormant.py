@@ -18,6 +18,7 @@ from hookline.model.hook import Hook
 
 if TYPE_CHECKING:
     from hookline.config.load import Loader
+    from hookline.config.trust.trust import Trust
 
 #: A folder with more files, or deeper ones, is something else.
 _MOST_FILES = 1000
@@ -44,18 +45,23 @@ class DormantHooks(Struct, frozen=True, eq=False):
 
 
 def dormant_hooks(
-    loader: "Loader", dialects: Sequence[Dialect], cwd: str, env: Mapping[str, str]
+    loader: "Loader",
+    dialects: Sequence[Dialect],
+    cwd: str,
+    env: Mapping[str, str],
+    trust: "Trust | None" = None,
 ) -> DormantHooks:
     """Of these dialects, for one directory and user."""
-    finder = _Finder(loader, cwd, env)
+    finder = _Finder(loader, cwd, env, trust)
     for dialect in dialects:
         finder.look_at(dialect)
     return DormantHooks(tuple(finder.files), tuple(finder.said))
 
 
 class _Finder:
-    def __init__(self, loader: "Loader", cwd: str, env: Mapping[str, str]) -> None:
+    def __init__(self, loader: "Loader", cwd: str, env: Mapping[str, str], trust: "Trust | None") -> None:
         self._loader = loader
+        self._trust = trust
         self._cwd = cwd
         self._env = env
         self.files: list[Dormant] = []
@@ -64,7 +70,7 @@ class _Finder:
     def look_at(self, dialect: Dialect) -> None:
         places = [place for place in dialect.find(self._cwd, self._env) if os.path.lexists(place.file)]
         settings = [Layer(place, read_file(place.file)) for place in places]
-        plugins = dialect.plugins(self._cwd, self._env, settings, read_file)
+        plugins = self._loader.plugins(dialect, self._cwd, settings, self._trust)
         for place, why in plugins.off:
             self._off(dialect, place, why)
         roots = dict.fromkeys(place.root for place in plugins.places)

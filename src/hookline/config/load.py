@@ -208,12 +208,14 @@ class Loader:
         found = (place.file for name in wanted for place in self.dialect(name).find(cwd, self._env))
         return tuple(dict.fromkeys(found))
 
-    def dormant(self, cwd: str, names: Sequence[str] | None = None) -> "DormantHooks":
+    def dormant(
+        self, cwd: str, names: Sequence[str] | None = None, trust: "Trust | None" = None
+    ) -> "DormantHooks":
         """Hooks for this directory that are configured and not in force."""
         from hookline.config.dormant import dormant_hooks  # noqa: PLC0415 only for commands that show them
 
         used = [name for name in self.names if self._may_be_used(name, cwd)] if names is None else names
-        return dormant_hooks(self, [self.dialect(name) for name in used], cwd, self._env)
+        return dormant_hooks(self, [self.dialect(name) for name in used], cwd, self._env, trust)
 
     def _of_directory(self, dialect: Dialect, cwd: str, trust: "Trust | None") -> Loaded:
         places = dialect.find(cwd, self._env)
@@ -240,7 +242,7 @@ class Loader:
     ) -> Loaded:
         """Exactly these places, and in a directory also what plugins bring."""
         layers = [Layer(place, read_file(place.file)) for place in places]
-        plugins = Plugins() if cwd is None else dialect.plugins(cwd, self._env, layers, read_file)
+        plugins = Plugins() if cwd is None else self.plugins(dialect, cwd, layers, trust)
         layers += [Layer(place, read_file(place.file)) for place in plugins.places]
         reading = dialect.read(layers, self._tools())
         held: Sequence[Layer] = ()
@@ -262,6 +264,18 @@ class Loader:
         )
         diagnostics = plugins.diagnostics + reading.diagnostics
         return Loaded(reading.hooks, diagnostics, found, looked_for, loosening)
+
+    def plugins(
+        self, dialect: Dialect, cwd: str, settings: Sequence[Layer], trust: "Trust | None" = None
+    ) -> Plugins:
+        """What plugins bring. Settings that the user has not trusted switch no plugin on or off."""
+        found = dialect.plugins(cwd, self._env, settings, read_file)
+        foreign = trust is not None and any(_is_foreign(layer, trust) for layer in settings)
+        if trust is None or not foreign or not (found.places or found.off):
+            return found
+        held, _ = _held_back(dialect, settings, dialect.read(settings, self._tools()), trust)
+        counted = [layer for layer in settings if layer not in held]
+        return dialect.plugins(cwd, self._env, counted, read_file) if held else found
 
     def _read_apart(
         self, dialect: Dialect, layers: Sequence[Layer], held: Sequence[Layer], together: Reading
@@ -308,7 +322,7 @@ def _held_back(
             continue
         document, file = layer.document, layer.place.file
         hooks = [hook for hook in reading.hooks if hook.where.file == file]
-        trust.register(document, hooks, dialect.project_variables)
+        trust.register(document, hooks, dialect.project_variables, layer.place.root)
         value: Any = document.value
         facts: Mapping[str, Any] = (
             dialect.loosens(cast("Mapping[str, Any]", value)) if isinstance(value, Mapping) else {}

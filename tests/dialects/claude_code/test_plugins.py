@@ -20,6 +20,7 @@ class User:
         self.home = home
         self.project = project
         self.root = home / ".claude/plugins/cache/market/guard/1.0"
+        self.engine = Engine()
 
     def write(self, file: Path | str, value: Any) -> Path:
         path = self.home / file
@@ -34,8 +35,9 @@ class User:
         self.write(".claude/settings.json", {} if enabled is None else {"enabledPlugins": {name: enabled}})
         self.write(self.root / "hooks/hooks.json", HOOKS)
 
-    def load(self, cwd: Path | None = None) -> Loaded:
-        return Engine().load(str(cwd or self.project), None, ["claude-code"])
+    def load(self, cwd: Path | None = None, *, trust: bool = True) -> Loaded:
+        self.engine = Engine()
+        return self.engine.load(str(cwd or self.project), None, ["claude-code"], trust=trust)
 
 
 @pytest.fixture
@@ -86,6 +88,29 @@ def test_the_strongest_settings_file_that_names_a_plugin_decides(user: User) -> 
     assert user.load().hooks == ()
     off.unlink()
     assert files(user.load(), user) == ["hooks/hooks.json"]
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_a_project_that_is_not_trusted_switches_no_plugin_on_or_off(user: User, enabled: bool) -> None:
+    user.install(enabled=enabled)
+    user.write(user.project / ".claude/settings.json", {"enabledPlugins": {GUARD: not enabled}})
+    assert len(user.load(trust=False).hooks) == enabled
+    assert len(user.load().hooks) == (not enabled)
+
+
+@pytest.mark.parametrize("name", ["hooks/hooks.json", "more/a.json", ".claude-plugin/plugin.json"])
+def test_a_plugin_runs_only_once_it_is_trusted_under_its_own_directory(user: User, name: str) -> None:
+    user.install()
+    (user.root / "hooks/hooks.json").unlink()
+    user.write(user.root / ".claude-plugin/plugin.json", {"hooks": "./more/a.json"})
+    user.write(user.root / name, HOOKS)
+    (hook,) = user.load(trust=False).hooks
+    trust = user.engine.trust
+    assert trust is not None
+    assert (trust.standing(hook).state, trust.whose(hook.where.file, hook.scope)) == (
+        "untrusted",
+        str(user.root),
+    )
 
 
 @pytest.mark.parametrize("variable", ["CLAUDE_CONFIG_DIR", "CLAUDE_CODE_PLUGIN_CACHE_DIR"])

@@ -67,6 +67,8 @@ class Trust:
         self._store = TrustStore(env.get("HOME", ""))
         self._digests = Digests()
         self._facts: dict[_Key, str] = {}
+        #: The directories of plugins, by the files they bring.
+        self._plugins: dict[str, str] = {}
         self._variables: dict[str, Mapping[str, str]] = {}
         self._looks: dict[tuple[_Key, str], tuple[Look, TrustItem]] = {}
         #: Accepted for this session only, by identity.
@@ -103,13 +105,22 @@ class Trust:
         """The root that trust in a file is kept under: the plugin's, or the project's."""
         if scope != "plugin":
             return trust_root(self.root)
+        if file in self._plugins:
+            return self._plugins[file]
         folder = os.path.dirname(os.path.realpath(file))
         return os.path.dirname(folder) if os.path.basename(folder) == "hooks" else folder
 
     # -- items
 
-    def register(self, document: Document, hooks: Iterable[Hook], variables: Sequence[str] = ()) -> None:
-        """Remember what hooks are, as they were just read. `variables` of their commands hold the project's root."""
+    def register(
+        self, document: Document, hooks: Iterable[Hook], variables: Sequence[str] = (), plugin: str = ""
+    ) -> None:
+        """Remember what hooks are, as they were just read. `variables` of their commands hold the project's root.
+
+        `plugin` is the directory of the plugin that brings them.
+        """
+        if plugin:
+            self._plugins[document.file] = os.path.realpath(plugin)
         for hook in hooks:
             if hook.where.file == document.file and self.is_foreign(document.file, hook.scope):
                 self._facts[_key(hook)] = hook_facts(hook, document.value)

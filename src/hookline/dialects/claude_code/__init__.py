@@ -35,7 +35,7 @@ _MANAGED: Final = (
     "/Library/Application Support/ClaudeCode/managed-settings.json",
 )
 #: Settings of one level that change the hooks of all.
-_LOOSENING: Final = ("disableAllHooks", "allowedHttpHookUrls", "httpHookAllowedEnvVars")
+_LOOSENING: Final = ("disableAllHooks", "allowedHttpHookUrls", "httpHookAllowedEnvVars", "enabledPlugins")
 #: Settings that no other agent with such a file has.
 _OWN_SETTINGS: Final = frozenset(
     {
