@@ -4,13 +4,13 @@ Every text of a command that names a file in some way counts: covering a file to
 lets it be exchanged unseen. What a script imports, and programs found through PATH outside the project, is not covered.
 """
 
+import errno
 import os
 import re
 import stat
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from typing import Any
 
 from msgspec import Struct
 
@@ -40,6 +40,13 @@ _SYSTEM = tuple(
 #: A time of change this recent, in nanoseconds, can hide another change: clocks of file systems are coarse.
 _COARSE = 50_000_000
 
+_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
+_MISSING = frozenset((errno.ENOENT, errno.ENOTDIR))
+#: Longer texts name no file.
+_LONGEST = 4096
+#: How many directories that a line names are looked into.
+_MOST_FOLDERS = 8
+
 _QUOTED = re.compile(r"\"([^\"]*)\"|'([^']*)'")
 _BREAKS = re.compile(r"[\s;&|<>()`]+")
 _QUOTES = re.compile(r"[\"'\\]")
@@ -49,7 +56,7 @@ _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 Signature = tuple[int, int, int, int, int]
 
 
-class NamedFile(Struct, frozen=True):
+class NamedFile(Struct, frozen=True, gc=False):
     """A file that a command names."""
 
     #: The text that names it.
@@ -60,55 +67,21 @@ class NamedFile(Struct, frozen=True):
     digest: str
 
 
-class Places(Struct, frozen=True):
-    """Where the relative names of a command are looked up, and what its variables mean."""
+class Places(Struct, frozen=True, gc=False):
+    """The directory a command runs in, and what its variables mean."""
 
-    root: str
+    folder: str
     home: str
     variables: Mapping[str, str] = {}
-    #: The directory the command runs in, from the root.
-    cwd: str = ""
 
 
-class Digests:
-    """Digests of files, read again whenever their signature changed."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, tuple[Signature, str]] = {}
-
-    def of(self, path: str) -> str | None:
-        """The digest; in brackets why there is none; None if there is no such file, or it is a directory."""
-        try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-        except OSError as problem:
-            return None if isinstance(problem, FileNotFoundError | NotADirectoryError) else "(cannot be read)"
-        try:
-            found = os.fstat(descriptor)
-            if stat.S_ISDIR(found.st_mode):
-                return None
-            if not stat.S_ISREG(found.st_mode):
-                return "(not a file)"
-            if found.st_size > MOST_BYTES:
-                return f"(not covered: larger than {MOST_BYTES >> 20} MB)"
-            return self._read(path, descriptor, found)
-        finally:
-            os.close(descriptor)
-
-    def _read(self, path: str, descriptor: int, found: os.stat_result) -> str:
-        now, known = signature(found), self._known.get(path)
-        if known is not None and known[0] == now:
-            return known[1]
-        settled = is_settled(found)
-        digest = digest_of(read_all(descriptor))
-        if settled and signature(os.fstat(descriptor)) == now:
-            self._known[path] = (now, digest)
-        return digest
-
-
-def read_all(descriptor: int) -> bytes:
-    """The content, up to one byte more than is covered."""
-    parts: list[bytes] = []
-    left = MOST_BYTES + 1
+def read_all(descriptor: int, size: int) -> bytes:
+    """The content of a file of about that size, up to one byte more than is covered."""
+    content = os.read(descriptor, size + 1)
+    if len(content) == size:
+        return content
+    parts = [content]
+    left = MOST_BYTES + 1 - len(content)
     while left > 0 and (part := os.read(descriptor, left)):
         parts.append(part)
         left -= len(part)
@@ -122,7 +95,9 @@ def read_file_bytes(path: str) -> bytes | None:
     except OSError:
         return None
     try:
-        content = read_all(descriptor) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+        status = os.fstat(descriptor)
+        covered = stat.S_ISREG(status.st_mode) and status.st_size <= MOST_BYTES
+        content = read_all(descriptor, status.st_size) if covered else None
     except OSError:
         return None
     finally:
@@ -143,12 +118,14 @@ def signature(found: os.stat_result) -> Signature:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
-class Look(Struct, frozen=True):
+class Look(Struct, frozen=True, gc=False):
     """The files that command lines name, and how everything was that they may name."""
 
     files: tuple[NamedFile, ...] = ()
     #: Signatures by path; None where there is nothing.
     seen: tuple[tuple[str, Signature | None], ...] = ()
+    #: Directories that were looked into: device and number by path.
+    folders: tuple[tuple[str, int, int], ...] = ()
     #: False: something changed just now, so that a further change may not show.
     settled: bool = True
 
@@ -162,86 +139,136 @@ class Look(Struct, frozen=True):
                         return False
                 elif signature(stat_of(path)) != before:
                     return False
+            for path, device, number in self.folders:
+                now = stat_of(path)
+                if (now.st_dev, now.st_ino) != (device, number):
+                    return False
         except OSError:
             return False
         return self.settled
 
 
-def named_files(lines: Sequence[str], places: Places, digests: Digests) -> Look:
-    found: dict[str, NamedFile] = {}
-    seen: dict[str, Signature | None] = {}
-    settled = True
-    for text, path in _candidates(lines, places):
-        if path in seen:
-            continue
-        status = _status(path)
-        seen[path] = None if status is None else signature(status)
-        if status is None or stat.S_ISDIR(status.st_mode):
-            continue
-        settled = settled and is_settled(status)
-        real = os.path.realpath(path)
-        if real in found or not _is_covered(real, places):
-            continue
-        digest = digests.of(real)
-        if digest is not None:
-            found[real] = NamedFile(text, real, digest)
-    files = sorted(found.values(), key=lambda each: each.path)
-    # Directories change with every file in them; only whether they are directories matters.
-    return Look(tuple(files), tuple(seen.items()), settled)
+class FileFinder:
+    """Finds the files that command lines name, and reads them."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        #: By signature, as far as a later change is sure to change that.
+        self._digests: dict[Signature, str] = {}
+
+    def look(self, lines: Sequence[str], places: Places) -> Look:
+        texts = [text for text in dict.fromkeys(_texts(lines)) if text and text[0] != "-"]
+        found: dict[str, NamedFile] = {}
+        seen: dict[str, Signature | None] = {}
+        inside: dict[str, tuple[int, int]] = {}
+        settled, folders = True, [places.folder]
+        for folder in folders:
+            for text in texts:
+                path = _path(text, folder, places)
+                if path is None or path in seen or path in inside:
+                    continue
+                opened = self._open(path, bare="/" not in text)
+                if opened is None:
+                    seen[path] = None
+                elif isinstance(opened, tuple):
+                    # After `cd DIR` names are relative to it. Its times change with every file in it.
+                    inside[path] = opened
+                    if len(folders) < _MOST_FOLDERS:
+                        folders.append(path)
+                else:
+                    seen[path] = opened.signature
+                    settled = settled and opened.settled
+                    if is_inside(opened.real, self._root) or not opened.real.startswith(_SYSTEM):
+                        found.setdefault(opened.real, NamedFile(text, opened.real, opened.digest))
+        files = found.values() if len(found) < 2 else sorted(found.values(), key=lambda each: each.path)
+        entered = tuple((path, *numbers) for path, numbers in inside.items())
+        return Look(tuple(files), tuple(seen.items()), entered, settled)
+
+    def _open(self, path: str, *, bare: bool) -> "_Opened | tuple[int, int] | None":
+        """A file, read; device and number of a directory; None if there is nothing."""
+        if bare and not os.access(path, os.F_OK):  # most words without a slash name no file
+            return None
+        linked = False
+        try:
+            descriptor = os.open(path, _READ | os.O_NOFOLLOW)
+        except OSError as problem:
+            linked = problem.errno == errno.ELOOP
+            if not linked:
+                return None if problem.errno in _MISSING else _unread(path)
+            try:
+                descriptor = os.open(path, _READ)
+            except OSError:
+                return _unread(path)
+        try:
+            status = os.fstat(descriptor)
+            if stat.S_ISDIR(status.st_mode):
+                return status.st_dev, status.st_ino
+            mark, settled = signature(status), is_settled(status)
+            digest = self._digests.get(mark)
+            if digest is None:
+                digest = _digest(descriptor, status)
+                if settled:
+                    self._digests[mark] = digest
+            return _Opened(os.path.realpath(path) if linked else path, digest, mark, settled)
+        finally:
+            os.close(descriptor)
 
 
-def _status(path: str) -> os.stat_result | None:
+class _Opened(Struct, frozen=True, gc=False):
+    #: Where it is; if its name is a link, where that leads.
+    real: str
+    digest: str
+    signature: Signature
+    settled: bool
+
+
+def _digest(descriptor: int, status: os.stat_result) -> str:
+    if not stat.S_ISREG(status.st_mode):
+        return "(not a file)"
+    if status.st_size > MOST_BYTES:
+        return f"(not covered: larger than {MOST_BYTES >> 20} MB)"
+    return digest_of(read_all(descriptor, status.st_size))
+
+
+def _unread(path: str) -> _Opened | None:
+    """A file that is there and cannot be opened."""
     try:
-        return os.stat(path) if os.access(path, os.F_OK) else None
-    except OSError:
+        return _Opened(os.path.realpath(path), "(cannot be read)", signature(os.stat(path)), False)
+    except (OSError, ValueError):
         return None
 
 
-def _is_covered(real: str, places: Places) -> bool:
-    return is_inside(real, places.root) or not real.startswith(_SYSTEM)
+def _path(text: str, folder: str, places: Places) -> str | None:
+    """The path that a text would mean; None if it names none, or by a variable that is not known."""
+    filled = _filled(text, places) if "$" in text or text[0] == "~" else text
+    if not filled or len(filled) > _LONGEST or "\0" in filled:
+        return None
+    path = filled if filled[0] == "/" else f"{folder}/{filled[2:] if filled[:2] == './' else filled}"
+    return os.path.normpath(path) if "/." in path or "//" in path or path[-1] == "/" else path
 
 
-def _candidates(lines: Sequence[str], places: Places) -> Iterator[tuple[str, str]]:
-    """Each text that may name a file, with the path it would mean."""
-    texts = dict.fromkeys(text for line in lines for text in _texts(line))
-    filled = [(text, value) for text in texts if (value := _filled(text, places)) is not None]
-    folders = [os.path.join(places.root, places.cwd)]
-    # After `cd DIR` names are relative to it.
-    folders += [path for _, value in filled if os.path.isdir(path := os.path.join(folders[0], value))]
-    for text, value in filled:
-        if os.path.isabs(value):
-            yield text, os.path.normpath(value)
-            continue
-        for folder in dict.fromkeys(folders):
-            yield text, os.path.normpath(os.path.join(folder, value))
-
-
-def _texts(line: str) -> Iterator[str]:
+def _texts(lines: Sequence[str]) -> list[str]:
     """Every part of a line that may be a name: between blanks, between quotes, after an equals sign."""
-    for match in _QUOTED.finditer(line):
-        yield match[1] or match[2] or ""
-    for part in _BREAKS.split(line):
-        plain = _QUOTES.sub("", part)
-        yield plain
-        name, is_set, value = plain.partition("=")
-        if is_set:
-            yield value
-            yield name
+    found: list[str] = []
+    for line in lines:
+        if '"' in line or "'" in line or "\\" in line:
+            found += [match[1] or match[2] or "" for match in _QUOTED.finditer(line)]
+            found += [_QUOTES.sub("", part) for part in _BREAKS.split(line)]
+        else:
+            found += _BREAKS.split(line)
+    found += [side for text in found if "=" in text for side in text.split("=", 1)]
+    return found
 
 
 def _filled(text: str, places: Places) -> str | None:
-    """The text with its variables; None if it cannot name a file, or names one by a variable that is not known."""
-    if not text or len(text) > 4096 or "\0" in text or text.startswith("-"):
-        return None
+    """The text with its variables."""
     if text.startswith("~/"):
         text = places.home + text[1:]
-    if "$" not in text:
-        return text
     unknown = False
 
     def value(match: re.Match[str]) -> str:
         nonlocal unknown
-        known: Any = places.variables.get(match[1] or match[2])
+        known = places.variables.get(match[1] or match[2])
         unknown = unknown or known is None
         return known or ""
 

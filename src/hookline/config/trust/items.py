@@ -12,7 +12,6 @@ from typing import Any, Literal, cast
 import msgspec
 from msgspec import Struct
 
-from hookline.config.project import is_inside
 from hookline.config.trust.files import NamedFile
 from hookline.model.diagnostics import NOWHERE, Path, Where
 from hookline.model.hook import Hook
@@ -20,7 +19,7 @@ from hookline.model.hook import Hook
 ItemKind = Literal["hook", "server", "settings", "definition"]
 
 
-class TrustItem(Struct, frozen=True):
+class TrustItem(Struct, frozen=True, gc=False):
     """Something a project brings that runs code or loosens what the user has decided."""
 
     kind: ItemKind
@@ -56,10 +55,10 @@ def readable(facts: str) -> str:
 
 def shown_path(path: str, root: str, home: str) -> str:
     """From the root of the project, from the home directory, or whole."""
-    if is_inside(path, root):
-        return os.path.relpath(path, root)
-    if home and is_inside(path, home):
-        return f"~/{os.path.relpath(path, home)}"
+    if path.startswith(f"{root.rstrip(os.sep)}/"):
+        return path[len(root.rstrip(os.sep)) + 1 :]
+    if home and path.startswith(f"{home.rstrip(os.sep)}/"):
+        return f"~/{path[len(home.rstrip(os.sep)) + 1 :]}"
     return path
 
 

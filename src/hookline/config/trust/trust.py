@@ -5,12 +5,13 @@ Untrusted may tighten, never run and never loosen. What belongs to the user or t
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Literal
 
 from msgspec import Struct
 
 from hookline.config.project import is_inside, project_root, trust_root
-from hookline.config.trust.files import Digests, Look, Places, named_files, read_file_bytes
+from hookline.config.trust.files import FileFinder, Look, Places, read_file_bytes
 from hookline.config.trust.items import TrustItem, group_hashes, hook_facts, item_of, shown_path
 from hookline.config.trust.store import StoredItem, TrustStore
 from hookline.documents.document import Document
@@ -65,12 +66,16 @@ class Trust:
         self._env = env
         self._home = os.path.realpath(env.get("HOME") or os.sep)
         self._store = TrustStore(env.get("HOME", ""))
-        self._digests = Digests()
+        self._finder = FileFinder(self.root)
+        self._foreign: dict[tuple[str, Scope], bool] = {}
+        self._files: dict[str, str] = {}
         self._facts: dict[_Key, str] = {}
         #: The directories of plugins, by the files they bring.
         self._plugins: dict[str, str] = {}
         self._variables: dict[str, Mapping[str, str]] = {}
         self._looks: dict[tuple[_Key, str], tuple[Look, TrustItem]] = {}
+        #: Hooks that were admitted, where, and how their files were then.
+        self._admitted: dict[int, tuple[Hook, str, Look]] = {}
         #: Accepted for this session only, by identity.
         self._session: set[str] = set()
         self._stored: dict[str, Mapping[str, StoredItem]] = {}
@@ -87,24 +92,33 @@ class Trust:
             self._vouched = vouches_for(self.root, self._env)
         return self._vouched
 
+    @cached_property
+    def key(self) -> str:
+        """The root that trust in the project is kept under."""
+        return trust_root(self.root)
+
     def is_foreign(self, file: str, scope: Scope) -> bool:
         """Whether a file needs the user's trust: the project brought it, or a plugin."""
         if not file or scope in _GIVEN:
             return False
-        if scope == "plugin":
+        known = self._foreign.get((file, scope))
+        if known is None:
+            known = self._foreign[(file, scope)] = self._comes_with_project(file, scope)
+        return known
+
+    def _comes_with_project(self, file: str, scope: Scope) -> bool:
+        if scope in ("plugin", "project"):
             return True
         if self.root == self._home:
             # Then the user's own files are below the root, too.
-            return scope in ("project", "local", "session")
+            return scope in ("local", "session")
         path = os.path.abspath(file)
-        return (
-            is_inside(path, self.root) or is_inside(os.path.realpath(path), self.root) or scope == "project"
-        )
+        return is_inside(path, self.root) or is_inside(os.path.realpath(path), self.root)
 
     def whose(self, file: str, scope: Scope) -> str:
         """The root that trust in a file is kept under: the plugin's, or the project's."""
         if scope != "plugin":
-            return trust_root(self.root)
+            return self.key
         if file in self._plugins:
             return self._plugins[file]
         folder = os.path.dirname(os.path.realpath(file))
@@ -132,11 +146,11 @@ class Trust:
         known = self._looks.get((key, cwd))
         if known is not None and known[0].holds():
             return known[1]
-        look = named_files(_lines(hook), self._places(hook, cwd), self._digests)
+        look = self._finder.look(_lines(hook), self._places(hook, cwd))
         facts = self._facts.get(key) or hook_facts(hook, None)
         item = TrustItem(
             kind="hook",
-            file=self._shown(os.path.abspath(hook.where.file)),
+            file=self._shown_file(hook.where.file),
             label=f"{hook.policy.event_name} {hook.name}",
             facts=facts,
             files={self._shown(each.path): each.digest for each in look.files},
@@ -158,14 +172,14 @@ class Trust:
     ) -> TrustItem:
         """Something that starts a program: its words may name files."""
         places = Places(self.root, self._home, {"HOME": self._home, "PWD": self.root})
-        look = named_files(words, places, self._digests)
+        look = self._finder.look(words, places)
         return item_of(kind, where, label, facts, self.root, self._home, look.files)
 
     # -- decisions
 
     def allows(self, item: TrustItem, root: str | None = None) -> bool:
         """Whether the user has vouched for exactly this."""
-        return self.vouched or self._is_accepted(item.identity, root or trust_root(self.root))
+        return self.vouched or self._is_accepted(item.identity, root or self.key)
 
     def standing(self, hook: Hook) -> Standing:
         if hook.mode == "off":
@@ -194,7 +208,7 @@ class Trust:
         """The trusted item that this one seems to be a change of."""
         same = [
             stored
-            for stored in self._items(root or trust_root(self.root)).values()
+            for stored in self._items(root or self.key).values()
             if stored.kind == item.kind and stored.file == item.file
         ]
         for alike in ("label", "facts", "files"):
@@ -205,6 +219,16 @@ class Trust:
 
     def admit(self, hook: Hook, scene: Scene) -> Admission:
         """Whether a hook may start now, and with which bytes."""
+        known = self._admitted.get(id(hook))
+        if known is not None and known[0] is hook and known[1] == scene.cwd and known[2].holds():
+            return ADMITTED
+        admission = self._admit(hook, scene)
+        look = self._looks.get((_key(hook), ""))
+        if admission is ADMITTED and look is not None and scene.cwd in ("", self.root):
+            self._admitted[id(hook)] = (hook, scene.cwd, look[0])
+        return admission
+
+    def _admit(self, hook: Hook, scene: Scene) -> Admission:
         if not self.is_foreign(hook.where.file, hook.scope) or self.vouched:
             return self._sealed(hook, scene, None)
         root = self.whose(hook.where.file, hook.scope)
@@ -220,10 +244,11 @@ class Trust:
 
     def accept(self, items: Sequence[TrustItem], root: str | None = None, *, session: bool = False) -> None:
         """Trust items from now on, or for this session. Raises StoreError."""
+        self._admitted.clear()
         if session:
             self._session |= {item.identity for item in items}
             return
-        key = root or trust_root(self.root)
+        key = root or self.key
         gone = [before.identity for item in items if (before := self.before(item, key)) is not None]
         for item in items:
             for path, digest in item.files.items():
@@ -245,6 +270,7 @@ class Trust:
     def refresh(self) -> None:
         """Read the store again: the user may have trusted something meanwhile."""
         self._stored.clear()
+        self._admitted.clear()
 
     # -- details
 
@@ -294,7 +320,7 @@ class Trust:
             return ADMITTED
         from hookline.config.trust.sealing import sealed_files  # noqa: PLC0415 only for these hooks
 
-        look = named_files(_lines(hook), self._places(hook, scene.cwd), self._digests)
+        look = self._finder.look(_lines(hook), self._places(hook, scene.cwd))
         trusted = None if item is None else frozenset(item.files.values())
         return sealed_files(hook.spec, look.files, trusted)
 
@@ -315,8 +341,15 @@ class Trust:
             **self._variables.get(hook.dialect, {}),
             **own,
         }
-        folder = spec.cwd if isinstance(spec, CommandSpec) and spec.cwd else ""
-        return Places(self.root, self._home, variables, os.path.join(cwd, os.path.expanduser(folder)))
+        folder = cwd or self.root
+        if isinstance(spec, CommandSpec) and spec.cwd:
+            folder = os.path.join(folder, os.path.expanduser(spec.cwd))
+        return Places(folder, self._home, variables)
+
+    def _shown_file(self, file: str) -> str:
+        if file not in self._files:
+            self._files[file] = self._shown(os.path.abspath(file))
+        return self._files[file]
 
     def _shown(self, path: str) -> str:
         return shown_path(path, self.root, self._home)
