@@ -123,8 +123,19 @@ class _Finder:
         if not found.hooks:
             return
         hooks = tuple(replace(hook, scope="session") for hook in found.hooks)
+        if self._trust is not None:
+            register_front_matter(self._trust, named, hooks, dialect)
         when = definitions.when.format(" ".join(name.split())[:60])
         self.files.append(Dormant(document.file, dialect.name, hooks, when, used=definitions.used))
+
+
+def register_front_matter(
+    trust: "Trust", document: Document, hooks: Sequence[Hook], dialect: Dialect
+) -> None:
+    """Let the user's trust decide about hooks of a skill, a command or an agent."""
+    trust.register(document, hooks, dialect.project_variables)
+    if trust.hashes:
+        trust.accept_hashes([trust.item(hook) for hook in hooks])
 
 
 def _files(folder: str, file: str) -> Iterator[tuple[str, str]]:

@@ -121,8 +121,17 @@ def item_of(
 
 
 def group_hashes(items: Sequence[TrustItem]) -> tuple[str, ...]:
-    """One hash for each file and kind of item: what `HOOKLINE_TRUST` and `hookline trust --yes` name."""
-    groups: dict[tuple[str, str], list[str]] = {}
+    """One hash for each group: what `HOOKLINE_TRUST` and `hookline trust --yes` name."""
+    groups = hashed_together(items)
+    return tuple(
+        sha256(canonical(sorted(each.identity for each in group))).hexdigest()[:32] for group in groups
+    )
+
+
+def hashed_together(items: Sequence[TrustItem]) -> list[list[TrustItem]]:
+    """The items by file and kind. Settings of one file are read by several readers, so each has a hash of its own."""
+    groups: dict[tuple[str, str, str], list[TrustItem]] = {}
     for item in items:
-        groups.setdefault((item.file, item.kind), []).append(item.identity)
-    return tuple(sha256(canonical(sorted(group))).hexdigest()[:32] for _, group in sorted(groups.items()))
+        label = item.label if item.kind == "settings" else ""
+        groups.setdefault((item.file, item.kind, label), []).append(item)
+    return [group for _, group in sorted(groups.items())]

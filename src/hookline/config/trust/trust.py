@@ -12,7 +12,14 @@ from msgspec import Struct
 
 from hookline.config.project import is_inside, project_root, trust_root
 from hookline.config.trust.files import FileFinder, Look, Places, read_file_bytes
-from hookline.config.trust.items import TrustItem, group_hashes, hook_facts, item_of, shown_path
+from hookline.config.trust.items import (
+    TrustItem,
+    group_hashes,
+    hashed_together,
+    hook_facts,
+    item_of,
+    shown_path,
+)
 from hookline.config.trust.store import StoredItem, TrustStore
 from hookline.documents.document import Document
 from hookline.engine.run_hook import ADMITTED, Admission
@@ -76,6 +83,9 @@ class Trust:
         self._looks: dict[tuple[_Key, str], tuple[Look, TrustItem]] = {}
         #: Hooks that were admitted, where, and how their files were then.
         self._admitted: dict[int, tuple[Hook, str, Look]] = {}
+        #: What the project has now: hooks by their place, and anything else by file, kind and label.
+        self._hooks: dict[_Key, TrustItem] = {}
+        self._others: dict[tuple[str, str, str], TrustItem] = {}
         #: Accepted for this session only, by identity.
         self._session: set[str] = set()
         self._stored: dict[str, Mapping[str, StoredItem]] = {}
@@ -135,6 +145,7 @@ class Trust:
         """
         if plugin:
             self._plugins[document.file] = os.path.realpath(plugin)
+        self._hooks = {key: item for key, item in self._hooks.items() if key[0] != document.file}
         for hook in hooks:
             if hook.where.file == document.file and self.is_foreign(document.file, hook.scope):
                 self._facts[_key(hook)] = hook_facts(hook, document.value)
@@ -143,11 +154,12 @@ class Trust:
     def item(self, hook: Hook, cwd: str = "") -> TrustItem:
         """A hook as it is now, with the files that it names."""
         key = _key(hook)
-        known = self._looks.get((key, cwd))
-        if known is not None and known[0].holds():
-            return known[1]
-        look = self._finder.look(_lines(hook), self._places(hook, cwd))
         facts = self._facts.get(key) or hook_facts(hook, None)
+        known = self._looks.get((key, cwd))
+        # Another hook may be in this place since the last load.
+        if known is not None and known[1].facts == facts and known[0].holds():
+            return self._hooks.setdefault(key, known[1]) if not cwd else known[1]
+        look = self._finder.look(_lines(hook), self._places(hook, cwd))
         item = TrustItem(
             kind="hook",
             file=self._shown_file(hook.where.file),
@@ -157,10 +169,12 @@ class Trust:
             where=hook.where,
         )
         self._looks[(key, cwd)] = (look, item)
+        if not cwd:
+            self._hooks[key] = item
         return item
 
     def settings_item(self, where: Where, label: str, facts: Any) -> TrustItem:
-        return item_of("settings", where, label, facts, self.root, self._home)
+        return self._present(item_of("settings", where, label, facts, self.root, self._home))
 
     def program_item(
         self,
@@ -169,11 +183,16 @@ class Trust:
         label: str,
         facts: Any,
         words: Sequence[str],
+        cwd: str = "",
     ) -> TrustItem:
-        """Something that starts a program: its words may name files."""
-        places = Places(self.root, self._home, {"HOME": self._home, "PWD": self.root})
-        look = self._finder.look(words, places)
-        return item_of(kind, where, label, facts, self.root, self._home, look.files)
+        """Something that starts a program in a directory: its words may name files."""
+        folder = cwd or self.root
+        look = self._finder.look(words, Places(folder, self._home, {"HOME": self._home, "PWD": folder}))
+        return self._present(item_of(kind, where, label, facts, self.root, self._home, look.files))
+
+    def _present(self, item: TrustItem) -> TrustItem:
+        self._others[(item.file, item.kind, item.label)] = item
+        return item
 
     # -- decisions
 
@@ -205,14 +224,15 @@ class Trust:
         return Standing("modified", f"{what} changed since you trusted it")
 
     def before(self, item: TrustItem, root: str | None = None) -> StoredItem | None:
-        """The trusted item that this one seems to be a change of."""
+        """The trusted item that this one seems to be a change of: alike, and no longer there."""
+        there = {each.identity for each in (*self._hooks.values(), *self._others.values())}
         same = [
             stored
             for stored in self._items(root or self.key).values()
-            if stored.kind == item.kind and stored.file == item.file
+            if stored.kind == item.kind and stored.file == item.file and stored.identity not in there
         ]
         for alike in ("label", "facts", "files"):
-            found = [each for each in same if getattr(each, alike) == getattr(item, alike)]
+            found = [each for each in same if getattr(each, alike) == getattr(item, alike) != {}]
             if found:
                 return found[-1]
         return None
@@ -283,10 +303,7 @@ class Trust:
     def accept_hashes(self, items: Sequence[TrustItem]) -> None:
         """Trust the groups of items that HOOKLINE_TRUST names: they were checked elsewhere."""
         given = self.hashes
-        groups: dict[tuple[str, str], list[TrustItem]] = {}
-        for item in items:
-            groups.setdefault((item.file, item.kind), []).append(item)
-        for group in groups.values():
+        for group in hashed_together(items):
             if given.issuperset(group_hashes(group)):
                 self._session |= {item.identity for item in group}
 
