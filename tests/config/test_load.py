@@ -48,26 +48,26 @@ def codes(loaded: Loaded) -> list[str]:
     return [diagnostic.code for diagnostic in loaded.diagnostics]
 
 
-def test_the_project_replaces_the_user_event_by_event_and_local_is_added(place: Place):
+def test_the_layers_add_up(place: Place):
     put(place.user / "hooks.toml", ("Stop", "u1"), ("PreToolUse", "u2"))
     put(place.user / "hooks.local.toml", ("Stop", "ul"))
     put(place.project / "hooks.toml", ("Stop", "p1"))
     put(place.project / "hooks.local.toml", ("PreToolUse", "pl"))
     loaded = place.load()
     assert names(loaded) == [
-        "PreToolUse:u2:user", "Stop:p1:project", "Stop:ul:local", "PreToolUse:pl:local",
+        "Stop:u1:user", "PreToolUse:u2:user", "Stop:ul:user", "Stop:p1:project", "PreToolUse:pl:local",
     ]  # fmt: skip
     assert loaded.diagnostics == ()
     assert [(found.dialect, found.scope) for found in loaded.found] == [
-        ("native", "user"), ("native", "project"), ("native", "local"), ("native", "local"),
+        ("native", "user"), ("native", "user"), ("native", "project"), ("native", "local"),
     ]  # fmt: skip
 
 
-def test_an_event_that_a_project_names_without_hooks_replaces_the_users(place: Place):
+def test_a_project_that_names_an_event_without_hooks_switches_nothing_off(place: Place):
     put(place.user / "hooks.toml", ("Stop", "u1"))
     place.project.mkdir()
-    (place.project / "hooks.json").write_text('{"hooks": {"Stop": []}}')
-    assert names(place.load()) == []
+    (place.project / "hooks.json").write_text('{"hooks": {"Stop": []}, "disableAllHooks": true}')
+    assert names(place.load()) == ["Stop:u1:user"]
 
 
 def test_two_formats_side_by_side_are_an_error_and_the_first_is_in_force(place: Place):

@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 
 from hookline.agent.prompts.prompt import Route
 from hookline.config.files import read_file
-from hookline.dialects.dialect import SUFFIXES, upward, user_directory
+from hookline.dialects.dialect import SUFFIXES, upward, user_directories
 from hookline.dialects.registry import sharing
 from hookline.documents.document import Document
 from hookline.model.diagnostics import Diagnostic
@@ -87,11 +87,10 @@ class SettingsFound(Struct, frozen=True, kw_only=True):
 def settings_places(cwd: str, env: Mapping[str, str]) -> Iterator[str]:
     """Every possible file, from the weakest to the strongest."""
     home = env.get("HOME", "")
-    user = user_directory(env)
     others = [dialect.folder for dialect in sharing("permissions")]
     if os.path.isabs(home):
         yield from (os.path.join(home, folder, "settings.json") for folder in others)
-    if user is not None:
+    for user in reversed(user_directories(env)):
         yield from (os.path.join(user, f"settings.{suffix}") for suffix in SUFFIXES)
     for directory in reversed(upward(os.path.abspath(cwd))):
         for folder in others:
@@ -104,10 +103,10 @@ def settings_places(cwd: str, env: Mapping[str, str]) -> Iterator[str]:
 def read_settings(cwd: str, env: Mapping[str, str], reader: RuleReader) -> SettingsFound:
     """A file that cannot be read and a bad rule are reported; the rest is used."""
     found = SettingsFound()
-    own = user_directory(env)
+    own = user_directories(env)
     for file in settings_places(cwd, env):
         if os.path.lexists(file):
-            found = _with_file(found, file, reader, of_user=os.path.dirname(file) == own)
+            found = _with_file(found, file, reader, of_user=os.path.dirname(file) in own)
     return found
 
 

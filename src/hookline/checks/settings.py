@@ -87,7 +87,10 @@ def modes_and_rewrites(loaded: Loaded, context: CheckContext) -> Iterator[Diagno
         if hook.rewrites and not hook.policy.may & May.REWRITE:
             message = f"rewrites is set, but nothing can be rewritten at {hook.policy.event_name}"
             yield about(hook, "warning", "beyond-its-power", message, "rewrites", fix="remove rewrites")
-        if hook.mode in _MODES:
+        if hook.disabled_by is not None:
+            message, fix = f"it is off: disabled by {hook.disabled_by}", "remove it from disable there"
+            yield about(hook, "info", "mode-off", message, fix=fix)
+        elif hook.mode in _MODES:
             message = _MODES[hook.mode]
             yield about(hook, "info", f"mode-{hook.mode}", message, "mode", fix='mode = "enforce"')
 

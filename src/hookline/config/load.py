@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hookline.config.disable import disable_problems, switched_off
 from hookline.config.engine import Engine
 from hookline.config.files import read_file
 from hookline.config.trust.items import TrustItem
-from hookline.dialects.dialect import Dialect, HomeDialect, Layer, Place, Plugins, Reading, Tools
+from hookline.dialects.dialect import Dialect, Disabled, HomeDialect, Layer, Place, Plugins, Reading, Tools
 from hookline.dialects.registry import OWN_FORMAT, Listed, standard_dialects
 from hookline.documents.document import Document
 from hookline.handlers.registry import Handler
@@ -50,6 +51,8 @@ class Loaded(Struct, frozen=True):
     looked_for: tuple[str, ...] = ()
     #: Settings of a project that change hooks of other files, such as switching them off.
     loosening: tuple[TrustItem, ...] = ()
+    #: What the user's own file switches off, by name.
+    disabled: tuple[Disabled, ...] = ()
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
@@ -66,6 +69,7 @@ class Loaded(Struct, frozen=True):
             self.found + other.found,
             self.looked_for + other.looked_for,
             self.loosening + other.loosening,
+            self.disabled + other.disabled,
         )
 
 
@@ -158,7 +162,9 @@ class Loader:
                 continue
             if names is not None or self._may_be_used(name, cwd):
                 loaded += _without_files_of(loaded, self._of_directory(self.dialect(name), cwd, trust))
-        return _managed_first(loaded)
+        if names is not None and self._home.name not in names:
+            loaded = replace(loaded, disabled=self._disabled(cwd, trust))
+        return _managed_first(_switched_off(loaded, every_hook=names is None and without is None))
 
     def files(self, files: Sequence[str], name: str | None = None) -> Loaded:
         """Exactly these files, which count as trusted. Those of one dialect are its layers."""
@@ -218,19 +224,23 @@ class Loader:
         return dormant_hooks(self, [self.dialect(name) for name in used], cwd, self._env, trust)
 
     def _of_directory(self, dialect: Dialect, cwd: str, trust: "Trust | None") -> Loaded:
-        places = dialect.find(cwd, self._env)
-        if trust is not None:
-            # A variable may name a place of the user inside the project: what is there is the project's.
-            places = [
-                Place(place.file, "project")
-                if place.scope == "user" and trust.is_foreign(place.file, "user")
-                else place
-                for place in places
-            ]
+        places = self._places(dialect, cwd, trust)
         there = {place.file: place for place in reversed(places) if os.path.lexists(place.file)}
         # In a home directory that is also the project one file is two layers: it is read once, as the first.
         once = [place for place in places if there.get(place.file) is place]
         return self._read(dialect, once, tuple(place.file for place in places), cwd, trust)
+
+    def _places(self, dialect: Dialect, cwd: str, trust: "Trust | None") -> Sequence[Place]:
+        """A variable may name a place of the user inside the project: what is there is the project's."""
+        places = dialect.find(cwd, self._env)
+        if trust is None:
+            return places
+        return [
+            Place(place.file, "project")
+            if place.scope == "user" and trust.is_foreign(place.file, "user")
+            else place
+            for place in places
+        ]
 
     def _read(
         self,
@@ -263,7 +273,7 @@ class Loader:
             if layer.place.file not in reading.unused
         )
         diagnostics = plugins.diagnostics + reading.diagnostics
-        return Loaded(reading.hooks, diagnostics, found, looked_for, loosening)
+        return Loaded(reading.hooks, diagnostics, found, looked_for, loosening, reading.disabled)
 
     def plugins(
         self, dialect: Dialect, cwd: str, settings: Sequence[Layer], trust: "Trust | None" = None
@@ -291,7 +301,14 @@ class Loader:
             with_it = dialect.read(rest, self._tools())
             hooks += [hook for hook in with_it.hooks if hook.where.file == file]
             unused += [each for each in with_it.unused if each == file]
-        return Reading(tuple(hooks), together.diagnostics, tuple(unused))
+        diagnostics = [one for one in together.diagnostics if not _is_untrue(one, hooks)]
+        return replace(together, hooks=tuple(hooks), diagnostics=tuple(diagnostics), unused=tuple(unused))
+
+    def _disabled(self, cwd: str, trust: "Trust | None") -> tuple[Disabled, ...]:
+        """What the user's own files switch off, where they are not read for their hooks."""
+        places = [place for place in self._places(self._home, cwd, trust) if place.scope == "user"]
+        layers = [Layer(place, read_file(place.file)) for place in places if os.path.lexists(place.file)]
+        return self._home.read(layers, self._tools()).disabled
 
     def _tools(self) -> Tools:
         return Tools(self._handlers, *self._home.tables())
@@ -338,6 +355,14 @@ def _held_back(
     return held, tuple(loosening)
 
 
+def _is_untrue(one: Diagnostic, hooks: Sequence[Hook]) -> bool:
+    """Whether hooks that are said to be replaced are among these."""
+    path = one.where.path
+    return one.code == "replaced" and any(
+        hook.where.file == one.where.file and hook.where.path[: len(path)] == path for hook in hooks
+    )
+
+
 def _scope_of(dialect: Dialect, file: str) -> Scope:
     """Paths in the hooks of a plugin are relative to the plugin."""
     ending = f"/{dialect.plugin_file}"
@@ -375,7 +400,16 @@ def _without_files_of(before: Loaded, later: Loaded) -> Loaded:
     hooks = tuple(hook for hook in later.hooks if hook.where.file not in known)
     # The earlier dialect has reported what is wrong with such a file, but not what only this agent does with it.
     others = (one for one in later.diagnostics if one.where.file not in known or one.code in _ABOUT_ONE_AGENT)
-    return Loaded(hooks, (*others, *notes), later.found, later.looked_for, later.loosening)
+    return replace(later, hooks=hooks, diagnostics=(*others, *notes))
+
+
+def _switched_off(loaded: Loaded, *, every_hook: bool) -> Loaded:
+    """`every_hook`: no hooks were left out, so a name that none of them has is a mistake."""
+    if not loaded.disabled:
+        return loaded
+    problems = disable_problems(loaded.hooks, loaded.disabled) if every_hook else ()
+    hooks = switched_off(loaded.hooks, loaded.disabled)
+    return replace(loaded, hooks=hooks, diagnostics=(*loaded.diagnostics, *problems))
 
 
 def _managed_first(loaded: Loaded) -> Loaded:

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from hookline.dialects.install import HookCall
 from hookline.documents.document import Document
-from hookline.model.diagnostics import Diagnostic, Path
+from hookline.model.diagnostics import Diagnostic, Path, Where
 from hookline.model.events import EventSpec, May
 from hookline.model.hook import Condition, Hook, Matcher, Scope
 from hookline.model.outcome import Outcome
@@ -129,6 +129,13 @@ class Tools(Struct, frozen=True, eq=False):
     shell: "ShellReader"
 
 
+class Disabled(Struct, frozen=True):
+    """A hook that the user has switched off, by its name; and where."""
+
+    name: str
+    where: Where
+
+
 class Reading(Struct, frozen=True):
     """The hooks of all layers, combined as the agent combines them, and everything that is wrong with them."""
 
@@ -136,6 +143,8 @@ class Reading(Struct, frozen=True):
     diagnostics: tuple[Diagnostic, ...] = ()
     #: Files that are there and were not used, because another one took their place.
     unused: tuple[str, ...] = ()
+    #: Hooks of whichever dialect that the user's own file switches off.
+    disabled: tuple[Disabled, ...] = ()
 
 
 class AgentFile(Struct, frozen=True):
@@ -361,10 +370,19 @@ def nearest_project(cwd: str, files: Sequence[str]) -> str:
     return start
 
 
-def user_directory(env: Mapping[str, str], home: str | None = None) -> str | None:
-    """The user's directory of Hookline; None for a user without a home: otherwise the path would be /.config."""
-    configured = env.get("XDG_CONFIG_HOME", "")
-    if os.path.isabs(configured):
-        return os.path.join(configured, "hookline")
-    home = home or env.get("HOME", "")
-    return os.path.join(home, ".config", "hookline") if os.path.isabs(home) else None
+def user_directories(env: Mapping[str, str]) -> list[str]:
+    """The user's directories of Hookline, the one to write to first; none for a user without a home.
+
+    Both are read where they differ: a variable, which a project may have set, must not hide the user's own guards.
+    """
+    configured, home = env.get("XDG_CONFIG_HOME", ""), env.get("HOME", "")
+    found = [configured] if os.path.isabs(configured) else []
+    usual = os.path.join(home, ".config") if os.path.isabs(home) else ""  # else it would be /.config
+    if usual and not any(os.path.realpath(usual) == os.path.realpath(each) for each in found):
+        found.append(usual)
+    return [os.path.join(each, "hookline") for each in found]
+
+
+def user_directory(env: Mapping[str, str]) -> str | None:
+    """The user's directory of Hookline that new files are written to."""
+    return next(iter(user_directories(env)), None)

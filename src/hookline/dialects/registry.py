@@ -65,7 +65,7 @@ def standard_dialects() -> Mapping[str, Listed]:
                 ".config/cagent",
             ),
         ),
-        OWN_FORMAT: Listed("native", (".hookline",), always=True, notes=("worktrees",)),
+        OWN_FORMAT: Listed("native", (".hookline",), ("/etc/hookline",), always=True, notes=("worktrees",)),
     }
 
 

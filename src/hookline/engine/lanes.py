@@ -316,7 +316,8 @@ def _reason(
 
     hook = prepared.hook
     if hook.mode == "off":
-        return False, "switched off: mode is off"
+        by = "mode is off" if hook.disabled_by is None else f"disabled by {hook.disabled_by}"
+        return False, f"switched off: {by}"
     if hook.matcher is not None and check_matcher(prepared, lane.subject_of(payload)) is None:
         return False, f"not matched: {explain_matcher(hook.matcher, lane.subject_of(payload))}"
     if hook.identity is not None:

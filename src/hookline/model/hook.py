@@ -56,6 +56,8 @@ class Hook(Struct, frozen=True, kw_only=True, eq=False):
     waiting: Waiting = "wait"
     once: bool = False
     mode: Mode = "enforce"
+    #: The line of the user's own file that switched it off; None where its entry or nobody did.
+    disabled_by: Where | None = None
     on_failure: Reaction | Mapping[Cause, Reaction] | None = None
     #: It changes its input, so it runs before the hooks that judge; or it makes its lane run in order.
     rewrites: bool = False

@@ -133,6 +133,10 @@ def config_schema(events: Mapping[str, EventSpec[Any]], kinds: Iterable[str] = (
         "properties": {
             "$schema": _TEXT,
             "disableAllHooks": {**_FLAG, "description": "True turns all hooks of this file off."},
+            "disable": {
+                **_SHAPES["a list of texts"],
+                "description": "Names of hooks to switch off, of any file and format. Only in the user's own file.",
+            },
             "hooks": {
                 "type": "object",
                 "description": "Groups of hooks by event.",

@@ -96,23 +96,46 @@ def test_a_duplicate_names_the_one_it_repeats(here: InProcess) -> None:
     assert "the same as" in here.call("explain", "PreToolUse", "Bash").stdout
 
 
-def test_a_project_file_replaces_the_users_hooks_of_the_event(here: InProcess) -> None:
-    here.write(".hookline/hooks.toml", NATIVE)
-    here.write("~/.config/hookline/hooks.toml", USER)
-    user, project = explained(here, *FORCED)["layers"]
+@pytest.mark.parametrize("groups", ["[]", '[{"hooks": [{"command": "false"}]}]'])
+def test_a_project_file_of_gen_code_replaces_the_users_hooks_of_the_event(
+    here: InProcess, groups: str
+) -> None:
+    mine = '[{"hooks": [{"command": "true"}]}]'
+    here.write("~/.config/hookline/settings.toml", 'trusted = ["~/project"]\n')
+    here.write("~/.gen/settings.json", f'{{"hooks": {{"PreToolUse": {mine}, "SessionStart": {mine}}}}}')
+    here.write(".gen/settings.json", f'{{"hooks": {{"PreToolUse": {groups}}}}}')
+    document = explained(here, *FORCED)
+    user, project = document["layers"]
     assert (user["scope"], user["state"], user["hooks"], user["stands"]) == ("user", "not in force", 0, 1)
-    assert user["why"].startswith("replaced: ")
-    assert user["why"].endswith(".hookline/hooks.toml decides PreToolUse")
-    assert (project["state"], project["hooks"]) == ("in force", 3)
+    assert "replaced by " in user["why"]
+    assert user["why"].endswith("/project/.gen/settings.json")
+    assert (project["state"], project["hooks"]) == (
+        ("nothing here", 0) if groups == "[]" else ("in force", 1)
+    )
+    (told,) = [one for one in document["diagnostics"] if one["code"] == "replaced"]
+    assert (told["severity"], "home/.gen/settings.json:" in told["where"]) == ("info", True)
     user, project = explained(here, "SessionStart", "source=startup")["layers"]
     assert (user["state"], project["state"]) == ("in force", "nothing here")
 
 
-def test_an_empty_list_in_the_project_replaces_too(here: InProcess) -> None:
-    here.write(".hookline/hooks.toml", "[hooks]\nPreToolUse = []\n")
+def test_a_project_of_gen_code_that_is_not_trusted_replaces_nothing(here: InProcess) -> None:
+    here.write("~/.gen/settings.json", '{"hooks": {"PreToolUse": [{"hooks": [{"command": "true"}]}]}}')
+    here.write(".gen/settings.json", '{"hooks": {"PreToolUse": [{"hooks": [{"command": "false"}]}]}}')
+    document = explained(here, *FORCED)
+    assert [layer["state"] for layer in document["layers"]] == ["in force", "in force"]
+    assert document["diagnostics"] == []
+
+
+def test_the_layers_of_hookline_add_up(here: InProcess) -> None:
+    here.write(".hookline/hooks.toml", NATIVE)
     here.write("~/.config/hookline/hooks.toml", USER)
-    user, _project = explained(here, *FORCED)["layers"]
-    assert (user["state"], user["why"].endswith("decides PreToolUse")) == ("not in force", True)
+    user, project = explained(here, *FORCED)["layers"]
+    assert (user["state"], user["hooks"], project["state"], project["hooks"]) == (
+        "in force",
+        1,
+        "in force",
+        3,
+    )
 
 
 def test_settings_that_turn_a_file_off_are_told(here: InProcess) -> None:

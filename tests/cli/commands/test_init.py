@@ -110,19 +110,21 @@ def test_for_the_user_it_stands_in_the_users_directory(
 def test_a_guard_that_does_not_run_here_is_said(
     where: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    where.write(".hookline/hooks.toml", GUARD)
-    assert "it does not run here" in run_here(["init", "--user"], where, capsys, monkeypatch).stdout
+    where.write("~/.config/hookline/hooks.toml", 'disable = ["no force push"]\n')
+    assert "it does not run here" in run_here(["init"], where, capsys, monkeypatch).stdout
 
 
-def test_hooks_that_the_new_file_silences_are_named(
+def test_a_new_file_silences_no_other_hooks(
     where: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mine = GUARD.replace("no force push", "my own guard")
     where.write("~/.config/hookline/hooks.toml", mine)
     ran = run_here(["init"], where, capsys, monkeypatch)
     assert ran.status == 0
-    assert "these hooks no longer run here" in ran.stdout
-    assert "my own guard (" in ran.stdout
+    assert "Note:" not in ran.stdout
+    listed = run_here(["list", "--json"], where, capsys, monkeypatch)
+    hooks = valid_document("list", listed.stdout)["hooks"]
+    assert [hook["hook"] for hook in hooks] == ["my own guard", "no force push"]
 
 
 def test_the_json_of_a_refusal_says_why(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.dialects.dialect import user_directory
+from hookline.dialects.dialect import user_directories, user_directory
 from hookline.dialects.native import dialect
 
 
@@ -29,23 +29,42 @@ def test_the_users_directory_follows_the_xdg_rule():
     assert user_directory({"XDG_CONFIG_HOME": "/c", "HOME": "/h"}) == "/c/hookline"
     assert user_directory({"XDG_CONFIG_HOME": "", "HOME": "/h"}) == "/h/.config/hookline"
     assert user_directory({"XDG_CONFIG_HOME": "relative", "HOME": "/h"}) == "/h/.config/hookline"
-    assert user_directory({"HOME": "/h"}, "/other") == "/other/.config/hookline"
     assert user_directory({}) is None
     assert user_directory({"HOME": "relative"}) is None
 
 
-def test_user_project_and_local_files_come_in_that_order(tmp_path: Path, project: Path):
+def test_both_of_the_users_directories_are_read_where_they_differ(tmp_path: Path):
+    assert user_directories({"XDG_CONFIG_HOME": "/c", "HOME": "/h"}) == ["/c/hookline", "/h/.config/hookline"]
+    assert user_directories({"XDG_CONFIG_HOME": "/h/.config", "HOME": "/h"}) == ["/h/.config/hookline"]
+    assert user_directories({"XDG_CONFIG_HOME": "/h/x/../.config/", "HOME": "/h"}) == [
+        "/h/x/../.config/hookline"
+    ]
+    assert user_directories({}) == []
+    (tmp_path / "link").symlink_to(tmp_path / ".config")
+    linked = {"XDG_CONFIG_HOME": str(tmp_path / "link"), "HOME": str(tmp_path)}
+    assert user_directories(linked) == [str(tmp_path / "link/hookline")]
+
+
+def test_a_variable_does_not_hide_the_users_own_files(tmp_path: Path, project: Path):
+    home = tmp_path / "home"
+    expected = [put(tmp_path / "xdg/hookline/hooks.toml"), put(home / ".config/hookline/hooks.toml")]
+    env = {"HOME": str(home), "XDG_CONFIG_HOME": str(tmp_path / "xdg")}
+    assert found(project, env) == expected
+
+
+def test_files_of_machine_user_project_and_local_ones_come_in_that_order(tmp_path: Path, project: Path):
     home = tmp_path / "home"
     expected = [
         put(home / ".config/hookline/hooks.toml"),
-        put(project / ".hookline/hooks.json"),
         put(home / ".config/hookline/hooks.local.yaml"),
+        put(project / ".hookline/hooks.json"),
         put(project / ".hookline/hooks.local.yml"),
     ]
     env = {"HOME": str(home)}
     assert found(project, env) == expected
     scopes = dict.fromkeys(place.scope for place in dialect().find(str(project), env))
-    assert list(scopes) == ["user", "project", "local"]
+    assert list(scopes) == ["managed", "user", "project", "local"]
+    assert dialect().find(str(project), env)[0].file == "/etc/hookline/hooks.toml"
 
 
 def test_the_nearest_directory_up_to_the_root_of_the_repository_wins(tmp_path: Path, project: Path):

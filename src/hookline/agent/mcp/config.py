@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from hookline.config.files import read_file
-from hookline.dialects.dialect import upward, user_directory
+from hookline.dialects.dialect import upward, user_directories
 from hookline.documents.document import Document
 from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic, Where
@@ -77,8 +77,7 @@ class ServersFound(Struct, frozen=True):
 
 def mcp_files(cwd: str, env: Mapping[str, str]) -> Iterator[tuple[Source, str]]:
     """Every place of a `.mcp.json`, from the weakest to the strongest."""
-    user = user_directory(env)
-    if user is not None:
+    for user in reversed(user_directories(env)):
         yield "user", os.path.join(user, "mcp.json")
         yield "user", os.path.join(user, ".mcp.json")
     for directory in reversed(upward(os.path.abspath(cwd))):
@@ -112,13 +111,13 @@ def _settings(
     documents: Sequence[Document], source: Source, env: Mapping[str, str]
 ) -> Iterator[tuple[Document, float]]:
     """Hookline's own settings files, which were read already."""
-    user = user_directory(env)
+    of_user = user_directories(env)
     for document in documents:
         folder = os.path.dirname(document.file)
         if os.path.basename(folder) not in _OWN_FOLDERS:
             continue
         local = ".local." in os.path.basename(document.file)
-        whose: Source = "user" if folder == user else "local" if local else "project"
+        whose: Source = "user" if folder in of_user else "local" if local else "project"
         if whose == source:
             yield document, _SECONDS
 

@@ -6,17 +6,19 @@ from typing import Any, cast
 
 from hookline.config.files import read_file
 from hookline.config.project import is_inside
-from hookline.dialects.dialect import SUFFIXES, user_directory
+from hookline.dialects.dialect import SUFFIXES, user_directories
 
 
 def vouches_for(root: str, env: Mapping[str, str]) -> bool:
     """Whether `trusted = [...]` of the user's settings names the project or a directory above it."""
-    folder = user_directory(env)
     home = os.path.realpath(env.get("HOME", "") or os.sep)
-    if folder is None or (home != root and is_inside(os.path.realpath(folder), root)):
+    files = [
+        os.path.join(folder, f"settings.{suffix}")
+        for folder in user_directories(env)
         # Settings inside the project are the project's own.
-        return False
-    files = [os.path.join(folder, f"settings.{suffix}") for suffix in SUFFIXES]
+        if home == root or not is_inside(os.path.realpath(folder), root)
+        for suffix in SUFFIXES
+    ]
     return any(
         is_inside(root, os.path.realpath(os.path.join(home, os.path.expanduser(directory))))
         for file in files

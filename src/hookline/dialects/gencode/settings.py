@@ -186,14 +186,23 @@ def read_layers(
     layers: Sequence[Layer], tools: Tools, events: Mapping[str, DialectEvent], wire: Wire
 ) -> Reading:
     files = [FileReader(layer, tools, events, wire) for layer in layers]
-    found = [(file.kind, file.hooks()) for file in files]
-    hooks = [hook for name in events for hook in _in_force(name, found)]
+    found = [(file, file.hooks()) for file in files]
+    hooks: list[Hook] = []
+    for name in events:
+        lists = [(file, some[name]) for file, some in found if name in some]
+        deciding = _deciding([file for file, _ in lists])
+        hooks += [hook for file, some in lists if file in deciding for hook in some]
+        for file, some in lists:
+            if some and file not in deciding:
+                message = f"its {name} hooks do not run: they are replaced by {deciding[-1].file}"
+                file.report.say("info", "replaced", message, "hooks", name)
     return Reading(tuple(hooks), tuple(one for file in files for one in file.report.diagnostics))
 
 
-def _in_force(event: str, files: Sequence[tuple[str, Mapping[str, Sequence[Hook]]]]) -> Sequence[Hook]:
+def _deciding(files: Sequence[FileReader]) -> Sequence[FileReader]:
+    """Of the files that name an event, those whose hooks run."""
     for kind in ("own", "claude", "plugin"):
-        lists = [hooks[event] for each, hooks in files if each == kind and event in hooks]
-        if lists:
-            return lists[-1] if kind == "own" else [hook for some in lists for hook in some]
+        of_kind = [file for file in files if file.kind == kind]
+        if of_kind:
+            return of_kind[-1:] if kind == "own" else of_kind
     return ()

@@ -18,6 +18,7 @@ from hookline.dialects.dialect import (
     Reading,
     Tools,
     upward,
+    user_directories,
     user_directory,
 )
 from hookline.dialects.install import USUAL_EVENTS, HookCall, quoted
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from hookline.model.diagnostics import Diagnostic
 
 _FOLDER = ".hookline"
+#: Where who manages the machine puts hooks: they run first, and nobody switches them off.
+_MANAGED = "/etc/hookline/hooks"
 #: Seconds. A whole number of thousands from here on was meant as milliseconds.
 _MILLISECONDS_MEANT = 5000.0
 
@@ -110,7 +113,7 @@ class Native(HomeDialect):
         return user_directory(env)
 
     def find(self, cwd: str, env: Mapping[str, str]) -> Sequence[Place]:
-        """The user's file, the nearest of the project, and what is local to each.
+        """The files of the machine, of the user, the nearest of the project, and what is local to that.
 
         Each name for itself: a local file deep down must not hide the project's own.
         """
@@ -124,7 +127,7 @@ class Native(HomeDialect):
     def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
         if not layers:
             return Reading()
-        from hookline.dialects.native.settings import read_layers  # noqa: PLC0415 see the class
+        from hookline.dialects.native.layers import read_layers  # noqa: PLC0415 see the class
 
         return read_layers(layers, tools, self.events, self.wire)
 
@@ -163,11 +166,13 @@ def _closes(hook: Hook) -> bool:
 
 
 def _places(env: Mapping[str, str], project: str, local: str) -> list[Place]:
-    user = user_directory(env)
+    of_user = [
+        os.path.join(folder, name) for folder in user_directories(env) for name in ("hooks", "hooks.local")
+    ]
     return [
-        *(_files(os.path.join(user, "hooks"), "user") if user is not None else []),
+        *_files(_MANAGED, "managed"),
+        *(place for stem in of_user for place in _files(stem, "user")),
         *_files(project, "project"),
-        *(_files(os.path.join(user, "hooks.local"), "local") if user is not None else []),
         *_files(local, "local"),
     ]
 

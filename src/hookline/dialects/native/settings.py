@@ -4,14 +4,13 @@ A bad entry never silences the others. At an event whose hooks guard something i
 that its policy decides what that means; elsewhere it is dropped with its error.
 """
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any, cast, get_args
 
 import msgspec
 from msgspec.structs import replace
 
-from hookline.dialects.dialect import DialectEvent, Layer, Reading, Tools
+from hookline.dialects.dialect import DialectEvent, Layer, Tools
 from hookline.dialects.family import settings as family
 from hookline.dialects.family.settings import Fields, Group, Kind, Matching, Note, never_matches
 from hookline.dialects.report import command_label, shortened, url_label
@@ -29,9 +28,9 @@ from hookline.matching.conditions import (
 )
 from hookline.matching.matchers import RegexMatcher, parse_matcher
 from hookline.matching.nearest import nearest
-from hookline.model.diagnostics import Diagnostic, Path, Where
+from hookline.model.diagnostics import Path
 from hookline.model.errors import PatternError
-from hookline.model.hook import Condition, Hook, Matcher, Output, Scope, Waiting
+from hookline.model.hook import Condition, Hook, Matcher, Output, Waiting
 from hookline.model.policy import CAUSES, Cause, Reaction
 from hookline.model.run import Mode
 from hookline.model.wire import Wire
@@ -314,8 +313,6 @@ class FileReader(family.FileReader):
         super().__init__(layer, tools, events, wire)
         others = [name for name in tools.handlers if name not in KINDS and name != "function"]
         self.kinds = {**KINDS, **dict.fromkeys(others, _OTHER)}
-        #: The events this file says something about, be it right or wrong: its layer replaces them.
-        self.named: frozenset[str] = frozenset()
         #: Hooks that replace all guards of a file that cannot be read.
         self.closed: list[Hook] = []
 
@@ -329,9 +326,7 @@ class FileReader(family.FileReader):
             error = next((one for one in document.diagnostics if one.severity == "error"), None)
             if error is not None:
                 self._close_all_guards(error.message)
-        table = super().hooks_table()
-        self.named = frozenset(name for name in table if name in self.events)
-        return table
+        return super().hooks_table()
 
     def unusable(self, message: str, *path: str) -> Fields:
         self._close_all_guards(message)
@@ -448,45 +443,3 @@ class FileReader(family.FileReader):
 
 def _twice(path: Path) -> str:
     return f"the key {str(path[-1])!r} appears twice"
-
-
-def read_layers(
-    layers: Sequence[Layer], tools: Tools, events: Mapping[str, DialectEvent], wire: Wire
-) -> Reading:
-    """A project replaces the user's hooks event by event; local files add to both.
-
-    Of two formats in one place the first is read.
-    """
-    places: dict[str, list[Layer]] = {}
-    for number, layer in enumerate(layers):
-        # Files that were named one by one are all meant.
-        found = layer.place.scope in ("user", "project", "local")
-        key = layer.place.file.rpartition(".")[0] if found else f"{number}"
-        places.setdefault(key, []).append(layer)
-    hooks: dict[Scope, list[Hook]] = {"user": []}
-    replaced: set[str] = set()
-    diagnostics: list[Diagnostic] = []
-    unused: list[str] = []
-    for first, *others in places.values():
-        files = [other.place.file for other in others]
-        unused += files
-        diagnostics += _two_formats(first.place.file, files)
-        reader = FileReader(first, tools, events, wire)
-        hooks.setdefault(reader.scope, []).extend(reader.all_hooks())
-        diagnostics += reader.report.diagnostics
-        if reader.scope == "project":
-            replaced |= reader.named
-    hooks["user"] = [hook for hook in hooks["user"] if hook.event.name not in replaced]
-    local = hooks.pop("local", [])
-    in_order = [hook for some in (*hooks.values(), local) for hook in some]
-    return Reading(tuple(in_order), tuple(diagnostics), tuple(unused))
-
-
-def _two_formats(first: str, others: Sequence[str]) -> list[Diagnostic]:
-    """Two formats in one place are never intended, and guessing which one counts would disable hooks."""
-    if not others:
-        return []
-    names = ", ".join(os.path.basename(other) for other in others)
-    message = f"{names} is not read, because {os.path.basename(first)} is in the same folder"
-    fix = f"keep one of {os.path.basename(first)}, {names}"
-    return [Diagnostic("error", "two-formats", message, Where(others[0]), fix=fix)]

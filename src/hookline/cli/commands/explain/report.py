@@ -55,6 +55,8 @@ class HookFacts(Struct, frozen=True, kw_only=True):
     #: The hook of the same lane that it repeats; equal ones run once.
     duplicate_of: str | None
     mode: Mode
+    #: The line of the user's own file that switches it off.
+    disabled_by: str | None
     waits: Waits
     timeout: float
     timeout_unit: Unit

@@ -1,8 +1,8 @@
 """Gather everything that decides whether a hook would run: files, lanes, matchers, conditions, admission."""
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from msgspec import Struct
 
@@ -22,7 +22,6 @@ from hookline.cli.output import ExitStatus, show
 from hookline.cli.requests import Request, working_directory
 from hookline.cli.text import reason_relative_to, relative_to, terminal_width
 from hookline.config.engine import Engine
-from hookline.config.files import read_file
 from hookline.config.load import Found, Loaded, Loader
 from hookline.engine.lanes import Lane, PreparedHook, Verdict, check_matcher
 from hookline.engine.run_hook import effective_reaction
@@ -83,7 +82,9 @@ def _document(engine: Engine, request: Request, loaded: Loaded, cwd: str) -> Exp
 
 
 def _layer(engine: Engine, loaded: Loaded, found: Found, event: EventSpec[Any]) -> LayerFacts:
-    counted = len(_of(found, event, loaded.hooks))
+    here = _of(found, event, loaded.hooks)
+    disabled = [hook for hook in here if hook.disabled_by is not None]
+    counted = len(here) - len(disabled)
     # Read on its own it has all its hooks, whatever other files say.
     alone = 0 if found.unreadable else len(_of(found, event, _alone(engine, found)))
     why = None
@@ -91,6 +92,8 @@ def _layer(engine: Engine, loaded: Loaded, found: Found, event: EventSpec[Any]) 
         state, why = "unreadable", "it cannot be read"
     elif not counted and (why := _why_not_in_force(loaded, found)) is not None:
         state = "not in force"
+    elif disabled:
+        state, why = "not in force", f"disabled: {', '.join(hook.name for hook in disabled)}"
     elif counted < alone:
         state, why = "not in force", _replaced(loaded, found, event)
     else:
@@ -129,21 +132,11 @@ def _why_not_in_force(loaded: Loaded, found: Found) -> str | None:
 
 
 def _replaced(loaded: Loaded, found: Found, event: EventSpec[Any]) -> str:
-    deciders = [
-        other.file
-        for other in loaded.found
-        if other.dialect == found.dialect and other is not found and _lists_event(other.file, event.name)
-    ]
-    return (
-        f"replaced: {', '.join(deciders)} decides {event.name}" if deciders else "other settings turn it off"
-    )
-
-
-def _lists_event(file: str, event: str) -> bool:
-    """Whether a file has a list for the event: even an empty one replaces those of the files before it."""
-    value: Any = read_file(file).value
-    hooks: Any = cast("Mapping[str, Any]", value).get("hooks") if isinstance(value, Mapping) else None
-    return isinstance(hooks, Mapping) and event in hooks
+    """What the reader reported about the hooks that the file has for the event."""
+    for one in loaded.diagnostics:
+        if one.code == "replaced" and one.where.file == found.file and event.name in one.where.path:
+            return one.message
+    return "other settings turn it off"
 
 
 def _lanes(question: _Question) -> Iterator[LaneFacts]:
@@ -207,6 +200,7 @@ def _hook(
         once=hook.once,
         duplicate_of=_duplicate_of(prepared, subject, seen, question.cwd, redact),
         mode=hook.mode,
+        disabled_by=None if hook.disabled_by is None else relative_to(question.cwd, str(hook.disabled_by)),
         waits=waits_of(hook),
         timeout=timeout_in(unit, hook),
         timeout_unit=unit,

@@ -15,7 +15,6 @@ from hookline.config.engine import Engine
 from hookline.dialects.dialect import SUFFIXES, user_directory
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.model.events import PRE_TOOL_USE
-from hookline.model.hook import Hook
 from hookline.model.payloads import ToolCall
 from hookline.model.safe_text import one_line, printable
 
@@ -59,10 +58,8 @@ class InitDocument(Struct, frozen=True, forbid_unknown_fields=True):
     text: str
     #: What the guard said when it was tried; empty when nothing was written.
     shown: tuple[ShownCommand, ...] = ()
-    #: Whether it runs in this directory: for an event the project has hooks for, the user's own do not.
+    #: Whether it runs in this directory: `disable` in the user's own file may switch it off.
     in_force: bool = False
-    #: Hooks that no longer run here, because the new file takes precedence over theirs.
-    replaced: tuple[str, ...] = ()
     #: Why nothing was written, or what the guard did not do.
     problem: str | None = None
 
@@ -90,21 +87,19 @@ async def first_guard(cwd: str | None, *, user: bool) -> InitDocument:
     if existing is not None:
         return _refused(existing)
     file = os.path.join(folder, "hooks.toml")
-    before = _hooks_in_force(project)
     try:
         write_new(file, GUARD)
     except FileExistsError:
         return _refused(file)
     except OSError as problem:
         raise RequestError(f"cannot write {file}: {problem.strerror}") from None
-    shown, after = await _tried(file), _hooks_in_force(project)
+    shown = await _tried(file)
     return InitDocument(
         file,
         written=True,
         text=GUARD,
         shown=shown,
-        in_force=any(hook.where.file == file for hook in after),
-        replaced=_replaced(before, after),
+        in_force=_is_in_force(file, project),
         problem=_fault(shown),
     )
 
@@ -170,15 +165,9 @@ def _text(file: str) -> str:
         return ""
 
 
-def _hooks_in_force(project: str) -> tuple[Hook, ...]:
-    return Engine().loader.directory(project, [OWN_FORMAT]).hooks
-
-
-def _replaced(before: Sequence[Hook], after: Sequence[Hook]) -> tuple[str, ...]:
-    still = {(hook.name, str(hook.where)) for hook in after}
-    return tuple(
-        f"{hook.name} ({hook.where})" for hook in before if (hook.name, str(hook.where)) not in still
-    )
+def _is_in_force(file: str, project: str) -> bool:
+    hooks = Engine().loader.directory(project, [OWN_FORMAT]).hooks
+    return any(hook.where.file == file and hook.mode != "off" for hook in hooks)
 
 
 async def _tried(file: str) -> tuple[ShownCommand, ...]:
@@ -224,11 +213,4 @@ def _shown_line(shown: ShownCommand, width: int) -> str:
 def _notes(document: InitDocument, width: int) -> Iterator[str]:
     if not document.in_force:
         yield ""
-        yield paragraph(
-            "Note: it does not run here: this project has hooks of its own for PreToolUse.", width
-        )
-    if document.replaced:
-        yield ""
-        yield paragraph("Note: these hooks no longer run here, the new file replaces theirs:", width)
-        yield from (f"  {one_line(each, width - 2)}" for each in document.replaced)
-        yield paragraph("To run both, rename the new file to hooks.local.toml.", width)
+        yield paragraph("Note: it does not run here; `hookline list` says why.", width)

@@ -62,6 +62,8 @@ class ListedHook(Struct, frozen=True, kw_only=True):
     type: str
     runs: str
     mode: Mode
+    #: The line of the user's own file that switches it off.
+    disabled_by: str | None
     waits: Waits
     #: In the unit of its file.
     timeout: float
@@ -198,6 +200,7 @@ def _listed_hook(hook: Hook, order: int, unit: Unit, cwd: str, redact: Callable[
         type=hook.kind,
         runs=redact(what_it_runs(hook)),
         mode=hook.mode,
+        disabled_by=None if hook.disabled_by is None else relative_to(cwd, str(hook.disabled_by)),
         waits=waits_of(hook),
         timeout=timeout_in(unit, hook),
         timeout_unit=unit,
@@ -253,6 +256,11 @@ def _lines(hooks: Sequence[ListedHook], width: int) -> Iterator[str]:
     yield from _narrow(groups, width) if width < _NARROW else _wide(groups, width)
     events = len({hook.event for hook in hooks})
     yield f"\n{count_of(len(hooks), 'hook')} on {count_of(events, 'event')}"
+    disabled = {hook.hook: hook.disabled_by for hook in hooks if hook.disabled_by is not None}
+    for name, by in disabled.items():
+        yield paragraph(
+            printable(f"{one_line(name, _LONGEST_NAME)} is off: disabled by {with_tilde(by)}"), width
+        )
 
 
 def _wide(groups: _Groups, width: int) -> Iterator[str]:

@@ -1,0 +1,85 @@
+"""How native files are laid over each other: they add up. Only the user switches a hook off, by its name."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast
+
+from hookline.dialects.dialect import DialectEvent, Disabled, Layer, Reading, Tools
+from hookline.dialects.native.settings import FileReader
+from hookline.documents.document import misshaped
+from hookline.model.diagnostics import Diagnostic, Where
+from hookline.model.hook import Hook, Scope
+from hookline.model.wire import Wire
+
+_DISABLE: Final = "disable"
+_FOUND: Final[frozenset[Scope]] = frozenset(("managed", "user", "project", "local"))
+#: Files of other scopes were named one by one, and come between these as they were named.
+_FIRST: Final[Mapping[Scope, int]] = {"managed": 0, "user": 1, "local": 3}
+
+
+def read_layers(
+    layers: Sequence[Layer], tools: Tools, events: Mapping[str, DialectEvent], wire: Wire
+) -> Reading:
+    """Managed hooks, the user's, the project's, then local ones. Of two formats in one place the first is read."""
+    places: dict[str, list[Layer]] = {}
+    for number, layer in enumerate(layers):
+        # Files that were named one by one are all meant.
+        found = layer.place.scope in _FOUND
+        key = layer.place.file.rpartition(".")[0] if found else f"{number}"
+        places.setdefault(key, []).append(layer)
+    hooks: list[Hook] = []
+    diagnostics: list[Diagnostic] = []
+    disabled: list[Disabled] = []
+    unused: list[str] = []
+    for first, *others in places.values():
+        files = [other.place.file for other in others]
+        unused += files
+        diagnostics += _two_formats(first.place.file, files)
+        reader = FileReader(first, tools, events, wire)
+        hooks += reader.all_hooks()
+        disabled += _disabled(reader)
+        diagnostics += reader.report.diagnostics
+    hooks.sort(key=lambda hook: _FIRST.get(hook.scope, 2))
+    return Reading(tuple(hooks), tuple(diagnostics), tuple(unused), tuple(disabled))
+
+
+def _disabled(reader: FileReader) -> Sequence[Disabled]:
+    """What the file switches off. Anybody else's file than the user's own says so in vain."""
+    document = reader.report.document
+    value: Any = document.value
+    names: Any = cast("Mapping[str, Any]", value).get(_DISABLE) if isinstance(value, Mapping) else None
+    if names is None:
+        return ()
+    if reader.scope != "user":
+        _refuse(reader)
+        return ()
+    instead = misshaped(names, "a list of texts")
+    if instead is not None:
+        message = f"{_DISABLE} is {instead}, so it switches nothing off"
+        reader.report.say("error", "wrong-type", message, _DISABLE, fix=reader.setting(_DISABLE, '["name"]'))
+        return ()
+    if reader.twice_below((_DISABLE,)):  # which of the two lists was meant is not known
+        return ()
+    return [
+        Disabled(name, document.where(_DISABLE, index)) for index, name in enumerate(cast("list[str]", names))
+    ]
+
+
+def _refuse(reader: FileReader) -> None:
+    yours = "~/.config/hookline/hooks.toml"
+    if reader.scope in _FOUND:
+        message = f"{_DISABLE} has no effect here: hooks are switched off only by the user's own file"
+        reader.report.say("error", "misplaced-disable", message, _DISABLE, fix=f"move it to {yours}")
+    else:
+        message = f"{_DISABLE} counts only where the file is {yours}"
+        reader.report.say("info", "misplaced-disable", message, _DISABLE)
+
+
+def _two_formats(first: str, others: Sequence[str]) -> list[Diagnostic]:
+    """Two formats in one place are never intended, and guessing which one counts would disable hooks."""
+    if not others:
+        return []
+    names = ", ".join(os.path.basename(other) for other in others)
+    message = f"{names} is not read, because {os.path.basename(first)} is in the same folder"
+    fix = f"keep one of {os.path.basename(first)}, {names}"
+    return [Diagnostic("error", "two-formats", message, Where(others[0]), fix=fix)]
