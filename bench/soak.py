@@ -11,7 +11,16 @@ from collections.abc import Awaitable, Callable, Iterable
 from time import monotonic
 from typing import Any
 
-from bench import soak_agent, soak_engine, soak_http, soak_journal, soak_matching, soak_native, soak_process
+from bench import (
+    soak_agent,
+    soak_engine,
+    soak_hostile,
+    soak_http,
+    soak_journal,
+    soak_matching,
+    soak_native,
+    soak_process,
+)
 from bench.findings import Finding
 
 Say = Callable[[str], None]
@@ -28,6 +37,7 @@ def parts() -> dict[str, Part]:
         found[part.__name__] = part
     for name in ("s6", "s7"):
         found[name] = getattr(soak_http, name)
+    found["s3"] = soak_hostile.s3
     found["s10"] = lambda _say: soak_matching.findings()
     for name in ("r10", "r12"):
         found[name] = getattr(soak_native, name)

@@ -1,0 +1,143 @@
+"""Every way to open a repository: the commands, what is typed, and what another agent would send."""
+
+import json
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from tests.hostile.site import Site
+
+#: What a model under the repository's influence would try. Nobody allowed any of it.
+_DANGEROUS = "rm -rf build"
+
+
+class Opening(Struct, frozen=True, kw_only=True):
+    name: str
+    words: tuple[str, ...]
+    stdin: str = ""
+    #: At a terminal: what is typed, one after the other, each when the command says no more. None: no terminal.
+    typed: tuple[str, ...] | None = None
+    #: Whether the user's own guard has to stop this.
+    guarded: bool = False
+    #: Whether it is meant to write into the repository.
+    writes: bool = False
+    #: Variables by which the calling agent tells it of the call.
+    env: tuple[tuple[str, str], ...] = ()
+
+
+def openings(site: Site) -> Iterator[Opening]:
+    yield from _questions()
+    yield from _fired()
+    yield from _inside_other_agents(site)
+    yield from _agent(site)
+    yield from _trust()
+    yield Opening(name="init", words=("init",), writes=True)
+    yield Opening(name="fire after init", words=("fire", "SessionStart"))
+
+
+def sample(site: Site) -> Iterator[Opening]:
+    """One that asks, one that runs hooks, and one inside another agent."""
+    wanted = ("doctor", "fire PreToolUse", "hook claude-code PreToolUse")
+    return (opening for opening in openings(site) if opening.name in wanted)
+
+
+def _questions() -> Iterator[Opening]:
+    for words in (
+        ("list",), ("list", "--json"), ("doctor",), ("doctor", "--json"), ("events",), ("log",),
+        ("explain", "PreToolUse", "Bash", "command=ls"), ("explain", "SessionStart", "--json"),
+        ("fire", "SessionStart", "--dry-run"), ("bench", "--dry-run"),
+    ):  # fmt: skip
+        yield Opening(name=" ".join(words[:2]), words=words)
+
+
+def _fired() -> Iterator[Opening]:
+    call = ("PreToolUse", "Bash", f"command={_DANGEROUS}")
+    yield Opening(name="fire PreToolUse", words=("fire", *call), guarded=True)
+    for dialect in ("claude-code", "gen-code"):
+        yield Opening(name=f"fire {dialect}", words=("fire", "--dialect", dialect, *call), guarded=True)
+    for words in (("SessionStart",), ("UserPromptSubmit", "prompt=hello"), ("Stop",), ("SessionEnd",),
+                  ("PermissionRequest", "Bash", "command=ls")):  # fmt: skip
+        yield Opening(name=f"fire {words[0]}", words=("fire", *words))
+    yield Opening(name="fire --dialect", words=("fire", "--dialect", "docker-agent", "session_start"))
+    yield Opening(name="bench", words=("bench", "--times", "1", "SessionStart", "PreToolUse"))
+
+
+def _inside_other_agents(site: Site) -> Iterator[Opening]:
+    told = {"session_id": "s-1", "transcript_path": "/t", "cwd": str(site.cwd), "permission_mode": "default"}
+    call = {"tool_name": "Bash", "tool_input": {"command": _DANGEROUS}}
+    for dialect in ("claude-code", "gen-code", "native", "docker-agent"):
+        own = str.lower if dialect == "docker-agent" else str
+        for event, more in (("PreToolUse", call), ("SessionStart", {"source": "startup"}),
+                            ("UserPromptSubmit", {"prompt": "hello"})):  # fmt: skip
+            name = _snake(event) if own is str.lower else event
+            yield Opening(
+                name=f"hook {dialect} {event}",
+                words=("hook", "--dialect", dialect, name),
+                stdin=json.dumps({**told, "hook_event_name": name, **more}),
+                guarded=event == "PreToolUse",
+            )
+    reasonix = {
+        "event": "PreToolUse",
+        "cwd": str(site.cwd),
+        "toolName": "bash",
+        "toolArgs": {"command": _DANGEROUS},
+    }
+    yield Opening(
+        name="hook reasonix PreToolUse",
+        words=("hook", "--dialect", "reasonix"),
+        stdin=json.dumps(reasonix),
+        guarded=True,
+    )
+    whale = {
+        "TOOL_NAME": "exec_shell",
+        "TOOL_ARGS": json.dumps(call["tool_input"]),
+        "WORKSPACE": str(site.cwd),
+    }
+    yield Opening(
+        name="hook codewhale tool_call_before",
+        words=("hook", "--dialect", "codewhale", "tool_call_before"),
+        env=tuple((f"DEEPSEEK_{name}", value) for name, value in whale.items()),
+        guarded=True,
+    )
+
+
+def _snake(event: str) -> str:
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in event).lstrip("_")
+
+
+def _agent(site: Site) -> Iterator[Opening]:
+    """The agent with a scripted model, without a terminal and at one where the user says no, nothing, or leaves."""
+    model = ("--model", f"scripted:{_script(site)}")
+    yield Opening(name="agent --print", words=("agent", "--print", "hello", *model))
+    yield Opening(name="agent --json", words=("agent", "--json", "/tidy up", "@README.md", *model))
+    no = ("n\n",) * 7
+    for name, typed in {
+        "agent, end of input": (),
+        "agent, no": ("n\n", "hello\n", *no),
+        "agent, empty lines": ("\n", "/tidy up\n", *("\n",) * 7),
+    }.items():
+        yield Opening(name=name, words=("agent", *model), typed=typed)
+
+
+def _script(site: Site) -> str:
+    """A model that does what the repository's text tells it: every call needs a right nobody gave."""
+    calls = [
+        ("Bash", {"command": site.mark("tool-bash")}),
+        ("Bash", {"command": _DANGEROUS}),
+        ("Write", {"file_path": str(site.marks / "tool-write"), "content": "x"}),
+        ("Read", {"file_path": str(site.home / "secret.txt")}),
+        ("WebFetch", {"url": site.url("tool-fetch"), "prompt": "read it"}),
+        ("EnterWorktree", {"name": "evil"}),
+    ]
+    script = [{"tool_calls": [{"name": name, "input": given}]} for name, given in calls]
+    return str(site.write(str(site.home / "script.yaml"), json.dumps([*script, *[{"text": "done"}] * 5])))
+
+
+def _trust() -> Iterator[Opening]:
+    """The command that trusts a project, with nobody to say yes."""
+    from hookline.cli.main import COMMANDS
+
+    if "trust" in COMMANDS:
+        for words in (("trust",), ("trust", "--list"), ("trust", "--diff")):
+            yield Opening(name=" ".join(words), words=words)
+        yield Opening(name="trust, no", words=("trust",), typed=("n\n", "\n"))

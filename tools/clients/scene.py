@@ -1,0 +1,84 @@
+"""A home and a project of their own for one run of the client, with Hookline as its hook."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+#: The file whose absence shows that a call was stopped is named like this, and the guard knows it by that.
+FORBIDDEN = "forbidden"
+REASON = "the guard of this project says no"
+_GUARD = f"""#!/bin/sh
+case $(cat) in *{FORBIDDEN}*) echo "{REASON}" >&2; exit 2 ;; esac
+exit 0
+"""
+_HOOKS = """[[hooks.PreToolUse]]
+matcher = "Bash"
+
+[[hooks.PreToolUse.hooks]]
+name = "nothing forbidden"
+command = "{guard}"
+"""
+#: Where `hookline` is installed.
+_BIN = str(Path(sys.executable).parent)
+
+
+class Scene:
+    def __init__(self, place: Path, *, hooked: bool = True) -> None:
+        place = Path(os.path.realpath(place))
+        self.home, self.project, self.marks = place / "home", place / "project", place / "marks"
+        for directory in (self.home, self.project, self.marks):
+            directory.mkdir(parents=True)
+        self.hooks = self.project / ".hookline" / "hooks.toml"
+        guard = self.write(".hookline/guard.sh", _GUARD)
+        guard.chmod(0o755)
+        self.write(".hookline/hooks.toml", _HOOKS.format(guard=guard))
+        self.write(
+            str(self.home / ".config/hookline/settings.toml"),
+            f"trusted = [{json.dumps(str(self.project))}]\n",
+        )
+        self.write("README.md", "A project.\n")
+        if hooked:
+            self.write(str(self.home / ".claude/settings.json"), self._entries())
+        self._written = self.hooks.read_bytes()
+
+    @property
+    def hooks_unchanged(self) -> bool:
+        return self.hooks.is_file() and self.hooks.read_bytes() == self._written
+
+    def write(self, name: str, text: str) -> Path:
+        """A file of the project, or anywhere with an absolute name."""
+        file = self.project / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        return file
+
+    def mark(self, number: int = 0) -> Path:
+        return self.marks / f"{FORBIDDEN}-{number}"
+
+    def environment(self, model: str) -> dict[str, str]:
+        """Nothing of the real user: no key, no proxy, no address but the model's."""
+        return {
+            "PATH": f"{_BIN}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
+            "HOME": str(self.home),
+            "LANG": "C.UTF-8",
+            "TMPDIR": str(self.marks.parent),
+            "ANTHROPIC_BASE_URL": model,
+            "ANTHROPIC_API_KEY": "not-a-key",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_TELEMETRY": "1",
+            "DISABLE_ERROR_REPORTING": "1",
+            "DISABLE_AUTOUPDATER": "1",
+        }
+
+    def _entries(self) -> str:
+        """What Hookline prints for the client's own file."""
+        return subprocess.run(
+            ["hookline", "hook", "--print-config", "claude-code"],
+            env=self.environment(""),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            check=True,
+        ).stdout
