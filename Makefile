@@ -11,7 +11,7 @@ COVERED := --cov=hookline.model --cov=hookline.matching --cov=hookline.engine --
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint house format bench soak generate package clean
+.PHONY: help demo test lint house format bench soak clients generate package clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -54,8 +54,11 @@ bench: $(READY)  ## what things cost, as ratios; fails when a goal is missed
 soak: $(READY)  ## the long runs, at full counts; fails when a goal is missed
 	@$(RUN)python -m bench.soak
 
+clients: $(READY)  ## the real Claude Code with Hookline as its hook; installs it with npm, in .clients
+	@$(RUN)python -m tools.clients $(CASES)
+
 package: $(READY)  ## a wheel and an sdist in dist/, each installed in a clean environment and tried out
 	@$(RUN)python -m tools.package
 
 clean:
-	rm -rf $(VENV) dist .pytest_cache .ruff_cache .hypothesis .coverage*
+	rm -rf $(VENV) .clients dist .pytest_cache .ruff_cache .hypothesis .coverage*

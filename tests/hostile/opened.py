@@ -45,7 +45,7 @@ class Opened(Struct, frozen=True):
 
 
 def opened(site: Site, opening: Opening, traces: Path) -> Opened:
-    command = traced([HOOKLINE, *opening.words], traces)
+    command = traced([*(opening.program or (HOOKLINE,)), *opening.words], traces)
     env = {**site.surroundings(), **dict(opening.env)}
     if opening.typed is None:
         status, output = _run(command, site.cwd, env, opening.stdin)
@@ -70,7 +70,7 @@ def _wrong_acts(site: Site, opening: Opening, seen: tuple[Act, ...]) -> Iterator
 def _is_ours(site: Site, opening: Opening, act: Act) -> bool:
     """The command itself, the watchdog's shell, the user's own guard, and what `bench` compares hooks with."""
     guard = str(site.guard)
-    if act.about == HOOKLINE and act.words[1:] == opening.words:
+    if act.words == (*(opening.program or (HOOKLINE,)), *opening.words):
         return True
     if act.words[1:2] == ("-c",):
         return act.words[2] in {guard, ":"} or act.words[3:4] == ("hookline-watchdog",)

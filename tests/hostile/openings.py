@@ -1,10 +1,13 @@
 """Every way to open a repository: the commands, what is typed, and what another agent would send."""
 
 import json
+import shlex
 from collections.abc import Iterator
 
 from msgspec import Struct
 
+from hookline.cli.commands.hook.run import hookline_command
+from hookline.cli.main import COMMANDS
 from tests.hostile.site import Site
 
 #: What a model under the repository's influence would try. Nobody allowed any of it.
@@ -14,6 +17,8 @@ _DANGEROUS = "rm -rf build"
 class Opening(Struct, frozen=True, kw_only=True):
     name: str
     words: tuple[str, ...]
+    #: Started so; as users start it if it is empty.
+    program: tuple[str, ...] = ()
     stdin: str = ""
     #: At a terminal: what is typed, one after the other, each when the command says no more. None: no terminal.
     typed: tuple[str, ...] | None = None
@@ -65,6 +70,13 @@ def _fired() -> Iterator[Opening]:
 def _inside_other_agents(site: Site) -> Iterator[Opening]:
     told = {"session_id": "s-1", "transcript_path": "/t", "cwd": str(site.cwd), "permission_mode": "default"}
     call = {"tool_name": "Bash", "tool_input": {"command": _DANGEROUS}}
+    yield Opening(
+        name="hook as an entry says it",
+        words=("hook", "--dialect", "claude-code", "PreToolUse"),
+        program=tuple(shlex.split(hookline_command({}))),
+        stdin=json.dumps({**told, "hook_event_name": "PreToolUse", **call}),
+        guarded=True,
+    )
     for dialect in ("claude-code", "gen-code", "native", "docker-agent"):
         own = str.lower if dialect == "docker-agent" else str
         for event, more in (("PreToolUse", call), ("SessionStart", {"source": "startup"}),
@@ -135,8 +147,6 @@ def _script(site: Site) -> str:
 
 def _trust() -> Iterator[Opening]:
     """The command that trusts a project, with nobody to say yes."""
-    from hookline.cli.main import COMMANDS
-
     if "trust" in COMMANDS:
         for words in (("trust",), ("trust", "--list"), ("trust", "--diff")):
             yield Opening(name=" ".join(words), words=words)

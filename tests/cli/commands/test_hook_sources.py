@@ -30,6 +30,7 @@ def of(spec: Any, kind: str = "command") -> Hook:
         "python -m hookline hook --dialect claude-code",
         "python -m hookline.app hook --dialect claude-code",
         "/usr/bin/python3.12 -I -m hookline.app hook --dialect claude-code",
+        "/usr/bin/python3.12 -P -m hookline hook --dialect claude-code",
         "python3 /opt/bin/hookline hook",
         "sh -c 'hookline hook --dialect codewhale turn_end'",
         'bash -lc "cd /x && exec hookline hook --dialect claude-code"',

@@ -64,4 +64,5 @@ def hookline_command(env: Mapping[str, str] = os.environ) -> str:
     folders = env.get("PATH", "").split(os.pathsep)
     if any(os.access(os.path.join(folder, "hookline"), os.X_OK) for folder in folders if folder):
         return "hookline"
-    return f"{shlex.quote(sys.executable)} -m hookline"
+    # The agent calls it in the project: without -P its modules would be imported in place of ours.
+    return f"{shlex.quote(sys.executable)} -P -m hookline"

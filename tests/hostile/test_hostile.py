@@ -1,0 +1,61 @@
+"""A few of the hostile repositories, opened by a few commands; `make soak` opens all of them by all."""
+
+import pathlib
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.hostile import traces
+from tests.hostile.control import trusted_run
+from tests.hostile.opened import Wrong, opened
+from tests.hostile.openings import sample
+from tests.hostile.repositories import REPOSITORIES
+from tests.hostile.site import Site
+
+pytestmark = pytest.mark.skipif(traces.problem() is not None, reason=str(traces.problem()))
+
+
+@pytest.mark.parametrize("name", ["native_toml", "environment"])
+def test_nothing_of_a_hostile_repository_runs(name: str, tmp_path: pathlib.Path) -> None:
+    with Site(tmp_path / "site") as site:
+        REPOSITORIES[name](site)
+
+        def wrong(number: int) -> tuple[Wrong, ...]:
+            return opened(site, ways[number], tmp_path / "traces" / str(number)).wrong
+
+        ways = list(sample(site))
+        with ThreadPoolExecutor(2) as pool:
+            seen = dict(zip((way.name for way in ways), pool.map(wrong, range(len(ways))), strict=True))
+        assert seen == dict.fromkeys(seen, ())
+        assert (site.marked(), site.connections) == ([], 0)
+
+
+def test_the_harness_sees_what_hooks_of_a_trusted_repository_do(tmp_path: pathlib.Path) -> None:
+    site, seen = trusted_run(tmp_path)
+    assert {wrong.kind for wrong in seen.wrong} >= {"exec", "connect", "write"}
+    assert "own-SessionStart" in site.marked()
+    assert site.connections == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ('execve("/bin/sh", ["sh", "-c", "touch /x y"], 0x7f /* 3 vars */) = 0', ("exec", "/bin/sh")),
+        ('execve("/no", ["no"], 0x7f /* 3 vars */) = -1 ENOENT (No such file or directory)', ("exec", "/no")),
+        (
+            'connect(3<socket:[1]>, {sa_family=AF_INET, sin_port=htons(80)}, 16) = -1 EINPROGRESS (Now in progress)',
+            ("connect", "sa_family=AF_INET, sin_port=htons(80)"),
+        ),
+        ('openat(AT_FDCWD</a>, "b c", O_WRONLY|O_CREAT|O_CLOEXEC, 0666) = 3</real/b c>', ("write", "/real/b c")),
+        (r'openat(AT_FDCWD</a>, "\303\244", O_RDWR) = 3</a/\303\244>', ("write", "/a/ä")),
+        ('mkdirat(AT_FDCWD</nowhere>, "d", 0777) = 0', ("write", "/nowhere/d")),
+        ('rename("/nowhere/a", "/nowhere/b") = 0', ("write", "/nowhere/a")),
+        ('openat(AT_FDCWD</a>, "O_WRONLY", O_RDONLY) = 3</a/O_WRONLY>', None),
+        ('openat(AT_FDCWD</a>, "b", O_WRONLY|O_CREAT, 0666) = -1 EACCES (Permission denied)', None),
+        ('sendto(3<socket:[1]>, "x", 1, 0, NULL, 0) = 1', None),
+        ("+++ exited with 0 +++", None),
+    ],
+)  # fmt: skip
+def test_what_a_line_of_a_trace_says(line: str, expected: tuple[str, str] | None) -> None:
+    found = next(iter(traces.acts_of(line)), None)
+    assert (None if found is None else (found.what, found.about)) == expected
