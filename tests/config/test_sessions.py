@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from hookline import Engine
 from hookline.config.sessions import Guard, SessionRecord, Sessions, guards_of
+from hookline.config.trust.trust import Trust
 
 RECORD = SessionRecord(
     dialect="claude-code",
@@ -196,15 +197,17 @@ IDENTITIES = """
 import sys
 from hookline import Engine
 from hookline.config.sessions import guards_of
+from hookline.config.trust.trust import Trust
 for file in sys.argv[1:]:
-    print(*guards_of(Engine().loader.files([file]).hooks))
+    print(*guards_of(Engine().loader.files([file]).hooks, Trust("/", {})))
 """
 
 
 def test_a_guard_is_the_same_in_every_process() -> None:
     """Of every dialect: an identity that has an address or the order of a set in it would be missed at once."""
     files = [str(file) for file in EXAMPLES.glob("*/**/*") if file.suffix in (".json", ".toml", ".yaml")]
-    here = [identity for file in files for identity in guards_of(Engine().loader.files([file]).hooks)]
+    trust = Trust("/", {})
+    here = [identity for file in files for identity in guards_of(Engine().loader.files([file]).hooks, trust)]
     ran = subprocess.run(
         [sys.executable, "-c", IDENTITIES, *files],
         env={**os.environ, "PYTHONHASHSEED": "1"},

@@ -5,17 +5,23 @@ or that someone else could have written, is not used, and the call counts as the
 """
 
 import os
+import re
 import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
 
 from hookline.model.events import May
 from hookline.model.hook import Hook
+from hookline.model.scene import Scene
+
+if TYPE_CHECKING:
+    from hookline.config.trust.trust import Trust
 
 #: Below the home directory. Not by XDG_STATE_HOME, which a project's settings could set.
 FOLDER = (".local", "state", "hookline", "sessions")
@@ -26,6 +32,10 @@ _DAY = 86_400
 _KEPT_SECONDS = 30 * _DAY
 #: The file whose time says when old files were last looked for.
 _SWEPT = "swept"
+#: What follows a redirection, or `tee`.
+_WRITTEN = re.compile(r"""(?:>|\btee\b(?:\s+-\S+)*)\s*["']?([^\s"';&|<>()]+)""")
+#: How names of files end that programs write as they run.
+_RECORDS = (".log", ".jsonl", ".out", ".err", ".pid", ".tmp", ".cache", ".db", ".sqlite", ".sqlite3")
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 
@@ -148,21 +158,28 @@ class Sessions:
         self.problems.append(f"{file} is not used: {why}; the session counts as new")
 
 
-def guards_of(hooks: Sequence[Hook]) -> dict[str, Guard]:
-    """The hooks that can stop an action, by identity. Not those that are broken: they are not meant to stay so."""
+def guards_of(hooks: Sequence[Hook], trust: "Trust") -> dict[str, Guard]:
+    """The hooks that can stop an action, by identity.
+
+    Not those that may not run, which stop nothing; nor those that are broken, which are not meant to stay so.
+    """
     return {
-        guard_identity(hook): Guard(hook.event.name, _label(hook))
+        guard_identity(hook, trust.item(hook).files): Guard(hook.event.name, _label(hook))
         for hook in hooks
         if hook.event.guard
         and hook.policy.may & May.BLOCK
         and hook.mode == "enforce"
         and hook.waiting == "wait"
         and hook.broken is None
+        and (trust.standing(hook).runs or trust.admit(hook, Scene()).admitted)
     }
 
 
-def guard_identity(hook: Hook) -> str:
-    """Two guards are the same if they stop the same, in the same way; where they are configured does not matter."""
+def guard_identity(hook: Hook, files: Mapping[str, str]) -> str:
+    """Two guards are the same if they stop the same, in the same way; where they are configured does not matter.
+
+    `files` are those that its command names, with their digests.
+    """
     on_failure = hook.on_failure if isinstance(hook.on_failure, str | None) else dict(hook.on_failure)
     facts = (
         hook.dialect,
@@ -176,15 +193,26 @@ def guard_identity(hook: Hook) -> str:
         hook.once,
         on_failure,
         hook.required,
+        _read_only(hook, files),
     )
     return sha256(msgspec.json.encode(facts, order="deterministic", enc_hook=_kind)).hexdigest()
 
 
-def missing_guards(record: SessionRecord, present: Mapping[str, Guard], event: str) -> tuple[Guard, ...]:
-    """Guards of this event that the session had, and that are gone or changed."""
-    return tuple(
-        guard for identity, guard in record.guards.items() if guard.event == event and identity not in present
-    )
+def _read_only(hook: Hook, files: Mapping[str, str]) -> dict[str, str]:
+    """The files without those that the command itself writes: they change with every run."""
+    if not files:
+        return {}
+    written = {os.path.basename(match[1]) for match in _WRITTEN.finditer(getattr(hook.spec, "command", ""))}
+    return {
+        path: digest
+        for path, digest in files.items()
+        if not path.endswith(_RECORDS) and os.path.basename(path) not in written
+    }
+
+
+def missing_guards(record: SessionRecord, present: Mapping[str, Guard]) -> tuple[Guard, ...]:
+    """Guards that the session had, and that are gone or changed."""
+    return tuple(guard for identity, guard in record.guards.items() if identity not in present)
 
 
 class _UnusableError(Exception):

@@ -1,6 +1,7 @@
 """A guard that was in force when the session began and is gone now: the user is asked, or the call is denied."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from hookline import Engine
 from hookline.config.project import project_root
 from hookline.config.sessions import Sessions, guards_of
+from hookline.config.trust.trust import Trust
 from tests.cli.commands.agent_calls import DENIES, Caller, decision, reason
 
 GUARD_FILE = ".hookline/hooks.toml"
@@ -127,7 +129,8 @@ def test_the_user_confirms_the_guards_that_are_there_now(caller: Caller) -> None
     caller.call(caller.project)
     file.write_text(DENIES)
     assert decision(caller.call(caller.project, tool_name="Read")) == "ask"
-    present = guards_of(Engine().loader.directory(str(caller.project)).hooks)
+    engine = Engine()
+    present = guards_of(engine.load(str(caller.project)).hooks, Trust(str(caller.project), os.environ))
     sessions = Sessions(str(caller.home))
     assert sessions.confirm(project_root(str(caller.elsewhere)), present) == 0
     assert decision(caller.call(caller.project, tool_name="Read")) == "ask"
@@ -173,3 +176,31 @@ def test_arguments_that_were_cut_off_do_not_pass_where_a_guard_is_missed(caller:
     assert code(DEEPSEEK_TOOL_ARGS="{}") == 0
     file.unlink()
     assert code() == 2
+
+
+SCRIPT = """
+[[hooks.PreToolUse]]
+matcher = "Write"
+[[hooks.PreToolUse.hooks]]
+name = "judge"
+command = "sh tools/judge.sh --rules rules.txt --log seen.log >> said.txt"
+"""
+
+
+def test_a_guard_is_also_what_its_script_says(caller: Caller) -> None:
+    caller.write(GUARD_FILE, SCRIPT)
+    script = caller.write("tools/judge.sh", "exit 2\n")
+    rules = caller.write("rules.txt", "no\n")
+    assert decision(caller.call(caller.project)) is None
+    # What it writes itself is no part of it.
+    caller.write("seen.log", "one\n")
+    caller.write("said.txt", "one\n")
+    assert decision(caller.call(caller.project)) is None
+    script.write_text("exit 0\n")
+    assert reason(caller.call(caller.project)).startswith(
+        "a guard of this session is gone or was changed: judge"
+    )
+    script.write_text("exit 2\n")
+    assert decision(caller.call(caller.project)) is None
+    rules.write_text("yes\n")
+    assert decision(caller.call(caller.project)) == "ask"

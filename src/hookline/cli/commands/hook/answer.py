@@ -21,14 +21,18 @@ from hookline.cli.output import note
 from hookline.config.engine import Engine
 from hookline.config.load import Loaded
 from hookline.config.trust.trust import Options as TrustOptions
+from hookline.config.trust.trust import Trust
 from hookline.dialects.dialect import Dialect, DialectEvent
 from hookline.dialects.registry import OWN_FORMAT
+from hookline.engine.run_hook import Admission, Admit
 from hookline.engine.session import Session
 from hookline.model.errors import ConfigError, HooklineError
 from hookline.model.events import EventSpec, May, field_of
-from hookline.model.outcome import GO_ON, Outcome, Vote
+from hookline.model.hook import Hook
+from hookline.model.outcome import GO_ON, Message, Outcome, Vote
 from hookline.model.run import Run
 from hookline.model.safe_text import one_line, printable
+from hookline.model.scene import Scene
 from hookline.model.wire import HookReply, Parsed
 
 if TYPE_CHECKING:
@@ -43,7 +47,7 @@ RUN_NAME, RUN_TYPE = "hookline hook", "answer"
 #: How deep hooks may nest that start agents which call Hookline; beyond it, something calls itself.
 DEEPEST = 4
 DEPTH = "HOOKLINE_HOOK_DEPTH"
-_REMOVAL = "removal of keys"
+_REMOVAL, _MESSAGES = "removal of keys", "messages"
 
 
 def serve(dialect: str | None, words: Sequence[str], files: Sequence[str] | None) -> int:
@@ -166,6 +170,10 @@ class AgentCall:
         self._dialect: Dialect | None = None
         self._event: DialectEvent | None = None
         self._session: Session | None = None
+        self._admit: Admit = engine.admit
+        #: What is to be said about guards that concern the call and may not run.
+        self._untrusted: list[str] = []
+        self._unheard: tuple[str, ...] = ()
 
     async def answer(self, raw: bytes | CallError) -> HookReply:
         """The answer to a payload, or to the reason why there is none. Raises nothing but cancellation."""
@@ -195,12 +203,15 @@ class AgentCall:
             raise
         found = self._find(dialect, parsed)
         session = self._start_session(parsed, event, found.place)
-        self._remark(found)
+        found.memory.keep()
         if session.has(parsed.event):
             self.outcome = await session.dispatch(parsed.event, parsed.payload)
-        self.outcome += found.memory.objection(event.policy)
+        self.outcome += found.memory.objection(event.policy) + self._about_untrusted(found.memory, event)
+        self._remark(found)
         answer = dialect.wire.answer(event.name, self.outcome)
         answer = _without_false_losses(answer, self.outcome, parsed.payload)
+        if _MESSAGES in answer.lost:
+            self.remarks += self._unheard
         if answer.lost:
             self._record(
                 dropped=answer.lost, why=f"{dialect.name} has no way to express this at {event.name}"
@@ -220,12 +231,31 @@ class AgentCall:
         place = place or Place(cwd, cwd, cwd, in_project=False)
         loaded = hooks_for(self.engine, place.directory, self._name, self._files)
         self.engine.swap(loaded.hooks)
-        memory.add(place, loaded.hooks)
-        return _Found(place, loaded, memory)
+        # Files that the entry names count as trusted.
+        trust = self.engine.trust or Trust(place.directory, self._env, TrustOptions(vouched=True))
+        self._admit, self.engine.admit = self.engine.admit, self._admitted
+        memory.add(place, loaded.hooks, trust)
+        return _Found(place, loaded, memory, trust)
+
+    def _admitted(self, hook: Hook, scene: Scene) -> Admission:
+        """As the engine admits, but what is said in place of a guard is said for the agent that calls, below."""
+        admission = self._admit(hook, scene)
+        if admission.instead is GO_ON:
+            return admission
+        if hook.waiting == "wait":
+            self._untrusted += [message.text for message in admission.instead.messages]
+        return replace(admission, instead=GO_ON)
+
+    def _about_untrusted(self, memory: CallMemory, event: DialectEvent) -> Outcome:
+        """A question in place of guards that may not run; where the agent cannot ask, a message once a session."""
+        if event.policy.may & May.PERMIT:
+            return Outcome(votes=tuple(Vote("ask", text) for text in self._untrusted))
+        self._unheard = memory.new(self._untrusted)
+        return Outcome(messages=tuple(Message(text) for text in self._unheard))
 
     def _remark(self, found: "_Found") -> None:
-        """Say what is odd about place and session, once in a session where that can be remembered."""
-        remarks = found.memory.new(found.place.remarks)
+        """Say what is odd about place, session and trust, once in a session where that can be remembered."""
+        remarks = found.memory.new((*found.place.remarks, *found.trust.problems))
         found.memory.keep()
         self.remarks = (*remarks, *found.memory.problems)
         for line in self.remarks:
@@ -296,6 +326,7 @@ class _Found(Struct, frozen=True, eq=False):
     place: Place
     loaded: Loaded
     memory: CallMemory
+    trust: Trust
 
 
 def _own_directory() -> str:

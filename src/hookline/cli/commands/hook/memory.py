@@ -1,6 +1,7 @@
 """What one call knows of its session, and adds to it."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -11,6 +12,9 @@ from hookline.model.hook import Hook
 from hookline.model.outcome import GO_ON, Outcome, Vote
 from hookline.model.policy import Policy
 from hookline.model.wire import Parsed
+
+if TYPE_CHECKING:
+    from hookline.config.trust.trust import Trust
 
 #: Where a start of the agent by its user shows: what changed before that, the user has seen.
 _START, _STARTS = "SessionStart", ("startup", "resume")
@@ -33,6 +37,7 @@ class CallMemory:
         # An agent that does not say which session it is has none that could be remembered.
         self._before = self._sessions.recall(record) if session and not anew else None
         self._record = self._before or record
+        self._kept = self._before
         self._event = parsed.event
         self._missing: tuple[str, ...] = ()
 
@@ -45,17 +50,19 @@ class CallMemory:
         """What could not be read or written."""
         return self._sessions.problems
 
-    def add(self, place: Place, hooks: Sequence[Hook]) -> None:
+    def add(self, place: Place, hooks: Sequence[Hook], trust: "Trust") -> None:
         """Compare the guards that are there with those the session had, and remember those that are new."""
-        present, record = guards_of(hooks), self._record
+        present, record = guards_of(hooks, trust), self._record
         directory = place.directory if place.in_project else ""
         if self._before is None or (not record.directory and place.directory == record.root):
             # Also where it began in a directory that has become a project meanwhile.
             record = replace(record, directory=directory, root=place.root)
-        missing = missing_guards(record, present, self._event.name)
-        self._missing = tuple(dict.fromkeys(guard.label for guard in missing))
-        if record.directory == directory:
-            # Guards of another directory that the agent went to are not the session's.
+        missing = missing_guards(record, present)
+        event = self._event.name
+        self._missing = tuple(dict.fromkeys(guard.label for guard in missing if guard.event == event))
+        if record.directory == directory and not missing:
+            # Guards of another directory that the agent went to are not the session's, and a guard that took the
+            # place of another one waits for the user: who undoes the change must not miss it.
             record = replace(record, guards={**record.guards, **present})
         self._record = record
 
@@ -85,8 +92,10 @@ class CallMemory:
         return new
 
     def keep(self) -> None:
-        """Write down what this call added."""
-        if self._record.session and self._record != self._before:
-            self._sessions.keep(self._record)
-            if self._before is None:
-                self._sessions.sweep()
+        """Write down what this call has added so far."""
+        if not self._record.session or self._record == self._kept:
+            return
+        self._sessions.keep(self._record)
+        if self._kept is None:
+            self._sessions.sweep()
+        self._kept = self._record
