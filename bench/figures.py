@@ -12,6 +12,7 @@ from typing import Any
 
 import pluggy
 
+from bench import trust_cost
 from bench.ratios import Timed, many, many_awaited, ratio
 from hookline import Engine, Outcome, deny
 from hookline.events import POST_TOOL_USE, PRE_TOOL_USE, ToolCall
@@ -255,5 +256,7 @@ FIGURES: tuple[tuple[str, Callable[[], Awaitable[float]], float], ...] = (
     ("import hookline, against import asyncio, msgspec", import_hookline, 1.5),
     ("hookline fire less its hook, against import asyncio, msgspec", fire_one_hook, 1.6),
     ("hookline hook, one builtin guard, against import asyncio, msgspec", hook_one_builtin, 1.7),
+    ("trust in 100 hooks, against reading and hashing their scripts", trust_cost.cold, 3),
+    ("trust in 100 hooks once more, against stat of their scripts", trust_cost.warm, 3),
     ("hookline --help, against python -c pass", bare_help, 5),
 )
