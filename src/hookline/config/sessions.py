@@ -33,7 +33,7 @@ _KEPT_SECONDS = 30 * _DAY
 #: The file whose time says when old files were last looked for.
 _SWEPT = "swept"
 #: What follows a redirection, or `tee`.
-_WRITTEN = re.compile(r"""(?:>|\btee\b(?:\s+-\S+)*)\s*["']?([^\s"';&|<>()]+)""")
+_WRITTEN = r"""(?:>|\btee\b(?:\s+-\S+)*)\s*["']?([^\s"';&|<>()]+)"""
 #: How names of files end that programs write as they run.
 _RECORDS = (".log", ".jsonl", ".out", ".err", ".pid", ".tmp", ".cache", ".db", ".sqlite", ".sqlite3")
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
@@ -202,7 +202,10 @@ def _read_only(hook: Hook, files: Mapping[str, str]) -> dict[str, str]:
     """The files without those that the command itself writes: they change with every run."""
     if not files:
         return {}
-    written = {os.path.basename(match[1]) for match in _WRITTEN.finditer(getattr(hook.spec, "command", ""))}
+    # Compiled here: few calls come this far, and importing has to stay cheap.
+    written = {
+        os.path.basename(match[1]) for match in re.finditer(_WRITTEN, getattr(hook.spec, "command", ""))
+    }
     return {
         path: digest
         for path, digest in files.items()
