@@ -167,6 +167,10 @@ def test_old_sessions_are_removed_once_a_day(tmp_path: Path) -> None:
     long_ago = time.time() - 40 * 86_400
     for file in folder.iterdir():
         os.utime(file, (long_ago, long_ago) if b'"new"' not in file.read_bytes() else None)
+    # What cannot be removed does not keep the rest.
+    for name in ("0", "x", "~"):
+        (folder / name).mkdir()
+        os.utime(folder / name, (long_ago, long_ago))
     # A session that is asked for is alive, however old its file is.
     assert sessions.recall(replace(ids(RECORD), session="alive")) is not None
     sessions.sweep()

@@ -127,9 +127,10 @@ class Sessions:
                 return
             _replace(swept, b"")
             with os.scandir(self.folder) as entries:
-                for entry in entries:
-                    if now - entry.stat(follow_symlinks=False).st_mtime > _KEPT_SECONDS:
-                        os.unlink(entry.path)
+                old = [each.path for each in entries if now - _changed(each.path) > _KEPT_SECONDS]
+            for file in old:
+                with suppress(OSError):
+                    os.unlink(file)
 
     def _all(self) -> Iterator[SessionRecord]:
         try:
