@@ -189,6 +189,14 @@ def test_a_session_may_go_on_in_another_project_if_agent_and_directory_say_so(ca
     assert caller.remarks == ()
 
 
+def test_a_variable_that_contains_everything_takes_no_guard_away_unseen(caller: Caller) -> None:
+    caller.write(GUARD_FILE, DENIES)
+    assert decision(caller.call(caller.project)) == "deny"
+    for lie in ("/", str(caller.home), str(repository(caller.project / "nested"))):
+        there = caller.project / "nested" if lie.endswith("nested") else caller.project
+        assert decision(caller.call(there, env={"CLAUDE_PROJECT_DIR": lie})) == "ask"
+
+
 def test_a_link_to_the_project_that_is_turned_elsewhere_does_not_take_it_along(caller: Caller) -> None:
     caller.write(GUARD_FILE, DENIES)
     link = caller.home / "link"
