@@ -8,7 +8,7 @@ from hookline.checks.context import CheckContext, entries
 from hookline.config.load import Loaded
 from hookline.dialects.dialect import USUAL_TOOLS, Dialect
 from hookline.dialects.report import about
-from hookline.matching.conditions import AllOf, ToolName
+from hookline.matching.conditions import AllOf, Always, AnyOf, ToolName
 from hookline.matching.matchers import NameList, OneName
 from hookline.model.diagnostics import Diagnostic, Where
 from hookline.model.hook import Condition, Hook, Matcher
@@ -44,11 +44,18 @@ def rule_tools(condition: Condition | None) -> Iterator[str]:
     if isinstance(condition, AllOf):
         for each in condition.conditions:
             yield from rule_tools(each)
+    elif isinstance(condition, AnyOf):
+        # Only what each of them requires.
+        required = {tuple(rule_tools(each)) for each in condition.conditions}
+        if len(required) == 1:
+            yield from required.pop()
     elif isinstance(condition, ToolName):
         if "*" not in condition.name:
             yield condition.name
-    elif (found := _RULE.fullmatch(condition.text.strip())) and not found[1].startswith("mcp__"):
-        yield found[1]
+    elif not isinstance(condition, Always):
+        found = _RULE.fullmatch(condition.text.strip())
+        if found and not found[1].startswith("mcp__"):
+            yield found[1]
 
 
 def _foreign_names(hook: Hook, dialect: Dialect) -> Iterator[Diagnostic]:

@@ -201,6 +201,7 @@ SHAPES: Mapping[str, Callable[[Any], bool]] = MappingProxyType(
         "a list of texts": lambda value: _is_list(value, _is_text),
         "a list of objects": lambda value: _is_list(value, _is_object),
         "an object of texts": lambda value: _is_object(value) and all(map(_is_text, value.values())),
+        "text or a list of texts": lambda value: _is_text(value) or _is_list(value, _is_text),
         "text or an object": lambda value: _is_text(value) or _is_object(value),
     }
 )

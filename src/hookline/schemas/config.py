@@ -27,6 +27,7 @@ _SHAPES: Mapping[str, Schema] = {
     "a number": {"type": "number"},
     "a whole number": {"type": "integer"},
     "text": _TEXT,
+    "text or a list of texts": {"anyOf": [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1}]},
     "an object": {"type": "object"},
     "a list of texts": {"type": "array", "items": _TEXT},
     "an object of texts": {"type": "object", "additionalProperties": _TEXT},
@@ -60,7 +61,8 @@ _CLOSER: Mapping[str, Schema] = {
 ENTRY_WORDS: Mapping[str, str] = {
     "type": "How the hook is run.",
     "name": "What the hook is called in runs, diagnostics and messages.",
-    "if": "A tool pattern such as `Bash(git *)`; the hook runs only for calls that fit. Only where a tool is known.",
+    "if": "A tool pattern such as `Bash(git *)`, or a list of them; the hook runs only for calls that fit one. "
+    "Only where a tool is known.",
     "condition": "A condition tree; the hook runs only when it holds.",
     "timeout": "Seconds the hook may take; fractions are fine.",
     "statusMessage": "What is shown while the hook runs.",

@@ -109,8 +109,9 @@ _USUAL_TOOLS = (
 
 #: Read for every type.
 COMMON: Mapping[str, str] = {
-    "type": "anything", "name": "text", "if": "text", "condition": "an object", "timeout": "a number",
-    "statusMessage": "text", "once": "true or false", "async": "true or false", "asyncRewake": "true or false",
+    "type": "anything", "name": "text", "if": "text or a list of texts", "condition": "an object",
+    "timeout": "a number", "statusMessage": "text", "once": "true or false", "async": "true or false",
+    "asyncRewake": "true or false",
     "on_failure": "text or an object", "onFailure": "text or an object", "mode": "text",
     "rewrites": "true or false", "required": "true or false",
 }  # fmt: skip
@@ -214,6 +215,24 @@ class EntryReader(family.EntryReader):
 
     def condition(self) -> Condition | None:
         return joined(super().condition(), self._table())
+
+    def rule(self, text: Any) -> Condition | None:
+        """Of a list one rule is enough."""
+        if isinstance(text, str):
+            return super().rule(text)
+        rules: list[Condition] = []
+        for index, each in enumerate(cast("list[str]", text)):
+            try:
+                rule = super().rule(each)
+            except PatternError as error:
+                self.say("error", "bad-pattern", f"if: {error}", "if", index)
+            else:
+                rules += [rule] if rule is not None else []
+        if not text:
+            self.say(
+                "error", "never-runs", "if is an empty list, so this hook never runs", "if", fix="remove if"
+            )
+        return rules[0] if len(rules) == 1 else AnyOf(tuple(rules))
 
     def _table(self) -> Condition | None:
         table = self.fields.get("condition")
