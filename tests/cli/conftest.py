@@ -7,6 +7,6 @@ from tests.cli.run_cli import Place, place
 
 @pytest.fixture
 def where() -> Iterator[Place]:
-    """An empty home with an empty project; its path is equally long every time."""
+    """A home whose user trusts the project in it, which is empty; its path is equally long every time."""
     with place() as made:
         yield made

@@ -9,18 +9,20 @@ import pytest
 from hookline.cli.commands.doctor.report import DoctorDocument, ProblemDocument, as_document
 from hookline.cli.commands.doctor.run import examine
 from hookline.cli.main import build_parser
+from tests.vouching import vouch_for
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 class DoctorCase:
-    """A home and a project, and what the doctor says of them."""
+    """A home and a project that its user trusts, and what the doctor says of them."""
 
     def __init__(self, top: Path, monkeypatch: pytest.MonkeyPatch, path: str = PATH) -> None:
         self.home = top / "home"
         self.project = top / "project"
         self.home.mkdir(parents=True, exist_ok=True)
         self.project.mkdir(parents=True, exist_ok=True)
+        vouch_for(self.home, self.project)
         monkeypatch.setenv("HOME", str(self.home))
         monkeypatch.setenv("PATH", path)
         for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR", "REASONIX_HOME"):

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from hookline.cli.main import run
 from tests.cli.run_cli import Place, Ran
+from tests.vouching import vouch_for
 
 _OTHERS = ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR", "REASONIX_HOME", "HOOKLINE_TRACE")
 
@@ -31,6 +32,7 @@ def in_process(
 ) -> InProcess:
     place = Place(tmp_path / "home", tmp_path / "home" / "project")
     place.project.mkdir(parents=True)
+    vouch_for(place.home, place.project)
     for name in _OTHERS:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(place.home))

@@ -12,6 +12,7 @@ import pytest
 from msgspec import Struct
 
 from hookline.cli.main import run
+from tests.vouching import vouch_for
 from tests.warm_process import run_warm
 
 #: Directory of the interpreter that has hookline installed, so that hooks and pages can say `hookline`.
@@ -74,11 +75,12 @@ def run_cli(
 
 @contextmanager
 def place() -> Generator[Place]:
-    """An empty home with an empty project, for texts that go into golden files."""
+    """A home whose user trusts the project in it, which is empty, for texts that go into golden files."""
     top = Path(tempfile.mkdtemp(prefix="hl-", dir=os.path.realpath("/tmp")))
     try:
         made = Place(top / "home", top / "home" / "project")
         made.project.mkdir(parents=True)
+        vouch_for(made.home, made.project)
         yield made
     finally:
         shutil.rmtree(top, ignore_errors=True)

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from hookline import load
-from hookline.config.load import Loader
+from hookline import Engine, load
+from hookline.config.load import Loaded, Loader
+from hookline.config.trust.trust import Options
 from hookline.dialects.registry import home_dialect, standard_dialects
 from hookline.events import PRE_TOOL_USE, ToolCall
 from hookline.extending import standard_handlers
 from hookline.model.errors import UnknownDialectError
+from tests.vouching import vouch_for, vouch_for_nothing
 
 CLAUDE = {
     "hooks": {
@@ -22,6 +24,12 @@ CLAUDE = {
 NATIVE = '[[hooks.PreToolUse]]\nhooks = [{ command = "true", name = "native" }]\n'
 WHALE = '[[hooks]]\nevent = "tool_call_before"\ncommand = "true"\nname = "whale"\n'
 REASONIX = {"hooks": {"PreToolUse": [{"match": "*", "command": "true"}]}}
+
+
+def everything(directory: Path) -> Loaded:
+    """What the commands find there: every dialect, under the user's trust."""
+    engine = Engine()
+    return engine.loader.directory(str(directory), trust=engine.trust_in(str(directory), Options()))
 
 
 def loader(env: Mapping[str, str] = {}) -> Loader:
@@ -35,6 +43,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "home").mkdir()
     project = tmp_path / "project"
     (project / ".git").mkdir(parents=True)
+    vouch_for(tmp_path / "home", project)
     for file, text in {
         ".claude/settings.json": json.dumps(CLAUDE),
         ".hookline/hooks.toml": NATIVE,
@@ -69,30 +78,47 @@ def test_every_agents_hooks_are_found_and_run_as_lanes_in_registry_order(project
     assert ran[0] == ("claude-code", "blocked")
 
 
-def test_without_a_choice_all_of_them_are_looked_for(project: Path) -> None:
+def test_without_a_choice_commands_look_for_all_of_them_and_hosts_for_native_files(project: Path) -> None:
+    assert [hook.dialect for hook in everything(project).hooks] == [
+        "claude-code",
+        "codewhale",
+        "reasonix",
+        "native",
+    ]
     installed = load(project)
-    dialects = [hook.dialect for hook in installed.engine.hooks]
-    assert dialects == ["claude-code", "codewhale", "reasonix", "native"]
+    assert [hook.dialect for hook in installed.engine.hooks] == ["native"]
+    assert {found.dialect for found in installed.found} == {"native"}
 
 
 def test_a_file_two_agents_read_runs_once_and_that_is_said(project: Path) -> None:
     (project / ".gen").mkdir()
     own = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}
     (project / ".gen" / "settings.json").write_text(json.dumps(own))
-    installed = load(project)
-    hooks = [(hook.dialect, hook.event.name) for hook in installed.engine.hooks]
+    found = everything(project)
+    hooks = [(hook.dialect, hook.event.name) for hook in found.hooks]
     assert hooks[:2] == [("claude-code", "PreToolUse"), ("gen-code", "Stop")]
-    (said,) = [one for one in installed.diagnostics if one.code == "read-already"]
+    (said,) = [one for one in found.diagnostics if one.code == "read-already"]
     assert said.severity == "info"
     assert str(said.where).endswith(".claude/settings.json")
     alone = load(project, dialects=["gen-code"]).engine.hooks
     assert [hook.event.name for hook in alone] == ["PreToolUse", "Stop"]
 
 
-def test_what_the_own_agent_would_want_trusted_is_kept_as_a_fact(project: Path) -> None:
-    trust = {(found.dialect, found.scope): found.needs_trust for found in load(project).found}
-    assert trust["claude-code", "project"] is True
-    assert trust["native", "project"] is False
+def test_every_dialects_project_files_need_trust_and_the_users_own_do_not(
+    project: Path, tmp_path: Path
+) -> None:
+    own = tmp_path / "home/.config/hookline/hooks.toml"
+    own.write_text(NATIVE)
+    assert {found.needs_trust for found in everything(project).found} == {False}
+    vouch_for_nothing(tmp_path / "home")
+    needs = {(found.dialect, found.scope): found.needs_trust for found in everything(project).found}
+    assert needs == {
+        ("claude-code", "project"): True,
+        ("codewhale", "project"): True,
+        ("reasonix", "project"): True,
+        ("native", "user"): False,
+        ("native", "project"): True,
+    }
 
 
 @pytest.mark.parametrize(
@@ -154,9 +180,9 @@ def test_an_agent_whose_home_is_elsewhere_is_found_by_its_variable(
         folder.mkdir()
         (folder / "settings.json").write_text(json.dumps(config))
         monkeypatch.setenv(variable, str(folder))
-        assert [hook.dialect for hook in load(bare).engine.hooks] == [dialect]
+        assert [hook.dialect for hook in everything(bare).hooks] == [dialect]
         monkeypatch.delenv(variable)
-    assert load(bare).engine.hooks == ()
+    assert everything(bare).hooks == ()
 
 
 def test_every_managed_place_is_known_to_the_registry() -> None:
@@ -180,7 +206,7 @@ def test_a_healthy_file_of_one_agent_gets_no_complaints_from_another(project: Pa
     }
     (project / ".claude" / "settings.json").write_text(json.dumps(config))
     (project / ".gen").mkdir()
-    assert [one for one in load(project).diagnostics if one.severity != "info"] == []
+    assert [one for one in everything(project).diagnostics if one.severity != "info"] == []
 
 
 def test_a_home_that_is_the_project_has_each_file_once(

@@ -20,7 +20,7 @@ from hookline.events import (
     Notice,
     ToolCall,
 )
-from hookline.extending import Admission, Broke, Call, Decoded, Exited, Hook, RawResult, Returned
+from hookline.extending import Admission, Broke, Call, Decoded, Exited, Hook, RawResult, Returned, Scene
 from hookline.model.policy import CAUSES, FAIL_CLOSED, FAIL_OPEN, Cause, Reaction
 from tests.engine.scripted_hooks import HANGS, ScriptedHost, scripted
 
@@ -159,7 +159,7 @@ def test_a_kind_nobody_handles_is_not_started() -> None:
     assert host.runs[1].detail == "there is no handler for type 'telepathy'"
 
 
-def refuse(hook: Hook) -> Admission:
+def refuse(hook: Hook, _scene: Scene) -> Admission:
     return Admission(False, "changed since it was trusted") if hook.name == "guard" else ADMITTED
 
 
@@ -174,7 +174,7 @@ def test_an_untrusted_hook_never_decides() -> None:
 def test_a_required_hook_that_may_not_run_closes_the_way(options: dict[str, Any]) -> None:
     host = ScriptedHost([native(PRE_TOOL_USE, Returned(), **options)], admit=refuse)
     outcome = host.fire(PRE_TOOL_USE, LS)
-    assert outcome.reason == "required hook guard may not run: changed since it was trusted"
+    assert outcome.reason == "the required hook guard may not run: changed since it was trusted"
     assert host.runs[0].status == "untrusted"
 
 

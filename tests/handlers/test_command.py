@@ -40,12 +40,12 @@ class UnwritableWire(PlainWire):
 
 
 def command_call(
-    spec: CommandSpec, *, script: bytes | None = None, scene: Scene | None = None, **hook: Any
+    spec: CommandSpec, *, files: Mapping[str, bytes] = {}, scene: Scene | None = None, **hook: Any
 ) -> Call:
     call = call_with(spec, kind="command", scene=scene)
     if hook:
         call.hook = msgspec.structs.replace(call.hook, **hook)
-    call.script = script
+    call.files = files
     return call
 
 
@@ -183,26 +183,46 @@ def test_a_host_can_bring_its_own_rules_for_the_environment() -> None:
 
 def test_given_bytes_run_in_place_of_the_file_that_was_swapped(tmp_path: Path) -> None:
     script = tmp_path / "guard.sh"
-    checked = b'#!/bin/sh\necho "checked $1"\n'
+    checked = {str(script): b'#!/bin/sh\necho "checked $1"\n'}
     script.write_bytes(b"#!/bin/sh\necho swapped\n")
     script.chmod(0o755)
-    call = command_call(CommandSpec(str(script), args=("one",)), script=checked)
-    assert output(call) == "checked one\n"
+    assert output(command_call(CommandSpec(str(script), args=("one",)), files=checked)) == "checked one\n"
+    for line in (
+        f"{script} one",
+        f"cat >/dev/null; {script} one",
+        f'sh "{script}" one',
+        f"sh <{script} -s one",
+    ):
+        assert output(command_call(CommandSpec(line), files=checked)) == "checked one\n", line
     assert (
-        output(command_call(CommandSpec(str(script)), script=b"cat >/dev/null; echo in a shell"))
-        == "in a shell\n"
+        output(command_call(CommandSpec("sh", args=(str(script), "one")), files=checked)) == "checked one\n"
     )
+    assert (
+        output(command_call(CommandSpec("env", args=(f"X={script}", "sh", "-c", ". $X")), files=checked))
+        == "checked \n"
+    )
+
+
+def test_every_file_has_its_own_bytes_and_only_whole_names_are_replaced(tmp_path: Path) -> None:
+    (tmp_path / "a.sh.old").write_text("on disk\n")
+    files = {"a.sh": b"first\n", '"$DIR"/b.sh': b"second\n"}
+    spec = CommandSpec("cat 'a.sh' \"$DIR\"/b.sh a.sh.old a.sh", env={"DIR": "/nowhere"})
+    call = command_call(spec, files=files, scene=Scene(cwd=str(tmp_path)))
+    assert output(call) == "first\nsecond\non disk\nfirst\n"
 
 
 def test_given_bytes_can_be_changed_by_nobody() -> None:
     script = b"#!/bin/sh\n(echo 'echo bad' > $0) 2>/dev/null || echo sealed\n"
-    assert output(command_call(CommandSpec("x", args=()), script=script)) == "sealed\n"
+    assert output(command_call(CommandSpec("x", args=()), files={"x": script})) == "sealed\n"
+    assert output(command_call(CommandSpec("x"), files={"x": script})) == "sealed\n"
 
 
 def test_given_bytes_that_are_no_program_say_why() -> None:
-    assert "no #! line" in why(command_call(CommandSpec("x", args=()), script=b"echo hi"))
-    assert "interpreter '/no/such'" in why(command_call(CommandSpec("x", args=()), script=b"#!/no/such\n"))
-    assert "PowerShell" in why(command_call(CommandSpec("x", shell="powershell"), script=b"x"))
+    assert "no #! line" in why(command_call(CommandSpec("x", args=()), files={"x": b"echo hi"}))
+    assert "interpreter '/no/such'" in why(
+        command_call(CommandSpec("x", args=()), files={"x": b"#!/no/such\n"})
+    )
+    assert "PowerShell" in why(command_call(CommandSpec("x", shell="powershell"), files={"x": b"x"}))
 
 
 def test_given_bytes_leave_no_descriptor_behind() -> None:
@@ -210,8 +230,9 @@ def test_given_bytes_leave_no_descriptor_behind() -> None:
         handler = CommandHandler(Processes(), BASE)
         before = 0
         for _ in range(5):
-            await handler.run(command_call(CommandSpec("x", args=()), script=b"#!/bin/sh\nexit 0\n"))
-            await handler.run(command_call(CommandSpec("x", args=()), script=b"no program"))
+            for program in (b"#!/bin/sh\nexit 0\n", b"no program"):
+                files = {"x": program, "y": b"more"}
+                await handler.run(command_call(CommandSpec("x", args=("y",)), files=files))
             before = before or len(os.listdir("/proc/self/fd"))
         assert len(os.listdir("/proc/self/fd")) <= before
         await handler.close()

@@ -238,7 +238,8 @@ def _refused(prepared: PreparedHook, raw: Refused) -> Judgement:
     """An untrusted hook never decides; only one that is required blocks when it may not run."""
     hook, outcome = prepared.hook, raw.instead
     if hook.required or hook.scope == "managed":
-        reason = f"the required hook at {prepared.source or hook.name} may not run: {raw.detail}"
+        which = f"at {prepared.source}" if prepared.source else hook.name
+        reason = f"the required hook {which} may not run: {raw.detail}"
         outcome = Outcome(votes=(Vote("block", reason),))
     judged = PASSED if outcome is GO_ON else judge(prepared, Decoded(outcome), attended=True)
     return Judgement(judged.outcome, "untrusted", raw, judged.dropped, failed_closed=judged.outcome.blocked)

@@ -11,6 +11,7 @@ from tests.cli.in_process import InProcess, in_process
 from tests.cli.run_cli import place, run_cli
 from tests.cli.sample_configs import ALL, CLAUDE, DOCKER, NATIVE, USER
 from tests.schemas.samples import Checker
+from tests.vouching import vouch_for_nothing
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "schemas/cli-explain.schema.json").read_text())
 FORCED = ("PreToolUse", "Bash", "command=cd app && git push --force")
@@ -208,10 +209,14 @@ def test_an_agents_own_event_name_is_explained_for_that_agent(here: InProcess) -
     assert here.call("explain", "turn_start").stdout.startswith("PreModelCall (turn_start, docker-agent)\n")
 
 
-def test_trust_that_an_agent_wants_is_told(here: InProcess) -> None:
+def test_a_hook_that_is_not_trusted_is_not_admitted(here: InProcess) -> None:
     here.write(".claude/settings.json", CLAUDE)
+    trusted = explained(here, *FORCED)["lanes"][0]["hooks"][0]
+    assert (trusted["needs_trust"], trusted["admitted"]) == (False, True)
+    vouch_for_nothing(here.place.home)
     hook = explained(here, *FORCED)["lanes"][0]["hooks"][0]
-    assert (hook["needs_trust"], hook["admitted"]) == (True, True)
+    assert (hook["needs_trust"], hook["admitted"]) == (True, False)
+    assert "run `hookline trust`" in hook["admission_reason"]
 
 
 def test_a_hook_by_flag_and_one_that_is_off_are_there(here: InProcess) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.vouching import vouch_for
 from tests.waiting import wait_until
 from tests.warm_process import run_warm
 
@@ -44,9 +45,9 @@ class Home:
         self.env = {
             "PATH": os.environ["PATH"],
             "HOME": str(folder / "home"),
-            "XDG_CONFIG_HOME": str(folder / "config"),
             "XDG_STATE_HOME": str(self.state),
         }
+        vouch_for(folder / "home", self.project)
 
     def config(self, text: str, name: str = "hooks.toml") -> Path:
         file = self.project / ".hookline" / name

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from hookline.dialects.registry import OWN_FORMAT, standard_dialects
+from tests.vouching import vouch_for
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = {
@@ -55,7 +56,11 @@ def home(tmp_path: Path) -> Path:
 
 def fire(home: Path, *commands: list[str]) -> list[tuple[int, dict[str, Any]]]:
     """The status and the JSON of each `fire`."""
-    env = os.environ | {"HOME": str(home), "XDG_CONFIG_HOME": str(home), "XDG_STATE_HOME": str(home)}
+    env = os.environ | {
+        "HOME": str(home),
+        "XDG_CONFIG_HOME": str(home / ".config"),
+        "XDG_STATE_HOME": str(home),
+    }
     told = json.dumps([["fire", *words, "--json"] for words in commands])
     played = subprocess.run(
         [sys.executable, "-c", PLAYER],
@@ -121,6 +126,7 @@ def test_a_name_that_only_one_agent_has_needs_no_dialect(home: Path) -> None:
     (home / ".codewhale" / "hooks.toml").write_text(
         '[[hooks]]\nevent = "message_submit"\ncommand = "printf \'{\\"text\\": \\"changed\\"}\'"\n'
     )
+    vouch_for(home, home)
     ((status, fired),) = fire(home, ["message_submit", "prompt=hello"])
     assert (status, fired["outcome"]["updated_prompt"]) == (0, "changed")
 

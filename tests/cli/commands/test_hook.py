@@ -13,6 +13,7 @@ import pytest
 from hookline.extending import Run
 from hookline.journal.reader import read_journal
 from tests.cli.run_cli import Ran, clean_env, command_line, run_cli
+from tests.vouching import vouch_for
 
 GUARD = """
 [[hooks.PreToolUse]]
@@ -28,6 +29,7 @@ args = ["no shell here"]
 def project(tmp_path: Path) -> Path:
     folder = tmp_path / "home" / "project"
     folder.mkdir(parents=True)
+    vouch_for(folder.parent, folder)
     return folder
 
 

@@ -15,6 +15,7 @@ from hookline.dialects.registry import standard_dialects
 from hookline.extending import Dialect, Hook
 from tests.cli.golden import check_golden
 from tests.cli.run_cli import clean_env, place, run_cli
+from tests.vouching import vouch_for
 
 NAMES = list(standard_dialects())
 FILES = {
@@ -93,6 +94,7 @@ def test_an_entry_works_in_a_real_shell(name: str, tmp_path: Path) -> None:
     (project / ".hookline" / "hooks.toml").write_text(
         '[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ntype = "builtin"\ncommand = "deny"\nargs = ["not here"]\n'
     )
+    vouch_for(home, project)
     gate = GATES.get(name, "PreToolUse")
     printed = run_cli(["hook", "--print-config", name, gate], project, home)
     assert (printed.status, FILES[name] in printed.stderr or name == "docker-agent") == (0, True)

@@ -171,10 +171,10 @@ def test_seconds_by_event_and_kind(event: str, kind: str, seconds: float) -> Non
 
 def test_where_settings_are() -> None:
     places = CLAUDE.places("/srv/p/", {"HOME": "/home/u"})
-    assert [(place.file, place.scope, place.scope in CLAUDE.trust_scopes) for place in places][-3:] == [
-        ("/home/u/.claude/settings.json", "user", False),
-        ("/srv/p/.claude/settings.json", "project", True),
-        ("/srv/p/.claude/settings.local.json", "local", True),
+    assert [(place.file, place.scope) for place in places][-3:] == [
+        ("/home/u/.claude/settings.json", "user"),
+        ("/srv/p/.claude/settings.json", "project"),
+        ("/srv/p/.claude/settings.local.json", "local"),
     ]
     assert {place.scope for place in places[:-3]} == {"managed"}
     moved = CLAUDE.places("/p", {"HOME": "/h", "CLAUDE_CONFIG_DIR": "/c"})

@@ -222,12 +222,12 @@ def test_no_shape_of_a_file_is_too_odd_to_read(text: str) -> None:
         assert bool(found.diagnostics) == bool(text)
 
 
-def test_the_places_of_hooks_and_which_need_trust() -> None:
+def test_the_places_of_hooks() -> None:
     places = CodeWhale().places("/proj", {"HOME": "/home/u"})
 
-    assert [(one.file, one.scope, one.scope in CodeWhale.trust_scopes) for one in places] == [
-        ("/home/u/.codewhale/config.toml", "user", False),
-        ("/proj/.codewhale/hooks.toml", "project", True),
+    assert [(one.file, one.scope) for one in places] == [
+        ("/home/u/.codewhale/config.toml", "user"),
+        ("/proj/.codewhale/hooks.toml", "project"),
     ]
     assert [one.scope for one in CodeWhale().places("/proj", {})] == ["project"]
 

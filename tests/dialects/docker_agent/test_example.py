@@ -105,4 +105,3 @@ def test_where_its_files_are():
         "/home/me/.config/cagent/config.yaml"
     ]
     assert places[0].file == "/repo/agent.yaml"
-    assert dialect().trust_scopes == frozenset()

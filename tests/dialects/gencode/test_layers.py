@@ -117,7 +117,7 @@ def test_a_list_that_is_none_does_not_replace_one_that_is() -> None:
     assert in_force("Stop", files) == ["user"]
 
 
-def test_there_are_six_places_lowest_first_and_none_asks_for_trust() -> None:
+def test_there_are_six_places_lowest_first() -> None:
     places = dialect().places("/project", {"HOME": "/home/me"})
     assert [(place.file, place.scope) for place in places] == [
         ("/home/me/.claude/settings.json", "user"),
@@ -127,7 +127,6 @@ def test_there_are_six_places_lowest_first_and_none_asks_for_trust() -> None:
         ("/project/.claude/settings.local.json", "local"),
         ("/project/.gen/settings.local.json", "local"),
     ]
-    assert dialect().trust_scopes == frozenset()
     assert len(dialect().places("/project", {})) == 4
 
 

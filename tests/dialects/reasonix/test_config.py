@@ -99,12 +99,9 @@ def test_without_a_project_only_the_users_file_is_looked_for():
     assert [(place.file, place.scope) for place in found] == [(GLOBAL, "user")]
 
 
-def test_the_projects_file_is_looked_for_first_and_needs_trust_there():
+def test_the_projects_file_is_looked_for_first():
     found = dialect().places("/home/me/shop", {"HOME": "/home/me"})
-    assert [(place.file, place.scope, place.scope in dialect().trust_scopes) for place in found] == [
-        (PROJECT, "project", True),
-        (GLOBAL, "user", False),
-    ]
+    assert [(place.file, place.scope) for place in found] == [(PROJECT, "project"), (GLOBAL, "user")]
 
 
 def test_a_home_of_its_own_comes_before_the_usual_one():
@@ -229,12 +226,11 @@ def test_hooks_of_a_project_that_is_not_trusted_do_not_run():
     user = '{"hooks": {"PreToolUse": [{"command": "exit 0"}]}}'
     blocking = '{"hooks": {"PreToolUse": [{"command": "exit 2"}]}}'
     reading = read_hooks(dialect(), [(PROJECT, "project", blocking), (GLOBAL, "user", user)])
-    distrusted = dialect().trust_scopes
     runs: list[Run] = []
 
     async def main() -> bool:
         async with Engine(
-            reading.hooks, admit=lambda hook: Admission(admitted=hook.scope not in distrusted)
+            reading.hooks, admit=lambda hook, _scene: Admission(admitted=hook.scope != "project")
         ) as engine:
             engine.journal.subscribe(runs.append)
             outcome = await engine.session("s").dispatch(reading.hooks[0].event, PAYLOADS["PreToolUse"])
