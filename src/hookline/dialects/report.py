@@ -8,6 +8,7 @@ from hookline.documents.document import Document, misshaped
 from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic, Severity
 from hookline.model.hook import Hook
+from hookline.model.safe_text import bare_url
 
 
 class Report:
@@ -84,10 +85,7 @@ def command_label(command: str) -> str:
 
 def url_label(url: str) -> str:
     """Without what may be secret: user, password, query."""
-    return (
-        shortened(url.rsplit("://", maxsplit=1)[-1].split("?", maxsplit=1)[0].rsplit("@", maxsplit=1)[-1])
-        or "http"
-    )
+    return shortened(bare_url(url).rpartition("://")[2]) or "http"
 
 
 def shortened(text: str) -> str:

@@ -1,5 +1,6 @@
 """Descriptions of what went wrong in code that is not part of Hookline."""
 
+from collections.abc import Callable
 from typing import Final
 
 from hookline.model.raw import Broke
@@ -8,14 +9,17 @@ from hookline.model.wire import Call
 _LONGEST: Final = 500
 
 
-def described(error: BaseException) -> str:
-    """`ValueError: no such user`, on one line, not too long, even when the error's own text raises or is huge."""
+def described(error: BaseException, hide: Callable[[str], str] = str) -> str:
+    """`ValueError: no such user`, on one line, not too long, even when the error's own text raises or is huge.
+
+    `hide` removes secrets, before anything is cut off.
+    """
     try:
         text = str(error)
     except Exception:  # noqa: BLE001 - an error whose text cannot be had is still that error
         text = "its message cannot be read"
     name = type(error).__name__
-    return f"{name}: {shortened(text)}" if text else name
+    return f"{name}: {shortened(hide(text))}" if text else name
 
 
 def shortened(text: str, longest: int = _LONGEST) -> str:

@@ -131,7 +131,7 @@ def secret_values(env: Mapping[str, str]) -> tuple[str, ...]:
     found: set[str] = set()
     for name, value in env.items():
         for secret in _secrets_of(name, value.strip()):
-            found.update(form for form in _forms(secret) if len(form) >= _SHORTEST)
+            found.update(form for form in secret_forms(secret) if len(form) >= _SHORTEST)
     return tuple(sorted(found, key=lambda form: (-len(form), form)))
 
 
@@ -164,7 +164,8 @@ def holds_a_secret(name: str, value: str) -> bool:
     )
 
 
-def _forms(secret: str) -> Iterator[str]:
+def secret_forms(secret: str) -> Iterator[str]:
+    """A secret as it may appear in a text: as it is, escaped, encoded."""
     import json  # noqa: PLC0415 only for an environment that holds secrets
     from urllib.parse import quote, quote_plus  # noqa: PLC0415 the same
 

@@ -56,6 +56,21 @@ def one_line(text: str, width: int) -> str:
     return _cut_to_columns(flat, width)
 
 
+def bare_url(url: str) -> str:
+    """The address as it is written, without what may be secret: user, password, query, fragment."""
+    scheme, separator, rest = url.partition("://")
+    if not separator:
+        scheme, rest = "", url.lstrip("/")
+    address = re.split(r"[?#\\]", rest, maxsplit=1)[0]
+    authority, slash, path = address.partition("/")
+    host = authority.rpartition("@")[2]
+    # A colon before anything but a port belongs to a password that the parts above have cut.
+    known = _pattern(
+        r"(?:\[[0-9A-Fa-f:.]+\]|(?:\$\{\w+\}|[^\s:@\[\]${}])*)(?::(?:\d*|\$\{\w+\}))?"
+    ).fullmatch(host)
+    return f"{scheme}{separator}{host}{slash}{path}" if known else f"{scheme}{separator}..."
+
+
 def head_and_tail(text: str, keep: int) -> str:
     """The first and the last `keep` characters, with a mark that says how much is missing between them."""
     missing = len(text) - 2 * keep

@@ -7,7 +7,7 @@ environment of this process.
 
 import contextlib
 import logging
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from typing import Any
 
@@ -34,6 +34,8 @@ from hookline.agent.mcp.server_process import ServerEndedError, ServerProcess
 from hookline.handlers.failures import shortened
 
 _LONGEST_SHOWN = 120
+#: Of a line that is no message, only the beginning is looked at.
+_CHUNK = 1 << 16
 _MOST_GARBAGE = 4 << 20
 
 Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
@@ -42,8 +44,9 @@ Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObj
 class StrayOutput:
     """What a server printed that is no message: often a greeting, sometimes the reason why it does not work."""
 
-    def __init__(self) -> None:
-        #: Its first line.
+    def __init__(self, hide: Callable[[str], str]) -> None:
+        self._hide = hide
+        #: Its first line, without secrets.
         self.first = ""
         self._bytes = 0
 
@@ -53,7 +56,8 @@ class StrayOutput:
 
     def add(self, line: bytes) -> None:
         """Raises ServerEndedError when it is too much."""
-        self.first = self.first or shortened(line.decode("utf-8", "replace"), _LONGEST_SHOWN)
+        if not self.first:
+            self.first = shortened(self._hide(line[:_CHUNK].decode("utf-8", "replace")), _LONGEST_SHOWN)
         self._bytes += len(line) + 1
         if self._bytes > _MOST_GARBAGE:
             raise ServerEndedError(f"it printed more than {_MOST_GARBAGE >> 20} MB that is no message")

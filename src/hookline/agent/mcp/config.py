@@ -7,15 +7,19 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, cast
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookline.config.files import read_file
 from hookline.dialects.dialect import upward, user_directories
 from hookline.documents.document import Document
+from hookline.journal.redaction import MARK, holds_a_secret, secret_forms
 from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic, Where
+from hookline.model.safe_text import bare_url
 
 Source = Literal["user", "project", "local"]
 Kind = Literal["stdio", "http", "sse"]
@@ -23,6 +27,11 @@ Kind = Literal["stdio", "http", "sse"]
 CALL_SECONDS = 60.0
 START_SECONDS = 30.0
 _LONGEST_WAIT = 24 * 3600.0
+#: A shorter value hides nothing, and would be found in every text.
+_SHORTEST_SECRET = 4
+_DELIMITERS = re.compile(r"[/:?#@&=\[\]]")
+#: An address in a message, up to a blank or a quote.
+_ADDRESS = re.compile(r"\w+://[^\s'\"<>]+")
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}")
 #: The values of `type`.
 _KINDS: Mapping[str, Kind] = {"stdio": "stdio", "http": "http", "streamable-http": "http", "sse": "sse"}
@@ -61,11 +70,23 @@ class ServerSpec(Struct, frozen=True, kw_only=True):
     headers: Mapping[str, str] = {}
     timeout: float = CALL_SECONDS
     startup_timeout: float = START_SECONDS
+    #: How it is reached, for messages: as its entry says it, without user, password and query. Values of variables
+    #: may be secrets, so their names stay.
+    reached: str = ""
+    #: What no message may show, each with what is shown instead.
+    secrets: tuple[tuple[str, str], ...] = ()
 
-    @property
-    def reached(self) -> str:
-        """How it is reached, for messages. Without headers and variables: they may hold secrets."""
-        return " ".join(self.command) if self.kind == "stdio" else self.url.partition("?")[0]
+    def hide(self, text: str) -> str:
+        """What others say about the server, without its secrets, in whatever form they are in it."""
+        forms = {
+            form: instead
+            for value, instead in self.secrets
+            for form in (*secret_forms(value), repr(value)[1:-1], value.replace("'", "\\'"))
+        }
+        for form in sorted(forms, key=len, reverse=True):
+            if len(form) >= _SHORTEST_SECRET:
+                text = text.replace(form, forms[form])
+        return _ADDRESS.sub(lambda found: bare_url(found[0]), text)
 
 
 class ServersFound(Struct, frozen=True):
@@ -182,7 +203,11 @@ class EntryReader:
             headers=filled.texts(entry.headers),
             timeout=self._seconds(entry.timeout, CALL_SECONDS),
             startup_timeout=self._seconds(entry.startup_timeout, START_SECONDS),
+            reached=" ".join((entry.command or "", *entry.args))
+            if kind == "stdio"
+            else bare_url(entry.url or ""),
         )
+        spec = replace(spec, secrets=tuple(_secrets(spec, filled.used).items()))
         if filled.missing:
             names = ", ".join(dict.fromkeys(filled.missing))
             self._wrong(
@@ -239,12 +264,40 @@ def _table(reader: EntryReader, document: Document, table: str) -> Mapping[str, 
     return {str(name): reader.read(str(name), entry, table, str(name)) for name, entry in entries.items()}
 
 
+def _secrets(spec: ServerSpec, used: Mapping[str, str]) -> dict[str, str]:
+    """What may be secret in an entry, and what is shown in its place."""
+    values = [*spec.headers.values(), *_secrets_of_address(spec.url)]
+    # A path is more use to a reader than it is to a thief.
+    values += [text for name, text in spec.env.items() if text[:1] != "/" or holds_a_secret(name, text)]
+    found = dict.fromkeys(values, MARK)
+    for name, value in used.items():
+        # An address that cannot be read is told by a piece of it.
+        pieces = _DELIMITERS.split(value) if spec.url else ()
+        found |= dict.fromkeys((value, *pieces), f"${{{name}}}")
+    return found
+
+
+def _secrets_of_address(url: str) -> Iterator[str]:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        yield url
+        return
+    user = parts.netloc.rpartition("@")[0]
+    for text in (user, *user.split(":", 1), parts.query, parts.fragment):
+        yield text
+        yield unquote(text)
+    yield from (value for _name, value in parse_qsl(parts.query))
+
+
 class _Variables:
     """Replaces `${NAME}` and `${NAME:-default}` by environment variables."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self._env = env
         self.missing: list[str] = []
+        #: Names and values of those that were found.
+        self.used: dict[str, str] = {}
 
     def text(self, given: str) -> str:
         return _VARIABLE.sub(self._value, given)
@@ -255,6 +308,7 @@ class _Variables:
     def _value(self, found: re.Match[str]) -> str:
         value = self._env.get(found[1])
         if value:
+            self.used[found[1]] = value
             return value
         if found[2] is None:
             self.missing.append(found[1])

@@ -104,7 +104,7 @@ class Connection:
                 await self._wait_for_exit()
             if self._process is not None and self._process.ended.done():
                 raise ServerError(self._ended_message(self._process)) from None
-            raise ServerError(f"{what} failed: {_innermost(error)}") from None
+            raise ServerError(f"{what} failed: {self._innermost(error)}") from None
 
     async def close(self) -> None:
         if self._task is None or self.state == "closed":
@@ -145,7 +145,7 @@ class Connection:
         # In a thread, while the server starts: loading the packages takes a second.
         client: Any = await asyncio.to_thread(_client_module)
         self.client_loaded.set()
-        stray = client.StrayOutput()
+        stray = client.StrayOutput(self.spec.hide)
         try:
             limit = asyncio.timeout(self.spec.startup_timeout)
             async with limit:
@@ -182,9 +182,8 @@ class Connection:
             )
         except ServerEndedError as problem:
             hint = "install it, or correct `command`"
-            raise ServerError(
-                f"{self._named} cannot be started: {problem}; {hint} ({self.spec.where})"
-            ) from None
+            why = self.spec.hide(str(problem))
+            raise ServerError(f"{self._named} cannot be started: {why}; {hint} ({self.spec.where})") from None
 
     async def _wait_for_exit(self) -> None:
         """Its output closes a moment before its end is known."""
@@ -240,14 +239,21 @@ class Connection:
         if self._process is not None and self._process.ended.done():
             return self._ended_message(self._process)
         if self.spec.kind != "stdio":
-            why = _innermost(error)
+            why = self._innermost(error)
             return f"{self._named} cannot be reached: {why}; check `url` and that it runs ({self.spec.where})"
-        return f"{self._named} cannot be used: {_innermost(error)} ({self.spec.where})"
+        return f"{self._named} cannot be used: {self._innermost(error)} ({self.spec.where})"
+
+    def _innermost(self, error: BaseException | None) -> str:
+        """The first error that is not a group. It may tell the whole address, or what a server was sent."""
+        while isinstance(error, BaseExceptionGroup):
+            inner: tuple[BaseException, ...] = cast("BaseExceptionGroup[BaseException]", error).exceptions
+            error = inner[0]
+        return described(error, self.spec.hide) if error is not None else "the connection was closed"
 
     def _ended_message(self, process: ServerProcess) -> str:
         status = process.ended.result()
         how = f"was ended by signal {-status}" if status < 0 else f"ended with exit status {status}"
-        last = process.last_stderr or self._stray
+        last = self.spec.hide(process.last_stderr) or self._stray
         said = f"; its last output: {shortened(last, 200)}" if last else ""
         lost = "its tools fail from now on" if self.tools else "its tools are missing"
         return f"{self._named} {how}{said}; {lost}: fix it and restart the session"
@@ -270,14 +276,6 @@ def _client_module() -> Any:
         raise ServerError(
             f"MCP servers need the package {missing.name}, which is not installed: pip install 'hookline[agent]'"
         ) from None
-
-
-def _innermost(error: BaseException | None) -> str:
-    """The first error that is not a group."""
-    while isinstance(error, BaseExceptionGroup):
-        inner: tuple[BaseException, ...] = cast("BaseExceptionGroup[BaseException]", error).exceptions
-        error = inner[0]
-    return described(error) if error is not None else "the connection was closed"
 
 
 def _mark_seen(future: "asyncio.Future[Any]") -> None:

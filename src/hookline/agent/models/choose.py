@@ -11,6 +11,7 @@ from hookline.agent.models.port import ModelPort
 from hookline.agent.models.scripted import scripted_model
 from hookline.matching.nearest import nearest
 from hookline.model.errors import HooklineError
+from hookline.model.safe_text import bare_url
 
 #: The API of a provider. `openai` is the Responses API at OpenAI and the chat API elsewhere.
 Speech = Literal["openai", "chat", "responses", "anthropic", "google"]
@@ -204,7 +205,7 @@ def _refuse_url(place: str, said_by: str) -> None:
     except ValueError:
         fine = False
     if not fine or not place.isascii() or not place.isprintable() or " " in place:
-        raise ModelSetupError(f"{said_by} is {place!r}, not a URL such as http://localhost:8000/v1")
+        raise ModelSetupError(f"{said_by} is {bare_url(place)!r}, not a URL such as http://localhost:8000/v1")
 
 
 def _key(name: str, row: Provider, env: Mapping[str, str], *, needed: bool) -> str:

@@ -22,7 +22,7 @@ from pydantic_ai.settings import ModelSettings
 from hookline.agent.models.choose import PROVIDERS, ModelSetupError, Target, missing, target_of
 from hookline.agent.models.port import ModelError, Piece, Request, TextPiece
 from hookline.agent.models.provider_messages import model_messages, parameters, response_of, sendable
-from hookline.model.safe_text import one_line
+from hookline.model.safe_text import bare_url, one_line
 
 #: For a connection, and for the next byte of an answer: a model may think for minutes.
 TIMEOUT: Final = httpx2.Timeout(300.0, connect=15.0, pool=15.0)
@@ -303,7 +303,7 @@ def _described(problem: Exception, target: Target) -> str:
         message = _message(problem.body)
         return f"{who} answered HTTP {problem.status_code}" + (f": {message}" if message else "")
     if isinstance(problem, x.ModelConnectionError):
-        return f"{who} at {target.base_url} cannot be reached or closed the connection: {problem.message}"
+        return f"{who} at {bare_url(target.base_url)} cannot be reached or closed the connection: {problem.message}"
     if isinstance(problem, x.ModelAPIError):
         return f"{who} gave no readable answer: {problem.message}"
     return f"{who} gave no readable answer: {type(problem).__name__}: {problem}"
