@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.config.disable import disable_problems, switched_off
 from hookline.config.engine import Engine
 from hookline.config.files import read_file
 from hookline.config.trust.items import TrustItem
@@ -407,6 +406,8 @@ def _switched_off(loaded: Loaded, *, every_hook: bool) -> Loaded:
     """`every_hook`: no hooks were left out, so a name that none of them has is a mistake."""
     if not loaded.disabled:
         return loaded
+    from hookline.config.disable import disable_problems, switched_off  # noqa: PLC0415 few users have a list
+
     problems = disable_problems(loaded.hooks, loaded.disabled) if every_hook else ()
     hooks = switched_off(loaded.hooks, loaded.disabled)
     return replace(loaded, hooks=hooks, diagnostics=(*loaded.diagnostics, *problems))

@@ -65,3 +65,20 @@ def test_doctor_notes_it(here: InProcess) -> None:
     (note,) = [one for one in found if one["code"] == "mode-off"]
     assert (note["severity"], note["hook"], note["line"]) == ("note", "no pushes", 3)
     assert "disabled by" in note["message"]
+
+
+def test_a_variable_that_points_into_the_project_neither_hides_nor_switches_off(
+    here: InProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here.write("~/.config/hookline/settings.toml", "")
+    here.write(FILE, GUARDS)
+    here.write(".hookline/hooks.toml", "")
+    here.write("cfg/hookline/hooks.toml", 'disable = ["no pushes"]\n')
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(here.place.project / "cfg"))
+    ran = here.call("list", "--json")
+    hooks = json.loads(ran.stdout)["hooks"]
+    assert [(hook["hook"], hook["scope"], hook["mode"]) for hook in hooks] == [
+        ("no pushes", "user", "enforce"),
+        ("no removals", "user", "enforce"),
+    ]
+    assert "disable has no effect here" in ran.stderr

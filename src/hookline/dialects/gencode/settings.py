@@ -192,17 +192,15 @@ def read_layers(
         lists = [(file, some[name]) for file, some in found if name in some]
         deciding = _deciding([file for file, _ in lists])
         hooks += [hook for file, some in lists if file in deciding for hook in some]
-        for file, some in lists:
-            if some and file not in deciding:
-                message = f"its {name} hooks do not run: they are replaced by {deciding[-1].file}"
-                file.report.say("info", "replaced", message, "hooks", name)
+        for file in (file for file, some in lists if some and file not in deciding):
+            message = f"its {name} hooks do not run: they are replaced by {deciding[-1].file}"
+            file.report.say("info", "replaced", message, "hooks", name)
     return Reading(tuple(hooks), tuple(one for file in files for one in file.report.diagnostics))
 
 
 def _deciding(files: Sequence[FileReader]) -> Sequence[FileReader]:
     """Of the files that name an event, those whose hooks run."""
     for kind in ("own", "claude", "plugin"):
-        of_kind = [file for file in files if file.kind == kind]
-        if of_kind:
+        if of_kind := [file for file in files if file.kind == kind]:
             return of_kind[-1:] if kind == "own" else of_kind
     return ()
