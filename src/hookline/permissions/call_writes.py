@@ -5,12 +5,14 @@ tool is known by its kind or by its name to read only.
 """
 
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from hookline.matching.shell import ShellReader
 from hookline.permissions.protected import CONFIGURES, Hit, Protected, is_below, whole_path
+from hookline.permissions.shell_glance import Glance
+
+if TYPE_CHECKING:
+    from hookline.matching.shell import ShellReader
 
 #: Arguments that hold text for a file, a person or a model: a path in them names no file to write.
 _TEXTS = frozenset(
@@ -30,7 +32,6 @@ _PLACES = frozenset(
 #: Verbs of an editor that come in `command` and change nothing.
 _LOOKS = frozenset(("view", "read", "show"))
 
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _READS = frozenset(
     (
         "read", "get", "list", "ls", "search", "find", "view", "show", "stat", "glob", "grep", "rg", "cat", "head",
@@ -47,12 +48,11 @@ _WRITES = frozenset(
     )
 )  # fmt: skip
 
-#: The files a patch is about, in the formats that agents use.
-_PATCHED = re.compile(
-    r"^(?:\*\*\* (?:Add|Update|Delete) File: |\*\*\* Move to: |\+\+\+ (?:b/)?|--- (?:a/)?|rename (?:to|from) |copy to )"
-    r"([^\t\r\n]+)",
-    re.MULTILINE,
-)
+#: Before the files that a patch is about, in the formats that agents use.
+_PATCHED = (
+    "*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ", "+++ b/", "--- a/", "+++ ", "--- ",
+    "rename to ", "rename from ", "copy to ",
+)  # fmt: skip
 _DEEPEST = 6
 _MOST_TEXTS = 2000
 _LONGEST_PATH = 4096
@@ -61,7 +61,7 @@ _LONGEST_PATH = 4096
 class CallReader:
     """Reads calls for what they write to. One per session."""
 
-    def __init__(self, protected: Protected, shell: ShellReader) -> None:
+    def __init__(self, protected: Protected, shell: "ShellReader | None" = None) -> None:
         self._protected = protected
         self._shell = shell
 
@@ -79,11 +79,19 @@ class CallReader:
 
     def written_by_line(self, line: Any, directories: Sequence[str], worktree: str = "") -> Hit | None:
         """What a shell tool is given: a line, several lines, or the words of one command."""
-        from hookline.permissions.shell_writes import protected_write  # noqa: PLC0415 - only for shell tools
-
         lines = [line] if isinstance(line, str) else [*_lines(line)]
-        found = (protected_write(one, directories, self._protected, self._shell, worktree) for one in lines)
+        glances = (Glance(one, directories, self._protected, worktree) for one in lines)
+        found = (self._parsed(glance) for glance in glances if glance.may_concern())
         return next((hit for hit in found if hit is not None), None)
+
+    def _parsed(self, glance: Glance) -> Hit | None:
+        # Only here: most lines need no parser.
+        from hookline.matching.shell import ShellReader  # noqa: PLC0415
+        from hookline.permissions.shell_writes import protected_write  # noqa: PLC0415
+
+        if self._shell is None:
+            self._shell = ShellReader()
+        return protected_write(glance, self._shell)
 
     def written_by_call(self, tool_name: str, arguments: Any, cwd: str, worktree: str = "") -> Hit | None:
         """What a tool that is not known may write to, going by its name and its arguments."""
@@ -119,7 +127,12 @@ class CallReader:
         return next((hit for hit in found if hit is not None), None)
 
     def _by_patch(self, text: str, directories: Sequence[str], worktree: str) -> Hit | None:
-        files = [found[1].strip() for found in _PATCHED.finditer(text)]
+        files = [
+            line[len(mark) :].strip()
+            for line in text.split("\n")
+            for mark in _PATCHED
+            if line.startswith(mark)
+        ]
         found = (self.written_files(files, directory, worktree) for directory in directories)
         return next((hit for hit in found if hit is not None), None)
 
@@ -143,7 +156,9 @@ def reads_only(tool_name: str) -> bool:
 
 
 def _words(name: str) -> list[str]:
-    return [word.casefold() for word in _WORD.findall(name)]
+    """The words of a name in any of the usual spellings: readTextFile, read_text_file, ReadTextFile."""
+    spread = "".join(f" {each}" if each.isupper() else each if each.isalnum() else " " for each in name)
+    return spread.casefold().split()
 
 
 def _lines(value: Any) -> Iterator[str]:

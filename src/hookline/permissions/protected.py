@@ -26,9 +26,7 @@ _SHELL_START = "every new shell runs it"
 _FURTHER_NAMES = (".codex", ".gemini", ".mcp.json")
 #: Where this user's state is, whatever the environment says.
 _STATE_FOLDER = (".local", "state", "hookline")
-#: What makes a word of a shell a pattern.
-MAGIC = re.compile(r"[*?]|\[[^\]]+\]|\{[^{}]*(?:,|\.\.)[^{}]*\}")
-_BRACES = re.compile(r"\{[^{}]*\}")
+_QUOTES = str.maketrans("", "", "\"'\\")
 #: What is looked at of the folders that are there.
 _MOST_CONTENTS = 400
 
@@ -148,7 +146,7 @@ class Protected:
         """A protected name that a part of a shell pattern may stand for."""
         configuring = [name for name, why in self.names.items() if why == CONFIGURES]
         for part in _spread(pattern).casefold().split("/"):
-            if part.startswith(".") and MAGIC.search(part):
+            if part.startswith(".") and is_pattern(part):
                 found = next((name for name in configuring if fnmatchcase(name, part)), None)
                 if found is not None:
                     return found
@@ -165,23 +163,30 @@ class Protected:
 
     def mentioned(self, text: str) -> str | None:
         """The first protected name in a text, quotes aside; only of what configures something."""
-        found = self._mention.search(_QUOTES.sub("", text).casefold())
+        found = next(self._found_in(text), None)
         return found[0] if found else None
 
     def mentions(self, text: str) -> int:
-        return len(self._mention.findall(_QUOTES.sub("", text).casefold()))
+        return sum(1 for _ in self._found_in(text))
+
+    def _found_in(self, text: str) -> Iterator[re.Match[str]]:
+        folded = unquoted(text).casefold()
+        # The expression is long, and most texts have nothing for it to find.
+        if any(word in folded for word in self._mention_words):
+            yield from self._mention.finditer(folded)
 
     @cached_property
-    def _mention(self) -> re.Pattern[str]:
+    def _mention_words(self) -> frozenset[str]:
         words = {name for name, why in self.names.items() if why == CONFIGURES}
         for place in self.places:
             inside = [place[len(root) :] for root in self.roots if is_below(place, root) and place != root]
             words.update(each.lstrip("/") for each in (place, *inside))
-        longest_first = sorted(map(str.casefold, words), key=len, reverse=True)
+        return frozenset(map(str.casefold, words))
+
+    @cached_property
+    def _mention(self) -> re.Pattern[str]:
+        longest_first = sorted(self._mention_words, key=len, reverse=True)
         return re.compile(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, longest_first))})(?![\w-])")
-
-
-_QUOTES = re.compile(r"[\"'\\]")
 
 
 def protected_in(
@@ -243,8 +248,7 @@ def _xdg_state(env: Mapping[str, str]) -> str:
     return os.path.join(folder, "hookline") if folder else ""
 
 
-_WORD = re.compile(r"[^\s=;|&<>()]+")
-_VARIABLE = re.compile(r"^\$\{?\w+\}?/")
+_APART = str.maketrans(dict.fromkeys("=;|&<>()\n\t", " "))
 
 
 def _scripts(hooks: Sequence[Hook], chain: Sequence[str]) -> Iterator[str]:
@@ -252,17 +256,19 @@ def _scripts(hooks: Sequence[Hook], chain: Sequence[str]) -> Iterator[str]:
     for hook in hooks:
         command, arguments = getattr(hook.spec, "command", None), getattr(hook.spec, "args", None)
         texts = [command, *(arguments or ())] if hook.kind == "command" else []
-        words = [
-            word for text in texts if isinstance(text, str) for word in _WORD.findall(_QUOTES.sub("", text))
-        ]
-        for word in words:
-            path = _VARIABLE.sub("", word)
-            if "/" not in word and "." not in word:
-                continue
-            for root in chain:
-                whole = os.path.normpath(os.path.join(root, path))
-                if any(is_below(whole, each) for each in chain) and os.path.isfile(whole):
-                    yield whole
+        for text in texts:
+            words = unquoted(text).translate(_APART).split() if isinstance(text, str) else []
+            for word in words:
+                # `$CLAUDE_PROJECT_DIR/x`: whichever directory the variable is, the file is one of the project.
+                path = word.partition("/")[2] if word.startswith("$") else word
+                yield from _files_of_project(path, chain) if "/" in word or "." in word else ()
+
+
+def _files_of_project(path: str, chain: Sequence[str]) -> Iterator[str]:
+    for root in chain:
+        whole = os.path.normpath(os.path.join(root, path))
+        if any(is_below(whole, each) for each in chain) and os.path.isfile(whole):
+            yield whole
 
 
 def is_below(path: str, directory: str) -> bool:
@@ -304,6 +310,17 @@ def _contents(folders: Sequence[str]) -> Iterator[str]:
                 yield os.path.join(directory, name)
 
 
+def is_pattern(word: str) -> bool:
+    """Whether the shell may take a word for a pattern."""
+    if "*" in word or "?" in word:
+        return True
+    return ("[" in word and "]" in word) or ("{" in word and "}" in word and ("," in word or ".." in word))
+
+
+def unquoted(text: str) -> str:
+    return text.translate(_QUOTES)
+
+
 def _spread(pattern: str) -> str:
     """With a star in place of alternatives in braces."""
-    return _BRACES.sub("*", pattern)
+    return re.sub(r"\{[^{}]*\}", "*", pattern)

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from hookline.cli.commands.hook.memory import CallMemory
 from hookline.cli.commands.hook.payload import CallError, event_named, event_of, read_input, read_payload
 from hookline.cli.commands.hook.place import Place, find_place
+from hookline.cli.commands.hook.protect import names_protected, protect
 from hookline.cli.commands.hook.self_calls import calls_hookline_hook
 from hookline.cli.engines import command_engine
 from hookline.cli.output import note
@@ -207,6 +208,10 @@ class AgentCall:
         if session.has(parsed.event):
             self.outcome = await session.dispatch(parsed.event, parsed.payload)
         self.outcome += found.memory.objection(event.policy) + self._about_untrusted(found.memory, event)
+        guarded = protect(self.outcome, parsed, dialect, found.place, self.engine.hooks, self._env)
+        if guarded is not self.outcome:
+            self._record(decision="ask", reason=guarded.reason, why="it would edit a protected file")
+        self.outcome = guarded
         self._remark(found)
         answer = dialect.wire.answer(event.name, self.outcome)
         answer = _without_false_losses(answer, self.outcome, parsed.payload)
@@ -280,7 +285,10 @@ class AgentCall:
         parsed = dialect.wire.parse(rest)
         found = self._find(dialect, parsed)
         subject = field_of(parsed.payload, parsed.event.subject or "")
-        return not found.memory.weakened and not any(
+        cut = [value for key, value in document.items() if key not in rest]
+        if found.memory.weakened or names_protected(cut, found.place, self._env):
+            return False
+        return not any(
             hook.event is parsed.event and (hook.matcher is None or hook.matcher.matches(str(subject)))
             for hook in self.engine.hooks
         )

@@ -1,0 +1,83 @@
+"""Self-protection inside another agent: a call that would edit what configures guards is put to the user."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from hookline.model.events import PERMISSION_REQUEST, PRE_TOOL_USE
+from hookline.model.hook import Hook
+from hookline.model.outcome import Outcome, Vote
+from hookline.model.wire import Parsed
+
+if TYPE_CHECKING:
+    from hookline.cli.commands.hook.place import Place
+    from hookline.dialects.dialect import Dialect
+    from hookline.permissions.protected import Hit, Protected
+
+#: Tools of these kinds change no file.
+_HARMLESS = frozenset(("read", "web", "agent"))
+
+
+def protect(
+    outcome: Outcome,
+    parsed: Parsed,
+    dialect: "Dialect",
+    place: "Place",
+    hooks: Sequence[Hook],
+    env: Mapping[str, str],
+) -> Outcome:
+    """The outcome with a question about an edit of a protected file. A hook's denial is stronger, its allow is not.
+
+    An agent that cannot ask at this event denies it: its wire says so. Where the agent asks already, no hook may
+    answer for the user.
+    """
+    if outcome.blocked or parsed.event not in (PRE_TOOL_USE, PERMISSION_REQUEST):
+        return outcome
+    hit = _edited(outcome, parsed, dialect, place, hooks, env)
+    if hit is None:
+        return outcome
+    if parsed.event is PERMISSION_REQUEST:
+        return replace(outcome, votes=tuple(vote for vote in outcome.votes if vote.kind != "allow"))
+    return outcome + Outcome(votes=(Vote("ask", str(hit), by="hookline hook"),))
+
+
+def names_protected(texts: Sequence[object], place: "Place", env: Mapping[str, str]) -> bool:
+    """Whether arguments that the agent cut off name a protected file: then they cannot be passed unseen."""
+    protected = _protected(place, (), env)
+    return any(isinstance(text, str) and protected.mentioned(text) for text in texts)
+
+
+def _edited(
+    outcome: Outcome,
+    parsed: Parsed,
+    dialect: "Dialect",
+    place: "Place",
+    hooks: Sequence[Hook],
+    env: Mapping[str, str],
+) -> "Hit | None":
+    tool: Any = getattr(parsed.payload, "tool_name", None)
+    arguments: Any = getattr(parsed.payload, "tool_input", None)
+    if outcome.updated_input is not None:
+        arguments = outcome.updated_input
+    if not isinstance(tool, str):
+        return None
+    from hookline.permissions.facts import category_of
+
+    usual = {own: name for name, own in dialect.tools.items()}
+    if category_of(usual.get(tool, tool)) in _HARMLESS:
+        return None
+    from hookline.config.project import project_root, trust_root
+    from hookline.permissions.call_writes import CallReader
+
+    top = project_root(place.cwd)
+    # A worktree may lie in an agent's folder; its files are the project's all the same.
+    worktree = top if trust_root(top) != top else ""
+    calls = CallReader(_protected(place, hooks, env))
+    return calls.written_by_call(tool, arguments, place.cwd, worktree)
+
+
+def _protected(place: "Place", hooks: Sequence[Hook], env: Mapping[str, str]) -> "Protected":
+    from hookline.permissions.protected import configuring_names, protected_in
+
+    return protected_in((place.cwd, place.directory, place.root), env, hooks, configuring_names())
