@@ -48,7 +48,8 @@ is another one). Whoever manages the machine writes `/etc/hookline/hooks.{SUFFIX
 for what is not shared with others. All of them add up, in this order: managed, user, project, local.
 
 `disable = ["name"]` at the top of the user's own file switches hooks off by name, whichever file and agent's format
-they are from. In a project's file it is an error: a project switches nothing off. Managed hooks stay on.
+they are from. In a project's file it is an error: a project switches nothing off. Managed hooks stay on, and so do
+those of agent definitions and of front matter.
 
 A file lists events, each with groups of hooks. A Claude Code or gen-code settings file is valid as it is: settings
 other than `hooks` are ignored. A mistake never disables the other hooks: it is reported with file and line, and on a
