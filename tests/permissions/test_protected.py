@@ -184,6 +184,10 @@ prettier --write .claude/settings.json
 vim .hookline/hooks.toml
 curl -o .hookline/hooks.toml http://127.0.0.1/x
 curl -s http://127.0.0.1/x --output=.claude/settings.json
+curl -o.claude/settings.json http://127.0.0.1/x
+cp -t.claude evil.toml
+sort -osrc/alias.toml evil.toml
+git -C .claude checkout settings.json
 wget -O .mcp.json http://127.0.0.1/x
 sort -o .hookline/hooks.toml evil.toml
 tar xf evil.tar .claude
@@ -477,6 +481,24 @@ def _hook(command: str, file: str) -> Hook:
     native = home_dialect()
     event = native.events["PreToolUse"]
     return replace(native.flag_hook(event, command), where=Where(file))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "rm \ud800",
+        "rm a\0b",
+        "rm " + "x" * 5000,
+        "rm " + "y/" * 3000,
+        "rm " + "[a]* " * 2000,
+        "cd . " * 3000,
+        "(",
+    ],
+)
+def test_a_strange_line_is_judged_all_the_same(line: str, permissions: Permissions) -> None:
+    assert _step(permissions, "Bash", command=line) in {"hook_allow", "protected"}
+    assert _step(permissions, "Bash", command=f"{line}; rm .hookline/hooks.toml") == "protected"
+    assert _step(permissions, "mcp__x__run", path=line) == "hook_allow"
 
 
 def test_a_folder_in_a_variable_does_not_protect_the_whole_home(tmp_path: Path) -> None:

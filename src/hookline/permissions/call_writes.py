@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from hookline.permissions.protected import CONFIGURES, Hit, Protected, is_below, whole_path
+from hookline.permissions.protected import CONFIGURES, Hit, Protected, is_below, real_path, whole_path
 from hookline.permissions.shell_glance import Glance
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class CallReader:
             whole = whole_path(path, cwd, self._protected.home)
             # `link/..` is not what it looks like, so a name that is left again counts.
             inside = bool(worktree) and is_below(whole, worktree)
-            texts = (whole, os.path.realpath(whole), *(() if inside else (path,)))
+            texts = (whole, real_path(whole), *(() if inside else (path,)))
             why = next((why for each in texts if (why := self._protected.why(each, worktree))), None)
             if why is not None:
                 return Hit(path, why)

@@ -208,7 +208,7 @@ def protected_in(
         places |= {state: _STATE} if state else {}
     places |= {hook.where.file: CONFIGURES for hook in hooks if os.path.isabs(hook.where.file)}
     places |= dict.fromkeys(_scripts(hooks, chain), _RUN_BY_HOOK)
-    real = {os.path.realpath(path): why for path, why in places.items()}
+    real = {real_path(path): why for path, why in places.items()}
     return Protected(names, {**real, **places}, roots, home)
 
 
@@ -223,7 +223,7 @@ def _chain(directories: Sequence[str]) -> list[str]:
     for directory in directories:
         if os.path.isabs(directory):
             named = os.path.normpath(directory)
-            found |= dict.fromkeys((*upward(named), *upward(os.path.realpath(named))))
+            found |= dict.fromkeys((*upward(named), *upward(real_path(named))))
     return list(found)
 
 
@@ -280,6 +280,14 @@ def whole_path(path: str, directory: str, home: str) -> str:
     if home and (path == "~" or path.startswith("~/")):
         path = home + path[1:]
     return os.path.normpath(os.path.join(directory or "/", path))
+
+
+def real_path(path: str) -> str:
+    """Where links lead; the path itself if no file can have this name."""
+    try:
+        return os.path.realpath(path)
+    except (ValueError, OSError):
+        return path
 
 
 def _plain(part: str) -> str:

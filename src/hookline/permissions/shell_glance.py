@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from hookline.permissions.protected import Hit, Protected, is_pattern, unquoted, whole_path
+from hookline.permissions.protected import Hit, Protected, is_pattern, real_path, unquoted, whole_path
 
 _APART = str.maketrans(dict.fromkeys(";|&<>()`=\n\t", " "))
 #: Words of commands that reach what is in a directory they are given, and of those that need not be given one.
@@ -16,6 +16,9 @@ _REACHING = frozenset(
 )
 _REACHING_HERE = frozenset(("clean", "stash", "-delete", "-exec", "-execdir", "-ok", "-okdir", "xargs"))
 _MOST_LOOKS = 600
+#: Further words of a line are judged by their text alone, and further patterns not at all.
+_MOST_FOLLOWED = 1500
+_MOST_PATTERNS = 64
 _LONGEST_WORD = 4096
 
 
@@ -27,6 +30,7 @@ class Glance:
         self.directories: list[str] = list(directories)
         self.protected = protected
         self.worktree = worktree
+        self._followed = 0
 
     @cached_property
     def tokens(self) -> list[str]:
@@ -36,7 +40,7 @@ class Glance:
     @cached_property
     def pattern(self) -> str | None:
         """A protected path that one of the patterns in the line may stand for."""
-        patterns = [token for token in dict.fromkeys(self.tokens) if is_pattern(token)]
+        patterns = [token for token in dict.fromkeys(self.tokens) if is_pattern(token)][:_MOST_PATTERNS]
         if not patterns:
             return None
         named = next((name for each in patterns if (name := self.protected.named_by(each))), None)
@@ -53,7 +57,7 @@ class Glance:
         plain = unquoted(self.line).casefold()
         if "$'" in self.line or "hookline" in plain or self.protected.mentioned(plain):
             return True
-        tokens = set(self.tokens)
+        tokens = {each for token in self.tokens for each in (token, *_attached(token))}
         if self.pattern is not None:
             return True
         moves = not tokens.isdisjoint(("cd", "pushd", "-C"))
@@ -79,16 +83,28 @@ class Glance:
         if not word or len(word) > _LONGEST_WORD or "\0" in word:
             return None
         named = whole_path(word, directory, self.protected.home)
-        real = os.path.realpath(named)
-        paths = {named, real}
-        if ".." in word:
-            # `link/..` is not the directory that the link is in.
-            home = self.protected.home
-            expanded = home + word[1:] if word.startswith("~/") else word
-            paths.add(os.path.realpath(os.path.join(directory or "/", expanded)))
+        paths = {named, *self._real_paths(word, named, directory)}
         for path in paths:
             why = self.protected.why(path, self.worktree)
             if why is not None:
                 return Hit(word, why)
-        inner = (self.protected.below(named) or self.protected.below(real)) if whole else None
+        inner = next(filter(None, map(self.protected.below, paths)), None) if whole else None
         return Hit(inner, self.protected.known[inner]) if inner is not None else None
+
+    def _real_paths(self, word: str, named: str, directory: str) -> Iterator[str]:
+        self._followed += 1
+        if self._followed > _MOST_FOLLOWED:
+            return
+        yield real_path(named)
+        if ".." in word:
+            # `link/..` is not the directory that the link is in.
+            home = self.protected.home
+            yield real_path(
+                os.path.join(directory or "/", home + word[1:] if word.startswith("~/") else word)
+            )
+
+
+def _attached(token: str) -> Iterator[str]:
+    """The value of a short option that follows without a blank."""
+    if token[:1] == "-" and len(token) > 2:
+        yield token[2:]

@@ -152,7 +152,7 @@ def _copy(rest: Words) -> Written:
     operands = _operands(rest)
     target = _values(rest, "t", ("--target-directory",)) or operands[-1:]
     into = [f"{one}/{base_name(each.rstrip('/'))}" for one in target for each in operands if each != one]
-    return Written(operands if links else target, into=into)
+    return Written([*operands, *target] if links else target, into=into)
 
 
 def _sync(rest: Words) -> Written:

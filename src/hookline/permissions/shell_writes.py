@@ -4,13 +4,12 @@ Only the line is judged: what a script does, or a path that a program puts toget
 (what the shell reader could not read, words that only the shell knows) a protected name anywhere in the line counts.
 """
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from hookline.matching.shell import HOLE, ShellReader, ShellReading, base_name
-from hookline.permissions.protected import CONFIGURES, Hit, is_below, whole_path
+from hookline.permissions.protected import CONFIGURES, Hit, is_below, real_path, whole_path
 from hookline.permissions.shell_glance import Glance
 from hookline.permissions.shell_programs import (
     Written,
@@ -82,7 +81,7 @@ class _Line(Glance):
         if not changes and not self._feeds_a_writer(reading):
             return None
         wholes = {
-            os.path.realpath(whole_path(start, directory, self.protected.home))
+            real_path(whole_path(start, directory, self.protected.home))
             for start in starts
             for directory in self.directories
         }
@@ -91,7 +90,7 @@ class _Line(Glance):
             if why is not None:
                 return Hit(start, why)
         for path in self.protected.there():
-            real = os.path.realpath(path)
+            real = real_path(path)
             if any(is_below(real, start) for start in wholes) and _looked_for(path, tests):
                 return Hit(path, self.protected.why(path) or self.protected.is_place(path) or "")
         return None
@@ -151,7 +150,7 @@ class _Line(Glance):
             return None
         for directory in self.directories:
             path = whole_path(word, directory, self.protected.home)
-            why = self.protected.is_place(path) or self.protected.is_place(os.path.realpath(path))
+            why = self.protected.is_place(path) or self.protected.is_place(real_path(path))
             if why is not None:
                 return Hit(word, why)
         return None

@@ -121,6 +121,25 @@ def test_a_worktree_is_edited_like_the_project_though_it_lies_in_a_protected_pla
     assert "always asked" in scripted.results()[2]
 
 
+def test_what_guards_the_agent_is_not_edited_by_a_shell_line_either(tmp_path: Path) -> None:
+    def before(project: Path) -> None:
+        (project / ".hookline").mkdir()
+        (project / ".hookline" / "settings.toml").write_text("[permissions]\ndeny = ['Bash(git push:*)']\n")
+
+    def run(line: str) -> Say:
+        return calls(call("Bash", command=line))
+
+    script = [
+        run("truncate -s 0 .hookline/settings.toml"),
+        run("cd .hookline && rm settings.toml"),
+        run("cat .hookline/settings.toml"),
+        says("x"),
+    ]
+    scripted = _played(tmp_path, script, before=before, allow=("Bash",), mode="acceptEdits")
+    assert all("always asked" in result for result in scripted.results()[:2])
+    assert "git push" in scripted.results()[2]
+
+
 _DOES = calls(call("Agent", prompt="do it"))
 
 
