@@ -7,7 +7,9 @@ the second time in this process, so that imports, and what is made once and kept
 - fire: `hookline fire PreToolUse Bash command=ls` in a project whose one native hook answers deny in JSON
 - doctor: `hookline doctor` in a project with a native hook, which is a script, and a Claude Code one
 - agent: one turn of an agent without an engine, whose one tool call is denied by a rule
-- load: `engine.load(cwd)` in a project with a Claude Code file; the engine is there already
+- load: `engine.load(cwd, dialects=…)` in a project with a Claude Code file; the engine is there already
+
+The user trusts the hooks of each project, by their content.
 """
 
 import asyncio
@@ -73,6 +75,7 @@ def native() -> set[str]:
     async def main() -> None:
         _native_hook("echo no >&2; exit 2")
         engine = hookline.load(".").engine
+        _trust(engine)
         session = engine.session("one")
         call = ToolCall(tool_name="Bash", tool_input={"command": "ls"})
         await _twice(seen, lambda: session.dispatch(PRE_TOOL_USE, call))
@@ -84,6 +87,7 @@ def native() -> set[str]:
 
 def fire() -> set[str]:
     _native_hook(f"echo '{_DENY}'")
+    _trust(hookline.load(".").engine)
     return _command("fire", "PreToolUse", "Bash", "command=ls")
 
 
@@ -93,6 +97,7 @@ def doctor() -> set[str]:
     guard.write_text("#!/bin/sh\necho no >&2\nexit 2\n")
     guard.chmod(0o755)
     _claude_hook(f"echo '{_DENY}'")
+    _trust(hookline.load(".", dialects=["claude-code", "native"]).engine)
     return _command("doctor")
 
 
@@ -136,10 +141,11 @@ def agent() -> set[str]:
 def load() -> set[str]:
     seen: set[str] = set()
     _claude_hook("exit 2")
+    _trust(hookline.load(".", dialects=["claude-code"]).engine)
     for _ in range(2):
         engine = hookline.Engine()
         with _watched(seen):
-            engine.load(os.getcwd())
+            engine.load(os.getcwd(), dialects=["claude-code"])
     return seen
 
 
@@ -161,6 +167,12 @@ class _Probe:
 
     async def run(self, arguments: Mapping[str, Any], place: Workplace) -> ToolReply:
         raise AssertionError(f"the rule denies every call, but not {arguments} in {place.cwd}")
+
+
+def _trust(engine: hookline.Engine) -> None:
+    """As `hookline trust` does after a yes."""
+    if engine.trust is not None:
+        engine.trust.accept([engine.trust.item(hook) for hook in engine.hooks])
 
 
 def _native_hook(command: str) -> None:

@@ -15,6 +15,8 @@ from hashlib import sha256
 from msgspec import Struct
 
 from hookline.config.project import is_inside
+from hookline.handlers.command import NAME_BEGINS, NAME_ENDS
+from hookline.handlers.specs import CommandSpec
 
 #: Larger files are named, but not covered.
 MOST_BYTES = 5 << 20
@@ -50,6 +52,7 @@ _MOST_FOLDERS = 8
 _QUOTED = re.compile(r"\"([^\"]*)\"|'([^']*)'")
 _BREAKS = re.compile(r"[\s;&|<>()`]+")
 _QUOTES = re.compile(r"[\"'\\]")
+_ANY_QUOTES = r"[\"'\\]*"
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 
 #: Device, number, size and times of a file: equal ones mean the same content.
@@ -274,3 +277,42 @@ def _filled(text: str, places: Places) -> str | None:
 
     filled = _VARIABLE.sub(value, text)
     return None if unknown or "$" in filled else filled
+
+
+# Sealed copies: a script runs from the very bytes that were checked, not from what is on disk by then
+
+
+def sealed_files(
+    spec: CommandSpec, files: Sequence[NamedFile], trusted: frozenset[str] | None
+) -> dict[str, bytes] | str:
+    """The bytes of every file that a command names, by the text that names it; or why that cannot be had.
+
+    `trusted` holds the digests that count; None: those of now.
+    """
+    contents: dict[str, bytes] = {}
+    for file in files:
+        content = read_file_bytes(file.path)
+        if content is None:
+            return f"{file.path} cannot be read as a whole, so it cannot be sealed"
+        if digest_of(content) not in (trusted if trusted is not None else {file.digest}):
+            return f"{file.path} is not the file that was trusted; run `hookline trust`"
+        fragments = _fragments(spec, file.text)
+        if not fragments or any(fragment in contents for fragment in fragments):
+            return f"{file.path} cannot be sealed: write its path as one word of the command"
+        contents |= dict.fromkeys(fragments, content)
+    return contents
+
+
+def _fragments(spec: CommandSpec, text: str) -> set[str]:
+    """The parts of the command that name a file, as they are written there, quotes included."""
+    if spec.args is not None:
+        words = (spec.command, *spec.args)
+        return {text} if any(word == text or word.endswith(f"={text}") for word in words) else set()
+    body = _ANY_QUOTES.join(re.escape(letter) for letter in text)
+    found: set[str] = set()
+    for pattern in (body, f"[\"']{body}", f"[\"']{body}[\"']"):
+        for match in re.finditer(f"{NAME_BEGINS}{pattern}{NAME_ENDS}", spec.command):
+            if all(match[0].count(quote) % 2 == 0 for quote in "\"'"):
+                found.add(match[0])
+    # A quoted form holds the plain one.
+    return {one for one in found if not any(one != other and one in other for other in found)}

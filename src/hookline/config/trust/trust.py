@@ -6,12 +6,13 @@ Untrusted may tighten, never run and never loosen. What belongs to the user or t
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from msgspec import Struct
 
+from hookline.config.files import read_file
 from hookline.config.project import is_inside, project_root, trust_root
-from hookline.config.trust.files import FileFinder, Look, Places, read_file_bytes
+from hookline.config.trust.files import FileFinder, Look, Places, read_file_bytes, sealed_files
 from hookline.config.trust.items import (
     TrustItem,
     group_hashes,
@@ -21,6 +22,7 @@ from hookline.config.trust.items import (
     shown_path,
 )
 from hookline.config.trust.store import StoredItem, TrustStore
+from hookline.dialects.dialect import SUFFIXES, user_directories
 from hookline.documents.document import Document
 from hookline.engine.run_hook import ADMITTED, Admission
 from hookline.handlers.specs import BuiltinSpec, CommandSpec
@@ -97,8 +99,6 @@ class Trust:
     def vouched(self) -> bool:
         """Whether the user vouches for the whole project: with an option, or in the settings."""
         if self._vouched is None:
-            from hookline.config.trust.vouched import vouches_for  # noqa: PLC0415 only where something needs trust
-
             self._vouched = vouches_for(self.root, self._env)
         return self._vouched
 
@@ -335,11 +335,12 @@ class Trust:
         wanted = self.options.strict or hook.required or hook.scope == "managed"
         if not wanted or not isinstance(hook.spec, CommandSpec):
             return ADMITTED
-        from hookline.config.trust.sealing import sealed_files  # noqa: PLC0415 only for these hooks
-
         look = self._finder.look(_lines(hook), self._places(hook, scene.cwd))
         trusted = None if item is None else frozenset(item.files.values())
-        return sealed_files(hook.spec, look.files, trusted)
+        sealed = sealed_files(hook.spec, look.files, trusted)
+        return (
+            Admission(admitted=False, reason=sealed) if isinstance(sealed, str) else Admission(files=sealed)
+        )
 
     def _other_file(self, hook: Hook, item: TrustItem, cwd: str) -> str | None:
         """A file that a relative name means in the directory of the moment, and that was not trusted."""
@@ -390,3 +391,38 @@ def _lines(hook: Hook) -> Sequence[str]:
     if not isinstance(spec, CommandSpec):
         return ()
     return (spec.command, *(spec.args or ()), *spec.env.values())
+
+
+def vouches_for(root: str, env: Mapping[str, str]) -> bool:
+    """Whether `trusted = [...]` of the user's settings names the project or a directory above it."""
+    home = os.path.realpath(env.get("HOME", "") or os.sep)
+    files = [
+        os.path.join(folder, f"settings.{suffix}")
+        for folder in user_directories(env)
+        # Settings inside the project are the project's own.
+        if home == root or not is_inside(os.path.realpath(folder), root)
+        for suffix in SUFFIXES
+    ]
+    return any(
+        is_inside(root, os.path.realpath(os.path.join(home, os.path.expanduser(directory))))
+        for file in files
+        if os.path.lexists(file)
+        for directory in _trusted_directories(read_file(file).value)
+    )
+
+
+def _trusted_directories(settings: Any) -> list[str]:
+    if not isinstance(settings, Mapping):
+        return []
+    table = cast("Mapping[str, Any]", settings)
+    agent: Any = table.get("agent")
+    lists: list[Any] = [table.get("trusted")]
+    if isinstance(agent, Mapping):
+        lists.append(cast("Mapping[str, Any]", agent).get("trusted"))
+    return [
+        each
+        for some in lists
+        if isinstance(some, list)
+        for each in cast("list[Any]", some)
+        if isinstance(each, str)
+    ]
