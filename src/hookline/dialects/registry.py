@@ -46,7 +46,7 @@ def standard_dialects() -> Mapping[str, Listed]:
             "claude_code",
             (".claude",),
             ("/etc/claude-code", "/Library/Application Support/ClaudeCode"),
-            ("CLAUDE_CONFIG_DIR",),
+            ("CLAUDE_CONFIG_DIR", "CLAUDE_CODE_PLUGIN_CACHE_DIR"),
             also_configure=(".claude.json",),
             notes=("plans", "projects", "tasks", "todos", "worktrees"),
         ),
