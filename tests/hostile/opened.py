@@ -13,6 +13,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from hookline.model.safe_text import one_line
 from tests.hostile.openings import Opening
 from tests.hostile.site import ESCAPE, FORGED, KEY, SECRET, WORDS, Site
 from tests.hostile.traces import Act, acts, traced
@@ -60,7 +61,7 @@ def _wrong_acts(site: Site, opening: Opening, seen: tuple[Act, ...]) -> Iterator
     allowed = _writable(site, opening)
     for act in seen:
         if act.what == "exec" and not _is_ours(site, opening, act):
-            yield Wrong("exec", " ".join((act.about, *act.words[1:]))[:300])
+            yield Wrong("exec", one_line(" ".join((act.about, *act.words[1:])), 200))
         elif act.what == "connect":
             yield Wrong("connect", act.about[:300])
         elif act.what == "write" and not _is_allowed(act.about, allowed):
