@@ -1,5 +1,6 @@
 """One repository opened in one way: run it under strace, and say what happened that should not."""
 
+import json
 import os
 import pty
 import select
@@ -103,15 +104,25 @@ def _wrong_output(opening: Opening, status: int, output: str) -> Iterator[Wrong]
     }.items():
         if text in output.replace("\r\n", "\n"):
             yield Wrong("leak", f"{what} was printed: {_around(output, text.strip())}")
-    told = output.partition('"requests"')[2]
-    if opening.name == "agent --json" and WORDS in told:
-        yield Wrong("leak", f"the model was told: {_around(told, WORDS)}")
+    if opening.name == "agent --json":
+        told = _requests(output)
+        if WORDS in told:
+            yield Wrong("leak", f"the model was told: {_around(told, WORDS)}")
     if status == _HUNG:
         yield Wrong("hang", f"it did not end within {_LONGEST:g} s; it said {output[-300:]!r}")
     if "hookline: broke" in output or "Traceback" in output:
         yield Wrong("crash", output[-300:])
     if opening.guarded and status != 2 and '"deny"' not in output:
         yield Wrong("guard", f"the user's own guard did not stop it: status {status}, {output[:300]!r}")
+
+
+def _requests(output: str) -> str:
+    """What was sent to the model, of the document that is printed between other lines."""
+    begins = output.find("\n{") + 1
+    if output[begins : begins + 1] != "{":
+        return ""
+    document, _end = json.JSONDecoder().raw_decode(output, begins)
+    return json.dumps(document["requests"])
 
 
 def _around(output: str, text: str) -> str:

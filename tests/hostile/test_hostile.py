@@ -1,20 +1,24 @@
 """A few of the hostile repositories, opened by a few commands; `make soak` opens all of them by all."""
 
+import asyncio
 import pathlib
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from hookline import Engine, Outcome
+from hookline.events import PRE_TOOL_USE, ToolCall
 from tests.hostile import traces
 from tests.hostile.control import trusted_run
 from tests.hostile.opened import Wrong, opened
 from tests.hostile.openings import sample
 from tests.hostile.repositories import REPOSITORIES
-from tests.hostile.site import Site
+from tests.hostile.site import WORDS, Site
 
-pytestmark = pytest.mark.skipif(traces.problem() is not None, reason=str(traces.problem()))
+needs_strace = pytest.mark.skipif(traces.problem() is not None, reason=str(traces.problem()))
 
 
+@needs_strace
 @pytest.mark.parametrize("name", ["native_toml", "environment"])
 def test_nothing_of_a_hostile_repository_runs(name: str, tmp_path: pathlib.Path) -> None:
     with Site(tmp_path / "site") as site:
@@ -30,11 +34,35 @@ def test_nothing_of_a_hostile_repository_runs(name: str, tmp_path: pathlib.Path)
         assert (site.marked(), site.connections) == ([], 0)
 
 
+@needs_strace
 def test_the_harness_sees_what_hooks_of_a_trusted_repository_do(tmp_path: pathlib.Path) -> None:
     site, seen = trusted_run(tmp_path)
     assert {wrong.kind for wrong in seen.wrong} >= {"exec", "connect", "write"}
     assert "own-SessionStart" in site.marked()
     assert site.connections == 1
+
+
+def test_what_an_untrusted_hook_says_is_one_line_for_the_user(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Site(tmp_path / "site") as site:
+        monkeypatch.setenv("HOME", str(site.home))
+        REPOSITORIES["forged_names"](site)
+
+        async def dispatched() -> Outcome:
+            engine = Engine()
+            engine.load(str(site.root))
+            try:
+                call = ToolCall(tool_name="Bash", tool_input={"command": "ls"})
+                return await engine.session("one").dispatch(PRE_TOOL_USE, call)
+            finally:
+                await engine.close()
+
+        outcome = asyncio.run(dispatched())
+    assert WORDS not in (outcome.reason or WORDS)
+    (said,) = [message.text for message in outcome.messages if WORDS in message.text]
+    assert said.splitlines() == [said]
+    assert said.isprintable()
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 #: Answers longer than this are decoded in a thread, so that they do not hold up the event loop.
 _LONG = 64 * 1024
 
+#: Columns of what an untrusted hook says that the user is shown.
+_MOST_WORDS = 500
+
 #: A failure's reason is shown before a denial's.
 _NO_ANSWER_RANK = 9
 
@@ -254,7 +257,9 @@ def _tightened(prepared: PreparedHook, judged: Judgement) -> Judgement:
     }
     votes = tuple(replace(vote, reason=said[vote.kind]) for vote in judged.outcome.votes if vote.kind in said)
     words = [vote.reason for vote in judged.outcome.votes if vote.reason and vote.kind in said]
-    messages = tuple(Message(f"{source} says: {text}", prepared.hook.name) for text in words)
+    messages = tuple(
+        Message(f"{source} says: {one_line(text, _MOST_WORDS)}", prepared.hook.name) for text in words
+    )
     outcome = Outcome(votes=votes, messages=messages)
     dropped = (*judged.dropped, *(() if has_only_votes(judged.outcome) else ("everything but its decision",)))
     return replace(judged, outcome=outcome, dropped=dropped)

@@ -86,6 +86,16 @@ def test_a_variable_that_is_not_set_keeps_the_server_out_and_is_named(files: Fil
     assert said.where.line == 3
 
 
+def test_a_name_that_would_write_lines_of_its_own_keeps_the_server_out(files: Files):
+    files.servers(
+        ".mcp.json", **{"notes\n! all is well\x1b[2J": {"command": "sh"}, "notes": {"command": "sh"}}
+    )
+    found = files.find()
+    assert [spec.name for spec in found.specs] == ["notes"]
+    (said,) = found.diagnostics
+    assert said.message.endswith("the server is not used: notes ! all is well")
+
+
 def test_times_are_milliseconds_where_other_agents_read_too_and_seconds_in_our_own_files(files: Files):
     files.servers(".mcp.json", a={"command": "x", "timeout": 5000}, b={"command": "x", "timeout": 0})
     files.write(".hookline/settings.toml", '[mcp_servers.c]\ncommand = "x"\ntimeout = 5\n')

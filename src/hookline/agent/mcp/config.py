@@ -19,7 +19,7 @@ from hookline.documents.document import Document
 from hookline.journal.redaction import MARK, holds_a_secret, secret_forms
 from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic, Where
-from hookline.model.safe_text import bare_url
+from hookline.model.safe_text import bare_url, one_line
 
 Source = Literal["user", "project", "local"]
 Kind = Literal["stdio", "http", "sse"]
@@ -156,6 +156,11 @@ class EntryReader:
     def read(self, name: str, given: Any, *path: str) -> ServerSpec | None:
         """None when it is disabled, or cannot be used, which is reported."""
         found = len(self.said)
+        if not name.isprintable():
+            self._wrong(
+                f"a name with control characters, so the server is not used: {one_line(name, 60)}", *path
+            )
+            return None
         if not isinstance(given, Mapping):
             self._wrong(f"the MCP server {name} is not a table", *path)
             return None

@@ -129,7 +129,8 @@ class McpServers:
             return
         # The time our own packages take to load does not count: on a busy machine it is seconds.
         await asyncio.gather(*(each.client_loaded.wait() for each in self._connections.values()))
-        await asyncio.wait(self._following, timeout=self.first_wait)
+        if self._following:  # those that cannot be started are done already
+            await asyncio.wait(self._following, timeout=self.first_wait)
         late = [each.spec.name for each in self._connections.values() if each.state == "connecting"]
         if late and self._setup is not None:
             self._setup.report(f"not connected yet: MCP {_plural(late)}; the tools join when it answers")
