@@ -63,7 +63,7 @@ async def playing(
     log = log if log is not None else EventLog()
     engine.journal.subscribe(log.ran)
     ready = build_agent(
-        AgentOptions(cwd=str(project), model="scripted", **wanted),
+        AgentOptions(cwd=str(project), model="scripted", trust=True, **wanted),
         AgentHost(
             engine=engine,
             model=model,

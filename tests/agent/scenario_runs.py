@@ -191,8 +191,9 @@ def _path(name: str, home: Path, project: Path) -> Path:
 
 
 def agent_words(play: Play, given: Path, project: Path) -> list[str]:
-    """The command line of a play."""
+    """The command line of a play: in a project of one's own, as its user vouches."""
     words = ["agent", "--print" if play.plain else "--json", "--model", f"scripted:{given / play.script}"]
+    words.append("--trust")
     for file in play.config:
         words += ["--config", str(project / file)]
     words += [flag.replace("$PROJECT", str(project)) for flag in play.flags]

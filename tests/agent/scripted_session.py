@@ -127,7 +127,7 @@ class ScriptedSession:
         self.diagnostics: tuple[Any, ...] = ()
         if self.engine is not None:
             self._load(self.engine, hooks)
-        self._wanted: dict[str, Any] = {"allow": ("Probe",), **wanted}
+        self._wanted: dict[str, Any] = {"allow": ("Probe",), "trust": True, **wanted}
         #: Where the session begins; in the project, when nothing else is said.
         self._start = start or str(self.project)
         self._tools = tuple(tools)

@@ -22,12 +22,7 @@ from hookline.agent.prompts.prompt import PreparedPrompt, PromptContext, Router
 from hookline.agent.session.commands import session_commands
 from hookline.agent.session.session import Agent, Command
 from hookline.agent.session.watch import ChangeLimit, FileWatch, SessionWatch, watched_names
-from hookline.agent.session_hooks import (
-    Additions,
-    CommandHooks,
-    add_builtin_hooks,
-    trust_notice,
-)
+from hookline.agent.session_hooks import Additions, CommandHooks, add_builtin_hooks
 from hookline.agent.settings import AgentSettings, SettingsFound, read_settings
 from hookline.agent.subagents.subagent import AgentType, SubagentConfig, SubagentTool, agent_types
 from hookline.agent.subagents.worktrees import Worktrees, worktree_tools
@@ -41,6 +36,8 @@ from hookline.agent.transcript.store import SessionsStore, new_session_id
 from hookline.agent.transcript.writer import Transcript
 from hookline.agent.turn.turn import AgentParts
 from hookline.config.engine import Engine
+from hookline.config.trust.trust import Options as TrustOptions
+from hookline.config.trust.trust import Trust
 from hookline.dialects.dialect import upward
 from hookline.engine.background import LateMessage
 from hookline.handlers.process.pool import Processes
@@ -78,7 +75,7 @@ class AgentOptions(Struct, frozen=True, kw_only=True):
     #: Only these tools; None for all.
     tools: tuple[str, ...] | None = None
     types: tuple[AgentType, ...] = ()
-    #: The user trusts the hooks of this project, for this run.
+    #: The user trusts everything of this project, for this run.
     trust: bool = False
     add_date: bool = False
     add_environment_info: bool = False
@@ -107,6 +104,8 @@ class AgentHost(Struct, frozen=True, kw_only=True, eq=False):
     live: bool = True
     #: The user sits at a terminal.
     terminal: bool = False
+    #: What the user has trusted; None: what the engine goes by, else what is stored for the directory.
+    trust: Trust | None = None
 
 
 class BuiltAgent(Struct, frozen=True, kw_only=True, eq=False):
@@ -151,13 +150,13 @@ class BuiltAgent(Struct, frozen=True, kw_only=True, eq=False):
 def build_agent(options: AgentOptions, host: AgentHost) -> BuiltAgent:
     """Raises HooklineError where going on would mean not knowing the user's rules."""
     reader = RuleReader(home=host.env.get("HOME", ""))
-    found = read_settings(options.cwd, host.env, reader)
+    trust = _trust(options, host)
+    found = read_settings(options.cwd, host.env, reader, trust)
     if found.unreadable:
         # Then it is not known which calls the user never wants made.
         raise ConfigError(found.unreadable)
     permissions = _permissions(options, host, found, reader)
     records = _open_records(options, host)
-    _say_what_is_untrusted(host)
     session_hooks, join = _session_hooks(options, host, found, records.session_id)
     hooks = AgentHooks(session_hooks, host.user, host.log)
     files = FileWatch(ChangeLimit(host.user.warn))
@@ -173,7 +172,7 @@ def build_agent(options: AgentOptions, host: AgentHost) -> BuiltAgent:
         workplace=Workplace(hooks, options.cwd, env=host.env, files=files),
         user=host.user,
     )
-    servers, found = _servers(options, host, found, hooks)
+    servers, found = _servers(options, host, found, hooks, trust)
     tasks = Tasks(hooks, on_done=lambda done: hooks.inbox.put(LateMessage(kind="context", text=done.text)))
     worktrees = Worktrees(_project(options.cwd))
     subagents = SubagentConfig(
@@ -234,21 +233,17 @@ def _session_hooks(
     return hooks, CommandHooks(host.engine, session, options.cwd).join
 
 
-def _say_what_is_untrusted(host: AgentHost) -> None:
-    trust = host.engine.trust if host.engine is not None else None
-    if host.engine is None or trust is None:
-        return
-    for line in (*trust.problems, trust_notice(trust, host.engine.hooks)):
-        if line is not None:
-            host.user.warn(line)
+def _trust(options: AgentOptions, host: AgentHost) -> Trust:
+    known = host.trust or (host.engine.trust if host.engine is not None else None)
+    return known or Trust(options.cwd, host.env, TrustOptions(vouched=options.trust))
 
 
 def _servers(
-    options: AgentOptions, host: AgentHost, found: SettingsFound, hooks: AgentHooks
+    options: AgentOptions, host: AgentHost, found: SettingsFound, hooks: AgentHooks, trust: Trust
 ) -> tuple[McpServers, SettingsFound]:
-    """The configured MCP servers, not started yet. Problems with their entries join the diagnostics."""
+    """The MCP servers that may be used, not started yet. Problems with their entries join the diagnostics."""
     servers = host.servers if host.servers is not None else McpServers()
-    entries = find_servers(options.cwd, host.env, found.documents)
+    entries = find_servers(options.cwd, host.env, found.documents, trust)
     servers.configure(
         entries.specs,
         ServerSetup(
@@ -258,6 +253,7 @@ def _servers(
             answers=Elicitation(hooks, host.user, host.answers),
             report=host.user.warn,
         ),
+        entries.untrusted,
     )
     return servers, replace(found, diagnostics=(*found.diagnostics, *entries.diagnostics))
 

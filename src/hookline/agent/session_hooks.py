@@ -1,7 +1,7 @@
 """Hooks that an agent adds to its session, from settings and from commands."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -9,10 +9,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.agent.prompts.prompt import PreparedPrompt
+from hookline.config.dormant import register_front_matter
 from hookline.config.engine import Engine
 from hookline.config.load import Loaded
-from hookline.config.trust.trust import Trust
-from hookline.dialects.registry import sharing
+from hookline.config.trust.trust import only_tightens
+from hookline.dialects.registry import OWN_FORMAT, sharing
 from hookline.documents.document import Document
 from hookline.engine.session import Session
 from hookline.handlers.builtin import BuiltinSpec
@@ -77,7 +78,14 @@ class CommandHooks:
         loaded = await asyncio.to_thread(self._read, prepared)
         for hook in loaded.hooks:
             self._session.add_hook(hook)
-        return tuple(str(each) for each in loaded.diagnostics if each.severity != "info")
+        said = [str(each) for each in loaded.diagnostics if each.severity != "info"]
+        trust = self._engine.trust
+        refused = [] if trust is None else [hook for hook in loaded.hooks if not trust.standing(hook).runs]
+        if any(not only_tightens(hook) for hook in refused):
+            said.append(
+                f"/{prepared.command}: its hooks do not run: you have not trusted them; run `hookline trust`"
+            )
+        return tuple(said)
 
     def _read(self, prepared: PreparedPrompt) -> Loaded:
         lines = prepared.hooks_at.locate
@@ -85,17 +93,11 @@ class CommandHooks:
         # In another agent's folder the front matter is in that agent's format, elsewhere in Hookline's.
         folders = {dialect.folder: dialect.name for dialect in sharing("command_hooks")}
         whose = next((folders[part] for part in PurePath(document.file).parts if part in folders), None)
+        loader, trust = self._engine.loader, self._engine.trust
         if whose is None:
-            return self._engine.loader.document(document)
-        return self._engine.loader.beside_settings(whose, self._cwd, document)
-
-
-def trust_notice(trust: Trust, hooks: Iterable[Hook]) -> str | None:
-    """What the user is told about hooks that do not run."""
-    refused = [hook for hook in hooks if not trust.standing(hook).runs and hook.mode != "off"]
-    if not refused:
-        return None
-    files = ", ".join(sorted({hook.where.file for hook in refused}))
-    return (
-        f"{len(refused)} hooks do not run, because you have not trusted them: {files}. Run `hookline trust`"
-    )
+            loaded = loader.document(document, "session")
+        else:
+            loaded = loader.beside_settings(whose, self._cwd, document)
+        if trust is not None:
+            register_front_matter(trust, document, loaded.hooks, loader.dialect(whose or OWN_FORMAT))
+        return loaded

@@ -1,23 +1,29 @@
 """The agent's settings, and the files they come from.
 
-Permission rules are read from the settings files of several agents, the rest only from Hookline's own.
+Permission rules are read from the settings files of several agents, the rest only from Hookline's own. Of a project's
+file that the user has not trusted, only deny and ask rules count.
 """
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import msgspec
 from msgspec import Meta, Struct
 
 from hookline.agent.prompts.prompt import Route
 from hookline.config.files import read_file
+from hookline.config.trust.items import TrustItem
 from hookline.dialects.dialect import SUFFIXES, upward, user_directories
 from hookline.dialects.registry import sharing
 from hookline.documents.document import Document
 from hookline.model.diagnostics import Diagnostic
+from hookline.model.hook import Scope
 from hookline.permissions.rules import RuleReader, RuleSet
-from hookline.permissions.settings import permission_settings
+from hookline.permissions.settings import LOOSENING, permission_settings
+
+if TYPE_CHECKING:
+    from hookline.config.trust.trust import Trust
 
 SYSTEM = (
     "You are a coding agent in a terminal. Use the tools to look before you change, keep changes small, "
@@ -63,7 +69,7 @@ class AgentTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     add_environment_info: bool = False
     add_prompt_files: tuple[str, ...] = ()
     watch: tuple[str, ...] = ()
-    #: Projects whose own hooks may run. Only the user's own settings can say so.
+    #: Directories below which everything is trusted. Only the user's own settings can say so.
     trusted: tuple[str, ...] = ()
     #: Hosts of this machine and of private networks that WebFetch may reach.
     local_hosts: tuple[str, ...] = ()
@@ -82,56 +88,67 @@ class SettingsFound(Struct, frozen=True, kw_only=True):
     diagnostics: tuple[Diagnostic, ...] = ()
     #: Problems with files that could not be read at all: their rules are missing.
     unreadable: tuple[Diagnostic, ...] = ()
+    #: What files of the project loosen, one item for each file; without the user's trust it does not count.
+    items: tuple[TrustItem, ...] = ()
 
 
-def settings_places(cwd: str, env: Mapping[str, str]) -> Iterator[str]:
-    """Every possible file, from the weakest to the strongest."""
+def settings_places(cwd: str, env: Mapping[str, str]) -> Iterator[tuple[Scope, str]]:
+    """Every possible file and whose it is, from the weakest to the strongest."""
     home = env.get("HOME", "")
     others = [dialect.folder for dialect in sharing("permissions")]
-    if os.path.isabs(home):
-        yield from (os.path.join(home, folder, "settings.json") for folder in others)
+    for folder in others if os.path.isabs(home) else ():
+        yield "user", os.path.join(home, folder, "settings.json")
     for user in reversed(user_directories(env)):
-        yield from (os.path.join(user, f"settings.{suffix}") for suffix in SUFFIXES)
+        for suffix in SUFFIXES:
+            yield "user", os.path.join(user, f"settings.{suffix}")
     for directory in reversed(upward(os.path.abspath(cwd))):
         for folder in others:
-            yield os.path.join(directory, folder, "settings.json")
-            yield os.path.join(directory, folder, "settings.local.json")
-        for name in ("settings", "settings.local"):
-            yield from (os.path.join(directory, ".hookline", f"{name}.{suffix}") for suffix in SUFFIXES)
+            yield "project", os.path.join(directory, folder, "settings.json")
+            yield "local", os.path.join(directory, folder, "settings.local.json")
+        for suffix in SUFFIXES:
+            yield "project", os.path.join(directory, ".hookline", f"settings.{suffix}")
+        for suffix in SUFFIXES:
+            yield "local", os.path.join(directory, ".hookline", f"settings.local.{suffix}")
 
 
-def read_settings(cwd: str, env: Mapping[str, str], reader: RuleReader) -> SettingsFound:
-    """A file that cannot be read and a bad rule are reported; the rest is used."""
+def read_settings(
+    cwd: str, env: Mapping[str, str], reader: RuleReader, trust: "Trust | None" = None
+) -> SettingsFound:
+    """A file that cannot be read and a bad rule are reported; the rest is used.
+
+    Without `trust` everything counts as trusted.
+    """
     found = SettingsFound()
-    own = user_directories(env)
-    for file in settings_places(cwd, env):
-        if os.path.lexists(file):
-            found = _with_file(found, file, reader, of_user=os.path.dirname(file) in own)
+    for scope, file in settings_places(cwd, env):
+        # In a home directory that is also the project one file is in two places: it is the user's.
+        if os.path.lexists(file) and file not in found.files:
+            found = _with_file(found, file, scope, reader, trust)
     return found
 
 
-def _with_file(found: SettingsFound, file: str, reader: RuleReader, *, of_user: bool) -> SettingsFound:
+def _with_file(
+    found: SettingsFound, file: str, scope: Scope, reader: RuleReader, trust: "Trust | None"
+) -> SettingsFound:
     document = read_file(file)
     said = list(document.diagnostics)
+    found = _changed(found, files=(*found.files, file))
     if document.value is None:
-        return _changed(
-            found,
-            files=(*found.files, file),
-            diagnostics=(*found.diagnostics, *said),
-            unreadable=(*found.unreadable, *said),
-        )
-    rules, mode, directories, problems = permission_settings(document.value, file, reader=reader)
+        return _changed(found, diagnostics=(*found.diagnostics, *said), unreadable=(*found.unreadable, *said))
+    own = os.path.basename(os.path.dirname(file)) in _OWN_FOLDERS
+    foreign = scope != "user" if trust is None else trust.is_foreign(file, scope)
+    item = _item(document, trust, own=own) if foreign and trust is not None else None
+    trusted = item is None or trust is None or trust.allows(item)
+    rules, mode, directories, problems = permission_settings(
+        document.value, file, reader=reader, trusted=trusted
+    )
     said.extend(
         Diagnostic("error", "bad-permission", problem.message, document.where(*problem.path))
         for problem in problems
     )
-    table, wrong = found.table, None
-    if os.path.basename(os.path.dirname(file)) in _OWN_FOLDERS:
-        table, wrong = _table(found.table, document)
-        if table.trusted != found.table.trusted and not of_user:
-            message = "a project cannot trust itself; add it to your own settings"
-            wrong = Diagnostic("error", "self-trust", message, document.where("agent", "trusted"))
-            table = _changed_table(table, found.table.trusted)
+    table, wrong = _table(found.table, document) if own and trusted else (found.table, None)
+    if own and foreign:
+        said.extend(_self_trust(document))
+        table = msgspec.structs.replace(table, trusted=found.table.trusted)
     said.extend([wrong] if wrong is not None else [])
     return _changed(
         found,
@@ -139,10 +156,39 @@ def _with_file(found: SettingsFound, file: str, reader: RuleReader, *, of_user: 
         mode=mode or found.mode,
         directories=(*found.directories, *directories),
         table=table,
-        files=(*found.files, file),
         documents=(*found.documents, document),
         diagnostics=(*found.diagnostics, *said),
+        items=found.items if item is None else (*found.items, item),
     )
+
+
+def _item(document: Document, trust: "Trust", *, own: bool) -> TrustItem | None:
+    """What a file of the project loosens; None for one that only tightens."""
+    permissions = _part(document, "permissions")
+    facts: dict[str, Any] = {name: permissions[name] for name in LOOSENING if permissions.get(name)}
+    for name, value in _part(document, "agent").items() if own else ():
+        if name != "trusted":
+            facts[f"agent.{name}"] = value
+    if not facts:
+        return None
+    item = trust.settings_item(document.where(), "permissions and settings of the agent", facts)
+    if trust.hashes:
+        trust.accept_hashes([item])
+    return item
+
+
+def _part(document: Document, name: str) -> Mapping[str, Any]:
+    value: Any = document.value
+    part: Any = cast("Mapping[str, Any]", value).get(name) if isinstance(value, Mapping) else None
+    return cast("Mapping[str, Any]", part) if isinstance(part, Mapping) else {}
+
+
+def _self_trust(document: Document) -> Iterator[Diagnostic]:
+    message = "a project cannot trust itself; add it to your own settings"
+    for path in (("trusted",), ("agent", "trusted")):
+        table = _part(document, path[0]) if len(path) > 1 else document.value
+        if isinstance(table, Mapping) and path[-1] in table:
+            yield Diagnostic("error", "self-trust", message, document.where(*path))
 
 
 def _table(before: AgentTable, document: Document) -> tuple[AgentTable, Diagnostic | None]:
@@ -158,10 +204,6 @@ def _table(before: AgentTable, document: Document) -> tuple[AgentTable, Diagnost
         return msgspec.convert(merged, AgentTable), None
     except msgspec.ValidationError as problem:
         return before, Diagnostic("error", "bad-setting", f"agent: {problem}", document.where("agent"))
-
-
-def _changed_table(table: AgentTable, trusted: tuple[str, ...]) -> AgentTable:
-    return msgspec.structs.replace(table, trusted=trusted)
 
 
 def _changed(found: SettingsFound, **changes: Any) -> SettingsFound:

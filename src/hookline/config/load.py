@@ -177,9 +177,9 @@ class Loader:
             loaded += self._read(dialect, places, tuple(own))
         return _managed_first(loaded)
 
-    def document(self, document: Document) -> Loaded:
+    def document(self, document: Document, scope: Scope = "flag") -> Loaded:
         """The hooks of a document in Hookline's own format that was read already: a part of a larger file."""
-        reading = self._home.read([Layer(Place(document.file, "flag"), document)], self._tools())
+        reading = self._home.read([Layer(Place(document.file, scope), document)], self._tools())
         return Loaded(reading.hooks, reading.diagnostics)
 
     def beside_settings(self, name: str, cwd: str, document: Document) -> Loaded:

@@ -12,6 +12,8 @@ from hookline.permissions.modes import MODES, ModeName, mode_of
 from hookline.permissions.rules import BEHAVIORS, Behavior, RuleReader, RuleSet
 
 _KEYS = (*BEHAVIORS, "defaultMode", "additionalDirectories")
+#: What does not count in a file that the user has not trusted.
+LOOSENING = ("allow", "defaultMode", "additionalDirectories")
 #: Keys of other agents that mean nothing here and are no mistake.
 _IGNORED = frozenset(("disableBypassPermissionsMode", "disableAutoMode"))
 
@@ -35,10 +37,12 @@ def permission_settings(
 ) -> PermissionSettings:
     """The permissions in a settings document. Whatever else it contains, right or wrong, has no effect.
 
-    A file that is not trusted can only tighten: its deny and ask rules hold, the rest is ignored and reported.
+    A file that is not trusted can only tighten: its deny and ask rules hold, and nothing else.
     """
-    reading = _Reading(source, reader if reader is not None else RuleReader(), trusted)
+    reading = _Reading(source, reader if reader is not None else RuleReader())
     section = reading.section(document)
+    if not trusted:
+        section = {name: value for name, value in section.items() if name not in LOOSENING}
     for behavior in BEHAVIORS:
         reading.list_of_rules(behavior, section.get(behavior))
     mode = reading.mode(section.get("defaultMode"))
@@ -50,9 +54,8 @@ def permission_settings(
 class _Reading:
     """One document while it is read."""
 
-    def __init__(self, source: str, reader: RuleReader, trusted: bool) -> None:
+    def __init__(self, source: str, reader: RuleReader) -> None:
         self._source = source
-        self._trusted = trusted
         self.rules = RuleSet(reader=reader)
         self.problems: list[Problem] = []
 
@@ -70,9 +73,6 @@ class _Reading:
 
     def list_of_rules(self, behavior: Behavior, given: Any) -> None:
         for place, text in self._items(behavior, given):
-            if behavior == "allow" and not self._trusted:
-                self._wrong("ignored: this file is not trusted, so it allows nothing", *place)
-                continue
             rule, problem = self.rules.read(behavior, text, self._source)
             if problem is not None:
                 self._wrong(problem, *place)
@@ -90,21 +90,12 @@ class _Reading:
                 "permissions",
                 "defaultMode",
             )
-        elif not self._trusted and known in {"acceptEdits", "bypass"}:
-            self._wrong(
-                f"ignored: this file is not trusted, so it cannot choose {known}",
-                "permissions",
-                "defaultMode",
-            )
-            return None
         return known
 
     def directories(self, given: Any) -> Iterator[str]:
         for place, directory in self._items("additionalDirectories", given):
             if not isinstance(directory, str) or not directory:
                 self._wrong("this is not the path of a directory", *place)
-            elif not self._trusted:
-                self._wrong("ignored: this file is not trusted, so it opens no directory", *place)
             else:
                 yield directory
 

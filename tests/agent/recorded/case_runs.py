@@ -119,7 +119,7 @@ async def _acted(case: Case, folder: CaseFolder, surroundings: Mapping[str, str]
     engine.load(str(folder.project))
     preapproved = tuple(name for name in case["preapproved_tools"].split(",") if name)
     ready = build_agent(
-        AgentOptions(cwd=str(folder.project), model="claude-opus-5-5", allow=preapproved),
+        AgentOptions(cwd=str(folder.project), model="claude-opus-5-5", trust=True, allow=preapproved),
         AgentHost(
             engine=engine,
             model=model,

@@ -92,7 +92,7 @@ async def _fired(played: Played, project: Path, env: Mapping[str, str]) -> list[
     engine.journal.subscribe(log.ran)
     engine.load(str(project))
     ready = build_agent(
-        AgentOptions(cwd=str(project), model="claude-opus-5-5", **played.wanted),
+        AgentOptions(cwd=str(project), model="claude-opus-5-5", trust=True, **played.wanted),
         AgentHost(
             engine=engine,
             model=ScriptedModel([msgspec.convert(dict(each), Scripted) for each in played.script]),

@@ -1,12 +1,13 @@
 """The MCP servers of a session: `.mcp.json` of the project and the user, `mcp_servers` of settings files.
 
-Entries are read one by one: a bad one is reported and does not hide the others.
+Entries are read one by one: a bad one is reported and does not hide the others. One of the project that the user has
+not trusted is not read at all: no variable of the environment is looked up for it, and it takes no other's place.
 """
 
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import msgspec
@@ -14,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.config.files import read_file
+from hookline.config.trust.items import TrustItem
 from hookline.dialects.dialect import upward, user_directories
 from hookline.documents.document import Document
 from hookline.journal.redaction import MARK, holds_a_secret, secret_forms
@@ -21,7 +23,11 @@ from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic, Where
 from hookline.model.safe_text import bare_url, one_line
 
+if TYPE_CHECKING:
+    from hookline.config.trust.trust import Trust
+
 Source = Literal["user", "project", "local"]
+_SOURCES: tuple[Source, ...] = ("user", "project", "local")
 Kind = Literal["stdio", "http", "sse"]
 #: Seconds that a call may take, and that a server may take to connect.
 CALL_SECONDS = 60.0
@@ -94,6 +100,10 @@ class ServersFound(Struct, frozen=True):
 
     specs: tuple[ServerSpec, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+    #: Those that the project brings.
+    items: tuple[TrustItem, ...] = ()
+    #: Those of them that the user has not trusted, by name.
+    untrusted: Mapping[str, TrustItem] = {}
 
 
 def mcp_files(cwd: str, env: Mapping[str, str]) -> Iterator[tuple[Source, str]]:
@@ -105,17 +115,88 @@ def mcp_files(cwd: str, env: Mapping[str, str]) -> Iterator[tuple[Source, str]]:
         yield "project", os.path.join(directory, ".mcp.json")
 
 
-def find_servers(cwd: str, env: Mapping[str, str], settings: Sequence[Document]) -> ServersFound:
-    """All of them. If two have the same name, the one nearer to the project wins."""
+def find_servers(
+    cwd: str, env: Mapping[str, str], settings: Sequence[Document], trust: "Trust | None" = None
+) -> ServersFound:
+    """All of them. If two have the same name, the one nearer to the project wins.
+
+    Without `trust` everything counts as trusted.
+    """
     found: dict[str, ServerSpec | None] = {}
     said: list[Diagnostic] = []
-    for source in ("user", "project", "local"):
+    items: list[TrustItem] = []
+    untrusted: dict[str, TrustItem] = {}
+    for source in _SOURCES:
         for document, scale in (*_mcp_documents(cwd, env, source, said), *_settings(settings, source, env)):
             reader = EntryReader(document, source, env, scale)
-            for table in _TABLES:
-                found.update(_table(reader, document, table))
+            entries = list(_entries(document, said))
+            refused: dict[str, TrustItem] = {}
+            if trust is not None and trust.is_foreign(document.file, source):
+                own = [*_items(document, entries, found, trust, cwd)]
+                trust.accept_hashes([item for _, item in own])
+                items += [item for _, item in own]
+                refused = {name: item for name, item in own if not trust.allows(item)}
+            untrusted |= refused
+            found |= {
+                name: reader.read(name, entry, table, name)
+                for table, name, entry in entries
+                if name not in refused
+            }
             said.extend(reader.said)
-    return ServersFound(tuple(spec for spec in found.values() if spec is not None), tuple(said))
+    specs = tuple(spec for spec in found.values() if spec is not None)
+    return ServersFound(specs, tuple(said), tuple(items), untrusted)
+
+
+def _entries(document: Document, said: list[Diagnostic]) -> Iterator[tuple[str, str, Any]]:
+    """Each entry with its table and its name."""
+    value: Any = document.value
+    tables: Mapping[str, Any] = cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+    for table in _TABLES:
+        given: Any = tables.get(table)
+        if isinstance(given, Mapping):
+            for name, entry in cast("Mapping[Any, Any]", given).items():
+                yield table, str(name), entry
+        elif given is not None:
+            message = f"{table} is not a table"
+            said.append(Diagnostic("error", "bad-mcp-server", message, document.where(table)))
+
+
+def _items(
+    document: Document,
+    entries: Sequence[tuple[str, str, Any]],
+    found: Mapping[str, ServerSpec | None],
+    trust: "Trust",
+    cwd: str,
+) -> Iterator[tuple[str, TrustItem]]:
+    """The entries of a project's file as items, with the files that their commands name."""
+    for table, name, given in entries:
+        if not isinstance(given, Mapping):
+            continue
+        entry = cast("Mapping[str, Any]", given)
+        if entry.get("disabled") is True and name not in found:
+            continue  # it does nothing; but one that switches off a server of the user does
+        folder: Any = entry.get("cwd")
+        facts = {**entry, "name": name}
+        where = document.where(table, name)
+        words = [_VARIABLE.sub(_by_default, text) for text in _texts(entry)]
+        start = os.path.join(cwd, folder) if isinstance(folder, str) and "$" not in folder else cwd
+        yield name, trust.program_item("server", where, name, facts, words, start)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in an entry."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for each in cast("Mapping[Any, Any]", value).values():
+            yield from _texts(each)
+    elif isinstance(value, list):
+        for each in cast("list[Any]", value):
+            yield from _texts(each)
+
+
+def _by_default(found: re.Match[str]) -> str:
+    return found[0] if found[3] is None else found[3]
 
 
 def _mcp_documents(
@@ -254,19 +335,6 @@ class EntryReader:
 
     def _wrong(self, message: str, *path: str) -> None:
         self.said.append(Diagnostic("error", "bad-mcp-server", message, self._document.where(*path)))
-
-
-def _table(reader: EntryReader, document: Document, table: str) -> Mapping[str, ServerSpec | None]:
-    value: Any = document.value
-    given: Any = cast("Mapping[str, Any]", value).get(table) if isinstance(value, Mapping) else None
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        wrong = Diagnostic("error", "bad-mcp-server", f"{table} is not a table", document.where(table))
-        reader.said.append(wrong)
-        return {}
-    entries = cast("Mapping[str, Any]", given)
-    return {str(name): reader.read(str(name), entry, table, str(name)) for name, entry in entries.items()}
 
 
 def _secrets(spec: ServerSpec, used: Mapping[str, str]) -> dict[str, str]:

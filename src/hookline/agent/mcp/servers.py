@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -102,14 +102,21 @@ class McpServers:
 
     def __init__(self) -> None:
         self._connections: dict[str, Connection] = {}
+        self._untrusted: frozenset[str] = frozenset()
         self._setup: ServerSetup | None = None
         #: Seconds that the first prompt waits for servers. The tools of slower ones join later.
         self.first_wait = _FIRST_WAIT
         self._following: set[asyncio.Task[None]] = set()
 
-    def configure(self, specs: Sequence[ServerSpec], setup: ServerSetup) -> None:
-        """For the session that begins. The servers of an earlier session must have been closed."""
+    def configure(
+        self, specs: Sequence[ServerSpec], setup: ServerSetup, untrusted: Collection[str] = ()
+    ) -> None:
+        """For the session that begins. The servers of an earlier session must have been closed.
+
+        `untrusted` are the names of servers that are not started, because the user has not trusted them.
+        """
         self._setup = setup
+        self._untrusted = frozenset(untrusted)
         self._connections = {spec.name: Connection(spec, setup) for spec in specs}
 
     @property
@@ -138,6 +145,10 @@ class McpServers:
     async def call_tool(self, server: str, tool: str, arguments: Mapping[str, Any]) -> McpReply:
         """For hooks. Raises ServerError when the server cannot be called."""
         connection = self._connections.get(server)
+        if connection is None and server in self._untrusted:
+            raise ServerError(
+                f"the MCP server {server!r} is not started: you have not trusted it; run `hookline trust`"
+            )
         if connection is None:
             close = nearest(server, self._connections)
             known = ", ".join(self._connections) or "none"

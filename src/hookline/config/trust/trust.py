@@ -92,6 +92,8 @@ class Trust:
         self._session: set[str] = set()
         self._stored: dict[str, Mapping[str, StoredItem]] = {}
         self._vouched: bool | None = True if options.vouched else None
+        #: Files that the user named one by one.
+        self._given: frozenset[str] = frozenset()
 
     # -- what is whose
 
@@ -109,7 +111,7 @@ class Trust:
 
     def is_foreign(self, file: str, scope: Scope) -> bool:
         """Whether a file needs the user's trust: the project brought it, or a plugin."""
-        if not file or scope in _GIVEN:
+        if not file or scope in _GIVEN or file in self._given:
             return False
         known = self._foreign.get((file, scope))
         if known is None:
@@ -124,6 +126,10 @@ class Trust:
             return scope in ("local", "session")
         path = os.path.abspath(file)
         return is_inside(path, self.root) or is_inside(os.path.realpath(path), self.root)
+
+    def give(self, files: Iterable[str]) -> None:
+        """The user named these files: what is in them needs no further trust."""
+        self._given |= frozenset(files)
 
     def whose(self, file: str, scope: Scope) -> str:
         """The root that trust in a file is kept under: the plugin's, or the project's."""
@@ -316,9 +322,7 @@ class Trust:
         return self._stored[root]
 
     def _refused(self, hook: Hook) -> Admission:
-        spec = hook.spec
-        guards = hook.event.name in _GUARDED
-        if hook.broken is not None or (guards and isinstance(spec, BuiltinSpec) and spec.name in _TIGHTENING):
+        if only_tightens(hook):
             return Admission(only_tightens=True)
         standing = self.standing(hook)
         reason = f"{standing.why}; run `hookline trust` to see it and decide"
@@ -376,6 +380,14 @@ class Trust:
         if shown.startswith("~/"):
             return os.path.join(self._home, shown[2:])
         return os.path.join(self.root, shown)
+
+
+def only_tightens(hook: Hook) -> bool:
+    """Whether a hook can do nothing but make something stricter, so that it needs no trust."""
+    if hook.broken is not None:
+        return True
+    builtin = hook.spec if isinstance(hook.spec, BuiltinSpec) else None
+    return hook.event.name in _GUARDED and builtin is not None and builtin.name in _TIGHTENING
 
 
 _Key = tuple[str, tuple[str | int, ...], str, str]

@@ -20,6 +20,7 @@ from hookline.agent.models.hook_models import ModelAgentRunner, ModelCompleter
 from hookline.agent.models.hook_tools import HookTool, read_only_tools
 from hookline.agent.models.port import ModelPort, RequestLog
 from hookline.agent.ports import Listener, UserPort
+from hookline.agent.project_items import project_items
 from hookline.agent.session.session import Agent, PromptResult
 from hookline.agent.subagents.definitions import (
     AgentDefinition,
@@ -29,10 +30,14 @@ from hookline.agent.subagents.definitions import (
 )
 from hookline.cli.commands.agent.conversation import Conversation, LineAnswers, LineAsker, LineInput
 from hookline.cli.commands.agent.report import NoticeLog, ProgressLines, as_document
-from hookline.cli.engines import chosen_dialect, command_engine, load, report_diagnostics, with_flag_hooks
+from hookline.cli.commands.agent.trusting import notice, untrusted
+from hookline.cli.engines import chosen_dialect, command_engine, report_diagnostics, with_flag_hooks
 from hookline.cli.output import ExitStatus, note, show
 from hookline.cli.requests import RequestError, working_directory
 from hookline.config.engine import Engine
+from hookline.config.load import Loaded
+from hookline.config.trust.trust import Options as TrustOptions
+from hookline.config.trust.trust import Trust
 from hookline.handlers.process.pool import Processes
 from hookline.model.hook import Hook
 from hookline.model.safe_text import printable
@@ -56,19 +61,23 @@ async def run(args: argparse.Namespace) -> ExitStatus:
     asker = LineAsker(lines, note) if lines is not None else None
     result: PromptResult | None = None
     try:
-        extra = () if args.no_hooks else _load_hooks(engine, args, cwd, defined)
+        trust = _trust(engine, args, cwd)
+        loaded, extra = _load_hooks(engine, args, cwd, defined, trust)
+        user = UserPort(listener=_listener(args), asker=asker)
+        _say_what_is_untrusted(user, trust, loaded, engine, cwd)
         host = AgentHost(
             engine=None if args.no_hooks else engine,
             model=port,
             processes=processes,
             env=env,
-            user=UserPort(listener=_listener(args), asker=asker),
+            user=user,
             log=log,
             answers=None if asker is None else LineAnswers(asker),
             servers=servers,
             extra_hooks=extra,
             live=args.config is None and args.dialect is None,
             terminal=lines is not None and sys.stdin.isatty(),
+            trust=trust,
         )
         ready, result = await _sessions(_options(args, cwd, model, defined), host, args, lines)
     finally:
@@ -219,12 +228,32 @@ def _options(args: argparse.Namespace, cwd: str, model: str, defined: _Defined |
     )
 
 
+def _trust(engine: Engine, args: argparse.Namespace, cwd: str) -> Trust:
+    """What the user has trusted of the project. Files that were named one by one need no more."""
+    trust = engine.trust_in(cwd, TrustOptions(vouched=args.trust))
+    trust.give(args.config or ())
+    return trust
+
+
+def _say_what_is_untrusted(user: UserPort, trust: Trust, loaded: Loaded, engine: Engine, cwd: str) -> None:
+    items = untrusted(trust, loaded, engine.hooks, project_items(cwd, os.environ, trust))
+    for line in (*trust.problems, *([notice(items)] if items else ())):
+        user.warn(line)
+
+
 def _load_hooks(
-    engine: Engine, args: argparse.Namespace, cwd: str, defined: _Defined | None
-) -> tuple[Hook, ...]:
-    """Put everything in force; returns the hooks that are in no file, so that a live reload keeps them."""
+    engine: Engine, args: argparse.Namespace, cwd: str, defined: _Defined | None, trust: Trust
+) -> tuple[Loaded, tuple[Hook, ...]]:
+    """Put everything in force; returns also the hooks that are in no file, so that a live reload keeps them."""
+    if args.no_hooks:
+        return Loaded(), ()
     chosen = chosen_dialect(engine, args.dialect, args.config)
-    loaded = load(engine, args, cwd)
+    if args.config is not None:
+        loaded = engine.loader.files(args.config, args.dialect)
+    else:
+        names = None if args.dialect is None else [args.dialect]
+        loaded = engine.loader.directory(cwd, names, trust=trust)
+    engine.use(loaded)
     report_diagnostics(loaded.diagnostics)
     own = _definition_hooks(engine, defined)
     # A definition in a place where its agent looks was read as hooks already, for another main agent.
@@ -233,7 +262,7 @@ def _load_hooks(
     in_force = with_flag_hooks(engine, hooks, args.hook or (), chosen)
     engine.swap(in_force)
     in_files = {id(hook) for hook in loaded.hooks}
-    return tuple(hook for hook in in_force if id(hook) not in in_files)
+    return loaded, tuple(hook for hook in in_force if id(hook) not in in_files)
 
 
 def _definition_hooks(engine: Engine, defined: _Defined | None) -> Sequence[Hook]:

@@ -1,0 +1,16 @@
+"""What a project brings to the agent besides hooks, and what of it the user has to trust: settings and MCP servers."""
+
+from collections.abc import Mapping
+
+from hookline.agent.mcp.config import find_servers
+from hookline.agent.settings import read_settings
+from hookline.config.trust.items import TrustItem
+from hookline.config.trust.trust import Trust
+from hookline.permissions.rules import RuleReader
+
+
+def project_items(cwd: str, env: Mapping[str, str], trust: Trust) -> list[TrustItem]:
+    """Every item of a directory that is not a hook, trusted or not. Nothing is started."""
+    settings = read_settings(cwd, env, RuleReader(home=env.get("HOME", "")), trust)
+    servers = find_servers(cwd, env, settings.documents, trust)
+    return [*settings.items, *servers.items]
