@@ -196,6 +196,25 @@ unzip -d .claude evil.zip
 rsync -a evil/ .claude/
 yq -i .a=1 .claude/settings.json
 patch .hookline/hooks.toml < x.diff
+cat() { rm "$@"; }; cat .hookline/hooks.toml
+alias cat=rm; cat .hookline/hooks.toml; rm $X
+set -- .hookline/hooks.toml; rm "$@"
+export F=.hookline/hooks.toml; rm $F
+printf -v F .hookline/hooks.toml; rm $F
+cd .hookline; rm $F
+cp -r evil/.* .
+script .claude/settings.json
+socat - OPEN:.claude/settings.json,creat
+vim -c 'w! .claude/settings.json' notes.md
+sqlite3 db ".output .claude/settings.json"
+tree -o .claude/settings.json
+pytest --junitxml=.claude/settings.json
+ruff check --fix .claude
+prettier --write .claude
+git restore --staged --worktree .
+git archive -o .claude/x.tar HEAD
+hookline trust --list --yes
+rm -rf /
 true && false || rm .hookline/hooks.toml
 if true; then rm .hookline/hooks.toml; fi
 f() { rm .hookline/hooks.toml; }; f
@@ -236,6 +255,15 @@ git add .hookline && git commit -m 'change .claude/settings.json'
 git blame .claude/settings.json
 git checkout main
 git checkout -b feature
+git restore --staged .
+git rm --cached .claude/settings.json
+git reset HEAD .claude/settings.json
+ruff check .claude
+prettier --check .claude/settings.json
+tree .claude
+less .claude/settings.json
+cp .claude/* /tmp/backup/
+cat .claude/settings.json; F=$1; rm $F
 git clean -n
 git stash
 stat .hookline/hooks.toml

@@ -13,7 +13,7 @@ from hookline.permissions.protected import Hit
 from hookline.permissions.rules import Rule, covering, first_concerned
 from hookline.permissions.state import Permissions
 
-__all__ = ["CallFacts", "Decision", "Step", "Verdict", "answered", "decide", "unanswered"]
+__all__ = ["CallFacts", "Decision", "Step", "Verdict", "answered", "decide", "denied_by_rule", "unanswered"]
 
 Verdict = Literal["allow", "ask", "deny"]
 Step = Literal[
@@ -65,6 +65,11 @@ def decide(
     return unanswered(decision, permissions, attended)
 
 
+def denied_by_rule(facts: CallFacts, permissions: Permissions) -> Decision | None:
+    """The first step alone: what a deny rule says about a call that is not decided yet."""
+    return _Steps(facts, permissions, None).deny_rules()
+
+
 def unanswered(decision: Decision, permissions: Permissions, attended: bool) -> Decision:
     """What becomes of a question that no hook answered: a denial when there is no user to ask."""
     if decision.verdict != "ask":
@@ -101,7 +106,7 @@ def answered(
         return decide(after, permissions, vote, attended)
     if vote is None or vote.kind != "allow" or vote.means == "no_objection" or asked.only_user:
         return unanswered(asked, permissions, attended)
-    denied = _Steps(after, permissions, None).deny_rules()
+    denied = denied_by_rule(after, permissions)
     return _with(asked, denied or Decision("allow", "request_allow", _reason_of(vote, "allowed")))
 
 

@@ -32,16 +32,16 @@ NOTHING = Written()
 #: They only read the files they are given, or none at all.
 _READERS = frozenset(
     (
-        "cat", "tac", "head", "tail", "less", "more", "bat", "batcat", "zcat", "grep", "egrep", "fgrep", "zgrep",
-        "rg", "ag", "ack", "ls", "ll", "dir", "exa", "eza", "tree", "wc", "diff", "colordiff", "sdiff", "cmp", "comm",
+        "cat", "tac", "head", "tail", "more", "bat", "batcat", "zcat", "grep", "egrep", "fgrep", "zgrep",
+        "rg", "ag", "ack", "ls", "ll", "dir", "exa", "eza", "wc", "diff", "colordiff", "cmp", "comm",
         "delta", "file", "stat", "du", "df", "md5sum", "sha1sum", "sha224sum", "sha256sum", "sha512sum", "shasum",
         "md5", "cksum", "b2sum", "readlink", "realpath", "basename", "dirname", "echo", "printf", "test", "[", "[[",
         "true", "false", ":", "cd", "pushd", "popd", "dirs", "pwd", "which", "type", "whereis", "whatis", "hash",
         "cut", "tr", "nl", "od", "hexdump", "strings", "column", "paste", "fold", "fmt", "join", "expand", "rev",
-        "jq", "gron", "xmllint", "tomlq", "export", "declare", "typeset", "local", "readonly", "unset", "set",
+        "jq", "gron", "export", "declare", "typeset", "local", "readonly", "unset", "set",
         "shift", "return", "exit", "break", "continue", "let", "read", "mapfile", "readarray", "getopts", "wait",
         "sleep", "date", "env", "printenv", "id", "whoami", "uname", "hostname", "ps", "kill", "seq", "yes",
-        "shellcheck", "pytest", "mypy", "pyright", "flake8", "pylint", "tsc", "cloc", "tokei", "locate", "fd", "fdfind",
+        "shellcheck", "pyright", "tokei", "locate", "fd", "fdfind",
         "umask", "ulimit", "alias", "compgen", "man", "info", "apropos", "open", "xdg-open", "code",
     )
 )  # fmt: skip
@@ -52,7 +52,7 @@ _GIT_READS = frozenset(
         "add", "blame", "branch", "cat-file", "check-attr", "check-ignore", "commit", "describe", "diff",
         "diff-files", "diff-index", "diff-tree", "fetch", "for-each-ref", "fsck", "grep", "hash-object", "help", "log",
         "ls-files", "ls-remote", "ls-tree", "merge-base", "name-rev", "notes", "push", "range-diff", "reflog",
-        "remote", "rev-list", "rev-parse", "shortlog", "show", "show-ref", "status", "tag", "var", "version",
+        "remote", "reset", "rev-list", "rev-parse", "shortlog", "show", "show-ref", "status", "tag", "var", "version",
         "whatchanged",
     )
 )  # fmt: skip
@@ -62,6 +62,15 @@ _GIT_WHOLE = frozenset(("checkout", "clean", "mv", "restore", "rm", "stash"))
 #: Sub-commands of Hookline that change which hooks are in force or trusted, and the words with which they do not.
 _HOOKLINE_WRITES = frozenset(("init", "install", "rule", "trust"))
 _HOOKLINE_SHOWS = frozenset(("--list", "--diff", "--dry-run", "--help", "-h"))
+_HOOKLINE_YES = frozenset(("--yes", "-y"))
+
+#: What they read comes to nothing: it changes the shell itself.
+_SETS = frozenset(
+    (
+        "cd", "pushd", "popd", "export", "declare", "typeset", "local", "readonly", "set", "read", "mapfile",
+        "readarray", "printf", "alias", "unset", "let", "getopts",
+    )
+)  # fmt: skip
 
 _SED_WRITES = re.compile(r"w\s*[\w./~]")
 _AWK_WRITES = re.compile(r"[>|]|system")
@@ -89,11 +98,13 @@ def written_by(words: Words) -> Written:
         and program in tables.STDIN_INTERPRETERS
     ):
         return _interpreter(program, rest)
-    return Written(rest, whole=_recursive(rest))
+    # What is not a path in the arguments of vim, sqlite or m4 is code.
+    return Written(rest, whole=_recursive(rest), code=rest if program in tables.INTERPRETERS else ())
 
 
 def is_reader(words: Words) -> bool:
-    return written_by(words) == NOTHING
+    """Whether the command reads files, and nothing it read is in the shell afterwards."""
+    return program_of(words[0]) not in _SETS and written_by(words) == NOTHING
 
 
 def changes_hookline(words: Words) -> str | None:
@@ -101,7 +112,9 @@ def changes_hookline(words: Words) -> str | None:
     rest = list(words)
     if program_of(rest[0]) in {"python", "pypy"} and rest[1:3] == ["-m", "hookline"]:
         rest = rest[2:]
-    if base_name(rest[0]).casefold() != "hookline" or _HOOKLINE_SHOWS.intersection(rest):
+    if base_name(rest[0]).casefold() != "hookline" or (
+        _HOOKLINE_SHOWS & {*rest} and not _HOOKLINE_YES & {*rest}
+    ):
         return None
     sub = next((word for word in rest[1:] if not word.startswith("-")), "")
     return f"hookline {sub}" if sub in _HOOKLINE_WRITES else None
@@ -215,6 +228,33 @@ def _option(short: str, *long: str) -> Callable[[Words], Written]:
     return written
 
 
+def _report(rest: Words) -> Written:
+    """Options that name a report: --output=x, --junitxml x."""
+    found: list[str] = []
+    for at, word in enumerate(rest):
+        name, equals, value = word.partition("=")
+        if name.startswith("--") and any(each in name for each in ("out", "report", "xml", "log", "file")):
+            found += [value] if equals else list(rest[at + 1 : at + 2])
+    return Written(found) if found else NOTHING
+
+
+def _lint(rest: Words) -> Written:
+    """A linter changes files only if it is told to."""
+    fixes = any(word.startswith(("--fix", "--write", "--unsafe-fix")) or word == "format" for word in rest)
+    return Written(rest, whole=True) if fixes else _report(rest)
+
+
+def _format(rest: Words) -> Written:
+    """A formatter changes files unless it is told to look only."""
+    looks = {"--check", "--diff", "-c", "-l", "--list-different"} & {*rest}
+    return NOTHING if looks and "--write" not in rest else Written(rest)
+
+
+def _mentions(rest: Words) -> Written:
+    """Programs that run another one, but also write files named in ways of their own."""
+    return Written(code=rest)
+
+
 def _tar(rest: Words) -> Written:
     """What is packed is read, unless it is removed afterwards; the archive is written."""
     first = rest[0] if rest else ""
@@ -256,6 +296,11 @@ def _git(rest: Words) -> Written:
     if not sub or sub in _GIT_READS:
         found = _values(after, "", ("--output",))
         return Written(found) if found else NOTHING
+    index_only = (sub == "restore" and "--staged" in after and "--worktree" not in after) or (
+        sub == "rm" and "--cached" in after
+    )
+    if index_only:
+        return NOTHING
     if sub == "clean":
         dry = any(word in {"-n", "--dry-run"} for word in after)
         return NOTHING if dry else Written(_operands(after) or ["."], whole=True)
@@ -294,7 +339,12 @@ _SPECIAL: Mapping[str, Callable[[Words], Written]] = MappingProxyType(
         "dd": _dd,
         **dict.fromkeys(("sed", "gsed"), _sed),
         **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), _awk),
-        "yq": _yq,
+        **dict.fromkeys(("yq", "tomlq", "xq"), _yq),
+        **dict.fromkeys(("tree", "xmllint", "sdiff", "less"), _option("o", "--output", "--log-file")),
+        **dict.fromkeys(("pytest", "mypy", "flake8", "pylint", "tsc", "cloc"), _report),
+        **dict.fromkeys(("ruff", "eslint", "biome"), _lint),
+        **dict.fromkeys(("prettier", "black", "isort", "shfmt"), _format),
+        **dict.fromkeys(("script", "socat", "nc", "ncat", "flock", "gdb", "lldb"), _mentions),
         **dict.fromkeys(("uniq", "xxd"), _second),
         **dict.fromkeys(("sort", "gsort"), _option("o", "--output")),
         "curl": _option("o", "--output", "--output-dir", "--dump-header", "--cookie-jar"),

@@ -22,7 +22,9 @@ from hookline.permissions.shell_programs import (
 
 _CHANGES_TRUST = "it changes which hooks, rules or servers are in force or trusted"
 #: The output of one command becomes words of another.
-_FLOWS = re.compile(r"\$\(|`|<\(|\b(?:xargs|parallel|read|mapfile|readarray|exec|execdir)\b")
+_FLOWS = re.compile(
+    r"\$\(|`|<\(|\(\s*\)|\b(?:xargs|parallel|read|mapfile|readarray|exec|execdir|alias|function)\b"
+)
 _MOST_DIRECTORIES = 16
 _LONGEST_WORD = 4096
 
@@ -70,7 +72,7 @@ class _Line(Glance):
             if hit is not None:
                 return hit
         for path in written.into:
-            hit = self._hit_place(path)
+            hit = self._hit_place(path, reading)
             if hit is not None:
                 return hit
         names = (self.protected.mentioned(code) for code in written.code)
@@ -145,11 +147,16 @@ class _Line(Glance):
         found = (self.resolved(word, directory, whole) for directory in self.directories)
         return next((hit for hit in found if hit is not None), None)
 
-    def _hit_place(self, word: str) -> Hit | None:
-        if HOLE in word:
-            return None
+    def _hit_place(self, word: str, reading: ShellReading) -> Hit | None:
         for directory in self.directories:
             path = whole_path(word, directory, self.protected.home)
+            if HOLE in path:
+                # What `cp evil/.* .` copies, only the shell knows; where to, the line shows.
+                holds = real_path(path.rpartition("/")[0]) in map(real_path, self.protected.roots)
+                hit = self._hidden(reading) if holds else None
+                if hit is not None:
+                    return hit
+                continue
             why = self.protected.is_place(path) or self.protected.is_place(real_path(path))
             if why is not None:
                 return Hit(word, why)

@@ -9,7 +9,7 @@ from msgspec import Struct
 from hookline.agent.messages import ToolUse
 from hookline.agent.tools.base import MAIN, Category, Tool
 from hookline.matching.nearest import nearest
-from hookline.permissions.decide import CallFacts, decide
+from hookline.permissions.decide import CallFacts, denied_by_rule
 from hookline.permissions.rules import RuleSet, covering
 from hookline.permissions.state import Permissions
 
@@ -77,8 +77,8 @@ def _arguments(use: ToolUse, rules: CallRules) -> Refusal | None:
 
 
 def _deny_list(use: ToolUse, rules: CallRules) -> Refusal | None:
-    decision = decide(facts_of(use, rules), rules.permissions, None, attended=True)
-    if decision.step != "deny_rule":
+    decision = denied_by_rule(facts_of(use, rules), rules.permissions)
+    if decision is None:
         return None
     return Refusal("deny_rule", decision.reason, by_rule=True)
 
