@@ -22,6 +22,7 @@ import msgspec
 from msgspec import Struct
 
 from tests.cli.run_cli import clean_env
+from tests.vouching import vouch_for
 from tests.warm_process import run_warm
 
 SCENARIOS = Path(__file__).parent / "scenarios"
@@ -138,7 +139,7 @@ def read_scenario(name: str) -> Scenario:
 
 
 def play_scenario(name: str, place: Path) -> list[Played]:
-    """Every play of a scenario, one after another, in a new home and project below `place`."""
+    """Every play of a scenario, one after another, in a new home whose user trusts the new project in it."""
     scenario = read_scenario(name)
     home, project = place / "home", place / "home" / "project"
     given = SCENARIOS / name
@@ -147,6 +148,7 @@ def play_scenario(name: str, place: Path) -> list[Played]:
         shutil.copytree(given / "home", home, dirs_exist_ok=True)
     for file, text in scenario.write.items():
         _write(file, text, home, project)
+    vouch_for(home, project)
     return [_play(each, given, home, project) for each in scenario.play]
 
 

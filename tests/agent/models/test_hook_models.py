@@ -22,6 +22,7 @@ from tests.agent.models import provider_answers
 from tests.agent.models.loopback_server import Loopback, Reply, error
 from tests.agent.models.provider_ports import CHAT, port_to
 from tests.handlers.calls import call_with, finished
+from tests.vouching import vouch_for
 from tests.warm_process import run_warm
 
 
@@ -136,6 +137,7 @@ AGENT = '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "agent"\nprompt = "Look wh
 def fire(folder: Path, config: str, *words: str, **env: str) -> "subprocess.CompletedProcess[str]":
     (folder / ".hookline").mkdir(exist_ok=True)
     (folder / ".hookline" / "hooks.toml").write_text(config)
+    vouch_for(folder, folder)
     own = {"PATH": os.environ["PATH"], "HOME": str(folder), "XDG_STATE_HOME": str(folder), **env}
     ran = run_warm(["fire", "Stop", *words], cwd=folder, env=own)
     return subprocess.CompletedProcess(words, ran.status, ran.stdout.decode(), ran.stderr.decode())

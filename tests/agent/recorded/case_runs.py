@@ -116,7 +116,7 @@ async def _acted(case: Case, folder: CaseFolder, surroundings: Mapping[str, str]
     model = RecordedModel([[_here(use, folder) for use in step] for step in steps_of(case)], _beside(case))
     engine = Engine(handlers=standard_handlers(processes=processes))
     engine.journal.subscribe(log.ran)
-    engine.load(str(folder.project))
+    engine.load(str(folder.project), dialects=["claude-code"], trust=True)
     preapproved = tuple(name for name in case["preapproved_tools"].split(",") if name)
     ready = build_agent(
         AgentOptions(cwd=str(folder.project), model="claude-opus-5-5", trust=True, allow=preapproved),

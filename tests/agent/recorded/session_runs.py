@@ -90,7 +90,7 @@ async def _fired(played: Played, project: Path, env: Mapping[str, str]) -> list[
     processes, log = Processes(), EventLog()
     engine = Engine(handlers=standard_handlers(processes=processes))
     engine.journal.subscribe(log.ran)
-    engine.load(str(project))
+    engine.load(str(project), dialects=["claude-code"], trust=True)
     ready = build_agent(
         AgentOptions(cwd=str(project), model="claude-opus-5-5", trust=True, **played.wanted),
         AgentHost(

@@ -122,6 +122,7 @@ def test_a_project_file_of_gen_code_replaces_the_users_hooks_of_the_event(
 def test_a_project_of_gen_code_that_is_not_trusted_replaces_nothing(here: InProcess) -> None:
     here.write("~/.gen/settings.json", '{"hooks": {"PreToolUse": [{"hooks": [{"command": "true"}]}]}}')
     here.write(".gen/settings.json", '{"hooks": {"PreToolUse": [{"hooks": [{"command": "false"}]}]}}')
+    vouch_for_nothing(here.place.home)
     document = explained(here, *FORCED)
     assert [layer["state"] for layer in document["layers"]] == ["in force", "in force"]
     assert document["diagnostics"] == []
