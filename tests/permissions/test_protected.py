@@ -487,8 +487,9 @@ def test_the_scripts_that_hooks_name_are_protected(project: Path) -> None:
     (project / "tools" / "guard.py").write_text("x")
     hooks = [
         _hook('python3 "$CLAUDE_PROJECT_DIR"/tools/guard.py --strict', str(project / "given.toml")),
-        _hook("missing/guard.sh src", str(project / "given.toml")),
+        _hook("missing/guard.sh src >> build/out.dat", str(project / "given.toml")),
     ]
+    (project / "build" / "out.dat").write_text("x")
     protected = protected_in([str(project)], {"HOME": str(project.parent)}, hooks)
     permissions = Permissions(root=str(project), reader=RuleReader(PATTERNS, SHELL), protected=protected)
     for path, step in (
@@ -496,6 +497,7 @@ def test_the_scripts_that_hooks_name_are_protected(project: Path) -> None:
         ("given.toml", "protected"),
         ("src/a.py", "hook_allow"),
         ("tools/other.py", "hook_allow"),
+        ("build/out.dat", "hook_allow"),
     ):
         facts = _facts(project, "Write", {"file_path": path})
         assert decide(facts, permissions, vote("allow")).step == step

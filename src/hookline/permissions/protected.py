@@ -248,7 +248,9 @@ def _xdg_state(env: Mapping[str, str]) -> str:
     return os.path.join(folder, "hookline") if folder else ""
 
 
-_APART = str.maketrans(dict.fromkeys("=;|&<>()\n\t", " "))
+_APART = str.maketrans({**dict.fromkeys("=;|&<()\n\t", " "), ">": " > "})
+#: What a hook writes into: a log is no script.
+_RECORDS = (".log", ".jsonl", ".out", ".err", ".txt")
 
 
 def _scripts(hooks: Sequence[Hook], chain: Sequence[str]) -> Iterator[str]:
@@ -258,7 +260,9 @@ def _scripts(hooks: Sequence[Hook], chain: Sequence[str]) -> Iterator[str]:
         texts = [command, *(arguments or ())] if hook.kind == "command" else []
         for text in texts:
             words = unquoted(text).translate(_APART).split() if isinstance(text, str) else []
-            for word in words:
+            for before, word in zip(("", *words), words, strict=False):
+                if before in {">", "tee", "-a"} or word.endswith(_RECORDS):
+                    continue
                 # `$CLAUDE_PROJECT_DIR/x`: whichever directory the variable is, the file is one of the project.
                 path = word.partition("/")[2] if word.startswith("$") else word
                 yield from _files_of_project(path, chain) if "/" in word or "." in word else ()
