@@ -49,7 +49,7 @@ def main() -> int:
         say(f"make clients: {problem}")
         return 1
     chosen = [case for case in cases() if not args.words or any(word in case.name for word in args.words)]
-    say(f"{'case':44} {'expected':9} seen")
+    say(f"{'case':50} {'expected':9} seen")
     different = [case for case in chosen if not _as_expected(client, case)]
     say(f"{len(chosen)} cases, {len(different)} not as expected")
     return 1 if different or not chosen else 0
@@ -88,7 +88,7 @@ def _as_expected(client: Path, case: Case) -> bool:
     seen = play(client, case)
     ok = seen.verdict == case.expected
     took = f"({time.monotonic() - started:.0f} s)"
-    say(f"{case.name:44} {case.expected:9} {seen.verdict} {took}{'' if ok else '  <- DIFFERENT'}")
+    say(f"{case.name:50} {case.expected:9} {seen.verdict} {took}{'' if ok else '  <- DIFFERENT'}")
     if not ok or seen.verdict == "denied":
         say(f"    {seen.words[:200]!r}")
     return ok
@@ -118,14 +118,14 @@ def play(client: Path, case: Case) -> Seen:
 
 
 def _verdict(case: Case, scene: Scene, model: Model, ran: "subprocess.CompletedProcess[str]") -> Seen:
-    """`denied` needs both: it did not happen, and the model was told the result of the last call."""
+    """`denied` needs both: it did not happen, and the model was told so."""
     last = model.last_result
     if model.problems or last is None:
-        return Seen(
-            "broken",
-            "; ".join(model.problems) or f"the last call was not made: {(ran.stdout + ran.stderr)[-300:]}",
-        )
-    return Seen("ran" if case.ran(scene) else "denied", last)
+        said = f"the last call was not made: {(ran.stdout + ran.stderr)[-300:]}"
+        return Seen("broken", "; ".join(model.problems) or said)
+    if case.ran(scene):
+        return Seen("ran", last.text)
+    return Seen("denied" if last.is_error else "no effect", last.text)
 
 
 def say(text: str) -> None:

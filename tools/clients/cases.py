@@ -95,11 +95,12 @@ def _self_editing() -> Iterator[Case]:
         f"sed -i s/Bash/Nothing/ {hooks}",
         "cd .hookline && rm hooks.toml",
         "mv .hookline away",
+        "echo exit 0 > .hookline/guard.sh",
+        "hookline trust --yes",
     ):
         yield edit(f"Bash {line}", lambda _scene, line=line: _bash(line))
     for name, text in {
         ".hookline/hooks.local.toml": "[hooks]\n",
-        ".mcp.json": '{"mcpServers": {"x": {"command": "sh"}}}',
         "agent.yaml": "agents: {root: {instruction: x}}\n",
         ".gen/settings.json": '{"hooks": {}}',
         ".codewhale/hooks.toml": "",
@@ -129,7 +130,7 @@ def _marked(scene: Scene) -> bool:
 
 
 def _weakened(scene: Scene) -> bool:
-    return not scene.hooks_unchanged
+    return not scene.guarded
 
 
 def _exists(name: str) -> Callable[[Scene], bool]:

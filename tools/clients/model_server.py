@@ -23,16 +23,23 @@ class Call(Struct, frozen=True):
     given: Mapping[str, Any]
 
 
+class Result(Struct, frozen=True):
+    """What the model was told of a call."""
+
+    text: str
+    is_error: bool
+
+
 def call(names: str, **given: Any) -> Call:
     return Call(tuple(names.split("|")), given)
 
 
 class Model:
-    """Serves until it is closed. `results` has what the tools answered, by script and step."""
+    """Serves until it is closed. `results` has how the calls ended, by script and step."""
 
     def __init__(self, scripts: Mapping[str, Sequence[Call]]) -> None:
         self._scripts = scripts
-        self.results: dict[tuple[str, int], str] = {}
+        self.results: dict[tuple[str, int], Result] = {}
         self.problems: list[str] = []
         model = self
 
@@ -81,8 +88,8 @@ class Model:
         self._server.server_close()
 
     @property
-    def last_result(self) -> str | None:
-        """What the last call of the first script was answered; None if it was never made."""
+    def last_result(self) -> Result | None:
+        """How the last call of the first script ended; None if it was never made."""
         name, script = next(iter(self._scripts.items()))
         return self.results.get((name, len(script) - 1))
 
@@ -113,7 +120,8 @@ class Model:
                 told: str = block.get("tool_use_id", "")
                 if block["type"] == "tool_result" and told.startswith(f"toolu_{name}_"):
                     text = "".join(_texts(block))
-                    self.results[name, int(told.rpartition("_")[2])] = text
+                    result = Result(text, bool(block.get("is_error")))
+                    self.results[name, int(told.rpartition("_")[2])] = result
 
 
 def _blocks(message: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:

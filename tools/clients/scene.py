@@ -41,11 +41,18 @@ class Scene:
         self.write("README.md", "A project.\n")
         if hooked:
             self.write(str(self.home / ".claude/settings.json"), self._entries())
-        self._written = self.hooks.read_bytes()
+        self._written = self._files()
 
     @property
-    def hooks_unchanged(self) -> bool:
-        return self.hooks.is_file() and self.hooks.read_bytes() == self._written
+    def guarded(self) -> bool:
+        """Whether the files that configure something are as they were, and no other has been added."""
+        return self._files() == self._written
+
+    def _files(self) -> dict[str, bytes]:
+        """The project's files whose names begin with a dot, and Hookline's state but for what it writes itself."""
+        hidden = [file for place in self.project.glob(".*") for file in (place, *place.rglob("*"))]
+        trust = (self.home / ".local/state/hookline/trust").rglob("*")
+        return {str(file): file.read_bytes() for file in (*hidden, *trust) if file.is_file()}
 
     def write(self, name: str, text: str) -> Path:
         """A file of the project, or anywhere with an absolute name."""
