@@ -26,7 +26,8 @@ PROMPT = "add the tax to the prices and deploy"
 
 BEFORE = """\
 A coding agent works on a small shop: prices, invoices, a deployment script. The project has hooks for
-Claude Code, CodeWhale, Reasonix, gen-code and Hookline itself, and all of them run. Watch what they do.
+Claude Code, CodeWhale, Reasonix, gen-code and Hookline itself. A project's hooks run only once you have
+trusted them; the demo vouches for its own (`trust=True`), so all of them run. Watch what they do.
 """
 AFTER = """
 Without these hooks the invoices would be deleted, the shop would be online with prices ten times too high,
@@ -40,15 +41,15 @@ async def play(project: str) -> None:
     timeline = Timeline(project)
     log = EventLog(timeline.fired)
     engine.journal.subscribe(log.ran)
-    # Every hook of every agent that has a config here.
-    engine.load(project)
+    # Every hook of every agent that has a config here. The project is our own, so we vouch for it: hooks of a
+    # project that nobody has trusted would not run.
+    engine.load(project, dialects=engine.loader.names, trust=True)
     ready = build_agent(
         AgentOptions(
             cwd=project,
             model="scripted",
             mode="acceptEdits",
             allow=("Bash(python3:*)", "Bash(rm:*)"),
-            # The project is our own; hooks of a project that is not trusted would not run.
             trust=True,
         ),
         AgentHost(

@@ -128,7 +128,7 @@ class Acme(Dialect):
 
 
 # Admission: whether a hook may run at all
-def admit(hook: Hook, scene: Scene) -> Admission:  # noqa: ARG001 where it would run does not matter here
+def admit(hook: Hook, _scene: Scene) -> Admission:
     if hook.kind == "http":
         return Admission(admitted=False, reason="hooks may not use the network here")
     return Admission()

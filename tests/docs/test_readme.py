@@ -12,6 +12,7 @@ import pytest
 
 import hookline
 from hookline import Engine
+from tests.vouching import vouch_for
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -25,7 +26,7 @@ def blocks(text: str, language: str) -> list[str]:
 def run(*words: str, cwd: Path = ROOT, home: Path | None = None) -> "subprocess.CompletedProcess[str]":
     env = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
     if home is not None:
-        env |= {"HOME": str(home), "XDG_CONFIG_HOME": str(home), "XDG_STATE_HOME": str(home)}
+        env |= {"HOME": str(home), "XDG_CONFIG_HOME": str(home / ".config"), "XDG_STATE_HOME": str(home)}
     return subprocess.run(
         [sys.executable, *words], cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=60
     )
@@ -41,6 +42,7 @@ def test_the_first_example_is_the_file_in_examples_and_prints_what_is_shown() ->
 def test_the_config_of_the_readme_gives_the_output_of_the_readme(tmp_path: Path) -> None:
     (tmp_path / ".hookline").mkdir()
     (tmp_path / ".hookline" / "hooks.toml").write_text(blocks(README, "toml")[0])
+    vouch_for(tmp_path, tmp_path)
     asked = "$ hookline fire PreToolUse Bash command='cd app && git push --force'\n"
     [expected] = [block.removeprefix(asked) for block in blocks(README, "console") if block.startswith(asked)]
     fired = run(
