@@ -14,7 +14,7 @@ from hookline.agent.mcp.servers import McpServers
 from hookline.agent.messages import ToolResult
 from hookline.agent.models.port import Request
 from hookline.agent.models.scripted import Scripted, ScriptedModel
-from hookline.agent.ports import Asker, Question, Reply, Shown, UserPort
+from hookline.agent.ports import Asker, Confirmer, Question, Reply, Shown, UserPort
 from hookline.agent.session.session import Agent, PromptResult
 from hookline.agent.tools.base import Category, Tool, ToolReply, Workplace
 from hookline.extending import standard_handlers
@@ -108,6 +108,7 @@ class ScriptedSession:
         engine: bool = True,
         tools: Sequence[Tool] = (),
         asker: Asker | None = None,
+        confirmer: Confirmer | None = None,
         answers: questions.Answers | None = None,
         start: str | None = None,
         **wanted: Any,
@@ -132,6 +133,7 @@ class ScriptedSession:
         self._start = start or str(self.project)
         self._tools = tuple(tools)
         self._asker = asker
+        self._confirmer = confirmer
         self._answers = answers
         self._ready: BuiltAgent | None = None
         #: Further variables of the session.
@@ -151,7 +153,7 @@ class ScriptedSession:
                 model=self.model,
                 processes=self._processes,
                 env=clean_env(self.home, self.env),
-                user=UserPort(listener=self.seen, asker=self._asker),
+                user=UserPort(listener=self.seen, asker=self._asker, confirmer=self._confirmer),
                 log=self.log,
                 answers=self._answers,
                 servers=self.servers,

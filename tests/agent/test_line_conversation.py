@@ -11,6 +11,7 @@ from hookline.agent.session.session import PromptResult
 from hookline.cli.commands.agent.conversation import Conversation, LineAsker, LineInput
 from hookline.engine.background import LateMessage
 from tests.agent.scripted_session import Say, ScriptedSession, call, calls, says
+from tests.waiting import until
 
 
 class Typing:
@@ -121,6 +122,29 @@ def test_waiting_is_told_once_even_if_its_hooks_wake_the_agent_in_vain(tmp_path:
             await asyncio.sleep(0.5)
             assert len(scripted.events("Notification")) == before
             typing.leaves()
+            await conversing
+        typing.over()
+
+    asyncio.run(main())
+
+
+def test_a_question_beside_the_conversation_takes_only_a_clear_answer(tmp_path: Path) -> None:
+    async def main() -> None:
+        typing = Typing()
+        async with ScriptedSession(tmp_path, [says("one"), says("two")], asker=typing) as scripted:
+            await scripted.ready.begin()
+            conversing = _conversing(scripted, typing, eager=True)
+            question = asyncio.ensure_future(typing.asker.confirm("a guard is gone"))
+            await typing.asked.wait()
+            typing.types("yes it is a prompt\n")
+            await until(lambda: len(scripted.requests) == 1)
+            assert not question.done()
+            typing.types("y\n")
+            assert await question
+            open_at_the_end = asyncio.ensure_future(typing.asker.confirm("another one is gone"))
+            await asyncio.sleep(0)
+            typing.leaves()
+            assert not await open_at_the_end
             await conversing
         typing.over()
 

@@ -57,12 +57,20 @@ class Asker(Protocol):
     async def ask(self, question: Question) -> Reply: ...
 
 
+class Confirmer(Protocol):
+    async def confirm(self, text: str) -> bool:
+        """Ask beside the conversation, which goes on meanwhile. Cancelled when the question is settled otherwise."""
+        ...
+
+
 class UserPort(Struct, frozen=True, kw_only=True, eq=False):
     """How an agent reaches its user. Subagents and MCP servers share their session's: there is one user."""
 
     listener: Listener = field(default_factory=NoListener)
     #: None: there is no user to ask, and a call that needs permission is denied.
     asker: Asker | None = None
+    #: None: there is no user who could agree to a change of the configuration.
+    confirmer: Confirmer | None = None
     #: Held while a question is open, so that questions never overlap.
     dialog: asyncio.Lock = field(default_factory=asyncio.Lock)
 

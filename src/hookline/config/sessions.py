@@ -160,20 +160,23 @@ class Sessions:
 
 
 def guards_of(hooks: Sequence[Hook], trust: "Trust") -> dict[str, Guard]:
-    """The hooks that can stop an action, by identity.
-
-    Not those that may not run, which stop nothing; nor those that are broken, which are not meant to stay so.
-    """
+    """The guards among the hooks, by identity; not those that may not run, which stop nothing."""
     return {
         guard_identity(hook, trust.item(hook).files): Guard(hook.event.name, _label(hook))
         for hook in hooks
-        if hook.event.guard
-        and hook.policy.may & May.BLOCK
+        if is_guard(hook) and (trust.standing(hook).runs or trust.admit(hook, Scene()).admitted)
+    }
+
+
+def is_guard(hook: Hook) -> bool:
+    """Whether a hook can stop an action. Not one that is broken: it is not meant to stay so."""
+    return (
+        hook.event.guard
+        and bool(hook.policy.may & May.BLOCK)
         and hook.mode == "enforce"
         and hook.waiting == "wait"
         and hook.broken is None
-        and (trust.standing(hook).runs or trust.admit(hook, Scene()).admitted)
-    }
+    )
 
 
 def guard_identity(hook: Hook, files: Mapping[str, str]) -> str:

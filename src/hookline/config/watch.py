@@ -77,16 +77,18 @@ class Reload(Struct, frozen=True):
         return (*self.loaded.diagnostics, *kept)
 
 
-async def _always(changed: tuple[str, ...]) -> bool:
-    del changed
+async def _always(changed: tuple[str, ...], loaded: Loaded | None = None) -> bool:
+    del changed, loaded
     return True
 
 
 class Watch:
     """Reloads the hooks of an engine when their files change. Run it as a task next to the agent.
 
-    `dialects` are those that were loaded; None for all. `agree` is called before a change is applied. Files that it
-    refuses are offered again with the next change, because files are loaded all or none.
+    `dialects` are those that were loaded; None for all. `agree` is called before changed files are read, and `confirm`
+    with what was read from them, before it is in force. `confirm` may take its time: the earlier hooks stay in force,
+    and a further change takes the place of this one. What is refused is offered again with the next change, because
+    files are loaded all or none.
     """
 
     def __init__(
@@ -96,10 +98,14 @@ class Watch:
         on_reload: Callable[[Reload], None] = lambda _reload: None,
         dialects: Sequence[str] | None = (OWN_FORMAT,),
         agree: Callable[[tuple[str, ...]], Awaitable[bool]] = _always,
+        confirm: Callable[[tuple[str, ...], Loaded], Awaitable[bool]] = _always,
     ) -> None:
         self._engine = engine
         self._cwd = cwd
         self._agree = agree
+        self._confirm = confirm
+        #: Files whose changes are not in force.
+        self._waiting: set[str] = set()
         self._on_reload = on_reload
         self._dialects = dialects
         self._stop = asyncio.Event()
@@ -110,26 +116,33 @@ class Watch:
         """Until `stop` is called or the task is cancelled."""
         files = self._engine.loader.places(self._cwd, self._dialects)
         seen = _marks(files)
-        refused: set[str] = set()
-        while not self._stop.is_set():
-            await self._until_changed(files, seen)
-            now = _marks(files)
-            changed = {file for file in files if now[file] != seen[file]}
-            seen = now
-            if not changed or self._stop.is_set():
-                continue
-            # A refused change is still in its file, and the next load would include it.
-            asked = tuple(file for file in files if file in changed or file in refused)
-            refused = set() if await self._agree(asked) else set(asked)
-            if not refused:
-                self._reload(asked)
+        settling: asyncio.Task[None] | None = None
+        try:
+            while not self._stop.is_set():
+                await self._until_changed(files, seen)
+                now = _marks(files)
+                changed = {file for file in files if now[file] != seen[file]}
+                seen = now
+                if not changed or self._stop.is_set():
+                    continue
+                await _ended(settling)
+                # A change that is not in force is still in its file, and the next load would include it.
+                asked = tuple(file for file in files if file in changed or file in self._waiting)
+                self._waiting = set(asked)
+                if await self._agree(asked):
+                    settling = asyncio.create_task(self._settle(asked))
+        finally:
+            await _ended(settling)
 
     def stop(self) -> None:
         self._stop.set()
 
-    def _reload(self, changed: tuple[str, ...]) -> None:
+    async def _settle(self, changed: tuple[str, ...]) -> None:
         loaded = self._engine.loader.directory(self._cwd, self._dialects, trust=self._engine.trust)
-        self._on_reload(Reload(loaded, self._engine.use(loaded), changed))
+        # What cannot be read does not come into force anyway.
+        if loaded.unreadable or await self._confirm(changed, loaded):
+            self._waiting.clear()
+            self._on_reload(Reload(loaded, self._engine.use(loaded), changed))
 
     async def _until_changed(self, files: Sequence[str], seen: dict[str, Mark | None]) -> None:
         """Wait until a file changed, or a directory that may hold one was created or removed."""
@@ -140,6 +153,16 @@ class Watch:
             return _marks(files) != seen or existing_directories(files) != directories
 
         await until_different(directories, self._stop, different)
+
+
+async def _ended(task: asyncio.Task[None] | None) -> None:
+    """Cancel a task that is still at work. Raises what it raised."""
+    if task is None:
+        return
+    task.cancel()
+    await asyncio.wait({task})
+    if not task.cancelled():
+        task.result()
 
 
 def _marks(files: Sequence[str]) -> dict[str, Mark | None]:

@@ -8,11 +8,16 @@ from time import monotonic
 from typing import Literal
 
 from hookline.agent.session.session import Agent
+from hookline.config.changes import changes
 from hookline.config.engine import Engine
+from hookline.config.load import Loaded
+from hookline.config.trust.items import TrustItem
+from hookline.config.trust.store import StoreError
 from hookline.config.watch import Mark, Reload, Watch, existing_directories, mark, until_different
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.hook import Hook
+from hookline.model.safe_text import one_line, printable
 
 Change = Literal["add", "change", "unlink"]
 
@@ -22,6 +27,7 @@ _MOST_FILES = 1000
 _WRITE_SECONDS = 0.05
 _MOST_CHANGES = 30
 _CHANGES_SECONDS = 60.0
+_WIDEST = 200
 
 
 def _ignore(problem: str) -> None:
@@ -182,7 +188,7 @@ class SessionWatch:
         self._config: Watch | None = None
         if engine is not None:
             cwd = agent.workplace.cwd
-            self._config = Watch(engine, cwd, self._reloaded, None, self._config_changed)
+            self._config = Watch(engine, cwd, self._reloaded, None, self._config_changed, self._confirmed)
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self, paths: Iterable[str] = ()) -> None:
@@ -225,6 +231,50 @@ class SessionWatch:
             why = "; ".join(objections)
             self._warn(f"the configuration stays as it was: {why}")
         return not objections
+
+    async def _confirmed(self, changed: tuple[str, ...], loaded: Loaded) -> bool:
+        """What weakens a guard or adds something that runs waits for the user, whoever changed the file."""
+        if self._engine is None:
+            return True
+        extra = {id(hook) for hook in self._extra}
+        given = {hook.where.file for hook in self._extra}
+        found = changes(
+            [hook for hook in self._engine.hooks if id(hook) not in extra],
+            [hook for hook in loaded.hooks if hook.where.file not in given],
+        )
+        if not found:
+            return True
+        files, confirmer = ", ".join(changed), self._agent.user.confirmer
+        if confirmer is None:
+            what = "; ".join(one_line(line, _WIDEST) for line in found.lines())
+            self._warn(f"{files} changed ({what}), but the earlier hooks stay in force: nobody can be asked")
+            return False
+        # As they are now, and all of it: nobody should agree to what is not shown.
+        items = self._untrusted(found.new)
+        what = "".join(f"\n  {' '.join(printable(line).split())}" for line in found.lines())
+        if not await confirmer.confirm(f"{files} changed:{what}"):
+            self._warn("the earlier hooks stay in force; the next start reads the files again")
+            return False
+        for root, item in items:
+            self._trust(root, item)
+        return True
+
+    def _untrusted(self, hooks: Sequence[Hook]) -> list[tuple[str, TrustItem]]:
+        trust = self._engine.trust if self._engine is not None else None
+        if trust is None or trust.vouched:
+            return []
+        waiting = [hook for hook in hooks if not trust.standing(hook).runs]
+        return [(trust.whose(hook.where.file, hook.scope), trust.item(hook)) for hook in waiting]
+
+    def _trust(self, root: str, item: TrustItem) -> None:
+        trust = self._engine.trust if self._engine is not None else None
+        if trust is None:
+            return
+        try:
+            trust.accept([item], root)
+        except StoreError as problem:
+            trust.accept([item], root, session=True)
+            self._warn(f"trusted for this session only: {problem}")
 
     def _source(self, file: str) -> str:
         if ".local." in os.path.basename(file):

@@ -390,12 +390,15 @@ def only_tightens(hook: Hook) -> bool:
     return hook.event.name in _GUARDED and builtin is not None and builtin.name in _TIGHTENING
 
 
-_Key = tuple[str, tuple[str | int, ...], str, str]
+_Key = tuple[str, tuple[str | int, ...], str, str, int]
 
 
 def _key(hook: Hook) -> _Key:
-    """The place of a hook. One entry may be a hook at several events."""
-    return hook.where.file, hook.where.path, hook.event.name, hook.policy.event_name
+    """The place of a hook, and which reading of it: an earlier one may still be in force while a change is looked at.
+
+    One entry may be a hook at several events. Options that change a hook leave its spec as it is.
+    """
+    return hook.where.file, hook.where.path, hook.event.name, hook.policy.event_name, id(hook.spec)
 
 
 def _lines(hook: Hook) -> Sequence[str]:

@@ -12,11 +12,12 @@ from hookline.agent.ports import Question, Reply
 from hookline.agent.session.session import Agent, PromptResult
 from hookline.model import events as e
 from hookline.model import payloads as p
-from hookline.model.safe_text import one_line
+from hookline.model.safe_text import one_line, printable
 
 _CHUNK = 65536
 _LONGEST = 1_000_000
 _YES = frozenset({"y", "yes", "ok"})
+_NO = frozenset({"n", "no"})
 _ALWAYS = frozenset({"a", "always"})
 #: Values of a yes-or-no field in the form of an MCP server.
 _TRUE = frozenset({"y", "yes", "true", "ok", "1"})
@@ -86,6 +87,9 @@ class LineAsker:
         self.say = say
         #: Set while a question waits: the next line is its answer.
         self.waiting: asyncio.Future[str | None] | None = None
+        #: Set while a question beside the conversation is open: only a clear yes or no is its answer.
+        self._offer: asyncio.Future[bool] | None = None
+        self._offered = ""
         self.eager = False
 
     async def ask(self, question: Question) -> Reply:
@@ -93,6 +97,9 @@ class LineAsker:
         call = one_line(f"{question.tool_name} {dict(question.tool_input)}", 300)
         self.say(f"? {who}{call}\n  {one_line(question.reason, 300)}\n  run it? y(es), a(lways), n(o) why")
         line = await self.next_line()
+        if self._offer is not None:
+            # What was typed was for this call: the other question is still open.
+            self.say(self._offered)
         if line is None:
             return Reply(allow=False, message="no answer: the input has ended")
         word, _, rest = line.strip().partition(" ")
@@ -101,6 +108,26 @@ class LineAsker:
         if word.casefold() in _ALWAYS:
             return Reply(allow=True, always=True)
         return Reply(allow=False, message=rest.strip() or "the user said no")
+
+    async def confirm(self, text: str) -> bool:
+        """A question beside the conversation; other lines than its answer are prompts, as ever."""
+        self._offer = asyncio.get_running_loop().create_future()
+        self._offered = f"? {printable(text)}\n  put this in force? y(es), n(o); until then nothing changes"
+        self.say(self._offered)
+        try:
+            return await self._offer
+        finally:
+            self._offer = None
+
+    def settles(self, line: str | None) -> bool:
+        """Whether a line answers that question. The end of the input is a no."""
+        if self._offer is None or self._offer.done():
+            return False
+        word = None if line is None else line.strip().casefold()
+        if word is None or word in _YES or word in _NO:
+            self._offer.set_result(word is not None and word in _YES)
+            return True
+        return False
 
     async def next_line(self) -> str | None:
         """The next line the user types; None if the input has ended."""
@@ -188,12 +215,13 @@ class Conversation:
         # The input has ended: neither the waiting question nor later ones get an answer.
         self._asker.eager = False
         self._answered(None)
+        self._asker.settles(None)
         self._typed.put_nowait(None)
 
     def _answered(self, line: str | None) -> bool:
         waiting = self._asker.waiting
         if waiting is None or waiting.done():
-            return False
+            return self._asker.settles(line)
         waiting.set_result(line)
         return True
 

@@ -63,7 +63,8 @@ async def run(args: argparse.Namespace) -> ExitStatus:
     try:
         trust = _trust(engine, args, cwd)
         loaded, extra = _load_hooks(engine, args, cwd, defined, trust)
-        user = UserPort(listener=_listener(args), asker=asker)
+        terminal = lines is not None and sys.stdin.isatty()
+        user = UserPort(listener=_listener(args), asker=asker, confirmer=asker if terminal else None)
         _say_what_is_untrusted(user, trust, loaded, engine, cwd)
         host = AgentHost(
             engine=None if args.no_hooks else engine,
@@ -76,7 +77,7 @@ async def run(args: argparse.Namespace) -> ExitStatus:
             servers=servers,
             extra_hooks=extra,
             live=args.config is None and args.dialect is None,
-            terminal=lines is not None and sys.stdin.isatty(),
+            terminal=terminal,
             trust=trust,
         )
         ready, result = await _sessions(_options(args, cwd, model, defined), host, args, lines)
