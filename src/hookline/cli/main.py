@@ -34,6 +34,7 @@ COMMANDS: Mapping[str, str] = {
     "schema": "the JSON Schemas of payloads, answers and config",
     "hook": "be one hook inside another agent",
     "init": "write a first guard and show it at work",
+    "trust": "see what a project would run, and trust it",
     "log": "what the hooks did, from the journal",
     "bench": "how long your hooks take",
     "agent": "a coding agent that fires every event",

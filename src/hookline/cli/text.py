@@ -44,6 +44,19 @@ def paragraph(text: str, width: int, indent: str = "") -> str:
     return "\n".join(f"{indent}{line}".rstrip() for line in wrapped(text, width - len(indent)))
 
 
+def pieces(text: str, width: int) -> Iterator[str]:
+    """A printable text cut into lines of at most `width` columns. Unlike `wrapped` it keeps every blank."""
+    for line in text.split("\n"):
+        rest = line
+        while columns(rest) > width:
+            cut = max(width, 1)
+            while cut > 1 and columns(rest[:cut]) > width:
+                cut -= 1
+            yield rest[:cut]
+            rest = rest[cut:]
+        yield rest
+
+
 def indented(text: str, by: int) -> str:
     return "\n".join(f"{' ' * by}{line}" for line in text.split("\n"))
 

@@ -116,6 +116,17 @@ class Sessions:
                 changed += self.keep(msgspec.structs.replace(record, guards=left))
         return changed
 
+    def missed(self, root: str, present: Iterable[str]) -> dict[str, Guard]:
+        """By identity: the guards that sessions of this project had, and that are not there any more."""
+        there = frozenset(present)
+        return {
+            identity: guard
+            for record in self._all()
+            if record.root == root
+            for identity, guard in record.guards.items()
+            if identity not in there
+        }
+
     def sweep(self, now: float | None = None) -> None:
         """Remove the files of sessions that ended long ago; looks at most once a day."""
         if not self.folder:

@@ -7,6 +7,8 @@ from functools import cache
 #: A run of blanks wider than this pushes what follows out of sight, so it is shown as a mark instead.
 _WIDEST_GAP = 64
 _TAB_COLUMNS = 8
+#: Marks on one letter, such as accents; more of them cover the lines above and below.
+_MOST_STACKED = 2
 _ELLIPSIS = "…"
 
 _SEQUENCES = (
@@ -46,6 +48,22 @@ def printable(text: str) -> str:
     text = _pattern(_SEQUENCES).sub("", text)
     text = _pattern(rf"[{_INVISIBLE}]++|(?<![^\n\t\ufe0f])\ufe0f++").sub(_shown, text)
     return _pattern(rf"[{_BLANK}]{{9,}}+").sub(_gap, text)
+
+
+def spelled_out(text: str) -> str:
+    """The printable text of which nothing was removed: control characters, too, are shown as marks.
+
+    For texts that somebody is to judge. Only line feeds stay; more than two marks on one letter are spelled out.
+    """
+    if text.isascii() and text.isprintable():
+        return printable(text)
+    shown: list[str] = []
+    stacked = 0
+    for character in text:
+        stacked = stacked + 1 if unicodedata.combining(character) else 0
+        control = character != "\n" and unicodedata.category(character) == "Cc"
+        shown.append(f"<U+{ord(character):04X}>" if control or stacked > _MOST_STACKED else character)
+    return printable("".join(shown))
 
 
 def one_line(text: str, width: int) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from hashlib import sha256
+from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -22,10 +23,15 @@ from hookline.model.errors import HooklineError
 FOLDER = (".local", "state", "hookline", "trust")
 _MOST_BYTES = 64 << 20
 _VERSION = 1
+_T = TypeVar("_T")
 
 
 class StoreError(HooklineError):
     """Trust cannot be stored; the message says why, and where."""
+
+
+class _FolderError(OSError):
+    """The folder does not count, so nothing in it does."""
 
 
 class StoredItem(Struct, frozen=True, kw_only=True):
@@ -74,12 +80,21 @@ class TrustStore:
         except FileNotFoundError:
             return nothing
         except (OSError, msgspec.DecodeError, UnicodeDecodeError) as problem:
-            why = problem.strerror if isinstance(problem, OSError) else "it is damaged"
-            fix = "remove it and run `hookline trust` again"
-            return self._problem(f"{file} is not used: {why}; nothing is trusted here; {fix}", nothing)
+            self._unused(file, problem)
+            return nothing
         if found.version != _VERSION or found.root != root:
             return self._problem(f"{file} is not used: it was written for something else", nothing)
         return found
+
+    def _unused(self, file: str, problem: Exception) -> None:
+        why = problem.strerror or str(problem) if isinstance(problem, OSError) else "it is damaged"
+        if isinstance(problem, _FolderError):
+            self._problem(
+                f"{self.folder} is not used: {why}; nothing in it is trusted; it must be yours alone", None
+            )
+            return
+        fix = "remove it and run `hookline trust` again"
+        self._problem(f"{file} is not used: {why}; nothing in it is trusted; {fix}", None)
 
     def add(self, root: str, items: Sequence[TrustItem], gone: Sequence[str] = ()) -> None:
         """Trust items of a project, and forget others, by identity. Raises StoreError."""
@@ -112,10 +127,14 @@ class TrustStore:
             names = []
         found: list[StoredProject] = []
         for name in names:
-            with suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
-                found.append(
-                    msgspec.json.decode(self._bytes(os.path.join(self.folder, name)), type=StoredProject)
-                )
+            file = os.path.join(self.folder, name)
+            try:
+                project = msgspec.json.decode(self._bytes(file), type=StoredProject)
+            except (OSError, msgspec.DecodeError, UnicodeDecodeError) as problem:
+                self._unused(file, problem)
+                continue
+            if self._file(project.root) == file:
+                found.append(project)
         yield from sorted(found, key=lambda each: each.root)
 
     # -- old versions of files, to show what changed
@@ -139,7 +158,14 @@ class TrustStore:
 
     def _bytes(self, file: str) -> bytes:
         """Raises OSError, also for a file that another user could have written."""
-        _check_owner(os.lstat(os.path.dirname(file)), stat.S_ISDIR)
+        folder = os.path.dirname(file)
+        try:
+            _check_owner(os.lstat(folder), stat.S_ISDIR)
+        except FileNotFoundError:
+            raise
+        except OSError as problem:
+            raise _FolderError(0, problem.strerror, folder) from None
+        _check_owner(os.lstat(file), stat.S_ISREG)
         descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
         with os.fdopen(descriptor, "rb") as stream:
             _check_owner(os.fstat(descriptor), stat.S_ISREG)
@@ -202,7 +228,7 @@ class TrustStore:
         finally:
             os.close(descriptor)
 
-    def _problem(self, text: str, nothing: StoredProject) -> StoredProject:
+    def _problem(self, text: str, nothing: _T) -> _T:
         if text not in self.problems:
             self.problems.append(text)
         return nothing
@@ -210,8 +236,10 @@ class TrustStore:
 
 def _check_owner(found: os.stat_result, is_kind: Callable[[int], bool]) -> None:
     """Raises OSError if it is not of that kind, or another user owns it or can write it."""
+    if stat.S_ISLNK(found.st_mode):
+        raise OSError(0, "it is a symbolic link")
     if not is_kind(found.st_mode):
-        raise OSError(0, "it is not what it should be")
+        raise OSError(0, "it is not a directory" if is_kind is stat.S_ISDIR else "it is not a file")
     if found.st_uid != os.geteuid():
         raise OSError(0, f"it belongs to another user (uid {found.st_uid})")
     if found.st_mode & 0o022:

@@ -4,7 +4,7 @@ Untrusted may tighten, never run and never loosen. What belongs to the user or t
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal, cast
 
@@ -15,6 +15,7 @@ from hookline.config.project import is_inside, project_root, trust_root
 from hookline.config.trust.files import FileFinder, Look, Places, read_file_bytes, sealed_files
 from hookline.config.trust.items import (
     TrustItem,
+    canonical,
     group_hashes,
     hashed_together,
     hook_facts,
@@ -53,6 +54,9 @@ class Standing(Struct, frozen=True):
         return self.state in ("managed", "trusted")
 
 
+_VOUCHED = Standing("trusted", "you trust this directory")
+
+
 class Options(Struct, frozen=True, kw_only=True):
     """Who vouches for a project besides the store."""
 
@@ -88,6 +92,8 @@ class Trust:
         #: What the project has now: hooks by their place, and anything else by file, kind and label.
         self._hooks: dict[_Key, TrustItem] = {}
         self._others: dict[tuple[str, str, str], TrustItem] = {}
+        #: What was trusted and is no longer there, by what another version of it has in common with it.
+        self._gone: tuple[Mapping[str, StoredItem], Mapping[_Likeness, StoredItem]] | None = None
         #: Accepted for this session only, by identity.
         self._session: set[str] = set()
         self._stored: dict[str, Mapping[str, StoredItem]] = {}
@@ -96,6 +102,11 @@ class Trust:
         self._given: frozenset[str] = frozenset()
 
     # -- what is whose
+
+    @property
+    def home(self) -> str:
+        """The home directory, as the environment names it."""
+        return self._env.get("HOME", "")
 
     @property
     def vouched(self) -> bool:
@@ -152,6 +163,7 @@ class Trust:
         if plugin:
             self._plugins[document.file] = os.path.realpath(plugin)
         self._hooks = {key: item for key, item in self._hooks.items() if key[0] != document.file}
+        self._gone = None
         for hook in hooks:
             if hook.where.file == document.file and self.is_foreign(document.file, hook.scope):
                 self._facts[_key(hook)] = hook_facts(hook, document.value)
@@ -177,6 +189,7 @@ class Trust:
         self._looks[(key, cwd)] = (look, item)
         if not cwd:
             self._hooks[key] = item
+            self._gone = None
         return item
 
     def settings_item(self, where: Where, label: str, facts: Any) -> TrustItem:
@@ -198,7 +211,14 @@ class Trust:
 
     def _present(self, item: TrustItem) -> TrustItem:
         self._others[(item.file, item.kind, item.label)] = item
+        self._gone = None
         return item
+
+    def path_of(self, shown: str) -> str:
+        """The file that an item means by a path."""
+        if shown.startswith("~/"):
+            return os.path.join(self._home, shown[2:])
+        return os.path.join(self.root, shown)
 
     # -- decisions
 
@@ -213,11 +233,15 @@ class Trust:
             return Standing("managed", "the administrator of this machine configured it")
         if not self.is_foreign(hook.where.file, hook.scope):
             return Standing("trusted", "it is your own" if hook.scope != "flag" else "you named it")
-        return Standing("trusted", "you trust this directory") if self.vouched else self._judged(hook)
+        if self.vouched:
+            return _VOUCHED
+        return self.item_standing(self.item(hook), self.whose(hook.where.file, hook.scope))
 
-    def _judged(self, hook: Hook) -> Standing:
-        root = self.whose(hook.where.file, hook.scope)
-        item = self.item(hook)
+    def item_standing(self, item: TrustItem, root: str | None = None) -> Standing:
+        """The state of something that is not the user's own, whose trust is kept under this root."""
+        root = root or self.key
+        if self.vouched:
+            return _VOUCHED
         if self._is_accepted(item.identity, root):
             return Standing("trusted", "you trusted it as it is")
         before = self.before(item, root)
@@ -231,17 +255,14 @@ class Trust:
 
     def before(self, item: TrustItem, root: str | None = None) -> StoredItem | None:
         """The trusted item that this one seems to be a change of: alike, and no longer there."""
-        there = {each.identity for each in (*self._hooks.values(), *self._others.values())}
-        same = [
-            stored
-            for stored in self._items(root or self.key).values()
-            if stored.kind == item.kind and stored.file == item.file and stored.identity not in there
-        ]
-        for alike in ("label", "facts", "files"):
-            found = [each for each in same if getattr(each, alike) == getattr(item, alike) != {}]
-            if found:
-                return found[-1]
-        return None
+        stored = self._items(root or self.key)
+        if not stored:
+            return None
+        if self._gone is None or self._gone[0] is not stored:
+            there = {each.identity for each in (*self._hooks.values(), *self._others.values())}
+            gone = [each for identity, each in stored.items() if identity not in there]
+            self._gone = (stored, {likeness: each for each in gone for likeness in _likenesses(each)})
+        return next((found for each in _likenesses(item) if (found := self._gone[1].get(each))), None)
 
     def admit(self, hook: Hook, scene: Scene) -> Admission:
         """Whether a hook may start now, and with which bytes."""
@@ -278,7 +299,7 @@ class Trust:
         gone = [before.identity for item in items if (before := self.before(item, key)) is not None]
         for item in items:
             for path, digest in item.files.items():
-                content = read_file_bytes(self._whole(path))
+                content = read_file_bytes(self.path_of(path))
                 if content is not None:
                     self._store.keep(digest, content)
         self._store.add(key, items, gone)
@@ -376,11 +397,6 @@ class Trust:
     def _shown(self, path: str) -> str:
         return shown_path(path, self.root, self._home)
 
-    def _whole(self, shown: str) -> str:
-        if shown.startswith("~/"):
-            return os.path.join(self._home, shown[2:])
-        return os.path.join(self.root, shown)
-
 
 def only_tightens(hook: Hook) -> bool:
     """Whether a hook can do nothing but make something stricter, so that it needs no trust."""
@@ -388,6 +404,18 @@ def only_tightens(hook: Hook) -> bool:
         return True
     builtin = hook.spec if isinstance(hook.spec, BuiltinSpec) else None
     return hook.event.name in _GUARDED and builtin is not None and builtin.name in _TIGHTENING
+
+
+#: Kind and file of an item, and one thing about it.
+_Likeness = tuple[str, str, str, str]
+
+
+def _likenesses(item: TrustItem | StoredItem) -> Iterator[_Likeness]:
+    """What another version of an item may have in common with it, the surest first."""
+    files = canonical(item.files).decode() if item.files else ""
+    for name, value in (("label", item.label), ("facts", item.facts), ("files", files)):
+        if value:
+            yield item.kind, item.file, name, value
 
 
 _Key = tuple[str, tuple[str | int, ...], str, str, int]

@@ -1,0 +1,159 @@
+"""What an item may do, in plain words, and the texts that decide it, as they are written.
+
+Nothing is left out of these texts, not even what looks like a secret: a part that is hidden could be the one that
+matters, and the values of the user's variables are not in them.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Struct
+
+from hookline.config.trust.items import TrustItem
+from hookline.handlers.specs import (
+    AgentSpec,
+    BuiltinSpec,
+    CommandSpec,
+    HttpSpec,
+    McpToolSpec,
+    PromptSpec,
+)
+from hookline.model.events import May
+from hookline.model.hook import Hook
+
+_VARIABLE = re.compile(r"\$\{?(?:env:)?([A-Za-z_]\w*)")
+
+_MAY: Mapping[May, str] = MappingProxyType(
+    {
+        May.BLOCK: "block it",
+        May.PERMIT: "allow it without asking you",
+        May.REWRITE: "rewrite {rewrites}",
+        May.CONTEXT: "add text for the model",
+        May.STOP: "stop the run",
+        May.RULES: "change permission rules",
+        May.WATCH: "have files watched",
+        May.SEED: "write the first message",
+        May.RETRY: "have it tried again",
+        May.ENV: "set environment variables of commands",
+        May.ANSWER: "supply the answer",
+    }
+)
+_KINDS: Mapping[str, str] = MappingProxyType(
+    {
+        "server": "starts an MCP server, whose tools the model may call",
+        "definition": "defines an agent",
+        "settings": "changes what is asked, allowed or switched off",
+    }
+)
+
+
+class Text(Struct, frozen=True):
+    """One text of an item, and what it is."""
+
+    name: str
+    text: str
+
+
+def what_hook_does(hook: Hook) -> Iterator[str]:
+    yield f"runs {_when(hook)}"
+    how = _HOW.get(cast("type[object]", type(hook.spec)))
+    if how is not None:
+        yield how(hook.spec)
+    may = hook.event.may & hook.policy.may
+    can = [words for each, words in _MAY.items() if each & may]
+    if can:
+        yield f"may {', '.join(can)}".format(rewrites=hook.event.rewrites or "it")
+    if hook.broken is not None:
+        yield "cannot run, because its entry is wrong"
+
+
+def hook_texts(hook: Hook) -> Iterator[Text]:
+    spec = hook.spec
+    if isinstance(spec, CommandSpec):
+        yield from _command_texts(spec)
+    elif isinstance(spec, HttpSpec):
+        yield Text("url", spec.url)
+        yield from (Text("header", f"{name}: {value}") for name, value in spec.headers.items())
+    elif isinstance(spec, PromptSpec | AgentSpec):
+        yield from (
+            Text(name, text)
+            for name, text in (("model", spec.model), ("system", spec.system), ("prompt", spec.prompt))
+            if text
+        )
+    elif isinstance(spec, McpToolSpec):
+        yield Text("tool", f"{spec.server}/{spec.tool}")
+        yield Text("input", msgspec.json.encode(spec.input, enc_hook=str).decode())
+    elif isinstance(spec, BuiltinSpec):
+        yield Text("builtin", " ".join([spec.name, *spec.args]))
+
+
+def what_item_does(item: TrustItem) -> Iterator[str]:
+    """Of an item that is not a hook."""
+    yield _KINDS.get(item.kind, item.kind)
+    variables = dict.fromkeys(_VARIABLE.findall(item.facts)) if item.kind == "server" else {}
+    if variables:
+        yield f"gets {_listed(variables)} of your environment"
+
+
+def item_texts(item: TrustItem) -> Iterator[Text]:
+    """The settings one by one, or the facts as a whole."""
+    facts: Any = msgspec.json.decode(item.facts)
+    if not isinstance(facts, Mapping):
+        yield Text(item.kind, item.facts)
+        return
+    for name, value in cast("Mapping[str, Any]", facts).items():
+        yield Text(name, value if isinstance(value, str) else msgspec.json.encode(value).decode())
+
+
+def _when(hook: Hook) -> str:
+    matcher = hook.matcher.text if hook.matcher is not None else ""
+    at = f"at {hook.policy.event_name}"
+    if hook.event.subject == "tool_name":
+        at += f" for the tools {matcher}" if matcher not in ("", "*") else " for every tool"
+    elif hook.event.subject is not None and matcher not in ("", "*"):
+        at += f" where {hook.event.subject} is {matcher}"
+    return f"{at}, if {hook.condition.text}" if hook.condition is not None else at
+
+
+def _command_texts(spec: CommandSpec) -> Iterator[Text]:
+    if spec.args is None:
+        yield Text("command", spec.command)
+    else:
+        yield Text("program", spec.command)
+        yield from (Text("argument", each) for each in spec.args)
+    if spec.shell:
+        yield Text("shell", spec.shell)
+    if spec.cwd:
+        yield Text("directory", spec.cwd)
+    yield from (Text("variable", f"{name}={value}") for name, value in spec.env.items())
+
+
+def _http(spec: HttpSpec) -> str:
+    try:
+        parts = urlsplit(spec.url)
+        host = f"{parts.scheme}://{parts.netloc.rsplit('@', 1)[-1]}"
+    except ValueError:
+        host = spec.url
+    used = {each for value in (spec.url, *spec.headers.values()) for each in _VARIABLE.findall(value)}
+    sent = [name for name in (*spec.allowed_env_vars, *_VARIABLE.findall(spec.url)) if name in used]
+    return f"sends {f'{_listed(dict.fromkeys(sent))} and ' if sent else ''}the event to {host}"
+
+
+def _listed(variables: Mapping[str, Any]) -> str:
+    return ", ".join(f"${name}" for name in variables)
+
+
+_HOW: Mapping[type, Callable[[Any], str]] = MappingProxyType(
+    {
+        CommandSpec: lambda _: "starts a program with all your rights",
+        HttpSpec: _http,
+        PromptSpec: lambda _: "sends the event to a model, which answers",
+        AgentSpec: lambda _: "lets an agent look around in the project and answer",
+        McpToolSpec: lambda spec: f"calls the tool {spec.tool} of the MCP server {spec.server}",
+        BuiltinSpec: lambda spec: f"answers by itself ({spec.name}), without a program",
+    }
+)
