@@ -23,6 +23,10 @@ DOCUMENTS: Mapping[str, tuple[str, ...]] = {
     "list": ("hookline.cli.commands.list.run.ListDocument",),
     "schema": ("hookline.cli.commands.schema.run.SchemaList",),
     "init": ("hookline.cli.commands.init.run.InitDocument",),
+    "trust": (
+        "hookline.cli.commands.trust.report.TrustReport",
+        "hookline.cli.commands.trust.report.ProjectsDocument",
+    ),
     "log": ("hookline.cli.commands.log.report.LogDocument",),
     "bench": ("hookline.cli.commands.bench.report.BenchDocument",),
 }

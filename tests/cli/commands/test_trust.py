@@ -13,6 +13,7 @@ import pytest
 from hookline.config.sessions import Guard, SessionRecord, Sessions
 from tests.cli.in_process import InProcess, in_process
 from tests.cli.terminal import Terminal
+from tests.vouching import vouch_for_nothing
 
 HOOKS = """\
 [[hooks.PreToolUse]]
@@ -24,7 +25,7 @@ command = "sh guard.sh"
 type = "http"
 url = "https://hooks.example/in"
 headers = { Authorization = "Bearer $TOKEN" }
-allowed_env_vars = ["TOKEN"]
+allowedEnvVars = ["TOKEN"]
 """
 ONE = '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\nname = "end"\ncommand = {}\n'
 ASKS = ("fire", "PreToolUse", "Bash", "command=ls", "--json")
@@ -35,6 +36,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     monkeypatch.delenv("HOOKLINE_TRUST", raising=False)
     made = in_process(tmp_path, monkeypatch, capsys)
     (made.place.project / ".git").mkdir()
+    vouch_for_nothing(made.place.home)
     return made
 
 
@@ -494,3 +496,40 @@ def test_guards_that_are_gone_are_confirmed(project: InProcess) -> None:
     assert project.call("trust", "--yes", document(project)["hashes"]).status == 0
     assert not sessions.missed(root, ())
     assert project.call("trust").status == 0
+
+
+# -- what is not a hook
+
+
+def test_servers_and_settings_are_told_in_plain_words(here: InProcess) -> None:
+    servers = {
+        "files": {"command": "sh", "args": ["serve.sh"], "env": {"KEY": "${OPENAI_API_KEY}"}},
+        "far": {"url": "https://me:pw@far.example/mcp?k=${TOKEN}"},
+    }
+    here.write(".mcp.json", json.dumps({"mcpServers": servers}))
+    here.write("serve.sh", "exec true\n")
+    permissions = {
+        "allow": ["Bash"],
+        "defaultMode": "acceptEdits",
+        "additionalDirectories": ["/"],
+        "deny": ["Read"],
+    }
+    here.write(".hookline/settings.json", json.dumps({"permissions": permissions}))
+    shown = here.call("trust").stdout
+    for line in (
+        "new  server files",
+        "    starts a program with all your rights, as an MCP server whose tools the model may call",
+        "    gets $OPENAI_API_KEY of your environment",
+        "new  server far",
+        "    connects to https://far.example, as an MCP server whose tools the model may call",
+        "    gets $TOKEN of your environment",
+        "    allows without asking you: Bash",
+        "    switches to the mode acceptEdits",
+        "    opens further directories: /",
+    ):
+        assert f"{line}\n" in shown
+    assert re.search(r"\n    file serve\.sh, 10 bytes, sha256 ", shown)
+    assert "Read" not in shown  # a rule that denies counts without trust
+    trust_all(here)
+    here.write("serve.sh", "exec false\n")
+    assert states(here)["files"] == "modified"

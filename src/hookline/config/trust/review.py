@@ -95,10 +95,12 @@ def review(
     hooks = [hook for hook in (*loaded.hooks, *dormant) if trust.is_foreign(hook.where.file, hook.scope)]
     entries = [*_hook_entries(trust, hooks)]
     entries += [
-        Entry(item, trust.key, trust.item_standing(item), tuple(what_item_does(item)), tuple(item_texts(item)))
+        Entry(
+            item, trust.key, trust.item_standing(item), tuple(what_item_does(item)), tuple(item_texts(item))
+        )
         for item in (*loaded.loosening, *others)
     ]
-    guards = guards_of(loaded.hooks)
+    guards = guards_of(loaded.hooks, trust)
     missed = Sessions(trust.home).missed(trust.root, guards)
     return Review(trust, tuple(entries), missed, guards)
 

@@ -42,13 +42,18 @@ _MAY: Mapping[May, str] = MappingProxyType(
         May.ANSWER: "supply the answer",
     }
 )
-_KINDS: Mapping[str, str] = MappingProxyType(
+#: What settings do that loosen, by their names.
+_SETTINGS: Mapping[str, str] = MappingProxyType(
     {
-        "server": "starts an MCP server, whose tools the model may call",
-        "definition": "defines an agent",
-        "settings": "changes what is asked, allowed or switched off",
+        "allow": "allows without asking you: {value}",
+        "defaultMode": "switches to the mode {value}",
+        "additionalDirectories": "opens further directories: {value}",
+        "replaces": "replaces your own hooks at {value}",
+        "disableAllHooks": "switches all hooks off, yours too: {value}",
+        "enabledPlugins": "switches plugins on or off: {value}",
     }
 )
+_MOST_NAMED = 10
 
 
 class Text(Struct, frozen=True):
@@ -93,10 +98,35 @@ def hook_texts(hook: Hook) -> Iterator[Text]:
 
 def what_item_does(item: TrustItem) -> Iterator[str]:
     """Of an item that is not a hook."""
-    yield _KINDS.get(item.kind, item.kind)
-    variables = dict.fromkeys(_VARIABLE.findall(item.facts)) if item.kind == "server" else {}
+    decoded: Any = msgspec.json.decode(item.facts)
+    facts: Mapping[str, Any] = cast("Mapping[str, Any]", decoded) if isinstance(decoded, Mapping) else {}
+    if item.kind == "server":
+        yield from _server(item, facts)
+    elif item.kind == "definition":
+        yield "defines an agent: its instructions, tools, rules and hooks"
+    else:
+        yield from (
+            _SETTINGS.get(name, "sets {name}").format(name=name, value=_flat(value))
+            for name, value in facts.items()
+        )
+
+
+def _server(item: TrustItem, facts: Mapping[str, Any]) -> Iterator[str]:
+    if facts.get("disabled") is True:
+        yield "switches off a server of yours of the same name"
+        return
+    url = facts.get("url") or facts.get("httpUrl")
+    where = f"connects to {_host(str(url))}" if url else "starts a program with all your rights"
+    yield f"{where}, as an MCP server whose tools the model may call"
+    variables = dict.fromkeys(_VARIABLE.findall(item.facts))
     if variables:
         yield f"gets {_listed(variables)} of your environment"
+
+
+def _flat(value: Any) -> str:
+    values: list[Any] = cast("list[Any]", value) if isinstance(value, list) else [value]
+    shown = ", ".join(str(each) for each in values[:_MOST_NAMED])
+    return f"{shown} and {len(values) - _MOST_NAMED} more" if len(values) > _MOST_NAMED else shown
 
 
 def item_texts(item: TrustItem) -> Iterator[Text]:
@@ -133,14 +163,17 @@ def _command_texts(spec: CommandSpec) -> Iterator[Text]:
 
 
 def _http(spec: HttpSpec) -> str:
-    try:
-        parts = urlsplit(spec.url)
-        host = f"{parts.scheme}://{parts.netloc.rsplit('@', 1)[-1]}"
-    except ValueError:
-        host = spec.url
     used = {each for value in (spec.url, *spec.headers.values()) for each in _VARIABLE.findall(value)}
     sent = [name for name in (*spec.allowed_env_vars, *_VARIABLE.findall(spec.url)) if name in used]
-    return f"sends {f'{_listed(dict.fromkeys(sent))} and ' if sent else ''}the event to {host}"
+    return f"sends {f'{_listed(dict.fromkeys(sent))} and ' if sent else ''}the event to {_host(spec.url)}"
+
+
+def _host(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        return f"{parts.scheme}://{parts.netloc.rsplit('@', 1)[-1]}"
+    except ValueError:
+        return url
 
 
 def _listed(variables: Mapping[str, Any]) -> str:
