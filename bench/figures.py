@@ -15,6 +15,7 @@ import pluggy
 from bench import trust_cost
 from bench.ratios import Timed, many, many_awaited, ratio
 from hookline import Engine, Outcome, deny
+from hookline.config.trust.trust import Trust
 from hookline.events import POST_TOOL_USE, PRE_TOOL_USE, ToolCall
 
 CALL = ToolCall(tool_name="Bash", tool_input={"command": "ls"})
@@ -191,14 +192,26 @@ async def import_hookline() -> float:
     return await ratio(_process("-c", "from hookline import Engine; Engine()"), _process(*_BASE), 31)
 
 
+def _trusted_project(home: str, hooks: str) -> str:
+    """A project with a native file, below a home whose user has trusted what is in it."""
+    project = os.path.join(home, "project")
+    os.makedirs(os.path.join(project, ".hookline"))
+    with open(os.path.join(project, ".hookline", "hooks.toml"), "w", encoding="utf-8") as stream:
+        stream.write(hooks)
+    trust = Trust(project, {"HOME": home})
+    found = Engine().loader.directory(project, ["native"], trust=trust).hooks
+    trust.accept([trust.item(hook) for hook in found if trust.is_foreign(hook.where.file, hook.scope)])
+    return project
+
+
 async def fire_one_hook() -> float:
     """`hookline fire` on one hook, less the hook's own time, against `import asyncio, msgspec`."""
     with tempfile.TemporaryDirectory() as folder:
-        os.mkdir(os.path.join(folder, ".hookline"))
-        with open(os.path.join(folder, ".hookline", "hooks.toml"), "w", encoding="utf-8") as stream:
-            stream.write(f'[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ncommand = "{SH}"\n')
+        project = _trusted_project(
+            folder, f'[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ncommand = "{SH}"\n'
+        )
         script = os.path.join(os.path.dirname(sys.executable), "hookline")  # as people start it
-        words = (script, "fire", "PreToolUse", "Bash", "command=ls", "--cwd", folder)
+        words = (script, "fire", "PreToolUse", "Bash", "command=ls", "--cwd", project)
         # A home of its own: whoever runs this may have hooks that should not run now.
         ours = _process(*words, home=folder)
         own = many(lambda: subprocess.run(["/bin/sh", "-c", SH], check=False, input=b""), 1)
@@ -212,12 +225,10 @@ async def fire_one_hook() -> float:
 async def hook_one_builtin() -> float:
     """`hookline hook` as Claude Code starts it, with one builtin guard in a native file."""
     with tempfile.TemporaryDirectory() as folder:
-        os.mkdir(os.path.join(folder, ".hookline"))
-        with open(os.path.join(folder, ".hookline", "hooks.toml"), "w", encoding="utf-8") as stream:
-            stream.write(_BUILTIN_GUARD)
+        project = _trusted_project(folder, _BUILTIN_GUARD)
         payload = json.dumps(
             {
-                "session_id": "bench", "transcript_path": "/tmp/t.jsonl", "cwd": folder,
+                "session_id": "bench", "transcript_path": "/tmp/t.jsonl", "cwd": project,
                 "permission_mode": "default", "hook_event_name": "PreToolUse", "tool_name": "Bash",
                 "tool_input": {"command": "ls -la", "description": "look around"}, "tool_use_id": "toolu_1",
             }

@@ -108,6 +108,10 @@ def try_out(artefact: Path, folder: Path) -> None:
     project = folder / "project"
     (project / ".hookline").mkdir(parents=True)
     (project / ".hookline" / "hooks.toml").write_text(_HOOKS)
+    # The project is our own; hooks of a project that nobody has trusted do not run.
+    settings = folder / ".config" / "hookline" / "settings.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(f"trusted = ['{project}']\n")
     env = {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(folder), "LANG": "C.UTF-8"}
 
     def expect(words: Sequence[str], shown: str, status: int = 0) -> None:

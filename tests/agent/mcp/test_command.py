@@ -10,12 +10,14 @@ from typing import Any
 
 from tests.agent.mcp.server_sessions import alive, configure, entry
 from tests.cli.run_cli import clean_env, command_line
+from tests.vouching import vouch_for
 from tests.waiting import wait_until
 
 
 def _command(place: Path, script: Sequence[Mapping[str, Any]], *words: str) -> list[str]:
     file = place / "script.json"
     file.write_text(json.dumps(script))
+    vouch_for(place / "home", place / "home" / "project")
     return command_line(["agent", "--model", f"scripted:{file}", "--allow", "mcp__*", *words])
 
 
