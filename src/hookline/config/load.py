@@ -258,7 +258,11 @@ class Loader:
         loosening: tuple[TrustItem, ...] = ()
         if trust is not None and any(_is_foreign(layer, trust) for layer in layers):
             held, loosening = _held_back(dialect, layers, reading, trust)
-            reading = self._read_apart(dialect, layers, held, reading) if held else reading
+            if held:
+                reading = self._read_apart(dialect, layers, held, reading)
+                for layer in held:
+                    # They were read again, and it is these that are asked about from now on.
+                    trust.register(layer.document, reading.hooks, dialect.project_variables, layer.place.root)
         untrusted = {layer.place.file for layer in held}
         found = tuple(
             Found(

@@ -533,3 +533,13 @@ def test_servers_and_settings_are_told_in_plain_words(here: InProcess) -> None:
     trust_all(here)
     here.write("serve.sh", "exec false\n")
     assert states(here)["files"] == "modified"
+
+
+def test_a_file_that_is_trusted_as_a_whole_is_not_held_back(here: InProcess) -> None:
+    here.write(
+        ".gen/settings.json",
+        json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "echo a"}]}]}}),
+    )
+    trust_all(here)
+    listed = json.loads(here.call("list", "--json").stdout)
+    assert [file["needs_trust"] for file in listed["files"]] == [False]
