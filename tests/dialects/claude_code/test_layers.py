@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -179,6 +180,16 @@ def test_where_settings_are() -> None:
     assert {place.scope for place in places[:-3]} == {"managed"}
     moved = CLAUDE.places("/p", {"HOME": "/h", "CLAUDE_CONFIG_DIR": "/c"})
     assert "/c/settings.json" in [place.file for place in moved]
+
+
+def test_a_variable_that_leads_into_the_project_does_not_hide_the_users_own_hooks(tmp_path: Path) -> None:
+    project, nested = tmp_path / "project", tmp_path / "project" / "nested"
+    (project / ".git").mkdir(parents=True)
+    nested.mkdir()
+    for config in (project, project / ".claude", nested / "config"):
+        env = {"HOME": "/h", "CLAUDE_CONFIG_DIR": str(config)}
+        users = [place.file for place in CLAUDE.places(str(nested), env) if place.scope == "user"]
+        assert users == ["/h/.claude/settings.json", f"{config}/settings.json"]
 
 
 def test_a_settings_file_is_known_by_what_only_this_agent_has() -> None:

@@ -17,6 +17,7 @@ from hookline.dialects.dialect import (
     Plugins,
     Reading,
     Tools,
+    upward,
 )
 from hookline.dialects.install import USUAL_EVENTS, HookCall, grouped_entries
 from hookline.documents.document import Document
@@ -96,11 +97,14 @@ class ClaudeCode(Dialect):
 
     def places(self, project: str, env: Mapping[str, str]) -> Sequence[Place]:
         """Managed, user, project, local. A file of `--settings` is named by the caller."""
-        config = self.user_folder(env)
-        root = project.rstrip("/")
+        root, users = project.rstrip("/"), [self.user_folder(env)]
+        own = os.path.realpath(upward(os.path.abspath(project))[-1]) if "CLAUDE_CONFIG_DIR" in env else None
+        if own is not None and f"{os.path.realpath(users[0] or '/')}/".startswith(f"{own}/"):
+            # A variable that leads into the project must not hide the user's own hooks.
+            users.insert(0, self.user_folder({"HOME": env.get("HOME", "")}))
         return [
             *(Place(file, "managed") for file in _MANAGED),
-            *([Place(f"{config.rstrip('/')}/settings.json", "user")] if config else []),
+            *(Place(f"{each.rstrip('/')}/settings.json", "user") for each in dict.fromkeys(users) if each),
             Place(f"{root}/{_PROJECT}", "project"),
             Place(f"{root}/{_LOCAL}", "local"),
         ]
