@@ -53,6 +53,11 @@ _QUOTED = re.compile(r"\"([^\"]*)\"|'([^']*)'")
 _BREAKS = re.compile(r"[\s;&|<>()`]+")
 _QUOTES = re.compile(r"[\"'\\]")
 _ANY_QUOTES = r"[\"'\\]*"
+#: What is quoted, and outside of quotes what a line writes to: that changes with every run.
+_WRITTEN = re.compile(
+    r"""("(?:[^"\\]|\\.)*"|'[^']*'|\\.)|(?<!<)\d*&?>{1,2}[|&]?\s*(?:"[^"]*"|'[^']*'|[^\s;&|<>()`"'\\]+)+""",
+    re.DOTALL,
+)
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 
 #: Device, number, size and times of a file: equal ones mean the same content.
@@ -254,6 +259,8 @@ def _texts(lines: Sequence[str]) -> list[str]:
     """Every part of a line that may be a name: between blanks, between quotes, after an equals sign."""
     found: list[str] = []
     for line in lines:
+        if ">" in line:
+            line = _WRITTEN.sub(lambda match: match[1] or " ", line)  # noqa: PLW2901 the same line, without those
         if '"' in line or "'" in line or "\\" in line:
             found += [match[1] or match[2] or "" for match in _QUOTED.finditer(line)]
             found += [_QUOTES.sub("", part) for part in _BREAKS.split(line)]
@@ -300,7 +307,8 @@ def sealed_files(
         if not fragments or any(fragment in contents for fragment in fragments):
             return f"{file.path} cannot be sealed: write its path as one word of the command"
         contents |= dict.fromkeys(fragments, content)
-    return contents
+    # A long name may hold a short one: it is replaced first.
+    return {text: contents[text] for text in sorted(contents, key=len, reverse=True)}
 
 
 def _fragments(spec: CommandSpec, text: str) -> set[str]:

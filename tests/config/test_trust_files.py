@@ -1,0 +1,172 @@
+"""Which files of a command are covered by trust, and when a change of one is noticed."""
+
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from hookline.config.trust.files import MOST_BYTES, FileFinder, Look, Places, sealed_files
+from hookline.handlers.specs import CommandSpec
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for name in ("guard.sh", "my guard.sh", "rules.toml", "scripts/deep.sh"):
+        file = tmp_path / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(f"content of {name}")
+    (tmp_path / "link.sh").symlink_to("guard.sh")
+    return tmp_path
+
+
+def look(root: Path, *lines: str, finder: FileFinder | None = None) -> Look:
+    variables = {"PROJECT": str(root), "HOME": str(root / "home"), "PWD": str(root)}
+    places = Places(str(root), str(root / "home"), variables)
+    return (finder or FileFinder(str(root))).look(lines, places)
+
+
+def names(root: Path, found: Look) -> list[str]:
+    return [os.path.relpath(file.path, root) for file in found.files]
+
+
+@pytest.mark.parametrize(
+    ("lines", "covered"),
+    [
+        (["./guard.sh"], ["guard.sh"]),
+        (["sh guard.sh --rules=rules.toml"], ["guard.sh", "rules.toml"]),
+        # A part of a quoted name may be a name itself, as in `bash -c`.
+        (["'my guard.sh'"], ["guard.sh", "my guard.sh"]),
+        (['"$PROJECT/my guard.sh"'], ["guard.sh", "my guard.sh"]),
+        (['"$PROJECT"/guard.sh'], ["guard.sh"]),
+        (["${PROJECT}/guard.sh"], ["guard.sh"]),
+        (["bash -c './guard.sh && true'"], ["guard.sh"]),
+        (["cd scripts && ./deep.sh"], ["scripts/deep.sh"]),
+        (["cat<rules.toml|sh guard.sh;true"], ["guard.sh", "rules.toml"]),
+        (["RULES=rules.toml true"], ["rules.toml"]),
+        (["x/../guard.sh"], ["guard.sh"]),
+        (["python3", "guard.sh"], ["guard.sh"]),
+        (["link.sh"], ["guard.sh"]),
+        (["gu\\ard.sh"], ["guard.sh"]),
+        (["$UNKNOWN/guard.sh"], []),
+        (["scripts"], []),
+        (["/bin/sh -c true"], []),
+        (["--guard.sh"], []),
+    ],
+)
+def test_every_file_that_a_command_names_is_covered(
+    root: Path, lines: Sequence[str], covered: list[str]
+) -> None:
+    assert names(root, look(root, *lines)) == covered
+
+
+@pytest.mark.parametrize(
+    ("line", "covered"),
+    [
+        ("./guard.sh > rules.toml", ["guard.sh"]),
+        ("./guard.sh 2>>'my guard.sh' >&2", ["guard.sh"]),
+        ("./guard.sh > rules.toml && cat rules.toml", ["guard.sh", "rules.toml"]),
+        ('echo ">" ./guard.sh "x"', ["guard.sh"]),
+        ("echo \\> ./guard.sh", ["guard.sh"]),
+        ("true <> rules.toml", ["rules.toml"]),
+    ],
+)
+def test_what_a_line_only_writes_is_not_covered(root: Path, line: str, covered: list[str]) -> None:
+    assert names(root, look(root, line)) == covered
+
+
+def test_what_cannot_be_read_has_a_reason_instead_of_a_digest(root: Path) -> None:
+    os.mkfifo(root / "pipe.sh")
+    (root / "large.sh").touch()
+    os.truncate(root / "large.sh", MOST_BYTES + 1)
+    found = look(root, "./pipe.sh ./large.sh")
+    assert [file.digest for file in found.files] == ["(not covered: larger than 5 MB)", "(not a file)"]
+
+
+def settled(root: Path) -> None:
+    """As if everything had been written long ago."""
+    deadline = time.monotonic() + 30
+    while not look(root, "./guard.sh rules.toml scripts/deep.sh").settled:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize(
+    "change", ["content", "same size", "replaced", "link", "added", "removed", "directory"]
+)
+def test_a_look_holds_until_something_changes(root: Path, change: str) -> None:
+    line = "sh ./guard.sh link.sh later.sh"
+    settled(root)
+    before = look(root, line)
+    assert before.holds()
+    guard = root / "guard.sh"
+    content, status = guard.read_text(), guard.stat()
+    match change:
+        case "content":
+            guard.write_text(content + "more")
+        case "same size":
+            guard.write_text(content.swapcase())
+            os.utime(guard, ns=(status.st_atime_ns, status.st_mtime_ns))
+        case "replaced":
+            (root / "new").write_text(content.swapcase())
+            os.replace(root / "new", guard)
+        case "link":
+            (root / "link.sh").unlink()
+            (root / "link.sh").symlink_to("rules.toml")
+        case "added":
+            (root / "later.sh").write_text("x")
+        case "removed":
+            guard.unlink()
+        case _:
+            guard.unlink()
+            guard.mkdir()
+    assert not before.holds()
+    assert look(root, line).files != before.files
+
+
+def test_a_linked_folder_that_leads_elsewhere_is_noticed(root: Path) -> None:
+    (root / "other").mkdir()
+    (root / "other" / "deep.sh").write_text("evil")
+    (root / "hooks").symlink_to("scripts")
+    finder = FileFinder(str(root))
+    settled(root)
+    before = look(root, "./hooks/deep.sh", finder=finder)
+    (root / "hooks").unlink()
+    (root / "hooks").symlink_to("other")
+    assert not before.holds()
+    after = look(root, "./hooks/deep.sh", finder=finder)
+    assert [file.digest for file in after.files] != [file.digest for file in before.files]
+
+
+@pytest.mark.parametrize(
+    ("spec", "texts"),
+    [
+        (CommandSpec("./guard.sh x"), {"./guard.sh"}),
+        (CommandSpec('"$PROJECT"/guard.sh'), {'"$PROJECT"/guard.sh'}),
+        (CommandSpec('"$PROJECT/my guard.sh" x'), {"$PROJECT/my guard.sh", "guard.sh"}),
+        (CommandSpec("sh ./guard.sh; cat ./guard.sh.bak"), {"./guard.sh"}),
+        (CommandSpec("sh", args=("./guard.sh", "x")), {"./guard.sh"}),
+        (CommandSpec("sh guard.sh --rules=rules.toml"), {"guard.sh", "rules.toml"}),
+    ],
+)
+def test_sealed_copies_replace_the_texts_that_name_the_files(
+    root: Path, spec: CommandSpec, texts: set[str]
+) -> None:
+    files = look(root, spec.command, *(spec.args or ())).files
+    sealed = sealed_files(spec, files, None)
+    assert not isinstance(sealed, str)
+    assert set(sealed) == texts
+    assert list(sealed) == sorted(
+        sealed, key=len, reverse=True
+    )  # so that a part of a name is not replaced first
+    assert all(content.startswith(b"content of ") for content in sealed.values())
+
+
+def test_a_file_that_was_not_trusted_is_not_sealed(root: Path) -> None:
+    spec = CommandSpec("./guard.sh")
+    files = look(root, spec.command).files
+    (root / "guard.sh").write_text("evil")
+    refused = sealed_files(spec, files, frozenset(file.digest for file in files))
+    assert isinstance(refused, str)
+    assert "not the file that was trusted" in refused
