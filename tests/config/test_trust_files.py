@@ -144,7 +144,7 @@ def test_a_linked_folder_that_leads_elsewhere_is_noticed(root: Path) -> None:
     [
         (CommandSpec("./guard.sh x"), {"./guard.sh"}),
         (CommandSpec('"$PROJECT"/guard.sh'), {'"$PROJECT"/guard.sh'}),
-        (CommandSpec('"$PROJECT/my guard.sh" x'), {"$PROJECT/my guard.sh", "guard.sh"}),
+        (CommandSpec('"$PROJECT/my guard.sh" x'), {'"$PROJECT/my guard.sh"', "guard.sh"}),
         (CommandSpec("sh ./guard.sh; cat ./guard.sh.bak"), {"./guard.sh"}),
         (CommandSpec("sh", args=("./guard.sh", "x")), {"./guard.sh"}),
         (CommandSpec("sh guard.sh --rules=rules.toml"), {"guard.sh", "rules.toml"}),
