@@ -197,6 +197,22 @@ rsync -a evil/ .claude/
 yq -i .a=1 .claude/settings.json
 patch .hookline/hooks.toml < x.diff
 cat() { rm "$@"; }; cat .hookline/hooks.toml
+rm $PWD/link/hooks.toml
+rm "$PWD"/agent.yaml
+rm ~+/agent.yaml
+rm ${D:-.hookline}/hooks.toml
+ls link/hooks.toml | xargs rm
+F=link/hooks.toml; rm $F
+bash -c 'A=(agent.yaml); rm ${A[0]}'
+eval 'for f in ~/.claude/settings.json; do rm $f; done'
+env A=1 rm "$HOME/own/settings.json"
+find $HOME/own/settings.json -delete
+find .hook*/hooks.toml -delete
+echo y >> sr[c]/alias.toml
+echo y | tee -a src/ali*
+dd if=evil.toml of=.hookline/hook?.toml
+awk 'BEGIN{printf "" > "src/alias.toml"}'
+git diff --no-index --output=.hookline/hook?.toml notes.md evil.toml
 alias cat=rm; cat .hookline/hooks.toml; rm $X
 set -- .hookline/hooks.toml; rm "$@"
 export F=.hookline/hooks.toml; rm $F
@@ -230,6 +246,7 @@ HERE_DOCUMENTS = [
     "cat <<EOF > .claude/settings.json\n{}\nEOF",
     "tee .hookline/hooks.toml <<EOF\nx\nEOF",
     "python3 - <<'EOF'\nopen('.hookline/hooks.toml', 'w').write('')\nEOF",
+    "python3 - <<'EOF'\nopen('src/alias.toml', 'w')\nEOF",
     "git apply <<'EOF'\n--- a/.hookline/hooks.toml\n+++ b/.hookline/hooks.toml\nEOF",
     "bash <<EOF\nrm .hookline/hooks.toml\nEOF",
 ]
@@ -264,6 +281,11 @@ tree .claude
 less .claude/settings.json
 cp .claude/* /tmp/backup/
 cat .claude/settings.json; F=$1; rm $F
+cat link/hooks.toml; rm $X
+git diff $(git merge-base HEAD main) -- .claude
+rm src/deep/* build/*.txt
+echo $HOME/.claude $PWD/.hookline
+rm "$PWD/build/out.txt" "$HOME/x"
 git clean -n
 git stash
 stat .hookline/hooks.toml

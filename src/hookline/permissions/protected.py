@@ -166,9 +166,6 @@ class Protected:
         found = next(self._found_in(text), None)
         return found[0] if found else None
 
-    def mentions(self, text: str) -> int:
-        return sum(1 for _ in self._found_in(text))
-
     def _found_in(self, text: str) -> Iterator[re.Match[str]]:
         folded = unquoted(text).casefold()
         # The expression is long, and most texts have nothing for it to find.
@@ -179,14 +176,21 @@ class Protected:
     def _mention_words(self) -> frozenset[str]:
         words = {name for name, why in self.names.items() if why == CONFIGURES}
         for place in self.places:
-            inside = [place[len(root) :] for root in self.roots if is_below(place, root) and place != root]
-            words.update(each.lstrip("/") for each in (place, *inside))
+            words.add(place)
+            inside = (place[len(root) :].lstrip("/") for root in self.roots if is_below(place, root))
+            # A plain word says nothing.
+            words.update(each for each in inside if "/" in each or "." in each)
         return frozenset(map(str.casefold, words))
 
     @cached_property
     def _mention(self) -> re.Pattern[str]:
-        longest_first = sorted(self._mention_words, key=len, reverse=True)
-        return re.compile(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, longest_first))})(?![\w-])")
+        words = sorted(self._mention_words, key=len, reverse=True)
+        dotted = "|".join(re.escape(word) for word in words if word.startswith("."))
+        others = "|".join(re.escape(word) for word in words if not word.startswith("."))
+        # `${D:-.claude}` has it, `my-agent.yaml` has not.
+        before = rf"(?<![\w.])(?:{dotted})" if dotted else ""
+        further = rf"(?<![\w.-])(?:{others})" if others else ""
+        return re.compile(rf"(?:{'|'.join(filter(None, (before, further)))})(?![\w-])")
 
 
 def protected_in(

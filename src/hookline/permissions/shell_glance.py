@@ -6,10 +6,16 @@ Most lines do not, and in a process of its own (`hookline hook`) the parser cost
 import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from glob import iglob
+from itertools import islice
 
 from hookline.permissions.protected import Hit, Protected, is_pattern, real_path, unquoted, whole_path
 
 _APART = str.maketrans(dict.fromkeys(";|&<>()`=\n\t", " "))
+#: What may stand around a path in code: a rough word is tried with these and without.
+_FURTHER_APART = str.maketrans(dict.fromkeys(",{}[]:", " "))
+#: Characters of a directory that change the meaning of a line if they are put into it.
+_UNSAFE = frozenset(" \t\n'\"\\$`;|&<>()*?[]{}~!#")
 #: Words of commands that reach what is in a directory they are given, and of those that need not be given one.
 _REACHING = frozenset(
     ("rm", "mv", "chmod", "chown", "chgrp", "rsync", "gmv", "srm", "trash", "checkout", "restore")
@@ -18,46 +24,29 @@ _REACHING_HERE = frozenset(("clean", "stash", "-delete", "-exec", "-execdir", "-
 _MOST_LOOKS = 600
 #: Further words of a line are judged by their text alone, and further patterns not at all.
 _MOST_FOLLOWED = 1500
-_MOST_PATTERNS = 64
+_MOST_PATTERNS = 32
+#: Files that are looked at for one pattern.
+_MOST_MATCHES = 200
 _LONGEST_WORD = 4096
 
 
 class Glance:
-    """One line, and where its words may lead."""
+    """One line, and where its words may lead. `directories` are those it may run in."""
 
     def __init__(self, line: str, directories: Sequence[str], protected: Protected, worktree: str) -> None:
-        self.line = line
+        self.line = _filled(line, directories[0] if directories else "", protected.home)
         self.directories: list[str] = list(directories)
         self.protected = protected
         self.worktree = worktree
         self._followed = 0
-
-    @cached_property
-    def tokens(self) -> list[str]:
-        """The words by a rough rule, for what the reader leaves to the shell."""
-        return unquoted(self.line).translate(_APART).split()
-
-    @cached_property
-    def pattern(self) -> str | None:
-        """A protected path that one of the patterns in the line may stand for."""
-        patterns = [token for token in dict.fromkeys(self.tokens) if is_pattern(token)][:_MOST_PATTERNS]
-        if not patterns:
-            return None
-        named = next((name for each in patterns if (name := self.protected.named_by(each))), None)
-        if named is not None:
-            return named
-        pairs = [(each, directory) for each in patterns for directory in self.directories]
-        there = self.protected.there()
-        return next(
-            (path for path in there for pair in pairs if self.protected.stands_for(*pair, path)), None
-        )
+        self._known: dict[str, str | None] = {}
 
     def may_concern(self) -> bool:
         """A cheap look at the text, so that most lines are not parsed at all."""
         plain = unquoted(self.line).casefold()
         if "$'" in self.line or "hookline" in plain or self.protected.mentioned(plain):
             return True
-        tokens = {each for token in self.tokens for each in (token, *_attached(token))}
+        tokens = {each for token in words_of(self.line) for each in _paths_in(token)}
         if self.pattern is not None:
             return True
         moves = not tokens.isdisjoint(("cd", "pushd", "-C"))
@@ -71,6 +60,55 @@ class Glance:
             self.resolved(token, directory, reaches) is not None for token in tokens for directory in entered
         )
 
+    @cached_property
+    def pattern(self) -> str | None:
+        """A protected path that one of the patterns in the line may stand for."""
+        patterns = [token for token in words_of(self.line) if is_pattern(token)][:_MOST_PATTERNS]
+        return next((found for each in patterns if (found := self._pattern(each)) is not None), None)
+
+    def _pattern(self, token: str) -> str | None:
+        named = self.protected.named_by(token)
+        if named is not None:
+            return named
+        for directory in self.directories:
+            for path in self._there:
+                if self.protected.stands_for(token, directory, path):
+                    return path
+            # Links may have any name.
+            whole = whole_path(token, directory, self.protected.home)
+            for path in islice(iglob(whole), _MOST_MATCHES):
+                if self.protected.why(real_path(path), self.worktree) is not None:
+                    return path
+        return None
+
+    @cached_property
+    def _there(self) -> list[str]:
+        return self.protected.there()
+
+    def name_in(self, text: str) -> str | None:
+        """What in a text means a protected file: a name, a pattern, a path that leads to one."""
+        found = self.protected.mentioned(text)
+        return found or next((name for token in words_of(text) if (name := self._name(token))), None)
+
+    def names_in(self, text: str) -> int:
+        """How often a text means one."""
+        return sum(1 for token in words_of(text) if self._name(token))
+
+    def _name(self, token: str) -> str | None:
+        if token not in self._known:
+            self._known[token] = self._meaning(token)
+        return self._known[token]
+
+    def _meaning(self, token: str) -> str | None:
+        found = self.protected.mentioned(token)
+        if found is None and is_pattern(token):
+            found = self._pattern(token)
+        if found is None:
+            pairs = ((each, directory) for each in _paths_in(token) for directory in self.directories)
+            hits = (self.resolved(*pair, False) for pair in pairs)
+            found = next((hit.path for hit in hits if hit is not None), None)
+        return found
+
     def _entered(self, tokens: set[str]) -> Iterator[str]:
         for token in tokens:
             for directory in self.directories:
@@ -79,7 +117,7 @@ class Glance:
                     yield path
 
     def resolved(self, word: str, directory: str, whole: bool) -> Hit | None:
-        """The word as a path: as it is written, and where links lead."""
+        """The word as a path: as it is written, and where links lead. `whole`: with all that a directory holds."""
         if not word or len(word) > _LONGEST_WORD or "\0" in word:
             return None
         named = whole_path(word, directory, self.protected.home)
@@ -104,7 +142,26 @@ class Glance:
             )
 
 
-def _attached(token: str) -> Iterator[str]:
-    """The value of a short option that follows without a blank."""
+def words_of(text: str) -> list[str]:
+    """Its words by a rough rule, for what the reader leaves to the shell."""
+    return unquoted(text).translate(_APART).split()
+
+
+def _filled(line: str, directory: str, home: str) -> str:
+    """With the directories in place of the variables that everybody knows."""
+    for names, value in ((("$PWD", "${PWD}", "~+"), directory), (("$HOME", "${HOME}"), home)):
+        if value and _UNSAFE.isdisjoint(value):
+            for name in names:
+                if name in line:
+                    line = line.replace(f"{name}/", f"{value}/").replace(f'{name}"', f'{value}"')
+    return line
+
+
+def _paths_in(token: str) -> Iterator[str]:
+    """What in a word may be a path: all of it, what follows an option's letter, and parts of code."""
+    yield token
     if token[:1] == "-" and len(token) > 2:
         yield token[2:]
+    parts = token.translate(_FURTHER_APART).split()
+    if parts != [token]:
+        yield from parts

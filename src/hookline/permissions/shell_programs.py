@@ -103,8 +103,11 @@ def written_by(words: Words) -> Written:
 
 
 def is_reader(words: Words) -> bool:
-    """Whether the command reads files, and nothing it read is in the shell afterwards."""
-    return program_of(words[0]) not in _SETS and written_by(words) == NOTHING
+    """Whether the command reads files itself, and nothing it read is in the shell afterwards."""
+    program = program_of(words[0])
+    if program in _SETS or _only_runs(program, words[1:]):
+        return False
+    return written_by(words) == NOTHING
 
 
 def changes_hookline(words: Words) -> str | None:
@@ -190,7 +193,7 @@ def _link(rest: Words) -> Written:
 
 
 def _dd(rest: Words) -> Written:
-    return Written([word[3:] for word in rest if word.startswith("of=")])
+    return Written([word.removeprefix("of=") for word in rest if word.startswith("of=") or HOLE in word])
 
 
 def _sed(rest: Words) -> Written:

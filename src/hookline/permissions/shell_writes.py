@@ -58,6 +58,8 @@ class _Line(Glance):
             return Hit(shown, _CHANGES_TRUST, "Running")
         if runs_standard_input(words) and (name := self._mentioned()):
             return self._named(name)
+        if "--output" in self.line and any(HOLE in word for word in words) and (hit := self._hidden(reading)):
+            return hit
         if base_name(words[0]) in {"find", "gfind"}:
             return self._by_find(words[1:], reading) or self._by_words(written_by(words), reading)
         return self._by_words(written_by(words), reading)
@@ -75,16 +77,19 @@ class _Line(Glance):
             hit = self._hit_place(path, reading)
             if hit is not None:
                 return hit
-        names = (self.protected.mentioned(code) for code in written.code)
+        names = (self.name_in(code) for code in written.code)
         return next((self._named(name) for name in names if name), None)
 
     def _by_find(self, rest: Sequence[str], reading: ShellReading) -> Hit | None:
         starts, tests, changes = found_by_find(rest)
         if not changes and not self._feeds_a_writer(reading):
             return None
+        if any(HOLE in start for start in starts) and (hit := self._hidden(reading)):
+            return hit
         wholes = {
             real_path(whole_path(start, directory, self.protected.home))
             for start in starts
+            if HOLE not in start
             for directory in self.directories
         }
         for start in wholes:
@@ -104,25 +109,18 @@ class _Line(Glance):
         return any(HOLE in word for each in reading.commands for word in written_by(each.words).words)
 
     def _hidden(self, reading: ShellReading) -> Hit | None:
-        """What a word that only the shell knows may be: a protected name that the line has somewhere else."""
-        if self.pattern is not None:
-            return self._named(self.pattern)
+        """What a word that only the shell knows may be: a protected file that the line names somewhere else."""
         name = self._mentioned()
-        if not name:
+        if name is None:
             return None
         if not _FLOWS.search(self.line):
-            read = sum(
-                self.protected.mentions(word)
-                for each in reading.commands
-                if is_reader(each.words)
-                for word in each.words
-            )
-            if read >= self.protected.mentions(self.line):
+            words = [word for each in reading.commands if is_reader(each.words) for word in each.words]
+            if sum(map(self.names_in, words)) >= self.names_in(self.line):
                 return None
         return self._named(name)
 
     def _mentioned(self) -> str | None:
-        return self.protected.mentioned(self.line) or self.pattern
+        return self.name_in(self.line)
 
     def _named(self, name: str) -> Hit:
         return Hit(name, self.protected.known.get(name) or CONFIGURES)
