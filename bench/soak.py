@@ -20,6 +20,7 @@ from bench import (
     soak_matching,
     soak_native,
     soak_process,
+    soak_protected,
 )
 from bench.findings import Finding
 
@@ -38,6 +39,7 @@ def parts() -> dict[str, Part]:
     for name in ("s6", "s7"):
         found[name] = getattr(soak_http, name)
     found["s3"] = soak_hostile.s3
+    found["protected"] = soak_protected.soak
     found["s10"] = lambda _say: soak_matching.findings()
     for name in ("r10", "r12"):
         found[name] = getattr(soak_native, name)

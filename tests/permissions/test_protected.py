@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from bench.soak_protected import random_lines, unseen_writes
 from hookline.dialects.registry import home_dialect
 from hookline.model.diagnostics import Where
 from hookline.model.hook import Hook
@@ -565,3 +566,12 @@ def test_without_a_home_the_project_is_protected_all_the_same(tmp_path: Path) ->
     assert protected.why(str(tmp_path / ".hookline" / "hooks.toml")) is not None
     assert protected.why(str(tmp_path / "agent.yaml")) is not None
     assert protected.why("/etc/hosts") is None
+
+
+def test_no_line_of_a_sample_changes_a_protected_file_in_bash_without_a_question(tmp_path: Path) -> None:
+    assert list(unseen_writes(random_lines(40, 7), tmp_path)) == []
+
+
+def test_the_sample_would_notice(tmp_path: Path) -> None:
+    hidden = "A=.hook; B=line; rm $A$B/hooks.toml"
+    assert list(unseen_writes([hidden, "cat .hookline/hooks.toml"], tmp_path)) == [hidden]
