@@ -1,16 +1,14 @@
 """How a run of the agent ends for whoever started it: its status, its answer, Ctrl-C at a terminal."""
 
 import json
-import os
-import pty
 import signal
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.agent.terminal import Terminal
 from tests.cli.run_cli import Ran, clean_env, command_line, run_cli
 from tests.waiting import LONG, wait_until
 
@@ -95,54 +93,8 @@ def test_ctrl_c_while_hooks_in_the_background_have_their_time_loses_no_answer(tm
         process.communicate()
 
 
-class Terminal:
-    """The agent at a terminal of its own."""
-
-    def __init__(self, project: Path, *words: str) -> None:
-        self.pid, self._fd = pty.fork()
-        if not self.pid:
-            os.chdir(project)
-            line = command_line(_words(*words))
-            os.execve(line[0], line, clean_env(project.parent))
-        self._seen = b""
-
-    def types(self, text: str) -> None:
-        os.write(self._fd, text.encode())
-
-    def until(self, text: str) -> None:
-        """Read until this is shown, from where the last wait ended."""
-        until = time.monotonic() + LONG
-        while text.encode() not in self._seen:
-            assert time.monotonic() < until, f"{text!r} was never shown: {self._seen!r}"
-            try:
-                self._seen += os.read(self._fd, 65536)
-            except OSError:
-                raise AssertionError(f"it ended before {text!r} was shown: {self._seen!r}") from None
-        self._seen = self._seen.partition(text.encode())[2]
-
-    def hangs_up(self) -> None:
-        os.close(self._fd)
-        self._fd = -1
-
-    def status(self) -> int:
-        until = time.monotonic() + LONG
-        while time.monotonic() < until:
-            if self._fd >= 0:
-                self._drain()
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            if pid:
-                return os.waitstatus_to_exitcode(status)
-            time.sleep(0.02)
-        os.kill(self.pid, signal.SIGKILL)
-        os.waitpid(self.pid, 0)
-        raise AssertionError("it does not end")
-
-    def _drain(self) -> None:
-        os.set_blocking(self._fd, False)
-        try:
-            os.read(self._fd, 65536)
-        except OSError:
-            pass
+def _terminal(project: Path, *words: str) -> Terminal:
+    return Terminal(_words(*words), project, project.parent)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # pty.fork where other tests left threads
@@ -150,7 +102,7 @@ def test_ctrl_c_at_a_terminal_stops_the_turn_and_the_next_one_leaves(tmp_path: P
     calls = {"tool_calls": [{"name": "Bash", "input": {"command": "touch here; exec sleep 600"}}]}
     hooks = {"SessionEnd": _command("echo over >> ends")}
     project = _project(tmp_path, [calls, {"text": "I am still here"}], hooks)
-    terminal = Terminal(project, "--allow", "Bash")
+    terminal = _terminal(project, "--allow", "Bash")
     terminal.types("go\n")
     wait_until((project / "here").exists)
     terminal.types("\x03")
@@ -166,7 +118,7 @@ def test_ctrl_c_at_a_terminal_stops_the_turn_and_the_next_one_leaves(tmp_path: P
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # as above
 def test_a_terminal_that_is_closed_ends_the_session_as_it_should(tmp_path: Path) -> None:
     project = _project(tmp_path, [{"text": "hello"}], {"SessionEnd": _command("echo over >> ends")})
-    terminal = Terminal(project)
+    terminal = _terminal(project)
     terminal.types("go\n")
     terminal.until("hello")
     terminal.hangs_up()

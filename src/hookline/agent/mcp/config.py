@@ -178,7 +178,8 @@ def _items(
         folder: Any = entry.get("cwd")
         facts = {**entry, "name": name}
         where = document.where(table, name)
-        words = [_VARIABLE.sub(_by_default, text) for text in _texts(entry)]
+        # In quotes: no shell reads them.
+        words = [f'"{_VARIABLE.sub(_by_default, text)}"' for text in _texts(entry)]
         start = os.path.join(cwd, folder) if isinstance(folder, str) and "$" not in folder else cwd
         yield name, trust.program_item("server", where, name, facts, words, start)
 

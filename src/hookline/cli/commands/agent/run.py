@@ -5,8 +5,10 @@ import asyncio
 import os
 import signal
 import sys
+import termios
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -20,7 +22,6 @@ from hookline.agent.models.hook_models import ModelAgentRunner, ModelCompleter
 from hookline.agent.models.hook_tools import HookTool, read_only_tools
 from hookline.agent.models.port import ModelPort, RequestLog
 from hookline.agent.ports import Listener, UserPort
-from hookline.agent.project_items import project_items
 from hookline.agent.session.session import Agent, PromptResult
 from hookline.agent.subagents.definitions import (
     AgentDefinition,
@@ -30,7 +31,7 @@ from hookline.agent.subagents.definitions import (
 )
 from hookline.cli.commands.agent.conversation import Conversation, LineAnswers, LineAsker, LineInput
 from hookline.cli.commands.agent.report import NoticeLog, ProgressLines, as_document
-from hookline.cli.commands.agent.trusting import notice, untrusted
+from hookline.cli.commands.agent.trusting import ask_about, waiting_in
 from hookline.cli.engines import chosen_dialect, command_engine, report_diagnostics, with_flag_hooks
 from hookline.cli.output import ExitStatus, note, show
 from hookline.cli.requests import RequestError, working_directory
@@ -62,10 +63,14 @@ async def run(args: argparse.Namespace) -> ExitStatus:
     result: PromptResult | None = None
     try:
         trust = _trust(engine, args, cwd)
-        loaded, extra = _load_hooks(engine, args, cwd, defined, trust)
         terminal = lines is not None and sys.stdin.isatty()
         user = UserPort(listener=_listener(args), asker=asker, confirmer=asker if terminal else None)
-        _say_what_is_untrusted(user, trust, loaded, engine, cwd)
+        own = _definition_hooks(engine, defined)
+        loaded, extra = _load_hooks(engine, args, cwd, own, trust)
+        report_diagnostics(loaded.diagnostics)
+        if await _gains_trust(engine, args, cwd, loaded, user):
+            # With everything that counts now: what was not trusted was read apart from the rest.
+            _, extra = _load_hooks(engine, args, cwd, own, trust)
         host = AgentHost(
             engine=None if args.no_hooks else engine,
             model=port,
@@ -236,16 +241,53 @@ def _trust(engine: Engine, args: argparse.Namespace, cwd: str) -> Trust:
     return trust
 
 
-def _say_what_is_untrusted(user: UserPort, trust: Trust, loaded: Loaded, engine: Engine, cwd: str) -> None:
-    items = untrusted(trust, loaded, engine.hooks, project_items(cwd, os.environ, trust))
-    for line in (*trust.problems, *([notice(items)] if items else ())):
-        user.warn(line)
+async def _gains_trust(
+    engine: Engine, args: argparse.Namespace, cwd: str, loaded: Loaded, user: UserPort
+) -> bool:
+    """Ask, at a terminal, about what the user has not trusted, and say what is not used without it."""
+    trust = engine.trust
+    if trust is None:
+        return False
+    names = None if args.dialect is None or args.config is not None else [args.dialect]
+    in_force = replace(loaded, hooks=() if args.no_hooks else engine.hooks)
+    waiting = waiting_in(cwd, engine, trust, in_force, names, hooks=not args.no_hooks)
+    for problem in trust.problems:
+        user.warn(problem)
+    if not waiting:
+        return False
+    asker = user.asker if user.confirmer is not None and sys.stderr.isatty() else None
+    if isinstance(asker, LineAsker) and await ask_about(waiting, partial(_typed, asker), note) != "no":
+        return True
+    user.warn(waiting.notice)
+    return False
+
+
+async def _typed(asker: LineAsker, question: str) -> str | None:
+    """The line that the user types to a question; None for Ctrl-C and at the end of the input."""
+    # What was typed before the question was there is not an answer to it.
+    termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+    note(question)
+    typing = asyncio.ensure_future(asker.next_line())
+    left: list[bool] = []
+
+    def leave() -> None:
+        left.append(True)
+        typing.cancel()
+
+    with _on_signals(typing.cancel, leave):
+        await asyncio.wait({typing})
+    if left:
+        raise KeyboardInterrupt
+    return None if typing.cancelled() else typing.result()
 
 
 def _load_hooks(
-    engine: Engine, args: argparse.Namespace, cwd: str, defined: _Defined | None, trust: Trust
+    engine: Engine, args: argparse.Namespace, cwd: str, own: Sequence[Hook], trust: Trust
 ) -> tuple[Loaded, tuple[Hook, ...]]:
-    """Put everything in force; returns also the hooks that are in no file, so that a live reload keeps them."""
+    """Put everything in force; returns also the hooks that are in no file, so that a live reload keeps them.
+
+    `own` are those of a definition.
+    """
     if args.no_hooks:
         return Loaded(), ()
     chosen = chosen_dialect(engine, args.dialect, args.config)
@@ -255,8 +297,6 @@ def _load_hooks(
         names = None if args.dialect is None else [args.dialect]
         loaded = engine.loader.directory(cwd, names, trust=trust)
     engine.use(loaded)
-    report_diagnostics(loaded.diagnostics)
-    own = _definition_hooks(engine, defined)
     # A definition in a place where its agent looks was read as hooks already, for another main agent.
     files = {hook.where.file for hook in own}
     hooks = [*(hook for hook in loaded.hooks if hook.where.file not in files), *own]
