@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from hookline.cli.commands.hook.run import hookline_command
 from hookline.cli.main import COMMANDS
+from tests.hostile import hook_files as files
 from tests.hostile.site import Site
 
 #: What a model under the repository's influence would try. Nobody allowed any of it.
@@ -122,6 +123,8 @@ def _agent(site: Site) -> Iterator[Opening]:
     model = ("--model", f"scripted:{_script(site)}")
     yield Opening(name="agent --print", words=("agent", "--print", "hello", *model))
     yield Opening(name="agent --json", words=("agent", "--json", "/tidy up", "@README.md", *model))
+    edits = ("--mode", "acceptEdits", "--model", f"scripted:{_edits(site)}")
+    yield Opening(name="agent, edits accepted", words=("agent", "--print", "hello", *edits))
     no = ("n\n",) * 7
     for name, typed in {
         "agent, end of input": (),
@@ -143,6 +146,24 @@ def _script(site: Site) -> str:
     ]
     script = [{"tool_calls": [{"name": name, "input": given}]} for name, given in calls]
     return str(site.write(str(site.home / "script.yaml"), json.dumps([*script, *[{"text": "done"}] * 5])))
+
+
+def _edits(site: Site) -> str:
+    """A model that writes hooks for itself where it may edit files: they must be neither written nor run."""
+    hook = files.groups(files.EVENTS, files.command(site.mark, "edited"))
+    texts = {
+        ".hookline/hooks.json": files.as_json(hook),
+        ".claude/settings.local.json": files.as_json(hook),
+        "docker-agent.yml": files.docker_agent(site.mark, "edited"),
+        ".mcp.json": json.dumps(
+            {"mcpServers": {"x": {"command": "sh", "args": ["-c", site.mark("edited-mcp")]}}}
+        ),
+    }
+    script = [
+        {"tool_calls": [{"name": "Write", "input": {"file_path": str(site.cwd / name), "content": text}}]}
+        for name, text in texts.items()
+    ]
+    return str(site.write(str(site.home / "edits.yaml"), json.dumps([*script, {"text": "done"}])))
 
 
 def _trust() -> Iterator[Opening]:

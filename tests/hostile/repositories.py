@@ -198,6 +198,8 @@ def links_to_files(site: Site) -> None:
         ".mcp.json": str(site.outside / "mcp.json"),
         "agent.yaml": "../../outside/agent.yaml",
         "CLAUDE.md": str(site.home / "secret.txt"),
+        ".claude/commands": str(site.home),
+        "README.md": "../../home/secret.txt",
     }.items():
         site.root.joinpath(name).symlink_to(target)
 
@@ -315,7 +317,9 @@ def environment(site: Site) -> None:
     lines = "".join(f"export {name}={value}\n" for name, value in set_by_it.items())
     site.write(".envrc", f"{site.mark('envrc')}\n{lines}export HOME={site.root}\n")
     site.write(".env", lines.replace("export ", ""))
-    site.env.update(set_by_it)
+    for name in ("sh", "bash", "git", "python3", "env", "touch"):
+        site.write(f"bin/{name}", f"#!/bin/sh\n: > {site.marks}/path-{name}\n")
+    site.env.update(set_by_it, PATH=f"{site.root}/bin{os.pathsep}{os.defpath}")
     hooks = files.groups(files.EVENTS, files.command(site.mark, "user"))
     site.write(".config/hookline/hooks.toml", files.as_toml(hooks))
     site.write(
@@ -327,6 +331,36 @@ def environment(site: Site) -> None:
     )
     site.write(".claude/settings.json", files.as_json(hooks))
     site.write(".reasonix/settings.json", files.reasonix(site.mark))
+
+
+def lying_variables(site: Site) -> None:
+    """Variables by which agents name their project, set to a project that the user trusts and that has no guards."""
+    native_toml(site)
+    claude_code(site)
+    trusted = site.home / "trusted" / "project"
+    site.write(str(trusted / ".git/HEAD"), "ref: refs/heads/main\n")
+    for name in ("CLAUDE_PROJECT_DIR", "GEN_PROJECT_DIR", "DEEPSEEK_WORKSPACE", "HOOKLINE_PROJECT_DIR"):
+        site.env[name] = str(trusted)
+    site.env["HOOKLINE_TRUST"] = "*,all,1"
+
+
+def bombs(site: Site) -> None:
+    """Files that take for ever to read: references that multiply, deep nesting, and more hooks than anyone has."""
+    many = [{"type": "command", "command": f"{site.mark('bomb')}-{number}"} for number in range(3000)]
+    laughs = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+        f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 12)
+    )
+    site.write(".hookline/hooks.yaml", f"{laughs}hooks: {{PreToolUse: *a11}}\n")
+    site.write(".claude/settings.json", '{"hooks": ' + "[" * 100_000)
+    site.write(
+        ".gen/settings.json",
+        files.as_json({event: [{"hooks": many}] for event in ("PreToolUse", "SessionStart")}),
+    )
+    site.write("agent.yaml", f"{laughs}agents: {{root: {{hooks: *a11}}}}\n")
+    site.write(".mcp.json", _servers(**{f"s{number}": {"command": "sh"} for number in range(3000)}))
+    site.write(
+        ".reasonix/settings.json", files.as_json({"PreToolUse": [{"match": "(a*)*" * 2000, "command": "x"}]})
+    )
 
 
 def git_tricks(site: Site) -> None:
@@ -414,7 +448,7 @@ def _table(entry: Mapping[str, Any]) -> str:
 _ALL: tuple[Build, ...] = (
     native_toml, native_others, claude_code, gen_code, gen_code_empty, codewhale, reasonix, docker_agent, other_kinds,
     mcp_program, mcp_address, self_granting, self_trusting, claude_granting, links_to_files, links_to_devices, plugins,
-    look_alikes, nested, false_worktree, through_a_link, environment, git_tricks, front_matter, forged_names,
-    python_modules,
+    look_alikes, nested, false_worktree, through_a_link, environment, lying_variables, bombs, git_tricks, front_matter,
+    forged_names, python_modules,
 )  # fmt: skip
 REPOSITORIES: Mapping[str, Build] = MappingProxyType({build.__name__: build for build in _ALL})

@@ -186,7 +186,7 @@ def test_what_is_no_text_is_told_and_left_out(here: Path) -> None:
     ]  # fmt: skip
     assert "is not text" in ready.problems[0]
     assert "is a device or a pipe" in ready.problems[1]
-    assert "is a device or a pipe" in ready.problems[2]
+    assert "is a link to /dev/zero" in ready.problems[2]
     assert "\n\nFile src/a.py:" in ready.text
 
 
@@ -220,6 +220,26 @@ def test_whoever_objects_is_asked_with_the_name_and_with_what_a_link_leads_to(he
     assert "File src/a.py" in ready.text
     assert str(here / "innocent.txt") in asked
     assert "secret" in prepared("@.env", here).text
+
+
+def test_a_link_of_the_project_that_leads_out_of_it_is_read_only_by_its_real_name(here: Path) -> None:
+    outside = here.parent / "outside"
+    outside.mkdir()
+    (outside / "key.txt").write_text("secret")
+    (here / "README.md").symlink_to(outside / "key.txt")
+    (here / "docs").symlink_to(outside)
+    (here / "inside.md").symlink_to("src/a.py")
+    ready = prepared("@README.md @docs/ @docs/key.txt @inside.md", here)
+    assert "secret" not in ready.text
+    assert "key.txt\n" not in ready.text
+    assert "File inside.md" in ready.text
+    real = os.path.realpath(outside)
+    assert ready.problems == (
+        f"@README.md was not read: it is a link to {real}/key.txt; mention that if you mean it",
+        f"@docs/ was not read: it is a link to {real}; mention that if you mean it",
+        f"@docs/key.txt was not read: it is a link to {real}/key.txt; mention that if you mean it",
+    )
+    assert "secret" in prepared(f"@{outside}/key.txt", here).text
 
 
 def test_deny_rules_about_reading_hold_for_mentions_too(here: Path) -> None:

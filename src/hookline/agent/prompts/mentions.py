@@ -10,6 +10,8 @@ from msgspec import Struct
 
 from hookline.agent.prompts.prompt import PromptContext
 from hookline.agent.safe_files import UnreadableError, chunks, opened, reason
+from hookline.config.project import is_inside
+from hookline.dialects.dialect import upward
 from hookline.model.safe_text import one_line
 
 #: After these characters an @ is part of an address, a package name or an escape.
@@ -190,9 +192,15 @@ def _block(path: str, reading: Reading, context: PromptContext) -> str:
 
 
 def _refuse_forbidden(path: str, context: PromptContext) -> None:
+    real, root = os.path.realpath(path), upward(os.path.abspath(context.cwd))[-1]
+    if is_inside(path, root) and not is_inside(real, os.path.realpath(root)):
+        # The user typed the name of a file of the project, and not what the repository made of it.
+        raise UnreadableError(
+            f"was not read: it is a link to {one_line(real, 300)}; mention that if you mean it"
+        )
     if context.objection is None:
         return
-    for name in dict.fromkeys((path, os.path.realpath(path))):
+    for name in dict.fromkeys((path, real)):
         why = context.objection(name)
         if why is not None:
             raise UnreadableError(f"was not read: {one_line(why, 300)}")
