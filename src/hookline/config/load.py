@@ -260,7 +260,7 @@ class Loader:
             held, loosening = _held_back(dialect, layers, reading, trust)
             if held:
                 reading = self._read_apart(dialect, layers, held, reading)
-                for layer in held:
+                for layer in layers:
                     # They were read again, and it is these that are asked about from now on.
                     trust.register(layer.document, reading.hooks, dialect.project_variables, layer.place.root)
         untrusted = {layer.place.file for layer in held}

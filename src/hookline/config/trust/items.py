@@ -79,9 +79,22 @@ def hook_facts(hook: Hook, document: Any) -> str:
         "waiting": hook.waiting,
         "scope": hook.scope,
         "group": group,
-        "entry": hook.spec if entry is None else entry,
+        "entry": _as_read(hook) if entry is None else entry,
     }
     return canonical({name: fact for name, fact in facts.items() if fact not in (None, {})}).decode()
+
+
+def _as_read(hook: Hook) -> Mapping[str, Any]:
+    """What the entry of a hook must have said, where it is not known as it was written."""
+    return {
+        "spec": hook.spec,
+        "once": hook.once,
+        "mode": hook.mode,
+        "on_failure": hook.on_failure,
+        "rewrites": hook.rewrites,
+        "required": hook.required,
+        "output": hook.output,
+    }
 
 
 def _written(document: Any, path: Path) -> tuple[Any, dict[str, Any]]:
