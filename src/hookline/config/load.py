@@ -345,7 +345,7 @@ def _held_back(
         trust.register(document, hooks, dialect.project_variables, layer.place.root)
         value: Any = document.value
         facts: Mapping[str, Any] = (
-            dialect.loosens(cast("Mapping[str, Any]", value)) if isinstance(value, Mapping) else {}
+            dialect.loosens(file, cast("Mapping[str, Any]", value)) if isinstance(value, Mapping) else {}
         )
         settings = [trust.settings_item(document.where(), "changes other hooks", facts)] if facts else []
         loosening += settings

@@ -304,9 +304,9 @@ class Dialect(ABC):
         """The tables of a document in which a key `hooks` may be, each with its path."""
         yield (), value
 
-    def loosens(self, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    def loosens(self, file: str, settings: Mapping[str, Any]) -> Mapping[str, Any]:
         """What of a file changes or switches off hooks of other files: it counts only once the user has trusted it."""
-        del settings
+        del file, settings
         return {}
 
     def field_path(self, entry: Path, field: str) -> Path:

@@ -130,7 +130,7 @@ class ClaudeCode(Dialect):
         table = cast("Mapping[str, Any]", value)
         return "claude-code" in str(table.get("$schema", "")) or not _OWN_SETTINGS.isdisjoint(table)
 
-    def loosens(self, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    def loosens(self, file: str, settings: Mapping[str, Any]) -> Mapping[str, Any]:  # noqa: ARG002 in all its files
         return {key: settings[key] for key in _LOOSENING if key in settings}
 
     def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:

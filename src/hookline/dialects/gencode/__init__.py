@@ -56,9 +56,9 @@ class GenCode(Dialect):
             found += [Place(os.path.join(project, each, name), scope) for each in _FOLDERS]
         return found
 
-    def loosens(self, settings: Mapping[str, Any]) -> Mapping[str, Any]:
-        """An event that a file names replaces that of the files below it, an empty list included."""
-        hooks = settings.get("hooks")
+    def loosens(self, file: str, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+        """An event that its own file names replaces that of the files below it, an empty list included."""
+        hooks = settings.get("hooks") if f"/{self.folder}/" in file else None
         return (
             {"replaces": sorted(map(str, cast("Mapping[str, Any]", hooks)))}
             if isinstance(hooks, Mapping)
