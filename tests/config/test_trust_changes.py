@@ -1,5 +1,7 @@
 """What trust makes of entries that change, come and go while it is in use."""
 
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -59,3 +61,98 @@ def test_trusting_a_new_hook_does_not_forget_one_that_is_still_there(project: Pr
     assert project.load("echo a", "echo b") == {"echo a": "trusted", "echo b": "trusted"}
     again = Trust(str(project.root), {"HOME": str(project.root.parent / "home")})
     assert len(again.store.read(again.root).items) == 2
+
+
+def test_a_variable_that_means_another_directory_runs_no_other_script(project: Project) -> None:
+    """Hooks get the project's directory in a variable: where that is another one, so are the scripts."""
+    for folder, text in ((project.root, "good"), (project.root / "sub", "evil")):
+        (folder / "hooks").mkdir(parents=True)
+        (folder / "hooks/guard.sh").write_text(text)
+    command = "$HOOKLINE_PROJECT_DIR/hooks/guard.sh"
+    project.load(command)
+    project.accept(command)
+    (hook,) = project.engine.hooks
+    root, sub = str(project.root), str(project.root / "sub")
+    for scene, admitted in (
+        (Scene(cwd=root, project_dir=root), True),
+        (Scene(cwd=sub, project_dir=root), True),
+        (Scene(cwd=root, project_dir=sub), False),
+        (Scene(cwd=sub), False),
+        (Scene(cwd=root, project_dir=root), True),
+    ):
+        assert project.trust.admit(hook, scene).admitted is admitted, scene
+
+
+def test_a_trusted_file_is_not_trusted_by_another_name(project: Project) -> None:
+    """What was trusted as data of a script must not become the script in another directory."""
+    (project.root / "guard.sh").write_text("good")
+    (project.root / "data.txt").write_text("evil as a script")
+    project.load("sh guard.sh data.txt")
+    project.accept("sh guard.sh data.txt")
+    (project.root / "sub").mkdir()
+    (project.root / "sub/guard.sh").write_text("evil as a script")
+    (hook,) = project.engine.hooks
+    assert not project.trust.admit(hook, Scene(cwd=str(project.root / "sub"))).admitted
+
+
+def test_many_new_hooks_beside_a_trusted_one_are_judged_in_bounded_time(project: Project) -> None:
+    project.load("echo a")
+    project.accept("echo a")
+    commands = ["echo a", *(f"echo {number}" for number in range(1500))]
+    started = time.process_time()
+    states = project.load(*commands)
+    assert time.process_time() - started < 20  # it was minutes: each one was compared with all others
+    assert states["echo a"] == "trusted"
+    assert list(states.values()).count("trusted") == 1
+
+
+@pytest.mark.parametrize("above", ["", ".."])
+def test_above_the_home_directory_hooks_of_the_user_stay_the_users(
+    project: Project, tmp_path: Path, above: str
+) -> None:
+    """Unless a repository is there, which may have brought the home directory."""
+    own = tmp_path / "home/.config/hookline/hooks.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text('[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ncommand = "true"\n')
+    env = {"HOME": str(tmp_path / "home")}
+    for directory in (os.sep, str(tmp_path / above)):
+        assert not Trust(directory, env).is_foreign(str(own), "user")
+        assert Trust(directory, env).is_foreign(str(tmp_path / ".hookline/hooks.toml"), "project")
+    (tmp_path / ".git").mkdir()
+    assert Trust(str(tmp_path), env).is_foreign(str(own), "user")
+
+
+def test_a_variable_of_an_entry_that_is_filled_in_late_may_name_a_script(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    script = tmp_path / "project/guard.sh"
+    script.parent.mkdir()
+    script.write_text("good")
+    entry = "{type: command, command: $GUARD, env: {GUARD: ./guard.sh}}"
+    (tmp_path / "project/agent.yaml").write_text(
+        f"agents: {{root: {{hooks: {{session_start: [{entry}]}}}}}}\n"
+    )
+    engine = Engine()
+    trust = engine.trust_in(str(script.parent), Options())
+    engine.use(engine.loader.directory(str(script.parent), ["docker-agent"], trust=trust))
+    (hook,) = engine.hooks
+    assert list(trust.item(hook).files) == ["guard.sh"]
+
+
+def test_an_entry_with_half_a_character_can_be_trusted_and_breaks_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    settings = tmp_path / "project/.claude/settings.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(
+        '{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "\\ud800 x"}]}]}}'
+    )
+    engine = Engine()
+    trust = engine.trust_in(str(tmp_path / "project"), Options())
+    engine.use(engine.loader.directory(str(tmp_path / "project"), ["claude-code"], trust=trust))
+    (hook,) = engine.hooks
+    assert trust.standing(hook).state == "untrusted"
+    trust.accept([trust.item(hook)])
+    assert trust.standing(hook).state == "trusted"

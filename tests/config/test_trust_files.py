@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hookline.config.trust.files import MOST_BYTES, FileFinder, Look, Places, sealed_files
+from hookline.config.trust.files import MOST_BYTES, FileFinder, Look, sealed_files
+from hookline.config.trust.names import Places
 from hookline.handlers.specs import CommandSpec
 
 
@@ -49,7 +50,28 @@ def names(root: Path, found: Look) -> list[str]:
         (["python3", "guard.sh"], ["guard.sh"]),
         (["link.sh"], ["guard.sh"]),
         (["gu\\ard.sh"], ["guard.sh"]),
-        (["$UNKNOWN/guard.sh"], []),
+        (["$UNKNOWN/guard.sh"], ["guard.sh"]),
+        (['"$(git rev-parse --show-toplevel)"/guard.sh'], ["guard.sh"]),
+        (["`pwd`/guard.sh"], ["guard.sh"]),
+        (['"${PROJECT:-.}/guard.sh"'], ["guard.sh"]),
+        (["${UNKNOWN:-scripts}/deep.sh"], ["scripts/deep.sh"]),
+        (["DIR=scripts; sh $DIR/deep.sh"], ["scripts/deep.sh"]),
+        (["PATH=./scripts:$PATH deep.sh"], ["scripts/deep.sh"]),
+        (["my\\ guard.sh"], ["guard.sh", "my guard.sh"]),
+        (["\"$PROJECT\"/'my guard.sh'"], ["guard.sh", "my guard.sh"]),
+        (["sh", "my guard.sh"], ["guard.sh", "my guard.sh"]),
+        (["~+/guard.sh"], ["guard.sh"]),
+        (["/proc/self/cwd/guard.sh"], ["guard.sh"]),
+        (["./{guard,other}.sh"], ["guard.sh"]),
+        (["sh ./scripts/*.sh"], ["scripts/deep.sh"]),
+        (["for f in scripts/*.sh; do sh $f; done"], ["scripts/deep.sh"]),
+        (["node -r./guard.sh x.js"], ["guard.sh"]),
+        (["docker run -v ./guard.sh:/guard image"], ["guard.sh"]),
+        (["curl -d @rules.toml localhost"], ["rules.toml"]),
+        (['true > "$(sh guard.sh)"'], ["guard.sh"]),
+        # What a program works on changes all the time.
+        (["eslint scripts/*.sh"], []),
+        (["case $1 in scripts/*) exit 2;; esac"], []),
         (["scripts"], []),
         (["/bin/sh -c true"], []),
         (["--guard.sh"], []),
@@ -167,6 +189,31 @@ def test_a_file_that_was_not_trusted_is_not_sealed(root: Path) -> None:
     spec = CommandSpec("./guard.sh")
     files = look(root, spec.command).files
     (root / "guard.sh").write_text("evil")
-    refused = sealed_files(spec, files, frozenset(file.digest for file in files))
+    refused = sealed_files(spec, files, {file.text: file.digest for file in files})
     assert isinstance(refused, str)
     assert "not the file that was trusted" in refused
+
+
+def test_files_that_fit_a_pattern_later_are_noticed(root: Path) -> None:
+    settled(root)
+    before = look(root, "sh scripts/*.sh")
+    (root / "scripts/new.sh").write_text("evil")
+    assert not before.holds()
+    assert names(root, look(root, "sh scripts/*.sh")) == ["scripts/deep.sh", "scripts/new.sh"]
+
+
+def test_a_command_with_too_many_words_is_not_covered_and_says_so(root: Path) -> None:
+    found = look(root, " ".join(f"w{number}" for number in range(50_000)))
+    assert [file.digest for file in found.files] == ["(not covered: the command has too many words)"]
+    assert len(found.seen) <= 2000
+
+
+def test_half_a_character_names_no_file(root: Path) -> None:
+    assert names(root, look(root, "./guard.sh \ud800")) == ["guard.sh"]
+
+
+def test_another_trusted_file_is_not_sealed_in_the_place_of_a_script(root: Path) -> None:
+    spec = CommandSpec("sh guard.sh rules.toml")
+    files = look(root, spec.command).files
+    (root / "guard.sh").write_text((root / "rules.toml").read_text())
+    assert isinstance(sealed_files(spec, files, {file.text: file.digest for file in files}), str)

@@ -9,12 +9,14 @@ import os
 import re
 import stat
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from hashlib import sha256
 
 from msgspec import Struct
 
 from hookline.config.project import is_inside
+from hookline.config.trust.names import Places, assigned_in, paths_of, run_patterns, texts_of, words_of
 from hookline.handlers.command import NAME_BEGINS, NAME_ENDS
 from hookline.handlers.specs import CommandSpec
 
@@ -34,31 +36,28 @@ _SYSTEM = tuple(
         "nix",
         "etc",
         "proc",
-        "dev",
         "sys",
         "boot",
+        "dev",
+        # Names of machines: opening a file there would connect to them.
+        "net",
+        "Network",
     )
 )
+#: In a directory of the system, but every user can write there.
+_SHARED = "/dev/shm/"  # noqa: S108 it is not written to
 #: A time of change this recent, in nanoseconds, can hide another change: clocks of file systems are coarse.
 _COARSE = 50_000_000
 
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 _MISSING = frozenset((errno.ENOENT, errno.ENOTDIR))
-#: Longer texts name no file.
-_LONGEST = 4096
-#: How many directories that a line names are looked into.
-_MOST_FOLDERS = 8
+#: How many directories that a line names are looked into, how many paths are looked at for one command, and how many
+#: entries of directories for one pattern. A hostile file must not keep anybody waiting.
+_MOST_FOLDERS = 16
+_MOST_PATHS = 2000
+_MOST_ENTRIES = 2000
 
-_QUOTED = re.compile(r"\"([^\"]*)\"|'([^']*)'")
-_BREAKS = re.compile(r"[\s;&|<>()`]+")
-_QUOTES = re.compile(r"[\"'\\]")
 _ANY_QUOTES = r"[\"'\\]*"
-#: What is quoted, and outside of quotes what a line writes to: that changes with every run.
-_WRITTEN = re.compile(
-    r"""("(?:[^"\\]|\\.)*"|'[^']*'|\\.)|(?<!<)\d*&?>{1,2}[|&]?\s*(?:"[^"]*"|'[^']*'|[^\s;&|<>()`"'\\]+)+""",
-    re.DOTALL,
-)
-_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 
 #: Device, number, size and times of a file: equal ones mean the same content.
 Signature = tuple[int, int, int, int, int]
@@ -73,14 +72,6 @@ class NamedFile(Struct, frozen=True, gc=False):
     path: str
     #: The sha256 of its content; else why that is not covered, in brackets.
     digest: str
-
-
-class Places(Struct, frozen=True, gc=False):
-    """The directory a command runs in, and what its variables mean."""
-
-    folder: str
-    home: str
-    variables: Mapping[str, str] = {}
 
 
 def read_all(descriptor: int, size: int) -> bytes:
@@ -165,34 +156,20 @@ class FileFinder:
         self._digests: dict[Signature, str] = {}
 
     def look(self, lines: Sequence[str], places: Places) -> Look:
-        texts = [text for text in dict.fromkeys(_texts(lines)) if text and text[0] != "-"]
-        found: dict[str, NamedFile] = {}
-        seen: dict[str, Signature | None] = {}
-        inside: dict[str, tuple[int, int]] = {}
-        settled, folders = True, [places.folder]
-        for folder in folders:
-            for text in texts:
-                path = _path(text, folder, places)
-                if path is None or path in seen or path in inside:
-                    continue
-                opened = self._open(path, bare="/" not in text)
-                if opened is None:
-                    seen[path] = None
-                elif isinstance(opened, tuple):
-                    # After `cd DIR` names are relative to it. Its times change with every file in it.
-                    inside[path] = opened
-                    if len(folders) < _MOST_FOLDERS:
-                        folders.append(path)
-                else:
-                    seen[path] = opened.signature
-                    settled = settled and opened.settled
-                    if is_inside(opened.real, self._root) or not opened.real.startswith(_SYSTEM):
-                        found.setdefault(opened.real, NamedFile(text, opened.real, opened.digest))
-        files = found.values() if len(found) < 2 else sorted(found.values(), key=lambda each: each.path)
-        entered = tuple((path, *numbers) for path, numbers in inside.items())
-        return Look(tuple(files), tuple(seen.items()), entered, settled)
+        return _Looking(self, places).at(lines)
 
-    def _open(self, path: str, *, bare: bool) -> "_Opened | tuple[int, int] | None":
+    def is_covered(self, path: str) -> bool:
+        """Not what belongs to the system, unless the project is there."""
+        return not path.startswith(_SYSTEM) or path.startswith(_SHARED) or is_inside(path, self._root)
+
+    def is_left_out(self, path: str) -> bool:
+        """Whether a path is not even opened: opening a device may do something."""
+        if self.is_covered(path):
+            return False
+        in_system = f"{self._root}/".startswith(_SYSTEM)
+        return not (in_system and is_inside(os.path.realpath(path), self._root))
+
+    def open(self, path: str, *, bare: bool) -> "_Opened | tuple[int, int] | None":
         """A file, read; device and number of a directory; None if there is nothing."""
         if bare and not os.access(path, os.F_OK):  # most words without a slash name no file
             return None
@@ -222,6 +199,96 @@ class FileFinder:
             os.close(descriptor)
 
 
+class _Looking:
+    """One look for the files of one command."""
+
+    def __init__(self, finder: FileFinder, places: Places) -> None:
+        self._finder = finder
+        self._places = places
+        self._found: dict[str, NamedFile] = {}
+        self._seen: dict[str, Signature | None] = {}
+        self._inside: dict[str, tuple[int, int]] = {}
+        self._folders = [places.folder]
+        self._settled = True
+
+    def at(self, lines: Sequence[str]) -> Look:
+        named, left = self._named(lines), _MOST_PATHS
+        for text, path in named:
+            left -= 1
+            if left < 0:
+                self._found[_MANY] = NamedFile("", _MANY, "(not covered: the command has too many words)")
+                break
+            if path not in self._seen and path not in self._inside:
+                self._add(text, path)
+        found = self._found.values()
+        files = found if len(found) < 2 else sorted(found, key=lambda each: each.path)
+        entered = tuple((path, *numbers) for path, numbers in self._inside.items())
+        return Look(tuple(files), tuple(self._seen.items()), entered, self._settled)
+
+    def _named(self, lines: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Texts and the paths they mean, in every directory that was found by then."""
+        texts, patterns, assigned = texts_of(lines), run_patterns(lines), assigned_in(lines)
+        for folder in self._folders:
+            for pattern in patterns:
+                for path in paths_of(pattern, folder, self._places, assigned):
+                    self._add_fitting(pattern, path)
+            for text in texts:
+                for path in paths_of(text, folder, self._places, assigned):
+                    yield text, path
+
+    def _add(self, text: str, path: str) -> None:
+        if self._finder.is_left_out(path):
+            return
+        opened = self._finder.open(path, bare="/" not in text)
+        if opened is None:
+            self._seen[path] = None
+        elif isinstance(opened, tuple):
+            # After `cd DIR` names are relative to it. Its times change with every file in it.
+            self._inside[path] = opened
+            if len(self._folders) < _MOST_FOLDERS:
+                self._folders.append(path)
+        else:
+            self._seen[path] = opened.signature
+            self._settled = self._settled and opened.settled
+            if self._finder.is_covered(opened.real):
+                self._found.setdefault(opened.real, NamedFile(text, opened.real, opened.digest))
+
+    def _add_fitting(self, pattern: str, path: str) -> None:
+        """The files that a pattern stands for. Another one may fit at any time."""
+        self._settled = False
+        fitting = _fitting(path) if not self._finder.is_left_out(path) else []
+        if fitting is None:
+            self._found[path] = NamedFile(pattern, path, "(not covered: too many files may fit)")
+        for each in fitting or ():
+            self._add(pattern, each)
+
+
+#: Stands for names that were not looked for.
+_MANY = "(further names)"
+
+
+def _fitting(pattern: str) -> list[str] | None:
+    """The paths that fit a pattern of the shell; None if too much would have to be looked at."""
+    paths, left = ["/"], _MOST_ENTRIES
+    for part in pattern.strip("/").split("/"):
+        if not any(letter in part for letter in "*?["):
+            paths = [os.path.join(path, part) for path in paths]
+            continue
+        below: list[str] = []
+        for path in paths:
+            try:
+                names = os.listdir(path)
+            except OSError:
+                continue
+            left -= len(names)
+            if left < 0:
+                return None
+            shown = [name for name in names if name[0] != "." or part[0] == "."]
+            below += [os.path.join(path, name) for name in sorted(shown) if fnmatchcase(name, part)]
+        paths = below
+    return paths
+
+
 class _Opened(Struct, frozen=True, gc=False):
     #: Where it is; if its name is a link, where that leads.
     real: str
@@ -246,64 +313,27 @@ def _unread(path: str) -> _Opened | None:
         return None
 
 
-def _path(text: str, folder: str, places: Places) -> str | None:
-    """The path that a text would mean; None if it names none, or by a variable that is not known."""
-    filled = _filled(text, places) if "$" in text or text[0] == "~" else text
-    if not filled or len(filled) > _LONGEST or "\0" in filled:
-        return None
-    path = filled if filled[0] == "/" else f"{folder}/{filled[2:] if filled[:2] == './' else filled}"
-    return os.path.normpath(path) if "/." in path or "//" in path or path[-1] == "/" else path
-
-
-def _texts(lines: Sequence[str]) -> list[str]:
-    """Every part of a line that may be a name: between blanks, between quotes, after an equals sign."""
-    found: list[str] = []
-    for line in lines:
-        if ">" in line:
-            line = _WRITTEN.sub(lambda match: match[1] or " ", line)  # noqa: PLW2901 the same line, without those
-        if '"' in line or "'" in line or "\\" in line:
-            found += [match[1] or match[2] or "" for match in _QUOTED.finditer(line)]
-            found += [_QUOTES.sub("", part) for part in _BREAKS.split(line)]
-        else:
-            found += _BREAKS.split(line)
-    found += [side for text in found if "=" in text for side in text.split("=", 1)]
-    return found
-
-
-def _filled(text: str, places: Places) -> str | None:
-    """The text with its variables."""
-    if text.startswith("~/"):
-        text = places.home + text[1:]
-    unknown = False
-
-    def value(match: re.Match[str]) -> str:
-        nonlocal unknown
-        known = places.variables.get(match[1] or match[2])
-        unknown = unknown or known is None
-        return known or ""
-
-    filled = _VARIABLE.sub(value, text)
-    return None if unknown or "$" in filled else filled
-
-
 # Sealed copies: a script runs from the very bytes that were checked, not from what is on disk by then
 
 
 def sealed_files(
-    spec: CommandSpec, files: Sequence[NamedFile], trusted: frozenset[str] | None
+    spec: CommandSpec, files: Sequence[NamedFile], trusted: Mapping[str, str] | None
 ) -> dict[str, bytes] | str:
     """The bytes of every file that a command names, by the text that names it; or why that cannot be had.
 
-    `trusted` holds the digests that count; None: those of now.
+    `trusted` holds the digests that count, by the same texts; None: those of now.
     """
     contents: dict[str, bytes] = {}
+    words = words_of((spec.command, *(spec.args or ())))
     for file in files:
         content = read_file_bytes(file.path)
         if content is None:
             return f"{file.path} cannot be read as a whole, so it cannot be sealed"
-        if digest_of(content) not in (trusted if trusted is not None else {file.digest}):
+        if digest_of(content) != (file.digest if trusted is None else trusted.get(file.text)):
             return f"{file.path} is not the file that was trusted; run `hookline trust`"
         fragments = _fragments(spec, file.text)
+        if not fragments and trusted is None and file.text not in words:
+            continue  # a part of a word, such as `FILE:PLACE`: the user's own commands may have such
         if not fragments or any(fragment in contents for fragment in fragments):
             return f"{file.path} cannot be sealed: write its path as one word of the command"
         contents |= dict.fromkeys(fragments, content)

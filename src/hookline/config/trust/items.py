@@ -45,7 +45,14 @@ class TrustItem(Struct, frozen=True, gc=False):
 
 def canonical(value: Any) -> bytes:
     """Equal values have equal texts, whatever the order of their keys."""
-    return msgspec.json.encode(value, order="deterministic", enc_hook=str)
+    try:
+        return msgspec.json.encode(value, order="deterministic", enc_hook=str)
+    except UnicodeEncodeError:
+        # A JSON file may hold half a character, which has no UTF-8.
+        import json  # noqa: PLC0415 hardly ever needed
+
+        plain: Any = msgspec.to_builtins(value, order="deterministic", enc_hook=str, str_keys=True)
+        return json.dumps(plain).encode()
 
 
 def readable(facts: str) -> str:
@@ -53,8 +60,14 @@ def readable(facts: str) -> str:
     return msgspec.json.format(facts, indent=2)
 
 
+def as_utf8(text: str) -> str:
+    """The text, with escapes for what UTF-8 does not have."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
 def shown_path(path: str, root: str, home: str) -> str:
     """From the root of the project, from the home directory, or whole."""
+    path = as_utf8(path)
     if path.startswith(f"{root.rstrip(os.sep)}/"):
         return path[len(root.rstrip(os.sep)) + 1 :]
     if home and path.startswith(f"{home.rstrip(os.sep)}/"):
@@ -78,6 +91,8 @@ def hook_facts(hook: Hook, document: Any) -> str:
         "timeout": hook.timeout,
         "waiting": hook.waiting,
         "scope": hook.scope,
+        # The names around the entry, such as that of an agent; not its position in a list.
+        "at": [part for part in hook.where.path if isinstance(part, str)],
         "group": group,
         "entry": _as_read(hook) if entry is None else entry,
     }
@@ -126,7 +141,7 @@ def item_of(
     return TrustItem(
         kind=kind,
         file=shown_path(os.path.abspath(where.file), root, home),
-        label=label,
+        label=as_utf8(label),
         facts=canonical(facts).decode(),
         files={shown_path(each.path, root, home): each.digest for each in files},
         where=where,

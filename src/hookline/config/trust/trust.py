@@ -12,9 +12,10 @@ from msgspec import Struct
 
 from hookline.config.files import read_file
 from hookline.config.project import is_inside, project_root, trust_root
-from hookline.config.trust.files import FileFinder, Look, Places, read_file_bytes, sealed_files
+from hookline.config.trust.files import FileFinder, Look, read_file_bytes, sealed_files
 from hookline.config.trust.items import (
     TrustItem,
+    as_utf8,
     canonical,
     group_hashes,
     hashed_together,
@@ -22,6 +23,7 @@ from hookline.config.trust.items import (
     item_of,
     shown_path,
 )
+from hookline.config.trust.names import Places
 from hookline.config.trust.store import StoredItem, TrustStore
 from hookline.dialects.dialect import SUFFIXES, user_directories
 from hookline.documents.document import Document
@@ -85,10 +87,11 @@ class Trust:
         self._facts: dict[_Key, str] = {}
         #: The directories of plugins, by the files they bring.
         self._plugins: dict[str, str] = {}
-        self._variables: dict[str, Mapping[str, str]] = {}
-        self._looks: dict[tuple[_Key, str], tuple[Look, TrustItem]] = {}
+        #: By dialect: the variables of its commands that hold the project's directory.
+        self._variables: dict[str, Sequence[str]] = {}
+        self._looks: dict[tuple[_Key, str, str], tuple[Look, TrustItem]] = {}
         #: Hooks that were admitted, where, and how their files were then.
-        self._admitted: dict[int, tuple[Hook, str, Look]] = {}
+        self._admitted: dict[int, tuple[Hook, Look]] = {}
         #: What the project has now: hooks by their place, and anything else by file, kind and label.
         self._hooks: dict[_Key, TrustItem] = {}
         self._others: dict[tuple[str, str, str], TrustItem] = {}
@@ -132,11 +135,18 @@ class Trust:
     def _comes_with_project(self, file: str, scope: Scope) -> bool:
         if scope in ("plugin", "project"):
             return True
-        if self.root == self._home:
+        if self._holds_home:
             # Then the user's own files are below the root, too.
             return scope in ("local", "session")
         path = os.path.abspath(file)
         return is_inside(path, self.root) or is_inside(os.path.realpath(path), self.root)
+
+    @cached_property
+    def _holds_home(self) -> bool:
+        """Whether the root is the home directory, or above it and nobody's repository, as / is."""
+        if self.root == self._home:
+            return True
+        return is_inside(self._home, self.root) and not os.path.lexists(os.path.join(self.root, ".git"))
 
     def give(self, files: Iterable[str]) -> None:
         """The user named these files: what is in them needs no further trust."""
@@ -156,7 +166,7 @@ class Trust:
     def register(
         self, document: Document, hooks: Iterable[Hook], variables: Sequence[str] = (), plugin: str = ""
     ) -> None:
-        """Remember what hooks are, as they were just read. `variables` of their commands hold the project's root.
+        """Remember what hooks are, as they were just read. `variables` of their commands hold the project.
 
         `plugin` is the directory of the plugin that brings them.
         """
@@ -164,30 +174,35 @@ class Trust:
             self._plugins[document.file] = os.path.realpath(plugin)
         self._hooks = {key: item for key, item in self._hooks.items() if key[0] != document.file}
         self._gone = None
-        for hook in hooks:
-            if hook.where.file == document.file and self.is_foreign(document.file, hook.scope):
-                self._facts[_key(hook)] = hook_facts(hook, document.value)
-                self._variables[hook.dialect] = dict.fromkeys(variables, self.root)
+        own = [each for each in hooks if each.where.file == document.file]
+        foreign = [each for each in own if self.is_foreign(document.file, each.scope)]
+        for hook in foreign:
+            self._facts[_key(hook)] = hook_facts(hook, document.value)
+            self._variables[hook.dialect] = variables
+        # All of them now: what is there decides what one of them seems to be a change of.
+        for hook in () if self.vouched else foreign:
+            self.item(hook)
 
-    def item(self, hook: Hook, cwd: str = "") -> TrustItem:
-        """A hook as it is now, with the files that it names."""
+    def item(self, hook: Hook, cwd: str = "", project: str = "") -> TrustItem:
+        """A hook as it is now, with the files that it names: in the project's root, or in these directories."""
         key = _key(hook)
         facts = self._facts.get(key) or hook_facts(hook, None)
-        known = self._looks.get((key, cwd))
+        elsewhere = bool(cwd or project)
+        known = self._looks.get((key, cwd, project))
         # Another hook may be in this place since the last load.
         if known is not None and known[1].facts == facts and known[0].holds():
-            return self._hooks.setdefault(key, known[1]) if not cwd else known[1]
-        look = self._finder.look(_lines(hook), self._places(hook, cwd))
+            return known[1] if elsewhere else self._hooks.setdefault(key, known[1])
+        look = self._finder.look(_lines(hook), self._places(hook, cwd, project))
         item = TrustItem(
             kind="hook",
             file=self._shown_file(hook.where.file),
-            label=f"{hook.policy.event_name} {hook.name}",
+            label=as_utf8(f"{hook.policy.event_name} {hook.name}"),
             facts=facts,
             files={self._shown(each.path): each.digest for each in look.files},
             where=hook.where,
         )
-        self._looks[(key, cwd)] = (look, item)
-        if not cwd:
+        self._looks[(key, cwd, project)] = (look, item)
+        if not elsewhere and self._hooks.get(key) != item:
             self._hooks[key] = item
             self._gone = None
         return item
@@ -206,7 +221,9 @@ class Trust:
     ) -> TrustItem:
         """Something that starts a program in a directory: its words may name files."""
         folder = cwd or self.root
-        look = self._finder.look(words, Places(folder, self._home, {"HOME": self._home, "PWD": folder}))
+        look = self._finder.look(
+            words, Places(folder, self._home, {"HOME": self._home, "PWD": folder}, self._env)
+        )
         return self._present(item_of(kind, where, label, facts, self.root, self._home, look.files))
 
     def _present(self, item: TrustItem) -> TrustItem:
@@ -266,14 +283,19 @@ class Trust:
 
     def admit(self, hook: Hook, scene: Scene) -> Admission:
         """Whether a hook may start now, and with which bytes."""
-        known = self._admitted.get(id(hook))
-        if known is not None and known[0] is hook and known[1] == scene.cwd and known[2].holds():
+        at_root = self._at_root(scene)
+        known = self._admitted.get(id(hook)) if at_root else None
+        if known is not None and known[0] is hook and known[1].holds():
             return ADMITTED
         admission = self._admit(hook, scene)
-        look = self._looks.get((_key(hook), ""))
-        if admission is ADMITTED and look is not None and scene.cwd in ("", self.root):
-            self._admitted[id(hook)] = (hook, scene.cwd, look[0])
+        look = self._looks.get((_key(hook), "", ""))
+        if admission is ADMITTED and look is not None and at_root:
+            self._admitted[id(hook)] = (hook, look[0])
         return admission
+
+    def _at_root(self, scene: Scene) -> bool:
+        """Whether names and variables of a command mean there what they mean in the root."""
+        return scene.cwd in ("", self.root) and (scene.project_dir or "") in ("", self.root)
 
     def _admit(self, hook: Hook, scene: Scene) -> Admission:
         if not self.is_foreign(hook.where.file, hook.scope) or self.vouched:
@@ -282,7 +304,7 @@ class Trust:
         item = self.item(hook)
         if not self._is_accepted(item.identity, root):
             return self._refused(hook)
-        other = self._other_file(hook, item, scene.cwd)
+        other = self._other_file(hook, scene)
         if other is not None:
             return Admission(
                 admitted=False, reason=f"{other} is not the file that was trusted; run `hookline trust`"
@@ -360,34 +382,39 @@ class Trust:
         wanted = self.options.strict or hook.required or hook.scope == "managed"
         if not wanted or not isinstance(hook.spec, CommandSpec):
             return ADMITTED
-        look = self._finder.look(_lines(hook), self._places(hook, scene.cwd))
-        trusted = None if item is None else frozenset(item.files.values())
+        look = self._finder.look(_lines(hook), self._places(hook, scene.cwd, scene.project_dir or ""))
+        trusted = None if item is None else self._trusted_texts(hook)
         sealed = sealed_files(hook.spec, look.files, trusted)
         return (
             Admission(admitted=False, reason=sealed) if isinstance(sealed, str) else Admission(files=sealed)
         )
 
-    def _other_file(self, hook: Hook, item: TrustItem, cwd: str) -> str | None:
-        """A file that a relative name means in the directory of the moment, and that was not trusted."""
-        if not cwd or cwd == self.root or hook.kind != "command":
+    def _other_file(self, hook: Hook, scene: Scene) -> str | None:
+        """A file that a name means in the directories of the moment, and that was not trusted by this name."""
+        if hook.kind != "command" or self._at_root(scene):
             return None
-        trusted = set(item.files.values())
-        here = self.item(hook, cwd).files
-        return next((path for path, digest in here.items() if digest not in trusted), None)
+        trusted = self._trusted_texts(hook)
+        cwd, project = scene.cwd, scene.project_dir or ""
+        self.item(hook, cwd, project)
+        here = self._looks[(_key(hook), cwd, project)][0].files
+        return next((self._shown(each.path) for each in here if trusted.get(each.text) != each.digest), None)
 
-    def _places(self, hook: Hook, cwd: str) -> Places:
+    def _trusted_texts(self, hook: Hook) -> Mapping[str, str]:
+        """The texts of a trusted command that name files, with the digests of those."""
+        return {each.text: each.digest for each in self._looks[(_key(hook), "", "")][0].files}
+
+    def _places(self, hook: Hook, cwd: str, project: str) -> Places:
         spec = hook.spec
-        own: Mapping[str, str] = spec.env if isinstance(spec, CommandSpec) else {}
         variables = {
             "HOME": self._home,
             "PWD": cwd or self.root,
-            **self._variables.get(hook.dialect, {}),
-            **own,
+            **dict.fromkeys(self._variables.get(hook.dialect, ()), project or cwd or self.root),
+            **_own_variables(spec),
         }
         folder = cwd or self.root
         if isinstance(spec, CommandSpec) and spec.cwd:
             folder = os.path.join(folder, os.path.expanduser(spec.cwd))
-        return Places(folder, self._home, variables)
+        return Places(folder, self._home, variables, self._env)
 
     def _shown_file(self, file: str) -> str:
         if file not in self._files:
@@ -433,7 +460,15 @@ def _lines(hook: Hook) -> Sequence[str]:
     spec = hook.spec
     if not isinstance(spec, CommandSpec):
         return ()
-    return (spec.command, *(spec.args or ()), *spec.env.values())
+    return (spec.command, *(spec.args or ()), *_own_variables(spec).values())
+
+
+def _own_variables(spec: Any) -> Mapping[str, str]:
+    """What an entry sets for its command; some formats fill in other variables as it starts."""
+    if not isinstance(spec, CommandSpec):
+        return {}
+    later: Mapping[str, str] = getattr(spec, "variables", {})
+    return {**spec.env, **later} if later else spec.env
 
 
 def vouches_for(root: str, env: Mapping[str, str]) -> bool:

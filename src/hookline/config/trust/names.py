@@ -1,0 +1,186 @@
+"""The texts of a command line that may name files, by a rough reading: rather too many than too few.
+
+What the shell puts together only as it runs cannot all be known. A part that is not known, such as the output of
+another command, is taken for the directory that the command runs in, because that is what it usually is.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice, product
+
+from msgspec import Struct
+
+_BREAKS = re.compile(r"[\s;&|<>()`]+")
+_QUOTES = re.compile(r"[\"'\\]")
+_QUOTED = re.compile(r"\"([^\"]*)\"|'([^']*)'")
+#: A word of the shell: quotes may be around any part of it, and blanks inside them.
+_WORD = re.compile(r"(?:\\.|\"(?:\\.|[^\"\\])*\"|'[^']*'|[^\s;&|<>()`\"'\\])+", re.DOTALL)
+_QUOTING = re.compile(r"\\(.)|[\"']", re.DOTALL)
+#: What makes a line more than words between blanks.
+_ODD = re.compile(r"[\"'\\$`,:@{\[]")
+#: Between names in one word: lists, `PATH`, `-v FILE:PLACE`, `@FILE`.
+_WITHIN = re.compile(r"[,:@\[\]{}]+")
+#: What is quoted, and outside of quotes what a line writes to: that changes with every run.
+_WRITTEN = re.compile(
+    r"""("(?:[^"\\]|\\.)*"|'[^']*'|\\.)|(?<!<)\d*&?>{1,2}[|&]?\s*(?:"[^"$`]*"|'[^']*'|[^\s;&|<>()`"'\\]+)+""",
+    re.DOTALL,
+)
+_OUTPUT = re.compile(r"\$\([^()]*\)|`[^`]*`")
+_EXPANSION = re.compile(r"\$(?:\{(\w+)(?::?[-=]([^{}]*)|[^{}]*)\}|(\w+)|[@*#?!$-])")
+_ASSIGNED = re.compile(r"(?<![\w$])(\w+)=(\"[^\"]*\"|'[^']*'|[^\s;&|()<>]*)")
+_CHOICE = re.compile(r"\{([^{}]*,[^{}]*)\}")
+#: The working directory of a process: of ours it would be another one.
+_PROCESS_FOLDER = re.compile(r"/proc/[^/]+/cwd(?=/|$)")
+#: A pattern that is run: as a command, behind a program that runs files, or in a loop over them. Elsewhere patterns
+#: stand for the files that a program works on, which change all the time.
+_RUN_PATTERN = re.compile(
+    r"(?:^|[;&|(`]|(?<![\w./-])(?:do|then|else|exec|source|in|cat|(?:ba|da|z|k)?sh|node|bun|deno|ruby|perl|php|python[\d.]*|\.)\s)"
+    r"\s*(?:-\w+\s+)*([\"'\w./${}~-]*[*?\[][^\s;&|<>()`]*)(?!\s*\))"
+)
+
+_DEEPEST = 4
+_MOST_FILLED = 16
+#: Longer texts name no file.
+_LONGEST = 4096
+
+
+class Places(Struct, frozen=True, gc=False):
+    """The directory a command runs in, and what its variables mean."""
+
+    folder: str
+    home: str
+    variables: Mapping[str, str] = {}
+    #: Further variables: those of this process, which the command gets as well.
+    env: Mapping[str, str] = {}
+
+
+def texts_of(lines: Sequence[str]) -> list[str]:
+    """Every part of the lines that may be a name, once."""
+    found: dict[str, None] = {}
+    for line in lines:
+        if ">" in line:
+            line = _WRITTEN.sub(lambda match: match[1] or " ", line)  # noqa: PLW2901 the same line, without those
+        found |= dict.fromkeys(_pieces(line) if _ODD.search(line) else _BREAKS.split(line))
+        if " " in line and "\n" not in line:
+            found[line] = None  # a word of a list of arguments
+    found |= dict.fromkeys([side for text in found if "=" in text for side in text.split("=", 1)])
+    found |= dict.fromkeys([text[2:] for text in found if text[:1] == "-" and "/" in text])
+    return [text for text in found if text and text[0] != "-"]
+
+
+def words_of(lines: Sequence[str]) -> frozenset[str]:
+    """The whole words of the lines, and what follows an equals sign in them."""
+    words = [_QUOTES.sub("", part) for line in lines for part in (line, *_BREAKS.split(line))]
+    words += [_QUOTING.sub(r"\1", match[0]) for line in lines for match in _WORD.finditer(line)]
+    return frozenset((*words, *(word.partition("=")[2] for word in words)))
+
+
+def run_patterns(lines: Sequence[str]) -> list[str]:
+    """The patterns of which every file that fits is run."""
+    return [
+        _QUOTES.sub("", match[1])
+        for line in lines
+        if "*" in line or "?" in line or "[" in line
+        for match in _RUN_PATTERN.finditer(line)
+    ]
+
+
+def assigned_in(lines: Sequence[str]) -> Mapping[str, Sequence[str]]:
+    """What the lines themselves set variables to."""
+    found: dict[str, list[str]] = {}
+    for line in lines:
+        for match in _ASSIGNED.finditer(line) if "=" in line and "$" in line else ():
+            found.setdefault(match[1], []).append(_QUOTES.sub("", match[2]))
+    return found
+
+
+def paths_of(text: str, folder: str, places: Places, assigned: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """The paths that a text may mean in a directory."""
+    if "$" not in text and text[0] != "~" and "{" not in text:
+        path = _whole(text, folder)
+        if path is not None:
+            yield path
+        return
+    for filled in dict.fromkeys(_filled(text, places, assigned)):
+        path = _whole(_home(filled, folder, places.home), folder) if filled else None
+        if path is not None:
+            yield path
+
+
+def _pieces(line: str, depth: int = _DEEPEST) -> Iterator[str]:
+    flat = line
+    for _ in range(depth):
+        flat = _OUTPUT.sub(".", flat)
+    found = [_QUOTES.sub("", part) for part in _BREAKS.split(line)]
+    found += [_QUOTING.sub(r"\1", match[0]) for match in _WORD.finditer(flat)]
+    yield from found
+    yield from (part for text in found if _WITHIN.search(text) for part in _WITHIN.split(text))
+    for match in _QUOTED.finditer(line):
+        text = match[1] or match[2] or ""
+        yield text
+        if depth and _BREAKS.search(text):
+            yield from _pieces(text, depth - 1)
+
+
+def _filled(text: str, places: Places, assigned: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """The text with its variables and one of its alternatives, in every way that is likely."""
+    names = [match[1] or match[3] or "" for match in _EXPANSION.finditer(text)]
+    ways = max((len(assigned.get(name, ())) for name in names), default=0)
+    for way in range(min(max(ways, 1), _MOST_FILLED)):
+        filled = text
+        for _ in range(_DEEPEST):
+            if "$" not in filled or len(filled) > _LONGEST:
+                break
+            filled = _EXPANSION.sub(lambda match: _value(match, places, assigned, way), filled)  # noqa: B023 used at once
+        yield from islice(_chosen(filled), _MOST_FILLED)
+
+
+def _value(match: re.Match[str], places: Places, assigned: Mapping[str, Sequence[str]], way: int) -> str:
+    name = match[1] or match[3] or ""
+    values = assigned.get(name)
+    if values:
+        value = values[min(way, len(values) - 1)]
+        if f"${name}" not in value and f"${{{name}" not in value:
+            return value
+    known = places.variables.get(name) or places.env.get(name)
+    return known or match[2] or "."
+
+
+def _chosen(text: str) -> Iterable[str]:
+    """`{a,b}` is two texts."""
+    choices = _CHOICE.findall(text)
+    if not choices:
+        return (text,)
+    pieces = _CHOICE.split(text)[::2]
+    return (
+        pieces[0] + "".join(map("".join, zip(chosen, pieces[1:], strict=True)))
+        for chosen in product(*(each.split(",") for each in choices))
+    )
+
+
+def _home(text: str, folder: str, home: str) -> str:
+    if text == "~" or text.startswith("~/"):
+        return home + text[1:]
+    if text == "~+" or text.startswith("~+/"):
+        return folder + text[2:]
+    return os.path.expanduser(text) if text[0] == "~" else text
+
+
+def _whole(text: str, folder: str) -> str | None:
+    if len(text) > _LONGEST or "\0" in text or not text:
+        return None
+    path = text if text[0] == "/" else f"{folder}/{text[2:] if text[:2] == './' else text}"
+    if path.startswith("/proc/"):
+        path = _PROCESS_FOLDER.sub(lambda _: folder, path, count=1)
+    path = os.path.normpath(path) if "/." in path or "//" in path or path[-1] == "/" else path
+    return path if path.isascii() or _can_be_a_name(path) else None
+
+
+def _can_be_a_name(path: str) -> bool:
+    """JSON has half characters that no file can be called by."""
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
+    return True
