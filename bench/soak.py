@@ -21,6 +21,7 @@ from bench import (
     soak_native,
     soak_process,
     soak_protected,
+    soak_trust,
 )
 from bench.findings import Finding
 
@@ -38,6 +39,8 @@ def parts() -> dict[str, Part]:
         found[part.__name__] = part
     for name in ("s6", "s7"):
         found[name] = getattr(soak_http, name)
+    for name in ("s1", "s2"):
+        found[name] = getattr(soak_trust, name)
     found["s3"] = soak_hostile.s3
     found["protected"] = soak_protected.soak
     found["s10"] = lambda _say: soak_matching.findings()

@@ -11,6 +11,7 @@ from typing import Any, cast
 import pytest
 import yaml
 
+from tests.config.flipper import flipped_runs, one_hook
 from tests.config.trusted_samples import (
     SAMPLES,
     SCRIPT_CHANGES,
@@ -101,6 +102,12 @@ def test_the_same_entry_in_another_file_is_another_one(sample: Sample, tmp_path:
         assert set(project.refused()) == {True}, name
         (tmp_path / "aside").rename(project.config)
         (project.root / name).unlink()
+
+
+def test_a_sealed_script_is_not_exchanged_while_it_starts(tmp_path: Path) -> None:
+    """A few starts; `make soak` part s2 has hundreds, and counts those of hooks that are not sealed."""
+    seen = flipped_runs(tmp_path, one_hook(required=True), 60)
+    assert (seen["evil"], seen["good"] + seen["refused"]) == (0, 60)
 
 
 def test_an_untrusted_file_takes_no_trust_from_the_one_beside_it(tmp_path: Path) -> None:
