@@ -96,7 +96,7 @@ def _as_expected(client: Path, case: Case) -> bool:
 
 def play(client: Path, case: Case) -> Seen:
     with tempfile.TemporaryDirectory(prefix="hookline-clients-") as top:
-        scene = Scene(Path(top, "scene"), hooked=case.hooked)
+        scene = Scene(Path(top, "scene"), hooked=case.hooked, vouched=case.vouched)
         with Model(case.script(scene)) as model:
             words = [
                 str(client),

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal
 
 #: The file whose absence shows that a call was stopped is named like this, and the guard knows it by that.
 FORBIDDEN = "forbidden"
@@ -19,13 +20,20 @@ matcher = "Bash"
 [[hooks.PreToolUse.hooks]]
 name = "nothing forbidden"
 command = "{guard}"
+
+[[hooks.SessionStart]]
+hooks = [{{ command = "touch {started}" }}]
 """
 #: Where `hookline` is installed.
 _BIN = str(Path(sys.executable).parent)
 
 
+#: How the user vouches for the project: in the settings, with `hookline trust`, or not at all.
+Vouched = Literal["settings", "trust", "nobody"]
+
+
 class Scene:
-    def __init__(self, place: Path, *, hooked: bool = True) -> None:
+    def __init__(self, place: Path, *, hooked: bool = True, vouched: Vouched = "settings") -> None:
         place = Path(os.path.realpath(place))
         self.home, self.project, self.marks = place / "home", place / "project", place / "marks"
         for directory in (self.home, self.project, self.marks):
@@ -33,14 +41,18 @@ class Scene:
         self.hooks = self.project / ".hookline" / "hooks.toml"
         guard = self.write(".hookline/guard.sh", _GUARD)
         guard.chmod(0o755)
-        self.write(".hookline/hooks.toml", _HOOKS.format(guard=guard))
+        self.write(".hookline/hooks.toml", _HOOKS.format(guard=guard, started=self.marks / "started"))
+        settings = str(self.home / ".config/hookline/settings.toml")
         self.write(
-            str(self.home / ".config/hookline/settings.toml"),
-            f"trusted = [{json.dumps(str(self.project))}]\n",
+            settings, f"trusted = {json.dumps([str(self.project)] if vouched == 'settings' else [])}\n"
         )
+        if vouched == "trust":
+            self.hookline("trust", "--yes", self.hashes())
         self.write("README.md", "A project.\n")
         if hooked:
-            self.write(str(self.home / ".claude/settings.json"), self._entries())
+            # What Hookline prints for the client's own file.
+            entries = self.hookline("hook", "--print-config", "claude-code")
+            self.write(str(self.home / ".claude/settings.json"), entries)
         self._written = self._files()
 
     @property
@@ -61,6 +73,14 @@ class Scene:
         file.write_text(text)
         return file
 
+    def hashes(self) -> str:
+        """What `hookline trust --yes` is given to trust the project as it is."""
+        return json.loads(self.hookline("trust", "--json"))["hashes"]
+
+    def started(self) -> bool:
+        """Whether the project's hook at the beginning of the session has run."""
+        return (self.marks / "started").exists()
+
     def mark(self, number: int = 0) -> Path:
         return self.marks / f"{FORBIDDEN}-{number}"
 
@@ -79,13 +99,15 @@ class Scene:
             "DISABLE_AUTOUPDATER": "1",
         }
 
-    def _entries(self) -> str:
-        """What Hookline prints for the client's own file."""
+    def hookline(self, *words: str) -> str:
+        """What a command prints that is run by the user. Its status says only whether something is untrusted."""
         return subprocess.run(
-            ["hookline", "hook", "--print-config", "claude-code"],
+            ["hookline", *words],
+            cwd=self.project,
             env=self.environment(""),
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-            check=True,
+            check=False,
         ).stdout
