@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from hookline.agent.mcp.config import find_servers
 from hookline.agent.project_items import project_items
 from hookline.config.trust.items import group_hashes
-from hookline.config.trust.trust import Trust
+from hookline.config.trust.trust import Options, Trust
 from tests.agent.mcp.http_server import serving
 from tests.cli.run_cli import Ran, run_cli
 from tests.vouching import vouch_for
@@ -132,16 +133,16 @@ def test_servers_are_not_started_and_their_variables_stay_here(project: Project)
 
 def test_a_server_of_the_project_takes_no_place_of_the_users(project: Project) -> None:
     (project.home / ".config/hookline").mkdir(parents=True)
-    mine = {"mcpServers": {name: {"command": "touch", "args": [f"mine {name}"]} for name in ("one", "two")}}
+    mine = {"mcpServers": {name: {"command": "mine"} for name in ("one", "two")}}
     (project.home / ".config/hookline/mcp.json").write_text(json.dumps(mine))
-    theirs = {"one": {"command": "touch", "args": ["ran"]}, "two": {"command": "x", "disabled": True}}
+    theirs = {"one": {"command": "x"}, "two": {"command": "x", "disabled": True}, "off": {"disabled": True}}
     project.write(".mcp.json", {"mcpServers": theirs})
-    project.agent()
-    assert sorted(each.name for each in project.root.iterdir() if " " in each.name) == [
-        "mine one",
-        "mine two",
-    ]
-    assert not project.hook_ran
+    env = {"HOME": str(project.home)}
+    found = find_servers(str(project.root), env, (), Trust(str(project.root), env))
+    assert [(spec.name, spec.command) for spec in found.specs] == [("one", ("mine",)), ("two", ("mine",))]
+    assert list(found.untrusted) == ["one", "two"]
+    vouched = Trust(str(project.root), env, Options(vouched=True))
+    assert [spec.command for spec in find_servers(str(project.root), env, (), vouched).specs] == [("x",)]
 
 
 _LOOSE = """\
@@ -172,11 +173,19 @@ def test_settings_tighten_but_loosen_only_if_they_are_trusted(project: Project, 
 
 
 def test_a_build_trusts_what_it_has_checked_by_its_hash(project: Project) -> None:
-    project.write(".mcp.json", {"mcpServers": {"near": {"command": "touch", "args": ["ran"]}}})
-    env = {"HOME": str(project.home)}
-    items = project_items(str(project.root), env, Trust(str(project.root), env))
-    project.agent("--print", "hello", HOOKLINE_TRUST=",".join(group_hashes(items)))
-    assert project.hook_ran
+    project.write(".mcp.json", {"mcpServers": {"near": {"command": "sh", "args": ["serve.sh"]}}})
+    project.write("serve.sh", "exec serve")
+    project.write(".hookline/settings.toml", _LOOSE)
+    cwd, env = str(project.root), {"HOME": str(project.home)}
+    hashes = ",".join(group_hashes(project_items(cwd, env, Trust(cwd, env))))
+
+    def allowed() -> list[bool]:
+        trust = Trust(cwd, {**env, "HOOKLINE_TRUST": hashes})
+        return [trust.allows(item) for item in project_items(cwd, env, trust)]
+
+    assert allowed() == [True, True]
+    project.write("serve.sh", "exec something else")
+    assert allowed() == [True, False]
 
 
 _SKILL = """\

@@ -264,9 +264,6 @@ async def _gains_trust(
 
 async def _typed(asker: LineAsker, question: str) -> str | None:
     """The line that the user types to a question; None for Ctrl-C and at the end of the input."""
-    # What was typed before the question was there is not an answer to it.
-    termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-    note(question)
     typing = asyncio.ensure_future(asker.next_line())
     left: list[bool] = []
 
@@ -275,6 +272,9 @@ async def _typed(asker: LineAsker, question: str) -> str | None:
         typing.cancel()
 
     with _on_signals(typing.cancel, leave):
+        # What was typed before the question was there is not an answer to it.
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+        note(question)
         await asyncio.wait({typing})
     if left:
         raise KeyboardInterrupt
