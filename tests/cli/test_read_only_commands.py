@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.run_cli import Ran, clean_env, run_cli
 from tests.cli.sample_configs import NATIVE
+from tests.vouching import vouch_for
 
 COMMANDS = (
     ["list"],
@@ -25,6 +26,7 @@ ids = [words[0] for words in COMMANDS]
 def project(tmp_path: Path) -> Path:
     (tmp_path / ".hookline").mkdir()
     (tmp_path / ".hookline" / "hooks.toml").write_text(NATIVE)
+    vouch_for(tmp_path, tmp_path)
     return tmp_path
 
 

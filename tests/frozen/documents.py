@@ -25,6 +25,8 @@ DOCUMENTS = {
     "events, one": "events PreToolUse --json",
     "events, the name of another agent": "events before_llm_call --json",
     "schema": "schema --json",
+    "trust": "trust --json",
+    "trust, projects": "trust --list --json",
     "log": "log --json",
     "bench": "bench UserPromptSubmit --times 3 --json",
     "bench, dry run": "bench --dry-run --json",

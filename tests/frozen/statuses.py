@@ -48,6 +48,12 @@ schema config
 schema payload PreToolUse
 schema payload
 schema answer PreToolUs
+trust
+trust --diff
+trust --list
+trust --yes 0000
+trust --revoke
+trust --list --diff
 log
 log --since 2h --decision deny
 log --since yesterday

@@ -13,6 +13,7 @@ from hookline.model.hook import Hook
 
 if TYPE_CHECKING:
     from hookline.config.load import Loader
+    from hookline.config.trust.trust import Trust
     from hookline.dialects.dialect import Dialect
 
 
@@ -23,6 +24,8 @@ class CheckContext(Struct, frozen=True, eq=False):
     env: Mapping[str, str]
     shell: ShellReader
     loader: "Loader"
+    #: None: only files that the user named are looked at.
+    trust: "Trust | None" = None
 
     def dialect(self, hook: Hook) -> "Dialect":
         return self.loader.dialect(hook.dialect)

@@ -7,11 +7,14 @@ from typing import Any, Final, cast
 
 from msgspec.structs import replace
 
-from hookline.checks.context import CheckContext
+from hookline.checks.context import CheckContext, entries
 from hookline.config.dormant import Dormant
 from hookline.config.files import read_file
 from hookline.config.load import Loaded, Loader
+from hookline.config.trust.items import TrustItem
+from hookline.config.trust.trust import Trust, only_tightens
 from hookline.dialects.dialect import upward
+from hookline.dialects.report import about
 from hookline.documents.document import Document
 from hookline.model.diagnostics import Diagnostic, Where
 
@@ -96,13 +99,31 @@ def _meant(name: str, context: CheckContext) -> tuple[str | None, str]:
     return None, ""
 
 
-def untrusted_files(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:  # noqa: ARG001 as every check
-    """Files that bring something the user has not trusted."""
-    used = {hook.where.file for hook in loaded.hooks}
-    for found in loaded.found:
-        if found.needs_trust and found.file in used:
-            message = "not everything in this file is trusted, and what is not trusted does not run"
-            yield Diagnostic("warning", "needs-trust", message, Where(found.file), fix="hookline trust")
+def untrusted(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
+    """Hooks and settings of the project that do not count, because the user has not trusted them as they are."""
+    trust = context.trust
+    if trust is None:
+        return
+    for hook in entries(loaded):
+        standing = trust.standing(hook)
+        if not standing.runs and standing.state != "disabled":
+            what = "only its denials and questions count" if only_tightens(hook) else "it does not run"
+            yield about(hook, "warning", "needs-trust", f"{what}: {standing.why}", fix="run `hookline trust`")
+    for item in loaded.loosening:
+        yield from untrusted_item(item, trust)
+
+
+def untrusted_item(item: TrustItem, trust: Trust) -> Iterator[Diagnostic]:
+    """The same for something that is not a hook."""
+    standing = trust.item_standing(item)
+    if not standing.runs:
+        message = f"{item.kind} {item.label!r} does not count: {standing.why}"
+        yield Diagnostic("warning", "needs-trust", message, item.where, fix="run `hookline trust`")
+
+
+def store_problems(trust: Trust) -> Iterator[Diagnostic]:
+    for problem in trust.problems:
+        yield Diagnostic("error", "trust-store", problem, Where(trust.store.folder))
 
 
 def unsearched(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:

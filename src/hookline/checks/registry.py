@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from hookline.checks.answers import answers
 from hookline.checks.context import CheckContext, CheckFunction
-from hookline.checks.files import misspelled_keys, unread_files, unsearched, untrusted_files, with_known_name
+from hookline.checks.files import misspelled_keys, unread_files, unsearched, untrusted, with_known_name
 from hookline.checks.matchers import dead_matchers
 from hookline.checks.programs import unstartable
 from hookline.checks.settings import (
@@ -60,7 +60,7 @@ CHECKS: Final = (
     Check("secrets", secrets),
     Check("what hooks need", needed_hosts),
     Check("agents", of_dialects),
-    Check("trust", untrusted_files),
+    Check("trust", untrusted),
 )
 
 #: Config readers report these as less severe, because the hook loads; but it never does what it is for.

@@ -199,6 +199,12 @@ def add_hook_option(parser: Any) -> None:
     )
 
 
+def add_trust_option(parser: Any) -> None:
+    parser.add_argument(
+        "--trust", action="store_true", help="vouch for everything of this project, for this run"
+    )
+
+
 def add_model_option(parser: Any) -> None:
     parser.add_argument("--model", metavar="NAME", help="answers prompt hooks; scripted:FILE plays a list")
 

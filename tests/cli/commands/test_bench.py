@@ -12,6 +12,7 @@ import pytest
 from hookline import Engine
 from hookline.cli.commands.bench.plan import plan, samples
 from hookline.cli.commands.bench.report import hook_figures, percent, times
+from hookline.cli.standing import TrustDocument
 from hookline.events import EVENTS, PRE_TOOL_USE, SESSION_START, STOP
 from hookline.extending import Run, Scene
 from tests.cli.golden import check_golden, normalised
@@ -19,6 +20,7 @@ from tests.cli.published_schema import valid_document
 from tests.cli.run_cli import Place, Ran, clean_env, command_line, run_cli
 from tests.waiting import wait_until
 
+YOURS = TrustDocument("trusted", "it is your own")
 HOOKS = """\
 [[hooks.PreToolUse]]
 matcher = "Bash"
@@ -236,7 +238,7 @@ def test_percentiles_are_of_what_was_measured() -> None:
 )
 def test_verdicts_against_the_timeout(took: float, timeout: float, verdict: str, why: str) -> None:
     hook = Engine().make_hook(STOP, "true", timeout=timeout)
-    found = hook_figures(hook, "x", "", [Run(hook="x", duration_ms=took)], 2.0)
+    found = hook_figures(hook, "x", "", [Run(hook="x", duration_ms=took)], 2.0, YOURS)
     assert (found.verdict, found.why) == (verdict, why)
 
 

@@ -2,7 +2,13 @@
 
 from typing import Any
 
-from hookline.cli.main import add_json_option, add_model_option, add_source_options, command_parser
+from hookline.cli.main import (
+    add_json_option,
+    add_model_option,
+    add_source_options,
+    add_trust_option,
+    command_parser,
+)
 
 _DESCRIPTION = """Run your hooks again and again on sample payloads and say how long they take: each hook, and
 each event as a whole. The hooks really run, with all they do: --dry-run lists them, --only picks
@@ -16,13 +22,15 @@ _EPILOG = """examples:
   hookline bench --dry-run
   hookline bench --config .claude/settings.json --json
 
-exit status: 0 fine, 1 a hook failed or timed out, or a usage or configuration error, 130 interrupted"""
+exit status: 0 fine, 1 a hook failed, timed out or is not trusted, or a usage or configuration error,
+130 interrupted"""
 
 
 def add_parser(commands: Any) -> None:
     parser = command_parser(commands, "bench", _DESCRIPTION, _EPILOG)
     parser.add_argument("words", nargs="*", metavar="EVENT", help="these events only, by any agent's name")
     add_source_options(parser)
+    add_trust_option(parser)
     parser.add_argument(
         "--times", type=int, default=20, metavar="N", help="rounds (default 20, after 2 to warm up)"
     )

@@ -9,12 +9,13 @@ from typing import Literal
 from msgspec import Struct
 
 from hookline.cli.describe import short_source
+from hookline.cli.standing import TrustDocument
 from hookline.cli.text import count_of, indented, json_lines, paragraph, table
 from hookline.model.hook import Hook
 from hookline.model.run import Run
 from hookline.model.safe_text import one_line
 
-Verdict = Literal["fine", "slow", "too slow", "failing", "would run", "not run"]
+Verdict = Literal["fine", "slow", "too slow", "failing", "untrusted", "would run", "not run"]
 
 
 class Times(Struct, frozen=True, forbid_unknown_fields=True):
@@ -34,6 +35,7 @@ class HookBench(Struct, frozen=True, forbid_unknown_fields=True):
     dialect: str
     type: str
     timeout_s: float
+    trust: TrustDocument
     #: How its runs ended, by status; `skipped` when it was not run.
     statuses: dict[str, int]
     times: Times | None = None
@@ -73,7 +75,9 @@ class BenchDocument(Struct, frozen=True, forbid_unknown_fields=True):
 
 #: A wait that a user notices.
 _NOTICED_MS = 1000.0
-_FAILED = ("failed", "not_started", "cancelled", "untrusted")
+_FAILED = ("failed", "not_started", "cancelled")
+#: Ends of a run that took no time of its own.
+_NOT_MEASURED = frozenset({"skipped", "detached", "untrusted"})
 
 
 def times(durations: Sequence[float]) -> Times | None:
@@ -91,9 +95,14 @@ def times(durations: Sequence[float]) -> Times | None:
 
 
 def hook_figures(
-    hook: Hook, name: str, source: str, runs: Sequence[Run], spawn_ms: float | None
+    hook: Hook,
+    name: str,
+    source: str,
+    runs: Sequence[Run],
+    spawn_ms: float | None,
+    trust: TrustDocument,
 ) -> HookBench:
-    took = times([run.duration_ms for run in runs if run.status not in ("skipped", "detached")])
+    took = times([run.duration_ms for run in runs if run.status not in _NOT_MEASURED])
     share = None
     if took is not None and spawn_ms is not None and hook.kind == "command" and took.p50_ms > 0:
         share = round(min(spawn_ms / took.p50_ms, 1.0), 3)
@@ -104,6 +113,7 @@ def hook_figures(
         dialect=hook.dialect,
         type=hook.kind,
         timeout_s=hook.timeout,
+        trust=trust,
         statuses=dict(Counter(run.status for run in runs)),
         times=took,
         spawn_share=share,
@@ -114,6 +124,9 @@ def hook_figures(
 
 
 def _verdict(hook: Hook, runs: Sequence[Run], took: Times | None) -> tuple[Verdict, str]:
+    refused = next((run for run in runs if run.status == "untrusted"), None)
+    if refused is not None:
+        return "untrusted", refused.detail
     if took is None:
         return "not run", "an earlier hook ended its lane"
     late = [run for run in runs if run.status == "timed_out"]
@@ -125,6 +138,10 @@ def _verdict(hook: Hook, runs: Sequence[Run], took: Times | None) -> tuple[Verdi
             "failing",
             f"{len(failed)} of {took.count} gave no answer: {failed[-1].detail or failed[-1].status}",
         )
+    return _speed(hook, took)
+
+
+def _speed(hook: Hook, took: Times) -> tuple[Verdict, str]:
     share = took.p95_ms / 1e3 / hook.timeout
     if share > 0.5:
         return "slow", f"p95 is over half its timeout of {seconds(hook.timeout)}"
@@ -173,7 +190,8 @@ def _measured(event: EventBench) -> Iterator[list[str]]:
 def _listed(event: EventBench) -> Iterator[list[str]]:
     yield ["HOOK", "TYPE", "DIALECT", "SOURCE"]
     for hook in event.hooks:
-        yield [_name(hook), hook.type, hook.dialect, short_source(hook.source) or "-"]
+        held = f"  ({hook.trust.state})" if hook.verdict == "untrusted" else ""
+        yield [_name(hook), hook.type, hook.dialect, (short_source(hook.source) or "-") + held]
 
 
 def _left_out(document: BenchDocument, width: int) -> Iterator[str]:

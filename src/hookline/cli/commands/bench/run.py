@@ -27,9 +27,11 @@ from hookline.cli.commands.bench.report import (
     hook_figures,
     times,
 )
+from hookline.cli.describe import redactor
 from hookline.cli.engines import any_error, command_handlers, load, report_diagnostics, searched_places
 from hookline.cli.output import ExitStatus, Progress, note, show
 from hookline.cli.requests import RequestError, working_directory
+from hookline.cli.standing import TrustDocument, is_held_back, report_held_back, report_store, trust_of
 from hookline.cli.text import count_of, terminal_width
 from hookline.config.engine import Engine
 from hookline.journal.journal import Journal
@@ -70,7 +72,12 @@ async def run(args: argparse.Namespace) -> ExitStatus:
         todo = plan(engine, scene, chosen_events(engine, args.words, args.dialect))
         document = await _document(engine, scene, todo, loaded.diagnostics, args)
         shown = _show(document, as_json=args.json)
-        return ExitStatus.PROBLEM if any_error(loaded.diagnostics) else shown
+        planned = [hook for each in todo.planned for hook in each.hooks]
+        held = report_held_back(
+            (hook for hook in planned if is_held_back(engine, hook)), redactor(engine.journal)
+        )
+        held = report_store(engine) or held
+        return ExitStatus.PROBLEM if held or any_error(loaded.diagnostics) else shown
     finally:
         await engine.close()
 
@@ -86,13 +93,13 @@ def _nothing_configured(engine: Engine, cwd: str, args: argparse.Namespace, *, f
 async def _document(
     engine: Engine, scene: Scene, todo: Plan, diagnostics: Sequence[Diagnostic], args: argparse.Namespace
 ) -> BenchDocument:
-    keys = _HookKeys(engine.journal)
+    keys = _HookKeys(engine)
     messages = tuple(one_line(str(one), 1000) for one in diagnostics)
     left = _left_out(todo.left_out, keys)
     if args.dry_run or not todo.planned:
         events = [_listed(each, keys) for each in todo.planned]
         return BenchDocument(args.times, True, None, (*events, *left), messages)
-    _warn(todo, args.times)
+    _warn(todo, args.times, keys)
     with Progress(after=0.0) as progress:
         spawn_ms = await _spawn_ms(args.times)
         events = [
@@ -102,8 +109,10 @@ async def _document(
     return BenchDocument(args.times, False, spawn_ms, (*events, *left), messages)
 
 
-def _warn(todo: Plan, rounds: int) -> None:
-    hooks = {id(hook) for planned in todo.planned for hook in planned.hooks}
+def _warn(todo: Plan, rounds: int, keys: "_HookKeys") -> None:
+    hooks = {id(hook) for planned in todo.planned for hook in planned.hooks if not keys.held_back(hook)}
+    if not hooks:
+        return
     note(
         f"hookline bench: running {count_of(len(hooks), 'hook')} for real, up to {rounds + _WARM_UPS} times each"
         " (--dry-run only lists them)"
@@ -113,12 +122,19 @@ def _warn(todo: Plan, rounds: int) -> None:
 class _HookKeys:
     """Hooks by the name they have in their runs, from which the journal has redacted secrets."""
 
-    def __init__(self, journal: Journal) -> None:
-        self._journal = journal
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._journal = engine.journal
 
     def of(self, hook: Hook) -> HookKey:
         run = self._journal.cleaned(Run(hook=hook.name, source=str(hook.where)))
         return run.hook, run.source
+
+    def trust(self, hook: Hook) -> TrustDocument:
+        return trust_of(self._engine, hook)
+
+    def held_back(self, hook: Hook) -> bool:
+        return is_held_back(self._engine, hook)
 
 
 async def _measured(
@@ -143,7 +159,8 @@ async def _measured(
             for run in ran:
                 runs[run.hook, run.source].append(run)
     hooks = [
-        hook_figures(hook, *keys.of(hook), runs.get(keys.of(hook), ()), spawn_ms) for hook in planned.hooks
+        hook_figures(hook, *keys.of(hook), runs.get(keys.of(hook), ()), spawn_ms, keys.trust(hook))
+        for hook in planned.hooks
     ]
     return EventBench(
         planned.event.name, sample_text(planned.event, planned.payload), tuple(hooks), times(walls)
@@ -178,7 +195,12 @@ async def _spawn_ms(rounds: int) -> float:
 
 
 def _listed(planned: Planned, keys: _HookKeys) -> EventBench:
-    hooks = [_unrun(hook, keys, "would run", "") for hook in planned.hooks]
+    hooks = [
+        _unrun(hook, keys, "untrusted", keys.trust(hook).why)
+        if keys.held_back(hook)
+        else _unrun(hook, keys, "would run", "")
+        for hook in planned.hooks
+    ]
     return EventBench(planned.event.name, sample_text(planned.event, planned.payload), tuple(hooks))
 
 
@@ -193,7 +215,7 @@ def _unrun(hook: Hook, keys: _HookKeys, verdict: Verdict, why: str) -> HookBench
     name, source = keys.of(hook)
     return HookBench(
         hook=name, source=source, dialect=hook.dialect, type=hook.kind, timeout_s=hook.timeout, statuses={},
-        verdict=verdict, why=why,
+        trust=keys.trust(hook), verdict=verdict, why=why,
     )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hookline.cli.main import add_json_option, add_source_options, command_parser
+from hookline.cli.main import add_json_option, add_source_options, add_trust_option, command_parser
 
 _DESCRIPTION = """Find every configuration of every agent for this directory and user, and say what is wrong with it:
 hooks that never run, that cannot start, that fail open. No hook is run and no file is changed."""
@@ -18,5 +18,6 @@ exit status: 0 no errors (there may be warnings), 1 an error was found or nothin
 def add_parser(commands: Any) -> None:
     parser = command_parser(commands, "doctor", _DESCRIPTION, _EPILOG)
     add_source_options(parser)
+    add_trust_option(parser)
     parser.add_argument("--strict-warnings", action="store_true", help="exit 1 for warnings as well")
     add_json_option(parser, "print the findings as JSON")

@@ -13,11 +13,13 @@ from hookline.checks.context import entries
 from hookline.checks.programs import KNOWN_GAP
 from hookline.cli.describe import with_tilde
 from hookline.cli.output import Colour, paint
+from hookline.cli.standing import USUAL, TrustDocument
 from hookline.cli.text import count_of, indented, json_lines, paragraph, relative_to, table
 from hookline.config.dormant import Dormant
 from hookline.config.load import Found, Loaded
+from hookline.config.trust.trust import State
 from hookline.model.diagnostics import Diagnostic, Severity
-from hookline.model.hook import Scope
+from hookline.model.hook import Hook, Scope
 from hookline.model.safe_text import one_line, printable
 
 Weight = Literal["error", "warning", "note"]
@@ -33,6 +35,7 @@ class Findings(Struct, frozen=True, eq=False):
 
     cwd: str
     loaded: Loaded
+    trust: Callable[[Hook], TrustDocument]
     #: Files whose hooks are not in force.
     dormant: tuple[Dormant, ...]
     #: In the order they are shown.
@@ -71,6 +74,16 @@ class Findings(Struct, frozen=True, eq=False):
             if hook.where.file == found.file and hook.dialect == found.dialect
         )
 
+    def trust_in(self, found: Found) -> dict[State, int]:
+        """How many hooks of a file are in each state of trust."""
+        return dict(
+            Counter(
+                self.trust(hook).state
+                for hook in entries(self.loaded)
+                if hook.where.file == found.file and hook.dialect == found.dialect
+            )
+        )
+
     def clean(self, text: str) -> str:
         """Redacted, and without control characters."""
         return printable(self.redact(text))
@@ -91,6 +104,8 @@ class FileDocument(Struct, frozen=True):
     hooks: int
     #: How many hooks at each event.
     events: dict[str, int]
+    #: How many hooks in each state of trust.
+    trust: dict[State, int]
 
 
 class DormantDocument(Struct, frozen=True):
@@ -170,6 +185,7 @@ def _file_document(findings: Findings, found: Found) -> FileDocument:
         found.unreadable,
         events.total(),
         dict(events),
+        findings.trust_in(found),
     )
 
 
@@ -229,7 +245,9 @@ def _file_row(findings: Findings, found: Found) -> Iterator[str]:
     elif not events:
         yield "no hooks"
     else:
-        yield _counted(findings, events)
+        states = findings.trust_in(found).items()
+        unusual = [f"; {number} {state}" for state, number in states if state not in USUAL]
+        yield _counted(findings, events) + "".join(unusual)
 
 
 def _dormant_row(findings: Findings, dormant: Dormant) -> Iterator[str]:

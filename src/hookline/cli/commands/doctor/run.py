@@ -4,9 +4,11 @@ import argparse
 import os
 import time
 from collections.abc import Iterator
+from functools import partial
 
+from hookline.agent.project_items import project_items
 from hookline.checks.context import CheckContext
-from hookline.checks.files import about_dormant
+from hookline.checks.files import about_dormant, store_problems, untrusted_item
 from hookline.checks.journal import recent, writable
 from hookline.checks.programs import containment_tier
 from hookline.checks.registry import CHECKS, Check, ranked
@@ -16,6 +18,7 @@ from hookline.cli.engines import dormant_hooks, inspection_engine, load, searche
 from hookline.cli.main import COMMANDS
 from hookline.cli.output import ExitStatus, Progress, show
 from hookline.cli.requests import working_directory
+from hookline.cli.standing import trust_of
 from hookline.cli.text import terminal_width
 from hookline.config.load import Loaded
 from hookline.journal.file import journal_path
@@ -41,13 +44,17 @@ def examine(args: argparse.Namespace) -> Findings:
         found += [about_dormant(file, engine.loader) for file in dormant.files if file.off or not file.used]
         # Hooks that come into force by themselves are checked like the others, but not against them.
         coming = Loaded(tuple(hook for file in dormant.files if not file.off for hook in file.hooks))
-        context = CheckContext(cwd, dict(os.environ), ShellReader(), engine.loader)
+        context = CheckContext(cwd, dict(os.environ), ShellReader(), engine.loader, engine.trust)
         for check in (*CHECKS, Check("calls of hookline", calls(tuple(COMMANDS)))):
             progress.say(f"looking at {check.about}")
             if args.config is None or check.of_given_files:
                 found += check.find(loaded, context)
             if check.of_given_files:
                 found += check.find(coming, context)
+        if engine.trust is not None:
+            for item in project_items(cwd, os.environ, engine.trust):
+                found += untrusted_item(item, engine.trust)
+            found += store_problems(engine.trust)
         progress.say("reading the journal")
         found += _journal(args, context)
         problems = ranked(loaded + coming, found, context)
@@ -56,6 +63,7 @@ def examine(args: argparse.Namespace) -> Findings:
     return Findings(
         cwd,
         loaded,
+        partial(trust_of, engine),
         dormant.files,
         problems,
         tuple(places),

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from hookline.cli.commands.explain.describe import ConditionFacts, MatcherFacts, failure_words
 from hookline.cli.describe import DiagnosticDocument, Unit, Waits, with_tilde
+from hookline.cli.standing import TrustDocument
 from hookline.cli.text import indented, json_lines, paragraph, relative_to, table
 from hookline.model.hook import Output, Scope
 from hookline.model.policy import Cause, Limit, Reaction
@@ -28,7 +29,7 @@ class LayerFacts(Struct, frozen=True, kw_only=True):
     file: str
     dialect: str
     scope: Scope
-    #: Its own agent runs its hooks only once the user has trusted them.
+    #: The user has not trusted everything in it.
     needs_trust: bool
     #: Hooks at this event that count, and how many the file has.
     hooks: int
@@ -73,8 +74,9 @@ class HookFacts(Struct, frozen=True, kw_only=True):
     broken: str | None
     admitted: bool
     admission_reason: str
-    #: Its agent runs it only once the user has trusted its file.
+    #: The user has not trusted everything in its file.
     needs_trust: bool
+    trust: TrustDocument
 
 
 class LaneFacts(Struct, frozen=True, kw_only=True):
@@ -156,7 +158,7 @@ def _layer_row(layer: LayerFacts, event: str, cwd: str) -> list[str]:
         "not in force": f"{layer.hooks} of {layer.stands} at {event}; {why}",
         "unreadable": layer.why or "",
     }[layer.state]
-    trust = "; its agent runs it only once trusted" if layer.needs_trust and layer.stands else ""
+    trust = "; not everything in it is trusted" if layer.needs_trust and layer.stands else ""
     return [layer.dialect, layer.scope, file, state + trust]
 
 
@@ -189,10 +191,10 @@ def _hook_rows(hook: HookFacts) -> Iterator[tuple[str, str]]:
     yield "may", ", ".join(hook.may) or "watch only"
     own = "" if hook.failures_said_by == BY_POLICY else ", as its on_failure says"
     yield "on failure", f"{failure_words(hook.failures)}{own}"
-    if not hook.admitted:
-        yield "trust", f"refused: {hook.admission_reason}"
-    elif hook.needs_trust:
-        yield "trust", "its agent runs it only once you trust its file; Hookline runs it"
+    if hook.trust.state != "disabled":
+        yield "trust", f"{hook.trust.state}: {hook.trust.why}"
+    if not hook.admitted and not hook.admission_reason.startswith(hook.trust.why):
+        yield "refused", hook.admission_reason
 
 
 def _option_rows(hook: HookFacts) -> Iterator[tuple[str, str]]:

@@ -20,6 +20,7 @@ from hookline.cli.describe import diagnostic_documents, redactor, timeout_in, wa
 from hookline.cli.engines import any_error, inspection_engine, nothing_configured, prepare, report_diagnostics
 from hookline.cli.output import ExitStatus, show
 from hookline.cli.requests import Request, working_directory
+from hookline.cli.standing import is_held_back, report_held_back, report_store, trust_of
 from hookline.cli.text import reason_relative_to, relative_to, terminal_width
 from hookline.config.engine import Engine
 from hookline.config.load import Found, Loaded, Loader
@@ -39,12 +40,13 @@ _READ_ALREADY = "read-already"
 class _Question(Struct, frozen=True, eq=False):
     """What is asked about, and how it may be shown."""
 
+    engine: Engine
     session: Session
     loader: Loader
     request: Request
     cwd: str
     redact: Callable[[str], str]
-    #: Files whose agent runs hooks from them only once the user has trusted them.
+    #: Files in which the user has not trusted everything.
     untrusted: frozenset[str]
 
 
@@ -59,7 +61,9 @@ def run(args: argparse.Namespace) -> ExitStatus:
     else:
         fires, width = request.event.fires, terminal_width()
         shown = show(as_text(document, dialect=request.dialect, fires=fires, cwd=cwd, width=width))
-    if nothing_configured(engine, loaded, cwd) or any_error(loaded.diagnostics):
+    here = (hook for hook in engine.hooks if hook.event is request.event and is_held_back(engine, hook))
+    report_held_back(here, redactor(engine.journal))
+    if report_store(engine) or nothing_configured(engine, loaded, cwd) or any_error(loaded.diagnostics):
         return ExitStatus.PROBLEM
     return shown
 
@@ -76,7 +80,7 @@ def _document(engine: Engine, request: Request, loaded: Loaded, cwd: str) -> Exp
         subject=request.event.subject,
         subject_value=redact(value) if value is not None else None,
         layers=tuple(_layer(engine, loaded, found, request.event) for found in loaded.found),
-        lanes=tuple(_lanes(_Question(session, engine.loader, request, cwd, redact, untrusted))),
+        lanes=tuple(_lanes(_Question(engine, session, engine.loader, request, cwd, redact, untrusted))),
         diagnostics=diagnostic_documents(loaded.diagnostics, redact),
     )
 
@@ -214,6 +218,7 @@ def _hook(
         admitted=admission.admitted,
         admission_reason=redact(admission.reason),
         needs_trust=hook.where.file in question.untrusted,
+        trust=trust_of(question.engine, hook),
     )
 
 

@@ -8,6 +8,7 @@ from hookline.cli.main import (
     add_json_option,
     add_model_option,
     add_source_options,
+    add_trust_option,
     command_parser,
 )
 
@@ -25,13 +26,15 @@ _EPILOG = """examples:
   hookline fire Stop --hook Stop='notify-send done'
   hookline fire PreToolUse Bash command='rm -rf /' --dry-run
 
-exit status: 0 fine, 2 blocked or denied, 1 a usage or configuration error"""
+exit status: 0 fine, 2 blocked or denied, 1 a usage or configuration error, or a hook that is not
+trusted would have run (`hookline trust`)"""
 
 
 def add_parser(commands: Any) -> None:
     parser = command_parser(commands, "fire", _DESCRIPTION, _EPILOG)
     add_event_options(parser)
     add_source_options(parser)
+    add_trust_option(parser)
     add_model_option(parser)
     add_hook_option(parser)
     parser.add_argument("--strict", action="store_true", help="every hook that can block fails closed")

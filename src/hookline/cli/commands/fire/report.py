@@ -14,6 +14,7 @@ from msgspec.structs import asdict, replace
 
 from hookline.cli.describe import DiagnosticDocument, diagnostic_documents
 from hookline.cli.output import Colour, paint
+from hookline.cli.standing import USUAL, TrustDocument
 from hookline.cli.text import columns, json_lines, reason_relative_to, relative_to, wrapped
 from hookline.engine.background import LateMessage
 from hookline.engine.lanes import Verdict
@@ -28,6 +29,8 @@ from hookline.model.safe_text import one_line, printable
 
 #: How the reason of a hook begins that a dry run would have run.
 _WOULD_RUN = "dry run: would run"
+#: The same for one that is not trusted.
+_NOT_TRUSTED = "not trusted; "
 _LONGEST_NAME = 50
 _LONGEST_REASON = 60
 #: Lines of stderr that are shown of a hook that failed: how it began, and how it ended.
@@ -50,6 +53,8 @@ class Firing(Struct, frozen=True):
     block_means: str
     #: Takes secrets out of the names of hooks.
     redact: Callable[[str], str]
+    #: By name and source of an entry.
+    trust: Mapping[tuple[str, str], TrustDocument] = {}
     diagnostics: Sequence[Diagnostic] = ()
     dry: bool = False
 
@@ -57,7 +62,10 @@ class Firing(Struct, frozen=True):
         document = FireDocument(
             event=self.event.name,
             outcome=outcome_document(self.outcome, self.redact),
-            runs=tuple(run_document(entry) for entry in self.entries),
+            runs=tuple(
+                FiredRunDocument(**asdict(run_document(entry)), trust=self.trust[entry.hook, entry.source])
+                for entry in self.entries
+            ),
             late=tuple(replace(item, hook=self.redact(item.hook)) for item in self.late),
             diagnostics=diagnostic_documents(self.diagnostics, self.redact),
         )
@@ -117,12 +125,18 @@ class RunDocument(Struct, frozen=True, kw_only=True):
     truncated: bool
 
 
+class FiredRunDocument(RunDocument, frozen=True, kw_only=True):
+    """One hook of the event that was fired, run or not."""
+
+    trust: TrustDocument
+
+
 class FireDocument(Struct, frozen=True, kw_only=True):
     """One event fired by hand: what each hook did, and what they said together."""
 
     event: str
     outcome: OutcomeDocument
-    runs: tuple[RunDocument, ...]
+    runs: tuple[FiredRunDocument, ...]
     late: tuple[LateMessage, ...]
     diagnostics: tuple[DiagnosticDocument, ...]
 
@@ -186,15 +200,21 @@ def after_dispatch(
     return _relative_to(cwd, [*entries, *again])
 
 
-def before_dispatch(verdicts: Sequence[Verdict], cwd: str, redact: Callable[[Run], Run]) -> list[Run]:
+def before_dispatch(
+    verdicts: Sequence[Verdict], cwd: str, redact: Callable[[Run], Run], held_back: Callable[[Hook], bool]
+) -> list[Run]:
     """The same for a dry run: which hooks would run, and why the others would not."""
-    entries = [redact(_skipped(one.prepared.hook, one.prepared.source, _plan(one))) for one in verdicts]
+    entries = [
+        redact(_skipped(one.prepared.hook, one.prepared.source, _plan(one, held_back))) for one in verdicts
+    ]
     return _relative_to(cwd, entries)
 
 
-def _plan(verdict: Verdict) -> str:
+def _plan(verdict: Verdict, held_back: Callable[[Hook], bool]) -> str:
     if not verdict.selected:
         return verdict.why
+    if held_back(verdict.prepared.hook):
+        return f"{_NOT_TRUSTED}{verdict.why}"
     broken = verdict.prepared.hook.broken
     return f"{_WOULD_RUN}{f', and fail: {broken}' if broken else ''}; {verdict.why}"
 
@@ -236,7 +256,8 @@ def _lines(firing: Firing, width: int) -> list[str]:
         lines.append(f"  no hook is configured for {firing.event.name}")
     effects = _effects(firing)
     for number, entry in enumerate(firing.entries, 1):
-        lines += _entry_lines(number, entry, effects.get(entry.hook, ""), width)
+        trust = firing.trust.get((entry.hook, entry.source))
+        lines += _entry_lines(number, entry, effects.get(entry.hook, ""), trust, width)
     lines += ["", *(_plan_lines(firing) if firing.dry else _outcome_lines(firing))]
     return [*lines, *(_late_line(item, firing.redact) for item in firing.late)]
 
@@ -259,7 +280,7 @@ def _effects(firing: Firing) -> dict[str, str]:
     return {name: effects for name, effects in named.items() if count[name] == 1}
 
 
-def _entry_lines(number: int, run: Run, effects: str, width: int) -> list[str]:
+def _entry_lines(number: int, run: Run, effects: str, trust: TrustDocument | None, width: int) -> list[str]:
     word, rest = _result(run, effects)
     name = one_line(run.hook, _LONGEST_NAME)
     head = one_line(f"{name}: {word}{rest}", width - 4)
@@ -268,7 +289,7 @@ def _entry_lines(number: int, run: Run, effects: str, width: int) -> list[str]:
     lines = [f"{number:3} {_painted(head, name, word)}" + (f"  {source}" if source and fits else "")]
     if source and not fits:
         lines.append(f"{_INDENT}{one_line(source, width - len(_INDENT))}")
-    for text in _details(run):
+    for text in (*_details(run), *_trust_line(run, trust)):
         lines += [f"{_INDENT}{line}" for line in wrapped(text, width - len(_INDENT))]
     lines += [f"{_INDENT}{line}" for line in _stderr(run, width - len(_INDENT))]
     return lines
@@ -306,7 +327,7 @@ def _without_an_answer(run: Run) -> str:
 
 
 def _details(run: Run) -> Iterator[str]:
-    planned = run.why.removeprefix(_WOULD_RUN)
+    planned = run.why.removeprefix(_WOULD_RUN).removeprefix(_NOT_TRUSTED)
     yield planned.removeprefix("; ").removeprefix(", and ") if planned != run.why else run.why
     if run.status not in _NO_ANSWER and run.reason and len(run.reason) > _LONGEST_REASON:
         yield f"reason: {run.reason}"
@@ -314,6 +335,12 @@ def _details(run: Run) -> Iterator[str]:
         yield run.detail
     if run.dropped:
         yield f"not counted: {', '.join(run.dropped)}"
+
+
+def _trust_line(run: Run, trust: TrustDocument | None) -> Iterator[str]:
+    """Unless the run says so itself."""
+    if trust is not None and trust.state not in USUAL and run.status != "untrusted":
+        yield f"{trust.state}: {trust.why}"
 
 
 def _stderr(run: Run, width: int) -> Iterator[str]:

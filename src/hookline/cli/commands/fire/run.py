@@ -1,7 +1,8 @@
 """Fire one event: an engine, the hooks in force, one dispatch, one report."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 from hookline.cli.commands.fire.report import Firing, after_dispatch, before_dispatch, name_redactor
 from hookline.cli.engines import (
@@ -14,8 +15,12 @@ from hookline.cli.engines import (
 )
 from hookline.cli.output import ExitStatus, columns, note, show
 from hookline.cli.requests import Request, working_directory
+from hookline.cli.standing import is_held_back, report_held_back, report_store, trust_of
 from hookline.config.engine import Engine
+from hookline.engine.lanes import Verdict
+from hookline.engine.session import Session
 from hookline.model.diagnostics import Diagnostic
+from hookline.model.hook import Hook
 from hookline.model.outcome import GO_ON
 from hookline.model.run import Run
 from hookline.model.safe_text import printable
@@ -27,30 +32,51 @@ async def run(args: argparse.Namespace) -> ExitStatus:
     try:
         request, loaded = prepare(engine, args, cwd)
         report_diagnostics(loaded.diagnostics)
-        firing = await _dispatch(engine, request, loaded.diagnostics, dry=args.dry_run)
+        session = engine.session(request.scene.session_id)
+        session.scene = request.scene
+        verdicts = session.explain(request.event, request.payload)
+        firing = await _dispatch(engine, session, request, verdicts, loaded.diagnostics, dry=args.dry_run)
         shown = show(firing.as_json() if args.json else firing.as_text(columns()), as_json=args.json)
         for problem in engine.journal.problems:
             note(printable(f"hookline: {problem}"))
+        held = report_held_back(_held_back(engine, verdicts, firing), firing.redact)
+        held = report_store(engine) or held
         if firing.outcome.blocked:
             return ExitStatus.BLOCKED
-        if shown or any_error(loaded.diagnostics) or nothing_configured(engine, loaded, cwd):
+        if held or shown or any_error(loaded.diagnostics) or nothing_configured(engine, loaded, cwd):
             return ExitStatus.PROBLEM
         return ExitStatus.OK
     finally:
         await engine.close()
 
 
+def _held_back(engine: Engine, verdicts: Sequence[Verdict], firing: Firing) -> Iterator[Hook]:
+    """The hooks that would have run, had they been trusted."""
+    for verdict, entry in zip(verdicts, firing.entries, strict=False):
+        hook = verdict.prepared.hook
+        if entry.status == "untrusted" or (firing.dry and verdict.selected and is_held_back(engine, hook)):
+            yield hook
+
+
 async def _dispatch(
-    engine: Engine, request: Request, diagnostics: Sequence[Diagnostic], *, dry: bool
+    engine: Engine,
+    session: Session,
+    request: Request,
+    verdicts: Sequence[Verdict],
+    diagnostics: Sequence[Diagnostic],
+    *,
+    dry: bool,
 ) -> Firing:
-    session = engine.session(request.scene.session_id)
-    session.scene = request.scene
     runs: list[Run] = []
     engine.journal.subscribe(runs.append)
-    verdicts = session.explain(request.event, request.payload)
     redact = engine.journal.cleaned
+    # Before they run: a hook may change the files of another.
+    trust = [trust_of(engine, one.prepared.hook) for one in verdicts]
     if dry:
-        outcome, entries = GO_ON, before_dispatch(verdicts, request.scene.cwd, redact)
+        outcome, entries = (
+            GO_ON,
+            before_dispatch(verdicts, request.scene.cwd, redact, partial(is_held_back, engine)),
+        )
     else:
         outcome = await session.dispatch(request.event, request.payload)
         await engine.drain()
@@ -63,6 +89,7 @@ async def _dispatch(
         late=session.inbox.take_all(),
         block_means=engine.home.policy(request.event).block_means,
         redact=name_redactor(engine.journal),
+        trust={(entry.hook, entry.source): each for entry, each in zip(entries, trust, strict=False)},
         diagnostics=diagnostics,
         dry=dry,
     )

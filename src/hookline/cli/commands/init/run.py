@@ -12,6 +12,7 @@ from hookline.cli.output import ExitStatus, note, paint, show
 from hookline.cli.requests import RequestError, working_directory
 from hookline.cli.text import columns, json_lines, paragraph, terminal_width
 from hookline.config.engine import Engine
+from hookline.config.trust.store import StoreError
 from hookline.dialects.dialect import SUFFIXES, user_directory
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.model.events import PRE_TOOL_USE
@@ -100,7 +101,7 @@ async def first_guard(cwd: str | None, *, user: bool) -> InitDocument:
         text=GUARD,
         shown=shown,
         in_force=_is_in_force(file, project),
-        problem=_fault(shown),
+        problem=_fault(shown) or _untrusted(file, project),
     )
 
 
@@ -163,6 +164,23 @@ def _text(file: str) -> str:
             return stream.read(64 * 1024).decode("utf-8", "replace")
     except OSError:
         return ""
+
+
+def _untrusted(file: str, project: str) -> str | None:
+    """Trust what was just written: the user asked for it. Why that did not work, if it did not."""
+    engine = Engine()
+    loaded = engine.load(project)
+    trust = engine.trust
+    if trust is None or trust.vouched:
+        return None
+    foreign = (hook for hook in loaded.hooks if trust.is_foreign(hook.where.file, hook.scope))
+    items = [trust.item(hook) for hook in foreign if hook.where.file == file]
+    try:
+        if items:
+            trust.accept(items)
+    except StoreError as problem:
+        return f"the guard is written, but it is not trusted yet: {problem}"
+    return None
 
 
 def _is_in_force(file: str, project: str) -> bool:

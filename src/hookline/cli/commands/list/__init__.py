@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hookline.cli.main import add_json_option, add_source_options, command_parser
+from hookline.cli.main import add_json_option, add_source_options, add_trust_option, command_parser
 
 _DESCRIPTION = """The hooks that are configured for this directory and user, by event, in the order they would run:
 what each one matches, what it runs, its mode, its timeout and where it is configured. Nothing is run.
@@ -22,4 +22,5 @@ def add_parser(commands: Any) -> None:
     parser = command_parser(commands, "list", _DESCRIPTION, _EPILOG)
     parser.add_argument("event", nargs="?", metavar="EVENT", help="only the hooks of this one")
     add_source_options(parser)
+    add_trust_option(parser)
     add_json_option(parser, "the same facts as JSON")

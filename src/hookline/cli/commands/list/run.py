@@ -29,6 +29,15 @@ from hookline.cli.engines import (
 )
 from hookline.cli.output import ExitStatus, show
 from hookline.cli.requests import events_named, working_directory
+from hookline.cli.standing import (
+    USUAL,
+    TrustDocument,
+    is_held_back,
+    report_held_back,
+    report_store,
+    some_of,
+    trust_of,
+)
 from hookline.cli.text import count_of, json_lines, paragraph, relative_to, tables, terminal_width
 from hookline.config.dormant import Dormant
 from hookline.config.engine import Engine
@@ -73,6 +82,7 @@ class ListedHook(Struct, frozen=True, kw_only=True):
     required: bool
     #: Why it cannot run; it fails whenever it is asked.
     broken: str | None
+    trust: TrustDocument
     scope: Scope
     source: str
 
@@ -96,6 +106,7 @@ class DormantHook(Struct, frozen=True, kw_only=True):
     condition: str | None
     type: str
     runs: str
+    trust: TrustDocument
     scope: Scope
     source: str
     #: When it is in force, or why it is not.
@@ -133,13 +144,14 @@ def run(args: argparse.Namespace) -> ExitStatus:
     redact = redactor(engine.journal)
     document = ListDocument(
         hooks=tuple(_listed_hooks(engine, cwd, redact, wanted)),
-        dormant=tuple(_dormant_hooks(dormant.files, cwd, redact, wanted)),
+        dormant=tuple(_dormant_hooks(engine, dormant.files, cwd, redact, wanted)),
         files=_found_files(loaded.found),
         diagnostics=diagnostic_documents(diagnostics, redact),
     )
+    report_held_back((hook for hook in engine.hooks if wanted(hook) and is_held_back(engine, hook)), redact)
     shown = _show(document, args)
     nothing = not dormant.files and nothing_configured(engine, loaded, cwd)
-    return ExitStatus.PROBLEM if nothing or any_error(diagnostics) else shown
+    return ExitStatus.PROBLEM if report_store(engine) or nothing or any_error(diagnostics) else shown
 
 
 def _wanted(engine: Engine, args: argparse.Namespace) -> Callable[[Hook], bool]:
@@ -179,7 +191,7 @@ def _listed_hooks(
         for order, hook in enumerate(_in_order(session, event), 1):
             if wanted(hook):
                 unit = engine.loader.dialect(hook.dialect).timeout_unit
-                yield _listed_hook(hook, order, unit, cwd, redact)
+                yield _listed_hook(hook, order, unit, cwd, redact, trust_of(engine, hook))
 
 
 def _in_order(session: Session, event: EventSpec[Any]) -> Iterator[Hook]:
@@ -188,7 +200,9 @@ def _in_order(session: Session, event: EventSpec[Any]) -> Iterator[Hook]:
         yield from (prepared.hook for prepared in lane.hooks)
 
 
-def _listed_hook(hook: Hook, order: int, unit: Unit, cwd: str, redact: Callable[[str], str]) -> ListedHook:
+def _listed_hook(
+    hook: Hook, order: int, unit: Unit, cwd: str, redact: Callable[[str], str], trust: TrustDocument
+) -> ListedHook:
     return ListedHook(
         event=hook.event.name,
         order=order,
@@ -208,13 +222,18 @@ def _listed_hook(hook: Hook, order: int, unit: Unit, cwd: str, redact: Callable[
         rewrites=hook.rewrites,
         required=hook.required,
         broken=redact(hook.broken) if hook.broken is not None else None,
+        trust=trust,
         scope=hook.scope,
         source=relative_to(cwd, str(hook.where)),
     )
 
 
 def _dormant_hooks(
-    files: Sequence[Dormant], cwd: str, redact: Callable[[str], str], wanted: Callable[[Hook], bool]
+    engine: Engine,
+    files: Sequence[Dormant],
+    cwd: str,
+    redact: Callable[[str], str],
+    wanted: Callable[[Hook], bool],
 ) -> Iterator[DormantHook]:
     for file in files:
         for hook in filter(wanted, file.hooks):
@@ -227,6 +246,7 @@ def _dormant_hooks(
                 condition=redact(hook.condition.text) if hook.condition is not None else None,
                 type=hook.kind,
                 runs=redact(what_it_runs(hook)),
+                trust=trust_of(engine, hook),
                 scope=hook.scope,
                 source=relative_to(cwd, str(hook.where)),
                 when=file.when,
@@ -261,6 +281,12 @@ def _lines(hooks: Sequence[ListedHook], width: int) -> Iterator[str]:
         yield paragraph(
             printable(f"{one_line(name, _LONGEST_NAME)} is off: disabled by {with_tilde(by)}"), width
         )
+    unusual: dict[TrustDocument, list[str]] = {}
+    for hook in hooks:
+        if hook.trust.state in ("untrusted", "modified"):
+            unusual.setdefault(hook.trust, []).append(hook.hook)
+    for trust, names in unusual.items():
+        yield paragraph(f"{trust.state}: {some_of(list(dict.fromkeys(names)))}: {trust.why}", width)
 
 
 def _wide(groups: _Groups, width: int) -> Iterator[str]:
@@ -306,6 +332,8 @@ def _modes(hook: ListedHook) -> Iterator[str]:
     yield hook.mode
     if hook.waits != "sync":
         yield hook.waits
+    if hook.trust.state not in USUAL:
+        yield hook.trust.state
     yield from (word for word in ("once", "rewrites", "required") if getattr(hook, word))
     if hook.broken:
         yield f"cannot run: {hook.broken}"

@@ -1,0 +1,77 @@
+"""The trust state of hooks as commands show it, and what they say about hooks that do not run for lack of trust."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from hookline.cli.describe import short_source
+from hookline.cli.output import note
+from hookline.cli.text import count_of
+from hookline.config.trust.trust import State, only_tightens
+from hookline.model.safe_text import one_line
+
+if TYPE_CHECKING:
+    from hookline.config.engine import Engine
+    from hookline.model.hook import Hook
+
+_MOST_NAMED = 3
+_LONGEST_NAME, _LONGEST = 60, 400
+#: The usual states, which tables do not mention.
+USUAL: frozenset[State] = frozenset(("trusted", "disabled"))
+
+
+class TrustDocument(Struct, frozen=True):
+    """Whether a hook may run, as far as trust goes, and why."""
+
+    state: State
+    why: str
+
+
+def trust_of(engine: "Engine", hook: "Hook") -> TrustDocument:
+    if hook.disabled_by is not None:
+        return TrustDocument("disabled", f"disabled by {hook.disabled_by}")
+    if engine.trust is None:
+        # Only files that were named have been read.
+        if hook.mode == "off":
+            return TrustDocument("disabled", "it is switched off")
+        return TrustDocument("trusted", "you named it")
+    standing = engine.trust.standing(hook)
+    tightens = not standing.runs and standing.state != "disabled" and only_tightens(hook)
+    return TrustDocument(
+        standing.state, f"{standing.why}; only its denials and questions count" if tightens else standing.why
+    )
+
+
+def is_held_back(engine: "Engine", hook: "Hook") -> bool:
+    """Whether a hook does not run because the user has not trusted it as it is."""
+    trust = engine.trust
+    if trust is None or hook.mode == "off" or not trust.is_foreign(hook.where.file, hook.scope):
+        return False
+    return not trust.standing(hook).runs and not only_tightens(hook)
+
+
+def report_store(engine: "Engine") -> bool:
+    """A line for each problem of the trust store. False if there is none."""
+    problems: Sequence[str] = () if engine.trust is None else engine.trust.problems
+    for problem in problems:
+        note(one_line(f"hookline: {problem}", _LONGEST))
+    return bool(problems)
+
+
+def report_held_back(hooks: Iterable["Hook"], redact: Callable[[str], str]) -> bool:
+    """One line about hooks that do not run because they are not trusted. False if there is none."""
+    names = list(dict.fromkeys(f"{redact(hook.name)} ({short_source(str(hook.where))})" for hook in hooks))
+    if not names:
+        return False
+    what = f"{count_of(len(names), 'hook')}: {some_of(names)}"
+    note(
+        one_line(f"hookline: not trusted, so not run: {what}; `hookline trust` shows them and asks", _LONGEST)
+    )
+    return True
+
+
+def some_of(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    listed = ", ".join(one_line(name, _LONGEST_NAME) for name in names[:_MOST_NAMED])
+    return f"{listed} and {more} more" if more > 0 else listed
