@@ -1,5 +1,6 @@
 """What a project brings to the agent waits for the user's own word, in real runs without a terminal."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from hookline.agent.project_items import project_items
 from hookline.config.trust.items import group_hashes
 from hookline.config.trust.trust import Options, Trust
 from tests.agent.mcp.http_server import serving
+from tests.agent.scripted_session import ScriptedSession
 from tests.cli.run_cli import Ran, run_cli
 from tests.vouching import vouch_for
 
@@ -141,6 +143,7 @@ def test_a_server_of_the_project_takes_no_place_of_the_users(project: Project) -
     found = find_servers(str(project.root), env, (), Trust(str(project.root), env))
     assert [(spec.name, spec.command) for spec in found.specs] == [("one", ("mine",)), ("two", ("mine",))]
     assert list(found.untrusted) == ["one", "two"]
+    assert [spec.trusted for spec in found.specs] == [None, None]
     vouched = Trust(str(project.root), env, Options(vouched=True))
     assert [spec.command for spec in find_servers(str(project.root), env, (), vouched).specs] == [("x",)]
 
@@ -184,8 +187,32 @@ def test_a_build_trusts_what_it_has_checked_by_its_hash(project: Project) -> Non
         return [trust.allows(item) for item in project_items(cwd, env, trust)]
 
     assert allowed() == [True, True]
+    trust = Trust(cwd, {**env, "HOOKLINE_TRUST": hashes})
+    (server,) = find_servers(cwd, env, (), trust).specs
+    assert server.trusted is not None
+    assert server.trusted()
     project.write("serve.sh", "exec something else")
     assert allowed() == [True, False]
+    assert not server.trusted()  # asked again just before it is started
+
+
+def test_a_script_of_a_server_that_changes_before_its_start_is_not_started(tmp_path: Path) -> None:
+    async def main() -> None:
+        session = ScriptedSession(tmp_path, (), trust=False)
+        (session.project / ".mcp.json").write_text(
+            '{"mcpServers": {"it": {"command": "sh", "args": ["it.sh"]}}}'
+        )
+        (session.project / "it.sh").write_text("exit 1")
+        cwd, env = str(session.project), {"HOME": str(session.home)}
+        trust = Trust(cwd, env)
+        trust.accept(project_items(cwd, env, trust))
+        async with session:
+            (session.project / "it.sh").write_text("touch ran")
+            await session.ready.begin()
+            assert any("changed since you trusted it" in line for line in session.seen.texts("warning"))
+        assert not (session.project / "ran").exists()
+
+    asyncio.run(main())
 
 
 _SKILL = """\

@@ -6,7 +6,8 @@ not trusted is not read at all: no variable of the environment is looked up for 
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -79,6 +80,8 @@ class ServerSpec(Struct, frozen=True, kw_only=True):
     #: How it is reached, for messages: as its entry says it, without user, password and query. Values of variables
     #: may be secrets, so their names stay.
     reached: str = ""
+    #: Whether the user's trust still covers it, the files it names included; None where it needs none.
+    trusted: Callable[[], bool] | None = None
     #: What no message may show, each with what is shown instead.
     secrets: tuple[tuple[str, str], ...] = ()
 
@@ -130,18 +133,18 @@ def find_servers(
         for document, scale in (*_mcp_documents(cwd, env, source, said), *_settings(settings, source, env)):
             reader = EntryReader(document, source, env, scale)
             entries = list(_entries(document, said))
-            refused: dict[str, TrustItem] = {}
+            own: dict[str, _Item] = {}
             if trust is not None and trust.is_foreign(document.file, source):
-                own = [*_items(document, entries, found, trust, cwd)]
-                trust.accept_hashes([item for _, item in own])
-                items += [item for _, item in own]
-                refused = {name: item for name, item in own if not trust.allows(item)}
+                own = dict(_items(document, entries, found, trust, cwd))
+                trust.accept_hashes([each.item for each in own.values()])
+                items += [each.item for each in own.values()]
+            refused = {name: each.item for name, each in own.items() if not each.is_trusted()}
             untrusted |= refused
-            found |= {
-                name: reader.read(name, entry, table, name)
-                for table, name, entry in entries
-                if name not in refused
-            }
+            for table, name, entry in entries:
+                if name not in refused:
+                    spec = reader.read(name, entry, table, name)
+                    trusted = own[name].is_trusted if name in own else None
+                    found[name] = replace(spec, trusted=trusted) if spec is not None else None
             said.extend(reader.said)
     specs = tuple(spec for spec in found.values() if spec is not None)
     return ServersFound(specs, tuple(said), tuple(items), untrusted)
@@ -167,7 +170,7 @@ def _items(
     found: Mapping[str, ServerSpec | None],
     trust: "Trust",
     cwd: str,
-) -> Iterator[tuple[str, TrustItem]]:
+) -> Iterator[tuple[str, "_Item"]]:
     """The entries of a project's file as items, with the files that their commands name."""
     for table, name, given in entries:
         if not isinstance(given, Mapping):
@@ -176,12 +179,28 @@ def _items(
         if entry.get("disabled") is True and name not in found:
             continue  # it does nothing; but one that switches off a server of the user does
         folder: Any = entry.get("cwd")
-        facts = {**entry, "name": name}
-        where = document.where(table, name)
-        # In quotes: no shell reads them.
-        words = [f'"{_VARIABLE.sub(_by_default, text)}"' for text in _texts(entry)]
         start = os.path.join(cwd, folder) if isinstance(folder, str) and "$" not in folder else cwd
-        yield name, trust.program_item("server", where, name, facts, words, start)
+        words = [_word(_VARIABLE.sub(_by_default, text), start) for text in _texts(entry)]
+        where, facts = document.where(table, name), {**entry, "name": name}
+        yield name, _Item(trust, partial(trust.program_item, "server", where, name, facts, words, start))
+
+
+class _Item:
+    """A server of the project, and whether the user's trust covers it, now and when it is started."""
+
+    def __init__(self, trust: "Trust", make: Callable[[], TrustItem]) -> None:
+        self.item = make()
+        self._trust = trust
+        self._make = make
+
+    def is_trusted(self) -> bool:
+        return self._trust.allows(self._make())
+
+
+def _word(text: str, folder: str) -> str:
+    """A text of an entry as it may name files: a line for a shell, or in quotes a word that no shell reads."""
+    plain = not any(each.isspace() for each in text) or os.path.lexists(os.path.join(folder, text))
+    return f'"{text}"' if plain else text
 
 
 def _texts(value: Any) -> Iterator[str]:

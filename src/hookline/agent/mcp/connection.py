@@ -140,6 +140,7 @@ class Connection:
                     self._process.release()
 
     async def _connect(self, ready: "asyncio.Future[ServerSession]") -> None:
+        self._check_trust()
         if self.spec.kind == "stdio":
             self._process = self._start_process()
         # In a thread, while the server starts: loading the packages takes a second.
@@ -168,6 +169,14 @@ class Connection:
             self._stray = stray.first
             await context.__aexit__(None, None, None)
         self._failed(ready, self._failure(None))
+
+    def _check_trust(self) -> None:
+        """Files that it names may have changed since its entry was read."""
+        if self.spec.trusted is not None and not self.spec.trusted():
+            what = "it or a file that it names changed since you trusted it"
+            raise ServerError(
+                f"{self._named} is not started: {what}; run `hookline trust` ({self.spec.where})"
+            )
 
     def _start_process(self) -> ServerProcess:
         env = project_environment(self._setup.env, {})

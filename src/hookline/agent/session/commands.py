@@ -12,8 +12,10 @@ from hookline.agent.tools.base import ToolError
 from hookline.agent.transcript.store import SessionsStore
 from hookline.agent.transcript.writer import TranscriptError
 from hookline.config.engine import Engine
+from hookline.config.trust.trust import Trust
 from hookline.model import events as e
 from hookline.model import payloads as p
+from hookline.model.hook import Hook
 from hookline.permissions.modes import MODES
 
 _DONE = PromptResult(status="completed")
@@ -103,11 +105,20 @@ def help_command(prompts: ProjectPrompts) -> Command:
 def hooks_command(engine: Engine | None) -> Command:
     async def show_hooks(agent: Agent, argument: str) -> PromptResult:
         del argument
+        trust = engine.trust if engine is not None else None
         hooks = engine.hooks if engine is not None else ()
-        lines = [f"{hook.policy.event_name}: {hook.name} ({hook.dialect}, {hook.where})" for hook in hooks]
+        lines = [
+            f"{hook.policy.event_name}: {hook.name} ({hook.dialect}, {hook.where}{_state(hook, trust)})"
+            for hook in hooks
+        ]
         return _say(agent, "\n".join(lines) or "no hook is configured")
 
     return show_hooks
+
+
+def _state(hook: Hook, trust: Trust | None) -> str:
+    standing = trust.standing(hook) if trust is not None else None
+    return "" if standing is None or standing.runs else f", {standing.state}"
 
 
 def resume_command(store: SessionsStore) -> Command:

@@ -31,7 +31,7 @@ from hookline.agent.subagents.definitions import (
 )
 from hookline.cli.commands.agent.conversation import Conversation, LineAnswers, LineAsker, LineInput
 from hookline.cli.commands.agent.report import NoticeLog, ProgressLines, as_document
-from hookline.cli.commands.agent.trusting import ask_about, waiting_in
+from hookline.cli.commands.agent.trusting import Waiting, waiting_in
 from hookline.cli.engines import chosen_dialect, command_engine, report_diagnostics, with_flag_hooks
 from hookline.cli.output import ExitStatus, note, show
 from hookline.cli.requests import RequestError, working_directory
@@ -256,10 +256,16 @@ async def _gains_trust(
     if not waiting:
         return False
     asker = user.asker if user.confirmer is not None and sys.stderr.isatty() else None
-    if isinstance(asker, LineAsker) and await ask_about(waiting, partial(_typed, asker), note) != "no":
+    if isinstance(asker, LineAsker) and await _agrees(waiting, asker):
         return True
     user.warn(waiting.notice)
     return False
+
+
+async def _agrees(waiting: Waiting, asker: LineAsker) -> bool:
+    from hookline.cli.commands.agent.trust_question import ask_about  # only where there is something to ask
+
+    return await ask_about(waiting, partial(_typed, asker), note) != "no"
 
 
 async def _typed(asker: LineAsker, question: str) -> str | None:

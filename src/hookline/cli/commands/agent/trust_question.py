@@ -1,0 +1,120 @@
+"""The one question about a project: asked at a terminal, before anything of the project acts."""
+
+from collections.abc import Awaitable, Callable
+from typing import Literal
+
+from msgspec.structs import replace
+
+from hookline.cli.commands.agent.trusting import Waiting
+from hookline.cli.commands.trust.report import as_text, diff_text, is_shown_whole
+from hookline.cli.describe import with_tilde
+from hookline.cli.text import terminal_width
+from hookline.config.trust.comparison import difference
+from hookline.config.trust.review import Entry, Review, review
+from hookline.config.trust.store import StoreError
+from hookline.config.trust.words import Text
+from hookline.model.safe_text import one_line, spelled_out
+
+Answer = Literal["yes", "no", "session"]
+
+_ANSWERS: dict[str, Answer] = {
+    "y": "yes",
+    "yes": "yes",
+    "n": "no",
+    "no": "no",
+    "f": "session",
+    "for this session": "session",
+}
+_SHOW = frozenset({"s", "show"})
+#: Lines that are no answer, after which it is a no.
+_MOST_TRIES = 5
+#: Lines of differences that are shown without being asked for.
+_MOST_DIFFERENT = 40
+
+
+async def ask_about(
+    waiting: Waiting, typed: Callable[[str], Awaitable[str | None]], say: Callable[[str], None]
+) -> Answer:
+    """Show what waits, and store what the user says to it. `typed` asks and returns a line; None is a no."""
+    # Guards that sessions of other agents miss are no matter of this one.
+    found = replace(review(waiting.trust, waiting.loaded, waiting.dormant, waiting.others), missed={})
+    lines, whole = _short(found, terminal_width())
+    say("\n".join(lines))
+    if not is_shown_whole(found):
+        say("  There is more than can be shown here, so it is not asked about: see `hookline trust --json`.")
+        return "no"
+    answer = await _answer(found, typed, say, whole=whole)
+    if answer != "no":
+        _accept(found, say, session=answer == "session")
+    return answer
+
+
+async def _answer(
+    found: Review, typed: Callable[[str], Awaitable[str | None]], say: Callable[[str], None], *, whole: bool
+) -> Answer:
+    """`whole` is whether everything was shown: nobody agrees to what was cut off."""
+    for _ in range(_MOST_TRIES):
+        line = await typed("  trust it? s(how all of it), y(es), n(o), f(or this session)")
+        word = "no" if line is None else " ".join(line.casefold().split())
+        answer = _ANSWERS.get(word)
+        if answer is not None and (whole or answer == "no"):
+            return answer
+        if answer is not None or word in _SHOW:
+            say("\n".join([as_text(found, terminal_width()), *_differences(found, None)[0]]))
+            whole = True
+    return "no"
+
+
+def _accept(found: Review, say: Callable[[str], None], *, session: bool) -> None:
+    try:
+        if not session:
+            found.accept(found.pending, guards=False)
+    except StoreError as problem:
+        session = True
+        say(f"! trusted for this session only: {problem}")
+    if session:
+        found.trust.accept([entry.item for entry in found.pending], session=True)
+
+
+def _short(found: Review, width: int) -> tuple[list[str], bool]:
+    """One line for each item, and what changed; and whether that is all of it."""
+    root = one_line(spelled_out(with_tilde(found.trust.root)), width)
+    changed = sum(entry.standing.state == "modified" for entry in found.pending)
+    new = len(found.pending) - changed
+    counts = [f"{new} new"] * bool(new) + [f"{changed} changed since you trusted it"] * bool(changed)
+    texts = [_text(entry) for entry in found.pending]
+    lines = [one_line(text, max(width - 2, 20)) for text in texts]
+    differences, complete = _differences(found, _MOST_DIFFERENT)
+    begins = f"? {root} brings what you have not trusted: {', '.join(counts)}"
+    whole = all(" ".join(text.split()) == line for text, line in zip(texts, lines, strict=True))
+    return [begins, *(f"  {line}" for line in lines), *differences], complete and whole
+
+
+def _text(entry: Entry) -> str:
+    item, changed = entry.item, entry.standing.state == "modified"
+    line = item.where.line
+    source = f"{item.file}{'' if line is None else f':{line}'}"
+    what = "; ".join(entry.does)
+    if item.kind in ("hook", "server"):
+        # What is run or reached says more than words about it; what it gets of the environment comes with it.
+        texts = sorted((text for text in entry.texts if text.name != "name"), key=_first)
+        sends = (words for words in entry.does if "$" in words)
+        what = "; ".join([" ".join(text.text for text in texts), *sends])
+    return spelled_out(f"{'changed' if changed else 'new'} {item.kind} {source} {item.label}: {what}")
+
+
+def _first(text: Text) -> bool:
+    """The command before its arguments."""
+    return text.name not in ("command", "program", "url")
+
+
+def _differences(found: Review, most: int | None) -> tuple[list[str], bool]:
+    """What changed, at most so many lines of it, and whether that is all."""
+    changed = [entry for entry in found.pending if entry.standing.state == "modified"]
+    lines = [line for entry in changed for line in difference(entry, found.trust)]
+    if not lines:
+        return [], True
+    shown = [diff_text(lines[:most], terminal_width())]
+    if most is None or len(lines) <= most:
+        return shown, True
+    return [*shown, f"  [... {len(lines) - most} more lines ...]"], False
