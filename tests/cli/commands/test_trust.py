@@ -200,6 +200,16 @@ def test_a_directory_of_the_settings_is_never_asked_about(project: InProcess) ->
     )  # fmt: skip
 
 
+def test_a_file_that_cannot_be_read_is_told(here: InProcess) -> None:
+    here.write(".hookline/hooks.toml", "[[hooks.Stop]\n")
+    ran = here.call("trust")
+    assert (ran.status, ran.stderr.count("\n"), ".hookline/hooks.toml:1: error: " in ran.stderr) == (
+        1,
+        1,
+        True,
+    )
+
+
 def test_a_project_without_anything(here: InProcess) -> None:
     ran = here.call("trust")
     assert (ran.status, ran.stdout) == (0, "~/project brings nothing that needs your trust.\n")
@@ -330,6 +340,28 @@ def test_names_and_places_cannot_break_lines_either(here: InProcess) -> None:
     assert max(map(len, shown.split("\nTo trust")[0].splitlines())) <= 100
 
 
+def test_a_directory_cannot_break_lines_and_need_not_be_text(
+    here: InProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    odd = os.fsdecode(os.fsencode(here.place.home) + b"/p\xff\nTrust 0 items? y")
+    for folder in (".git", ".claude"):
+        os.makedirs(f"{odd}/{folder}")
+    script = Path(odd, os.fsdecode(b"odd\xff.sh"))
+    script.write_text("true\n")
+    half = [{"type": "command", "command": "sh odd?.sh"}, {"type": "command", "command": "echo \ud800"}]
+    Path(odd, ".claude/settings.json").write_text(json.dumps({"hooks": {"Stop": [{"hooks": half}]}}))
+    monkeypatch.chdir(odd)
+    shown = here.call("trust").stdout
+    assert shown.startswith("~/p<U+DCFF><U+000A>Trust 0 items? y brings 2 items: 2 new.\n")
+    assert "| echo <U+D800>\n" in shown
+    assert "    file odd\\udcff.sh, 5 bytes, sha256 " in shown
+    trust_all(here)
+    script.write_text("false\n")
+    assert "| +false\n" in here.call("trust", "--diff").stdout
+    assert "2 items" in here.call("trust", "--list").stdout
+    assert here.call("trust", "--revoke").status == 0
+
+
 @pytest.mark.parametrize("command", ["true " + "x" * 5000, "true\n" * 200])
 def test_there_is_no_question_about_what_is_not_shown_whole(here: InProcess, command: str) -> None:
     here.write(".hookline/hooks.toml", entry_of(command))
@@ -342,12 +374,12 @@ def test_there_is_no_question_about_what_is_not_shown_whole(here: InProcess, com
 
 
 def test_too_many_hooks_to_look_at(here: InProcess) -> None:
-    entries = ",".join(f'{{"type": "command", "command": "echo {number}"}}' for number in range(1_500))
+    entries = ",".join(f'{{"type": "command", "command": "echo {number}"}}' for number in range(400))
     here.write(".claude/settings.json", f'{{"hooks": {{"Stop": [{{"hooks": [{entries}]}}]}}}}')
     ran = here.call("trust")
     assert ran.status == 1
-    assert "brings 1500 items: 1500 new" in ran.stdout
-    assert "[... and 1300 more, which are not shown here ...]" in ran.stdout
+    assert "brings 400 items: 400 new" in ran.stdout
+    assert "[... and 200 more, which are not shown here ...]" in ran.stdout
     assert "Not all of it can be shown here" in ran.stdout
 
 

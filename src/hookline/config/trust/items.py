@@ -57,7 +57,16 @@ def canonical(value: Any) -> bytes:
 
 def readable(facts: str) -> str:
     """The facts of an item for people: a line for each, in a fixed order."""
-    return msgspec.json.format(facts, indent=2)
+    import json  # noqa: PLC0415 only where somebody looks
+
+    return json.dumps(decoded(facts), indent=2, ensure_ascii=False)
+
+
+def decoded(facts: str) -> Any:
+    """The facts of an item. They may hold half a character, which msgspec refuses."""
+    import json  # noqa: PLC0415 only where somebody looks
+
+    return json.loads(facts)
 
 
 def as_utf8(text: str) -> str:
@@ -67,12 +76,11 @@ def as_utf8(text: str) -> str:
 
 def shown_path(path: str, root: str, home: str) -> str:
     """From the root of the project, from the home directory, or whole."""
-    path = as_utf8(path)
     if path.startswith(f"{root.rstrip(os.sep)}/"):
-        return path[len(root.rstrip(os.sep)) + 1 :]
-    if home and path.startswith(f"{home.rstrip(os.sep)}/"):
-        return f"~/{path[len(home.rstrip(os.sep)) + 1 :]}"
-    return path
+        path = path[len(root.rstrip(os.sep)) + 1 :]
+    elif home and path.startswith(f"{home.rstrip(os.sep)}/"):
+        path = f"~/{path[len(home.rstrip(os.sep)) + 1 :]}"
+    return as_utf8(path)
 
 
 def hook_facts(hook: Hook, document: Any) -> str:

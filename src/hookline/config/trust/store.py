@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from hookline.config.project import is_inside
-from hookline.config.trust.items import TrustItem
+from hookline.config.trust.items import TrustItem, as_utf8
 from hookline.model.errors import HooklineError
 
 #: Below the home directory.
@@ -82,7 +82,7 @@ class TrustStore:
         except (OSError, msgspec.DecodeError, UnicodeDecodeError) as problem:
             self._unused(file, problem)
             return nothing
-        if found.version != _VERSION or found.root != root:
+        if found.version != _VERSION or found.root != as_utf8(root):
             return self._problem(f"{file} is not used: it was written for something else", nothing)
         return found
 
@@ -106,7 +106,9 @@ class TrustStore:
                 for item in self.read(root).items
                 if item.identity not in new and item.identity not in gone
             ]
-            self._write(StoredProject(root=root, items=(*kept, *new.values())))
+            project = StoredProject(root=as_utf8(root), items=(*kept, *new.values()))
+            content = msgspec.json.encode(project)
+            self._replace(self._prepared(), os.path.basename(self._file(root)), content)
 
     def revoke(self, root: str) -> bool:
         """Forget a project. False if it was not known. Raises StoreError."""
@@ -133,8 +135,7 @@ class TrustStore:
             except (OSError, msgspec.DecodeError, UnicodeDecodeError) as problem:
                 self._unused(file, problem)
                 continue
-            if self._file(project.root) == file:
-                found.append(project)
+            found.append(project)
         yield from sorted(found, key=lambda each: each.root)
 
     # -- old versions of files, to show what changed
@@ -173,11 +174,6 @@ class TrustStore:
         if len(content) > _MOST_BYTES:
             raise OSError(0, "it is too large")
         return content
-
-    def _write(self, project: StoredProject) -> None:
-        self._replace(
-            self._prepared(), os.path.basename(self._file(project.root)), msgspec.json.encode(project)
-        )
 
     def _replace(self, folder: str, name: str, content: bytes) -> None:
         file = os.path.join(folder, name)

@@ -4,6 +4,7 @@ Untrusted may tighten, never run and never loosen. What belongs to the user or t
 """
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal, cast
@@ -233,9 +234,14 @@ class Trust:
 
     def path_of(self, shown: str) -> str:
         """The file that an item means by a path."""
-        if shown.startswith("~/"):
-            return os.path.join(self._home, shown[2:])
-        return os.path.join(self.root, shown)
+        folder, name = (self._home, shown[2:]) if shown.startswith("~/") else (self.root, shown)
+        path = os.path.join(folder, name)
+        if "\\udc" in name and not os.path.lexists(path):
+            # Bytes that are not UTF-8 are spelled out in an item.
+            return os.path.join(
+                folder, re.sub(r"\\u(dc[89a-f][0-9a-f])", lambda found: chr(int(found[1], 16)), name)
+            )
+        return path
 
     # -- decisions
 

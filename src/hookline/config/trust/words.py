@@ -10,10 +10,9 @@ from types import MappingProxyType
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-import msgspec
 from msgspec import Struct
 
-from hookline.config.trust.items import TrustItem
+from hookline.config.trust.items import TrustItem, canonical, decoded
 from hookline.handlers.specs import (
     AgentSpec,
     BuiltinSpec,
@@ -91,15 +90,15 @@ def hook_texts(hook: Hook) -> Iterator[Text]:
         )
     elif isinstance(spec, McpToolSpec):
         yield Text("tool", f"{spec.server}/{spec.tool}")
-        yield Text("input", msgspec.json.encode(spec.input, enc_hook=str).decode())
+        yield Text("input", canonical(spec.input).decode())
     elif isinstance(spec, BuiltinSpec):
         yield Text("builtin", " ".join([spec.name, *spec.args]))
 
 
 def what_item_does(item: TrustItem) -> Iterator[str]:
     """Of an item that is not a hook."""
-    decoded: Any = msgspec.json.decode(item.facts)
-    facts: Mapping[str, Any] = cast("Mapping[str, Any]", decoded) if isinstance(decoded, Mapping) else {}
+    value = decoded(item.facts)
+    facts: Mapping[str, Any] = cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
     if item.kind == "server":
         yield from _server(item, facts)
     elif item.kind == "definition":
@@ -131,12 +130,12 @@ def _flat(value: Any) -> str:
 
 def item_texts(item: TrustItem) -> Iterator[Text]:
     """The settings one by one, or the facts as a whole."""
-    facts: Any = msgspec.json.decode(item.facts)
+    facts: Any = decoded(item.facts)
     if not isinstance(facts, Mapping):
         yield Text(item.kind, item.facts)
         return
     for name, value in cast("Mapping[str, Any]", facts).items():
-        yield Text(name, value if isinstance(value, str) else msgspec.json.encode(value).decode())
+        yield Text(name, value if isinstance(value, str) else canonical(value).decode())
 
 
 def _when(hook: Hook) -> str:

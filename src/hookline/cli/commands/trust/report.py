@@ -8,12 +8,12 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from hookline.cli.describe import with_tilde
 from hookline.cli.output import Colour, paint
 from hookline.cli.text import count_of, json_lines, paragraph, pieces
+from hookline.config.trust.items import decoded
 from hookline.config.trust.review import NOT_COVERED, Entry, Review
 from hookline.config.trust.store import StoredProject
 from hookline.config.trust.trust import State
@@ -129,7 +129,7 @@ def _item_document(entry: Entry, review: Review) -> ItemDocument:
         does=entry.does,
         texts=tuple(TextDocument(text.name, text.text) for text in entry.texts),
         files=tuple(_script(path, digest, review) for path, digest in item.files.items()),
-        facts=msgspec.json.decode(item.facts),
+        facts=decoded(item.facts),
     )
 
 
@@ -156,12 +156,12 @@ def is_shown_whole(review: Review) -> bool:
 
 
 def _lines(review: Review, width: int) -> Iterator[str]:
-    yield from pieces(spelled_out(_summary(review)), width)
+    yield from pieces(_flat(_summary(review)), width)
     pending = review.pending
     for root in dict.fromkeys(entry.root for entry in pending[:MOST_SHOWN]):
         if len({entry.root for entry in pending}) > 1 or root != review.trust.root:
             yield ""
-            yield from pieces(spelled_out(f"From {with_tilde(root)}"), width)
+            yield from pieces(_flat(f"From {with_tilde(root)}"), width)
         for entry in pending[:MOST_SHOWN]:
             if entry.root == root:
                 yield ""
@@ -249,8 +249,12 @@ def _missed_lines(review: Review, width: int) -> Iterator[str]:
 
 
 def _indented(text: str, width: int) -> Iterator[str]:
-    flat = " ".join(spelled_out(text).split("\n"))
-    yield from (f"{_INDENT}{line}" for line in pieces(flat, max(width - len(_INDENT), 20)))
+    yield from (f"{_INDENT}{line}" for line in pieces(_flat(text), max(width - len(_INDENT), 20)))
+
+
+def _flat(text: str) -> str:
+    """On one line, also if it is a path with a line feed in it."""
+    return spelled_out(text.replace("\n", "<U+000A>"))
 
 
 def diff_text(lines: Sequence[str], width: int) -> str:

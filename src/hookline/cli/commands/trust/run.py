@@ -13,7 +13,7 @@ from hookline.cli.commands.trust.report import (
     projects_document,
 )
 from hookline.cli.describe import with_tilde
-from hookline.cli.engines import inspection_engine
+from hookline.cli.engines import inspection_engine, report_diagnostics
 from hookline.cli.output import ExitStatus, note, show, show_part
 from hookline.cli.requests import RequestError, working_directory
 from hookline.cli.text import count_of, json_lines, table, terminal_width
@@ -22,7 +22,9 @@ from hookline.config.trust.comparison import difference
 from hookline.config.trust.review import Review, review
 from hookline.config.trust.store import TrustStore
 from hookline.config.trust.trust import Options, vouches_for
-from hookline.model.safe_text import printable
+from hookline.model.safe_text import one_line
+
+_LONGEST = 500
 
 
 def run(args: argparse.Namespace) -> ExitStatus:
@@ -32,7 +34,7 @@ def run(args: argparse.Namespace) -> ExitStatus:
         return _revoke(args.revoke or args.cwd or ".")
     found = look_around(working_directory(args.cwd))
     for problem in found.trust.problems:
-        note(printable(f"hookline trust: {problem}"))
+        note(one_line(f"hookline trust: {problem}", _LONGEST))
     if args.yes is not None:
         return _accept_named(found, args.yes)
     if args.diff:
@@ -45,6 +47,8 @@ def look_around(cwd: str) -> Review:
     engine = inspection_engine()
     trust = engine.trust_in(cwd, Options(environment=False))
     loaded = engine.loader.directory(cwd, trust=trust)
+    # What is wrong in a file may keep something of it from being shown.
+    report_diagnostics(loaded.errors)
     dormant = engine.loader.dormant(cwd, trust=trust)
     hooks = [hook for file in dormant.files if file.used and not file.off for hook in file.hooks]
     return review(trust, loaded, hooks, project_items(cwd, os.environ, trust))
@@ -137,7 +141,7 @@ def _list(*, as_json: bool) -> ExitStatus:
     store = TrustStore(os.environ.get("HOME", ""))
     document = projects_document(list(store.projects()), store.problems)
     for problem in document.problems:
-        note(printable(f"hookline trust: {problem}"))
+        note(one_line(f"hookline trust: {problem}", _LONGEST))
     if as_json:
         shown = show(json_lines(document), as_json=True)
     elif document.projects:
@@ -155,7 +159,11 @@ def _revoke(directory: str) -> ExitStatus:
     roots = dict.fromkeys((given, trust_root(project_root(given))))
     forgotten = next((root for root in roots if store.revoke(root)), None)
     if any(vouches_for(root, os.environ) for root in roots):
-        note(printable(f"hookline trust: `trusted` of your settings still names {with_tilde(given)}"))
+        note(
+            one_line(f"hookline trust: `trusted` of your settings still names {with_tilde(given)}", _LONGEST)
+        )
     if forgotten is None:
-        raise RequestError(f"nothing was trusted in {given}; `hookline trust --list` shows where")
-    return show(printable(f"forgot what was trusted in {with_tilde(forgotten)}"))
+        raise RequestError(
+            f"nothing was trusted in {one_line(given, _LONGEST)}; `hookline trust --list` shows where"
+        )
+    return show(one_line(f"forgot what was trusted in {with_tilde(forgotten)}", _LONGEST))
