@@ -7,6 +7,7 @@ import pytest
 
 from tests.cli.run_cli import clean_env, place
 from tests.docs.pages import MARK, Command, PageFile, same_output, script, steps
+from tests.vouching import vouch_for_nothing
 
 PAGES = sorted((Path(__file__).parents[2] / "docs" / "how-to").glob("*.md"))
 
@@ -18,6 +19,7 @@ def test_the_commands_of_a_page_do_what_it_shows(page: Path, tmp_path: Path) -> 
     if not commands:
         return
     with place() as where:
+        vouch_for_nothing(where.home)
         ran = subprocess.run(
             ["bash", "-c", script(todo, tmp_path)],
             cwd=where.project,
