@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hookline.config.trust.files import MOST_BYTES, FileFinder, Look, sealed_files
-from hookline.config.trust.names import Places
+from hookline.config.trust.names import Places, as_line
 from hookline.handlers.specs import CommandSpec
 
 
@@ -59,7 +59,7 @@ def names(root: Path, found: Look) -> list[str]:
         (["PATH=./scripts:$PATH deep.sh"], ["scripts/deep.sh"]),
         (["my\\ guard.sh"], ["guard.sh", "my guard.sh"]),
         (["\"$PROJECT\"/'my guard.sh'"], ["guard.sh", "my guard.sh"]),
-        (["sh", "my guard.sh"], ["guard.sh", "my guard.sh"]),
+        ([as_line(["sh", "my guard.sh"])], ["guard.sh", "my guard.sh"]),
         (["~+/guard.sh"], ["guard.sh"]),
         (["/proc/self/cwd/guard.sh"], ["guard.sh"]),
         (["./{guard,other}.sh"], ["guard.sh"]),

@@ -9,7 +9,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from hashlib import sha256
 
@@ -212,32 +212,28 @@ class _Looking:
         self._settled = True
 
     def at(self, lines: Sequence[str]) -> Look:
-        named, left = self._named(lines), _MOST_PATHS
-        for text, path in named:
-            left -= 1
-            if left < 0:
-                self._found[_MANY] = NamedFile("", _MANY, "(not covered: the command has too many words)")
-                break
-            if path not in self._seen and path not in self._inside:
-                self._add(text, path)
+        texts, patterns, assigned = texts_of(lines), run_patterns(lines), assigned_in(lines)
+        left = _MOST_PATHS
+        for folder in self._folders:
+            for text in texts:
+                if left <= 0:
+                    break
+                for path in paths_of(text, folder, self._places, assigned):
+                    left -= 1
+                    if path not in self._seen and path not in self._inside:
+                        self._add(text, path)
+            for pattern in patterns:
+                for path in paths_of(pattern, folder, self._places, assigned):
+                    self._add_fitting(pattern, path)
+        if left <= 0:
+            self._found[_MANY] = NamedFile("", _MANY, "(not covered: the command has too many words)")
         found = self._found.values()
         files = found if len(found) < 2 else sorted(found, key=lambda each: each.path)
         entered = tuple((path, *numbers) for path, numbers in self._inside.items())
         return Look(tuple(files), tuple(self._seen.items()), entered, self._settled)
 
-    def _named(self, lines: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """Texts and the paths they mean, in every directory that was found by then."""
-        texts, patterns, assigned = texts_of(lines), run_patterns(lines), assigned_in(lines)
-        for folder in self._folders:
-            for pattern in patterns:
-                for path in paths_of(pattern, folder, self._places, assigned):
-                    self._add_fitting(pattern, path)
-            for text in texts:
-                for path in paths_of(text, folder, self._places, assigned):
-                    yield text, path
-
     def _add(self, text: str, path: str) -> None:
-        if self._finder.is_left_out(path):
+        if path.startswith(_SYSTEM) and self._finder.is_left_out(path):
             return
         opened = self._finder.open(path, bare="/" not in text)
         if opened is None:

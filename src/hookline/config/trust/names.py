@@ -62,11 +62,16 @@ def texts_of(lines: Sequence[str]) -> list[str]:
         if ">" in line:
             line = _WRITTEN.sub(lambda match: match[1] or " ", line)  # noqa: PLW2901 the same line, without those
         found |= dict.fromkeys(_pieces(line) if _ODD.search(line) else _BREAKS.split(line))
-        if " " in line and "\n" not in line:
-            found[line] = None  # a word of a list of arguments
-    found |= dict.fromkeys([side for text in found if "=" in text for side in text.split("=", 1)])
-    found |= dict.fromkeys([text[2:] for text in found if text[:1] == "-" and "/" in text])
-    return [text for text in found if text and text[0] != "-"]
+    further = [side for text in found if "=" in text for side in text.split("=", 1)]
+    further += [text[2:] for text in found if text[:1] == "-" and "/" in text]
+    return [text for text in (*found, *further) if text and text[0] != "-"]
+
+
+def as_line(words: Sequence[str]) -> str:
+    """A list of words as the shell would write it."""
+    return " ".join(
+        "'" + word.replace("'", "'\\''") + "'" if _BREAKS.search(word) else word for word in words
+    )
 
 
 def words_of(lines: Sequence[str]) -> frozenset[str]:
@@ -95,17 +100,14 @@ def assigned_in(lines: Sequence[str]) -> Mapping[str, Sequence[str]]:
     return found
 
 
-def paths_of(text: str, folder: str, places: Places, assigned: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def paths_of(text: str, folder: str, places: Places, assigned: Mapping[str, Sequence[str]]) -> Sequence[str]:
     """The paths that a text may mean in a directory."""
     if "$" not in text and text[0] != "~" and "{" not in text:
         path = _whole(text, folder)
-        if path is not None:
-            yield path
-        return
-    for filled in dict.fromkeys(_filled(text, places, assigned)):
-        path = _whole(_home(filled, folder, places.home), folder) if filled else None
-        if path is not None:
-            yield path
+        return (path,) if path is not None else ()
+    filled = [each for each in dict.fromkeys(_filled(text, places, assigned)) if each]
+    paths = (_whole(_home(each, folder, places.home), folder) for each in filled)
+    return [path for path in paths if path is not None]
 
 
 def _pieces(line: str, depth: int = _DEEPEST) -> Iterator[str]:

@@ -24,7 +24,7 @@ from hookline.config.trust.items import (
     item_of,
     shown_path,
 )
-from hookline.config.trust.names import Places
+from hookline.config.trust.names import Places, as_line
 from hookline.config.trust.store import StoredItem, TrustStore
 from hookline.dialects.dialect import SUFFIXES, user_directories
 from hookline.documents.document import Document
@@ -96,6 +96,8 @@ class Trust:
         #: What the project has now: hooks by their place, and anything else by file, kind and label.
         self._hooks: dict[_Key, TrustItem] = {}
         self._others: dict[tuple[str, str, str], TrustItem] = {}
+        #: Hooks as they were read last, by file.
+        self._registered: dict[str, Sequence[Hook]] = {}
         #: What was trusted and is no longer there, by what another version of it has in common with it.
         self._gone: tuple[Mapping[str, StoredItem], Mapping[_Likeness, StoredItem]] | None = None
         #: Accepted for this session only, by identity.
@@ -180,9 +182,7 @@ class Trust:
         for hook in foreign:
             self._facts[_key(hook)] = hook_facts(hook, document.value)
             self._variables[hook.dialect] = variables
-        # All of them now: what is there decides what one of them seems to be a change of.
-        for hook in () if self.vouched else foreign:
-            self.item(hook)
+        self._registered[document.file] = foreign
 
     def item(self, hook: Hook, cwd: str = "", project: str = "") -> TrustItem:
         """A hook as it is now, with the files that it names: in the project's root, or in these directories."""
@@ -282,6 +282,8 @@ class Trust:
         if not stored:
             return None
         if self._gone is None or self._gone[0] is not stored:
+            for hook in [hook for hooks in self._registered.values() for hook in hooks]:
+                self.item(hook)
             there = {each.identity for each in (*self._hooks.values(), *self._others.values())}
             gone = [each for identity, each in stored.items() if identity not in there]
             self._gone = (stored, {likeness: each for each in gone for likeness in _likenesses(each)})
@@ -466,7 +468,8 @@ def _lines(hook: Hook) -> Sequence[str]:
     spec = hook.spec
     if not isinstance(spec, CommandSpec):
         return ()
-    return (spec.command, *(spec.args or ()), *_own_variables(spec).values())
+    line = spec.command if spec.args is None else as_line((spec.command, *spec.args))
+    return (line, *_own_variables(spec).values())
 
 
 def _own_variables(spec: Any) -> Mapping[str, str]:
