@@ -16,7 +16,7 @@ from hashlib import sha256
 from msgspec import Struct
 
 from hookline.config.project import is_inside
-from hookline.config.trust.names import Places, assigned_in, paths_of, run_patterns, texts_of, words_of
+from hookline.config.trust.names import Places, names_in, paths_of, words_of
 from hookline.handlers.command import NAME_BEGINS, NAME_ENDS
 from hookline.handlers.specs import CommandSpec
 
@@ -152,6 +152,7 @@ class FileFinder:
 
     def __init__(self, root: str) -> None:
         self._root = root
+        self._below = root.rstrip(os.sep) + os.sep
         #: By signature, as far as a later change is sure to change that.
         self._digests: dict[Signature, str] = {}
 
@@ -160,7 +161,7 @@ class FileFinder:
 
     def is_covered(self, path: str) -> bool:
         """Not what belongs to the system, unless the project is there."""
-        return not path.startswith(_SYSTEM) or path.startswith(_SHARED) or is_inside(path, self._root)
+        return path.startswith((self._below, _SHARED)) or not path.startswith(_SYSTEM)
 
     def is_left_out(self, path: str) -> bool:
         """Whether a path is not even opened: opening a device may do something."""
@@ -202,6 +203,8 @@ class FileFinder:
 class _Looking:
     """One look for the files of one command."""
 
+    __slots__ = ("_finder", "_folders", "_found", "_inside", "_places", "_seen", "_settled")
+
     def __init__(self, finder: FileFinder, places: Places) -> None:
         self._finder = finder
         self._places = places
@@ -212,17 +215,17 @@ class _Looking:
         self._settled = True
 
     def at(self, lines: Sequence[str]) -> Look:
-        texts, patterns, assigned = texts_of(lines), run_patterns(lines), assigned_in(lines)
-        left = _MOST_PATHS
+        names, left = names_in(lines), _MOST_PATHS
+        assigned = names.assigned
         for folder in self._folders:
-            for text in texts:
+            for text in names.texts:
                 if left <= 0:
                     break
                 for path in paths_of(text, folder, self._places, assigned):
                     left -= 1
                     if path not in self._seen and path not in self._inside:
                         self._add(text, path)
-            for pattern in patterns:
+            for pattern in names.patterns:
                 for path in paths_of(pattern, folder, self._places, assigned):
                     self._add_fitting(pattern, path)
         if left <= 0:
@@ -233,7 +236,7 @@ class _Looking:
         return Look(tuple(files), tuple(self._seen.items()), entered, self._settled)
 
     def _add(self, text: str, path: str) -> None:
-        if path.startswith(_SYSTEM) and self._finder.is_left_out(path):
+        if self._finder.is_left_out(path):
             return
         opened = self._finder.open(path, bare="/" not in text)
         if opened is None:

@@ -19,6 +19,8 @@ _WORD = re.compile(r"(?:\\.|\"(?:\\.|[^\"\\])*\"|'[^']*'|[^\s;&|<>()`\"'\\])+", 
 _QUOTING = re.compile(r"\\(.)|[\"']", re.DOTALL)
 #: What makes a line more than words between blanks.
 _ODD = re.compile(r"[\"'\\$`,:@{\[]")
+#: What makes it more than words.
+_MORE = re.compile(r"[\"'\\$`,:@{\[*?=;&|<>()]|-\S*/")
 #: Between names in one word: lists, `PATH`, `-v FILE:PLACE`, `@FILE`.
 _WITHIN = re.compile(r"[,:@\[\]{}]+")
 #: What is quoted, and outside of quotes what a line writes to: that changes with every run.
@@ -53,6 +55,23 @@ class Places(Struct, frozen=True, gc=False):
     variables: Mapping[str, str] = {}
     #: Further variables: those of this process, which the command gets as well.
     env: Mapping[str, str] = {}
+
+
+class Names(Struct, frozen=True, gc=False):
+    """What lines may mean by names."""
+
+    #: Every part that may be a name.
+    texts: Sequence[str]
+    #: Patterns of which every file that fits is run.
+    patterns: Sequence[str] = ()
+    #: What the lines themselves set variables to.
+    assigned: Mapping[str, Sequence[str]] = {}
+
+
+def names_in(lines: Sequence[str]) -> Names:
+    if len(lines) == 1 and not _MORE.search(lines[0]):  # as most are
+        return Names([text for text in lines[0].split() if text[0] != "-"])
+    return Names(texts_of(lines), run_patterns(lines), assigned_in(lines))
 
 
 def texts_of(lines: Sequence[str]) -> list[str]:
