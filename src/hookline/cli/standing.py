@@ -61,10 +61,11 @@ def report_store(engine: "Engine") -> bool:
 
 def report_held_back(hooks: Iterable["Hook"], redact: Callable[[str], str]) -> bool:
     """One line about hooks that do not run because they are not trusted. False if there is none."""
-    names = list(dict.fromkeys(f"{redact(hook.name)} ({short_source(str(hook.where))})" for hook in hooks))
-    if not names:
+    held = list(hooks)
+    if not held:
         return False
-    what = f"{count_of(len(names), 'hook')}: {some_of(names)}"
+    names = dict.fromkeys(f"{redact(hook.name)} ({short_source(str(hook.where))})" for hook in held)
+    what = f"{count_of(len(held), 'hook')}: {some_of(list(names))}"
     note(
         one_line(f"hookline: not trusted, so not run: {what}; `hookline trust` shows them and asks", _LONGEST)
     )

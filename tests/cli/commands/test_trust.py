@@ -522,9 +522,16 @@ def test_guards_that_are_gone_are_confirmed(project: InProcess) -> None:
     assert ran.status == 1
     assert "    no push (hooks.toml:3)\n" in ran.stdout
     with Terminal("trust") as at:
-        at.wait_for("Go on without these guards? [y]es, [n]o: ")
+        at.wait_for("Go on without the guards named above? [y]es, [n]o: ")
         at.enter("n")
     assert sessions.missed(root, ())
+    project.write("guard.sh", "echo more\n")
+    with Terminal("trust") as at:
+        at.wait_for(
+            "Trust 1 item as shown and go on without the guards named above? [y]es, [n]o, [d]ifference: "
+        )
+        at.enter("n")
+    project.write("guard.sh", "echo guarded >> ran.txt\n")
     assert project.call("trust", "--yes", document(project)["hashes"]).status == 0
     assert not sessions.missed(root, ())
     assert project.call("trust").status == 0

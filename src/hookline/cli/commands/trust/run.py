@@ -81,7 +81,9 @@ def _ask(found: Review) -> ExitStatus:
     """Once, at the terminal. Anything but a clear yes is a no."""
     changed = any(entry.standing.state == "modified" for entry in found.pending)
     pending = count_of(len(found.pending), "item")
-    what = f"Trust {pending} as shown" if found.pending else "Go on without these guards"
+    parts = [f"trust {pending} as shown"] if found.pending else []
+    parts += ["go on without the guards named above"] if found.missed else []
+    what = " and ".join(parts).capitalize()
     question = f"\n{what}? [y]es, [n]o{', [d]ifference' if changed else ''}: "
     while True:
         answer = _answer(question)
