@@ -120,3 +120,19 @@ def test_a_store_that_is_damaged_trusts_nothing_and_says_so_once(caller: Caller)
     assert f"{file} is not used: it is damaged" in line
     assert decision(caller.call(caller.project)) == "ask"
     assert caller.remarks == ()
+
+
+def test_a_link_in_the_project_does_not_take_a_guard_of_the_user_away(caller: Caller) -> None:
+    """The calling agent runs the hooks of its own files itself, but not those of another agent's."""
+    guard = {"PreToolUse": [{"command": "exit 2", "match": "*"}]}
+    users = caller.write("~/.reasonix/settings.json", json.dumps({"hooks": guard}))
+    assert decision(caller.call(caller.project)) == "deny"
+    folder = caller.project / ".claude"
+    folder.mkdir()
+    (folder / "settings.local.json").symlink_to(os.path.relpath(users, folder))
+    assert decision(caller.call(caller.project, session_id="s-2")) == "deny"
+    # The folder may be a link as well.
+    (folder / "settings.local.json").unlink()
+    folder.rmdir()
+    folder.symlink_to("../.reasonix")
+    assert decision(caller.call(caller.project, session_id="s-3")) == "deny"

@@ -21,9 +21,10 @@ from hookline.cli.engines import command_engine
 from hookline.cli.output import note
 from hookline.config.engine import Engine
 from hookline.config.load import Loaded
+from hookline.config.project import is_inside, project_root
 from hookline.config.trust.trust import Options as TrustOptions
 from hookline.config.trust.trust import Trust
-from hookline.dialects.dialect import Dialect, DialectEvent
+from hookline.dialects.dialect import Dialect, DialectEvent, upward
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.engine.run_hook import Admission, Admit
 from hookline.engine.session import Session
@@ -375,11 +376,22 @@ def hooks_for(engine: Engine, cwd: str, caller: str, files: Sequence[str] | None
 
 def _files_of_caller(engine: Engine, cwd: str, caller: str, loaded: Loaded) -> set[str]:
     """Files of other dialects that the calling agent reads as well, and so runs itself."""
-    others = {found.file for found in loaded.found if found.dialect != OWN_FORMAT}
+    others = {found.file: found.scope for found in loaded.found if found.dialect != OWN_FORMAT}
     if caller == OWN_FORMAT or not others:
         return set()
-    own = {os.path.realpath(file) for file in engine.loader.places(cwd, [caller])}
-    return {file for file in others if os.path.realpath(file) in own}
+    named, root, reads = upward(os.path.abspath(cwd))[-1], project_root(cwd), dict[str, bool]()
+    for place in engine.loader.places(cwd, [caller]):
+        real = os.path.realpath(place)
+        # A link in the project may lead to a file of the user: the hooks there stay in force.
+        by_link = is_inside(os.path.abspath(place), named) and not is_inside(real, root)
+        reads[real] = reads.get(real, False) or not by_link
+    trust = engine.trust
+    return {
+        file
+        for file, scope in others.items()
+        if (real := os.path.realpath(file)) in reads
+        and (reads[real] or trust is None or trust.is_foreign(file, scope))
+    }
 
 
 def _count_depth(env: MutableMapping[str, str]) -> None:
