@@ -21,8 +21,8 @@ _MOST_IMPORTED_ONCE = 75
 _MOST_ING = 8
 _PATHS = {
     "native": ("one native PreToolUse with a shell hook", 20),
-    "fire": ("hookline fire", 56),  # five of them are the user's trust
-    "doctor": ("hookline doctor", 75),
+    "fire": ("hookline fire", 58),  # seven of them are the user's trust
+    "doctor": ("hookline doctor", 80),  # also servers and settings of the agent, which need trust
     "agent": ("one turn of the agent with a denied call", 20),
     "load": ("loading a Claude Code file", 26),
 }

@@ -12,7 +12,7 @@ import pytest
 from hookline import Engine
 from hookline.cli.commands.bench.plan import plan, samples
 from hookline.cli.commands.bench.report import hook_figures, percent, times
-from hookline.cli.standing import TrustDocument
+from hookline.cli.trust_state import TrustDocument
 from hookline.events import EVENTS, PRE_TOOL_USE, SESSION_START, STOP
 from hookline.extending import Run, Scene
 from tests.cli.golden import check_golden, normalised

@@ -9,8 +9,8 @@ from typing import Literal
 from msgspec import Struct
 
 from hookline.cli.describe import short_source
-from hookline.cli.standing import TrustDocument
 from hookline.cli.text import count_of, indented, json_lines, paragraph, table
+from hookline.cli.trust_state import TrustDocument
 from hookline.model.hook import Hook
 from hookline.model.run import Run
 from hookline.model.safe_text import one_line

@@ -18,8 +18,8 @@ from hookline.cli.engines import dormant_hooks, inspection_engine, load, searche
 from hookline.cli.main import COMMANDS
 from hookline.cli.output import ExitStatus, Progress, show
 from hookline.cli.requests import working_directory
-from hookline.cli.standing import trust_of
 from hookline.cli.text import terminal_width
+from hookline.cli.trust_state import trust_of
 from hookline.config.load import Loaded
 from hookline.journal.file import journal_path
 from hookline.journal.redaction import Redactor

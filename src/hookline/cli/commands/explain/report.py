@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from hookline.cli.commands.explain.describe import ConditionFacts, MatcherFacts, failure_words
 from hookline.cli.describe import DiagnosticDocument, Unit, Waits, with_tilde
-from hookline.cli.standing import TrustDocument
 from hookline.cli.text import indented, json_lines, paragraph, relative_to, table
+from hookline.cli.trust_state import TrustDocument
 from hookline.model.hook import Output, Scope
 from hookline.model.policy import Cause, Limit, Reaction
 from hookline.model.run import Mode

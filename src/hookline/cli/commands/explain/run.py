@@ -20,8 +20,8 @@ from hookline.cli.describe import diagnostic_documents, redactor, timeout_in, wa
 from hookline.cli.engines import any_error, inspection_engine, nothing_configured, prepare, report_diagnostics
 from hookline.cli.output import ExitStatus, show
 from hookline.cli.requests import Request, working_directory
-from hookline.cli.standing import is_held_back, report_held_back, report_store, trust_of
 from hookline.cli.text import reason_relative_to, relative_to, terminal_width
+from hookline.cli.trust_state import is_held_back, report_held_back, report_store, trust_of
 from hookline.config.engine import Engine
 from hookline.config.load import Found, Loaded, Loader
 from hookline.engine.lanes import Lane, PreparedHook, Verdict, check_matcher

@@ -14,8 +14,8 @@ from msgspec.structs import asdict, replace
 
 from hookline.cli.describe import DiagnosticDocument, diagnostic_documents
 from hookline.cli.output import Colour, paint
-from hookline.cli.standing import USUAL, TrustDocument
 from hookline.cli.text import columns, json_lines, reason_relative_to, relative_to, wrapped
+from hookline.cli.trust_state import USUAL, TrustDocument
 from hookline.engine.background import LateMessage
 from hookline.engine.lanes import Verdict
 from hookline.journal.journal import Journal

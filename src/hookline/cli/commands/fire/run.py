@@ -15,7 +15,7 @@ from hookline.cli.engines import (
 )
 from hookline.cli.output import ExitStatus, columns, note, show
 from hookline.cli.requests import Request, working_directory
-from hookline.cli.standing import is_held_back, report_held_back, report_store, trust_of
+from hookline.cli.trust_state import is_held_back, report_held_back, report_store, trust_of
 from hookline.config.engine import Engine
 from hookline.engine.lanes import Verdict
 from hookline.engine.session import Session

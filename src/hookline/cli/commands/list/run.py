@@ -29,7 +29,8 @@ from hookline.cli.engines import (
 )
 from hookline.cli.output import ExitStatus, show
 from hookline.cli.requests import events_named, working_directory
-from hookline.cli.standing import (
+from hookline.cli.text import count_of, json_lines, paragraph, relative_to, tables, terminal_width
+from hookline.cli.trust_state import (
     USUAL,
     TrustDocument,
     is_held_back,
@@ -38,7 +39,6 @@ from hookline.cli.standing import (
     some_of,
     trust_of,
 )
-from hookline.cli.text import count_of, json_lines, paragraph, relative_to, tables, terminal_width
 from hookline.config.dormant import Dormant
 from hookline.config.engine import Engine
 from hookline.config.load import Found
