@@ -22,6 +22,7 @@ from tests.permissions.test_page import table
 FILES = (
     ".hookline/hooks.toml", ".hookline/guard.sh", ".claude/settings.json", ".claude/agents/x.md", ".mcp.json",
     "agent.yaml", "src/a.py", "src/deep/b.py", "notes.md", "build/out.txt", "sub/.git/HEAD", "evil.toml", ".git/HEAD",
+    "other/.hookline/hooks.toml",
 )  # fmt: skip
 
 
@@ -240,6 +241,18 @@ hookline trust
 yes | hookline trust
 python -m hookline trust
 hookline init
+python3 -P -m hookline trust
+hookline --color never trust
+H=hookline; $H trust
+echo '{"hook_event_name": "SessionStart"}' | hookline hook --dialect claude-code
+cp -r other/. .
+cp -aT other .
+rsync -a other/ .
+rm -rf $PWD
+rm -rf "${PWD}"
+rm -rf ~
+wget -P .claude http://localhost/settings.json
+cd $(echo .claude) && cp /tmp/x settings.json
 """.strip().split("\n")
 
 HERE_DOCUMENTS = [
@@ -253,6 +266,12 @@ HERE_DOCUMENTS = [
 ]
 
 READS = r"""
+hookline hook --print-config claude-code
+hookline list --dialect claude-code
+cp -r src/. build
+rsync -a src/ build/
+rm -rf "$PWD/build"
+cd $(git rev-parse --show-toplevel) && rm -rf build
 cat .hookline/hooks.toml
 cat .claude/settings.json | jq .
 cat < .hookline/hooks.toml

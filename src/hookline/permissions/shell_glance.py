@@ -4,6 +4,7 @@ Most lines do not, and in a process of its own (`hookline hook`) the parser cost
 """
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from glob import iglob
@@ -18,7 +19,21 @@ _FURTHER_APART = str.maketrans(dict.fromkeys(",{}[]:", " "))
 _UNSAFE = frozenset(" \t\n'\"\\$`;|&<>()*?[]{}~!#")
 #: Words of commands that reach what is in a directory they are given, and of those that need not be given one.
 _REACHING = frozenset(
-    ("rm", "mv", "chmod", "chown", "chgrp", "rsync", "gmv", "srm", "trash", "checkout", "restore")
+    (
+        "rm",
+        "cp",
+        "gcp",
+        "mv",
+        "chmod",
+        "chown",
+        "chgrp",
+        "rsync",
+        "gmv",
+        "srm",
+        "trash",
+        "checkout",
+        "restore",
+    )
 )
 _REACHING_HERE = frozenset(("clean", "stash", "-delete", "-exec", "-execdir", "-ok", "-okdir", "xargs"))
 _MOST_LOOKS = 600
@@ -28,6 +43,8 @@ _MOST_PATTERNS = 32
 #: Files that are looked at for one pattern.
 _MOST_MATCHES = 200
 _LONGEST_WORD = 4096
+#: A word, or the first part of a path.
+_ALONE = r"(?<![^\s;&|(=]){}(?=[\s;&|)/]|$)"
 
 
 class Glance:
@@ -148,12 +165,11 @@ def words_of(text: str) -> list[str]:
 
 
 def _filled(line: str, directory: str, home: str) -> str:
-    """With the directories in place of the variables that everybody knows."""
-    for names, value in ((("$PWD", "${PWD}", "~+"), directory), (("$HOME", "${HOME}"), home)):
-        if value and _UNSAFE.isdisjoint(value):
-            for name in names:
-                if name in line:
-                    line = line.replace(f"{name}/", f"{value}/").replace(f'{name}"', f'{value}"')
+    """With the directories in place of the variables that everybody knows, and of a lone ~."""
+    for name, alone, value in (("PWD", "~+", directory), ("HOME", "~", home)):
+        if (name in line or "~" in line) and value and _UNSAFE.isdisjoint(value):
+            known = rf"\$(?:{name}\b|\{{{name}\}})|{_ALONE.format(re.escape(alone))}"
+            line = re.sub(known, lambda _: value, line)  # noqa: B023 used at once
     return line
 
 

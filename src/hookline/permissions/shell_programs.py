@@ -23,6 +23,8 @@ class Written(NamedTuple):
     whole: bool = False
     #: The last word may be a directory into which the others go under their own names.
     into: Words = ()
+    #: Directories whose contents go into another one under their own names.
+    contents: Sequence[tuple[str, str]] = ()
     #: Code in another language, in which a file can only be searched for.
     code: Words = ()
 
@@ -60,8 +62,9 @@ _GIT_READS = frozenset(
 _GIT_WHOLE = frozenset(("checkout", "clean", "mv", "restore", "rm", "stash"))
 
 #: Sub-commands of Hookline that change which hooks are in force or trusted, and the words with which they do not.
-_HOOKLINE_WRITES = frozenset(("init", "install", "rule", "trust"))
-_HOOKLINE_SHOWS = frozenset(("--list", "--diff", "--dry-run", "--help", "-h"))
+#: A call of `hook` in the agent's place would tell Hookline about a session what the agent did not.
+_HOOKLINE_WRITES = frozenset(("hook", "init", "install", "rule", "trust"))
+_HOOKLINE_SHOWS = frozenset(("--list", "--diff", "--dry-run", "--print-config", "--help", "-h"))
 _HOOKLINE_YES = frozenset(("--yes", "-y"))
 
 #: What they read comes to nothing: it changes the shell itself.
@@ -113,14 +116,18 @@ def is_reader(words: Words) -> bool:
 def changes_hookline(words: Words) -> str | None:
     """The command as it is shown, if it runs Hookline to change which hooks are in force or trusted."""
     rest = list(words)
-    if program_of(rest[0]) in {"python", "pypy"} and rest[1:3] == ["-m", "hookline"]:
-        rest = rest[2:]
-    if base_name(rest[0]).casefold() != "hookline" or (
-        _HOOKLINE_SHOWS & {*rest} and not _HOOKLINE_YES & {*rest}
-    ):
+    if program_of(rest[0]) in {"python", "pypy"} and "hookline" in rest:
+        # Options of the interpreter may be before the module.
+        at = rest.index("hookline")
+        rest = rest[at:] if rest[at - 1].endswith("m") else rest
+    named = base_name(rest[0]).casefold()
+    if named != "hookline" and HOLE not in named:
         return None
-    sub = next((word for word in rest[1:] if not word.startswith("-")), "")
-    return f"hookline {sub}" if sub in _HOOKLINE_WRITES else None
+    if _HOOKLINE_SHOWS & {*rest} and not _HOOKLINE_YES & {*rest}:
+        return None
+    # An option may have a value before the sub-command.
+    sub = next((word for word in rest[1:4] if word in _HOOKLINE_WRITES), "")
+    return f"hookline {sub}" if sub else None
 
 
 def _only_runs(program: str, rest: Words) -> bool:
@@ -133,7 +140,7 @@ def _only_runs(program: str, rest: Words) -> bool:
 
 def _recursive(rest: Words) -> bool:
     return any(
-        word in {"--recursive", "--delete", "--delete-after", "--mirror"}
+        word in {"--recursive", "--archive", "--delete", "--delete-after", "--mirror"}
         or (word[:1] == "-" and word[:2] != "--" and ("r" in word or "R" in word))
         for word in rest
     )
@@ -165,18 +172,27 @@ def _copy(rest: Words) -> Written:
     links = any(word in {"--link", "--symbolic-link"} for word in rest) or any(
         word[:1] == "-" and word[:2] != "--" and set(word) & set("ls") for word in rest
     )
+    folders = _recursive(rest) or any(word[:1] == "-" and word[:2] != "--" and "a" in word for word in rest)
     operands = _operands(rest)
     target = _values(rest, "t", ("--target-directory",)) or operands[-1:]
     into = [f"{one}/{base_name(each.rstrip('/'))}" for one in target for each in operands if each != one]
-    return Written([*operands, *target] if links else target, into=into)
+    return Written(
+        [*operands, *target] if links else target,
+        into=into,
+        contents=[(each, one) for one in target for each in operands if each != one] if folders else (),
+    )
 
 
 def _sync(rest: Words) -> Written:
     operands = _operands(rest)
     into = [f"{one}/{base_name(each.rstrip('/'))}" for one in operands[-1:] for each in operands[:-1]]
+    contents = [(each, operands[-1]) for each in operands[:-1] if each.endswith("/")]
     moves = ["--remove-source-files"] if "--remove-source-files" in rest else []
     return Written(
-        operands if moves else operands[-1:], whole=_recursive(rest) and "--delete" in rest, into=into
+        operands if moves else operands[-1:],
+        whole=_recursive(rest) and "--delete" in rest,
+        into=into,
+        contents=contents,
     )
 
 
@@ -351,7 +367,7 @@ _SPECIAL: Mapping[str, Callable[[Words], Written]] = MappingProxyType(
         **dict.fromkeys(("uniq", "xxd"), _second),
         **dict.fromkeys(("sort", "gsort"), _option("o", "--output")),
         "curl": _option("o", "--output", "--output-dir", "--dump-header", "--cookie-jar"),
-        "wget": _option("O", "--output-document", "--directory-prefix"),
+        "wget": _option("O", "--output-document", "--directory-prefix", "-P"),
         **dict.fromkeys(("tar", "gtar", "bsdtar"), _tar),
         "zip": _archive,
         **dict.fromkeys(("find", "gfind"), _find),

@@ -4,6 +4,7 @@ Only the line is judged: what a script does, or a path that a program puts toget
 (what the shell reader could not read, words that only the shell knows) a protected name anywhere in the line counts.
 """
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
@@ -26,6 +27,8 @@ _FLOWS = re.compile(
     r"\$\(|`|<\(|\(\s*\)|\b(?:xargs|parallel|read|mapfile|readarray|exec|execdir|alias|function)\b"
 )
 _MOST_DIRECTORIES = 16
+_MOST_NAMES = 1000
+_NO_QUOTES = str.maketrans("", "", "\"'\\")
 _LONGEST_WORD = 4096
 
 
@@ -41,7 +44,10 @@ class _Line(Glance):
     def written(self, reading: ShellReading) -> Hit | None:
         if reading.uncertain is not None and (name := self._mentioned()):
             return self._named(name)
-        self._follow_cd(reading)
+        if self._follow_cd(reading) and not all(is_reader(each.words) for each in reading.commands):
+            name = self._mentioned()
+            if name is not None:
+                return self._named(name)
         for file in reading.writes:
             hit = self._hit(file) or (self._hidden(reading) if HOLE in file else None)
             if hit is not None:
@@ -54,7 +60,7 @@ class _Line(Glance):
 
     def _by_command(self, words: Sequence[str], reading: ShellReading) -> Hit | None:
         shown = changes_hookline(words)
-        if shown is not None:
+        if shown is not None and "hookline" in self.line.casefold().translate(_NO_QUOTES):
             return Hit(shown, _CHANGES_TRUST, "Running")
         if runs_standard_input(words) and (name := self._mentioned()):
             return self._named(name)
@@ -77,8 +83,22 @@ class _Line(Glance):
             hit = self._hit_place(path, reading)
             if hit is not None:
                 return hit
+        for source, target in written.contents:
+            for name in self._names_below(source):
+                hit = self._hit_place(f"{target}/{name}", reading)
+                if hit is not None:
+                    return hit
         names = (self.name_in(code) for code in written.code)
         return next((self._named(name) for name in names if name), None)
+
+    def _names_below(self, word: str) -> Iterator[str]:
+        """What is in a directory: `cp -r evil/. .` brings it all."""
+        for directory in self.directories if HOLE not in word else ():
+            try:
+                names = os.listdir(whole_path(word, directory, self.protected.home))
+            except (OSError, ValueError):
+                continue
+            yield from names[:_MOST_NAMES]
 
     def _by_find(self, rest: Sequence[str], reading: ShellReading) -> Hit | None:
         starts, tests, changes = found_by_find(rest)
@@ -125,8 +145,12 @@ class _Line(Glance):
     def _named(self, name: str) -> Hit:
         return Hit(name, self.protected.known.get(name) or CONFIGURES)
 
-    def _follow_cd(self, reading: ShellReading) -> None:
-        """Every directory that the line may have entered by now; the order and the failures of cd do not count."""
+    def _follow_cd(self, reading: ShellReading) -> bool:
+        """Every directory that the line may have entered by now; the order and the failures of cd do not count.
+
+        Returns whether it enters one that only the shell knows.
+        """
+        hidden = False
         for command in reading.commands:
             words = command.words
             targets = [words[at + 1] for at, word in enumerate(words[:-1]) if word == "-C"]
@@ -134,10 +158,12 @@ class _Line(Glance):
                 targets += [word for word in words[1:] if word[:1] not in {"-", "+"}][:1] or ["~"]
             for target in targets:
                 if HOLE in target:
+                    hidden = True
                     continue
                 entered = [whole_path(target, each, self.protected.home) for each in self.directories]
                 added = [each for each in entered if each not in self.directories]
                 self.directories += added[: max(0, _MOST_DIRECTORIES - len(self.directories))]
+        return hidden
 
     def _hit(self, word: str, whole: bool = False) -> Hit | None:
         if HOLE in word or not word or len(word) > _LONGEST_WORD:

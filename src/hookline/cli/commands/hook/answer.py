@@ -30,7 +30,7 @@ from hookline.engine.run_hook import Admission, Admit
 from hookline.engine.session import Session
 from hookline.model.errors import ConfigError, HooklineError
 from hookline.model.events import EventSpec, May, field_of
-from hookline.model.hook import Hook
+from hookline.model.hook import Hook, Scope
 from hookline.model.outcome import GO_ON, Message, Outcome, Vote
 from hookline.model.run import Run
 from hookline.model.safe_text import one_line, printable
@@ -376,7 +376,9 @@ def hooks_for(engine: Engine, cwd: str, caller: str, files: Sequence[str] | None
 
 def _files_of_caller(engine: Engine, cwd: str, caller: str, loaded: Loaded) -> set[str]:
     """Files of other dialects that the calling agent reads as well, and so runs itself."""
-    others = {found.file: found.scope for found in loaded.found if found.dialect != OWN_FORMAT}
+    others: dict[str, Scope] = {
+        found.file: found.scope for found in loaded.found if found.dialect != OWN_FORMAT
+    }
     if caller == OWN_FORMAT or not others:
         return set()
     named, root, reads = upward(os.path.abspath(cwd))[-1], project_root(cwd), dict[str, bool]()
