@@ -484,6 +484,16 @@ def test_a_home_inside_the_project_has_no_say(project: InProcess, monkeypatch: p
     assert "is inside the project" in ran.stderr
 
 
+def test_without_a_home_there_is_no_store(project: InProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    trust_all(project)
+    (project.place.home / ".local").rename(project.place.project / ".local")
+    monkeypatch.delenv("HOME")
+    for words in (("--list",), (), ("--yes", document(project)["hashes"])):
+        ran = project.call("trust", *words)
+        assert (ran.status, "HOME is not an absolute path" in ran.stderr) == (1, True)
+    assert set(states(project).values()) == {"untrusted"}
+
+
 # -- list and revoke
 
 

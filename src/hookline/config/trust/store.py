@@ -123,6 +123,9 @@ class TrustStore:
 
     def projects(self) -> Iterator[StoredProject]:
         """Every project that something is trusted in, by its root."""
+        refused = None if self._home else self.refusal(os.sep)
+        if refused is not None:
+            return self._problem(refused, None)
         try:
             names = sorted(name for name in os.listdir(self.folder) if name.endswith(".json"))
         except OSError:
