@@ -39,12 +39,12 @@ def state_dir(env: Mapping[str, str]) -> str:
     base = env.get("XDG_STATE_HOME", "")
     if not os.path.isabs(base):
         home = env.get("HOME", "")
-        home = home if os.path.isabs(home) else _own_home()
+        home = home if os.path.isabs(home) else own_home()
         base = os.path.join(home, ".local", "state")
     return os.path.join(base, "hookline")
 
 
-def _own_home() -> str:
+def own_home() -> str:
     """The home directory in the user database: without HOME, nothing may be written to / or the working directory."""
     try:
         import pwd  # noqa: PLC0415 - not on every system, and rarely needed

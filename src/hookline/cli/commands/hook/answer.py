@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from hookline.cli.commands.hook.memory import CallMemory
 from hookline.cli.commands.hook.payload import CallError, event_named, event_of, read_input, read_payload
-from hookline.cli.commands.hook.place import Place, find_place
+from hookline.cli.commands.hook.place import Place, find_place, moved_home
 from hookline.cli.commands.hook.protect import names_protected, protect
 from hookline.cli.commands.hook.self_calls import calls_hookline_hook
 from hookline.cli.engines import command_engine
@@ -25,9 +25,10 @@ from hookline.config.project import is_inside, project_root
 from hookline.config.trust.trust import Options as TrustOptions
 from hookline.config.trust.trust import Trust
 from hookline.dialects.dialect import Dialect, DialectEvent, upward
-from hookline.dialects.registry import OWN_FORMAT
+from hookline.dialects.registry import OWN_FORMAT, dialect_named
 from hookline.engine.run_hook import Admission, Admit
 from hookline.engine.session import Session
+from hookline.journal.file import own_home
 from hookline.model.errors import ConfigError, HooklineError
 from hookline.model.events import EventSpec, May, field_of
 from hookline.model.hook import Hook, Scope
@@ -60,6 +61,7 @@ def serve(dialect: str | None, words: Sequence[str], files: Sequence[str] | None
     if len(words) > 1:
         note(printable(f"hookline hook: one event at a time, not {' '.join(words)}"))
         return BLOCKED
+    _leave_moved_home(dialect)
     call = AgentCall(command_engine(), dialect, words[0] if words else None, files)
     # Before the loop starts, so that the first signal ends a wait for input.
     raw = _input()
@@ -70,6 +72,22 @@ def serve(dialect: str | None, words: Sequence[str], files: Sequence[str] | None
         signal.signal(signalled[0], signal.SIG_DFL)
         os.kill(os.getpid(), signalled[0])
     return status
+
+
+def _leave_moved_home(name: str) -> None:
+    """Before anything is read or written below HOME."""
+    dialect = dialect_named(name)
+    try:
+        home = moved_home(dialect.project_variables, os.environ, own_home()) if dialect is not None else None
+    except OSError:  # the working directory is gone
+        return
+    if home is not None:
+        note(
+            printable(
+                f"hookline hook: HOME is {os.environ['HOME']}, inside the project: {home} is used instead"
+            )
+        )
+        os.environ["HOME"] = home
 
 
 def _input() -> bytes | CallError:

@@ -52,6 +52,21 @@ def find_place(
     return Place(here or project, project, project_root(project), remarks=tuple(remarks))
 
 
+def moved_home(variables: Sequence[str], env: Mapping[str, str], own: str) -> str | None:
+    """The home directory to use, if HOME leads into the project; `own` is the one in the user database.
+
+    Settings of a project can set HOME for the hooks of its agent. It would then bring its own trust store, and the
+    user's guards would not be found.
+    """
+    home = os.path.realpath(env.get("HOME", "") or os.sep)
+    if home == os.path.realpath(own):
+        return None
+    roots = [path for _, path in _told(variables, env)]
+    here = project_root(os.getcwd())
+    roots += [here] if os.path.lexists(os.path.join(here, ".git")) else []
+    return own if any(is_inside(home, root) for root in roots) else None
+
+
 def _differences(told: Sequence[tuple[str, str]]) -> Iterator[str]:
     for name, path in told[1:]:
         if path != told[0][1]:
