@@ -7,6 +7,7 @@ import select
 import signal
 import subprocess
 import sys
+import termios
 from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic
@@ -150,6 +151,7 @@ def _run_at_terminal(
     command: list[str], cwd: Path, env: dict[str, str], typed: tuple[str, ...]
 ) -> tuple[int, str]:
     master, slave = pty.openpty()
+    termios.tcsetwinsize(slave, (40, 100))
     process = subprocess.Popen(
         command, cwd=cwd, env=env, stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
     )  # fmt: skip

@@ -128,7 +128,7 @@ def _agent(site: Site) -> Iterator[Opening]:
     no = ("n\n",) * 7
     for name, typed in {
         "agent, end of input": (),
-        "agent, no": ("n\n", "hello\n", *no),
+        "agent, no": ("s\n", "n\n", "hello\n", *no),
         "agent, empty lines": ("\n", "/tidy up\n", *("\n",) * 7),
     }.items():
         yield Opening(name=name, words=("agent", *model), typed=typed)
@@ -171,4 +171,4 @@ def _trust() -> Iterator[Opening]:
     if "trust" in COMMANDS:
         for words in (("trust",), ("trust", "--list"), ("trust", "--diff")):
             yield Opening(name=" ".join(words), words=words)
-        yield Opening(name="trust, no", words=("trust",), typed=("n\n", "\n"))
+        yield Opening(name="trust, no", words=("trust",), typed=("s\n", "n\n", "\n"))

@@ -64,7 +64,7 @@ def installed(release: str) -> Path:
     program = place / "node_modules" / ".bin" / "claude"
     if not program.exists():
         place.mkdir(parents=True, exist_ok=True)
-        say(f"installing {PACKAGE}@{release} into {place.relative_to(ROOT)} (some 250 MB, once) ...")
+        say(f"installing {PACKAGE}@{release} into {place.relative_to(ROOT)} (some 350 MB, once) ...")
         words = [npm, "install", "--prefix", str(place), "--no-audit", "--no-fund", f"{PACKAGE}@{release}"]
         ran = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         if ran.returncode or not program.exists():
