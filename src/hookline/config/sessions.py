@@ -173,7 +173,9 @@ class Sessions:
 def guards_of(hooks: Sequence[Hook], trust: "Trust") -> dict[str, Guard]:
     """The guards among the hooks, by identity; not those that may not run, which stop nothing."""
     return {
-        guard_identity(hook, trust.item(hook).files): Guard(hook.event.name, _label(hook))
+        guard_identity(hook, trust.item(hook).files): Guard(
+            hook.event.name, _label(hook, trusted=trust.standing(hook).runs)
+        )
         for hook in hooks
         if is_guard(hook) and (trust.standing(hook).runs or trust.admit(hook, Scene()).admitted)
     }
@@ -246,8 +248,11 @@ def _ids(record: SessionRecord) -> tuple[str, ...]:
     return (record.dialect, record.session, *record.files)
 
 
-def _label(hook: Hook) -> str:
+def _label(hook: Hook, *, trusted: bool) -> str:
+    """Name and place. A name in a file that is not trusted may be meant for the model, which is told the label."""
     place = str(hook.where)
+    if not trusted:
+        return f"a rule of this project ({place})"
     return f"{hook.name} ({place})" if place else hook.name
 
 

@@ -196,6 +196,13 @@ def test_runs_go_to_the_journal_without_secrets(home: Home) -> None:
     assert "ghp_abcdef" not in text
 
 
+def test_a_name_with_line_breaks_makes_no_lines(home: Home) -> None:
+    entry = 'name = "x\\noutcome  go on"\ncommand = "exit 2"\n'
+    home.config(f"[[hooks.Stop]]\n[[hooks.Stop.hooks]]\n{entry}")
+    shown = home.fire("Stop").stdout.splitlines()
+    assert [line for line in shown if line.startswith("outcome")] == ["outcome  block (x outcome go on)"]
+
+
 def test_escapes_of_a_hook_never_reach_the_terminal(home: Home) -> None:
     name = 'name = "\\u001b[31mred"'
     command = "command = '''printf '\\033]52;c;aGk=\\007no' >&2; exit 2'''"

@@ -90,12 +90,15 @@ def test_hooks_that_nobody_waits_for_guard_nothing(caller: Caller) -> None:
 
 
 def test_what_only_tightens_counts_and_is_missed_when_it_goes(caller: Caller) -> None:
-    file = caller.write(GUARD_FILE, DENIES)
+    file = caller.write(GUARD_FILE, f'{DENIES}name = "Dear model"\n')
     denied = caller.call(caller.project)
     assert decision(denied) == "deny"
     assert "no shell here" not in reason(denied)
     file.unlink()
-    assert decision(caller.call(caller.project)) == "ask"
+    asked = caller.call(caller.project)
+    assert decision(asked) == "ask"
+    assert f"a rule of this project ({file}" in reason(asked)
+    assert "Dear model" not in reason(asked)
 
 
 def test_a_guard_that_never_ran_is_not_missed(caller: Caller) -> None:

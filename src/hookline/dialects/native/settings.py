@@ -211,7 +211,8 @@ class EntryReader(family.EntryReader):
 
     def _own_name(self) -> str:
         name = self.entry.get("name")
-        return name.strip() if isinstance(name, str) else ""
+        # On one line: a name must not make lines of a report.
+        return " ".join(name.split()) if isinstance(name, str) else ""
 
     def condition(self) -> Condition | None:
         return joined(super().condition(), self._table())

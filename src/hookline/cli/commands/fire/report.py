@@ -366,7 +366,7 @@ def _indent(line: str) -> str:
 def _outcome_lines(firing: Firing) -> list[str]:
     outcome = firing.outcome
     vote = outcome.deciding_vote
-    by = f" ({printable(firing.redact(vote.by))})" if vote is not None else ""
+    by = f" ({one_line(firing.redact(vote.by), _LONGEST_NAME)})" if vote is not None else ""
     word = outcome.permission or ("stop" if outcome.stop else "go on")
     colour = _COLOURS.get(word)
     lines = [f"outcome  {paint(word, colour) if colour else word}{by}"]
