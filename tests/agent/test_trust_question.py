@@ -151,6 +151,19 @@ def test_hooks_that_only_tighten_are_not_asked_about(project: Project) -> None:
     assert ran.stderr == ""
 
 
+def test_settings_are_shown_with_their_values_and_servers_with_the_variables_they_get(
+    project: Project,
+) -> None:
+    (project.root / ".hookline/hooks.toml").unlink()
+    project.write(
+        ".hookline/settings.toml", '[permissions]\nallow = ["Bash"]\n\n[agent]\nlocal_hosts = ["h"]\n'
+    )
+    project.write(".mcp.json", '{"mcpServers": {"far": {"url": "http://h/${KEY}"}}}')
+    _, said = _asked(project.waiting(), "n")
+    assert 'settings .hookline/settings.toml:1: agent.local_hosts ["h"]; allow ["Bash"]\n' in said[0]
+    assert said[0].endswith("server .mcp.json:1 far: http://h/${KEY}; gets $KEY of your environment")
+
+
 def test_hooks_of_skills_are_part_of_the_question(project: Project) -> None:
     skill = "---\nname: x\nhooks:\n  Stop:\n    - hooks: [{type: command, command: touch ran}]\n---\nDo it.\n"
     project.write(".claude/skills/x/SKILL.md", skill)

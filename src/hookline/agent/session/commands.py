@@ -16,9 +16,11 @@ from hookline.config.trust.trust import Trust
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.hook import Hook
+from hookline.model.safe_text import one_line
 from hookline.permissions.modes import MODES
 
 _DONE = PromptResult(status="completed")
+_WIDEST = 200
 
 
 def _say(agent: Agent, text: str, *, failed: bool = False) -> PromptResult:
@@ -108,7 +110,8 @@ def hooks_command(engine: Engine | None) -> Command:
         trust = engine.trust if engine is not None else None
         hooks = engine.hooks if engine is not None else ()
         lines = [
-            f"{hook.policy.event_name}: {hook.name} ({hook.dialect}, {hook.where}{_state(hook, trust)})"
+            one_line(f"{hook.policy.event_name}: {hook.name}", _WIDEST)
+            + f" ({hook.dialect}, {hook.where}{_state(hook, trust)})"
             for hook in hooks
         ]
         return _say(agent, "\n".join(lines) or "no hook is configured")

@@ -271,7 +271,8 @@ class SessionWatch:
         if trust is None:
             return
         try:
-            trust.accept([item], root)
+            # Who trusts the project for this session only trusts its changes no longer than that.
+            trust.accept([item], root, session=not trust.store.read(root).items)
         except StoreError as problem:
             trust.accept([item], root, session=True)
             self._warn(f"trusted for this session only: {problem}")

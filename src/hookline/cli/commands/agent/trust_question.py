@@ -94,13 +94,14 @@ def _text(entry: Entry) -> str:
     item, changed = entry.item, entry.standing.state == "modified"
     line = item.where.line
     source = f"{item.file}{'' if line is None else f':{line}'}"
-    what = "; ".join(entry.does)
-    if item.kind in ("hook", "server"):
-        # What is run or reached says more than words about it; what it gets of the environment comes with it.
+    # What is written says more than words about it; what it gets of the environment comes with it.
+    if item.kind == "settings":
+        name, what = "", "; ".join(f"{text.name} {text.text}" for text in entry.texts)
+    else:
         texts = sorted((text for text in entry.texts if text.name != "name"), key=_first)
         sends = (words for words in entry.does if "$" in words)
-        what = "; ".join([" ".join(text.text for text in texts), *sends])
-    return spelled_out(f"{'changed' if changed else 'new'} {item.kind} {source} {item.label}: {what}")
+        name, what = f" {item.label}", "; ".join([" ".join(text.text for text in texts), *sends])
+    return spelled_out(f"{'changed' if changed else 'new'} {item.kind} {source}{name}: {what}")
 
 
 def _first(text: Text) -> bool:
