@@ -200,7 +200,7 @@ def test_a_name_with_line_breaks_makes_no_lines(home: Home) -> None:
     entry = 'name = "x\\noutcome  go on"\ncommand = "exit 2"\n'
     home.config(f"[[hooks.Stop]]\n[[hooks.Stop.hooks]]\n{entry}")
     shown = home.fire("Stop").stdout.splitlines()
-    assert [line for line in shown if line.startswith("outcome")] == ["outcome  block (x outcome go on)"]
+    assert [line for line in shown if line.startswith("outcome")] == ["outcome  deny (x outcome go on)"]
 
 
 def test_escapes_of_a_hook_never_reach_the_terminal(home: Home) -> None:
