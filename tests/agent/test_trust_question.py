@@ -9,7 +9,7 @@ import pytest
 
 from hookline import Engine
 from hookline.cli.commands.agent.trust_question import Answer, ask_about
-from hookline.cli.commands.agent.trusting import Waiting, waiting_in
+from hookline.cli.commands.agent.untrusted import Waiting, waiting_in
 from hookline.config.trust.trust import Options
 from tests.agent.terminal import Terminal
 from tests.cli.run_cli import run_cli

@@ -31,7 +31,7 @@ from hookline.agent.subagents.definitions import (
 )
 from hookline.cli.commands.agent.conversation import Conversation, LineAnswers, LineAsker, LineInput
 from hookline.cli.commands.agent.report import NoticeLog, ProgressLines, as_document
-from hookline.cli.commands.agent.trusting import Waiting, waiting_in
+from hookline.cli.commands.agent.untrusted import Waiting, waiting_in
 from hookline.cli.engines import chosen_dialect, command_engine, report_diagnostics, with_flag_hooks
 from hookline.cli.output import ExitStatus, note, show
 from hookline.cli.requests import RequestError, working_directory

@@ -5,7 +5,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from hookline.cli.commands.agent.trusting import Waiting
+from hookline.cli.commands.agent.untrusted import Waiting
 from hookline.cli.commands.trust.report import as_text, diff_text, is_shown_whole
 from hookline.cli.describe import with_tilde
 from hookline.cli.text import terminal_width
