@@ -232,6 +232,8 @@ def test_a_home_that_the_project_brings_is_not_used(tmp_path: Path, below: str) 
     # One's own home directory may be a project, and HOME may be moved elsewhere.
     assert moved_home(variables, env, str(project / below)) is None
     assert moved_home(variables, {**env, "HOME": str(tmp_path)}, "/home/me") is None
+    # A variable that contains everything would take the user's guards away.
+    assert moved_home(variables, {**env, "CLAUDE_PROJECT_DIR": "/"}, "/home/me") is None
 
 
 def test_a_home_in_the_repository_is_not_used_whatever_the_agent_says(

@@ -58,13 +58,14 @@ def moved_home(variables: Sequence[str], env: Mapping[str, str], own: str) -> st
     Settings of a project can set HOME for the hooks of its agent. It would then bring its own trust store, and the
     user's guards would not be found.
     """
-    home = os.path.realpath(env.get("HOME", "") or os.sep)
-    if home == os.path.realpath(own):
+    home, real = os.path.realpath(env.get("HOME", "") or os.sep), os.path.realpath(own)
+    if home == real:
         return None
     roots = [path for _, path in _told(variables, env)]
     here = project_root(os.getcwd())
     roots += [here] if os.path.lexists(os.path.join(here, ".git")) else []
-    return own if any(is_inside(home, root) for root in roots) else None
+    # Above both, as / is, no project brings a home.
+    return own if any(is_inside(home, root) and not is_inside(real, root) for root in roots) else None
 
 
 def _differences(told: Sequence[tuple[str, str]]) -> Iterator[str]:
