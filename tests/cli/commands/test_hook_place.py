@@ -218,6 +218,7 @@ def test_variables_that_disagree_are_named(caller: Caller) -> None:
     first, second = caller.project, caller.elsewhere
     assert caller.remarks == (
         f"GEN_PROJECT_DIR is {first}, but CLAUDE_PROJECT_DIR is {second}: the first one counts",
+        f"GEN_PROJECT_DIR is {first}, and the session is in {second} now: hooks of {first} answer",
     )
 
 

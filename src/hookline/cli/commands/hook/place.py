@@ -42,6 +42,10 @@ def find_place(
             f"hooks of {began} answer"
         )
         project = None
+    elif project is not None and began is None and here is not None and not is_inside(here, project):
+        remarks.append(
+            f"{told[0][0]} is {project}, and the session is in {here} now: hooks of {project} answer"
+        )
     project = project or began
     if project is None and here is not None:
         project = lookup_directory(here, _markers(), env.get("HOME", ""))
