@@ -156,3 +156,24 @@ def test_an_entry_with_half_a_character_can_be_trusted_and_breaks_nothing(
     assert trust.standing(hook).state == "untrusted"
     trust.accept([trust.item(hook)])
     assert trust.standing(hook).state == "trusted"
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_settings_in_the_project_do_not_vouch_for_it_by_a_link(
+    project: Project, tmp_path: Path, linked: bool
+) -> None:
+    own = tmp_path / "home/.config/hookline/settings.toml"
+    own.parent.mkdir(parents=True)
+    held = project.root / "dotfiles.toml" if linked else own
+    held.write_text(f'trusted = ["{project.root}"]\n')
+    if linked:
+        own.symlink_to(held)
+    assert Trust(str(project.root), {"HOME": str(tmp_path / "home")}).vouched is not linked
+
+
+def test_an_empty_text_in_trusted_names_no_directory(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (home / ".config/hookline").mkdir(parents=True)
+    (home / ".config/hookline/settings.toml").write_text('trusted = ["", " "]\n')
+    (home / "project").mkdir()
+    assert not Trust(str(home / "project"), {"HOME": str(home)}).vouched

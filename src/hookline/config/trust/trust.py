@@ -484,17 +484,15 @@ def vouches_for(root: str, env: Mapping[str, str]) -> bool:
     """Whether `trusted = [...]` of the user's settings names the project or a directory above it."""
     home = os.path.realpath(env.get("HOME", "") or os.sep)
     files = [
-        os.path.join(folder, f"settings.{suffix}")
-        for folder in user_directories(env)
-        # Settings inside the project are the project's own.
-        if home == root or not is_inside(os.path.realpath(folder), root)
-        for suffix in SUFFIXES
+        os.path.join(folder, f"settings.{suffix}") for folder in user_directories(env) for suffix in SUFFIXES
     ]
     return any(
         is_inside(root, os.path.realpath(os.path.join(home, os.path.expanduser(directory))))
         for file in files
-        if os.path.lexists(file)
+        # Settings inside the project are the project's own, also where a link leads to them.
+        if os.path.lexists(file) and (home == root or not is_inside(os.path.realpath(file), root))
         for directory in _trusted_directories(read_file(file).value)
+        if directory.strip()
     )
 
 
