@@ -17,7 +17,7 @@ from hookline.model.hook import Hook
 NOT_COVERED = (
     "what a script imports, reads or downloads",
     "interpreters and other programs that are found by PATH",
-    "directories, and files larger than 5 MB",
+    "files that a program finds by itself (make, npm run, python -m), directories, and files larger than 5 MB",
     "instructions that the agent itself reads, such as AGENTS.md",
 )
 
