@@ -177,3 +177,32 @@ def test_an_empty_text_in_trusted_names_no_directory(tmp_path: Path) -> None:
     (home / ".config/hookline/settings.toml").write_text('trusted = ["", " "]\n')
     (home / "project").mkdir()
     assert not Trust(str(home / "project"), {"HOME": str(home)}).vouched
+
+
+def test_a_guard_whose_script_changes_while_it_is_in_force_asks(project: Project) -> None:
+    script = project.root / "check.sh"
+    script.write_text("exit 0")
+    project.load("sh check.sh")
+    (hook,) = project.engine.hooks
+    here = Scene(cwd=str(project.root))
+    assert project.trust.admit(hook, here).instead.votes == ()  # it was never in force
+    project.accept("sh check.sh")
+    assert project.load("sh check.sh") == {"sh check.sh": "trusted"}
+    (hook,) = project.engine.hooks
+    script.write_text("exit 0 # and something else")
+    refused = project.trust.admit(hook, here)
+    assert not refused.admitted
+    assert [vote.kind for vote in refused.instead.votes] == ["ask"]
+    assert "check.sh changed since you trusted it" in refused.instead.votes[0].reason
+
+
+def test_a_guard_whose_name_means_another_file_elsewhere_asks_there(project: Project) -> None:
+    (project.root / "check.sh").write_text("exit 0")
+    project.load("sh check.sh")
+    project.accept("sh check.sh")
+    (project.root / "sub").mkdir()
+    (project.root / "sub/check.sh").write_text("touch ran")
+    (hook,) = project.engine.hooks
+    refused = project.trust.admit(hook, Scene(cwd=str(project.root / "sub")))
+    assert not refused.admitted
+    assert [vote.kind for vote in refused.instead.votes] == ["ask"]

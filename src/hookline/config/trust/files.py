@@ -329,7 +329,7 @@ def sealed_files(
         if content is None:
             return f"{file.path} cannot be read as a whole, so it cannot be sealed"
         if digest_of(content) != (file.digest if trusted is None else trusted.get(file.text)):
-            return f"{file.path} is not the file that was trusted; run `hookline trust`"
+            return f"{file.path} is not the file that was trusted"
         fragments = _fragments(spec, file.text)
         if not fragments and trusted is None and file.text not in words:
             continue  # a part of a word, such as `FILE:PLACE`: the user's own commands may have such

@@ -104,6 +104,8 @@ class Trust:
         self._session: set[str] = set()
         self._stored: dict[str, Mapping[str, StoredItem]] = {}
         self._vouched: bool | None = True if options.vouched else None
+        #: Hooks that were trusted when they were last looked at, in the reading that is asked about.
+        self._in_force: set[_Key] = set()
         #: Files that the user named one by one.
         self._given: frozenset[str] = frozenset()
 
@@ -258,7 +260,10 @@ class Trust:
             return Standing("trusted", "it is your own" if hook.scope != "flag" else "you named it")
         if self.vouched:
             return _VOUCHED
-        return self.item_standing(self.item(hook), self.whose(hook.where.file, hook.scope))
+        standing = self.item_standing(self.item(hook), self.whose(hook.where.file, hook.scope))
+        if standing.runs:
+            self._in_force.add(_key(hook))
+        return standing
 
     def item_standing(self, item: TrustItem, root: str | None = None) -> Standing:
         """The state of something that is not the user's own, whose trust is kept under this root."""
@@ -314,9 +319,7 @@ class Trust:
             return self._refused(hook)
         other = self._other_file(hook, scene)
         if other is not None:
-            return Admission(
-                admitted=False, reason=f"{other} is not the file that was trusted; run `hookline trust`"
-            )
+            return _not_admitted(hook, f"{other} is not the file that was trusted", asks=True)
         return self._sealed(hook, scene, item)
 
     def accept(self, items: Sequence[TrustItem], root: str | None = None, *, session: bool = False) -> None:
@@ -375,16 +378,9 @@ class Trust:
     def _refused(self, hook: Hook) -> Admission:
         if only_tightens(hook):
             return Admission(only_tightens=True)
-        standing = self.standing(hook)
-        reason = f"{standing.why}; run `hookline trust` to see it and decide"
-        instead = GO_ON
-        if self.options.asks and hook.event.guard and hook.mode == "enforce":
-            text = (
-                f"A guard of this project at {hook.where} is not trusted, so it did not run ({standing.why}). "
-                "Run `hookline trust`."
-            )
-            instead = Outcome(votes=(Vote("ask", text),), messages=(Message(text),))
-        return Admission(admitted=False, reason=reason, instead=instead)
+        # A guard that the session began with does not vanish without a word.
+        asks = self.options.asks or _key(hook) in self._in_force
+        return _not_admitted(hook, self.standing(hook).why, asks=asks)
 
     def _sealed(self, hook: Hook, scene: Scene, item: TrustItem | None) -> Admission:
         wanted = self.options.strict or hook.required or hook.scope == "managed"
@@ -393,9 +389,7 @@ class Trust:
         look = self._finder.look(_lines(hook), self._places(hook, scene.cwd, scene.project_dir or ""))
         trusted = None if item is None else self._trusted_texts(hook)
         sealed = sealed_files(hook.spec, look.files, trusted)
-        return (
-            Admission(admitted=False, reason=sealed) if isinstance(sealed, str) else Admission(files=sealed)
-        )
+        return _not_admitted(hook, sealed, asks=True) if isinstance(sealed, str) else Admission(files=sealed)
 
     def _other_file(self, hook: Hook, scene: Scene) -> str | None:
         """A file that a name means in the directories of the moment, and that was not trusted by this name."""
@@ -431,6 +425,19 @@ class Trust:
 
     def _shown(self, path: str) -> str:
         return shown_path(path, self.root, self._home)
+
+
+def _not_admitted(hook: Hook, why: str, *, asks: bool) -> Admission:
+    """A guard may ask the user instead, because nothing else would show that it is there."""
+    instead = GO_ON
+    if asks and hook.event.guard and hook.mode == "enforce":
+        text = (
+            f"A guard of this project at {hook.where} is not trusted, so it did not run ({why}). "
+            "Run `hookline trust`."
+        )
+        instead = Outcome(votes=(Vote("ask", text),), messages=(Message(text),))
+    reason = f"{why}; run `hookline trust` to see it and decide"
+    return Admission(admitted=False, reason=reason, instead=instead)
 
 
 def only_tightens(hook: Hook) -> bool:
