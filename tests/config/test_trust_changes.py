@@ -194,6 +194,12 @@ def test_a_guard_whose_script_changes_while_it_is_in_force_asks(project: Project
     assert not refused.admitted
     assert [vote.kind for vote in refused.instead.votes] == ["ask"]
     assert "check.sh changed since you trusted it" in refused.instead.votes[0].reason
+    elsewhere = Project.__new__(Project)  # `hookline trust` in another terminal
+    elsewhere.root, elsewhere.engine = project.root, Engine()
+    elsewhere.trust = elsewhere.engine.trust_in(str(project.root), Options())
+    elsewhere.load("sh check.sh")
+    elsewhere.accept("sh check.sh")
+    assert project.trust.admit(hook, here).admitted
 
 
 def test_a_guard_whose_name_means_another_file_elsewhere_asks_there(project: Project) -> None:

@@ -315,12 +315,19 @@ class Trust:
             return self._sealed(hook, scene, None)
         root = self.whose(hook.where.file, hook.scope)
         item = self.item(hook)
-        if not self._is_accepted(item.identity, root):
+        if not self._is_accepted(item.identity, root) and not self._accepted_by_now(hook, item, root):
             return self._refused(hook)
         other = self._other_file(hook, scene)
         if other is not None:
             return _not_admitted(hook, f"{other} is not the file that was trusted", asks=True)
         return self._sealed(hook, scene, item)
+
+    def _accepted_by_now(self, hook: Hook, item: TrustItem, root: str) -> bool:
+        """The user may have answered to a change of a hook in force with `hookline trust` meanwhile."""
+        if _key(hook) not in self._in_force:
+            return False
+        self._stored.pop(root, None)
+        return self._is_accepted(item.identity, root)
 
     def accept(self, items: Sequence[TrustItem], root: str | None = None, *, session: bool = False) -> None:
         """Trust items from now on, or for this session. Raises StoreError."""
