@@ -135,17 +135,28 @@ def test_servers_are_not_started_and_their_variables_stay_here(project: Project)
 
 def test_a_server_of_the_project_takes_no_place_of_the_users(project: Project) -> None:
     (project.home / ".config/hookline").mkdir(parents=True)
-    mine = {"mcpServers": {name: {"command": "mine"} for name in ("one", "two")}}
+    mine = {"mcpServers": {name: {"command": "mine"} for name in ("one", "two", "three")}}
     (project.home / ".config/hookline/mcp.json").write_text(json.dumps(mine))
-    theirs = {"one": {"command": "x"}, "two": {"command": "x", "disabled": True}, "off": {"disabled": True}}
+    theirs: dict[str, object] = {
+        "one": {"command": "x"},
+        "two": {"command": "x", "disabled": True},
+        "off": {"disabled": True},
+    }
+    theirs |= {"three": 3}
     project.write(".mcp.json", {"mcpServers": theirs})
     env = {"HOME": str(project.home)}
     found = find_servers(str(project.root), env, (), Trust(str(project.root), env))
-    assert [(spec.name, spec.command) for spec in found.specs] == [("one", ("mine",)), ("two", ("mine",))]
+    assert [(spec.name, spec.command) for spec in found.specs] == [
+        (name, ("mine",)) for name in ("one", "two", "three")
+    ]
     assert list(found.untrusted) == ["one", "two"]
-    assert [spec.trusted for spec in found.specs] == [None, None]
+    assert [spec.trusted for spec in found.specs] == [None, None, None]
+    assert any("three is not a table" in str(each) for each in found.diagnostics)
     vouched = Trust(str(project.root), env, Options(vouched=True))
-    assert [spec.command for spec in find_servers(str(project.root), env, (), vouched).specs] == [("x",)]
+    assert [spec.command for spec in find_servers(str(project.root), env, (), vouched).specs] == [
+        ("x",),
+        ("mine",),
+    ]
 
 
 _LOOSE = """\

@@ -134,16 +134,20 @@ def find_servers(
             reader = EntryReader(document, source, env, scale)
             entries = list(_entries(document, said))
             own: dict[str, _Item] = {}
-            if trust is not None and trust.is_foreign(document.file, source):
+            foreign = trust is not None and trust.is_foreign(document.file, source)
+            if trust is not None and foreign:
                 own = dict(_items(document, entries, found, trust, cwd))
                 trust.accept_hashes([each.item for each in own.values()])
                 items += [each.item for each in own.values()]
             refused = {name: each.item for name, each in own.items() if not each.is_trusted()}
             untrusted |= refused
             for table, name, entry in entries:
-                if name not in refused:
-                    spec = reader.read(name, entry, table, name)
-                    trusted = own[name].is_trusted if name in own else None
+                if name in refused:
+                    continue
+                spec = reader.read(name, entry, table, name)
+                trusted = own[name].is_trusted if name in own else None
+                # What is no server takes no other's place, either.
+                if name in own or not foreign:
                     found[name] = replace(spec, trusted=trusted) if spec is not None else None
             said.extend(reader.said)
     specs = tuple(spec for spec in found.values() if spec is not None)
@@ -180,7 +184,7 @@ def _items(
             continue  # it does nothing; but one that switches off a server of the user does
         folder: Any = entry.get("cwd")
         start = os.path.join(cwd, folder) if isinstance(folder, str) and "$" not in folder else cwd
-        words = [_word(_VARIABLE.sub(_by_default, text), start) for text in _texts(entry)]
+        words = [_word(text, start) for text in _texts(entry)]
         where, facts = document.where(table, name), {**entry, "name": name}
         yield name, _Item(trust, partial(trust.program_item, "server", where, name, facts, words, start))
 
@@ -213,10 +217,6 @@ def _texts(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for each in cast("list[Any]", value):
             yield from _texts(each)
-
-
-def _by_default(found: re.Match[str]) -> str:
-    return found[0] if found[3] is None else found[3]
 
 
 def _mcp_documents(
