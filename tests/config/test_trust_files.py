@@ -67,6 +67,9 @@ def names(root: Path, found: Look) -> list[str]:
         (["for f in scripts/*.sh; do sh $f; done"], ["scripts/deep.sh"]),
         (["node -r./guard.sh x.js"], ["guard.sh"]),
         (["docker run -v ./guard.sh:/guard image"], ["guard.sh"]),
+        ([r".\scripts\deep.sh"], ["scripts/deep.sh"]),
+        ([r"& $env:PROJECT\guard.sh"], ["guard.sh"]),
+        (["& ${env:PROJECT}/guard.sh"], ["guard.sh"]),
         (["curl -d @rules.toml localhost"], ["rules.toml"]),
         (['true > "$(sh guard.sh)"'], ["guard.sh"]),
         # What a program works on changes all the time.

@@ -30,6 +30,7 @@ _WRITTEN = re.compile(
 )
 _OUTPUT = re.compile(r"\$\([^()]*\)|`[^`]*`")
 _EXPANSION = re.compile(r"\$(?:\{(\w+)(?::?[-=]([^{}]*)|[^{}]*)\}|(\w+)|[@*#?!$-])")
+_POWERSHELL = re.compile(r"\$\{env:(\w+)\}|\$env:(\w+)")
 _ASSIGNED = re.compile(r"(?<![\w$])(\w+)=(\"[^\"]*\"|'[^']*'|[^\s;&|()<>]*)")
 _CHOICE = re.compile(r"\{([^{}]*,[^{}]*)\}")
 #: The working directory of a process: of ours it would be another one.
@@ -130,11 +131,17 @@ def paths_of(text: str, folder: str, places: Places, assigned: Mapping[str, Sequ
 
 
 def _pieces(line: str, depth: int = _DEEPEST) -> Iterator[str]:
+    if "$env:" in line or "${env:" in line:
+        line = _POWERSHELL.sub(lambda match: f"${{{match[1] or match[2]}}}", line)
     flat = line
     for _ in range(depth):
         flat = _OUTPUT.sub(".", flat)
     found = [_QUOTES.sub("", part) for part in _BREAKS.split(line)]
     found += [_QUOTING.sub(r"\1", match[0]) for match in _WORD.finditer(flat)]
+    if "\\" in line:
+        found += [
+            _QUOTES.sub("", part) for part in _BREAKS.split(line.replace("\\", "/"))
+        ]  # as PowerShell reads it
     yield from found
     yield from (part for text in found if _WITHIN.search(text) for part in _WITHIN.split(text))
     for match in _QUOTED.finditer(line):
