@@ -78,7 +78,7 @@ def _leave_moved_home(name: str) -> None:
     """Before anything is read or written below HOME."""
     dialect = dialect_named(name)
     try:
-        home = moved_home(dialect.project_variables, os.environ, own_home()) if dialect is not None else None
+        home = moved_home(dialect.project_variables, os.environ, own_home) if dialect is not None else None
     except OSError:  # the working directory is gone
         return
     if home is not None:

@@ -4,7 +4,7 @@ Never the directory of the moment alone: an agent goes where it likes, and its g
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -56,20 +56,24 @@ def find_place(
     return Place(here or project, project, project_root(project), remarks=tuple(remarks))
 
 
-def moved_home(variables: Sequence[str], env: Mapping[str, str], own: str) -> str | None:
-    """The home directory to use, if HOME leads into the project; `own` is the one in the user database.
+def moved_home(variables: Sequence[str], env: Mapping[str, str], own_home: Callable[[], str]) -> str | None:
+    """The home directory to use, if HOME leads into the project: the one in the user database.
 
     Settings of a project can set HOME for the hooks of its agent. It would then bring its own trust store, and the
     user's guards would not be found.
     """
-    home, real = os.path.realpath(env.get("HOME", "") or os.sep), os.path.realpath(own)
-    if home == real:
-        return None
+    home = os.path.realpath(env.get("HOME", "") or os.sep)
     roots = [path for _, path in _told(variables, env)]
     here = project_root(os.getcwd())
     roots += [here] if os.path.lexists(os.path.join(here, ".git")) else []
+    roots = [root for root in roots if is_inside(home, root)]
+    if not roots:
+        return None
+    # Only here: the database may be on another machine.
+    own = own_home()
+    real = os.path.realpath(own)
     # Above both, as / is, no project brings a home.
-    return own if any(is_inside(home, root) and not is_inside(real, root) for root in roots) else None
+    return own if real != home and any(not is_inside(real, root) for root in roots) else None
 
 
 def _differences(told: Sequence[tuple[str, str]]) -> Iterator[str]:
