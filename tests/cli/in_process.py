@@ -1,14 +1,18 @@
-"""Commands that run nothing, called in this process: many facts in little time."""
+"""Commands called in this process where they run nothing: many facts in little time."""
 
+import os
 from pathlib import Path
 
 import pytest
 from msgspec import Struct
 
 from hookline.cli.main import run
-from tests.cli.run_cli import Place, Ran
+from tests.cli.run_cli import Place, Ran, clean_env
 from tests.vouching import vouch_for
+from tests.warm_process import run_warm
 
+#: These start hooks, and become the parent of what hooks leave behind: they need a process of their own.
+_RUNNING = frozenset({"agent", "bench", "fire", "hook"})
 _OTHERS = ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR", "REASONIX_HOME", "HOOKLINE_TRACE")
 
 
@@ -22,6 +26,9 @@ class InProcess(Struct, frozen=True):
         return self.place.write(name, text)
 
     def call(self, *words: str) -> Ran:
+        if words[0] in _RUNNING:
+            ran = run_warm(words, cwd=Path.cwd(), env={**clean_env(self.place.home), **os.environ})
+            return Ran(ran.status, ran.stdout.decode(), ran.stderr.decode())
         status = run(words)
         out, err = self.capsys.readouterr()
         return Ran(status, out, err)
