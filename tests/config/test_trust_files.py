@@ -205,10 +205,26 @@ def test_files_that_fit_a_pattern_later_are_noticed(root: Path) -> None:
     assert names(root, look(root, "sh scripts/*.sh")) == ["scripts/deep.sh", "scripts/new.sh"]
 
 
-def test_a_command_with_too_many_words_is_not_covered_and_says_so(root: Path) -> None:
-    found = look(root, " ".join(f"w{number}" for number in range(50_000)))
+@pytest.mark.parametrize(
+    "line",
+    [
+        " ".join(f"w{number}" for number in range(20_000)),
+        "".join(f"; x{number}/*" for number in range(20_000)),
+    ],
+)
+def test_a_command_with_too_many_words_is_not_covered_and_says_so(root: Path, line: str) -> None:
+    found = look(root, line)
     assert [file.digest for file in found.files] == ["(not covered: the command has too many words)"]
     assert len(found.seen) <= 2000
+
+
+@pytest.mark.parametrize(
+    "line", ["${" + "a" * 100_000, "{" + "," * 4000, "$(" * 50_000, "'\"" * 50_000, ">a" * 50_000]
+)
+def test_a_strange_line_is_looked_at_in_bounded_time(root: Path, line: str) -> None:
+    started = time.process_time()
+    look(root, line)
+    assert time.process_time() - started < 10
 
 
 def test_half_a_character_names_no_file(root: Path) -> None:

@@ -56,6 +56,7 @@ _MISSING = frozenset((errno.ENOENT, errno.ENOTDIR))
 _MOST_FOLDERS = 16
 _MOST_PATHS = 2000
 _MOST_ENTRIES = 2000
+_MOST_PATTERNS = 16
 
 _ANY_QUOTES = r"[\"'\\]*"
 
@@ -225,10 +226,10 @@ class _Looking:
                     left -= 1
                     if path not in self._seen and path not in self._inside:
                         self._add(text, path)
-            for pattern in names.patterns:
+            for pattern in names.patterns[:_MOST_PATTERNS]:
                 for path in paths_of(pattern, folder, self._places, assigned):
                     self._add_fitting(pattern, path)
-        if left <= 0:
+        if left <= 0 or len(names.patterns) > _MOST_PATTERNS:
             self._found[_MANY] = NamedFile("", _MANY, "(not covered: the command has too many words)")
         found = self._found.values()
         files = found if len(found) < 2 else sorted(found, key=lambda each: each.path)

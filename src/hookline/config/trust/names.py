@@ -7,37 +7,35 @@ another command, is taken for the directory that the command runs in, because th
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import islice, product
 
 from msgspec import Struct
 
-_BREAKS = re.compile(r"[\s;&|<>()`]+")
-_QUOTES = re.compile(r"[\"'\\]")
-_QUOTED = re.compile(r"\"([^\"]*)\"|'([^']*)'")
+_BREAKS = r"[\s;&|<>()`]+"
+_QUOTES = r"[\"'\\]"
+_QUOTED = r"\"([^\"]*)\"|'([^']*)'"
 #: A word of the shell: quotes may be around any part of it, and blanks inside them.
-_WORD = re.compile(r"(?:\\.|\"(?:\\.|[^\"\\])*\"|'[^']*'|[^\s;&|<>()`\"'\\])+", re.DOTALL)
-_QUOTING = re.compile(r"\\(.)|[\"']", re.DOTALL)
+_WORD = r"(?s)(?:\\.|\"(?:\\.|[^\"\\])*\"|'[^']*'|[^\s;&|<>()`\"'\\])+"
+_QUOTING = r"(?s)\\(.)|[\"']"
 #: What makes a line more than words between blanks.
-_ODD = re.compile(r"[\"'\\$`,:@{\[]")
+_ODD = r"[\"'\\$`,:@{\[]"
 #: What makes it more than words.
-_MORE = re.compile(r"[\"'\\$`,:@{\[*?=;&|<>()]|-\S*/")
+_MORE = r"[\"'\\$`,:@{\[*?=;&|<>()]|-\S*/"
 #: Between names in one word: lists, `PATH`, `-v FILE:PLACE`, `@FILE`.
-_WITHIN = re.compile(r"[,:@\[\]{}]+")
+_WITHIN = r"[,:@\[\]{}]+"
 #: What is quoted, and outside of quotes what a line writes to: that changes with every run.
-_WRITTEN = re.compile(
-    r"""("(?:[^"\\]|\\.)*"|'[^']*'|\\.)|(?<!<)\d*&?>{1,2}[|&]?\s*(?:"[^"$`]*"|'[^']*'|[^\s;&|<>()`"'\\]+)+""",
-    re.DOTALL,
-)
-_OUTPUT = re.compile(r"\$\([^()]*\)|`[^`]*`")
-_EXPANSION = re.compile(r"\$(?:\{(\w+)(?::?[-=]([^{}]*)|[^{}]*)\}|(\w+)|[@*#?!$-])")
-_POWERSHELL = re.compile(r"\$\{env:(\w+)\}|\$env:(\w+)")
-_ASSIGNED = re.compile(r"(?<![\w$])(\w+)=(\"[^\"]*\"|'[^']*'|[^\s;&|()<>]*)")
-_CHOICE = re.compile(r"\{([^{}]*,[^{}]*)\}")
+_WRITTEN = r"""(?s)("(?:[^"\\]|\\.)*"|'[^']*'|\\.)|(?<!<)\d*&?>{1,2}[|&]?\s*(?:"[^"$`]*"|'[^']*'|[^\s;&|<>()`"'\\]+)+"""
+_OUTPUT = r"\$\([^()]*\)|`[^`]*`"
+_EXPANSION = r"\$(?:\{(\w++)(?::?[-=]([^{}]*+)|[^{}]*+)\}|(\w++)|[@*#?!$-])"
+_POWERSHELL = r"\$\{env:(\w+)\}|\$env:(\w+)"
+_ASSIGNED = r"(?<![\w$])(\w++)=(\"[^\"]*\"|'[^']*'|[^\s;&|()<>]*)"
+_CHOICE = r"\{([^{},]*+(?:,[^{},]*+)++)\}"
 #: The working directory of a process: of ours it would be another one.
-_PROCESS_FOLDER = re.compile(r"/proc/[^/]+/cwd(?=/|$)")
+_PROCESS_FOLDER = r"/proc/[^/]+/cwd(?=/|$)"
 #: A pattern that is run: as a command, behind a program that runs files, or in a loop over them. Elsewhere patterns
 #: stand for the files that a program works on, which change all the time.
-_RUN_PATTERN = re.compile(
+_RUN_PATTERN = (
     r"(?:^|[;&|(`]|(?<![\w./-])(?:do|then|else|exec|source|in|cat|(?:ba|da|z|k)?sh|node|bun|deno|ruby|perl|php|python[\d.]*|\.)\s)"
     r"\s*(?:-\w+\s+)*([\"'\w./${}~-]*[*?\[][^\s;&|<>()`]*)(?!\s*\))"
 )
@@ -70,9 +68,15 @@ class Names(Struct, frozen=True, gc=False):
 
 
 def names_in(lines: Sequence[str]) -> Names:
-    if len(lines) == 1 and not _MORE.search(lines[0]):  # as most are
+    if len(lines) == 1 and not _compiled(_MORE).search(lines[0]):  # as most are
         return Names([text for text in lines[0].split() if text[0] != "-"])
     return Names(texts_of(lines), run_patterns(lines), assigned_in(lines))
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Most commands need one or two of them, and compiling them all would cost more than the rest."""
+    return re.compile(pattern)
 
 
 def texts_of(lines: Sequence[str]) -> list[str]:
@@ -80,8 +84,10 @@ def texts_of(lines: Sequence[str]) -> list[str]:
     found: dict[str, None] = {}
     for line in lines:
         if ">" in line:
-            line = _WRITTEN.sub(lambda match: match[1] or " ", line)  # noqa: PLW2901 the same line, without those
-        found |= dict.fromkeys(_pieces(line) if _ODD.search(line) else _BREAKS.split(line))
+            line = _compiled(_WRITTEN).sub(lambda match: match[1] or " ", line)  # noqa: PLW2901 the same line, without those
+        found |= dict.fromkeys(
+            _pieces(line) if _compiled(_ODD).search(line) else _compiled(_BREAKS).split(line)
+        )
     further = [side for text in found if "=" in text for side in text.split("=", 1)]
     further += [text[2:] for text in found if text[:1] == "-" and "/" in text]
     return [text for text in (*found, *further) if text and text[0] != "-"]
@@ -90,38 +96,47 @@ def texts_of(lines: Sequence[str]) -> list[str]:
 def as_line(words: Sequence[str]) -> str:
     """A list of words as the shell would write it."""
     return " ".join(
-        "'" + word.replace("'", "'\\''") + "'" if _BREAKS.search(word) else word for word in words
+        "'" + word.replace("'", "'\\''") + "'" if _compiled(_BREAKS).search(word) else word for word in words
     )
 
 
 def words_of(lines: Sequence[str]) -> frozenset[str]:
     """The whole words of the lines, and what follows an equals sign in them."""
-    words = [_QUOTES.sub("", part) for line in lines for part in (line, *_BREAKS.split(line))]
-    words += [_QUOTING.sub(r"\1", match[0]) for line in lines for match in _WORD.finditer(line)]
+    words = [
+        _compiled(_QUOTES).sub("", part) for line in lines for part in (line, *_compiled(_BREAKS).split(line))
+    ]
+    words += [
+        _compiled(_QUOTING).sub(r"\1", match[0])
+        for line in lines
+        for match in _compiled(_WORD).finditer(line)
+    ]
     return frozenset((*words, *(word.partition("=")[2] for word in words)))
 
 
 def run_patterns(lines: Sequence[str]) -> list[str]:
     """The patterns of which every file that fits is run."""
-    return [
-        _QUOTES.sub("", match[1])
+    found = (
+        _compiled(_QUOTES).sub("", match[1])
         for line in lines
         if "*" in line or "?" in line or "[" in line
-        for match in _RUN_PATTERN.finditer(line)
-    ]
+        for match in _compiled(_RUN_PATTERN).finditer(line)
+    )
+    return list(dict.fromkeys(found))
 
 
 def assigned_in(lines: Sequence[str]) -> Mapping[str, Sequence[str]]:
     """What the lines themselves set variables to."""
     found: dict[str, list[str]] = {}
     for line in lines:
-        for match in _ASSIGNED.finditer(line) if "=" in line and "$" in line else ():
-            found.setdefault(match[1], []).append(_QUOTES.sub("", match[2]))
+        for match in _compiled(_ASSIGNED).finditer(line) if "=" in line and "$" in line else ():
+            found.setdefault(match[1], []).append(_compiled(_QUOTES).sub("", match[2]))
     return found
 
 
 def paths_of(text: str, folder: str, places: Places, assigned: Mapping[str, Sequence[str]]) -> Sequence[str]:
     """The paths that a text may mean in a directory."""
+    if len(text) > _LONGEST:
+        return ()
     if "$" not in text and text[0] != "~" and "{" not in text:
         path = _whole(text, folder)
         return (path,) if path is not None else ()
@@ -132,35 +147,37 @@ def paths_of(text: str, folder: str, places: Places, assigned: Mapping[str, Sequ
 
 def _pieces(line: str, depth: int = _DEEPEST) -> Iterator[str]:
     if "$env:" in line or "${env:" in line:
-        line = _POWERSHELL.sub(lambda match: f"${{{match[1] or match[2]}}}", line)
+        line = _compiled(_POWERSHELL).sub(lambda match: f"${{{match[1] or match[2]}}}", line)
     flat = line
     for _ in range(depth):
-        flat = _OUTPUT.sub(".", flat)
-    found = [_QUOTES.sub("", part) for part in _BREAKS.split(line)]
-    found += [_QUOTING.sub(r"\1", match[0]) for match in _WORD.finditer(flat)]
+        flat = _compiled(_OUTPUT).sub(".", flat)
+    found = [_compiled(_QUOTES).sub("", part) for part in _compiled(_BREAKS).split(line)]
+    found += [_compiled(_QUOTING).sub(r"\1", match[0]) for match in _compiled(_WORD).finditer(flat)]
     if "\\" in line:
         found += [
-            _QUOTES.sub("", part) for part in _BREAKS.split(line.replace("\\", "/"))
+            _compiled(_QUOTES).sub("", part) for part in _compiled(_BREAKS).split(line.replace("\\", "/"))
         ]  # as PowerShell reads it
     yield from found
-    yield from (part for text in found if _WITHIN.search(text) for part in _WITHIN.split(text))
-    for match in _QUOTED.finditer(line):
+    yield from (
+        part for text in found if _compiled(_WITHIN).search(text) for part in _compiled(_WITHIN).split(text)
+    )
+    for match in _compiled(_QUOTED).finditer(line):
         text = match[1] or match[2] or ""
         yield text
-        if depth and _BREAKS.search(text):
+        if depth and _compiled(_BREAKS).search(text):
             yield from _pieces(text, depth - 1)
 
 
 def _filled(text: str, places: Places, assigned: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """The text with its variables and one of its alternatives, in every way that is likely."""
-    names = [match[1] or match[3] or "" for match in _EXPANSION.finditer(text)]
+    names = [match[1] or match[3] or "" for match in _compiled(_EXPANSION).finditer(text)]
     ways = max((len(assigned.get(name, ())) for name in names), default=0)
     for way in range(min(max(ways, 1), _MOST_FILLED)):
         filled = text
         for _ in range(_DEEPEST):
             if "$" not in filled or len(filled) > _LONGEST:
                 break
-            filled = _EXPANSION.sub(lambda match: _value(match, places, assigned, way), filled)  # noqa: B023 used at once
+            filled = _compiled(_EXPANSION).sub(lambda match: _value(match, places, assigned, way), filled)  # noqa: B023 used at once
         yield from islice(_chosen(filled), _MOST_FILLED)
 
 
@@ -177,10 +194,10 @@ def _value(match: re.Match[str], places: Places, assigned: Mapping[str, Sequence
 
 def _chosen(text: str) -> Iterable[str]:
     """`{a,b}` is two texts."""
-    choices = _CHOICE.findall(text)
+    choices = _compiled(_CHOICE).findall(text)
     if not choices:
         return (text,)
-    pieces = _CHOICE.split(text)[::2]
+    pieces = _compiled(_CHOICE).split(text)[::2]
     return (
         pieces[0] + "".join(map("".join, zip(chosen, pieces[1:], strict=True)))
         for chosen in product(*(each.split(",") for each in choices))
@@ -200,7 +217,7 @@ def _whole(text: str, folder: str) -> str | None:
         return None
     path = text if text[0] == "/" else f"{folder}/{text[2:] if text[:2] == './' else text}"
     if path.startswith("/proc/"):
-        path = _PROCESS_FOLDER.sub(lambda _: folder, path, count=1)
+        path = _compiled(_PROCESS_FOLDER).sub(lambda _: folder, path, count=1)
     path = os.path.normpath(path) if "/." in path or "//" in path or path[-1] == "/" else path
     return path if path.isascii() or _can_be_a_name(path) else None
 
