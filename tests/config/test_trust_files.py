@@ -236,3 +236,19 @@ def test_another_trusted_file_is_not_sealed_in_the_place_of_a_script(root: Path)
     files = look(root, spec.command).files
     (root / "guard.sh").write_text((root / "rules.toml").read_text())
     assert isinstance(sealed_files(spec, files, {file.text: file.digest for file in files}), str)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "./guard.sh", "sh guard.sh rules.toml", "guard.sh guard.sh ./guard.sh", "link.sh", "scripts deep.sh",
+        "/bin/sh guard.sh", "./missing.sh guard.sh", "-x guard.sh --y", "scripts/deep.sh rules.toml guard.sh",
+        "/etc/passwd",
+    ],
+)  # fmt: skip
+def test_a_line_of_plain_words_is_looked_at_quickly_and_with_the_same_result(root: Path, line: str) -> None:
+    # With a second line, even an empty one, nothing is taken for plain.
+    quick, full = look(root, line), look(root, line, "")
+    assert quick.files == full.files
+    assert dict(quick.seen) == dict(full.seen)
+    assert quick.folders == full.folders

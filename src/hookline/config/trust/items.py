@@ -35,7 +35,11 @@ class TrustItem(Struct, frozen=True, gc=False):
 
     @property
     def identity(self) -> str:
-        return sha256(canonical([self.kind, self.file, self.facts, self.files])).hexdigest()
+        # No part can hold a zero byte: paths have none, and JSON escapes them.
+        parts = [self.kind, self.file, self.facts]
+        for path in self.files if len(self.files) < 2 else sorted(self.files):
+            parts += (path, self.files[path])
+        return sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()
 
     @property
     def uncovered(self) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ _QUOTING = r"(?s)\\(.)|[\"']"
 _ODD = r"[\"'\\$`,:@{\[]"
 #: What makes it more than words.
 _MORE = r"[\"'\\$`,:@{\[*?=;&|<>()]|-\S*/"
+_NOT_PLAIN = _MORE + r"|/\.|//|/(?:\s|$)|\.\.|~|\0"
 #: Between names in one word: lists, `PATH`, `-v FILE:PLACE`, `@FILE`.
 _WITHIN = r"[,:@\[\]{}]+"
 #: What is quoted, and outside of quotes what a line writes to: that changes with every run.
@@ -65,6 +66,11 @@ class Names(Struct, frozen=True, gc=False):
     patterns: Sequence[str] = ()
     #: What the lines themselves set variables to.
     assigned: Mapping[str, Sequence[str]] = {}
+
+
+def is_plain(line: str) -> bool:
+    """Whether a line is nothing but words, which mean what they say: no quotes, variables, patterns, dots, lists."""
+    return len(line) <= _LONGEST and line.isascii() and not _compiled(_NOT_PLAIN).search(line)
 
 
 def names_in(lines: Sequence[str]) -> Names:

@@ -90,6 +90,8 @@ class Trust:
         self._plugins: dict[str, str] = {}
         #: By dialect: the variables of its commands that hold the project's directory.
         self._variables: dict[str, Sequence[str]] = {}
+        #: Where commands run that say nothing of it, by dialect.
+        self._plain_places: dict[str, Places] = {}
         self._looks: dict[tuple[_Key, str, str], tuple[Look, TrustItem]] = {}
         #: Hooks that were admitted, where, and how their files were then.
         self._admitted: dict[int, tuple[Hook, Look]] = {}
@@ -184,6 +186,7 @@ class Trust:
         for hook in foreign:
             self._facts[_key(hook)] = hook_facts(hook, document.value)
             self._variables[hook.dialect] = variables
+        self._plain_places.clear()
         self._registered[document.file] = foreign
 
     def item(self, hook: Hook, cwd: str = "", project: str = "") -> TrustItem:
@@ -301,8 +304,7 @@ class Trust:
         if known is not None and known[0] is hook and known[1].holds():
             return ADMITTED
         admission = self._admit(hook, scene)
-        look = self._looks.get((_key(hook), "", ""))
-        if admission is ADMITTED and look is not None and at_root:
+        if admission is ADMITTED and at_root and (look := self._looks.get((_key(hook), "", ""))) is not None:
             self._admitted[id(hook)] = (hook, look[0])
         return admission
 
@@ -414,6 +416,11 @@ class Trust:
 
     def _places(self, hook: Hook, cwd: str, project: str) -> Places:
         spec = hook.spec
+        plain = (
+            not (cwd or project) and isinstance(spec, CommandSpec) and not (spec.cwd or _own_variables(spec))
+        )
+        if plain and hook.dialect in self._plain_places:  # as most are
+            return self._plain_places[hook.dialect]
         variables = {
             "HOME": self._home,
             "PWD": cwd or self.root,
@@ -423,7 +430,10 @@ class Trust:
         folder = cwd or self.root
         if isinstance(spec, CommandSpec) and spec.cwd:
             folder = os.path.join(folder, os.path.expanduser(spec.cwd))
-        return Places(folder, self._home, variables, self._env)
+        places = Places(folder, self._home, variables, self._env)
+        if plain:
+            self._plain_places[hook.dialect] = places
+        return places
 
     def _shown_file(self, file: str) -> str:
         if file not in self._files:
