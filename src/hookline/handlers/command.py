@@ -140,7 +140,7 @@ def _argv(spec: CommandSpec, files: Sequence[str] = ()) -> list[str] | Broke:
         return Broke("not_started", f"there is no shell {spec.shell!r}; known are {', '.join(SHELLS)}")
     if files and shell is _POWERSHELL:
         return Broke("not_started", "PowerShell cannot run a script from memory")
-    return [*shell, _sealed(spec.command, files)]
+    return [*shell, _sealed(spec.command, files) if files else spec.command]
 
 
 def _sealed(text: str, files: Sequence[str]) -> str:
