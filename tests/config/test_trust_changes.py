@@ -95,6 +95,19 @@ def test_a_trusted_file_is_not_trusted_by_another_name(project: Project) -> None
     assert not project.trust.admit(hook, Scene(cwd=str(project.root / "sub"))).admitted
 
 
+def test_two_files_that_are_shown_alike_are_both_covered(project: Project, tmp_path: Path) -> None:
+    for folder in (tmp_path / "home", project.root / "~"):
+        folder.mkdir()
+        (folder / "guard.sh").write_text("good")
+    command = "sh ./~/guard.sh && sh ~/guard.sh"
+    for changed in (tmp_path / "home", project.root / "~"):
+        project.load(command)
+        project.accept(command)
+        assert project.load(command) == {command: "trusted"}
+        (changed / "guard.sh").write_text("evil")
+        assert project.load(command) == {command: "modified"}
+
+
 def test_many_new_hooks_beside_a_trusted_one_are_judged_in_bounded_time(project: Project) -> None:
     project.load("echo a")
     project.accept("echo a")

@@ -12,9 +12,12 @@ from hookline.config.trust.names import Places, as_line
 from hookline.handlers.specs import CommandSpec
 
 
+ODD = ("~/guard.sh", "$PROJECT/odd.sh", "{a,b}.sh")
+
+
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    for name in ("guard.sh", "my guard.sh", "rules.toml", "scripts/deep.sh"):
+    for name in ("guard.sh", "my guard.sh", "rules.toml", "scripts/deep.sh", *ODD):
         file = tmp_path / name
         file.parent.mkdir(exist_ok=True)
         file.write_text(f"content of {name}")
@@ -49,6 +52,10 @@ def names(root: Path, found: Look) -> list[str]:
         (["x/../guard.sh"], ["guard.sh"]),
         (["python3", "guard.sh"], ["guard.sh"]),
         (["link.sh"], ["guard.sh"]),
+        # In quotes, or without a shell, these are names like any other.
+        (["sh '~/guard.sh'"], ["~/guard.sh"]),
+        (["sh '$PROJECT/odd.sh'"], ["$PROJECT/odd.sh"]),
+        (['"{a,b}.sh"'], ["{a,b}.sh"]),
         (["gu\\ard.sh"], ["guard.sh"]),
         (["$UNKNOWN/guard.sh"], ["guard.sh"]),
         (['"$(git rev-parse --show-toplevel)"/guard.sh'], ["guard.sh"]),

@@ -87,6 +87,17 @@ def shown_path(path: str, root: str, home: str) -> str:
     return as_utf8(path)
 
 
+def shown_files(files: Sequence[NamedFile], root: str, home: str) -> dict[str, str]:
+    """Digests by the paths that are shown. Different files may be shown alike, as `~/x` in the root and in the home."""
+    found: dict[str, str] = {}
+    for each in files:
+        path = shown_path(each.path, root, home)
+        while path in found:
+            path = f"./{path}"
+        found[path] = each.digest
+    return found
+
+
 def hook_facts(hook: Hook, document: Any) -> str:
     """Everything about a hook that has a meaning: its entry as it was written, and what was read from it.
 
@@ -155,7 +166,7 @@ def item_of(
         file=shown_path(os.path.abspath(where.file), root, home),
         label=as_utf8(label),
         facts=canonical(facts).decode(),
-        files={shown_path(each.path, root, home): each.digest for each in files},
+        files=shown_files(files, root, home),
         where=where,
     )
 

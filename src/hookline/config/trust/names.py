@@ -146,8 +146,9 @@ def paths_of(text: str, folder: str, places: Places, assigned: Mapping[str, Sequ
     if "$" not in text and text[0] != "~" and "{" not in text:
         path = _whole(text, folder)
         return (path,) if path is not None else ()
-    filled = [each for each in dict.fromkeys(_filled(text, places, assigned)) if each]
-    paths = (_whole(_home(each, folder, places.home), folder) for each in filled)
+    filled = (_home(each, folder, places.home) for each in _filled(text, places, assigned) if each)
+    # In quotes, and where no shell reads it, a text means itself: a directory may be called `~` or `$HOME`.
+    paths = (_whole(each, folder) for each in dict.fromkeys((text, *filled)))
     return [path for path in paths if path is not None]
 
 

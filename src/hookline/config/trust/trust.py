@@ -22,6 +22,7 @@ from hookline.config.trust.items import (
     hashed_together,
     hook_facts,
     item_of,
+    shown_files,
     shown_path,
 )
 from hookline.config.trust.names import Places, as_line
@@ -204,7 +205,7 @@ class Trust:
             file=self._shown_file(hook.where.file),
             label=as_utf8(f"{hook.policy.event_name} {hook.name}"),
             facts=facts,
-            files={self._shown(each.path): each.digest for each in look.files},
+            files=shown_files(look.files, self.root, self._home),
             where=hook.where,
         )
         self._looks[(key, cwd, project)] = (look, item)
