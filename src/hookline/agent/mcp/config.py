@@ -186,7 +186,7 @@ def _items(
         start = os.path.join(cwd, folder) if isinstance(folder, str) and "$" not in folder else cwd
         words = [_word(text, start) for text in _texts(entry)]
         where, facts = document.where(table, name), {**entry, "name": name}
-        yield name, _Item(trust, partial(trust.program_item, "server", where, name, facts, words, start))
+        yield name, _Item(trust, partial(trust.server_item, where, name, facts, words, start))
 
 
 class _Item:

@@ -1,4 +1,4 @@
-"""What can be trusted: one item for each hook, MCP server, agent definition, and file with settings that loosen.
+"""What can be trusted: one item for each hook, MCP server, and file with settings that loosen.
 
 Two items are the same if they do the same: neither a line, nor the order of entries, nor the project's own path is part
 of an item, so that formatting does not matter and a clone elsewhere has the same items.
@@ -16,7 +16,7 @@ from hookline.config.trust.files import NamedFile
 from hookline.model.diagnostics import NOWHERE, Path, Where
 from hookline.model.hook import Hook
 
-ItemKind = Literal["hook", "server", "settings", "definition"]
+ItemKind = Literal["hook", "server", "settings"]
 
 
 class TrustItem(Struct, frozen=True, gc=False):
@@ -40,11 +40,6 @@ class TrustItem(Struct, frozen=True, gc=False):
         for path in self.files if len(self.files) < 2 else sorted(self.files):
             parts += (path, self.files[path])
         return sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()
-
-    @property
-    def uncovered(self) -> tuple[str, ...]:
-        """Files whose content is not part of the item, with the reason."""
-        return tuple(f"{path} {digest}" for path, digest in self.files.items() if digest.startswith("("))
 
 
 def canonical(value: Any) -> bytes:

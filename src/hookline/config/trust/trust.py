@@ -217,21 +217,14 @@ class Trust:
     def settings_item(self, where: Where, label: str, facts: Any) -> TrustItem:
         return self._present(item_of("settings", where, label, facts, self.root, self._home))
 
-    def program_item(
-        self,
-        kind: Literal["server", "definition"],
-        where: Where,
-        label: str,
-        facts: Any,
-        words: Sequence[str],
-        cwd: str = "",
+    def server_item(
+        self, where: Where, label: str, facts: Any, words: Sequence[str], folder: str
     ) -> TrustItem:
-        """Something that starts a program in a directory: its words may name files."""
-        folder = cwd or self.root
+        """An MCP server, which starts in a directory. Its words may name files."""
         look = self._finder.look(
             words, Places(folder, self._home, {"HOME": self._home, "PWD": folder}, self._env)
         )
-        return self._present(item_of(kind, where, label, facts, self.root, self._home, look.files))
+        return self._present(item_of("server", where, label, facts, self.root, self._home, look.files))
 
     def _present(self, item: TrustItem) -> TrustItem:
         self._others[(item.file, item.kind, item.label)] = item
@@ -356,11 +349,6 @@ class Trust:
     @property
     def store(self) -> TrustStore:
         return self._store
-
-    def refresh(self) -> None:
-        """Read the store again: the user may have trusted something meanwhile."""
-        self._stored.clear()
-        self._admitted.clear()
 
     # -- details
 

@@ -101,8 +101,6 @@ def what_item_does(item: TrustItem) -> Iterator[str]:
     facts: Mapping[str, Any] = cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
     if item.kind == "server":
         yield from _server(item, facts)
-    elif item.kind == "definition":
-        yield "defines an agent: its instructions, tools, rules and hooks"
     else:
         yield from (
             _SETTINGS.get(name, "sets {name}").format(name=name, value=_flat(value))

@@ -13,12 +13,7 @@ from hookline.model.hook import Hook
 from hookline.model.safe_text import one_line
 
 _LONGEST = 400
-_WORDS: dict[ItemKind, str] = {
-    "hook": "hook",
-    "server": "MCP server",
-    "definition": "agent",
-    "settings": "setting",
-}
+_WORDS: dict[ItemKind, str] = {"hook": "hook", "server": "MCP server", "settings": "setting"}
 
 
 class Waiting:
