@@ -58,7 +58,7 @@ def trust_root(root: str) -> str:
 
 
 def is_inside(file: str, directory: str) -> bool:
-    """Whether a path is the directory or below it. Both are real paths."""
+    """Whether a path is the directory or below it. Both are absolute, and links are not followed."""
     return file == directory or file.startswith(directory.rstrip(os.sep) + os.sep)
 
 

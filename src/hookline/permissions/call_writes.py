@@ -8,7 +8,8 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from hookline.permissions.protected import CONFIGURES, Hit, Protected, is_below, real_path, whole_path
+from hookline.config.project import is_inside
+from hookline.permissions.protected import CONFIGURES, Hit, Protected, real_path, whole_path
 from hookline.permissions.shell_glance import Glance
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class CallReader:
         for path in paths:
             whole = whole_path(path, cwd, self._protected.home)
             # `link/..` is not what it looks like, so a name that is left again counts.
-            inside = bool(worktree) and is_below(whole, worktree)
+            inside = bool(worktree) and is_inside(whole, worktree)
             texts = (whole, real_path(whole), *(() if inside else (path,)))
             why = next((why for each in texts if (why := self._protected.why(each, worktree))), None)
             if why is not None:

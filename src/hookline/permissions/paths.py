@@ -4,6 +4,7 @@ import posixpath
 import re
 from collections.abc import Sequence
 
+from hookline.config.project import is_inside
 from hookline.matching.file_rules import doubtful, from_root
 from hookline.permissions.facts import CallFacts
 
@@ -53,8 +54,4 @@ def inside(path: str, cwd: str, directories: Sequence[str]) -> bool:
     if doubtful(path):
         return False
     whole = from_root(path, cwd)
-    return whole is not None and any(_below(whole, directory) for directory in directories)
-
-
-def _below(path: str, directory: str) -> bool:
-    return path == directory or path.startswith(directory.rstrip("/") + "/")
+    return whole is not None and any(is_inside(whole, directory) for directory in directories)

@@ -12,6 +12,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
+from hookline.config.project import is_inside
 from hookline.dialects.dialect import upward, user_directory
 from hookline.dialects.registry import Listed, standard_dialects
 from hookline.model.hook import Hook
@@ -91,7 +92,7 @@ class Protected:
 
         A worktree may lie at a protected path, but its files are the project's.
         """
-        inside = path[len(worktree) :] if worktree and is_below(path, worktree) else path
+        inside = path[len(worktree) :] if worktree and is_inside(path, worktree) else path
         named = self._by_name(inside)
         if named is not None:
             return named
@@ -177,7 +178,7 @@ class Protected:
         words = {name for name, why in self.names.items() if why == CONFIGURES}
         for place in self.places:
             words.add(place)
-            inside = (place[len(root) :].lstrip("/") for root in self.roots if is_below(place, root))
+            inside = (place[len(root) :].lstrip("/") for root in self.roots if is_inside(place, root))
             # A plain word says nothing.
             words.update(each for each in inside if "/" in each or "." in each)
         return frozenset(map(str.casefold, words))
@@ -239,7 +240,7 @@ def _places_of(listed: Listed, roots: Sequence[str], env: Mapping[str, str]) -> 
     for variable in listed.variables:
         folder = _directory(env.get(variable, ""))
         # One that holds the project or the home would make everything in them protected.
-        if folder and not any(is_below(root, folder) for root in roots):
+        if folder and not any(is_inside(root, folder) for root in roots):
             yield folder
 
 
@@ -275,12 +276,8 @@ def _scripts(hooks: Sequence[Hook], chain: Sequence[str]) -> Iterator[str]:
 def _files_of_project(path: str, chain: Sequence[str]) -> Iterator[str]:
     for root in chain:
         whole = os.path.normpath(os.path.join(root, path))
-        if any(is_below(whole, each) for each in chain) and os.path.isfile(whole):
+        if any(is_inside(whole, each) for each in chain) and os.path.isfile(whole):
             yield whole
-
-
-def is_below(path: str, directory: str) -> bool:
-    return path == directory or path.startswith(directory.rstrip("/") + "/")
 
 
 def whole_path(path: str, directory: str, home: str) -> str:

@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
+from hookline.config.project import is_inside
 from hookline.matching.shell import HOLE, ShellReader, ShellReading, base_name
-from hookline.permissions.protected import CONFIGURES, Hit, is_below, real_path, whole_path
+from hookline.permissions.protected import CONFIGURES, Hit, real_path, whole_path
 from hookline.permissions.shell_glance import Glance
 from hookline.permissions.shell_programs import (
     Written,
@@ -118,7 +119,7 @@ class _Line(Glance):
                 return Hit(start, why)
         for path in self.protected.there():
             real = real_path(path)
-            if any(is_below(real, start) for start in wholes) and _looked_for(path, tests):
+            if any(is_inside(real, start) for start in wholes) and _looked_for(path, tests):
                 return Hit(path, self.protected.why(path) or self.protected.is_place(path) or "")
         return None
 
