@@ -11,7 +11,6 @@ from hookline.config.trust.files import MOST_BYTES, FileFinder, Look, sealed_fil
 from hookline.config.trust.names import Places, as_line
 from hookline.handlers.specs import CommandSpec
 
-
 ODD = ("~/guard.sh", "$PROJECT/odd.sh", "{a,b}.sh")
 
 

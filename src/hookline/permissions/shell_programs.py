@@ -139,11 +139,13 @@ def _only_runs(program: str, rest: Words) -> bool:
 
 
 def _recursive(rest: Words) -> bool:
-    return any(
-        word in {"--recursive", "--archive", "--delete", "--delete-after", "--mirror"}
-        or (word[:1] == "-" and word[:2] != "--" and ("r" in word or "R" in word))
-        for word in rest
-    )
+    long = {"--recursive", "--archive", "--delete", "--delete-after", "--mirror"}
+    return not long.isdisjoint(rest) or _has_letter(rest, "rR")
+
+
+def _has_letter(rest: Words, letters: str) -> bool:
+    """Whether an option of single letters has one of these."""
+    return any(word[:1] == "-" and word[:2] != "--" and not set(letters).isdisjoint(word) for word in rest)
 
 
 def _operands(rest: Words) -> list[str]:
@@ -169,38 +171,40 @@ def _values(rest: Words, short: str, long: tuple[str, ...]) -> list[str]:
 
 def _copy(rest: Words) -> Written:
     """The last operand is written, unless an option names the directory. A link is as good as the file itself."""
-    links = any(word in {"--link", "--symbolic-link"} for word in rest) or any(
-        word[:1] == "-" and word[:2] != "--" and set(word) & set("ls") for word in rest
-    )
-    folders = _recursive(rest) or any(word[:1] == "-" and word[:2] != "--" and "a" in word for word in rest)
+    links = "--link" in rest or "--symbolic-link" in rest or _has_letter(rest, "ls")
+    folders = _recursive(rest) or _has_letter(rest, "a")
     operands = _operands(rest)
-    target = _values(rest, "t", ("--target-directory",)) or operands[-1:]
-    into = [f"{one}/{base_name(each.rstrip('/'))}" for one in target for each in operands if each != one]
+    target = _target(rest, operands)
     return Written(
         [*operands, *target] if links else target,
-        into=into,
+        into=_into(target, operands),
         contents=[(each, one) for one in target for each in operands if each != one] if folders else (),
     )
 
 
 def _sync(rest: Words) -> Written:
     operands = _operands(rest)
-    into = [f"{one}/{base_name(each.rstrip('/'))}" for one in operands[-1:] for each in operands[:-1]]
     contents = [(each, operands[-1]) for each in operands[:-1] if each.endswith("/")]
-    moves = ["--remove-source-files"] if "--remove-source-files" in rest else []
     return Written(
-        operands if moves else operands[-1:],
-        whole=_recursive(rest) and "--delete" in rest,
-        into=into,
+        operands if "--remove-source-files" in rest else operands[-1:],
+        whole="--delete" in rest,
+        into=_into(operands[-1:], operands[:-1]),
         contents=contents,
     )
 
 
 def _move(rest: Words) -> Written:
     operands = _operands(rest)
-    target = _values(rest, "t", ("--target-directory",)) or operands[-1:]
-    into = [f"{one}/{base_name(each.rstrip('/'))}" for one in target for each in operands if each != one]
-    return Written([*operands, *target], whole=True, into=into)
+    target = _target(rest, operands)
+    return Written([*operands, *target], whole=True, into=_into(target, operands))
+
+
+def _target(rest: Words, operands: Words) -> Words:
+    return _values(rest, "t", ("--target-directory",)) or operands[-1:]
+
+
+def _into(target: Words, operands: Words) -> Words:
+    return [f"{one}/{base_name(each.rstrip('/'))}" for one in target for each in operands if each != one]
 
 
 def _link(rest: Words) -> Written:
@@ -213,7 +217,7 @@ def _dd(rest: Words) -> Written:
 
 
 def _sed(rest: Words) -> Written:
-    if any(w.startswith("--in-place") or (w[:1] == "-" and w[:2] != "--" and "i" in w) for w in rest):
+    if any(word.startswith("--in-place") for word in rest) or _has_letter(rest, "i"):
         return Written(rest)
     code = [word for word in rest if _SED_WRITES.search(word) and " " in word.strip()]
     return Written(code=code) if code else NOTHING
@@ -227,10 +231,7 @@ def _awk(rest: Words) -> Written:
 
 
 def _yq(rest: Words) -> Written:
-    edits = any(
-        word == "--inplace" or (word[:1] == "-" and word[:2] != "--" and "i" in word) for word in rest
-    )
-    return Written(rest) if edits else NOTHING
+    return Written(rest) if "--inplace" in rest or _has_letter(rest, "i") else NOTHING
 
 
 def _second(rest: Words) -> Written:
@@ -374,14 +375,3 @@ _SPECIAL: Mapping[str, Callable[[Words], Written]] = MappingProxyType(
         "git": _git,
     }
 )
-
-__all__ = [
-    "HOLE",
-    "NOTHING",
-    "Written",
-    "changes_hookline",
-    "found_by_find",
-    "is_reader",
-    "runs_standard_input",
-    "written_by",
-]
