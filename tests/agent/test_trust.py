@@ -207,6 +207,16 @@ def test_a_build_trusts_what_it_has_checked_by_its_hash(project: Project) -> Non
     assert not server.trusted()  # asked again just before it is started
 
 
+@pytest.mark.parametrize("name", ["serve.sh", "~/serve.sh", "$HOME/serve.sh", "a\"'b.sh", "my serve.sh"])
+def test_a_script_of_a_server_is_covered_whatever_its_name(project: Project, name: str) -> None:
+    """No shell reads the words of a server: they mean what they say."""
+    project.write(".mcp.json", {"mcpServers": {"near": {"command": "sh", "args": [name]}}})
+    project.write(name, "exec serve")
+    cwd, env = str(project.root), {"HOME": str(project.home)}
+    (item,) = project_items(cwd, env, Trust(cwd, env))
+    assert list(item.files) == [name]
+
+
 def test_a_script_of_a_server_that_changes_before_its_start_is_not_started(tmp_path: Path) -> None:
     async def main() -> None:
         session = ScriptedSession(tmp_path, (), trust=False)

@@ -11,7 +11,7 @@ from hookline.config.trust.files import MOST_BYTES, FileFinder, Look, sealed_fil
 from hookline.config.trust.names import Places, as_line
 from hookline.handlers.specs import CommandSpec
 
-ODD = ("~/guard.sh", "$PROJECT/odd.sh", "{a,b}.sh")
+ODD = ("~/guard.sh", "$PROJECT/odd.sh", "{a,b}.sh", 'a"b.sh', "a'b.sh", r"a\b.sh", "a'\"b.sh")
 
 
 @pytest.fixture
@@ -66,6 +66,7 @@ def names(root: Path, found: Look) -> list[str]:
         (["my\\ guard.sh"], ["guard.sh", "my guard.sh"]),
         (["\"$PROJECT\"/'my guard.sh'"], ["guard.sh", "my guard.sh"]),
         ([as_line(["sh", "my guard.sh"])], ["guard.sh", "my guard.sh"]),
+        *(([as_line(["sh", name])], [name]) for name in ODD),
         (["~+/guard.sh"], ["guard.sh"]),
         (["/proc/self/cwd/guard.sh"], ["guard.sh"]),
         (["./{guard,other}.sh"], ["guard.sh"]),

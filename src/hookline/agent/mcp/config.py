@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from hookline.config.files import read_file
 from hookline.config.trust.items import TrustItem
+from hookline.config.trust.names import quoted
 from hookline.dialects.dialect import upward, user_directories
 from hookline.documents.document import Document
 from hookline.journal.redaction import MARK, holds_a_secret, secret_forms
@@ -204,7 +205,7 @@ class _Item:
 def _word(text: str, folder: str) -> str:
     """A text of an entry as it may name files: a line for a shell, or in quotes a word that no shell reads."""
     plain = not any(each.isspace() for each in text) or os.path.lexists(os.path.join(folder, text))
-    return f'"{text}"' if plain else text
+    return quoted(text) if plain else text
 
 
 def _texts(value: Any) -> Iterator[str]:

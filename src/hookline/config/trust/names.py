@@ -14,10 +14,12 @@ from msgspec import Struct
 
 _BREAKS = r"[\s;&|<>()`]+"
 _QUOTES = r"[\"'\\]"
+_QUOTABLE = r"[\s;&|<>()`\"'\\]"
 _QUOTED = r"\"([^\"]*)\"|'([^']*)'"
 #: A word of the shell: quotes may be around any part of it, and blanks inside them.
 _WORD = r"(?s)(?:\\.|\"(?:\\.|[^\"\\])*\"|'[^']*'|[^\s;&|<>()`\"'\\])+"
-_QUOTING = r"(?s)\\(.)|[\"']"
+_QUOTING = r"(?s)'([^']*)'|\"((?:\\.|[^\"\\])*)\"|\\(.)"
+_ESCAPED = r"(?s)\\(.)"
 #: What makes a line more than words between blanks.
 _ODD = r"[\"'\\$`,:@{\[]"
 #: What makes it more than words.
@@ -100,10 +102,12 @@ def texts_of(lines: Sequence[str]) -> list[str]:
 
 
 def as_line(words: Sequence[str]) -> str:
-    """A list of words as the shell would write it."""
-    return " ".join(
-        "'" + word.replace("'", "'\\''") + "'" if _compiled(_BREAKS).search(word) else word for word in words
-    )
+    """A list of words as a shell would read them."""
+    return " ".join(quoted(word) if _compiled(_QUOTABLE).search(word) else word for word in words)
+
+
+def quoted(word: str) -> str:
+    return "'" + word.replace("'", "'\\''") + "'"
 
 
 def words_of(lines: Sequence[str]) -> frozenset[str]:
@@ -111,11 +115,7 @@ def words_of(lines: Sequence[str]) -> frozenset[str]:
     words = [
         _compiled(_QUOTES).sub("", part) for line in lines for part in (line, *_compiled(_BREAKS).split(line))
     ]
-    words += [
-        _compiled(_QUOTING).sub(r"\1", match[0])
-        for line in lines
-        for match in _compiled(_WORD).finditer(line)
-    ]
+    words += [_unquoted(match[0]) for line in lines for match in _compiled(_WORD).finditer(line)]
     return frozenset((*words, *(word.partition("=")[2] for word in words)))
 
 
@@ -159,7 +159,7 @@ def _pieces(line: str, depth: int = _DEEPEST) -> Iterator[str]:
     for _ in range(depth):
         flat = _compiled(_OUTPUT).sub(".", flat)
     found = [_compiled(_QUOTES).sub("", part) for part in _compiled(_BREAKS).split(line)]
-    found += [_compiled(_QUOTING).sub(r"\1", match[0]) for match in _compiled(_WORD).finditer(flat)]
+    found += [_unquoted(match[0]) for match in _compiled(_WORD).finditer(flat)]
     if "\\" in line:
         found += [
             _compiled(_QUOTES).sub("", part) for part in _compiled(_BREAKS).split(line.replace("\\", "/"))
@@ -173,6 +173,13 @@ def _pieces(line: str, depth: int = _DEEPEST) -> Iterator[str]:
         yield text
         if depth and _compiled(_BREAKS).search(text):
             yield from _pieces(text, depth - 1)
+
+
+def _unquoted(word: str) -> str:
+    """A word of the shell as a program gets it."""
+    return _compiled(_QUOTING).sub(
+        lambda match: match[1] or match[3] or _compiled(_ESCAPED).sub(r"\1", match[2] or ""), word
+    )
 
 
 def _filled(text: str, places: Places, assigned: Mapping[str, Sequence[str]]) -> Iterator[str]:
