@@ -11,7 +11,7 @@ from hookline.config.trust.files import MOST_BYTES, FileFinder, Look, sealed_fil
 from hookline.config.trust.names import Places, as_line
 from hookline.handlers.specs import CommandSpec
 
-ODD = ("~/guard.sh", "$PROJECT/odd.sh", "{a,b}.sh", 'a"b.sh', "a'b.sh", r"a\b.sh", "a'\"b.sh")
+ODD = ("~/guard.sh", "$PROJECT/odd.sh", "{a,b}.sh", 'a"b.sh', "a'b.sh", r"a\b.sh", "a'\"b.sh", "-odd.sh")
 
 
 @pytest.fixture
@@ -85,6 +85,9 @@ def names(root: Path, found: Look) -> list[str]:
         (["scripts"], []),
         (["/bin/sh -c true"], []),
         (["--guard.sh"], []),
+        # What looks like an option may be a name all the same.
+        (["sh < -odd.sh"], ["-odd.sh"]),
+        (["sh -- -odd.sh"], ["-odd.sh"]),
     ],
 )
 def test_every_file_that_a_command_names_is_covered(

@@ -172,8 +172,6 @@ class FileFinder:
         files: list[NamedFile] = []
         settled = True
         for text in line.split():
-            if text[0] == "-":
-                continue
             path = text if text[0] == "/" else f"{folder}/{text[2:] if text[:2] == './' else text}"
             if path in seen:
                 continue

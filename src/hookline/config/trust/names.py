@@ -77,7 +77,7 @@ def is_plain(line: str) -> bool:
 
 def names_in(lines: Sequence[str]) -> Names:
     if len(lines) == 1 and not _compiled(_MORE).search(lines[0]):  # as most are
-        return Names([text for text in lines[0].split() if text[0] != "-"])
+        return Names(lines[0].split())
     return Names(texts_of(lines), run_patterns(lines), assigned_in(lines))
 
 
@@ -98,7 +98,7 @@ def texts_of(lines: Sequence[str]) -> list[str]:
         )
     further = [side for text in found if "=" in text for side in text.split("=", 1)]
     further += [text[2:] for text in found if text[:1] == "-" and "/" in text]
-    return [text for text in (*found, *further) if text and text[0] != "-"]
+    return [text for text in (*found, *further) if text]
 
 
 def as_line(words: Sequence[str]) -> str:
