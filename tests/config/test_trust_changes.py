@@ -95,6 +95,22 @@ def test_a_trusted_file_is_not_trusted_by_another_name(project: Project) -> None
     assert not project.trust.admit(hook, Scene(cwd=str(project.root / "sub"))).admitted
 
 
+def test_a_pattern_that_means_the_same_files_elsewhere_runs_there(project: Project) -> None:
+    for name in ("a.sh", "b.sh", "sub/c.sh"):
+        file = project.root / "hooks" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(name)
+    command = "for f in $HOOKLINE_PROJECT_DIR/hooks/*.sh; do sh $f; done"
+    project.load(command)
+    project.accept(command)
+    (hook,) = project.engine.hooks
+    root, sub = str(project.root), str(project.root / "hooks/sub")
+    assert project.trust.admit(hook, Scene(cwd=sub, project_dir=root)).admitted
+    (project.root / "hooks/sub/hooks").mkdir()
+    (project.root / "hooks/sub/hooks/d.sh").write_text("evil")
+    assert not project.trust.admit(hook, Scene(cwd=sub, project_dir=sub)).admitted
+
+
 def test_two_files_that_are_shown_alike_are_both_covered(project: Project, tmp_path: Path) -> None:
     for folder in (tmp_path / "home", project.root / "~"):
         folder.mkdir()

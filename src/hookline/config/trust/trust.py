@@ -393,11 +393,14 @@ class Trust:
         """A file that a name means in the directories of the moment, and that was not trusted by this name."""
         if hook.kind != "command" or self._at_root(scene):
             return None
-        trusted = self._trusted_texts(hook)
+        # One text may name several files, as a pattern does.
+        trusted = {(each.text, each.digest) for each in self._looks[(_key(hook), "", "")][0].files}
         cwd, project = scene.cwd, scene.project_dir or ""
         self.item(hook, cwd, project)
         here = self._looks[(_key(hook), cwd, project)][0].files
-        return next((self._shown(each.path) for each in here if trusted.get(each.text) != each.digest), None)
+        return next(
+            (self._shown(each.path) for each in here if (each.text, each.digest) not in trusted), None
+        )
 
     def _trusted_texts(self, hook: Hook) -> Mapping[str, str]:
         """The texts of a trusted command that name files, with the digests of those."""
