@@ -248,6 +248,8 @@ echo '{"hook_event_name": "SessionStart"}' | hookline hook --dialect claude-code
 cp -r other/. .
 cp -aT other .
 rsync -a other/ .
+rsync -a --delete-after empty .
+rsync -a --del empty .
 rm -rf $PWD
 rm -rf "${PWD}"
 rm -rf ~

@@ -255,7 +255,7 @@ def _xdg_state(env: Mapping[str, str]) -> str:
 
 _APART = str.maketrans({**dict.fromkeys("=;|&<()\n\t", " "), ">": " > "})
 #: What a hook writes into: a log is no script.
-_RECORDS = (".log", ".jsonl", ".out", ".err", ".txt")
+_RECORDS = (".log", ".jsonl", ".out", ".err")
 
 
 def _scripts(hooks: Sequence[Hook], chain: Sequence[str]) -> Iterator[str]:

@@ -187,7 +187,7 @@ def _sync(rest: Words) -> Written:
     contents = [(each, operands[-1]) for each in operands[:-1] if each.endswith("/")]
     return Written(
         operands if "--remove-source-files" in rest else operands[-1:],
-        whole="--delete" in rest,
+        whole=any(word.startswith("--del") for word in rest),
         into=_into(operands[-1:], operands[:-1]),
         contents=contents,
     )
