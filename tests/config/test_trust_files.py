@@ -111,6 +111,28 @@ def test_what_a_line_only_writes_is_not_covered(root: Path, line: str, covered: 
     assert names(root, look(root, line)) == covered
 
 
+@pytest.mark.parametrize("second_line", [[], [""]], ids=["plain", "full"])
+def test_what_a_hook_writes_is_not_covered(
+    root: Path, tmp_path_factory: pytest.TempPathFactory, second_line: list[str]
+) -> None:
+    """A hook that keeps a log would make itself untrusted with its first run."""
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    for file in (
+        root / "audit.log",
+        root / "run.jsonl",
+        root / "run.log",
+        elsewhere / "mark",
+        elsewhere / "tool.py",
+    ):
+        file.write_text(file.name)
+    (root / "run.log").chmod(0o755)
+    (elsewhere / "tool").write_text("x")
+    (elsewhere / "tool").chmod(0o755)
+    line = f"guard.sh audit.log run.jsonl run.log {elsewhere}/mark {elsewhere}/tool.py {elsewhere}/tool"
+    found = [Path(file.path).name for file in look(root, line, *second_line).files]
+    assert sorted(found) == ["guard.sh", "run.log", "tool", "tool.py"]
+
+
 def test_what_cannot_be_read_has_a_reason_instead_of_a_digest(root: Path) -> None:
     os.mkfifo(root / "pipe.sh")
     (root / "large.sh").touch()

@@ -49,6 +49,11 @@ _SHARED = "/dev/shm/"  # noqa: S108 it is not written to
 #: A time of change this recent, in nanoseconds, can hide another change: clocks of file systems are coarse.
 _COARSE = 50_000_000
 
+#: Files that hooks write. What is called so and may be executed is a program all the same.
+_RECORDS = (".log", ".jsonl", ".out", ".err")
+#: What runs without being executable, if somebody hands it to an interpreter.
+_SCRIPTS = (".sh", ".bash", ".zsh", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php", ".lua", ".ps1")
+
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 _MISSING = frozenset((errno.ENOENT, errno.ENOTDIR))
 #: How many directories that a line names are looked into, how many paths are looked at for one command, and how many
@@ -185,7 +190,8 @@ class FileFinder:
                 return None
             seen[path] = opened.signature
             settled = settled and opened.settled
-            files.append(NamedFile(text, path, opened.digest))
+            if opened.executable or not path.endswith(_RECORDS):
+                files.append(NamedFile(text, path, opened.digest))
         if len(files) > 1:
             files.sort(key=lambda each: each.path)
         return Look(tuple(files), tuple(seen.items()), (), settled)
@@ -193,6 +199,15 @@ class FileFinder:
     def is_covered(self, path: str) -> bool:
         """Not what belongs to the system, unless the project is there."""
         return path.startswith((self._below, _SHARED)) or not path.startswith(_SYSTEM)
+
+    def counts(self, opened: "_Opened", home: str) -> bool:
+        """Whether a file is part of what is trusted, and not what a hook writes: that changes with every run."""
+        path = opened.real
+        if opened.executable:
+            return self.is_covered(path)
+        if path.startswith(self._below) or is_inside(path, home):
+            return not path.endswith(_RECORDS)
+        return path.endswith(_SCRIPTS) and self.is_covered(path)
 
     def is_left_out(self, path: str) -> bool:
         """Whether a path is not even opened: opening a device may do something."""
@@ -226,7 +241,8 @@ class FileFinder:
                 digest = _digest(descriptor, status)
                 if settled:
                     self._digests[mark] = digest
-            return _Opened(os.path.realpath(path) if linked else path, digest, mark, settled)
+            real = os.path.realpath(path) if linked else path
+            return _Opened(real, digest, mark, settled, bool(status.st_mode & 0o111))
         finally:
             os.close(descriptor)
 
@@ -280,7 +296,7 @@ class _Looking:
         else:
             self._seen[path] = opened.signature
             self._settled = self._settled and opened.settled
-            if self._finder.is_covered(opened.real):
+            if self._finder.counts(opened, self._places.home):
                 self._found.setdefault(opened.real, NamedFile(text, opened.real, opened.digest))
 
     def _add_fitting(self, pattern: str, path: str) -> None:
@@ -325,6 +341,7 @@ class _Opened(Struct, frozen=True, gc=False):
     digest: str
     signature: Signature
     settled: bool
+    executable: bool = True
 
 
 def _digest(descriptor: int, status: os.stat_result) -> str:
