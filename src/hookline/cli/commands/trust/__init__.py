@@ -16,7 +16,7 @@ _EPILOG = """examples:
   hookline trust --diff
   hookline trust --yes 1f0c…,9b3e…
   hookline trust --list
-  hookline trust --revoke ~/work/old-project
+  hookline trust --revoke ../old-project
 
 exit status: 0 everything is trusted, 1 something is not, or a usage or configuration error"""
 
