@@ -1,10 +1,12 @@
-"""The project a directory belongs to, and under which name the user's trust in it is kept."""
+"""The project a directory belongs to, whether the user vouches for all of it, and where trust in it is kept."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from typing import Any, cast
 
-from hookline.dialects.dialect import upward
+from hookline.config.files import read_file
+from hookline.dialects.dialect import SUFFIXES, upward, user_directories
 
 #: No line of git's own small files is longer.
 _MOST = 4096
@@ -81,3 +83,36 @@ def _line(file: str) -> str:
     finally:
         os.close(descriptor)
     return text.partition("\n")[0].strip()
+
+
+def vouches_for(root: str, env: Mapping[str, str]) -> bool:
+    """Whether `trusted = [...]` of the user's settings names the project or a directory above it."""
+    home = os.path.realpath(env.get("HOME", "") or os.sep)
+    files = [
+        os.path.join(folder, f"settings.{suffix}") for folder in user_directories(env) for suffix in SUFFIXES
+    ]
+    return any(
+        is_inside(root, os.path.realpath(os.path.join(home, os.path.expanduser(directory))))
+        for file in files
+        # Settings inside the project are the project's own, also where a link leads to them.
+        if os.path.lexists(file) and (home == root or not is_inside(os.path.realpath(file), root))
+        for directory in _trusted_directories(read_file(file).value)
+        if directory.strip()
+    )
+
+
+def _trusted_directories(settings: Any) -> list[str]:
+    if not isinstance(settings, Mapping):
+        return []
+    table = cast("Mapping[str, Any]", settings)
+    agent: Any = table.get("agent")
+    lists: list[Any] = [table.get("trusted")]
+    if isinstance(agent, Mapping):
+        lists.append(cast("Mapping[str, Any]", agent).get("trusted"))
+    return [
+        each
+        for some in lists
+        if isinstance(some, list)
+        for each in cast("list[Any]", some)
+        if isinstance(each, str)
+    ]

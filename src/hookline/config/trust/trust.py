@@ -7,12 +7,11 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from msgspec import Struct
 
-from hookline.config.files import read_file
-from hookline.config.project import is_inside, project_root, trust_root
+from hookline.config.project import is_inside, project_root, trust_root, vouches_for
 from hookline.config.trust.files import FileFinder, Look, read_file_bytes, sealed_files
 from hookline.config.trust.items import (
     TrustItem,
@@ -27,7 +26,6 @@ from hookline.config.trust.items import (
 )
 from hookline.config.trust.names import Places, as_line
 from hookline.config.trust.store import StoredItem, TrustStore
-from hookline.dialects.dialect import SUFFIXES, user_directories
 from hookline.documents.document import Document
 from hookline.engine.run_hook import ADMITTED, Admission
 from hookline.handlers.specs import BuiltinSpec, CommandSpec
@@ -494,36 +492,3 @@ def _own_variables(spec: Any) -> Mapping[str, str]:
         return {}
     later: Mapping[str, str] = getattr(spec, "variables", {})
     return {**spec.env, **later} if later else spec.env
-
-
-def vouches_for(root: str, env: Mapping[str, str]) -> bool:
-    """Whether `trusted = [...]` of the user's settings names the project or a directory above it."""
-    home = os.path.realpath(env.get("HOME", "") or os.sep)
-    files = [
-        os.path.join(folder, f"settings.{suffix}") for folder in user_directories(env) for suffix in SUFFIXES
-    ]
-    return any(
-        is_inside(root, os.path.realpath(os.path.join(home, os.path.expanduser(directory))))
-        for file in files
-        # Settings inside the project are the project's own, also where a link leads to them.
-        if os.path.lexists(file) and (home == root or not is_inside(os.path.realpath(file), root))
-        for directory in _trusted_directories(read_file(file).value)
-        if directory.strip()
-    )
-
-
-def _trusted_directories(settings: Any) -> list[str]:
-    if not isinstance(settings, Mapping):
-        return []
-    table = cast("Mapping[str, Any]", settings)
-    agent: Any = table.get("agent")
-    lists: list[Any] = [table.get("trusted")]
-    if isinstance(agent, Mapping):
-        lists.append(cast("Mapping[str, Any]", agent).get("trusted"))
-    return [
-        each
-        for some in lists
-        if isinstance(some, list)
-        for each in cast("list[Any]", some)
-        if isinstance(each, str)
-    ]

@@ -17,11 +17,11 @@ from hookline.cli.engines import inspection_engine, report_diagnostics
 from hookline.cli.output import ExitStatus, note, show, show_part
 from hookline.cli.requests import RequestError, working_directory
 from hookline.cli.text import count_of, json_lines, table, terminal_width
-from hookline.config.project import project_root, trust_root
+from hookline.config.project import project_root, trust_root, vouches_for
 from hookline.config.trust.comparison import difference
 from hookline.config.trust.review import Review, review
 from hookline.config.trust.store import TrustStore
-from hookline.config.trust.trust import Options, vouches_for
+from hookline.config.trust.trust import Options
 from hookline.model.safe_text import one_line
 
 _LONGEST = 500
