@@ -94,7 +94,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "a fifo": (to_fifo, "it is not a file"),
     "a directory": (to_directory, "Is a directory"),
     "a link": (to_link, "symbolic link"),
-    "below a link": (to_link_folder, "its folder is not a directory"),
+    "below a link": (to_link_folder, "its folder cannot be used: it is a symbolic link"),
     "writable by all": (lambda file: file.chmod(0o666), "other users can write it"),
     "below a folder for all": (lambda file: file.parent.chmod(0o777), "other users can write it"),
 }  # fmt: skip

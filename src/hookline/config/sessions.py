@@ -8,7 +8,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
+from hookline.config.trust.store import check_owner, replace_file
 from hookline.model.events import May
 from hookline.model.hook import Hook
 from hookline.model.scene import Scene
@@ -37,7 +38,6 @@ _WRITTEN = r"""(?:>|\btee\b(?:\s+-\S+)*)\s*["']?([^\s"';&|<>()]+)"""
 #: How names of files end that programs write as they run.
 _RECORDS = (".log", ".jsonl", ".out", ".err", ".pid", ".tmp", ".cache", ".db", ".sqlite", ".sqlite3")
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
-_WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 class Guard(Struct, frozen=True):
@@ -95,8 +95,8 @@ class Sessions:
         file = self._file(record)
         try:
             os.makedirs(self.folder, 0o700, exist_ok=True)
-            _check_owner(os.lstat(self.folder), stat.S_ISDIR)
-            _replace(file, msgspec.json.encode(record))
+            check_owner(os.lstat(self.folder), stat.S_ISDIR)
+            replace_file(file, msgspec.json.encode(record))
         except (OSError, ValueError, _UnusableError) as problem:
             self.problems.append(
                 f"{file} cannot be written: {_reason(problem)}; later calls do not know this one"
@@ -136,7 +136,7 @@ class Sessions:
         with suppress(OSError, _UnusableError):
             if now - _changed(swept) < _DAY:
                 return
-            _replace(swept, b"")
+            replace_file(swept, b"")
             with os.scandir(self.folder) as entries:
                 old = [each.path for each in entries if now - _changed(each.path) > _KEPT_SECONDS]
             for file in old:
@@ -158,8 +158,12 @@ class Sessions:
         return os.path.join(self.folder, f"{digest}.json")
 
     def _read(self, file: str) -> SessionRecord:
+        folder = os.lstat(self.folder)
         try:
-            _check_owner(os.lstat(self.folder), stat.S_ISDIR)
+            check_owner(folder, stat.S_ISDIR)
+        except OSError as problem:
+            raise _UnusableError(f"its folder cannot be used: {problem.strerror}") from None
+        try:
             return msgspec.json.decode(_content(file), type=SessionRecord)
         except FileNotFoundError:
             raise
@@ -260,7 +264,7 @@ def _content(file: str) -> bytes:
     descriptor = os.open(file, _READ)
     with os.fdopen(descriptor, "rb") as stream:
         found = os.fstat(descriptor)
-        _check_owner(found, stat.S_ISREG)
+        check_owner(found, stat.S_ISREG)
         content = stream.read(_MOST_BYTES + 1)
         if len(content) > _MOST_BYTES:
             raise _UnusableError("it is too large")
@@ -271,34 +275,11 @@ def _content(file: str) -> bytes:
     return content
 
 
-def _replace(file: str, content: bytes) -> None:
-    draft = f"{file}.{os.getpid()}.{time.time_ns()}.new"
-    try:
-        with os.fdopen(os.open(draft, _WRITE, 0o600), "wb") as stream:
-            stream.write(content)
-        os.replace(draft, file)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(draft)
-        raise
-
-
 def _changed(file: str) -> float:
     try:
         return os.lstat(file).st_mtime
     except FileNotFoundError:
         return 0.0
-
-
-def _check_owner(found: os.stat_result, is_kind: Callable[[int], bool]) -> None:
-    if not is_kind(found.st_mode):
-        raise _UnusableError(
-            "it is not a file" if is_kind is stat.S_ISREG else "its folder is not a directory"
-        )
-    if found.st_uid != os.geteuid():
-        raise _UnusableError(f"it belongs to another user (uid {found.st_uid})")
-    if found.st_mode & 0o022:
-        raise _UnusableError("other users can write it")
 
 
 def _reason(problem: Exception) -> str:

@@ -6,6 +6,7 @@ someone else could have written, trusts nothing.
 
 import os
 import stat
+import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -23,6 +24,7 @@ from hookline.model.errors import HooklineError
 FOLDER = (".local", "state", "hookline", "trust")
 _MOST_BYTES = 64 << 20
 _VERSION = 1
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 _T = TypeVar("_T")
 
 
@@ -164,15 +166,15 @@ class TrustStore:
         """Raises OSError, also for a file that another user could have written."""
         folder = os.path.dirname(file)
         try:
-            _check_owner(os.lstat(folder), stat.S_ISDIR)
+            check_owner(os.lstat(folder), stat.S_ISDIR)
         except FileNotFoundError:
             raise
         except OSError as problem:
             raise _FolderError(0, problem.strerror, folder) from None
-        _check_owner(os.lstat(file), stat.S_ISREG)
+        check_owner(os.lstat(file), stat.S_ISREG)
         descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
         with os.fdopen(descriptor, "rb") as stream:
-            _check_owner(os.fstat(descriptor), stat.S_ISREG)
+            check_owner(os.fstat(descriptor), stat.S_ISREG)
             content = stream.read(_MOST_BYTES + 1)
         if len(content) > _MOST_BYTES:
             raise OSError(0, "it is too large")
@@ -180,20 +182,10 @@ class TrustStore:
 
     def _replace(self, folder: str, name: str, content: bytes) -> None:
         file = os.path.join(folder, name)
-        draft = f"{file}.{os.getpid()}.new"
         try:
             os.makedirs(folder, 0o700, exist_ok=True)
-            descriptor = os.open(
-                draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
-            )
-            with os.fdopen(descriptor, "wb") as stream:
-                stream.write(content)
-                stream.flush()
-                os.fsync(descriptor)
-            os.replace(draft, file)
+            replace_file(file, content, durable=True)
         except OSError as problem:
-            with suppress(OSError):
-                os.unlink(draft)
             raise StoreError(f"{file} cannot be written: {problem.strerror or problem}") from None
 
     def _prepared(self) -> str:
@@ -202,7 +194,7 @@ class TrustStore:
             raise StoreError("HOME is not an absolute path, so trust cannot be stored")
         try:
             os.makedirs(self.folder, 0o700, exist_ok=True)
-            _check_owner(os.lstat(self.folder), stat.S_ISDIR)
+            check_owner(os.lstat(self.folder), stat.S_ISDIR)
         except OSError as problem:
             raise StoreError(
                 f"trust cannot be stored in {self.folder}: {problem.strerror or problem}"
@@ -233,7 +225,24 @@ class TrustStore:
         return nothing
 
 
-def _check_owner(found: os.stat_result, is_kind: Callable[[int], bool]) -> None:
+def replace_file(file: str, content: bytes, *, durable: bool = False) -> None:
+    """Write a file that only this user can read, as a whole or not at all. `durable`: it survives a power failure."""
+    draft = f"{file}.{os.getpid()}.{time.time_ns()}.new"
+    try:
+        descriptor = os.open(draft, _NEW, 0o600)
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(content)
+            if durable:
+                stream.flush()
+                os.fsync(descriptor)
+        os.replace(draft, file)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(draft)
+        raise
+
+
+def check_owner(found: os.stat_result, is_kind: Callable[[int], bool]) -> None:
     """Raises OSError if it is not of that kind, or another user owns it or can write it."""
     if stat.S_ISLNK(found.st_mode):
         raise OSError(0, "it is a symbolic link")

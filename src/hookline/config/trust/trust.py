@@ -40,7 +40,7 @@ State = Literal["managed", "trusted", "modified", "untrusted", "disabled"]
 _GUARDED = frozenset({"PreToolUse", "PermissionRequest", "UserPromptSubmit"})
 _TIGHTENING = frozenset({"deny", "ask"})
 #: Scopes that only the user or the system can give.
-_GIVEN: frozenset[Scope] = frozenset(("managed", "flag"))
+_VOUCHED_SCOPES: frozenset[Scope] = frozenset(("managed", "flag"))
 #: The variable with which a build trusts what it has checked.
 VARIABLE = "HOOKLINE_TRUST"
 
@@ -108,7 +108,7 @@ class Trust:
         #: Hooks that were trusted when they were last looked at, in the reading that is asked about.
         self._in_force: set[_Key] = set()
         #: Files that the user named one by one.
-        self._given: frozenset[str] = frozenset()
+        self._named: frozenset[str] = frozenset()
 
     # -- what is whose
 
@@ -131,7 +131,7 @@ class Trust:
 
     def is_foreign(self, file: str, scope: Scope) -> bool:
         """Whether a file needs the user's trust: the project brought it, or a plugin."""
-        if not file or scope in _GIVEN or file in self._given:
+        if not file or scope in _VOUCHED_SCOPES or file in self._named:
             return False
         known = self._foreign.get((file, scope))
         if known is None:
@@ -154,9 +154,9 @@ class Trust:
             return True
         return is_inside(self._home, self.root) and not os.path.lexists(os.path.join(self.root, ".git"))
 
-    def give(self, files: Iterable[str]) -> None:
+    def vouch_for_files(self, files: Iterable[str]) -> None:
         """The user named these files: what is in them needs no further trust."""
-        self._given |= frozenset(files)
+        self._named |= frozenset(files)
 
     def whose(self, file: str, scope: Scope) -> str:
         """The root that trust in a file is kept under: the plugin's, or the project's."""
