@@ -158,9 +158,10 @@ class Sessions:
         return os.path.join(self.folder, f"{digest}.json")
 
     def _read(self, file: str) -> SessionRecord:
-        folder = os.lstat(self.folder)
         try:
-            check_owner(folder, stat.S_ISDIR)
+            check_owner(os.lstat(self.folder), stat.S_ISDIR)
+        except FileNotFoundError:
+            raise
         except OSError as problem:
             raise _UnusableError(f"its folder cannot be used: {problem.strerror}") from None
         try:
