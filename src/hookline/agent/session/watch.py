@@ -249,7 +249,7 @@ class SessionWatch:
             what = "; ".join(one_line(line, _WIDEST) for line in found.lines())
             self._warn(f"{files} changed ({what}), but the earlier hooks stay in force: nobody can be asked")
             return False
-        # As they are now, and all of it: nobody should agree to what is not shown.
+        # As they are now, and all of it: a yes must not cover what was not shown.
         items = self._untrusted(found.new)
         what = "".join(f"\n  {' '.join(printable(line).split())}" for line in found.lines())
         if not await confirmer.confirm(f"{files} changed:{what}"):

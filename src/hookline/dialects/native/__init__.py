@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from hookline.model.diagnostics import Diagnostic
 
 _FOLDER = ".hookline"
-#: Where who manages the machine puts hooks: they run first, and nobody switches them off.
+#: Where the administrator puts hooks: they run first and cannot be switched off.
 _MANAGED = "/etc/hookline/hooks"
 #: Seconds. A whole number of thousands from here on was meant as milliseconds.
 _MILLISECONDS_MEANT = 5000.0

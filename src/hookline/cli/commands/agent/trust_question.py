@@ -52,7 +52,7 @@ async def ask_about(
 async def _answer(
     found: Review, typed: Callable[[str], Awaitable[str | None]], say: Callable[[str], None], *, whole: bool
 ) -> Answer:
-    """`whole` is whether everything was shown: nobody agrees to what was cut off."""
+    """`whole` is whether everything was shown: a yes must not cover what was cut off."""
     for _ in range(_MOST_TRIES):
         line = await typed("  trust it? s(how all of it), y(es), n(o), f(or this session)")
         word = "no" if line is None else " ".join(line.casefold().split())

@@ -20,7 +20,7 @@ from hookline.config.trust.trust import State
 from hookline.config.trust.words import Text
 from hookline.model.safe_text import one_line, spelled_out
 
-#: More than this is not shown at a terminal, and then there is no question either: nobody says yes to the unseen.
+#: More is not shown at a terminal, and then there is no question: a yes must not cover what was not shown.
 MOST_SHOWN = 200
 _LONGEST_TEXT, _MOST_LINES = 4000, 80
 _LONGEST_LABEL = 70
