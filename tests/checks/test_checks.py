@@ -50,6 +50,57 @@ def test_what_guards_nothing_does_not_fail_open(tmp_path: Path, event: str) -> N
     assert list(fails_open(loaded, here(tmp_path))) == []
 
 
+#: What a command runs, and the weight of what is said about its failing open, at a tool call and at a prompt.
+GUARDS = (
+    ("grep -q -e --force && exit 2; exit 0", "warning", "info"),
+    ("""jq -c '{decision: "block", reason: .tool_name}'""", "warning", "info"),
+    ("python3 judge.py", "warning", "info"),
+    ("./guard.sh", "warning", "info"),
+    ("node deny.mjs", "warning", "info"),
+    ("uvx no-secrets", "warning", "info"),
+    ("company-hooks pre", "info", None),
+    ("rc=$(company-hooks pre); exit $rc", "info", None),
+    ('echo "Branch: $(git branch --show-current)"', None, None),
+    ("jq -r .tool_name >> ~/tools.log", None, None),
+    ("bash -c 'date >> /tmp/x.log'", None, None),
+    ("""echo '{"hookSpecificOutput": {"permissionDecision": "allow"}}'""", None, None),
+    ("python3 context.py", None, None),
+    ("./remind.sh || true", None, None),
+)
+SCRIPTS = {
+    "judge.py": "import sys\n\ndef main():\n    return 2\n\nsys.exit(main())\n",
+    "guard.sh": "#!/bin/sh\n./other || exit 2\n",
+    "deny.mjs": "if (bad) process.exit(2)\n",
+    "context.py": "# exit 2 would block\nprint('The tests are in tests/. Remember: ask before you delete.')\n",
+    "remind.sh": '#!/bin/bash\nset -euo pipefail\nsay() { echo "$1"; }\nfor i in 1 2; do say $i; done\nexit 0\n',
+}
+
+
+@pytest.mark.parametrize(("command", "at_a_call", "at_a_prompt"), GUARDS)
+def test_only_what_may_be_a_guard_is_said_to_fail_open(
+    tmp_path: Path, command: str, at_a_call: str | None, at_a_prompt: str | None
+) -> None:
+    for name, text in SCRIPTS.items():
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    said = {
+        event: [
+            (one.severity, one.fix)
+            for one in fails_open(claude(tmp_path, event, {"command": command}), here(tmp_path))
+        ]
+        for event in ("PreToolUse", "UserPromptSubmit")
+    }
+    assert [severity for severity, _ in said["PreToolUse"]] == [each for each in (at_a_call,) if each]
+    # Never with advice: a hook that fails closed there would block every prompt when it breaks.
+    assert said["UserPromptSubmit"] == [(each, None) for each in (at_a_prompt,) if each]
+
+
+def test_whoever_opened_a_guard_in_so_many_words_gets_a_note(tmp_path: Path) -> None:
+    entry = """{ command = "grep -q rm && exit 2; exit 0", on_failure = "open" }"""
+    (said,) = fails_open(native(tmp_path, f"[[hooks.PreToolUse]]\nhooks = [{entry}]\n"), here(tmp_path))
+    assert (said.severity, said.fix) == ("info", 'on_failure = "closed"')
+
+
 @pytest.mark.parametrize(
     "entry",
     [

@@ -106,12 +106,19 @@ def script_text(hook: Hook, context: CheckContext) -> ScriptText | None:
     spec = hook.spec
     if not isinstance(spec, CommandSpec) or spec.shell in ("powershell", "pwsh"):
         return None
+    found = _source(hook, spec, context)
+    return found if found is not None and found.language else None
+
+
+def _source(hook: Hook, spec: CommandSpec, context: CheckContext) -> ScriptText | None:
+    """The same for a script in whatever language, which then has no name."""
     for program in reversed(programs_of(hook, context)):
         place = next((each for each in program.places if os.path.isfile(each)), None)
         if place is not None:
-            language = _language(place, program.interpreter)
-            text = _small(place) if language else None
-            return ScriptText(place, text, language) if text is not None else None
+            text = _small(place)
+            return (
+                ScriptText(place, text, _language(place, program.interpreter)) if text is not None else None
+            )
     line = spec.command if spec.args is None and len(spec.command) <= _LONGEST else None
     return ScriptText("", line, "shell") if line is not None else None
 
@@ -273,6 +280,78 @@ def _unread_refusal(hook: Hook, dialect: Dialect) -> Iterator[Diagnostic]:
         message = f"a {hook.kind} hook decides nothing at {hook.policy.event_name}: {unread}"
         fix = "a command or http hook can decide here"
         yield about(hook, "warning", "unread-answer", message, "type", fix=fix)
+
+
+#: How a script decides, in any language: an answer, a rewrite, or a word for one in a variable.
+_DECIDES: Final = re.compile(
+    r"""["'](?:deny|block|ask)\\?["']|=(?:deny|block|ask)\b|decision\W{1,6}(?:deny|block|ask)\b|updated_?input"""
+    r"""|["']continue\\?["']\s*:\s*false""",
+    re.IGNORECASE,
+)
+#: An exit code that only the script knows, and one that a function returns for it.
+_COMPUTED_EXIT: Final = re.compile(r"\bexit[ \t(]{1,9}[\"']?\$")
+_RETURNS: Final = re.compile(r"\breturn[ \t]{1,9}(\d{1,3})\b")
+#: Programs that print, record or look something up. What they exit with is nobody's decision.
+_PLAIN: Final = frozenset({
+    "[", "[[", ":", "afplay", "aplay", "awk", "basename", "break", "cat", "cd", "continue", "cp", "curl", "cut",
+    "date", "dirname", "echo", "exit", "export", "false", "find", "git", "head", "hostname", "id", "jq", "ln",
+    "local", "logger", "ls", "mkdir", "mktemp", "mv", "notify-send", "osascript", "paplay", "printenv", "printf",
+    "pwd", "read", "readlink", "realpath", "return", "rm", "say", "sed", "seq", "set", "shift", "sleep", "sort",
+    "stat", "tail", "tee", "terminal-notifier", "test", "touch", "tr", "trap", "true", "uname", "uniq", "unset",
+    "wait", "wc", "wget", "which", "whoami", "yq",
+})  # fmt: skip
+_GUARD_NAME: Final = re.compile(
+    r"guard|gate|den(?:y|ies)|block|judge|protect|prevent|polic(?:y|ies)|forbid|secur|safe|\bno[-_ ]",
+    re.IGNORECASE,
+)
+
+
+def judges(hook: Hook, context: CheckContext) -> bool | None:
+    """Whether a hook decides anything; None if that cannot be seen without running it.
+
+    One that only adds context, records or notifies is no guard, whatever its event lets it do.
+    """
+    if hook.kind in ("prompt", "agent") or hook.rewrites:
+        return True
+    spec = hook.spec
+    if hook.kind != "command" or not isinstance(spec, CommandSpec):
+        return False if hook.output == "ignore" else _named_a_guard(hook, str(getattr(spec, "url", "")))
+    script = _source(hook, spec, context)
+    if script is None:
+        return _named_a_guard(hook, spec.command)
+    code = without_comments(script.text)
+    if hook.output == "answer" and _DECIDES.search(code):
+        return True
+    codes = exit_codes(script) | {int(found) for found in _RETURNS.findall(code)}
+    if any(_votes(hook, number) for number in codes):
+        return True
+    unclear = bool(_COMPUTED_EXIT.search(code)) or (
+        script.language == "shell" and _runs_others(code, context)
+    )
+    return _named_a_guard(hook, spec.command) if unclear else False
+
+
+def _votes(hook: Hook, code: int) -> bool:
+    decoded = understood(hook, Exited(code))
+    return decoded is None or bool(decoded.outcome.votes or decoded.outcome.halts)
+
+
+def _runs_others(code: str, context: CheckContext) -> bool:
+    """Whether a shell script runs programs that may decide in its place."""
+    reading = context.shell.read(code)
+    own = set(re.findall(r"^[ \t]*(?:function[ \t]+)?([\w-]{1,60})[ \t]*\(\)", code, re.MULTILINE))
+    others = (
+        command
+        for command in reading.commands
+        if command.base_name not in _PLAIN
+        and command.words[0] not in own
+        and not (command.base_name.endswith("sh") and command.words[1:2] in (("-c",), ("-lc",), ("-ec",)))
+    )
+    return bool(reading.uncertain) or any(others)
+
+
+def _named_a_guard(hook: Hook, what: str) -> bool | None:
+    return True if _GUARD_NAME.search(hook.name[:_LONGEST]) or _GUARD_NAME.search(what[:_LONGEST]) else None
 
 
 def _named(script: ScriptText) -> str:

@@ -6,6 +6,7 @@ from typing import Any, Final, cast
 
 from msgspec.json import encode
 
+from hookline.checks.answers import judges
 from hookline.checks.context import CheckContext, entries
 from hookline.config.load import Loaded
 from hookline.dialects.report import about
@@ -48,26 +49,34 @@ _OTHER_FAILURES: Final[Mapping[Cause, str]] = {
 
 
 def fails_open(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
-    """A warning for a guard whose entry could close it, information for one whose agent offers no way."""
+    """A warning for a guard whose entry could close it, a note where that is not wanted, not possible or not certain.
+
+    A prompt is never to be blocked by advice: a hook that fails closed there locks its user out.
+    """
     for hook in entries(loaded):
         causes = open_cases(hook)
-        if not causes:
+        judging = judges(hook, context) if causes else False
+        if judging is False or (judging is None and hook.event is USER_PROMPT_SUBMIT):
             continue
         dialect = context.dialect(hook)
-        close = dialect.fails_closed_by.get(hook.kind)
         cases = causes[0] if len(causes) == 1 else f"{', '.join(causes[:-1])} or {causes[-1]}"
-        message = f"this guard fails open: if it {cases}, {dialect.title} goes ahead"
-        if close is None:
-            yield about(
-                hook, "info", "fails-open", message, fix="the same hook in .hookline/hooks.toml fails closed"
-            )
+        what = "this guard fails open: if it" if judging else "if this is a guard, it fails open: if it"
+        message = f"{what} {cases}, {dialect.title} goes ahead"
+        close = dialect.fails_closed_by.get(hook.kind)
+        if hook.event is USER_PROMPT_SUBMIT:
+            yield about(hook, "info", "fails-open", message)
+        elif close is None:
+            instead = "the same hook in .hookline/hooks.toml fails closed"
+            yield about(hook, "info", "fails-open", message, fix=instead)
         else:
-            yield about(hook, "warning", "fails-open", message, fix=close)
+            # Whoever wrote that it is to fail open has decided.
+            severity = "warning" if judging and hook.on_failure is None else "info"
+            yield about(hook, severity, "fails-open", message, fix=close)
 
 
 def open_cases(hook: Hook) -> tuple[str, ...]:
-    """The failures after which the action goes ahead; none for a hook that is not a guard."""
-    guards = hook.event in _GUARDED and hook.policy.may & May.BLOCK
+    """The failures after which the action goes ahead; none for a hook that is not waited for, or cannot block."""
+    guards = hook.event in _GUARDED and hook.policy.may & hook.event.may & May.BLOCK
     if not guards or hook.waiting != "wait" or hook.mode != "enforce" or hook.kind in ("builtin", "function"):
         return ()
     failures = _COMMAND_FAILURES if hook.kind == "command" else _OTHER_FAILURES

@@ -59,7 +59,7 @@ def case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DoctorCase:
 
 def rich(where: Place) -> None:
     where.write(".claude/settings.json", CLAUDE)
-    where.write(".claude/hooks/guard.sh", MARKER)
+    where.write(".claude/hooks/guard.sh", f"{MARKER}exit 2\n")
     where.write(".claude/hooks/audit.sh", MARKER).chmod(0o644)
     where.write(".claude/hooks/lint.sh", '#!/bin/sh\ncat > /dev/null\necho "Please run the linter."\n')
     where.write("~/.codewhale/config.toml", WHALE)

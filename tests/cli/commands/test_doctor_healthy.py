@@ -27,11 +27,11 @@ def test_the_example_for_claude_code(case: DoctorCase) -> None:
     for name in _SCRIPT.findall((case.project / ".claude/settings.json").read_text()):
         case.write(f".claude/hooks/{name}", QUIET, mode=0o755)
     problems = case.problems()
-    assert alarms(problems) == ["fails-open", "fails-open"]
-    assert [one.hook for one in problems if one.code == "fails-open" and one.severity == "warning"] == [
-        "127.0.0.1:8080/judge",
-        "count",
-    ]
+    assert alarms(problems) == ["fails-open"]
+    # The other one is a note, because a prompt hook of Claude Code cannot be closed; `count` only counts.
+    found = [(one.hook, one.severity) for one in problems if one.code == "fails-open"]
+    assert found[0] == ("127.0.0.1:8080/judge", "warning")
+    assert "count" not in dict(found)
 
 
 def test_the_example_for_gencode(case: DoctorCase) -> None:
@@ -47,16 +47,15 @@ def test_the_example_for_reasonix(case: DoctorCase) -> None:
 def test_the_example_for_codewhale(case: DoctorCase) -> None:
     case.write("~/.codewhale/config.toml", (EXAMPLES / "codewhale/config.toml").read_text())
     problems = case.problems()
-    assert alarms(problems) == ["fails-open"]
-    assert [one.hook for one in problems if one.code == "fails-open"] == ["inject-memory"]
+    # inject-memory adds a date to the prompt: no guard.
+    assert alarms(problems) == []
 
 
 def test_the_example_for_docker_agent(case: DoctorCase) -> None:
     shutil.copytree(EXAMPLES / "docker-agent", case.project, dirs_exist_ok=True)
     case.write("~/hooks/audit.sh", QUIET, mode=0o755)
     problems = case.problems()
-    assert alarms(problems) == ["fails-open"] * 3
-    assert sorted(one.line or 0 for one in problems if one.code == "fails-open") == [102, 106, 112]
+    assert [one.line for one in problems if one.code == "fails-open" and one.severity == "warning"] == [112]
 
 
 NATIVE = """
