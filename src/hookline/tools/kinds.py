@@ -1,0 +1,80 @@
+"""The kinds of tools: what a call does, whatever its agent calls the tool.
+
+Canonical names and arguments are those of Claude Code where it has the tool. Sizes are in milliseconds, lines count
+from 1, paths are absolute.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Literal
+
+from msgspec import Struct
+
+Access = Literal["", "read", "write"]
+
+
+class Kind(Struct, frozen=True):
+    """One kind of tool, in canonical terms."""
+
+    name: str
+    #: The tool's canonical name, and further names under which hooks of the standard agents know it.
+    tool: str
+    arguments: tuple[str, ...]
+    also: tuple[str, ...] = ()
+    #: Without this argument, which is text, nothing can be said about the call.
+    needs: str = ""
+    #: Arguments that are paths, and what happens to the files there.
+    paths: tuple[str, ...] = ()
+    access: Access = ""
+
+
+_SEARCHED = ("pattern", "path")
+
+KINDS: Mapping[str, Kind] = MappingProxyType(
+    {
+        kind.name: kind
+        for kind in (
+            Kind("shell", "Bash", ("command", "description", "timeout", "run_in_background"), needs="command"),
+            Kind("shell_input", "BashInput", ("task_id", "input")),
+            Kind("shell_output", "TaskOutput", ("task_id",), ("BashOutput",)),
+            Kind("shell_stop", "TaskStop", ("task_id",), ("KillShell", "KillBash", "KillTask")),
+            Kind(
+                "read", "Read", ("file_path", "offset", "limit", "pages"), needs="file_path",
+                paths=("file_path",), access="read",
+            ),
+            Kind(
+                "write", "Write", ("file_path", "content"), needs="file_path", paths=("file_path",),
+                access="write",
+            ),
+            Kind(
+                "edit", "Edit", ("file_path", "old_string", "new_string", "replace_all"), ("MultiEdit",),
+                needs="file_path", paths=("file_path",), access="write",
+            ),
+            Kind(
+                "notebook", "NotebookEdit",
+                ("notebook_path", "cell_id", "new_source", "cell_type", "edit_mode"),
+                needs="notebook_path", paths=("notebook_path",), access="write",
+            ),
+            Kind("delete", "Delete", ("file_path",), needs="file_path", paths=("file_path",), access="write"),
+            Kind(
+                "move", "Move", ("source", "destination"), needs="destination",
+                paths=("source", "destination"), access="write",
+            ),
+            Kind("list", "LS", ("path",), paths=("path",), access="read"),
+            Kind("glob", "Glob", _SEARCHED, paths=("path",), access="read"),
+            Kind("grep", "Grep", (*_SEARCHED, "glob", "output_mode"), paths=("path",), access="read"),
+            Kind("fetch", "WebFetch", ("url", "prompt"), needs="url"),
+            Kind("search", "WebSearch", ("query",)),
+            Kind("agent", "Agent", ("prompt", "description", "subagent_type"), ("Task",)),
+            Kind("ask", "AskUserQuestion", ("questions",)),
+            Kind("plan", "TodoWrite", ("todos",)),
+            Kind("memory", "Memory", ("text",)),
+            Kind("code", "Code", ("language", "code"), needs="code"),
+        )
+    }
+)  # fmt: skip
+
+#: The kind of every canonical name.
+KIND_OF: Mapping[str, Kind] = MappingProxyType(
+    {name: kind for kind in KINDS.values() for name in (kind.tool, *kind.also)}
+)

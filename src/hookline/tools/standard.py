@@ -1,0 +1,34 @@
+"""The tables of agents whose tools have canonical names, and of programs that embed Hookline."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from hookline.tools.declare import Tool, multi_edit, same
+from hookline.tools.kinds import KINDS
+from hookline.tools.table import ToolTable
+from hookline.tools.usual import USUAL
+
+#: Claude Code's tools; other agents have them under the same names.
+_CLAUDE_LIKE = {
+    **{kind.tool: same(kind.name) for kind in KINDS.values()},
+    "MultiEdit": multi_edit(
+        "file_path",
+        in_sequence=True,
+        old_string="old_string",
+        new_string="new_string",
+        replace_all="replace_all",
+    ),
+    **{name: same(kind.name) for kind in KINDS.values() for name in kind.also if name != "MultiEdit"},
+}
+#: What only Hookline has a name for.
+_OURS = frozenset(("BashInput", "Delete", "Move", "Memory", "Code"))
+
+#: Agents whose tools have the names of Claude Code's.
+STANDARD = ToolTable("", MappingProxyType({n: t for n, t in _CLAUDE_LIKE.items() if n not in _OURS}))
+#: Canonical terms: what native hooks are told.
+CANONICAL = ToolTable("hookline", MappingProxyType(_CLAUDE_LIKE), canonical=True)
+
+
+def host_table(declared: Mapping[str, Tool] = MappingProxyType({})) -> ToolTable:
+    """The tools of a program that embeds Hookline: those it declares, canonical ones, and usual names."""
+    return ToolTable("", {**USUAL, **_CLAUDE_LIKE, **declared})

@@ -1,0 +1,94 @@
+"""The tools of one agent: names, what each does, and how tools of MCP servers are named."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Literal
+
+from msgspec.structs import replace
+
+from hookline.tools.declare import Tool
+
+#: How the name of an MCP tool is put together; `plain`: it does not say which server it is of.
+McpNames = Literal["mcp__server__tool", "mcp_server_tool", "server-tool", "plain"]
+
+_STANDARD = "mcp__"
+#: A name with more underscores than this is taken as it is: there are too many ways to split it.
+_MOST_SPLITS = 8
+
+
+class ToolTable:
+    """What an agent's tools mean. Of several tools of one kind, hooks are told the first that they match."""
+
+    def __init__(
+        self,
+        agent: str,
+        tools: Mapping[str, Tool],
+        *,
+        mcp: McpNames = "mcp__server__tool",
+        aliases: Mapping[str, str] = MappingProxyType({}),
+        canonical: bool = False,
+    ) -> None:
+        #: The agent's name, for people.
+        self.agent = agent
+        self.tools = tools
+        self.mcp = mcp
+        #: Further names of its tools that hooks may be written for.
+        self.aliases = aliases
+        #: Its hooks are told calls in canonical terms, and matched by the caller's names too.
+        self.canonical = canonical
+        self._by_kind: dict[str, tuple[tuple[str, Tool], ...]] = {}
+
+    def tool(self, name: str) -> Tool | None:
+        found = self.tools.get(name)
+        return self.tools.get(self.aliases.get(name, "")) if found is None else found
+
+    def tools_of(self, kind: str) -> tuple[tuple[str, Tool], ...]:
+        """The names and forms in which this agent makes calls of a kind, in order of preference."""
+        found = self._by_kind.get(kind)
+        if found is None:
+            found = self._by_kind[kind] = tuple(
+                (name, form)
+                for own, tool in self.tools.items()
+                for form in _forms(tool, kind)
+                for name in (own, *(alias for alias, other in self.aliases.items() if other == own))
+            )
+        return found
+
+    def mcp_names(self, name: str, server: str = "") -> tuple[str, ...]:
+        """The canonical names that an unknown name may stand for: several where it can be split in several ways."""
+        if self.mcp == "mcp_server_tool" and name.startswith("mcp_") and not name.startswith(_STANDARD):
+            return _split(name.removeprefix("mcp_"), "_", server) or (name,)
+        if self.mcp == "server-tool" and "-" in name:
+            return _split(name, "-", server) or (name,)
+        return (name,)
+
+    def mcp_name(self, canonical: str) -> str:
+        """A canonical name of an MCP tool as this agent writes it; any other name as it is."""
+        if self.mcp in ("mcp__server__tool", "plain") or not canonical.startswith(_STANDARD):
+            return canonical
+        server, _, tool = canonical.removeprefix(_STANDARD).partition("__")
+        return f"mcp_{server}_{tool}" if self.mcp == "mcp_server_tool" else f"{server}-{tool}"
+
+
+def _forms(tool: Tool, kind: str) -> tuple[Tool, ...]:
+    """The forms of one tool that do something of a kind: a tool with actions may have several."""
+    if tool.choice is not None:
+        forms = tuple(
+            replace(form, fixed={tool.choice.key: action, **form.fixed})
+            for action, inner in tool.choice.tools.items()
+            for form in _forms(inner, kind)
+        )
+        return forms[:1]
+    if tool.patch:
+        return (tool,) if kind in ("write", "edit", "delete", "move") else ()
+    return (tool,) if tool.kind == kind and not tool.guessed else ()
+
+
+def _split(rest: str, separator: str, server: str) -> tuple[str, ...]:
+    if server:
+        start = server + separator
+        return (f"{_STANDARD}{server}__{rest.removeprefix(start)}",) if rest.startswith(start) else ()
+    places = [at for at, character in enumerate(rest) if character == separator and 0 < at < len(rest) - 1]
+    if len(places) > _MOST_SPLITS:
+        return ()
+    return tuple(f"{_STANDARD}{rest[:at]}__{rest[at + 1 :]}" for at in places)

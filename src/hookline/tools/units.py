@@ -1,0 +1,171 @@
+"""How agents count and write the same thing: seconds and milliseconds, lines from 0 or 1, words or a line.
+
+A unit reads an agent's value into canonical terms and writes a canonical value back. Reading raises `UnitError` with
+what is wrong; writing raises it where the agent has no way to say the value.
+"""
+
+import math
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+from msgspec import Struct
+
+#: The canonical arguments of the call, for units that need a second one.
+Known = Mapping[str, Any]
+
+
+class UnitError(ValueError):
+    """A value that cannot be read, or that the agent has no way to say."""
+
+
+class Unit(Struct, frozen=True, eq=False):
+    """`read(value, known)` gives the canonical value, `write(value, known, before)` the agent's and what was lost.
+
+    `before` is the agent's value so far; None where there is none.
+    """
+
+    name: str
+    read: Callable[[Any, Known], Any]
+    write: Callable[[Any, Known, Any], tuple[Any, str]]
+    #: Another canonical argument that the written value also depends on.
+    beside: str = ""
+
+
+def _number(value: Any) -> int | float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise UnitError("it is not a number")
+    if not math.isfinite(value):
+        raise UnitError("it is not a finite number")
+    return value
+
+
+def _whole(value: Any) -> int:
+    number = _number(value)
+    if number != int(number):
+        raise UnitError("it is not a whole number")
+    return int(number)
+
+
+def _seconds_read(value: Any, _known: Known) -> int:
+    return round(_number(value) * 1000)
+
+
+def _seconds_written(value: Any, _known: Known, _before: Any) -> tuple[int, str]:
+    number = _number(value)
+    seconds = math.ceil(number / 1000)
+    return seconds, "" if seconds * 1000 == number else f"{number:g} ms are {seconds} s"
+
+
+SAME = Unit("as it is", lambda value, _: value, lambda value, _known, _before: (value, ""))
+SECONDS = Unit("seconds", _seconds_read, _seconds_written)
+FROM_ZERO = Unit(
+    "lines from 0", lambda value, _: _whole(value) + 1, lambda value, _known, _before: (_whole(value) - 1, "")
+)
+
+
+def _signed_read(value: Any, _known: Known) -> Any:
+    """A negative start counts from the end of the file: the canonical form reads all of it."""
+    return None if _whole(value) < 0 else value
+
+
+#: Lines from 1; negative ones from the end.
+FROM_EITHER_END = Unit(
+    "lines from 1, or from the end", _signed_read, lambda value, _known, _before: (value, "")
+)
+
+
+def _last_line_read(value: Any, known: Known) -> int:
+    return _whole(value) - _whole(known.get("offset") or 1) + 1
+
+
+def _last_line_written(value: Any, known: Known, _before: Any) -> tuple[int, str]:
+    return _whole(known.get("offset") or 1) + _whole(value) - 1, ""
+
+
+#: The last line in place of the number of lines.
+LAST_LINE = Unit("the last line", _last_line_read, _last_line_written, beside="offset")
+
+
+def _range_of(value: Any) -> tuple[int, int | None]:
+    """First and last line, of `[5, 9]` or "5-9"; the last one is None where everything after the first is read."""
+    parts: Sequence[Any] = value.split("-") if isinstance(value, str) else value
+    if isinstance(parts, list | tuple) and len(parts) == 2:
+        first, last = (
+            int(part) if isinstance(part, str) else _whole(part) for part in cast("list[Any]", parts)
+        )
+        return first, None if last < 0 else last
+    raise UnitError("it is not a range of lines")
+
+
+def _length_read(value: Any, _known: Known) -> int | None:
+    first, last = _range_of(value)
+    return None if last is None else last - first + 1
+
+
+def _range_written(as_text: bool) -> Callable[[Any, Known, Any], tuple[Any, str]]:
+    def write(_value: Any, known: Known, _before: Any) -> tuple[Any, str]:
+        first = _whole(known.get("offset") or 1)
+        limit = known.get("limit")
+        last = -1 if limit is None else first + _whole(limit) - 1
+        if not as_text:
+            return [first, last], ""
+        if last < 0:
+            raise UnitError("a range needs both ends")
+        return f"{first}-{last}", ""
+
+    return write
+
+
+RANGE_START = Unit(
+    "[first, last]", lambda value, _: _range_of(value)[0], _range_written(False), beside="limit"
+)
+RANGE_LENGTH = Unit("[first, last]", _length_read, _range_written(False), beside="offset")
+TEXT_RANGE_START = Unit(
+    "first-last", lambda value, _: _range_of(value)[0], _range_written(True), beside="limit"
+)
+TEXT_RANGE_LENGTH = Unit("first-last", _length_read, _range_written(True), beside="offset")
+
+
+#: A line of these has an operator or an expansion, which only a shell understands.
+_SHELL_ONLY = frozenset("|&;<>()$`\\\n*?[]{}~!#")
+
+
+def _words_read(value: Any, _known: Known) -> str:
+    if isinstance(value, str):
+        return value
+    words: Any = value
+    if isinstance(words, list | tuple) and all(isinstance(word, str) for word in cast("list[Any]", words)):
+        return shlex.join(cast("list[str]", words))
+    raise UnitError("it is neither text nor a list of words")
+
+
+def _words_written(value: Any, _known: Known, before: Any) -> tuple[Any, str]:
+    if not isinstance(value, str):
+        raise UnitError("it is not text")
+    if isinstance(before, str):
+        return value, ""
+    if not _SHELL_ONLY.isdisjoint(_outside_quotes(value)):
+        raise UnitError("the line needs a shell, and the tool runs one program")
+    return shlex.split(value), ""
+
+
+def _outside_quotes(line: str) -> str:
+    """The line without what is in quotes; in double quotes, what a shell expands there stays."""
+    left: list[str] = []
+    quote = ""
+    for character in line:
+        if quote:
+            if character == quote:
+                quote = ""
+            elif quote == '"' and character in "$`\\":
+                left.append(character)
+        elif character in "'\"":
+            quote = character
+        else:
+            left.append(character)
+    return "".join(left)
+
+
+#: The words of one command, in place of a line for a shell.
+WORDS = Unit("words of one command", _words_read, _words_written)
