@@ -3,23 +3,27 @@
 import argparse
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from hookline.cli.output import note
 from hookline.cli.requests import Request, RequestError, read_request
+from hookline.cli.text import relative_to
 from hookline.config.engine import Engine, tracers
 from hookline.config.load import Loaded
 from hookline.config.trust.trust import Options as TrustOptions
 from hookline.dialects.registry import OWN_FORMAT
+from hookline.documents.document import LIMIT
 from hookline.handlers.process.pool import Processes
 from hookline.handlers.registry import Handler, standard_handlers
 from hookline.journal.file import JournalFile, journal_path
 from hookline.journal.journal import Journal
 from hookline.journal.redaction import Redactor
+from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic
-from hookline.model.events import May
+from hookline.model.events import EventSpec, May
 from hookline.model.hook import Hook
 from hookline.model.safe_text import one_line, printable
 
@@ -70,6 +74,8 @@ def prepare(engine: Engine, args: argparse.Namespace, cwd: str) -> tuple[Request
     others = dialects_of(engine) if args.dialect is None else ()
     request = read_request(args.words, args.payload, cwd, engine.events, chosen, others)
     loaded = load(engine, args, cwd)
+    if args.config is None:
+        loaded = replace(loaded, diagnostics=concerning(engine, loaded, request.event))
     hooks = _concerned(request, with_flag_hooks(engine, loaded.hooks, args.hook or (), chosen))
     engine.swap(_failing_closed(hooks) if args.strict else hooks)
     return request, loaded
@@ -79,6 +85,7 @@ def load(engine: Engine, args: argparse.Namespace, cwd: str) -> Loaded:
     """Put the hooks in force that --config, --dialect and the directory ask for, under the user's trust."""
     names = None if args.dialect is None else [args.dialect]
     if args.config is not None:
+        require_files(engine, args.config)
         return engine.load(cwd, args.config, names)
     options = TrustOptions(vouched=getattr(args, "trust", False), strict=getattr(args, "strict", False))
     loaded = engine.loader.directory(cwd, names, trust=engine.trust_in(cwd, options))
@@ -97,8 +104,29 @@ def dormant_hooks(engine: Engine, args: argparse.Namespace, cwd: str) -> "Dorman
 
 def chosen_dialect(engine: Engine, name: str | None, files: Sequence[str] | None) -> "Dialect | None":
     """The agent whose event names and payloads count: the one that was named, or whose file was given."""
+    require_files(engine, files or ())
     chosen = name or (engine.loader.whose(files[0]) if files else OWN_FORMAT)
     return None if chosen == OWN_FORMAT else engine.loader.dialect(chosen)
+
+
+def require_files(engine: Engine, files: Sequence[str]) -> None:
+    """Raises RequestError for a file that was named and is not there, with the one that was probably meant."""
+    missing = next((file for file in files if not os.path.exists(file)), None)
+    if missing is None:
+        return
+    folder, name = os.path.split(missing)
+    beside: list[str] = []
+    known: list[str] = []
+    with suppress(OSError):  # the folder, or the working directory, is not there either
+        here = os.getcwd()
+        known = [relative_to(here, place) for place in engine.loader.places(here) if os.path.exists(place)]
+        beside = [os.path.join(folder, each) for each in os.listdir(folder or ".")]
+    for files_there in (beside, known):
+        names = {os.path.basename(each): each for each in files_there if os.path.isfile(each)}
+        close = nearest(name, names)
+        if close is not None:
+            raise RequestError(f"there is no file {missing}; did you mean {names[close]}?")
+    raise RequestError(f"there is no file {missing}")
 
 
 def dialects_of(engine: Engine, names: Sequence[str] | None = None) -> "Iterator[Dialect]":
@@ -136,6 +164,34 @@ def report_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
 
 def any_error(diagnostics: Sequence[Diagnostic]) -> bool:
     return any(one.severity == "error" for one in diagnostics)
+
+
+def concerning(engine: Engine, loaded: Loaded, event: EventSpec[Any]) -> tuple[Diagnostic, ...]:
+    """What is wrong with the configuration, as far as one event is concerned: other errors are notes.
+
+    A file concerns the event if it has hooks for it, or speaks of it: an entry with a mistake gives no hook, and a file
+    that cannot be read gives none at all.
+    """
+    with_hooks = {hook.where.file for hook in loaded.hooks if hook.event is event}
+    whose = {found.file: found.dialect for found in loaded.found}
+    return tuple(
+        replace(one, severity="info")
+        if one.severity == "error"
+        and one.where.file in whose
+        and one.where.file not in with_hooks
+        and not _speaks_of(event, engine.loader.dialect(whose[one.where.file]), one)
+        else one
+        for one in loaded.diagnostics
+    )
+
+
+def _speaks_of(event: EventSpec[Any], dialect: "Dialect", one: Diagnostic) -> bool:
+    try:
+        with open(one.where.file, encoding="utf-8", errors="replace") as file:
+            text = file.read(LIMIT)
+    except OSError:
+        return True
+    return any(name in text or name in str(one) for name, own in dialect.events.items() if own.event is event)
 
 
 def nothing_configured(engine: Engine, loaded: Loaded, cwd: str) -> bool:

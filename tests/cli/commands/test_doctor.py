@@ -156,12 +156,6 @@ def test_exactly_the_named_files_are_looked_at(case: DoctorCase) -> None:
     assert {one.file for one in document.problems} == {str(file)}
 
 
-def test_a_file_that_is_not_there_is_an_error_that_names_it(case: DoctorCase) -> None:
-    missing = str(case.project / "gone.toml")
-    problems = case.problems(["--config", missing])
-    assert [(one.severity, one.file, one.code) for one in problems] == [("error", missing, "unreadable")]
-
-
 def test_a_directory_or_a_pipe_in_the_place_of_a_file_is_an_error(case: DoctorCase) -> None:
     (case.project / ".claude/settings.json").mkdir(parents=True)
     case.write(".hookline/note", "")
@@ -287,11 +281,6 @@ def test_a_file_two_agents_read_is_one_file_and_what_one_leaves_out_is_told(case
     (told,) = [one for one in document.problems if one.code == "not-inherited"]
     assert (told.severity, told.line) == ("warning", 1)
     assert "gen-code" in told.message
-
-
-def test_a_file_that_is_not_there_has_no_hooks(case: DoctorCase) -> None:
-    document = case.document(["--config", str(case.project / "nope.toml")])
-    assert (document.counts.hooks, document.counts.errors) == (0, 1)
 
 
 def test_a_program_of_another_system_is_not_taken_for_a_slip(case: DoctorCase) -> None:

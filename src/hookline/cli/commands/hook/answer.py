@@ -17,8 +17,9 @@ from hookline.cli.commands.hook.payload import CallError, event_named, event_of,
 from hookline.cli.commands.hook.place import Place, find_place, moved_home
 from hookline.cli.commands.hook.protect import names_protected, protect
 from hookline.cli.commands.hook.self_calls import calls_hookline_hook
-from hookline.cli.engines import command_engine
+from hookline.cli.engines import command_engine, require_files
 from hookline.cli.output import note
+from hookline.cli.requests import RequestError
 from hookline.config.engine import Engine
 from hookline.config.load import Loaded
 from hookline.config.project import is_inside, project_root
@@ -62,7 +63,13 @@ def serve(dialect: str | None, words: Sequence[str], files: Sequence[str] | None
         note(printable(f"hookline hook: one event at a time, not {' '.join(words)}"))
         return BLOCKED
     _leave_moved_home(dialect)
-    call = AgentCall(command_engine(), dialect, words[0] if words else None, files)
+    engine = command_engine()
+    try:
+        require_files(engine, files or ())
+    except RequestError as problem:
+        note(one_line(f"hookline hook: {problem}", 500))
+        return BLOCKED
+    call = AgentCall(engine, dialect, words[0] if words else None, files)
     # Before the loop starts, so that the first signal ends a wait for input.
     raw = _input()
     signalled: list[int] = []
