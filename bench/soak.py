@@ -17,6 +17,7 @@ from bench import (
     soak_hostile,
     soak_http,
     soak_journal,
+    soak_kills,
     soak_matching,
     soak_native,
     soak_process,
@@ -37,6 +38,7 @@ def parts() -> dict[str, Part]:
     found: dict[str, Part] = {}
     for part in soak_process.ALL:
         found[part.__name__] = part
+    found["kills"] = soak_kills.kills
     for name in ("s6", "s7"):
         found[name] = getattr(soak_http, name)
     for name in ("s1", "s2"):

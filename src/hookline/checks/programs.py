@@ -9,11 +9,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
+from msgspec import Struct
+
 from hookline.checks.command_line import Program, directories, first_bytes, programs_of
 from hookline.checks.context import CheckContext, entries
 from hookline.config.load import Loaded
 from hookline.dialects.report import about
 from hookline.handlers.command import CommandSpec
+from hookline.handlers.process.containment import may_be_numbered
 from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.hook import Hook
@@ -223,10 +226,44 @@ def _executable(place: str) -> bool:
 
 # Processes that hooks leave behind
 
-#: A process that the stronger of the two tiers finds, and the other does not.
+Tier = Literal["subreaper", "process group"]
+
+
+class Survivor(Struct, frozen=True):
+    """A kind of process that may go on when Hookline itself is killed with SIGKILL. Whatever is no such kind ends."""
+
+    kind: str
+    #: A shell line that leaves one behind, for `make soak`; empty where that takes another user or a service.
+    example: str = ""
+    #: Whether what hooks start carries a number of ours, without which more gets away.
+    where: Literal["always", "numbered", "not numbered"] = "always"
+
+
+SURVIVORS: Final = (
+    Survivor("a process of another user (sudo)"),
+    Survivor("a process that a service starts for the hook (docker, systemd-run, at)"),
+    Survivor(
+        "a process that left its session and emptied its environment",
+        "(env -i setsid sleep 61 &) ; sleep 61",
+        "not numbered",
+    ),
+    Survivor(
+        "a process that left its session, emptied its environment and lifted its limit on file locks",
+        "(bash -c 'ulimit -Sx unlimited; exec env -i setsid sleep 61' &) ; sleep 61",
+        "numbered",
+    ),
+)
+#: What the weaker tier misses even where Hookline ends a hook itself.
 KNOWN_GAP: Final = "a process that left its session, emptied its environment and lost its parent is not found"
 
 
-def containment_tier(platform: str = sys.platform) -> Literal["subreaper", "process group"]:
+def containment_tier(platform: str = sys.platform) -> Tier:
     """How well processes that hooks leave behind are found on this system by Hookline's commands."""
     return "subreaper" if platform == "linux" else "process group"
+
+
+def survivors(tier: Tier) -> tuple[Survivor, ...]:
+    """What may go on here when Hookline is killed."""
+    numbered = tier == "subreaper" and may_be_numbered()
+    here = ("always", "numbered" if numbered else "not numbered")
+    return tuple(row for row in SURVIVORS if row.where in here)

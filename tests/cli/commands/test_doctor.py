@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.checks.programs import KNOWN_GAP, containment_tier
+from hookline.checks.programs import KNOWN_GAP, SURVIVORS, containment_tier, survivors
 from hookline.extending import Run
 from hookline.journal.file import encoded
 from tests.cli.doctor_case import DoctorCase, alarms, parsed
@@ -246,7 +246,11 @@ def test_the_tier_of_containment_is_told_and_its_gap_where_there_is_one(
     for platform, told in (("linux", False), ("darwin", True)):
         monkeypatch.setattr(doctor_run, "containment_tier", lambda which=platform: containment_tier(which))
         findings = doctor_run.examine(parsed(["--cwd", str(case.project)]))
-        assert (KNOWN_GAP in findings.as_text(1000)) is told
+        text = findings.as_text(2000)
+        assert (KNOWN_GAP in text) is told
+        listed = survivors(containment_tier(platform))
+        assert [row for row in SURVIVORS if f"{row.kind};" in text or f"{row.kind}." in text] == list(listed)
+        assert json.loads(findings.as_json())["survives_kill"] == [row.kind for row in listed]
 
 
 def test_every_kind_of_hook_a_host_must_serve_is_named_for_native_hooks(case: DoctorCase) -> None:

@@ -300,6 +300,37 @@ asyncio.run(main())
     wait_until(lambda: (left := procfs.process_info(pid)) is None or not left.alive)
 
 
+def test_a_command_that_is_killed_takes_along_what_left_its_session_and_its_environment() -> None:
+    out = in_own_process("""
+import asyncio, os, sys, time
+from bench.kill_scenes import ESCAPES, KINDS, alive_children, become_subreaper
+from bench.process_scenes import Processes, shell
+from hookline.checks.programs import SURVIVORS
+become_subreaper()  # so that whatever is left is our child in the end
+reads, writes = os.pipe()
+child = os.fork()
+if not child:
+    async def main():
+        processes = Processes(containment="subreaper")
+        lines = [f"({line}) &" for name, line in KINDS.items() if name not in ESCAPES and "Python" not in name]
+        lines += [f"({row.example}) &" for row in SURVIVORS if row.where == "numbered"]
+        said = lambda line: os.write(writes, line)
+        await shell(processes, "\\n".join([*lines, "sleep 0.1; echo up; sleep 61"]), on_line=said)
+    asyncio.run(main())
+os.read(reads, 9)
+os.kill(child, 9)
+os.waitpid(child, 0)
+end = time.monotonic() + 15
+while len(left := [open(f"/proc/{pid}/cmdline").read() for pid in alive_children()]) > 1:
+    if time.monotonic() > end: break
+    time.sleep(0.01)
+print(*left)
+for pid in alive_children(): os.kill(pid, 9)
+""")
+    # What the doctor says may survive, and nothing else.
+    assert out == "sleep\061\0\n"
+
+
 def test_an_engine_that_is_killed_leaves_what_hooks_were_allowed_to_leave() -> None:
     mark = os.urandom(6).hex()
     code = """

@@ -6,12 +6,14 @@ descends from one that does. With a subreaper, strays (see `Orphans`) are found 
 every run that was under way when it was born has ended, and is left if one of these may leave processes.
 
 Known gap without a subreaper: a process that left the session, emptied its environment *and* lost its parent.
+When we are killed, nobody adopts such processes for us any more: the watchdog then finds them by a number that they
+inherited as a limit (see `Orphans`).
 """
 
 import asyncio
 import os
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from time import sleep
 from typing import Final, Literal
 
@@ -25,6 +27,8 @@ RUN_ID: Final = "HOOKLINE_RUN_ID"
 _PR_SET_CHILD_SUBREAPER: Final = 36
 _NO_PRIORITY: Final = 0
 _KERNEL_THREADS: Final = 2  # their common parent; they have no environment at all
+# The limit on file locks: no Linux since 2.4 enforces it, but every fork and exec hands it on, and anybody can read it.
+_RLIMIT_LOCKS: Final = 10
 
 Answer = Callable[[list[ProcessInfo]], None]
 
@@ -46,17 +50,43 @@ class Orphans:
     environment, or carries the *mark*: it is outside our session and scheduled as SCHED_BATCH, as the thread that
     starts a hook is for just that moment. Forks inherit the policy, no exec or setsid changes it, other threads do
     not share it, and even a zombie still shows it. The price: on a busy processor such a hook wakes up later.
+
+    When we are killed, orphans go to init, where batch jobs of others are, too. For the watchdog a hook therefore also
+    carries our own `number`, as its soft limit on file locks. That is not as exact while we live: limits belong to the
+    whole process, so what another thread starts in the same moment has it, too.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, engine: str) -> None:
         self._me = os.getpid()
         self._session = os.getsid(0)
         self._marks = True
         self._left: set[tuple[int, int]] = set()
+        #: None where it cannot be had, or where we run in a hook of another engine, which has its own number on us.
+        self.number = (1 << 60) + int(engine, 16) if may_be_numbered() else None
 
     @contextmanager
-    def marked(self) -> Generator[None]:
-        """Processes that this thread starts inside the `with` carry the mark."""
+    def marked(self, *, numbered: bool) -> Generator[None]:
+        """Processes that this thread starts inside the `with` carry the mark, and the number if so wished."""
+        with self._scheduled(), self._limited() if numbered and self.number is not None else nullcontext():
+            yield
+
+    @contextmanager
+    def _limited(self) -> Generator[None]:
+        import resource  # noqa: PLC0415 - only here, and not on every system
+
+        unlimited = resource.RLIM_INFINITY
+        try:
+            resource.setrlimit(_RLIMIT_LOCKS, (self.number or unlimited, unlimited))
+        except (ValueError, OSError):
+            self.number = None  # a sandbox forbids it
+        try:
+            yield
+        finally:
+            if self.number is not None:
+                resource.setrlimit(_RLIMIT_LOCKS, (unlimited, unlimited))
+
+    @contextmanager
+    def _scheduled(self) -> Generator[None]:
         # A host that is not scheduled as SCHED_OTHER (it may itself run in a hook) has children that would look
         # marked: then only sessions and tags count.
         self._marks = self._marks and os.sched_getscheduler(0) == os.SCHED_OTHER
@@ -90,6 +120,19 @@ class Orphans:
     def leave(self, process: ProcessInfo) -> None:
         """Its hook may leave processes behind: never touch this one again."""
         self._left.add((process.pid, process.started))
+
+
+def may_be_numbered() -> bool:
+    """Whether this system hands our number on to what hooks start, and none is on this process yet."""
+    try:
+        import resource  # noqa: PLC0415
+
+        return (
+            os.path.exists("/proc/self/limits")
+            and resource.getrlimit(_RLIMIT_LOCKS)[0] == resource.RLIM_INFINITY
+        )
+    except (ImportError, ValueError, OSError):
+        return False
 
 
 def become_subreaper() -> bool:

@@ -112,7 +112,7 @@ class Processes:
         self._runs: dict[ProcessTree, ProcessRun] = {}
         self._slotless: set[ProcessTree] = set()
         self._most_slotless = detached
-        self._orphans = _orphans(containment)
+        self._orphans = _orphans(containment, self._engine)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closing = 0
         self._closers: list[asyncio.Future[None]] = []
@@ -121,7 +121,8 @@ class Processes:
 
     @cached_property
     def watchdog(self) -> Watchdog:
-        return Watchdog(self._engine, self._watchdog_shell)
+        number = None if self._orphans is None else self._orphans.number
+        return Watchdog(self._engine, self._watchdog_shell, number)
 
     @cached_property
     def _owner(self) -> Owner:
@@ -167,7 +168,7 @@ class Processes:
             return Broke("not_started", f"too many hooks at once: {self.slots.queue} wait for a slot already")
         try:
             tag = self._tag(run_id, leftovers)
-            begun = self._start(argv, {**env, RUN_ID: tag}, cwd, files)
+            begun = self._start(argv, {**env, RUN_ID: tag}, cwd, files, leftovers)
             if isinstance(begun, Started):
                 tree = ProcessTree(begun.pid, tag, leftovers)
                 order = RunOrder(tree, stdin, timeout, self.bounds, waited, on_line, may_detach, listeners)
@@ -231,11 +232,20 @@ class Processes:
         return f"{engine}.{_UNSAFE_IN_A_TAG.sub('_', run_id)[:64]}"
 
     def _start(
-        self, argv: Sequence[str], env: Mapping[str, str], cwd: str, files: Sequence[bytes]
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        cwd: str,
+        files: Sequence[bytes],
+        leftovers: Literal["kill", "leave"],
     ) -> Started | Broke:
         if self._closing:
             return Broke("cancelled", SHUT_DOWN)
-        marked = nullcontext() if self._orphans is None else self._orphans.marked()
+        self.watchdog.start()
+        # Processes that a run may leave behind must not match what the watchdog kills.
+        marked = (
+            nullcontext() if self._orphans is None else self._orphans.marked(numbered=leftovers == "kill")
+        )
         descriptors: list[int] = []
         words = list(argv)
         try:
@@ -283,8 +293,8 @@ class Processes:
             self._closers.clear()
 
 
-def _orphans(containment: Literal["group", "subreaper"]) -> Orphans | None:
+def _orphans(containment: Literal["group", "subreaper"], engine: str) -> Orphans | None:
     # As process 1 of a container we adopt all orphans anyway.
     if os.getpid() == 1 or (containment == "subreaper" and become_subreaper()):
-        return Orphans()
+        return Orphans(engine)
     return None

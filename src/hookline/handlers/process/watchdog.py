@@ -1,7 +1,7 @@
 """A small shell process that kills our hooks when this process dies, also by SIGKILL.
 
 It reads from a pipe whose write end only this process has. The kernel closes that end even on SIGKILL; the shell
-then kills every group on its list and every process that carries our tag.
+then kills every group on its list and every process that carries our tag or our number (see `Orphans`).
 """
 
 import asyncio
@@ -42,9 +42,13 @@ round=0
 quiet=0
 while [ $round -lt 200 ] && [ $quiet -lt 8 ]; do
   quiet=$((quiet + 1))
-  for file in $(grep -lF -e "${tags%?}" /proc/[0-9]*/environ); do
+  numbered=
+  [ -n "$3" ] && numbered=$(grep -l "^Max file locks  *$3 " /proc/[0-9]*/limits)
+  for file in $(grep -lF -e "${tags%?}" /proc/[0-9]*/environ) $numbered; do
+    read -r stat <"${file%/*}/stat" || continue
+    case ${stat##*) } in [ZX]*) continue ;; esac
     pid=${file#/proc/}
-    kill -9 "${pid%/environ}" && quiet=0
+    kill -9 "${pid%/*}" && quiet=0
   done
   round=$((round + 1))
 done
@@ -54,8 +58,9 @@ done
 class Watchdog:
     """Started with the first run. When it cannot be started, hooks run without it and `running` is false."""
 
-    def __init__(self, engine: str, shell: str = "/bin/sh") -> None:
+    def __init__(self, engine: str, shell: str = "/bin/sh", number: int | None = None) -> None:
         self._shell = shell
+        self._number = "" if number is None else str(number)
         self._pattern = f"{RUN_ID}={engine}."
         self._popen: subprocess.Popen[bytes] | None = None
         self._pipe = -1
@@ -71,13 +76,18 @@ class Watchdog:
     def pid(self) -> int | None:
         return None if self._popen is None else self._popen.pid
 
+    def start(self) -> None:
+        """Call it before a hook is started: if we are killed in between, nobody else ends that hook."""
+        if self._pipe < 0:
+            self._start()
+
     def began(self, loop: asyncio.AbstractEventLoop, group: int, tag: str = "") -> None:
         """A run began. `tag` only for runs that the engine's own pattern does not cover.
 
         The line is written a moment later: most hooks are over by then, and waking the shell twice for each
         would cost them 5 %. If we die before, it finds the hook by the tag in its environment.
         """
-        if self._pipe < 0 and not self._start():
+        if self._pipe < 0:
             return
         self._unsent[group] = tag
         if self._sending_on is not loop:
@@ -105,14 +115,14 @@ class Watchdog:
         self._popen = None
         self._gave_up = False
 
-    def _start(self) -> bool:
+    def _start(self) -> None:
         if self._gave_up:
-            return False
+            return
         fds: tuple[int, ...] = ()
         try:
             fds = os.pipe2(os.O_CLOEXEC)
             self._popen = subprocess.Popen(
-                [self._shell, "-c", _PROGRAM, "hookline-watchdog", self._pattern, f"{RUN_ID}="],
+                [self._shell, "-c", _PROGRAM, "hookline-watchdog", self._pattern, f"{RUN_ID}=", self._number],
                 stdin=fds[0], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                 # Without our tag, so that it does not kill itself; and no directory is kept busy by it.
                 env={"PATH": os.defpath}, cwd="/", start_new_session=True, close_fds=True,
@@ -121,11 +131,10 @@ class Watchdog:
             for fd in fds:
                 os.close(fd)
             self._gave_up = True
-            return False
+            return
         os.close(fds[0])
         os.set_blocking(fds[1], False)
         self._pipe = fds[1]
-        return True
 
     def _send_all(self) -> None:
         self._sending_on = None

@@ -10,7 +10,7 @@ from typing import Literal
 from msgspec import Struct
 
 from hookline.checks.context import entries
-from hookline.checks.programs import KNOWN_GAP
+from hookline.checks.programs import KNOWN_GAP, Tier, survivors
 from hookline.cli.describe import with_tilde
 from hookline.cli.output import Colour, paint
 from hookline.cli.text import count_of, indented, json_lines, paragraph, relative_to, table
@@ -41,7 +41,7 @@ class Findings(Struct, frozen=True, eq=False):
     #: In the order they are shown.
     problems: tuple[Diagnostic, ...]
     looked_for: tuple[str, ...]
-    containment: str
+    containment: Tier
     #: Takes secrets out of text: a hook without a name is called by its command.
     redact: Callable[[str], str]
     #: What people call the agent of a dialect.
@@ -153,6 +153,8 @@ class DoctorDocument(Struct, frozen=True):
     counts: CountDocument
     #: How processes that hooks leave behind are found on this system.
     containment: str
+    #: What of a hook may go on when Hookline is killed with SIGKILL; everything else ends.
+    survives_kill: tuple[str, ...]
 
 
 def as_document(findings: Findings) -> DoctorDocument:
@@ -172,6 +174,7 @@ def as_document(findings: Findings) -> DoctorDocument:
             findings.count("info"),
         ),
         findings.containment,
+        tuple(row.kind for row in survivors(findings.containment)),
     )
 
 
@@ -286,10 +289,17 @@ def _problem_lines(findings: Findings, several: list[Diagnostic], width: int) ->
 
 
 def _containment(findings: Findings, width: int) -> Iterator[str]:
-    if findings.loaded.found and findings.containment != "subreaper":
-        text = f"Processes of hooks are kept together by plain process groups on this system: {KNOWN_GAP}."
-        yield paragraph(text, width)
-        yield ""
+    if not any(hook.kind == "command" for hook in entries(findings.loaded)):
+        return
+    text = ""
+    if findings.containment != "subreaper":
+        text = f"Processes of hooks are kept together by plain process groups on this system: {KNOWN_GAP}. "
+    kinds = "; ".join(row.kind for row in survivors(findings.containment))
+    yield paragraph(
+        f"{text}What hooks start ends with them, and with Hookline even if that is killed, except for: {kinds}.",
+        width,
+    )
+    yield ""
 
 
 def _summary(findings: Findings) -> str:
