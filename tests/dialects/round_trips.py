@@ -96,7 +96,7 @@ RULE = PermissionUpdate(
 
 def _rewritten(moment: Moment) -> Any:
     if moment.event.rewrites == "tool_response" and isinstance(moment.payload.tool_response, dict):
-        return {"stdout": "[cut]"}
+        return {**moment.payload.tool_response, "stdout": "[cut]"}
     return _REWRITTEN[moment.event.rewrites or ""]
 
 

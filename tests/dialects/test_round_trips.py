@@ -28,7 +28,7 @@ LOST: Mapping[tuple[str, str, str], tuple[str, ...]] = {
     # A new input goes only with an allow, and nothing there takes text.
     ("claude-code", "PermissionRequest", "rewrite"): ("rewrite",),
     ("claude-code", "PermissionRequest", "context"): ("context",),
-    # Text alone would keep the turn from ending.
+    # Text alone keeps the turn from ending, so it is told once; a hook has sent the turn of these payloads on.
     ("claude-code", "Stop", "context"): ("context",),
     ("claude-code", "SubagentStop", "context"): ("context",),
     ("reasonix", "TurnEnd", "context"): ("context",),

@@ -163,8 +163,11 @@ class ReversibleWire(Wire, Protocol):
         """A payload in the agent's own shape. Raises ConfigError or UnknownEventError that say what is wrong."""
         ...
 
-    def answer(self, event_name: str, outcome: Outcome) -> HookReply:
-        """The outcome in the agent's own terms, and what of it the agent cannot express."""
+    def answer(self, event_name: str, outcome: Outcome, payload: Any = None) -> HookReply:
+        """The outcome in the agent's own terms, and what of it the agent cannot express.
+
+        The payload is what the agent asked about; None where it could not be read.
+        """
         ...
 
 

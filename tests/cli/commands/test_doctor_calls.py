@@ -109,3 +109,55 @@ def test_a_guard_that_knows_both_names_is_not(case: DoctorCase) -> None:
     own = engine.loader.dialect("reasonix")
     case.write(FILES["reasonix"], entries_text(own, ["PreToolUse"], PROGRAM))
     assert alarms(case.problems()) == []
+
+
+EVENTS = ("PreToolUse", "TurnStart", "TurnEnd", "PostToolUse")
+MOMENTS = "".join(
+    f"[[hooks.{event}]]\nhooks = [{{ name = '{event}', command = 'true' }}]\n" for event in EVENTS
+)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "asked", "said"),
+    [
+        (
+            "claude-code", ["PreToolUse", "Stop"],
+            {"TurnStart": "has no moment for TurnStart", "PostToolUse": "does not at PostToolUse"},
+        ),
+        (
+            "claude-code", ["PreToolUse"],
+            {
+                "TurnStart": "has no moment for TurnStart", "TurnEnd": "does not at Stop",
+                "PostToolUse": "does not at PostToolUse",
+            },
+        ),
+        (
+            "docker-agent", ["pre_tool_use", "stop"],
+            {"TurnStart": "has no moment for TurnStart", "PostToolUse": "does not at post_tool_use"},
+        ),
+        ("reasonix", list(EVENTS), {}),
+    ],
+)  # fmt: skip
+def test_hooks_that_the_caller_never_asks_are_named(
+    dialect: str, asked: list[str], said: dict[str, str], case: DoctorCase
+) -> None:
+    case.write(".hookline/hooks.toml", MOMENTS)
+    case.write(FILES[dialect], entries_text(Engine().loader.dialect(dialect), asked, PROGRAM))
+    notes = {one.hook: one for one in case.problems() if one.code == "never-asked"}
+    assert notes.keys() == said.keys()
+    for hook, words in said.items():
+        assert notes[hook].severity == "note"
+        assert words in notes[hook].message
+        assert (notes[hook].fix is None) == ("has no moment" in words)
+
+
+def test_where_no_agent_asks_nothing_is_said_of_that(case: DoctorCase) -> None:
+    case.write(".hookline/hooks.toml", MOMENTS)
+    assert [one.code for one in case.problems() if one.code == "never-asked"] == []
+
+
+def test_two_spellings_of_the_entry_are_told(case: DoctorCase) -> None:
+    case.write("~/.claude/settings.json", _claude(f"{PROGRAM} hook --dialect claude-code PreToolUse"))
+    case.write(".claude/settings.json", _claude(f"{PROGRAM}  hook --dialect claude-code PreToolUse"))
+    (told,) = [one for one in case.problems() if one.code == "asked-twice"]
+    assert "asks Hookline at PreToolUse too" in told.message

@@ -50,7 +50,9 @@ def test_the_agents_own_reader_takes_what_is_printed(name: str, tmp_path: Path) 
     assert {hook.policy.event_name for hook in hooks} >= {GATES.get(name, "PreToolUse")}
     for hook in hooks:
         assert calls_hookline_hook(hook, [])
-        assert hook.spec.command == f"hookline hook --dialect {name} {hook.policy.event_name}"
+        called, _, closes = hook.spec.command.partition(" || ")
+        assert called == f"hookline hook --dialect {name} {hook.policy.event_name}"
+        assert bool(closes) == ((name, hook.policy.event_name) == ("claude-code", "PreToolUse"))
         about_tools = hook.event.subject == "tool_name"
         assert not about_tools or hook.matcher is None or hook.matcher.matches("AnyTool")
         longest = 600 if hook.event.name != "SessionEnd" else 59
@@ -115,6 +117,35 @@ def test_an_entry_works_in_a_real_shell(name: str, tmp_path: Path) -> None:
     )  # fmt: skip
     assert "not here" in ran.stdout + ran.stderr
     assert ran.returncode in (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("program", "code", "stdout", "stderr"),
+    [
+        (None, 2, "", "hookline could not be run"),
+        ("exit 1", 2, "", "hookline could not be run"),
+        ("kill -9 $$", 2, "", "hookline could not be run"),
+        # What it said before that is still said, and its own codes keep their meaning.
+        ("echo '{}'; exit 1", 2, "{}", "hookline could not be run"),
+        ("echo '{}'; echo psst >&2", 0, "{}", "psst"),
+        ("echo because >&2; exit 2", 2, "", "because"),
+    ],
+)
+def test_an_entry_of_claude_code_closes_in_the_shell(
+    program: str | None, code: int, stdout: str, stderr: str, tmp_path: Path
+) -> None:
+    if program is not None:
+        (tmp_path / "hookline").write_text(f"#!/bin/sh\n{program}\n")
+        (tmp_path / "hookline").chmod(0o755)
+    (hook,) = read_back(
+        "claude-code", entries_text(dialect("claude-code"), ["PreToolUse"], "hookline"), tmp_path
+    )
+    ran = subprocess.run(
+        ["/bin/sh", "-c", hook.spec.command],
+        env={"PATH": str(tmp_path)}, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,
+    )  # fmt: skip
+    assert (ran.returncode, ran.stdout.strip()) == (code, stdout)
+    assert ran.stderr.splitlines()[-1].startswith(stderr)
 
 
 def test_what_is_printed_is_as_it_was_approved() -> None:

@@ -1,5 +1,6 @@
 """Hookline as a hook of Claude Code: an outcome told to the client means the same when the client reads it."""
 
+import json
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from hookline.dialects.claude_code.events import ROWS
 from hookline.events import May
 from hookline.extending import Exited, HookReply
 from hookline.model.outcome import GO_ON, Answer, ContextItem, Edit, Halt, Message, PermissionUpdate, Vote
-from tests.dialects.claude_code.calls import CLAUDE, call, understood
+from tests.dialects.claude_code.calls import CLAUDE, call, sample, understood
 
 HEARD = [name for name, row in ROWS.items() if row.reads_answers]
 
@@ -122,3 +123,46 @@ def test_what_no_event_can_be_told_is_lost_by_name() -> None:
 
 def test_an_event_nobody_knows_loses_everything() -> None:
     assert told("Nope", Outcome(votes=(Vote("block"),))).lost == ("votes",)
+
+
+BASH: dict[str, Any] = {"stdout": "a secret", "stderr": "another", "interrupted": False, "isImage": False}
+READ: dict[str, Any] = {"type": "text", "file": {"filePath": "/f", "content": "a secret", "numLines": 1}}
+
+
+@pytest.mark.parametrize(
+    ("tool", "before", "value", "sent"),
+    [
+        # The text is the whole result: neither the other stream nor the file with all of it is shown.
+        (
+            "Bash", {**BASH, "persistedOutputPath": "/all"}, "[cut]",
+            {"stdout": "[cut]", "stderr": "", "interrupted": False, "isImage": False},
+        ),
+        ("Bash", BASH, {**BASH, "stdout": "[cut]"}, {**BASH, "stdout": "[cut]"}),
+        ("Bash", BASH, {"stdout": "[cut]"}, {**BASH, "stdout": "[cut]", "stderr": ""}),
+        ("Bash", BASH, {**BASH, "stdout": 5}, None),
+        ("Bash", BASH, {**BASH, "stderr": None}, None),
+        ("Bash", BASH, ["[cut]"], None),
+        ("Read", READ, "[cut]", {"type": "text", "file": {**READ["file"], "content": "[cut]"}}),
+        ("Read", READ, {"type": "text"}, None),
+        ("Read", {"type": "image", "file": {"base64": "x"}}, "[cut]", None),
+        ("Grep", {"mode": "content", "content": "a"}, "[cut]", {"mode": "content", "content": "[cut]"}),
+        ("Grep", {"mode": "files_with_matches", "filenames": ["a"]}, "[cut]", None),
+        ("Glob", {"filenames": ["a"]}, "[cut]", None),
+        ("Glob", {"filenames": ["a"]}, {"filenames": []}, {"filenames": []}),
+        ("mcp__a__b", [{"type": "text", "text": "a"}], "[cut]", "[cut]"),
+        ("mcp__a__b", {"a": 1}, "[cut]", "[cut]"),
+        ("Other", "text", "[cut]", "[cut]"),
+        ("Other", "text", {"a": 1}, None),
+    ],
+)  # fmt: skip
+def test_a_new_result_is_told_in_the_form_of_its_tool_or_lost(
+    tool: str, before: Any, value: Any, sent: Any
+) -> None:
+    payload = sample("PostToolUse", tool_name=tool, tool_response=before)
+    outcome = Outcome(edits=(Edit(value, field="tool_response"),))
+    answer = CLAUDE.wire.answer("PostToolUse", outcome, payload)
+    if sent is None:
+        assert (answer.stdout, answer.lost) == ("", ("rewrite",))
+    else:
+        assert json.loads(answer.stdout)["hookSpecificOutput"]["updatedToolOutput"] == sent
+        assert answer.lost == ()

@@ -87,9 +87,12 @@ def test_half_a_character_in_a_reason_costs_no_answer(event_name: str) -> None:
 
 
 @pytest.mark.parametrize("event_name", ["Stop", "SubagentStop"])
-def test_text_for_the_model_does_not_keep_a_turn_from_ending(event_name: str) -> None:
-    told = CLAUDE.wire.answer(event_name, Outcome(context_items=(ContextItem("hello"),)))
-    assert (told.stdout, told.lost) == ("", ("context",))
+def test_text_for_the_model_keeps_a_turn_from_ending_only_once(event_name: str) -> None:
+    text = Outcome(context_items=(ContextItem("hello"),))
+    told = CLAUDE.wire.answer(event_name, text, sample(event_name, stop_hook_active=False))
+    again = CLAUDE.wire.answer(event_name, text, sample(event_name, stop_hook_active=True))
+    assert json.loads(told.stdout)["hookSpecificOutput"]["additionalContext"] == "hello"
+    assert (told.lost, again.stdout, again.lost) == ((), "", ("context",))
 
 
 @pytest.mark.parametrize("event_name", ["Stop", "SubagentStop"])

@@ -6,6 +6,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from msgspec.structs import replace
+
 from hookline.dialects.dialect import (
     COMMANDS,
     SKILLS,
@@ -34,6 +36,13 @@ _INSTALLED: Final = "installed_plugins.json"
 _MANAGED: Final = (
     "/etc/claude-code/managed-settings.json",
     "/Library/Application Support/ClaudeCode/managed-settings.json",
+)
+#: The event at which exit 2 keeps a tool from running.
+_CLOSED: Final = "PreToolUse"
+#: What the shell does there if Hookline cannot be run. An exit code 2 is Hookline's own, and it has said why.
+_CLOSE: Final = (
+    "{ [ $? = 2 ] || echo 'hookline could not be run, so this was blocked: "
+    "install hookline again, or remove its entries from the hooks in settings.json' >&2; exit 2; }"
 )
 #: Settings of one level that change the hooks of all.
 _LOOSENING: Final = ("disableAllHooks", "allowedHttpHookUrls", "httpHookAllowedEnvVars", "enabledPlugins")
@@ -144,5 +153,12 @@ class ClaudeCode(Dialect):
         return self._reader.read(layers, tools)
 
     def call_entries(self, calls: Sequence[HookCall]) -> str:
-        """Closed where Claude Code itself cannot start Hookline, or gives up waiting."""
-        return grouped_entries(calls, onFailure="block")
+        """Closed where Claude Code itself cannot start Hookline, or gives up waiting.
+
+        Releases before 2.1.295 know no `onFailure`, and drop it when they write the file: there the shell closes.
+        """
+        closed = [
+            replace(call, command=f"{call.command} || {_CLOSE}") if call.event == _CLOSED else call
+            for call in calls
+        ]
+        return grouped_entries(closed, onFailure="block")

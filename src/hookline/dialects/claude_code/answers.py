@@ -7,6 +7,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from hookline.dialects.claude_code.events import ROWS, Row
+from hookline.dialects.claude_code.payload import tool_result
 from hookline.dialects.family.answers import (
     DECISION,
     SPECIFIC,
@@ -233,8 +234,9 @@ _FIELD_OF = {"watch_paths": "watchPaths", "initial_user_message": "initialUserMe
 
 
 class Writer(AnswerWriter):
-    def __init__(self, event_name: str, outcome: Outcome) -> None:
+    def __init__(self, event_name: str, outcome: Outcome, payload: Any) -> None:
         super().__init__(event_name, outcome)
+        self.payload = payload
         self.row = ROWS[event_name]
         #: Text for the model where only plain stdout is read as such.
         self.plain = ""
@@ -340,7 +342,7 @@ class Writer(AnswerWriter):
             return
         for key, value in (
             ("updatedInput", outcome.updated_input),
-            ("updatedToolOutput", outcome.updated_output),
+            ("updatedToolOutput", tool_result(self.payload, outcome.updated_output)),
         ):
             if self.has(key) and value is not None:
                 self.specific[key] = value
@@ -361,9 +363,10 @@ class Writer(AnswerWriter):
             self.lost.append("context")
 
     def _context_is_read(self, text: str) -> bool:
-        """At the end of a turn text means to go on with it, so there it needs a block that says so too."""
+        """At the end of a turn text makes the client go on with it: once, unless a hook says so by a block."""
         if self.event_name in TEXT_GOES_ON:
-            return bool(text.strip()) and self.outcome.blocked and not self.ends_turn
+            again = field_of(self.payload, "stop_hook_active") is True and not self.outcome.blocked
+            return bool(text.strip()) and not again and not self.ends_turn
         return self.event_name != "Notification"
 
     def _plain_is_read(self, text: str) -> bool:
@@ -404,10 +407,10 @@ class Writer(AnswerWriter):
             self.lost.append("answer")
 
 
-def answer(event_name: str, outcome: Outcome) -> HookReply:
+def answer(event_name: str, outcome: Outcome, payload: Any) -> HookReply:
     """Everything the event can express; the rest by name in `lost`."""
     row = ROWS.get(event_name)
     if row is None or not row.reads_answers:
         parts = cast("dict[str, Any]", msgspec.to_builtins(outcome))
         return HookReply(lost=tuple(name for name, value in parts.items() if value))
-    return Writer(event_name, outcome).reply()
+    return Writer(event_name, outcome, payload).reply()

@@ -235,3 +235,57 @@ def _scene(name: str, event: EventSpec[Any], document: Mapping[str, Any]) -> Sce
         if isinstance(level, str):
             extra["effort"] = level
     return Scene(**known, extra=extra or None)
+
+
+#: Where the result of a tool has the text that the model reads.
+_RESULT_TEXT: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {"Bash": ("stdout",), "Read": ("file", "content"), "Grep": ("content",), "WebFetch": ("result",)}
+)
+
+
+def tool_result(payload: Any, value: Any) -> Any:
+    """A new result in the form the client takes for this tool; None if it has none, and the client would drop it.
+
+    A tool of a server takes anything, every other an object with the keys of its own. Text stands for the whole
+    result: nothing of the earlier one is shown beside it.
+    """
+    tool, before = field_of(payload, "tool_name"), field_of(payload, "tool_response")
+    if before is None or (isinstance(tool, str) and tool.startswith("mcp__")):
+        return value
+    if not isinstance(before, Mapping):
+        return value if isinstance(value, type(before)) else None
+    old = cast("Mapping[str, Any]", before)
+    if isinstance(value, str):
+        path = _RESULT_TEXT.get(str(tool), ())
+        return _with_text(old, path, value) if path else None
+    return _with_all_keys(old, cast("Mapping[str, Any]", value)) if isinstance(value, Mapping) else None
+
+
+def _with_text(old: Mapping[str, Any], path: tuple[str, ...], text: str) -> dict[str, Any] | None:
+    name, *rest = path
+    inner = old.get(name)
+    if rest:
+        new = (
+            _with_text(cast("Mapping[str, Any]", inner), tuple(rest), text)
+            if isinstance(inner, Mapping)
+            else None
+        )
+        return None if new is None else {**old, name: new}
+    if not isinstance(inner, str):
+        return None
+    if name == "stdout":
+        # Also what led to the whole output in a file.
+        old = {key: each for key, each in old.items() if not isinstance(each, str)} | {"stderr": ""}
+    return {**old, name: text}
+
+
+def _with_all_keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Flags and numbers that were left out stay, texts become empty; else the client would not take it."""
+    for name, before in old.items():
+        if name not in new:
+            if not isinstance(before, str | bool | int | float | None):
+                return None
+            new = {**new, name: "" if isinstance(before, str) else before}
+        elif before is not None and not isinstance(new[name], type(before)):
+            return None
+    return dict(new)

@@ -42,8 +42,8 @@ class ClaudeCodeWire(family.ResultReader):
     def parse(self, document: Mapping[str, Any]) -> Parsed:
         return parse_payload(document)
 
-    def answer(self, event_name: str, outcome: Outcome) -> HookReply:
-        return answer(event_name, outcome)
+    def answer(self, event_name: str, outcome: Outcome, payload: Any = None) -> HookReply:
+        return answer(event_name, outcome, payload)
 
     def read_json(self, text: bytes) -> Any:
         return read_lenient(text)

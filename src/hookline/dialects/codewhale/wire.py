@@ -59,7 +59,7 @@ class CodeWhaleWire(ResultReader):
     def parse(self, document: Object) -> Parsed:
         return parse_payload(document)
 
-    def answer(self, event_name: str, outcome: Outcome) -> HookReply:
+    def answer(self, event_name: str, outcome: Outcome, payload: Any = None) -> HookReply:  # noqa: ARG002 not needed
         write = _WRITERS.get(event_name)
         return HookReply(lost=tuple(unsaid(outcome))) if write is None else write(outcome)
 

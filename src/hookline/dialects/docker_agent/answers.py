@@ -6,7 +6,7 @@ a second object make the whole answer unreadable.
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -16,7 +16,7 @@ from hookline.dialects.docker_agent.payload import transient_messages
 from hookline.dialects.family import answers as family
 from hookline.dialects.family.answers import TOP, VOTES, Field, Object
 from hookline.dialects.family.wire import UnreadableError
-from hookline.model.events import May
+from hookline.model.events import May, field_of
 from hookline.model.outcome import Answer, Edit, Message, Outcome, Vote, unsaid
 from hookline.model.wire import Call
 
@@ -208,8 +208,9 @@ _SPECIFIC: Mapping[str, Part] = MappingProxyType(
 class AnswerWriter(family.AnswerWriter):
     """Always exit 0 with one object, or nothing when there is nothing to say."""
 
-    def __init__(self, own_event: DialectEvent, outcome: Outcome) -> None:
+    def __init__(self, own_event: DialectEvent, outcome: Outcome, payload: Any) -> None:
         super().__init__(own_event.name, outcome)
+        self._payload = payload
         self._event = own_event.event
         self._may = own_event.policy.may & own_event.event.may
 
@@ -268,8 +269,13 @@ class AnswerWriter(family.AnswerWriter):
             self.lost.append("rewrite")
             return
         self.specific[REWRITES[field]] = value
-        if field == "tool_input" and not all(edit.patch for edit in edits):
+        if field == "tool_input" and not all(edit.patch for edit in edits) and self._removes_keys(value):
             self.lost.append("removal of keys")  # there, an input is laid over the one before
+
+    def _removes_keys(self, value: Any) -> bool:
+        """Also where the input before is not known."""
+        before = field_of(self._payload, "tool_input")
+        return not isinstance(before, Mapping) or not set(cast("Mapping[str, Any]", before)) <= set(value)
 
     def with_specific(self) -> dict[str, Any]:
         if self.specific:

@@ -52,8 +52,8 @@ class DockerWire(ResultReader):
     def parse(self, document: Mapping[str, Any]) -> Parsed:
         return parse_payload(document, self._events)
 
-    def answer(self, event_name: str, outcome: Outcome) -> HookReply:
-        return AnswerWriter(self._events[event_name], outcome).reply()
+    def answer(self, event_name: str, outcome: Outcome, payload: Any = None) -> HookReply:
+        return AnswerWriter(self._events[event_name], outcome, payload).reply()
 
     def advance(self, event: EventSpec[Any], payload: Any, outcome: Outcome) -> Any:
         """Rewrites, and at a model request the text of the hooks so far: before_llm_call sees turn_start's."""

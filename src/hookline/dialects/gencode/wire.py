@@ -248,7 +248,7 @@ class GenCodeWire(ResultReader):
         known = scene_texts(given, (*_COMMON, *sent))
         return Parsed(row.event, payload, Scene(**{key: value for key, value in known.items() if value}))
 
-    def answer(self, event_name: str, outcome: Outcome) -> HookReply:
+    def answer(self, event_name: str, outcome: Outcome, payload: Any = None) -> HookReply:  # noqa: ARG002 not needed
         return Writer(event_name, outcome).reply()
 
     def read_json(self, text: bytes) -> Any:

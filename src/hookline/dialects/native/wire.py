@@ -123,7 +123,7 @@ class NativeWire(ResultReader):
         """A payload document read back. Raises `ConfigError` or `UnknownEventError` with what is wrong."""
         return parse_payload(document, self._events)
 
-    def answer(self, event_name: str, outcome: Outcome) -> HookReply:
+    def answer(self, event_name: str, outcome: Outcome, payload: Any = None) -> HookReply:  # noqa: ARG002 not needed
         """The outcome as the answer of a native hook, and what of it has no place at this event."""
         from hookline.dialects.native.answers import write_answer  # noqa: PLC0415 only where Hookline is the hook
 

@@ -104,7 +104,7 @@ class ReasonixWire(ResultReader):
     def parse(self, document: Mapping[str, Any]) -> Parsed:
         return parse(document, self._events)
 
-    def answer(self, event_name: str, outcome: Outcome) -> HookReply:
+    def answer(self, event_name: str, outcome: Outcome, payload: Any = None) -> HookReply:  # noqa: ARG002 not needed
         known = self._events.get(event_name)
         if known is None:
             raise UnknownEventError(event_name, nearest(event_name, self._events))

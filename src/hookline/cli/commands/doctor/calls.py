@@ -1,6 +1,6 @@
 """Entries by which an agent calls Hookline: written wrongly, they judge nothing, or refuse everything."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -16,6 +16,7 @@ from hookline.matching.nearest import nearest
 from hookline.matching.shell import HOLE
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.errors import UnknownDialectError
+from hookline.model.events import STOP, TURN_END
 from hookline.model.hook import Hook
 
 CODE: Final = "wrong-call"
@@ -35,18 +36,55 @@ def calls(commands: Sequence[str]) -> CheckFunction:
 
     def check(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
         callers: dict[str, Hook] = {}
+        asking: dict[str, dict[str, list[Hook]]] = {}
         for hook in entries(loaded):
             for words in hookline_arguments(hook, context.shell):
                 problem = _wrong(words, hook, commands, context)
                 if problem is not None:
                     fix = f"hookline hook --dialect {hook.dialect} {hook.policy.event_name}"
                     yield about(hook, "error", CODE, problem, "command", fix=fix)
-                elif "hook" in words and hook.event.subject == "tool_name":
-                    callers.setdefault(hook.dialect, hook)
+                elif "hook" in words:
+                    events = asking.setdefault(hook.dialect, {})
+                    events.setdefault(hook.policy.event_name, []).append(hook)
+                    if hook.event.subject == "tool_name":
+                        callers.setdefault(hook.dialect, hook)
         for dialect, entry in callers.items():
             yield from _tools_of_another_name(loaded, context, context.loader.dialect(dialect), entry)
+        for dialect, events in asking.items():
+            yield from _asked_twice(events)
+            yield from _never_asked(loaded, context, context.loader.dialect(dialect), events)
 
     return check
+
+
+def _asked_twice(asking: Mapping[str, Sequence[Hook]]) -> Iterator[Diagnostic]:
+    """Entries of one event that differ in their spelling: the agent takes them for two hooks."""
+    for name, (first, *others) in asking.items():
+        for other in others:
+            if other.spec != first.spec:
+                message = f"{first.where} asks Hookline at {name} too: each call starts it twice"
+                yield about(other, "info", "asked-twice", message, fix="remove one of them")
+
+
+def _never_asked(
+    loaded: Loaded, context: CheckContext, dialect: Dialect, asking: Mapping[str, Sequence[Hook]]
+) -> Iterator[Diagnostic]:
+    """Hooks at moments that an agent which asks Hookline does not tell it."""
+    moments = {name: {each.event for each in dialect.moments(name)} for name in dialect.events}
+    fires = {event for events in moments.values() for event in events}
+    asks = {event for name in asking for event in moments[name]}
+    if TURN_END not in fires and STOP in asks:
+        asks.add(TURN_END)
+    entry = next(iter(asking.values()))[0]
+    for hook in entries(loaded):
+        if hook.event in asks or hook.dialect == dialect.name or hookline_arguments(hook, context.shell):
+            continue
+        event = STOP if hook.event is TURN_END and TURN_END not in fires else hook.event
+        own = next((name for name in (*dialect.call_events, *moments) if event in moments[name]), None)
+        told = f"has no moment for {event.name}" if own is None else f"does not at {own}"
+        fix = None if own is None else f"hookline hook --print-config {dialect.name} {own}"
+        message = f"{dialect.title} asks Hookline too ({entry.where}), but {told}: there it never runs"
+        yield about(hook, "info", "never-asked", message, fix=fix)
 
 
 def _wrong(words: Sequence[str], hook: Hook, commands: Sequence[str], context: CheckContext) -> str | None:

@@ -4,10 +4,10 @@ import asyncio
 import os
 import select
 import signal
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import MutableMapping, Sequence
 from contextlib import suppress
 from time import time
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -31,7 +31,7 @@ from hookline.engine.run_hook import Admission, Admit
 from hookline.engine.session import Session
 from hookline.journal.file import own_home
 from hookline.model.errors import ConfigError, HooklineError
-from hookline.model.events import EventSpec, May, field_of
+from hookline.model.events import STOP, TURN_END, EventSpec, May, field_of
 from hookline.model.hook import Hook, Scope
 from hookline.model.outcome import GO_ON, Message, Outcome, Vote
 from hookline.model.run import Run
@@ -51,7 +51,7 @@ RUN_NAME, RUN_TYPE = "hookline hook", "answer"
 #: How deep hooks may nest that start agents which call Hookline; beyond it, something calls itself.
 DEEPEST = 4
 DEPTH = "HOOKLINE_HOOK_DEPTH"
-_REMOVAL, _MESSAGES = "removal of keys", "messages"
+_MESSAGES, _REWRITE = "messages", "rewrite"
 
 
 def serve(dialect: str | None, words: Sequence[str], files: Sequence[str] | None) -> int:
@@ -231,23 +231,31 @@ class AgentCall:
         found = self._find(dialect, parsed)
         session = self._start_session(parsed, event, found.place)
         found.memory.keep()
-        if session.has(parsed.event):
-            self.outcome = await session.dispatch(parsed.event, parsed.payload)
+        for moment in _moments(dialect, parsed.event):
+            if session.has(moment) and not self.outcome.blocked:
+                self.outcome += await session.dispatch(moment, parsed.payload)
         self.outcome += found.memory.objection(event.policy) + self._about_untrusted(found.memory, event)
         guarded = protect(self.outcome, parsed, dialect, found.place, self.engine.hooks, self._env)
         if guarded is not self.outcome:
             self._record(decision="ask", reason=guarded.reason, why="it would edit a protected file")
         self.outcome = guarded
         self._remark(found)
-        answer = dialect.wire.answer(event.name, self.outcome)
-        answer = _without_false_losses(answer, self.outcome, parsed.payload)
-        if _MESSAGES in answer.lost:
-            self.remarks += self._unheard
-        if answer.lost:
-            self._record(
-                dropped=answer.lost, why=f"{dialect.name} has no way to express this at {event.name}"
-            )
+        answer = dialect.wire.answer(event.name, self.outcome, parsed.payload)
+        self._report_lost(answer.lost, dialect, event, parsed)
         return _with_config_problems(answer, found.loaded, parsed.event)
+
+    def _report_lost(
+        self, lost: Sequence[str], dialect: Dialect, event: DialectEvent, parsed: Parsed
+    ) -> None:
+        """What the agent cannot be told is in the journal; on stderr as well if somebody relies on it."""
+        if _MESSAGES in lost:
+            self.remarks += self._unheard
+        if _REWRITE in lost:
+            about = field_of(parsed.payload, parsed.event.subject or "")
+            form = f"{dialect.title} takes no such value at {event.name}{f' of {about}' if about else ''}"
+            self.remarks += (one_line(f"what a hook rewrote was not applied: {form}", 300),)
+        if lost:
+            self._record(dropped=lost, why=f"{dialect.name} has no way to express this at {event.name}")
 
     def _find(self, dialect: Dialect, parsed: Parsed) -> "_Found":
         """The place of the call and its hooks, which are put in force; the session remembers both."""
@@ -363,6 +371,13 @@ class _Found(Struct, frozen=True, eq=False):
     trust: Trust
 
 
+def _moments(dialect: Dialect, event: EventSpec[Any]) -> Sequence[EventSpec[Any]]:
+    """When hooks are asked. The end of a turn is all that some agents tell: there its gates are asked first."""
+    if event is not STOP or any(own.event is TURN_END for own in dialect.events.values()):
+        return (event,)
+    return (TURN_END, STOP)
+
+
 def _own_directory() -> str:
     try:
         return os.getcwd()
@@ -430,17 +445,6 @@ def _count_depth(env: MutableMapping[str, str]) -> None:
             f"a hook runs hookline hook again and again ({DEPTH}={depth}): take that call out of the hook"
         )
     env[DEPTH] = str(depth + 1)
-
-
-def _without_false_losses(answer: HookReply, outcome: Outcome, payload: Any) -> HookReply:
-    """A wire does not know the payload, so it reports removed keys as lost even if none was removed."""
-    if _REMOVAL not in answer.lost:
-        return answer
-    before, after = field_of(payload, "tool_input"), outcome.updated_input
-    if not (isinstance(before, Mapping) and isinstance(after, Mapping)):
-        return answer
-    kept = set(cast("Mapping[str, Any]", before)) <= set(cast("Mapping[str, Any]", after))
-    return replace(answer, lost=tuple(one for one in answer.lost if one != _REMOVAL)) if kept else answer
 
 
 def _with_config_problems(answer: HookReply, loaded: Loaded, event: EventSpec[Any]) -> HookReply:
