@@ -51,6 +51,9 @@ for what is not shared with others. All of them add up, in this order: managed, 
 they are from. In a project's file it is an error: a project switches nothing off. Managed hooks stay on, and so do
 those of agent definitions and of front matter.
 
+`accept = ["code:hook"]` at the top of a file accepts findings of `hookline doctor`
+([how](../how-to/check-your-hooks.md#accept-a-finding)).
+
 A file lists events, each with groups of hooks. A Claude Code or gen-code settings file is valid as it is: settings
 other than `hooks` are ignored. A mistake never disables the other hooks: it is reported with file and line, and on a
 guard event the bad entry becomes a hook that fails. The JSON Schema for editors is

@@ -314,20 +314,23 @@ def judges(hook: Hook, context: CheckContext) -> bool | None:
     if hook.kind in ("prompt", "agent") or hook.rewrites:
         return True
     spec = hook.spec
-    if hook.kind != "command" or not isinstance(spec, CommandSpec):
-        return False if hook.output == "ignore" else _named_a_guard(hook, str(getattr(spec, "url", "")))
+    if hook.kind == "command" and isinstance(spec, CommandSpec):
+        return _command_judges(hook, spec, context)
+    return False if hook.output == "ignore" else _named_a_guard(hook, str(getattr(spec, "url", "")))
+
+
+def _command_judges(hook: Hook, spec: CommandSpec, context: CheckContext) -> bool | None:
+    if any(each.places and not any(map(os.path.exists, each.places)) for each in programs_of(hook, context)):
+        return False  # it cannot start, which is an error of its own
     script = _source(hook, spec, context)
     if script is None:
         return _named_a_guard(hook, spec.command)
     code = without_comments(script.text)
-    if hook.output == "answer" and _DECIDES.search(code):
-        return True
     codes = exit_codes(script) | {int(found) for found in _RETURNS.findall(code)}
-    if any(_votes(hook, number) for number in codes):
+    answers_it = hook.output == "answer" and _DECIDES.search(code)
+    if answers_it or any(_votes(hook, number) for number in codes):
         return True
-    unclear = bool(_COMPUTED_EXIT.search(code)) or (
-        script.language == "shell" and _runs_others(code, context)
-    )
+    unclear = _COMPUTED_EXIT.search(code) or (script.language == "shell" and _runs_others(code, context))
     return _named_a_guard(hook, spec.command) if unclear else False
 
 

@@ -347,7 +347,7 @@ def _held_back(
         facts: Mapping[str, Any] = (
             dialect.loosens(file, cast("Mapping[str, Any]", value)) if isinstance(value, Mapping) else {}
         )
-        settings = [trust.settings_item(document.where(), "changes other hooks", facts)] if facts else []
+        settings = [trust.settings_item(document.where(), dialect.loosening, facts)] if facts else []
         loosening += settings
         if trust.hashes:
             trust.accept_hashes([*(trust.item(hook) for hook in hooks), *settings])

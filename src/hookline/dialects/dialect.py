@@ -210,6 +210,8 @@ class Dialect(ABC):
     tools: Mapping[str, str] = MappingProxyType({})
     #: Its names of fields, by the name Hookline has for them.
     entry_fields: Mapping[str, str] = MappingProxyType({})
+    #: What `loosens` finds, in the words of `hookline trust`.
+    loosening: str = "changes other hooks"
     #: What makes an entry of a handler kind fail closed. A kind that is not here cannot.
     fails_closed_by: Mapping[str, str] = MappingProxyType({})
 

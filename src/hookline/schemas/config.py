@@ -139,6 +139,11 @@ def config_schema(events: Mapping[str, EventSpec[Any]], kinds: Iterable[str] = (
                 **_SHAPES["a list of texts"],
                 "description": "Names of hooks to switch off, of any file and format. Only in the user's own file.",
             },
+            "accept": {
+                **_SHAPES["a list of texts"],
+                "description": "Findings of doctor that are known and fine, as code:hook. The user's own file may "
+                "accept everything; a project's, once it is trusted, warnings and notes about the project.",
+            },
             "hooks": {
                 "type": "object",
                 "description": "Groups of hooks by event.",

@@ -57,6 +57,7 @@ class Native(HomeDialect):
     plugin_file = ""
     shares = frozenset(("commands", "skills", "rules"))
     definitions = (SKILLS, COMMANDS)
+    loosening = "accepts findings of doctor"
     fails_closed_by = dict.fromkeys(
         ("command", "http", "prompt", "agent", "mcp_tool"), 'on_failure = "closed"'
     )
@@ -133,6 +134,9 @@ class Native(HomeDialect):
 
     def flag_hook(self, own_event: DialectEvent, command: str) -> Hook:
         return replace(super().flag_hook(own_event, command), name=command)
+
+    def loosens(self, file: str, settings: Mapping[str, Any]) -> Mapping[str, Any]:  # noqa: ARG002 in all its files
+        return {"accept": settings["accept"]} if "accept" in settings else {}
 
     def call_entries(self, calls: Sequence[HookCall]) -> str:
         return "\n\n".join(

@@ -12,7 +12,8 @@ _EPILOG = """examples:
   hookline doctor --dialect claude-code
   hookline doctor --config .claude/settings.json --json
 
-exit status: 0 no errors (there may be warnings), 1 an error was found or nothing is configured"""
+exit status: 0 no errors (there may be warnings), 1 an error was found or nothing is configured; with
+--cwd only errors in files of that project count"""
 
 
 def add_parser(commands: Any) -> None:

@@ -5,7 +5,7 @@ The text lists the files, then errors, warnings and notes, and ends with one lin
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -18,19 +18,18 @@ from hookline.cli.trust_state import USUAL, TrustDocument
 from hookline.config.dormant import Dormant
 from hookline.config.load import Found, Loaded
 from hookline.config.trust.trust import State
-from hookline.model.diagnostics import Diagnostic, Severity
+from hookline.model.diagnostics import Diagnostic, Severity, Where
 from hookline.model.hook import Hook, Scope
-from hookline.model.safe_text import one_line, printable
+from hookline.model.safe_text import printable
 
 Weight = Literal["error", "warning", "note"]
 _WEIGHTS: dict[Severity, Weight] = {"error": "error", "warning": "warning", "info": "note"}
 _COLOURS: dict[Severity, Colour] = {"error": "red", "warning": "yellow", "info": "cyan"}
 _HEADS: dict[Severity, str] = {"error": "Errors", "warning": "Warnings", "info": "Notes"}
 _INDENT = " " * 4
-_LONGEST_NAME = 60
 
 
-class Findings(Struct, frozen=True, eq=False):
+class Findings(Struct, frozen=True, eq=False, kw_only=True):
     """Everything there is to report."""
 
     cwd: str
@@ -40,6 +39,12 @@ class Findings(Struct, frozen=True, eq=False):
     dormant: tuple[Dormant, ...]
     #: In the order they are shown.
     problems: tuple[Diagnostic, ...]
+    #: What somebody has accepted, and where they did.
+    accepted: tuple[tuple[Diagnostic, Where], ...]
+    #: Files that were not asked about: what is wrong there is shown, and does not decide the exit status.
+    elsewhere: frozenset[str]
+    #: The name of a finding, by which it can be accepted.
+    finding: Callable[[Diagnostic], str]
     looked_for: tuple[str, ...]
     containment: Tier
     #: Takes secrets out of text: a hook without a name is called by its command.
@@ -49,6 +54,9 @@ class Findings(Struct, frozen=True, eq=False):
 
     def count(self, severity: Severity) -> int:
         return sum(one.severity == severity for one in self.problems)
+
+    def is_asked_about(self, one: Diagnostic) -> bool:
+        return one.where.file not in self.elsewhere
 
     @property
     def hooks(self) -> int:
@@ -119,7 +127,9 @@ class DormantDocument(Struct, frozen=True):
     when: str
 
 
-class ProblemDocument(Struct, frozen=True):
+class ProblemDocument(Struct, frozen=True, kw_only=True):
+    #: By which it can be accepted: its code and its hook, or its file where it is about no hook.
+    id: str
     severity: Weight
     #: A short stable name of the kind of problem.
     code: str
@@ -131,12 +141,20 @@ class ProblemDocument(Struct, frozen=True):
     fix: str | None
 
 
+class AcceptedDocument(ProblemDocument, frozen=True, kw_only=True):
+    """A problem that somebody has accepted."""
+
+    #: The file and line that says so.
+    accepted_by: str
+
+
 class CountDocument(Struct, frozen=True):
     hooks: int
     files: int
     errors: int
     warnings: int
     notes: int
+    accepted: int
 
 
 class DoctorDocument(Struct, frozen=True):
@@ -150,6 +168,7 @@ class DoctorDocument(Struct, frozen=True):
     #: Places that were looked at where nothing is configured.
     looked_for: tuple[str, ...]
     problems: tuple[ProblemDocument, ...]
+    accepted: tuple[AcceptedDocument, ...]
     counts: CountDocument
     #: How processes that hooks leave behind are found on this system.
     containment: str
@@ -165,13 +184,20 @@ def as_document(findings: Findings) -> DoctorDocument:
         tuple(_file_document(findings, found) for found in loaded.found),
         tuple(_dormant_document(each) for each in findings.dormant),
         tuple(line.strip() for line in findings.looked_for) if not loaded.found else (),
-        tuple(_problem_document(findings, one, whose.get(one.where.file)) for one in findings.problems),
+        tuple(
+            ProblemDocument(**_problem(findings, one, whose.get(one.where.file))) for one in findings.problems
+        ),
+        tuple(
+            AcceptedDocument(**_problem(findings, one, whose.get(one.where.file)), accepted_by=str(by))
+            for one, by in findings.accepted
+        ),
         CountDocument(
             findings.hooks,
             findings.files,
             findings.count("error"),
             findings.count("warning"),
             findings.count("info"),
+            len(findings.accepted),
         ),
         findings.containment,
         tuple(row.kind for row in survivors(findings.containment)),
@@ -197,17 +223,18 @@ def _dormant_document(dormant: Dormant) -> DormantDocument:
     return DormantDocument(dormant.file, dormant.dialect, events.total(), dict(events), dormant.when)
 
 
-def _problem_document(findings: Findings, one: Diagnostic, dialect: str | None) -> ProblemDocument:
-    return ProblemDocument(
-        _WEIGHTS[one.severity],
-        one.code,
-        findings.clean(one.message),
-        one.where.file,
-        one.where.line,
-        dialect,
-        None if one.hook is None else findings.clean(one.hook),
-        None if one.fix is None else findings.clean(one.fix),
-    )
+def _problem(findings: Findings, one: Diagnostic, dialect: str | None) -> dict[str, Any]:
+    return {
+        "id": findings.finding(one),
+        "severity": _WEIGHTS[one.severity],
+        "code": one.code,
+        "message": findings.clean(one.message),
+        "file": one.where.file,
+        "line": one.where.line,
+        "dialect": dialect,
+        "hook": None if one.hook is None else findings.clean(one.hook),
+        "fix": None if one.fix is None else findings.clean(one.fix),
+    }
 
 
 def _lines(findings: Findings, width: int) -> Iterator[str]:
@@ -280,9 +307,10 @@ def _problem_lines(findings: Findings, several: list[Diagnostic], width: int) ->
     for number, one in enumerate(several):
         line = one.where.line
         place = _short(one.where.file, findings.cwd) + (f":{line}" if line is not None else "")
-        hook = f"  {one_line(findings.clean(one.hook), _LONGEST_NAME)}" if one.hook else ""
+        # Of a finding without a hook the rest of the name is the file.
+        name = findings.finding(one) if one.hook is not None else one.code
         lead = f"{word} " if number == 0 else " " * (len(_WEIGHTS[first.severity]) + 1)
-        yield f"  {lead}{findings.clean(place)}{hook}"
+        yield f"  {lead}{findings.clean(place)}  {name}"
     yield paragraph(findings.clean(first.message), width, _INDENT)
     if first.fix:
         yield paragraph(f"fix: {findings.clean(first.fix)}", width, _INDENT)
@@ -304,11 +332,14 @@ def _containment(findings: Findings, width: int) -> Iterator[str]:
 
 def _summary(findings: Findings) -> str:
     hooks = count_of(findings.hooks, "hook")
+    other = sum(one.severity == "error" and not findings.is_asked_about(one) for one in findings.problems)
     parts = [
-        count_of(findings.count("error"), "error"),
+        count_of(findings.count("error"), "error") + (f" ({other} outside of this project)" if other else ""),
         count_of(findings.count("warning"), "warning"),
         count_of(findings.count("info"), "note"),
     ]
+    if findings.accepted:
+        parts.append(f"{len(findings.accepted)} accepted")
     if not findings.files:
         return "0 hooks: nothing is configured; `hookline init` writes a first guard"
     off = sum(len(each.hooks) for each in findings.dormant)

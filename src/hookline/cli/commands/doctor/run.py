@@ -3,7 +3,7 @@
 import argparse
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from hookline.agent.project_items import project_items
@@ -11,7 +11,7 @@ from hookline.checks.context import CheckContext
 from hookline.checks.files import about_dormant, store_problems, untrusted_item
 from hookline.checks.journal import recent, writable
 from hookline.checks.programs import containment_tier
-from hookline.checks.registry import CHECKS, Check, ranked
+from hookline.checks.registry import CHECKS, Acceptance, Check, acceptances, finding_id, ranked, sorted_out
 from hookline.cli.commands.doctor.calls import calls
 from hookline.cli.commands.doctor.report import Findings
 from hookline.cli.engines import dormant_hooks, inspection_engine, load, searched_places
@@ -20,11 +20,17 @@ from hookline.cli.output import ExitStatus, Progress, show
 from hookline.cli.requests import working_directory
 from hookline.cli.text import terminal_width
 from hookline.cli.trust_state import trust_of
+from hookline.config.dormant import Dormant
+from hookline.config.engine import Engine
 from hookline.config.load import Loaded
+from hookline.config.trust.trust import Options as TrustOptions
+from hookline.config.trust.trust import Trust
+from hookline.dialects.registry import OWN_FORMAT
 from hookline.journal.file import journal_path
 from hookline.journal.redaction import Redactor
 from hookline.matching.shell import ShellReader
 from hookline.model.diagnostics import Diagnostic
+from hookline.model.safe_text import printable
 
 
 def run(args: argparse.Namespace) -> ExitStatus:
@@ -57,20 +63,48 @@ def examine(args: argparse.Namespace) -> Findings:
             found += store_problems(engine.trust)
         progress.say("reading the journal")
         found += _journal(args, context)
-        problems = ranked(loaded + coming, found, context)
+        accepted, wrong = _accepted(engine, args, loaded, cwd)
+        problems = ranked(loaded + coming, [*found, *wrong], context)
+    redact = Redactor(os.environ).redact
+    finding = partial(finding_id, cwd=cwd, clean=lambda text: printable(redact(text)))
+    left, settled = sorted_out(problems, accepted, loaded, finding)
     everywhere = args.config is None and args.dialect is None
     places = searched_places(engine.loader, cwd).splitlines() if everywhere else loaded.looked_for
     return Findings(
-        cwd,
-        loaded,
-        partial(trust_of, engine),
-        dormant.files,
-        problems,
-        tuple(places),
-        containment_tier(),
-        Redactor(os.environ).redact,
-        context.title,
+        cwd=cwd,
+        loaded=loaded,
+        trust=partial(trust_of, engine),
+        dormant=dormant.files,
+        problems=left,
+        accepted=settled,
+        elsewhere=_elsewhere(args, loaded, dormant.files),
+        finding=finding,
+        looked_for=tuple(places),
+        containment=containment_tier(),
+        redact=redact,
+        title=context.title,
     )
+
+
+def _accepted(
+    engine: Engine, args: argparse.Namespace, loaded: Loaded, cwd: str
+) -> tuple[list[Acceptance], list[Diagnostic]]:
+    """What the user's own files accept, whatever was asked about, and the project's where the user has trusted that."""
+    named = loaded.found if args.config is not None else ()
+    trust = engine.trust or Trust(cwd, os.environ, TrustOptions())
+    everything = args.config is None and args.dialect in (None, OWN_FORMAT)
+    own = loaded if everything else engine.loader.directory(cwd, [OWN_FORMAT], trust=trust)
+    refused = {item.where.file for item in own.loosening if not trust.allows(item)}
+    found = [*named, *(each for each in own.found if not named or each.scope == "user")]
+    return acceptances(each for each in found if each.dialect == OWN_FORMAT and each.file not in refused)
+
+
+def _elsewhere(args: argparse.Namespace, loaded: Loaded, dormant: Sequence[Dormant]) -> frozenset[str]:
+    """Files that were not asked about: of the user where a directory was named, and of plugins that are off."""
+    off = {each.file for each in dormant if each.off}
+    if args.config is not None or args.cwd is None:
+        return frozenset(off)
+    return frozenset(off | {each.file for each in loaded.found if each.scope in ("user", "managed")})
 
 
 def _journal(args: argparse.Namespace, context: CheckContext) -> Iterator[Diagnostic]:
@@ -84,5 +118,5 @@ def _journal(args: argparse.Namespace, context: CheckContext) -> Iterator[Diagno
 
 def _status(findings: Findings, *, strict: bool) -> ExitStatus:
     grave = {"error", "warning"} if strict else {"error"}
-    wrong = any(one.severity in grave for one in findings.problems)
+    wrong = any(one.severity in grave and findings.is_asked_about(one) for one in findings.problems)
     return ExitStatus.PROBLEM if wrong or not findings.files else ExitStatus.OK
