@@ -27,7 +27,7 @@ _PATHS = {
     "load": ("loading a Claude Code file", 26),
 }
 _DIALECTS = {
-    "gencode": 600, "native": 1200, "reasonix": 900, "claude_code": 2060, "codewhale": 1750,
+    "gencode": 600, "native": 1200, "reasonix": 1000, "claude_code": 2060, "codewhale": 1750,
     "docker_agent": 1950, "family": 1000,
 }  # fmt: skip
 

@@ -21,6 +21,7 @@ from hookline.tools.kinds import KINDS
 from hookline.tools.units import (
     FROM_EITHER_END,
     FROM_ZERO,
+    GLOBS,
     LAST_LINE,
     RANGE_LENGTH,
     RANGE_START,
@@ -30,6 +31,7 @@ from hookline.tools.units import (
     TEXT_RANGE_START,
     WORDS,
     Unit,
+    listed,
 )
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -73,6 +75,8 @@ class Calls(Struct, frozen=True, eq=False):
     arguments: str
     #: What may stand before the name of a tool.
     prefix: str = ""
+    #: Without arguments it makes no call: it only asks about one.
+    optional: bool = False
 
 
 class Tool(Struct, frozen=True, eq=False):
@@ -82,11 +86,17 @@ class Tool(Struct, frozen=True, eq=False):
     arguments: Mapping[str, Argument] = _NOTHING
     #: Own arguments that hooks of the agent are always told.
     fixed: Mapping[str, Any] = _NOTHING
+    #: Canonical arguments that the tool's name stands for: it is told only calls that have them.
+    means: Mapping[str, Any] = _NOTHING
     #: The directory it runs in, if an argument says so.
     cwd: Argument | None = None
     edits: Edits | None = None
     choice: Choice | None = None
     calls: Calls | None = None
+    #: It does what each of these does whose main argument the call has; the first one reads a call with none of them.
+    each_of: "tuple[Tool, ...]" = ()
+    #: An argument that is a list of objects, each with the arguments of this tool.
+    items: "tuple[str, Tool] | None" = None
     #: The argument that is a patch of several files.
     patch: str = ""
     #: The argument in whose text the addresses are.
@@ -95,11 +105,18 @@ class Tool(Struct, frozen=True, eq=False):
     may_patch: bool = False
     #: Known by its name alone: a call without its main argument is not of this kind.
     guessed: bool = False
+    #: It does less than its kind: its calls are read as that kind, and calls of that kind are not told as it.
+    narrow: bool = False
     #: Further own arguments that mean nothing elsewhere, for those who check calls.
     beside: tuple[str, ...] = ()
 
 
 Key = str | Argument
+
+
+def either(*keys: str) -> Argument:
+    """The first of these keys that has a value."""
+    return Argument(keys)
 
 
 def seconds(*keys: str) -> Argument:
@@ -135,6 +152,16 @@ def words(*keys: str) -> Argument:
 def many(*keys: str, always: bool = True) -> Argument:
     """A list: each value is an act of its own."""
     return Argument(keys, many="always" if always else "may")
+
+
+def globs(*keys: str) -> Argument:
+    """A list of patterns for names of files, of which one must match."""
+    return Argument(keys, GLOBS)
+
+
+def todos(key: str, *, content: str) -> Argument:
+    """A list of tasks, and the key of each one's text; an empty one: each is a text."""
+    return Argument((key,), listed("content", content))
 
 
 def below_root(*keys: str) -> Argument:
@@ -219,12 +246,12 @@ def agent(*prompt: Key, **others: Key) -> Tool:
 def code(*text: Key, language: str = "") -> Tool:
     """It runs code of a language other than a shell's."""
     tool = _tool("code", "code", text, {})
-    return replace(tool, fixed={"language": language}) if language else tool
+    return replace(tool, means={"language": language}) if language else tool
 
 
-def patch(key: str) -> Tool:
-    """It changes several files by a patch."""
-    return Tool(patch=key)
+def patch(key: str, *, file: Key | None = None) -> Tool:
+    """It changes several files by a patch; `file`: the argument that may name one of them."""
+    return Tool("edit", {} if file is None else {"file_path": _argument(file)}, patch=key)
 
 
 def by_action(key: str, tools: Mapping[str, Tool], otherwise: Tool | None = None) -> Tool:
@@ -232,14 +259,42 @@ def by_action(key: str, tools: Mapping[str, Tool], otherwise: Tool | None = None
     return Tool(choice=Choice(key, tools, otherwise))
 
 
-def calls(key: str, *, name: str, arguments: str, prefix: str = "") -> Tool:
+def each_of(*tools: Tool) -> Tool:
+    """It does what each of these does whose main argument the call has; the first one reads a call with none."""
+    return Tool(each_of=tools)
+
+
+def nothing() -> Tool:
+    """A call of no known kind."""
+    return Tool()
+
+
+def list_of(key: str, tool: Tool) -> Tool:
+    """A list of objects, each with the arguments of a tool."""
+    return Tool(items=(key, tool))
+
+
+def calls(key: str, *, name: str, arguments: str, prefix: str = "", optional: bool = False) -> Tool:
     """A tool that makes other calls: a list of them, or one (`key` is empty then)."""
-    return Tool(calls=Calls(key, name, arguments, prefix))
+    return Tool(calls=Calls(key, name, arguments, prefix, optional))
+
+
+def in_background(tool: Tool) -> Tool:
+    """The same, for commands that run in the background."""
+    return replace(tool, means={"run_in_background": True})
+
+
+def narrow(tool: Tool) -> Tool:
+    """It does less than its kind: a hook for it is not asked about every call of that kind."""
+    return replace(tool, narrow=True)
 
 
 def other(kind: str, **arguments: Key) -> Tool:
     """A tool of any kind, by the kind's name and its canonical arguments."""
-    return Tool(KINDS[kind].name, {name: _argument(key) for name, key in arguments.items()})
+    known = KINDS[kind].arguments
+    _check(kind, arguments)
+    # In the order of the kind: units may need arguments that come before.
+    return Tool(kind, {name: _argument(arguments[name]) for name in known if name in arguments})
 
 
 def same(kind: str, **changes: Any) -> Tool:
@@ -248,14 +303,18 @@ def same(kind: str, **changes: Any) -> Tool:
     return Tool(kind, {name: Argument((name,)) for name in names}, **changes)
 
 
-def _tool(kind: str, main: str, keys: tuple[Key, ...], others: Mapping[str, Key]) -> Tool:
+def _check(kind: str, names: Mapping[str, Key]) -> None:
     known = KINDS[kind].arguments
-    for name in others:
+    for name in names:
         if name not in known:
             raise ValueError(f"a tool of kind {kind} has no argument {name!r}; it has {', '.join(known)}")
+
+
+def _tool(kind: str, main: str, keys: tuple[Key, ...], others: Mapping[str, Key]) -> Tool:
+    _check(kind, others)
     if not keys:
         raise ValueError(f'say which argument holds {main}: {kind}("{main}")')
-    return Tool(kind, {main: _merged(keys), **{name: _argument(key) for name, key in others.items()}})
+    return other(kind, **{main: _merged(keys), **others})
 
 
 def _merged(keys: tuple[Key, ...]) -> Argument:

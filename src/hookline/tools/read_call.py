@@ -1,5 +1,6 @@
 """A call in an agent's own terms, read as what it does: its acts, each in canonical terms."""
 
+import contextlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -90,6 +91,8 @@ class _Reader:
         tool = self._table.tool(name)
         if tool is None:
             names = self._table.mcp_names(name, server)
+            if not names:
+                yield Act(None, name, dict(given), base=base, doubt="its name can be read in too many ways")
             for known in names:
                 yield Act(None, known, dict(given), base=base)
             yield from self._implied(names, given, base, depth)
@@ -107,8 +110,16 @@ class _Reader:
                 yield from self._by_tool(chosen, name, given, base, depth)
         elif tool.calls is not None:
             yield from self._inner_calls(tool, name, given, base, depth)
+        elif tool.each_of:
+            found = [inner for inner in tool.each_of if _has_main(inner, given)]
+            for inner in found or tool.each_of[:1]:
+                yield from self._by_tool(inner, name, given, base, depth)
+        elif tool.items is not None:
+            yield from self._items(tool.items, name, given, base, depth)
         elif tool.patch:
-            yield from self._patched(given.get(tool.patch), name)
+            yield from self._patched(tool, name, given)
+        elif not tool.kind:
+            yield Act(None, name, dict(given), base=base)
         elif tool.urls_in:
             yield from _addresses(tool, given, base)
         else:
@@ -139,6 +150,8 @@ class _Reader:
             yield Act(None, name, dict(given), base=base)
             return
         cwd = self._cwd(tool, given)
+        if tool.means:
+            known = {**tool.means, **known}
         act = Act(kind, kind.tool, known, tool, at, base, cwd, lost)
         if tool.edits is not None:
             yield from self._edits(act, tool.edits, given, base)
@@ -223,6 +236,27 @@ class _Reader:
                 )
             )  # fmt: skip
 
+    def _items(
+        self, items: tuple[str, Tool], name: str, given: Mapping[str, Any], base: Path, depth: int
+    ) -> Iterator[Act]:
+        key, tool = items
+        found = given.get(key)
+        found = _decoded(found) if isinstance(found, str) else found
+        if not isinstance(found, list | tuple) or not found:
+            yield self._doubtful(tool, name, f"{key} cannot be read")
+            return
+        for index, one in enumerate(cast("list[Any]", found)):
+            if isinstance(one, Mapping):
+                inner = cast("Mapping[str, Any]", one)
+                yield from self._by_tool(tool, name, inner, (*base, key, index), depth)
+            else:
+                yield self._doubtful(tool, name, f"{key} cannot be read")
+
+    @staticmethod
+    def _doubtful(tool: Tool, name: str, doubt: str) -> Act:
+        kind = KINDS.get(tool.kind)
+        return Act(kind, name if kind is None else kind.tool, {}, doubt=doubt)
+
     def _inner_calls(
         self, tool: Tool, name: str, given: Mapping[str, Any], base: Path, depth: int
     ) -> Iterator[Act]:
@@ -234,6 +268,9 @@ class _Reader:
         for index, one in enumerate(cast("list[Any]", found)):
             inner: Mapping[str, Any] = cast("Mapping[str, Any]", one) if isinstance(one, Mapping) else {}
             called, arguments = inner.get(calls.name), inner.get(calls.arguments)
+            if arguments is None and calls.optional:
+                yield Act(None, name, dict(given), base=base)
+                continue
             if isinstance(arguments, str):
                 arguments = _decoded(arguments)
             if not isinstance(called, str) or not isinstance(arguments, Mapping):
@@ -243,7 +280,19 @@ class _Reader:
             table = cast("Mapping[str, Any]", arguments)
             yield from self.acts(called.removeprefix(calls.prefix), table, below, depth + 1)
 
-    def _patched(self, text: Any, name: str) -> Iterator[Act]:
+    def _patched(self, tool: Tool, name: str, given: Mapping[str, Any]) -> Iterator[Act]:
+        text = given.get(tool.patch)
+        file = _value(tool.arguments["file_path"], given)[1] if tool.arguments else _MISSING
+        if isinstance(file, str):
+            # It may say which file a patch without names is for, or overrule those names.
+            yield _of_patch("edit", {"file_path": _joined(self._place.cwd, file)})
+            with contextlib.suppress(PatchError):
+                for change in read_patch(text) if isinstance(text, str) else ():
+                    yield from self._change(change)
+            return
+        yield from self._patch(text, name)
+
+    def _patch(self, text: Any, name: str) -> Iterator[Act]:
         kind = KINDS["edit"]
         try:
             changes = read_patch(text) if isinstance(text, str) else []
@@ -259,7 +308,7 @@ class _Reader:
         line = act.arguments.get("command")
         text = patch_in_line(line) if isinstance(line, str) else None
         if text is not None:
-            yield from self._patched(text, "apply_patch")
+            yield from self._patch(text, "apply_patch")
 
     def _change(self, change: Change) -> Iterator[Act]:
         path = _joined(self._place.cwd, change.path)
@@ -285,6 +334,15 @@ def _chosen(choice: Choice, given: Mapping[str, Any]) -> Tool | None:
     value = given.get(choice.key)
     found = choice.tools.get(value) if isinstance(value, str) else None
     return found if found is not None else choice.otherwise
+
+
+def _has_main(tool: Tool, given: Mapping[str, Any]) -> bool:
+    """Whether a call has the argument that the tool is about."""
+    if tool.patch or tool.items is not None:
+        return given.get(tool.patch or cast("tuple[str, Tool]", tool.items)[0]) is not None
+    main = (KINDS[tool.kind].needs or next(iter(tool.arguments), "")) if tool.kind else ""
+    argument = tool.arguments.get(main)
+    return argument is not None and _value(argument, given)[1] is not _MISSING
 
 
 def _value(argument: Argument, given: Mapping[str, Any]) -> tuple[str, Any]:

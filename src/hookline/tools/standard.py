@@ -9,7 +9,7 @@ from hookline.tools.table import ToolTable
 from hookline.tools.usual import USUAL
 
 #: Claude Code's tools; other agents have them under the same names.
-_CLAUDE_LIKE = {
+_CANONICAL_NAMES = {
     **{kind.tool: same(kind.name) for kind in KINDS.values()},
     "MultiEdit": multi_edit(
         "file_path",
@@ -24,11 +24,11 @@ _CLAUDE_LIKE = {
 _OURS = frozenset(("BashInput", "Delete", "Move", "Memory", "Code"))
 
 #: Agents whose tools have the names of Claude Code's.
-STANDARD = ToolTable("", MappingProxyType({n: t for n, t in _CLAUDE_LIKE.items() if n not in _OURS}))
+STANDARD = ToolTable("", MappingProxyType({n: t for n, t in _CANONICAL_NAMES.items() if n not in _OURS}))
 #: Canonical terms: what native hooks are told.
-CANONICAL = ToolTable("hookline", MappingProxyType(_CLAUDE_LIKE), canonical=True)
+CANONICAL = ToolTable("hookline", MappingProxyType(_CANONICAL_NAMES), canonical=True)
 
 
 def host_table(declared: Mapping[str, Tool] = MappingProxyType({})) -> ToolTable:
     """The tools of a program that embeds Hookline: those it declares, canonical ones, and usual names."""
-    return ToolTable("", {**USUAL, **_CLAUDE_LIKE, **declared})
+    return ToolTable("", {**USUAL, **_CANONICAL_NAMES, **declared})

@@ -12,8 +12,8 @@ from hookline.tools.declare import Tool
 McpNames = Literal["mcp__server__tool", "mcp_server_tool", "server-tool", "plain"]
 
 _STANDARD = "mcp__"
-#: A name with more underscores than this is taken as it is: there are too many ways to split it.
-_MOST_SPLITS = 8
+#: Names of MCP tools have at most 128 characters; one with more separators than this could stand for anything.
+_MOST_SPLITS = 64
 
 
 class ToolTable:
@@ -55,11 +55,14 @@ class ToolTable:
         return found
 
     def mcp_names(self, name: str, server: str = "") -> tuple[str, ...]:
-        """The canonical names that an unknown name may stand for: several where it can be split in several ways."""
+        """The canonical names that an unknown name may stand for: several where it can be split in several ways.
+
+        None at all where there are too many.
+        """
         if self.mcp == "mcp_server_tool" and name.startswith("mcp_") and not name.startswith(_STANDARD):
-            return _split(name.removeprefix("mcp_"), "_", server) or (name,)
+            return _split(name, name.removeprefix("mcp_"), "_", server)
         if self.mcp == "server-tool" and "-" in name:
-            return _split(name, "-", server) or (name,)
+            return _split(name, name, "-", server)
         return (name,)
 
     def mcp_name(self, canonical: str) -> str:
@@ -72,6 +75,8 @@ class ToolTable:
 
 def _forms(tool: Tool, kind: str) -> tuple[Tool, ...]:
     """The forms of one tool that do something of a kind: a tool with actions may have several."""
+    if tool.narrow or tool.guessed:
+        return ()
     if tool.choice is not None:
         forms = tuple(
             replace(form, fixed={tool.choice.key: action, **form.fixed})
@@ -79,16 +84,18 @@ def _forms(tool: Tool, kind: str) -> tuple[Tool, ...]:
             for form in _forms(inner, kind)
         )
         return forms[:1]
+    if tool.each_of:
+        return tuple(form for inner in tool.each_of for form in _forms(inner, kind))[:1]
     if tool.patch:
         return (tool,) if kind in ("write", "edit", "delete", "move") else ()
-    return (tool,) if tool.kind == kind and not tool.guessed else ()
+    return (tool,) if tool.kind == kind else ()
 
 
-def _split(rest: str, separator: str, server: str) -> tuple[str, ...]:
-    if server:
-        start = server + separator
-        return (f"{_STANDARD}{server}__{rest.removeprefix(start)}",) if rest.startswith(start) else ()
-    places = [at for at, character in enumerate(rest) if character == separator and 0 < at < len(rest) - 1]
-    if len(places) > _MOST_SPLITS:
+def _split(name: str, rest: str, separator: str, server: str) -> tuple[str, ...]:
+    start = server + separator
+    if server and rest.startswith(start):
+        return (f"{_STANDARD}{server}__{rest.removeprefix(start)}",)
+    if rest.count(separator) > _MOST_SPLITS:
         return ()
-    return tuple(f"{_STANDARD}{rest[:at]}__{rest[at + 1 :]}" for at in places)
+    places = [at for at, character in enumerate(rest) if character == separator and 0 < at < len(rest) - 1]
+    return tuple(f"{_STANDARD}{rest[:at]}__{rest[at + 1 :]}" for at in places) or (name,)

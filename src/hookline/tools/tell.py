@@ -136,7 +136,11 @@ def _exact(act: Act, target: ToolTable, call: ReadCall) -> tuple[Telling, ...]:
         return ()
     if target.canonical:
         return ((View(kind.tool, act.arguments, act, None, (*kind.also, call.tool_name), act.cwd),),)
-    return tuple((_written(act, name, tool),) for name, tool in target.tools_of(kind.name))
+    return tuple(
+        (_written(act, name, tool),)
+        for name, tool in target.tools_of(kind.name)
+        if all(act.arguments.get(each) == value for each, value in tool.means.items())
+    )
 
 
 def _written(act: Act, name: str, tool: Tool) -> View:

@@ -169,3 +169,48 @@ def _outside_quotes(line: str) -> str:
 
 #: The words of one command, in place of a line for a shell.
 WORDS = Unit("words of one command", _words_read, _words_written)
+
+
+def _globs_read(value: Any, _known: Known) -> Any:
+    patterns: Any = value
+    if not isinstance(patterns, list | tuple):
+        return patterns
+    names = cast("list[Any]", patterns)
+    if not all(isinstance(name, str) for name in names):
+        raise UnitError("it is not a list of patterns")
+    return names[0] if len(names) == 1 else "{" + ",".join(names) + "}"
+
+
+#: A list of patterns, in place of one.
+GLOBS = Unit("a list of patterns", _globs_read, lambda value, _known, _before: ([value], ""))
+
+
+def listed(canonical: str, own: str) -> Unit:
+    """A list of objects whose main key has another name; with no name of its own, a list of texts."""
+
+    def read(value: Any, _known: Known) -> Any:
+        return [_renamed(one, own, canonical) for one in _objects(value)]
+
+    def write(value: Any, _known: Known, _before: Any) -> tuple[Any, str]:
+        items = [_renamed(one, canonical, own) for one in _objects(value)]
+        less = not own and any(isinstance(one, dict) and len(cast("Any", one)) > 1 for one in _objects(value))
+        return items, "only the texts are told" if less else ""
+
+    return Unit(f"a list of objects with {own}" if own else "a list of texts", read, write)
+
+
+def _objects(value: Any) -> list[Any]:
+    if isinstance(value, list | tuple):
+        return list(cast("list[Any]", value))
+    raise UnitError("it is not a list")
+
+
+def _renamed(item: Any, before: str, after: str) -> Any:
+    if not before:
+        return {after: item}
+    if not isinstance(item, Mapping) or before not in item:
+        return cast("Any", item)
+    found = cast("Mapping[str, Any]", item)
+    return (
+        {after if key == before else key: value for key, value in found.items()} if after else found[before]
+    )
