@@ -2,10 +2,10 @@
 
 import pytest
 
-from hookline.cli.text import columns, paragraph, table, tables, terminal_width, wrapped
+from hookline.cli.text import columns, paragraph, pieces, table, tables, terminal_width, wrapped
 
 
-def test_a_table_breaks_words_only_when_there_is_no_other_way():
+def test_a_table_breaks_no_words():
     rows = [["name", "a long sentence that has to wrap somewhere"], ["unbreakable", "x"]]
     assert table(rows, 24).split("\n") == [
         "name         a long",
@@ -15,7 +15,22 @@ def test_a_table_breaks_words_only_when_there_is_no_other_way():
         "             somewhere",
         "unbreakable  x",
     ]
-    assert max(map(len, table(rows, 19).split("\n"))) <= 19
+    # Too narrow even for that: the cells of a row are below each other.
+    assert table(rows, 19).split("\n") == [
+        "name",
+        "  a long sentence",
+        "  that has to wrap",
+        "  somewhere",
+        "unbreakable",
+        "  x",
+    ]
+    assert table([["name", "unbreakable-by-nature"]], 12) == "name\n  unbreakable-by-nature"
+
+
+def test_what_is_shown_to_be_trusted_breaks_after_blanks_and_loses_none():
+    text = "jq -r .tool_input.command  >> /var/log/commands-of-the-agent"
+    lines = list(pieces(text, 24))
+    assert lines == ["jq -r ", ".tool_input.command  >> ", "/var/log/commands-of-the", "-agent"]
 
 
 def test_wide_characters_count_twice():

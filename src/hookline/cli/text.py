@@ -1,7 +1,7 @@
 """Tables, paragraphs and JSON as printed. Tables and paragraphs fit the terminal; their text passes `printable`."""
 
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 from hookline.cli import output
@@ -9,8 +9,6 @@ from hookline.model.safe_text import printable
 
 GAP = "  "
 _NARROWEST, _WIDEST = 40, 160
-#: The width below which no column shrinks.
-_LEAST = 8
 
 
 def terminal_width() -> int:
@@ -27,7 +25,11 @@ def columns(text: str) -> int:
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """Lines of at most `width` columns, broken between words, and inside words that are too long."""
+    """Lines of at most `width` columns, broken between words.
+
+    A word that is longer stays whole, because it is a path or a command that people copy; only one with wide
+    characters is cut, because their scripts have no blanks.
+    """
     lines: list[str] = []
     line = ""
     for word in _words(printable(text), max(width, 1)):
@@ -45,16 +47,26 @@ def paragraph(text: str, width: int, indent: str = "") -> str:
 
 
 def pieces(text: str, width: int) -> Iterator[str]:
-    """A printable text cut into lines of at most `width` columns. Unlike `wrapped` it keeps every blank."""
+    """A printable text cut into lines of at most `width` columns, after blanks if there are any.
+
+    Unlike `wrapped` it keeps every blank, and cuts words that are too long: no line begins unmarked.
+    """
     for line in text.split("\n"):
         rest = line
         while columns(rest) > width:
-            cut = max(width, 1)
-            while cut > 1 and columns(rest[:cut]) > width:
-                cut -= 1
+            cut = _most_that_fits(rest, width)
+            cut = rest.rfind(" ", 0, cut) + 1 or cut
             yield rest[:cut]
             rest = rest[cut:]
         yield rest
+
+
+def _most_that_fits(text: str, width: int) -> int:
+    """How many characters fit into the columns, one at least."""
+    cut = max(width, 1)
+    while cut > 1 and columns(text[:cut]) > width:
+        cut -= 1
+    return cut
 
 
 def indented(text: str, by: int) -> str:
@@ -77,25 +89,46 @@ def reason_relative_to(cwd: str, why: str) -> str:
 
 
 def table(rows: Sequence[Sequence[str]], width: int) -> str:
-    """Columns as wide as their contents; if that is too wide, the widest shrink and wrap."""
-    return tables([rows], width)[0]
+    """Columns as wide as their contents; if that is too wide, the widest shrink and wrap.
 
-
-def tables(groups: Sequence[Sequence[Sequence[str]]], width: int, whole: Collection[int] = ()) -> list[str]:
-    """Several tables with equally wide columns, to be printed one below the other.
-
-    In `whole` columns words are broken last: what they hold is there to be copied.
+    Words are never broken: where that does not fit, the cells of a row are below each other.
     """
-    drawn = [[[printable(cell) for cell in row] for row in rows] for rows in groups]
-    down = list(zip(*(row for rows in drawn for row in rows), strict=True))
+    if fits([rows], width):
+        return tables([rows], width)[0]
+    return "\n".join(
+        paragraph(cell, width, GAP if number else "")
+        for row in rows
+        for number, cell in enumerate(row)
+        if cell or not number
+    )
+
+
+def fits(groups: Sequence[Sequence[Sequence[str]]], width: int) -> bool:
+    """Whether these tables fit the width without breaking words."""
+    return sum(_longest(_down(groups))) <= _spare(_down(groups), width)
+
+
+def tables(groups: Sequence[Sequence[Sequence[str]]], width: int) -> list[str]:
+    """Several tables with equally wide columns, to be printed one below the other. They must fit."""
+    down = _down(groups)
     natural = [max(columns(cell) for cell in column) for column in down]
-    # Words are broken only if nothing else helps.
-    longest = [max(columns(word) for cell in column for word in (cell.split() or [""])) for column in down]
-    spare = width - len(GAP) * (len(natural) - 1)
-    widths = _shrunk(natural, longest, spare)
-    kept = [longest[number] if number in whole else _LEAST for number in range(len(natural))]
-    widths = _shrunk(_shrunk(widths, kept, spare), [_LEAST] * len(natural), spare)
-    return ["\n".join(line for row in rows for line in _row_lines(row, widths)) for rows in drawn]
+    widths = _shrunk(natural, _longest(down), _spare(down, width))
+    return ["\n".join(line for row in rows for line in _row_lines(row, widths)) for rows in groups]
+
+
+_Columns = Sequence[Sequence[str]]
+
+
+def _down(groups: Sequence[Sequence[Sequence[str]]]) -> _Columns:
+    return list(zip(*([printable(cell) for cell in row] for rows in groups for row in rows), strict=True))
+
+
+def _longest(down: _Columns) -> list[int]:
+    return [max(columns(word) for cell in column for word in (cell.split() or [""])) for column in down]
+
+
+def _spare(down: _Columns, width: int) -> int:
+    return width - len(GAP) * (len(down) - 1)
 
 
 def _row_lines(row: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
@@ -120,14 +153,11 @@ def _shrunk(widths: list[int], least: list[int], spare: int) -> list[int]:
 def _words(text: str, width: int) -> Iterator[str]:
     for word in text.split():
         rest = word
-        while columns(rest) > width:
-            cut = width
-            while cut > 1 and columns(rest[:cut]) > width:
-                cut -= 1
+        while columns(rest) > max(width, len(rest)):  # it has wide characters
+            cut = _most_that_fits(rest, width)
             yield rest[:cut]
             rest = rest[cut:]
-        if rest:
-            yield rest
+        yield rest
 
 
 def json_lines(document: object, convert: Callable[[Any], Any] | None = None) -> str:

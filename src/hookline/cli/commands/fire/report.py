@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from hookline.cli.describe import DiagnosticDocument, diagnostic_documents
+from hookline.cli.describe import DiagnosticDocument, diagnostic_documents, with_tilde
 from hookline.cli.output import Colour, paint
 from hookline.cli.text import columns, json_lines, reason_relative_to, relative_to, wrapped
 from hookline.cli.trust_state import USUAL, TrustDocument
@@ -284,7 +284,7 @@ def _entry_lines(number: int, run: Run, effects: str, trust: TrustDocument | Non
     word, rest = _result(run, effects)
     name = one_line(run.hook, _LONGEST_NAME)
     head = one_line(f"{name}: {word}{rest}", width - 4)
-    source = printable(run.source)
+    source = printable(with_tilde(run.source))
     fits = columns(head) + 2 + columns(source) <= width - 4
     lines = [f"{number:3} {_painted(head, name, word)}" + (f"  {source}" if source and fits else "")]
     if source and not fits:
@@ -403,7 +403,7 @@ def _json(value: Any) -> str | None:
 def _warnings(firing: Firing) -> Iterator[str]:
     """What is easily overlooked: hooks that did not run, gave no answer, or ran in shadow mode."""
     entries = [entry for entry in firing.entries if not entry.recheck]
-    ran = sum(entry.status != "skipped" for entry in entries)
+    ran = sum(entry.status not in ("skipped", "untrusted") for entry in entries)
     if ran < len(entries):
         yield f"hooks: {ran} of {len(entries)} ran"
     passed = [entry.hook for entry in entries if entry.passed_without_answer]

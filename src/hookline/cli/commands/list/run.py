@@ -29,7 +29,7 @@ from hookline.cli.engines import (
 )
 from hookline.cli.output import ExitStatus, show
 from hookline.cli.requests import events_named, working_directory
-from hookline.cli.text import count_of, json_lines, paragraph, relative_to, tables, terminal_width
+from hookline.cli.text import count_of, fits, json_lines, paragraph, relative_to, tables, terminal_width
 from hookline.cli.trust_state import (
     USUAL,
     TrustDocument,
@@ -51,9 +51,6 @@ from hookline.model.safe_text import one_line, printable
 #: The table only identifies a hook; --json has the whole of it.
 _LONGEST_NAME, _LONGEST_RUNS = 30, 48
 _HEAD = ("", "HOOK", "MATCHER", "RUNS", "MODE", "TIMEOUT", "SOURCE")
-#: Below this width the columns would be too narrow to read.
-_NARROW = 80
-_SOURCE = _HEAD.index("SOURCE")
 
 
 class ListedHook(Struct, frozen=True, kw_only=True):
@@ -273,7 +270,8 @@ def _lines(hooks: Sequence[ListedHook], width: int) -> Iterator[str]:
         (where, list(some))
         for where, some in groupby(hooks, key=lambda hook: (hook.event, hook.dialect, hook.spelled))
     ]
-    yield from _narrow(groups, width) if width < _NARROW else _wide(groups, width)
+    rows = [[_HEAD], *([_row(hook) for hook in some] for _, some in groups)]
+    yield from _wide(groups, rows, width) if fits(rows, width) else _narrow(groups, width)
     events = len({hook.event for hook in hooks})
     yield f"\n{count_of(len(hooks), 'hook')} on {count_of(events, 'event')}"
     disabled = {hook.hook: hook.disabled_by for hook in hooks if hook.disabled_by is not None}
@@ -289,8 +287,8 @@ def _lines(hooks: Sequence[ListedHook], width: int) -> Iterator[str]:
         yield paragraph(f"{trust.state}: {some_of(list(dict.fromkeys(names)))}: {trust.why}", width)
 
 
-def _wide(groups: _Groups, width: int) -> Iterator[str]:
-    drawn = tables([[_HEAD], *([_row(hook) for hook in some] for _, some in groups)], width, whole=(_SOURCE,))
+def _wide(groups: _Groups, rows: Sequence[Sequence[Sequence[str]]], width: int) -> Iterator[str]:
+    drawn = tables(rows, width)
     yield drawn[0]
     for (where, _), lines in zip(groups, drawn[1:], strict=True):
         yield f"\n{_title(*where)}"
@@ -303,7 +301,7 @@ def _narrow(groups: _Groups, width: int) -> Iterator[str]:
         yield ("\n" if number else "") + _title(*where)
         for order, name, matcher, runs, modes, timeout, source in map(_row, some):
             yield paragraph(f"{order}  {name}", width)
-            for line in (f"matcher {matcher}", runs, f"{modes}, {timeout}", source):
+            for line in (f"matcher {matcher}", one_line(runs, width - 3), f"{modes}, {timeout}", source):
                 yield paragraph(line, width, "   ")
 
 
