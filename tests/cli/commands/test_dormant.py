@@ -105,7 +105,6 @@ def test_they_are_checked_like_other_hooks(here: InProcess) -> None:
     here.write(".claude/skills/release/SKILL.md", SKILL)
     assert ("fails-open", 8) in {(one["code"], one["line"]) for one in doctor(here)["problems"]}
     here.write(".claude/skills/release/SKILL.md", SKILL.replace("exit 2", "./gone.sh"))
-    codes = {(one["code"], one["line"]) for one in doctor(here)["problems"]}
     assert any("gone.sh" in one["message"] and one["line"] == 9 for one in doctor(here)["problems"])
     assert here.call("doctor").status == 1
 
