@@ -6,12 +6,13 @@ from typing import Final
 
 from hookline.checks.context import CheckContext, entries
 from hookline.config.load import Loaded
-from hookline.dialects.dialect import USUAL_TOOLS, Dialect
+from hookline.dialects.dialect import Dialect
 from hookline.dialects.report import about
 from hookline.matching.conditions import AllOf, Always, AnyOf, ToolName
 from hookline.matching.matchers import NameList, OneName
 from hookline.model.diagnostics import Diagnostic, Where
 from hookline.model.hook import Condition, Hook, Matcher
+from hookline.tools.kinds import KIND_OF
 
 #: `Bash`, `Bash(git *)`: the tool of a rule.
 _RULE: Final = re.compile(r"([A-Za-z]\w*)(?:\(.*\))?", re.DOTALL)
@@ -59,20 +60,18 @@ def rule_tools(condition: Condition | None) -> Iterator[str]:
 
 
 def _foreign_names(hook: Hook, dialect: Dialect) -> Iterator[Diagnostic]:
-    """Names of tools that another agent uses, or in another case."""
-    names = plain_names(hook.matcher)
-    own = dialect.tools
-    if not names or not own:
+    """Names of tools that other agents have, and this one has under another name or in another case."""
+    names, table = plain_names(hook.matcher), dialect.tools
+    if not names or not dialect.has_agent or any(table.tool(name) is not None for name in names):
         return
-    if any(own.get(name, name) != name for name in own):
-        if all(name in USUAL_TOOLS for name in names):
-            known = "|".join(own[name] for name in names if name in own)
-            yield _dead(hook, dialect, f"{dialect.title} has no tool of that name", known)
-    elif not any(name in own for name in names):
-        by_case = {tool.lower(): tool for tool in own}
-        meant = [by_case.get(name.lower(), "") for name in names]
-        if all(meant):
-            yield _dead(hook, dialect, "case counts", "|".join(meant))
+    by_case = {tool.lower(): tool for tool in table.names}
+    meant = [by_case.get(name.lower(), "") for name in names]
+    if all(meant):
+        yield _dead(hook, dialect, "case counts", "|".join(meant))
+    elif all(name in KIND_OF for name in names):
+        own = [table.tools_of(KIND_OF[name].name) for name in names]
+        known = "|".join(dict.fromkeys(forms[0][0] for forms in own if forms))
+        yield _dead(hook, dialect, f"{dialect.title} has no tool of that name", known)
 
 
 def _dead(hook: Hook, dialect: Dialect, why: str, instead: str) -> Diagnostic:

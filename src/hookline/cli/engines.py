@@ -16,6 +16,7 @@ from hookline.config.load import Loaded
 from hookline.config.trust.trust import Options as TrustOptions
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.documents.document import LIMIT
+from hookline.engine.session import Session
 from hookline.handlers.process.pool import Processes
 from hookline.handlers.registry import Handler, standard_handlers
 from hookline.journal.file import JournalFile, journal_path
@@ -37,17 +38,9 @@ if TYPE_CHECKING:
 _LONGEST_DIAGNOSTIC = 1000
 
 
-def command_engine(
-    model: str | None = None, cwd: str | None = None, *, caller: str = "", made_by: str = "", **handlers: Any
-) -> Engine:
-    """An engine that writes the user's journal; no hook is in force yet. For `caller` and `made_by` see `Run`."""
-    journal = Journal(
-        Redactor(os.environ),
-        file=JournalFile(journal_path(os.environ)),
-        subscribers=tracers(),
-        caller=caller,
-        made_by=made_by,
-    )
+def command_engine(model: str | None = None, cwd: str | None = None, **handlers: Any) -> Engine:
+    """An engine that writes the user's journal; no hook is in force yet."""
+    journal = Journal(Redactor(os.environ), file=JournalFile(journal_path(os.environ)), subscribers=tracers())
     return Engine(handlers=command_handlers(model, cwd, **handlers), journal=journal)
 
 
@@ -239,3 +232,13 @@ def _concerned(request: Request, hooks: Sequence[Hook]) -> Sequence[Hook]:
 
 def _failing_closed(hooks: Sequence[Hook]) -> Sequence[Hook]:
     return [replace(hook, on_failure="block") if hook.event.may & May.BLOCK else hook for hook in hooks]
+
+
+def session_of(engine: Engine, request: Request) -> Session:
+    """A session in which the event is fired as the agent of its dialect would: with that agent's tools."""
+    session = engine.session(request.scene.session_id)
+    session.scene = request.scene
+    if request.dialect is not None:
+        wire = engine.loader.dialect(request.dialect).wire
+        session.tools = None if wire.standard_tools else wire.tools
+    return session

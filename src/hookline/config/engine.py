@@ -19,12 +19,14 @@ from hookline.model.run import Run
 if TYPE_CHECKING:
     from hookline.config.load import Loaded, Loader
     from hookline.config.trust.trust import Options, Trust
+    from hookline.tools.declare import Tool
 
 
 class Engine(core.Engine):
     """Runs hooks. The defaults are what most hosts want.
 
-    `rows` adds events of your own to the table; `handlers` replaces the registry of handler kinds.
+    `rows` adds events of your own to the table; `handlers` replaces the registry of handler kinds; `tools` says what
+    your tools do, so that guards written for other agents hold: `tools={"run_shell": shell("cmd")}`.
     """
 
     def __init__(
@@ -35,6 +37,7 @@ class Engine(core.Engine):
         rows: Sequence[EventSpec[Any]] = (),
         journal: Journal | None = None,
         admit: Admit = admit_all,
+        tools: "Mapping[str, Tool]" = core.NO_TOOLS,
         background: Background | None = None,
         drain_seconds: float = 5.0,
     ) -> None:
@@ -52,6 +55,7 @@ class Engine(core.Engine):
             journal=journal if journal is not None else memory_journal(),
             events=events,
             admit=admit,
+            tools=tools,
             background=background,
             drain_seconds=drain_seconds,
         )

@@ -26,17 +26,13 @@ if TYPE_CHECKING:
     from hookline.handlers.registry import Handler
     from hookline.matching.patterns import Patterns
     from hookline.matching.shell import ShellReader
+    from hookline.tools.table import ToolTable
 
 #: Parts of an agent's folder that Hookline's own agent uses too.
 Shared = Literal["commands", "skills", "rules", "instructions", "permissions", "command_hooks"]
 
 #: Formats of Hookline's own files, in this order: of two in one place the first one is in force.
 SUFFIXES = ("toml", "yaml", "yml", "json")
-
-#: Common tool names; `Dialect.tools` has the names of agents that use others.
-USUAL_TOOLS = (
-    "Bash", "Edit", "Write", "Read", "MultiEdit", "Glob", "Grep", "WebFetch", "WebSearch", "Task",
-)  # fmt: skip
 
 
 class DialectEvent(Struct, frozen=True, eq=False):
@@ -159,6 +155,12 @@ class AgentFile(Struct, frozen=True):
 class ReversibleWire(Wire, Protocol):
     """A wire that also works in the other direction: it reads an agent's payload and answers that agent."""
 
+    #: Whether the agent's tools have canonical names.
+    standard_tools: bool
+
+    @property
+    def tools(self) -> "ToolTable": ...
+
     def parse(self, document: Mapping[str, Any]) -> Parsed:
         """A payload in the agent's own shape. Raises ConfigError or UnknownEventError that say what is wrong."""
         ...
@@ -206,8 +208,6 @@ class Dialect(ABC):
     # --- what an entry says --------------------------------------------------------------------------------------
     #: In which unit its files count timeouts.
     timeout_unit: Literal["s", "ms"] = "s"
-    #: Its names of the usual tools, by the usual name. Empty where tools have their usual names.
-    tools: Mapping[str, str] = MappingProxyType({})
     #: Its names of fields, by the name Hookline has for them.
     entry_fields: Mapping[str, str] = MappingProxyType({})
     #: What `loosens` finds, in the words of `hookline trust`.
@@ -253,6 +253,11 @@ class Dialect(ABC):
     @abstractmethod
     def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
         """Hooks in the order they run. A bad entry is reported and dropped; the rest load."""
+
+    @property
+    def tools(self) -> "ToolTable":
+        """What its agent's tools are called, and what they do."""
+        return self.wire.tools
 
     def flag_hook(self, own_event: DialectEvent, command: str) -> Hook:
         """The hook that `--hook EVENT=COMMAND` means, at one of the moments of that event."""

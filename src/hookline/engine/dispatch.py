@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.engine.lanes import Lane, PreparedHook, check_condition, select
+from hookline.engine.lanes import Lane, PreparedHook, check_again, select
 from hookline.engine.run_hook import HookAnswer
 from hookline.engine.run_lane import run_all_at_once, run_lane
+from hookline.engine.tellings import Telling, is_told_as_called
 from hookline.model.events import EventSpec, May, field_of
 from hookline.model.hook import Hook
 from hookline.model.outcome import GO_ON, ContextItem, Edit, Message, Outcome, Vote, edited, merged
@@ -101,6 +102,13 @@ class DispatchState:
             votes = (Vote("block", text, by=hook.name),) if self.event.may & May.BLOCK else ()
             self.add_unlaned(hook, Outcome(votes=votes, messages=(Message(text, hook.name),)))
             return payload
+
+    def telling(self, prepared: PreparedHook, payload: Any) -> Telling | None:
+        """What a hook is told of a tool call, if its agent would make it in another way; None: the payload."""
+        hook, session = prepared.hook, self.session
+        if hook.as_called or hook.broken or is_told_as_called(hook, self.event, payload, session):
+            return None
+        return session.telling(prepared, self.event, payload)
 
     def add_unlaned(self, hook: Hook, outcome: Outcome) -> None:
         self.unlaned.append(LaneOutcome(hook.dialect, hook.policy, outcome))
@@ -215,9 +223,7 @@ def _guards_concerned(state: DispatchState, result: LaneResult) -> list[Prepared
     event, payload, session = state.event, state.payload, state.session
     before = [answer.prepared for answer in result.answers]
     known = {id(prepared) for prepared in before}
-    again = [
-        prepared for prepared in before if check_condition(prepared, event, payload, session) is not None
-    ]
+    again = [prepared for prepared in before if check_again(prepared, event, payload, session) is not None]
     newly = [
         prepared for prepared in select(result.lane, event, payload, session) if id(prepared) not in known
     ]

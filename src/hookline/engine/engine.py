@@ -1,10 +1,10 @@
 """The engine: what all sessions share. It owns everything that outlives one dispatch."""
 
 import itertools
-import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from time import monotonic
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from msgspec import Struct
@@ -25,11 +25,14 @@ from hookline.model.wire import Wire
 
 if TYPE_CHECKING:
     from hookline.engine.make_hook import Action
+    from hookline.tools.declare import Tool
+    from hookline.tools.table import ToolTable
 
 P = TypeVar("P")
 F = TypeVar("F", bound=Callable[..., Any])
 
 _STATUS_COLUMNS = 200
+NO_TOOLS: "Mapping[str, Tool]" = MappingProxyType({})
 
 
 class Home(Protocol):
@@ -57,9 +60,12 @@ class Engine:
         journal: Journal,
         events: Mapping[str, EventSpec[Any]] = EVENTS,
         admit: Admit = admit_all,
+        tools: "Mapping[str, Tool]" = NO_TOOLS,
         background: Background | None = None,
         drain_seconds: float = 5.0,
     ) -> None:
+        #: What the tools of the program mean that has the engine, where their names are not canonical ones.
+        self.tools = tools
         self.handlers = handlers
         self.home = home
         self.journal = journal
@@ -70,10 +76,15 @@ class Engine:
         self.store = HookStore(self.handlers, self.events)
         self.closed = False
         self._drain_seconds = drain_seconds
-        # In front of every id: receivers of http hooks take the same id for the same call, also from another process.
-        self._unique = f"{os.urandom(8).hex()}-"
         self._ids = itertools.count(1)
         self.store.swap(hooks)
+
+    @cached_property
+    def tool_table(self) -> "ToolTable":
+        """The tools of the program that has the engine."""
+        from hookline.tools.standard import host_table  # noqa: PLC0415 most calls are told as they are
+
+        return host_table(self.tools)
 
     def session(self, session_id: str = "", parent: Session | None = None, **scene: Any) -> Session:
         """One agent conversation. A sub-agent gets its own, with its parent's."""
@@ -132,8 +143,7 @@ class Engine:
         return event.name in self.store.lanes
 
     def next_run_id(self) -> str:
-        """Unlike that of any other run, also in other processes."""
-        return f"{self._unique}{next(self._ids)}"
+        return str(next(self._ids))
 
     async def drain(self, limit: float | None = None) -> bool:
         """Wait for hooks that run in the background; False when the limit came first."""

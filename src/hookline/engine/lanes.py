@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hookline.engine.tellings import explained_telling, is_told_as_called
 from hookline.handlers.registry import Handler
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.errors import ConfigError
@@ -234,6 +235,8 @@ class HookStore:
 
 def select(lane: Lane, event: EventSpec[Any], payload: Any, session: "Session") -> Sequence[PreparedHook]:
     """The hooks to run now, in config order. A `once` hook is used up by being selected."""
+    if not is_told_as_called(lane.hooks[0].hook, event, payload, session):
+        return _select_told(lane, event, payload, session)
     matching = lane.matching(payload)
     if matching.final:
         return matching.hooks
@@ -248,6 +251,48 @@ def select(lane: Lane, event: EventSpec[Any], payload: Any, session: "Session") 
             session.once_marks.add(prepared.key)
         selected.append(found)
     return selected
+
+
+def _select_told(
+    lane: Lane, event: EventSpec[Any], payload: Any, session: "Session"
+) -> Sequence[PreparedHook]:
+    """The hooks that a call concerns in the terms of their own agent."""
+    selected: list[PreparedHook] = []
+    seen: set[object] = set()
+    for prepared in lane.hooks:
+        found = check_told(prepared, event, payload, session)
+        identity = prepared.hook.identity
+        if found is None or identity in seen:
+            continue
+        if identity is not None:
+            seen.add(identity)
+        if prepared.hook.once:
+            if prepared.key in session.once_marks:
+                continue
+            session.once_marks.add(prepared.key)
+        selected.append(found)
+    return selected
+
+
+def check_again(
+    prepared: PreparedHook, event: EventSpec[Any], payload: Any, session: "Session"
+) -> PreparedHook | None:
+    """A hook that was selected, when another payload concerns it as well."""
+    if is_told_as_called(prepared.hook, event, payload, session):
+        return check_condition(prepared, event, payload, session)
+    return check_told(prepared, event, payload, session)
+
+
+def check_told(
+    prepared: PreparedHook, event: EventSpec[Any], payload: Any, session: "Session"
+) -> PreparedHook | None:
+    """The hook when the call concerns it as its own agent would tell it; what raises is a failed hook."""
+    if prepared.hook.mode == "off":
+        return None
+    try:
+        return prepared if session.telling(prepared, event, payload).acts else None
+    except Exception as problem:  # noqa: BLE001 a matcher or condition may come from the host
+        return prepared.marked_broken(f"its matcher or condition failed: {type(problem).__name__}: {problem}")
 
 
 def check_matcher(prepared: PreparedHook, subject: str) -> PreparedHook | None:
@@ -314,20 +359,26 @@ def _reason(
         why,
     )
 
-    hook = prepared.hook
+    hook, scene, told = prepared.hook, session.scene, ""
     if hook.mode == "off":
         by = "mode is off" if hook.disabled_by is None else f"disabled by {hook.disabled_by}"
         return False, f"switched off: {by}"
-    if hook.matcher is not None and check_matcher(prepared, lane.subject_of(payload)) is None:
-        return False, f"not matched: {explain_matcher(hook.matcher, lane.subject_of(payload))}"
+    concerned = True
+    if not is_told_as_called(hook, event, payload, session):
+        concerned = check_told(prepared, event, payload, session) is not None
+        payload, scene, told = explained_telling(prepared, event, payload, session)
+    subject = lane.subject_of(payload) if event.subject else None
+    if hook.matcher is not None and check_matcher(prepared, subject or "") is None:
+        return False, f"not matched: {told}{explain_matcher(hook.matcher, subject or '')}"
     if hook.identity is not None:
         if hook.identity in seen:
             return False, f"the same as {seen[hook.identity]}, which runs once"
         seen[hook.identity] = prepared.source or hook.name
-    if hook.condition is not None and check_condition(prepared, event, payload, session) is None:
-        return False, f"not matched: {why(hook.condition, event, payload, session.scene)}"
+    if hook.condition is not None and (
+        not concerned or check_condition(prepared, event, payload, session) is None
+    ):
+        return False, f"not matched: {told}{why(hook.condition, event, payload, scene)}"
     if hook.once and prepared.key in session.once_marks:
         return False, "ran already: once per session"
-    subject = lane.subject_of(payload) if event.subject else None
-    explanation = explain_match(hook.matcher, hook.condition, subject, event, payload, session.scene)
-    return True, f"matched: {explanation.why}"
+    explanation = explain_match(hook.matcher, hook.condition, subject, event, payload, scene)
+    return True, f"matched: {told}{explanation.why}"

@@ -65,6 +65,8 @@ def make_hook(
         required=required,
         status_message=status_message,
         scope=scope,
+        # A function is the program's own code: it knows the program's tools.
+        as_called=kind == "function",
     )
 
 

@@ -5,7 +5,7 @@ of it counts: the reaction to a failure, and what event and policy allow.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from time import perf_counter, time
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from hookline.engine.background import deliver
 from hookline.engine.lanes import PreparedHook
+from hookline.engine.tellings import Telling
 from hookline.handlers.deadline import bounded
 from hookline.handlers.registry import Handler
 from hookline.model.events import May
@@ -97,17 +98,43 @@ SKIPPED = Judgement(status="skipped", failure=Broke("not_started", "an earlier h
 CANCELLED = Judgement(status="cancelled", failure=Broke("cancelled", "the dispatch was cancelled"))
 
 
-async def run_hook(
+def run_hook(
     state: "DispatchState",
     prepared: PreparedHook,
     payload: Any,
     *,
     timeout: float | None = None,
     recheck: bool = False,
+) -> Coroutine[Any, Any, HookAnswer]:
+    """Run one hook and wait for its answer; about each act of a tool call, if it is told those."""
+    telling = state.telling(prepared, payload)
+    if telling is None:
+        return _run_call(state, prepared, call_for(state, prepared, payload, timeout), payload, recheck)
+    return _run_told(state, prepared, telling, timeout, recheck)
+
+
+async def _run_told(
+    state: "DispatchState", prepared: PreparedHook, telling: Telling, timeout: float | None, recheck: bool
 ) -> HookAnswer:
-    """Run one hook and wait for its answer."""
+    """One answer about a call, from the answers about its acts."""
+    calls = calls_for(state, prepared, telling, timeout)
+    if len(calls) == 1:
+        answers = [await _run_call(state, prepared, calls[0], telling.payload, recheck)]
+    else:
+        answers = await asyncio.gather(
+            *(_run_call(state, prepared, call, telling.payload, recheck) for call in calls)
+        )
+    outcome = telling.outcome(prepared.hook, state.event, [answer.outcome for answer in answers])
+    failed_closed = any(answer.failed_closed for answer in answers)
+    return HookAnswer(prepared, outcome, telling.payload, failed_closed)
+
+
+async def _run_call(
+    state: "DispatchState", prepared: PreparedHook, call: Call, payload: Any, recheck: bool
+) -> HookAnswer:
     engine, hook, started = state.session.engine, prepared.hook, perf_counter()
-    call = call_for(state, prepared, payload, timeout)
+    if call.doubt and state.event.guard and May.BLOCK & prepared.may:
+        return _refuse_doubt(state, prepared, call, payload, recheck)
     running = engine.status.started(call.run_id, hook)
     try:
         raw = await call_handler(state, prepared, call)
@@ -141,6 +168,29 @@ def call_for(
         timeout=hook.timeout if timeout is None else min(timeout, hook.timeout),
         run_id=session.engine.next_run_id(),
     )
+
+
+def calls_for(
+    state: "DispatchState", prepared: PreparedHook, telling: Telling, timeout: float | None = None
+) -> list[Call]:
+    """A call for each act that the hook is told."""
+    calls: list[Call] = []
+    for told in telling.acts:
+        call = call_for(state, prepared, told.payload, timeout)
+        call.scene, call.directory = told.scene, state.session.scene.cwd
+        call.told_as, call.doubt = told.payload.tool_name, told.view.act.doubt
+        calls.append(call)
+    return calls
+
+
+def _refuse_doubt(
+    state: "DispatchState", prepared: PreparedHook, call: Call, payload: Any, recheck: bool
+) -> HookAnswer:
+    """What a guard cannot be told it cannot judge, so the call is stopped."""
+    reason = f"the call of {payload.tool_name} cannot be judged by {prepared.hook.name}: {call.doubt}"
+    outcome = _attributed(prepared.hook, Outcome(votes=(Vote("block", reason),)))
+    record(state, prepared, call, None, Judgement(outcome, "blocked"), perf_counter(), recheck=recheck)
+    return HookAnswer(prepared, GO_ON if prepared.hook.mode == "shadow" else outcome, payload)
 
 
 async def finish_detached(
@@ -366,26 +416,26 @@ def record(
     facts = _raw_facts(raw)
     if judged.status != "ok" or judged.outcome.votes or judged.dropped:
         facts |= _judged_facts(judged)
-    journal = state.session.engine.journal
-    # At most 15 arguments and no dict of them: otherwise Python calls a slower way.
-    run = Run(
-        hook=hook.name,
-        source=prepared.source,
-        dialect=hook.dialect,
-        type=hook.kind,
-        status=judged.status,
-        mode=hook.mode,
-        recheck=recheck,
-        duration_ms=(perf_counter() - started) * 1e3 - facts.get("queue_ms", 0.0),
-        event=hook.event.name,
-        spelled=hook.policy.event_name,
-        session=scene.session_id,
-        agent=scene.agent_id,
-        run_id=call.run_id,
-        at=time(),
-        call=journal.told(state.payload, scene.project_dir or scene.cwd),
+    state.session.engine.journal.record(
+        Run(
+            hook=hook.name,
+            source=prepared.source,
+            dialect=hook.dialect,
+            type=hook.kind,
+            status=judged.status,
+            mode=hook.mode,
+            recheck=recheck,
+            duration_ms=(perf_counter() - started) * 1e3 - facts.get("queue_ms", 0.0),
+            told_as=call.told_as or None,
+            event=hook.event.name,
+            spelled=hook.policy.event_name,
+            session=scene.session_id,
+            agent=scene.agent_id,
+            run_id=call.run_id,
+            at=time(),
+            **facts,
+        )
     )
-    journal.record(replace(run, **facts) if facts else run)
 
 
 def _judged_facts(judged: Judgement) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from hookline.engine.background import Inbox
 from hookline.engine.dispatch import LaneOutcome, dispatch
-from hookline.engine.lanes import Lanes, Verdict, build_lanes, explain, prepare
+from hookline.engine.lanes import Lanes, PreparedHook, Verdict, build_lanes, explain, prepare
+from hookline.engine.tellings import Telling, read_call, tell
 from hookline.model.events import EventSpec
 from hookline.model.hook import Hook
 from hookline.model.outcome import GO_ON, Halt, Message, Outcome, merged
@@ -18,6 +19,8 @@ from hookline.model.scene import Scene
 if TYPE_CHECKING:
     from hookline.engine.engine import Engine
     from hookline.engine.make_hook import Action
+    from hookline.tools.table import ToolTable
+    from hookline.tools.tell import ReadCall
 
 P = TypeVar("P")
 
@@ -32,6 +35,9 @@ class Session:
         self.inbox = Inbox()
         self.counts = BlockCounts()
         self.once_marks: set[object] = set()
+        #: The tools of the agent whose calls are dispatched here; None: those of the program that has the engine.
+        self.tools: ToolTable | None = parent.tools if parent is not None else None
+        self._last_call: _LastCall | None = None
         self._hooks: dict[str, Hook] = {}
         self._version = 0
         self._store = engine.store
@@ -41,6 +47,20 @@ class Session:
     @property
     def id(self) -> str:
         return self.scene.session_id
+
+    @property
+    def tool_table(self) -> "ToolTable":
+        """What the tools mean that are called in this session."""
+        return self.tools if self.tools is not None else self.engine.tool_table
+
+    def telling(self, prepared: PreparedHook, event: EventSpec[Any], payload: Any) -> Telling:
+        """What a hook is told of a tool call that its agent would make in another way."""
+        last = self._last_call
+        if last is None or last.payload is not payload or last.scene is not self.scene:
+            last = self._last_call = _LastCall(payload, self.scene, read_call(payload, self), {})
+        if prepared not in last.tellings:
+            last.tellings[prepared] = tell(prepared, event, payload, last.call, self.scene)
+        return last.tellings[prepared]
 
     def dispatch(self, event: EventSpec[P], payload: P) -> Coroutine[Any, Any, Outcome]:
         """Run the hooks that concern this event; the outcome says what they want."""
@@ -110,6 +130,15 @@ class Session:
         """The versions of all hook sets that this session's lanes are merged from."""
         above = self.parent.versions() if self.parent is not None else (self._store.version,)
         return (*above, self._version)
+
+
+class _LastCall(Struct, frozen=True, eq=False):
+    """The tool call that was told last: a call is read once for all its hooks."""
+
+    payload: Any
+    scene: Scene
+    call: "ReadCall"
+    tellings: dict[PreparedHook, Telling]
 
 
 # How often in a row hooks may block an agent before it goes on without them

@@ -150,7 +150,7 @@ def _sealed(text: str, files: Sequence[str]) -> str:
 
 
 def _cwd(spec: CommandSpec, call: Call) -> str | Broke:
-    base = call.scene.cwd
+    base = call.directory or call.scene.cwd
     if spec.cwd is None and base.startswith("/"):
         return base
     own = os.path.expanduser(spec.cwd or "")

@@ -6,7 +6,8 @@ matches and nothing is in doubt.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Literal, Protocol, cast
 
@@ -46,16 +47,21 @@ class ToolShape(Struct, frozen=True):
     fields: tuple[str, ...] = ()
 
 
+#: Names of older tools that did the same.
+_ALSO: Mapping[str, tuple[str, ...]] = MappingProxyType({"Edit": ("MultiEdit",), "Agent": ("Task",)})
+
 _SHELL = ToolShape("shell", ("command",))
 _FILE = ToolShape("file", ("file_path", "notebook_path", "path"))
 _SEARCH = ToolShape("search", ("path",))
 _OTHER = ToolShape()
 
-#: The tools whose arguments mean more than text. A dialect with other names passes its own table.
+#: The tools whose arguments mean more than text, by canonical names and names that many agents have.
 TOOL_SHAPES: Mapping[str, ToolShape] = MappingProxyType(
     {
         **dict.fromkeys(("Bash", "bash", "exec_shell", "shell", "run_shell_command"), _SHELL),
         **dict.fromkeys(("Edit", "Write", "Read", "MultiEdit", "NotebookEdit", "NotebookRead"), _FILE),
+        "Delete": ToolShape("file", ("file_path",)),
+        "Move": ToolShape("file", ("source", "destination")),
         **dict.fromkeys(("Glob", "Grep", "LS"), _SEARCH),
         "WebFetch": ToolShape("web", ("url",)),
     }
@@ -69,9 +75,15 @@ class ToolRule(Struct, frozen=True, eq=False):
     #: One of these is the whole name.
     names: tuple[Glob, ...]
     argument: Argument | None = None
+    #: The argument as it is read for tools of other kinds, when one is called by the name of the rule.
+    other_readings: Callable[[str], "ToolRule"] | None = None
 
     def names_tool(self, tool: str) -> bool:
         return any(name.matches(tool) for name in self.names)
+
+    def read_as(self, tool: str) -> "ToolRule":
+        """The rule as it counts for a call that is called by its name and does what the canonical tool does."""
+        return self if self.other_readings is None else self.other_readings(tool)
 
 
 def looks_like_tool_pattern(text: str) -> bool:
@@ -92,8 +104,17 @@ def parse_tool_rule(
     if bracket and not inside.endswith(")"):
         raise PatternError(text, "the ( after the tool is never closed")
     pattern = inside[:-1].strip()
-    argument = None if pattern in {"", "*"} else _argument(pattern, shapes.get(tool, _OTHER), patterns, shell)
-    return ToolRule(whole, tool, _names(tool), argument)
+    names = _names(tool)
+    if pattern in {"", "*"}:
+        return ToolRule(whole, tool, names)
+
+    @cache
+    def read_as(other: str) -> ToolRule:
+        return ToolRule(whole, tool, names, _argument(pattern, shapes.get(other, _OTHER), patterns, shell))
+
+    known = shapes.get(tool)
+    argument = _argument(pattern, known or _OTHER, patterns, shell)
+    return ToolRule(whole, tool, names, argument, None if known else read_as)
 
 
 def concerns(rule: ToolRule, tool_name: str, tool_input: Any, cwd: str) -> bool:
@@ -136,10 +157,23 @@ class ToolCondition(Struct, frozen=True, eq=False):
         return self.rule.text
 
     def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
-        tool = field_of(payload, "tool_name")
+        rule, tool = self._meant(payload)
         # An agent that has moved into a directory must not get around the guards of what is in it.
         places = (scene.project_dir or "",)
-        return isinstance(tool, str) and concerns_from(self.rule, tool, _input(payload), scene.cwd, places)
+        return isinstance(tool, str) and concerns_from(rule, tool, _input(payload), scene.cwd, places)
+
+    def _meant(self, payload: Any) -> tuple[ToolRule, Any]:
+        """The rule as it counts for this call, and the name by which the rule means the tool."""
+        tool: Any = field_of(payload, "tool_name")
+        called: Any = field_of(payload, "called_as")
+        if not isinstance(called, Mapping) or not isinstance(tool, str):
+            return self.rule, tool
+        if self.rule.tool in _ALSO.get(tool, ()):
+            return self.rule, self.rule.tool
+        name = cast("Mapping[str, Any]", called).get("tool_name")
+        if isinstance(name, str) and not self.rule.names_tool(tool) and self.rule.names_tool(name):
+            return self.rule.read_as(tool), name
+        return self.rule, tool
 
     def problem(self, event: EventSpec[Any]) -> str | None:
         if knows(event, "tool_name"):
@@ -150,17 +184,17 @@ class ToolCondition(Struct, frozen=True, eq=False):
         return f'if "{self.text}": {self._reason(event, payload, scene)}'
 
     def _reason(self, event: EventSpec[Any], payload: Any, scene: Scene) -> str:
-        tool = field_of(payload, "tool_name")
+        rule, tool = self._meant(payload)
         if not isinstance(tool, str):
             return f"{event.name} is not about a tool"
-        if not self.rule.names_tool(tool):
-            return f"the tool is {tool}, not {self.rule.tool}"
-        if self.rule.argument is None:
+        if not rule.names_tool(tool):
+            return f"the tool is {tool}, not {rule.tool}"
+        if rule.argument is None:
             return f"the tool is {tool}"
         arguments = _input(payload)
         if not isinstance(arguments, Mapping):
             return "in doubt it holds: the call has no arguments"
-        return self.rule.argument.why(cast("Mapping[str, Any]", arguments), scene.cwd)
+        return rule.argument.why(cast("Mapping[str, Any]", arguments), scene.cwd)
 
 
 def tool_condition(text: str, patterns: Patterns, shell: ShellReader) -> ToolCondition:

@@ -68,6 +68,8 @@ class Hook(Struct, frozen=True, kw_only=True, eq=False):
     dialect: str = "native"
     scope: Scope = "project"
     where: Where = NOWHERE
+    #: It is told tool calls as the program makes them, not in the terms of its wire.
+    as_called: bool = False
     #: Equal identities in one lane run once. None never equals another.
     identity: object = None
     #: Why it cannot run: an entry that could not be read, kept so that its guard is not lost.

@@ -76,6 +76,8 @@ class ToolCall(Payload, frozen=True, kw_only=True):
     tool_use_id: str | None = None
     tool_category: str | None = None
     mcp_server: JsonObject | None = None
+    #: The call as the agent made it, where it is told under another name: `agent`, `tool_name`, `tool_input`.
+    called_as: JsonObject | None = None
 
 
 class PermissionAsked(ToolCall, frozen=True, kw_only=True):

@@ -44,6 +44,12 @@ class Call(Struct, kw_only=True):
     files: Mapping[str, bytes] = {}
     #: Only its denials and questions count, and not its words.
     only_tightens: bool = False
+    #: Where the process of a hook runs, if not in the directory that it is told.
+    directory: str = ""
+    #: The tool's name as the hook is told it, if that is not the one it was called by.
+    told_as: str = ""
+    #: Why it cannot be said what the tool call does: a guard must not judge it.
+    doubt: str = ""
     #: Called with each line of output while the hook runs.
     on_line: Callable[[bytes], None] | None = None
 
@@ -67,7 +73,11 @@ class HookReply(Struct, frozen=True):
 
 
 class Wire(Protocol):
-    """How one dialect talks to hooks. Stateless."""
+    """How one dialect talks to hooks. Stateless.
+
+    A wire may also have `tools`, the table of its agent's tools, and `standard_tools`, whether these have canonical
+    names. Hooks of a wire without them are told tool calls as they are made.
+    """
 
     def encode(self, call: Call) -> Encoded: ...
 

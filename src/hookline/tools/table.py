@@ -7,6 +7,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from hookline.tools.declare import Tool
+from hookline.tools.kinds import KINDS
 
 #: How the name of an MCP tool is put together; `plain`: it does not say which server it is of.
 McpNames = Literal["mcp__server__tool", "mcp_server_tool", "server-tool", "plain"]
@@ -41,6 +42,16 @@ class ToolTable:
     def tool(self, name: str) -> Tool | None:
         found = self.tools.get(name)
         return self.tools.get(self.aliases.get(name, "")) if found is None else found
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name by which its hooks may mean a tool."""
+        return (*self.tools, *self.aliases)
+
+    def canonical_name(self, name: str) -> str:
+        """What a tool of one kind is called in canonical terms; any other keeps its name."""
+        tool = self.tool(name)
+        return KINDS[tool.kind].tool if tool is not None and tool.kind else name
 
     def tools_of(self, kind: str) -> tuple[tuple[str, Tool], ...]:
         """The names and forms in which this agent makes calls of a kind, in order of preference."""

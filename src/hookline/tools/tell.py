@@ -67,6 +67,13 @@ class ReadCall:
         acts = [act for act in self.acts if target.canonical or not act.implied]
         return tuple(_tellings(act, target, self) for act in acts)
 
+    def fits(self, target: ToolTable) -> bool:
+        """Whether the other agent has a tool of that name that would read the call."""
+        if target.tool(self.tool_name) is None:
+            return False
+        acts = read_call(target, self.tool_name, self.arguments, self._place, self._server)
+        return not any(act.doubt for act in acts)
+
     def rewritten(self, view: View, new: Any, now: Any) -> Told:
         """The arguments `now`, after a hook that was told `view` rewrote it. Raises `IrreversibleError`."""
         reason = view.fixed or view.act.fixed
@@ -102,7 +109,12 @@ def _tellings(act: Act, target: ToolTable, call: ReadCall) -> tuple[Telling, ...
     if act.kind is None:
         name = target.mcp_name(act.tool_name)
         also = (call.tool_name,) if target.canonical and call.tool_name != name else ()
-        return ((View(name, act.arguments, act, also=also, cwd=act.cwd),),)
+        renamed = (View(name, act.arguments, act, also=also, cwd=act.cwd),)
+        return (renamed,) if name == act.tool_name else (renamed, (View(act.tool_name, act.arguments, act),))
+    if act.tool is not None and act.tool.guessed and not target.canonical and call.fits(target):
+        # A name alone proves nothing: hooks of an agent that has such a tool see the call as it is.
+        whole = Act(None, call.tool_name, dict(call.arguments))
+        return ((View(call.tool_name, whole.arguments, whole),),)
     exact = _exact(act, target, call)
     further = _FALLBACKS.get(act.kind.name)
     if further is None:

@@ -77,15 +77,11 @@ def test_a_right_call_alarms_nobody(words: str, case: DoctorCase) -> None:
 
 @pytest.mark.parametrize("hook", ['matcher = "Bash"', 'if = "Bash(git push *)"'])
 @pytest.mark.parametrize(
-    ("dialect", "event", "called"),
-    [
-        ("reasonix", "PreToolUse", "bash"),
-        ("docker-agent", "pre_tool_use", "shell"),
-        ("codewhale", "tool_call_before", "exec_shell"),
-    ],
+    ("dialect", "event"),
+    [("reasonix", "PreToolUse"), ("docker-agent", "pre_tool_use"), ("codewhale", "tool_call_before")],
 )
-def test_a_guard_whose_tool_the_caller_names_otherwise_is_told(
-    hook: str, dialect: str, event: str, called: str, case: DoctorCase
+def test_a_guard_holds_where_the_caller_names_its_tool_otherwise(
+    hook: str, dialect: str, event: str, case: DoctorCase
 ) -> None:
     group, entry = (hook, "") if hook.startswith("matcher") else ("", hook)
     case.write(
@@ -95,19 +91,6 @@ def test_a_guard_whose_tool_the_caller_names_otherwise_is_told(
     engine = Engine()
     own = engine.loader.dialect(dialect)
     case.write(FILES[dialect], entries_text(own, [event], PROGRAM))
-    (told,) = [one for one in case.problems() if one.code == "other-tool-name"]
-    assert (told.severity, told.line) == ("warning", 3)
-    assert f"Bash is called {called}" in told.message
-
-
-def test_a_guard_that_knows_both_names_is_not(case: DoctorCase) -> None:
-    case.write(
-        ".hookline/hooks.toml",
-        "[[hooks.PreToolUse]]\nmatcher = 'Bash|bash'\n[[hooks.PreToolUse.hooks]]\ncommand = 'exit 2'\n",
-    )
-    engine = Engine()
-    own = engine.loader.dialect("reasonix")
-    case.write(FILES["reasonix"], entries_text(own, ["PreToolUse"], PROGRAM))
     assert alarms(case.problems()) == []
 
 

@@ -26,7 +26,6 @@ class CodeWhale(Dialect):
     folder = ".codewhale"
     unsearched = "plugins"
     project_files = (_PROJECT_FILE,)
-    tools = MappingProxyType({"Bash": "exec_shell"})
     entry_fields = MappingProxyType({"if": "condition"})
     fails_closed_by = MappingProxyType({"command": "continue_on_error = false"})
     event_key = "event"

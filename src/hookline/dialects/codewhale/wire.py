@@ -7,7 +7,7 @@ a tool gate that denies by its exit code alone.
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec.structs import replace
 
@@ -32,6 +32,9 @@ from hookline.model.outcome import ContextItem, Edit, Message, Outcome, OutcomeB
 from hookline.model.raw import Broke, Exited, RawResult
 from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, HookReply, Parsed
 
+if TYPE_CHECKING:
+    from hookline.tools.table import ToolTable
+
 MAX_PROMPT_CHARS = 32_000
 MAX_INPUT_BYTES = 32 << 10
 #: A gate that denied by its exit code gives the reason before one that denied in its answer.
@@ -50,8 +53,16 @@ def _utc_now() -> datetime:
 class CodeWhaleWire(ResultReader):
     """Stateless: one object serves every hook. `now` is the clock for the payload of turn_end."""
 
+    standard_tools = False
+
     def __init__(self, now: Now = _utc_now) -> None:
         self._now = now
+
+    @property
+    def tools(self) -> "ToolTable":
+        from hookline.dialects.codewhale.tools import TABLE  # noqa: PLC0415 only for calls of tools
+
+        return TABLE
 
     def encode(self, call: Call) -> Encoded:
         return Encoded(document(call, self._now), environment(call))

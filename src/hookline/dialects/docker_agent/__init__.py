@@ -42,9 +42,6 @@ class DockerAgent(Dialect):
     title = "Docker Agent"
     project_files = _PROJECT_FILES
     agent_file = AgentFile(_UNUSED, model_separator="/")
-    tools = MappingProxyType(
-        {"Bash": "shell", "Read": "read_file", "Write": "write_file", "Edit": "edit_file"}
-    )
     entry_fields = MappingProxyType({"cwd": "working_dir"})
     fails_closed_by = MappingProxyType(dict.fromkeys(("command", "prompt", "builtin"), "on_error: block"))
     call_file = "your agent's YAML, under its agent's name if that is not root"

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,9 +20,14 @@ from hookline.model.outcome import ContextItem, Outcome, Vote
 from hookline.model.raw import Broke, Exited, Replied
 from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, HookReply, Parsed
 
+if TYPE_CHECKING:
+    from hookline.tools.table import ToolTable
+
 
 class DockerWire(ResultReader):
     """Stateless. One for each agent of a file, and one more for its hooks with strict output."""
+
+    standard_tools = False
 
     def __init__(
         self,
@@ -36,6 +41,12 @@ class DockerWire(ResultReader):
         self._agent = agent
         self._strict = strict
         self._environ = environ
+
+    @property
+    def tools(self) -> "ToolTable":
+        from hookline.dialects.docker_agent.tools import TABLE  # noqa: PLC0415 only for calls of tools
+
+        return TABLE
 
     def encode(self, call: Call) -> Encoded:
         """Raises `PayloadError` for a payload without a JSON form, `TemplateError` for a prompt that fails."""

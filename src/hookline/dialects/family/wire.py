@@ -5,7 +5,7 @@ rules: exit 0 with one JSON object, exit 2 blocks, everything else is a failure.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import msgspec
 from msgspec import UNSET, Struct
@@ -19,6 +19,9 @@ from hookline.model.policy import Cause
 from hookline.model.raw import Broke, Exited, RawResult, Replied, Returned, failure
 from hookline.model.scene import SCENE_TEXTS, Scene
 from hookline.model.wire import NOTHING_SAID, Call, Decoded
+
+if TYPE_CHECKING:
+    from hookline.tools.table import ToolTable
 
 
 class PayloadError(HooklineError):
@@ -137,6 +140,15 @@ class ResultReader:
 
     #: The reason of a block that gives none.
     no_reason: ClassVar[str] = "Blocked by hook"
+    #: Whether its agent's tools have canonical names. If not, `tools` is the agent's own table.
+    standard_tools: bool = True
+
+    @property
+    def tools(self) -> "ToolTable":
+        """What the tools are called that hooks are told of."""
+        from hookline.tools.standard import STANDARD  # noqa: PLC0415 most calls are told as they are
+
+        return STANDARD
 
     def read_json(self, text: bytes) -> Any:
         """A JSON object as a mapping. Raises a `HooklineError` that says why it is not one."""

@@ -3,10 +3,9 @@
 import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
-from hookline.dialects.dialect import USUAL_TOOLS, Dialect, DialectEvent, Layer, Place, Reading, Tools
+from hookline.dialects.dialect import Dialect, DialectEvent, Layer, Place, Reading, Tools
 from hookline.dialects.install import USUAL_EVENTS, HookCall, grouped_entries
 from hookline.model.events import EVENTS, EventSpec
 from hookline.model.hook import Scope
@@ -28,7 +27,6 @@ class GenCode(Dialect):
     unsearched = "plugins"
     project_files = (".gen/settings.json", ".gen/settings.local.json")
     shares = frozenset(("commands", "permissions"))
-    tools = MappingProxyType({name: name for name in USUAL_TOOLS})
     project_variables = ("GEN_PROJECT_DIR", "CLAUDE_PROJECT_DIR")
     plugin_variables = frozenset(("GEN_PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT"))
     call_file = ".gen/settings.json in a project, or ~/.gen/settings.json for all of them"

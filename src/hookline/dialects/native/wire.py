@@ -1,7 +1,7 @@
 """The native wire: what a hook is given, and how its answer is read."""
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,6 +25,9 @@ from hookline.model.outcome import GO_ON, ContextItem, Outcome, Vote
 from hookline.model.raw import Exited, Replied
 from hookline.model.scene import SCENE_TEXTS, Scene
 from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, HookReply, Parsed
+
+if TYPE_CHECKING:
+    from hookline.tools.table import ToolTable
 
 #: What a hook is given at most.
 STDIN_LIMIT = 8 << 20
@@ -114,6 +117,13 @@ class NativeWire(ResultReader):
     def __init__(self, events: Mapping[str, EventSpec[Any]] = EVENTS, stdin_limit: int = STDIN_LIMIT) -> None:
         self._events = events
         self._stdin_limit = stdin_limit
+
+    @property
+    def tools(self) -> "ToolTable":
+        """Canonical terms, whoever calls."""
+        from hookline.tools.standard import CANONICAL  # noqa: PLC0415 most calls are told as they are
+
+        return CANONICAL
 
     def encode(self, call: Call) -> Encoded:
         """Raises `PayloadError` for a payload that has no JSON form."""

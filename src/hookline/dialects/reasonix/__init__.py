@@ -8,7 +8,6 @@ place of the reasoning, model_context, settings files in GB18030, and most of th
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from hookline.dialects.dialect import Dialect, DialectEvent, Layer, Place, Reading, Tools
@@ -31,9 +30,6 @@ class Reasonix(Dialect):
     unsearched = "plugins"
     project_files = (".reasonix/settings.json",)
     timeout_unit = "ms"
-    tools = MappingProxyType(
-        {"Bash": "bash", "Read": "read_file", "Write": "write_file", "Edit": "edit_file", "Task": "task"}
-    )
     event_key = "event"
     #: Its entries may ask for Claude Code's payloads.
     speaks = ("claude-code",)

@@ -6,7 +6,7 @@ the model, `@@WARN: text` to the user.
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,6 +25,9 @@ from hookline.model.outcome import GO_ON, ContextItem, Message, Outcome, Vote
 from hookline.model.policy import Policy
 from hookline.model.raw import Broke, Exited, Replied, failure
 from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, HookReply, Parsed
+
+if TYPE_CHECKING:
+    from hookline.tools.table import ToolTable
 
 _LONGEST_COMMAND = 60
 _MARKED = re.compile(r"[ \t]*@@(INJECT|WARN):[ \t]*(.*)", re.IGNORECASE)
@@ -94,8 +97,16 @@ class Printed:
 class ReasonixWire(ResultReader):
     """Stateless: one object serves every hook."""
 
+    standard_tools = False
+
     def __init__(self, events: Mapping[str, DialectEvent]) -> None:
         self._events = events
+
+    @property
+    def tools(self) -> "ToolTable":
+        from hookline.dialects.reasonix.tools import TABLE  # noqa: PLC0415 only for calls of tools
+
+        return TABLE
 
     def encode(self, call: Call) -> Encoded:
         """No variables: Reasonix sets none for hooks from settings."""

@@ -122,8 +122,7 @@ class HttpHandler:
         if isinstance(document, Broke):
             return document
         if call.run_id:
-            # With the process: a fork of the host counts its runs from the same number.
-            headers.append((b"Idempotency-Key", f"{call.run_id}-{os.getpid():x}".encode()))
+            headers.append((b"Idempotency-Key", call.run_id.encode()))
         return await self._exchange().post(target, headers, document, call.timeout)
 
     def problem(self, spec: Any) -> str | None:

@@ -175,7 +175,6 @@ def _engine(
         agent_runner=ModelAgentRunner(port, model, looking),
         processes=processes,
         mcp=servers,
-        caller="hookline agent",
     )
 
 

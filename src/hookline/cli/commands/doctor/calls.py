@@ -6,11 +6,10 @@ from typing import Final
 from msgspec import Struct
 
 from hookline.checks.context import CheckContext, CheckFunction, entries
-from hookline.checks.matchers import plain_names, rule_tools
 from hookline.cli.commands.hook.payload import CallError, event_named
 from hookline.cli.commands.hook.self_calls import hookline_arguments
 from hookline.config.load import Loaded
-from hookline.dialects.dialect import USUAL_TOOLS, Dialect, DialectEvent
+from hookline.dialects.dialect import Dialect, DialectEvent
 from hookline.dialects.report import about
 from hookline.matching.nearest import nearest
 from hookline.matching.shell import HOLE
@@ -35,7 +34,6 @@ def calls(commands: Sequence[str]) -> CheckFunction:
     """A check of every entry that runs `hookline`, and of the hooks that answer there."""
 
     def check(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
-        callers: dict[str, Hook] = {}
         asking: dict[str, dict[str, list[Hook]]] = {}
         for hook in entries(loaded):
             for words in hookline_arguments(hook, context.shell):
@@ -46,10 +44,6 @@ def calls(commands: Sequence[str]) -> CheckFunction:
                 elif "hook" in words:
                     events = asking.setdefault(hook.dialect, {})
                     events.setdefault(hook.policy.event_name, []).append(hook)
-                    if hook.event.subject == "tool_name":
-                        callers.setdefault(hook.dialect, hook)
-        for dialect, entry in callers.items():
-            yield from _tools_of_another_name(loaded, context, context.loader.dialect(dialect), entry)
         for dialect, events in asking.items():
             yield from _asked_twice(events)
             yield from _never_asked(loaded, context, context.loader.dialect(dialect), events)
@@ -146,27 +140,3 @@ def _call(words: Sequence[str]) -> _Call:
         value = value if given else rest.pop(0) if rest else ""
         dialect = value if meant[0] == "--dialect" else dialect
     return _Call(dialect, tuple(events))
-
-
-def _tools_of_another_name(
-    loaded: Loaded, context: CheckContext, dialect: Dialect, entry: Hook
-) -> Iterator[Diagnostic]:
-    """Hooks that answer for Hookline there, and name tools that this agent calls otherwise."""
-    table = {usual: own for usual, own in dialect.tools.items() if usual != own}
-    for hook in entries(loaded) if table else ():
-        if (
-            hook.dialect == dialect.name
-            or hook.event is not entry.event
-            or hookline_arguments(hook, context.shell)
-        ):
-            continue
-        names = plain_names(hook.matcher) or tuple(rule_tools(hook.condition))
-        known = [table[name] for name in names if name in table]
-        if known and all(name in USUAL_TOOLS for name in names):
-            called = " and ".join(known)
-            message = (
-                f"{dialect.title} asks Hookline too ({entry.where}), but there it never runs: "
-                f"{' and '.join(name for name in names if name in table)} is called {called}"
-            )
-            fix = f"a second hook for {'|'.join(known)}, or a matcher and an if that take both"
-            yield about(hook, "warning", "other-tool-name", message, fix=fix)

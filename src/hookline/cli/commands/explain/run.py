@@ -17,7 +17,14 @@ from hookline.cli.commands.explain.report import (
     as_text,
 )
 from hookline.cli.describe import diagnostic_documents, redactor, timeout_in, waits_of, what_it_runs
-from hookline.cli.engines import any_error, inspection_engine, nothing_configured, prepare, report_diagnostics
+from hookline.cli.engines import (
+    any_error,
+    inspection_engine,
+    nothing_configured,
+    prepare,
+    report_diagnostics,
+    session_of,
+)
 from hookline.cli.output import ExitStatus, show
 from hookline.cli.requests import Request, working_directory
 from hookline.cli.text import reason_relative_to, relative_to, terminal_width
@@ -69,8 +76,7 @@ def run(args: argparse.Namespace) -> ExitStatus:
 
 
 def _document(engine: Engine, request: Request, loaded: Loaded, cwd: str) -> ExplainDocument:
-    session = engine.session(request.scene.session_id)
-    session.scene = request.scene
+    session = session_of(engine, request)
     redact = redactor(engine.journal)
     untrusted = frozenset(found.file for found in loaded.found if found.needs_trust)
     value = subject_of(request.event, request.payload)

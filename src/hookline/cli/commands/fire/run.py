@@ -12,6 +12,7 @@ from hookline.cli.engines import (
     nothing_configured,
     prepare,
     report_diagnostics,
+    session_of,
 )
 from hookline.cli.output import ExitStatus, columns, note, show
 from hookline.cli.requests import Request, working_directory
@@ -28,13 +29,11 @@ from hookline.model.safe_text import printable
 
 async def run(args: argparse.Namespace) -> ExitStatus:
     cwd = working_directory(args.cwd)
-    engine = inspection_engine() if args.dry_run else command_engine(args.model, cwd, made_by="fire")
+    engine = inspection_engine() if args.dry_run else command_engine(args.model, cwd)
     try:
         request, loaded = prepare(engine, args, cwd)
         report_diagnostics(loaded.diagnostics)
-        engine.journal.caller = request.dialect or ""
-        session = engine.session(request.scene.session_id)
-        session.scene = request.scene
+        session = session_of(engine, request)
         verdicts = session.explain(request.event, request.payload)
         firing = await _dispatch(engine, session, request, verdicts, loaded.diagnostics, dry=args.dry_run)
         shown = show(firing.as_json() if args.json else firing.as_text(columns()), as_json=args.json)

@@ -64,8 +64,7 @@ def _edited(
         return None
     from hookline.permissions.facts import category_of
 
-    usual = {own: name for name, own in dialect.tools.items()}
-    if category_of(usual.get(tool, tool)) in _HARMLESS:
+    if category_of(dialect.tools.canonical_name(tool)) in _HARMLESS:
         return None
     from hookline.config.project import project_root, trust_root
     from hookline.permissions.call_writes import CallReader
