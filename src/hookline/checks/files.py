@@ -13,9 +13,10 @@ from hookline.config.files import read_file
 from hookline.config.load import Loaded, Loader
 from hookline.config.trust.items import TrustItem
 from hookline.config.trust.trust import Trust, only_tightens
-from hookline.dialects.dialect import upward
+from hookline.dialects.dialect import Dialect, upward
 from hookline.dialects.report import about
 from hookline.documents.document import Document
+from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic, Where
 
 _UNKNOWN_EVENT: Final = re.compile(r"no event is called '([A-Za-z_]{1,80})'")
@@ -66,10 +67,18 @@ def misspelled_keys(loaded: Loaded, context: CheckContext) -> Iterator[Diagnosti
         value = _table(document)
         for path, table in context.loader.dialect(found.dialect).hook_tables(value or {}):
             for key in table:
-                if "hooks" not in table and key.strip().lower() in ("hook", "hooks", "hooks:"):
+                if key == "hooks" or key.strip().lower() not in ("hook", "hooks", "hooks:"):
+                    continue
+                if "hooks" not in table or _names_events(table[key], context.loader.dialect(found.dialect)):
                     message = f"{key!r} is not read, so its hooks never run"
                     where = document.where(*path, key)
                     yield Diagnostic("error", "misspelled-hooks", message, where, fix="write hooks")
+
+
+def _names_events(value: Any, dialect: Dialect) -> bool:
+    return isinstance(value, Mapping) and any(
+        key in dialect.events for key in cast("Mapping[str, Any]", value)
+    )
 
 
 def _table(document: Document) -> Mapping[str, Any] | None:
@@ -84,7 +93,9 @@ def with_known_name(one: Diagnostic, whose: str, context: CheckContext) -> Diagn
     if found is None or event is None:
         return one
     dialect = context.loader.dialect(whose)
-    right = next((own for own, each in dialect.events.items() if each.event.name == event), None)
+    # An agent may have several moments at one event: the name that is most like it was meant.
+    own = [name for name, each in dialect.events.items() if each.event.name == event]
+    right = nearest(found[1], own, alike=0.5) or next(iter(own), None)
     if right is None:
         return replace(one, fix=f"{found[1]} is an event of {agent}; {dialect.title} has none like it")
     return replace(one, fix=f"write {right}: {found[1]} is {agent}'s name for it")

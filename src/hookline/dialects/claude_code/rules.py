@@ -102,7 +102,9 @@ def read_if(text: str, patterns: Patterns, shell: ShellReader, home: str) -> Con
         # `//` is the root of the file system; a single `/` is that of the project.
         whole = f"{tool}{bracket}/{home.rstrip('/')}/{inside[2:]}"
     if tool[:1].islower() and not tool.startswith("mcp__"):
-        raise PatternError(text, "it never holds: the names of tools begin with a capital letter")
+        raise PatternError(
+            text, "it never holds: a tool comes first, with a capital letter, as in Bash(git *)"
+        )
     return ToolIf(text, parse_tool_rule(whole, patterns, shell))
 
 

@@ -126,7 +126,11 @@ class EntryReader(family.EntryReader):
         return field if field in ("event", "command") and field not in self.entry else None
 
     def unread(self, key: str, kind: Kind) -> None:
-        if self._meant(key) is None:
+        if key in ("match", "matcher", "if"):
+            message = f"no field is called {key!r}: it runs for every tool"
+            fix = 'condition = { type = "tool_name", name = "exec_shell" }, with the tool that is meant'
+            self.say("warning", "unknown-field", message, key, fix=fix)
+        elif self._meant(key) is None:
             super().unread(key, kind)
 
     def condition(self) -> Condition | None:

@@ -394,7 +394,9 @@ class FileReader:
             text = ""
         if not isinstance(text, str):
             message = f"matcher is {misshaped(text, 'text')}"
-            self.report.say("error", "wrong-type", message, *path, "matcher")
+            self.report.say(
+                "error", "wrong-type", message, *path, "matcher", fix='one text, as in "Edit|Write"'
+            )
             return Group(own_event, "", Matching(broken=message))
         return Group(own_event, text, self.matching(own_event, text, path))
 
