@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.engine.lanes import Lane, PreparedHook, check_again, select
+from hookline.engine.lanes import Lane, PreparedHook, check_again, is_told_as_called, select
 from hookline.engine.run_hook import HookAnswer
 from hookline.engine.run_lane import run_all_at_once, run_lane
-from hookline.engine.tellings import Telling, is_told_as_called
 from hookline.model.events import EventSpec, May, field_of
 from hookline.model.hook import Hook
 from hookline.model.outcome import GO_ON, ContextItem, Edit, Message, Outcome, Vote, edited, merged
@@ -21,6 +20,7 @@ from hookline.model.policy import Policy
 
 if TYPE_CHECKING:
     from hookline.engine.session import Session
+    from hookline.engine.tellings import Telling
 
 P = TypeVar("P")
 
@@ -103,7 +103,7 @@ class DispatchState:
             self.add_unlaned(hook, Outcome(votes=votes, messages=(Message(text, hook.name),)))
             return payload
 
-    def telling(self, prepared: PreparedHook, payload: Any) -> Telling | None:
+    def telling(self, prepared: PreparedHook, payload: Any) -> "Telling | None":
         """What a hook is told of a tool call, if its agent would make it in another way; None: the payload."""
         hook, session = prepared.hook, self.session
         if hook.as_called or hook.broken or is_told_as_called(hook, self.event, payload, session):

@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.engine.tellings import explained_telling, is_told_as_called
 from hookline.handlers.registry import Handler
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.errors import ConfigError
 from hookline.model.events import EventSpec, May
 from hookline.model.hook import Hook
 from hookline.model.policy import Policy
+from hookline.tools.kinds import KIND_OF
 
 if TYPE_CHECKING:
     from hookline.engine.session import Session
 
+#: The payload field that says which tool is called.
+_TOOL = "tool_name"
 #: Subjects remembered per lane. Tool names are few, but a host could invent them without end.
 _REMEMBERED = 1024
 
@@ -274,6 +276,22 @@ def _select_told(
     return selected
 
 
+def is_told_as_called(hook: Hook, event: EventSpec[Any], payload: Any, session: "Session") -> bool:
+    """Whether a hook's agent has the tool under the name that it was called by. Cheap: most calls are such."""
+    if event.subject != _TOOL:
+        return True
+    wire: Any = hook.wire
+    standard = getattr(wire, "standard_tools", None)
+    if standard is None:  # a wire of the host's own
+        return True
+    name = getattr(payload, _TOOL, None)
+    if not isinstance(name, str):
+        return True
+    if session.tools is None:
+        return standard and name in KIND_OF and name not in session.engine.tools
+    return session.tools is getattr(wire, "tools", None)
+
+
 def check_again(
     prepared: PreparedHook, event: EventSpec[Any], payload: Any, session: "Session"
 ) -> PreparedHook | None:
@@ -365,6 +383,8 @@ def _reason(
         return False, f"switched off: {by}"
     concerned = True
     if not is_told_as_called(hook, event, payload, session):
+        from hookline.engine.tellings import explained_telling  # noqa: PLC0415 see above
+
         concerned = check_told(prepared, event, payload, session) is not None
         payload, scene, told = explained_telling(prepared, event, payload, session)
     subject = lane.subject_of(payload) if event.subject else None

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from hookline.engine.background import deliver
 from hookline.engine.lanes import PreparedHook
-from hookline.engine.tellings import Telling
 from hookline.handlers.deadline import bounded
 from hookline.handlers.registry import Handler
 from hookline.model.events import May
@@ -29,6 +28,7 @@ from hookline.model.wire import NOTHING_SAID, Call, Decoded
 
 if TYPE_CHECKING:
     from hookline.engine.dispatch import DispatchState
+    from hookline.engine.tellings import Telling
 
 #: Answers longer than this are decoded in a thread, so that they do not hold up the event loop.
 _LONG = 64 * 1024
@@ -114,7 +114,7 @@ def run_hook(
 
 
 async def _run_told(
-    state: "DispatchState", prepared: PreparedHook, telling: Telling, timeout: float | None, recheck: bool
+    state: "DispatchState", prepared: PreparedHook, telling: "Telling", timeout: float | None, recheck: bool
 ) -> HookAnswer:
     """One answer about a call, from the answers about its acts."""
     calls = calls_for(state, prepared, telling, timeout)
@@ -171,7 +171,7 @@ def call_for(
 
 
 def calls_for(
-    state: "DispatchState", prepared: PreparedHook, telling: Telling, timeout: float | None = None
+    state: "DispatchState", prepared: PreparedHook, telling: "Telling", timeout: float | None = None
 ) -> list[Call]:
     """A call for each act that the hook is told."""
     calls: list[Call] = []

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 from hookline.engine.background import Inbox
 from hookline.engine.dispatch import LaneOutcome, dispatch
 from hookline.engine.lanes import Lanes, PreparedHook, Verdict, build_lanes, explain, prepare
-from hookline.engine.tellings import Telling, read_call, tell
 from hookline.model.events import EventSpec
 from hookline.model.hook import Hook
 from hookline.model.outcome import GO_ON, Halt, Message, Outcome, merged
@@ -19,6 +18,7 @@ from hookline.model.scene import Scene
 if TYPE_CHECKING:
     from hookline.engine.engine import Engine
     from hookline.engine.make_hook import Action
+    from hookline.engine.tellings import Telling
     from hookline.tools.table import ToolTable
     from hookline.tools.tell import ReadCall
 
@@ -53,8 +53,10 @@ class Session:
         """What the tools mean that are called in this session."""
         return self.tools if self.tools is not None else self.engine.tool_table
 
-    def telling(self, prepared: PreparedHook, event: EventSpec[Any], payload: Any) -> Telling:
+    def telling(self, prepared: PreparedHook, event: EventSpec[Any], payload: Any) -> "Telling":
         """What a hook is told of a tool call that its agent would make in another way."""
+        from hookline.engine.tellings import read_call, tell  # noqa: PLC0415 most calls are told as they are
+
         last = self._last_call
         if last is None or last.payload is not payload or last.scene is not self.scene:
             last = self._last_call = _LastCall(payload, self.scene, read_call(payload, self), {})
@@ -138,7 +140,7 @@ class _LastCall(Struct, frozen=True, eq=False):
     payload: Any
     scene: Scene
     call: "ReadCall"
-    tellings: dict[PreparedHook, Telling]
+    tellings: "dict[PreparedHook, Telling]"
 
 
 # How often in a row hooks may block an agent before it goes on without them

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from hookline.model.events import EventSpec
 from hookline.model.outcome import GO_ON, Edit, Outcome, Vote, edited, merged
-from hookline.tools.kinds import KIND_OF
 
 if TYPE_CHECKING:
     from hookline.engine.lanes import PreparedHook
@@ -88,22 +87,6 @@ def _without_allows(outcome: Outcome) -> Outcome:
     return replace(outcome, votes=tuple(vote for vote in outcome.votes if vote.kind != "allow"))
 
 
-def is_told_as_called(hook: "Hook", event: EventSpec[Any], payload: Any, session: "Session") -> bool:
-    """Whether a hook's agent has the tool under the name that it was called by. Cheap: most calls are such."""
-    if event.subject != _NAME:
-        return True
-    wire: Any = hook.wire
-    standard = getattr(wire, "standard_tools", None)
-    if standard is None:  # a wire of the host's own
-        return True
-    name = getattr(payload, _NAME, None)
-    if not isinstance(name, str):
-        return True
-    if session.tools is None:
-        return standard and name in KIND_OF and name not in session.engine.tools
-    return session.tools is getattr(wire, "tools", None)
-
-
 def tell(
     prepared: "PreparedHook", event: EventSpec[Any], payload: Any, call: "ReadCall", scene: "Scene"
 ) -> Telling:
@@ -135,6 +118,8 @@ def _concerns(hook: "Hook", event: EventSpec[Any], told: ToldAct) -> bool:
 
 
 def _told(view: "View", call: "ReadCall", target: "ToolTable", payload: Any, scene: "Scene") -> ToldAct:
+    if view.act.kind is None and view.tool_name == call.tool_name:
+        return ToldAct(payload, scene, view)  # a tool that means nothing elsewhere is told as it is
     changes: dict[str, Any] = {_NAME: view.tool_name}
     if payload.tool_input or view.act.kind is None:
         changes[_ARGUMENTS] = view.arguments
