@@ -38,9 +38,11 @@ _MORE: Mapping[str, str] = {
     "emptied, nohup and no TERM": (
         "(trap '' TERM HUP; nohup env -i setsid sh -c 'sleep 61; :' >/dev/null 2>&1 &) ; sleep 61"
     ),
+    # It ends some time, so that one that gets away does not keep the machine busy for ever.
     "emptied, forks again and again": (
-        'export LOOP=\'sleep 0.02; env -i LOOP="$LOOP" setsid sh -c "$LOOP" & exit\'; '
-        'env -i LOOP="$LOOP" setsid sh -c "$LOOP" & sleep 61'
+        "export LOOP='N=$((N+1)); [ $N -lt 1000 ] || exit; sleep 0.02; "
+        'env -i N=$N LOOP="$LOOP" setsid sh -c "$LOOP" & exit\'; '
+        'env -i N=0 LOOP="$LOOP" setsid sh -c "$LOOP" & sleep 61'
     ),
     "double fork in Python": (
         f"{sys.executable} -ISc 'import os\n"

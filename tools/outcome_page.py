@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from hookline.model.outcome import Answer, ContextItem, Edit, Halt, Message, Outcome, PermissionUpdate, Vote
 from hookline.model.policy import CAUSES
-from hookline.model.run import Run
+from hookline.model.run import Called, Run
 from hookline.schemas.event_facts import json_text, type_words
 from hookline.schemas.payload import Schema, without_null
 from tools.markdown import GENERATED, code, page, table
@@ -101,6 +101,7 @@ _FIELDS: Mapping[str, str] = {
     "Run.passed_without_answer": "It failed, and the action went ahead anyway.",
     "Run.mode": "Whether its answer is applied.",
     "Run.recheck": "It was asked again because another hook changed the input.",
+    "Run.told_as": "The name of the tool as the hook was told it, if its agent calls it otherwise.",
     "Run.exit_code": "The exit code of the process.",
     "Run.signal": "The signal that ended the process.",
     "Run.queue_ms": "How long it waited for a slot, in milliseconds; not part of its timeout.",
@@ -112,8 +113,16 @@ _FIELDS: Mapping[str, str] = {
     "Run.spelled": "The event as the dialect of the hook calls it.",
     "Run.session": "The session.",
     "Run.agent": "The sub-agent it ran for.",
-    "Run.run_id": "The id of this run.",
+    "Run.run_id": "The id of this run, unlike that of any other; http hooks get it as `Idempotency-Key`.",
     "Run.at": "When it was recorded, in seconds since 1970.",
+    "Run.call": "What was called, by whom and where.",
+    "Called.tool": "The tool that was called, by its caller's name.",
+    "Called.input": "The call in one line of at most 200 columns: its command, path or address, or its arguments; "
+    "secrets redacted.",
+    "Called.project": "The directory of the project.",
+    "Called.caller": "The agent that called: the name of its dialect, `hookline agent`, or what a host calls itself "
+    "(`Journal(caller=...)`).",
+    "Called.made_by": "`fire` or `bench`, if that command only tried the hooks.",
 }
 
 _CAUSES: Mapping[str, str] = {
@@ -145,6 +154,7 @@ def outcome_page() -> str:
         "## A run",
         _RUNS,
         _fields_of(Run),
+        f"### Called\n\n{_summary(Called)}\n\n{_fields_of(Called)}",
         "### Causes",
         "The cause of a failure is kept; `on_failure` of the hook, or the policy of its event, decides what it means.",
         table(("Cause", "Meaning"), [(code(cause), _CAUSES[cause]) for cause in CAUSES]),

@@ -4,6 +4,7 @@ import time
 from typing import Any
 
 from hookline.extending import JournalFile, Run
+from hookline.model.run import Called
 from tests.cli.run_cli import Place
 
 NOW = time.time()
@@ -33,11 +34,16 @@ STORY = (
     a_run(
         "no force push", 3600, status="blocked", decision="deny", reason="force pushes rewrite history",
         source="/p/.hookline/hooks.toml:6",
+        call=Called(tool="Bash", input="git push --force origin main", project="/p", caller="claude-code"),
     ),
-    a_run("ask first", 1800, decision="ask", reason="this changes the remote", session="s-2"),
+    a_run(
+        "ask first", 1800, decision="ask", reason="this changes the remote", session="s-2",
+        call=Called(tool="Bash", input="git push", project="/src/shop", made_by="fire", caller="claude-code"),
+    ),
     a_run(
         "lint", 600, status="failed", cause="crashed", detail="exit 1: no such file", passed_without_answer=True,
         event="PostToolUse", spelled="tool_call_after", dialect="codewhale", duration_ms=12.0,
+        call=Called(tool="write_file", input="/src/shop/cart.py", project="/src/shop", caller="hookline agent"),
     ),
     a_run(
         "scan", 300, status="timed_out", cause="timed_out", detail="no answer within 5 s", decision="deny",

@@ -17,8 +17,9 @@ from hookline.events import (
     ToolResult,
     TurnAnswer,
 )
-from hookline.extending import Scene
+from hookline.extending import Journal, Redactor, Scene
 from hookline.model.errors import EngineClosedError
+from hookline.model.run import Called
 
 LS = ToolCall(tool_name="Bash", tool_input={"command": "ls"})
 
@@ -91,6 +92,29 @@ def test_a_sub_agent_inherits_hooks_but_not_counts() -> None:
     assert (child.scene.cwd, child.scene.permission_mode, child.scene.depth) == ("/p", "plan", 1)
     assert child.scene.parent_agent_id == "main"
     assert engine.journal.recent()[-1].agent == "sub"
+
+
+def test_a_run_says_what_was_called_by_whom_and_where() -> None:
+    engine = Engine(journal=Journal(Redactor({}), caller="my app"))
+    engine.add(PRE_TOOL_USE, lambda _call: None, name="watch")
+    engine.add(STOP, lambda _call: None, name="watch")
+    session = engine.session("s", cwd="/p/sub", project_dir="/p")
+    push = ToolCall(tool_name="Bash", tool_input={"command": "git push\\\n  --force"})
+    asyncio.run(session.dispatch(PRE_TOOL_USE, push))
+    session.update(project_dir=None)
+    asyncio.run(session.dispatch(STOP, TurnAnswer()))
+    assert [run.call for run in engine.journal.recent()] == [
+        Called(tool="Bash", input="git push\\ --force", project="/p", caller="my app"),
+        Called(project="/p/sub", caller="my app"),
+    ]
+
+
+def test_no_two_runs_have_the_same_id_in_any_engine() -> None:
+    engine = Engine()
+    before = engine.next_run_id()
+    ids = [before, engine.next_run_id(), Engine().next_run_id()]
+    assert all(ids)
+    assert len(set(ids)) == len(ids)
 
 
 def test_a_grandchild_sees_hooks_added_later_above_it() -> None:

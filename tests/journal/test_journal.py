@@ -4,11 +4,14 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from hookline.events import ToolCall
 from hookline.extending import Journal, JournalFile, Redactor, Run
 from hookline.journal.journal import Sink, Trace, trace_line, trace_wanted
+from hookline.model.run import Called
 from tests.journal.hostile_texts import ENV, GITHUB, PLANTED, Planted, terminal_tricks, unsafe_characters
 
 
@@ -249,3 +252,70 @@ def test_importing_the_journal_compiles_no_pattern() -> None:
     code = "import sys, hookline.journal.journal; print('hookline.journal.secret_shapes' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize(
+    ("tool_input", "told"),
+    [
+        ({"description": "list", "command": "ls -l"}, "ls -l"),
+        ({"cmd": "ls", "cwd": "/p"}, "ls"),
+        ({"command": "", "file_path": "/p/a b.py"}, "/p/a b.py"),
+        ({"command": ["git", "push"]}, "git push"),
+        ({"urls": ["https://a.test", "https://b.test"]}, "https://a.test https://b.test"),
+        ({"title": "a\nb", "draft": True, "labels": ["x", "y"]}, "title=a b draft=True labels=x y"),
+        ({"nested": {"x": 1}, "none": None}, "nested=… none="),
+        ({"password": "hunter22"}, "password=[redacted]"),
+        ("plain text", "plain text"),
+        ({"command": f"curl -H 'x: {GITHUB}'"}, "curl -H 'x: [redacted]'"),
+        ({"command": "echo \x1b[31mred\u202e"}, "echo red<U+202E>"),
+        ({"command": "x" * 5000}, "x" * 199 + "…"),
+        ({}, ""),
+        (None, ""),
+        (7, ""),
+    ],
+)  # fmt: skip
+def test_a_call_is_told_in_one_short_line(tool_input: Any, told: str) -> None:
+    log = journal()
+    payload = {"tool_name": "Tool", "tool_input": tool_input}
+    assert log.told(payload, "/p") == Called(tool="Tool", input=told, project="/p")
+    assert log.told(payload, "/p") is log.told(payload, "/p")
+
+
+@pytest.mark.parametrize("filler", [0, 900, 1000, 1010, 1020])
+def test_no_part_of_a_secret_is_left_where_a_long_input_is_cut_off(filler: int) -> None:
+    for secret in (GITHUB, ENV["DEPLOY_TOKEN"] * 60, ENV["SERVICE_API_KEY"]):
+        command = ":" + " " * min(filler, 8) + "." * max(filler - 850, 0) + f" {secret} " + "y" * 2000
+        told = journal({**ENV, "LONG_TOKEN": ENV["DEPLOY_TOKEN"] * 60}).told(
+            ToolCall(tool_name="Bash", tool_input={"command": command}), ""
+        )
+        assert secret[:6] not in told.input
+
+
+def test_a_payload_that_cannot_be_read_is_said_and_not_raised() -> None:
+    class Odd:
+        @property
+        def tool_name(self) -> str:
+            raise ValueError(GITHUB)
+
+    assert journal().told(Odd(), "").input == "[left out: reading it raised ValueError]"
+    assert journal().told(object(), "") == Called()
+
+
+def test_an_input_that_was_changed_in_place_is_told_anew() -> None:
+    log, arguments = journal(), {"command": "ls"}
+    call = ToolCall(tool_name="Bash", tool_input=arguments)
+    assert log.told(call, "").input == "ls"
+    arguments["command"] = "rm x"
+    assert log.told(call, "").input == "rm x"
+
+
+def test_what_the_runs_say_of_their_call_is_cleaned() -> None:
+    log = journal()
+    call = Called(
+        tool=f"a\x1b[2J{GITHUB}", input=GITHUB, project=f"/p/{GITHUB}", caller="c\x07", made_by="fire"
+    )
+    log.record(Run(hook="x", call=call))
+    (kept,) = log.recent()
+    assert kept.call == Called(
+        tool="a[redacted]", input="[redacted]", project="/p/[redacted]", caller="c", made_by="fire"
+    )

@@ -38,9 +38,17 @@ if TYPE_CHECKING:
 _LONGEST_DIAGNOSTIC = 1000
 
 
-def command_engine(model: str | None = None, cwd: str | None = None, **handlers: Any) -> Engine:
-    """An engine that writes the user's journal; no hook is in force yet."""
-    journal = Journal(Redactor(os.environ), file=JournalFile(journal_path(os.environ)), subscribers=tracers())
+def command_engine(
+    model: str | None = None, cwd: str | None = None, *, caller: str = "", made_by: str = "", **handlers: Any
+) -> Engine:
+    """An engine that writes the user's journal; no hook is in force yet. For `caller` and `made_by` see `Run`."""
+    journal = Journal(
+        Redactor(os.environ),
+        file=JournalFile(journal_path(os.environ)),
+        subscribers=tracers(),
+        caller=caller,
+        made_by=made_by,
+    )
     return Engine(handlers=command_handlers(model, cwd, **handlers), journal=journal)
 
 

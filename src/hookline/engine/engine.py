@@ -1,6 +1,7 @@
 """The engine: what all sessions share. It owns everything that outlives one dispatch."""
 
 import itertools
+import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from time import monotonic
@@ -76,6 +77,8 @@ class Engine:
         self.store = HookStore(self.handlers, self.events)
         self.closed = False
         self._drain_seconds = drain_seconds
+        # In front of every id: receivers of http hooks take the same id for the same call, also from another process.
+        self._unique = f"{os.urandom(8).hex()}-"
         self._ids = itertools.count(1)
         self.store.swap(hooks)
 
@@ -143,7 +146,8 @@ class Engine:
         return event.name in self.store.lanes
 
     def next_run_id(self) -> str:
-        return str(next(self._ids))
+        """Unlike that of any other run, also in other processes."""
+        return f"{self._unique}{next(self._ids)}"
 
     async def drain(self, limit: float | None = None) -> bool:
         """Wait for hooks that run in the background; False when the limit came first."""

@@ -416,26 +416,28 @@ def record(
     facts = _raw_facts(raw)
     if judged.status != "ok" or judged.outcome.votes or judged.dropped:
         facts |= _judged_facts(judged)
-    state.session.engine.journal.record(
-        Run(
-            hook=hook.name,
-            source=prepared.source,
-            dialect=hook.dialect,
-            type=hook.kind,
-            status=judged.status,
-            mode=hook.mode,
-            recheck=recheck,
-            duration_ms=(perf_counter() - started) * 1e3 - facts.get("queue_ms", 0.0),
-            told_as=call.told_as or None,
-            event=hook.event.name,
-            spelled=hook.policy.event_name,
-            session=scene.session_id,
-            agent=scene.agent_id,
-            run_id=call.run_id,
-            at=time(),
-            **facts,
-        )
+    journal = state.session.engine.journal
+    # At most 15 arguments and no dict of them: otherwise Python calls a slower way.
+    run = Run(
+        hook=hook.name,
+        source=prepared.source,
+        dialect=hook.dialect,
+        type=hook.kind,
+        status=judged.status,
+        mode=hook.mode,
+        recheck=recheck,
+        duration_ms=(perf_counter() - started) * 1e3 - facts.get("queue_ms", 0.0),
+        event=hook.event.name,
+        spelled=hook.policy.event_name,
+        session=scene.session_id,
+        agent=scene.agent_id,
+        run_id=call.run_id,
+        at=time(),
+        call=journal.told(state.payload, scene.project_dir or scene.cwd),
     )
+    if call.told_as:
+        facts["told_as"] = call.told_as
+    journal.record(replace(run, **facts) if facts else run)
 
 
 def _judged_facts(judged: Judgement) -> dict[str, Any]:

@@ -9,12 +9,12 @@ import os
 import stat
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 from zlib import crc32
 
 import msgspec
 
-from hookline.model.run import Run
+from hookline.model.run import Called, Run
 from hookline.model.safe_text import one_line
 
 #: Written into each line. A reader skips lines of a newer version.
@@ -67,12 +67,16 @@ def encoded(run: Run) -> bytes:
     for name, default in _FIELDS:
         value = getattr(run, name)
         if value != default:
-            line[name] = value
+            line[name] = value if type(value) is not Called else _filled(value)
     try:
         return _summed(line)
     except UnicodeEncodeError:
         # Half a surrogate pair cannot be written as UTF-8; it is escaped instead.
         return _summed({name: _escaped(value) for name, value in line.items()})
+
+
+def _filled(call: Called) -> dict[str, str]:
+    return {name: text for name in Called.__struct_fields__ if (text := getattr(call, name))}
 
 
 def is_whole(line: bytes) -> bool:
@@ -92,6 +96,8 @@ def _with_sum(body: bytes) -> bytes:
 def _escaped(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_escaped(item) for item in value]  # pyright: ignore[reportUnknownVariableType] - tuple of Any
+    if isinstance(value, dict):
+        return {name: _escaped(text) for name, text in cast("dict[str, Any]", value).items()}
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 

@@ -4,13 +4,14 @@ import time
 from asyncio import CancelledError
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Generic, Protocol, TextIO, TypeVar
+from typing import Any, Generic, Protocol, TextIO, TypeVar, cast
 
 from msgspec.structs import replace
 
 from hookline.journal.file import JournalFile
 from hookline.journal.redaction import Redactor
-from hookline.model.run import Run, Status
+from hookline.model.events import field_of
+from hookline.model.run import LONGEST_INPUT, NOT_TOLD, Called, Run, Status, input_summary
 from hookline.model.safe_text import head_and_tail, one_line, printable
 
 T = TypeVar("T")
@@ -23,7 +24,10 @@ class Sink(Protocol):
 
 
 class Journal:
-    """The sink of an engine: redacts each run, remembers the last ones and passes them on."""
+    """The sink of an engine: redacts each run, remembers the last ones and passes them on.
+
+    `caller` and `made_by` are what all its runs have in common: see `Called`.
+    """
 
     def __init__(
         self,
@@ -31,7 +35,13 @@ class Journal:
         memory: int = 1000,
         file: JournalFile | None = None,
         subscribers: Iterable[Callable[[Run], None]] = (),
+        caller: str = "",
+        made_by: str = "",
     ) -> None:
+        self.caller = caller
+        self.made_by = made_by
+        #: What was last told about, and what was told: most dispatches run several hooks.
+        self._told: tuple[Any, Any, str, Called] = (None, None, "", NOT_TOLD)
         self._cleaner = RunCleaner(redactor)
         self._known_clean = self._cleaner.known_clean
         self._memory: deque[Run] = deque(maxlen=memory)
@@ -50,6 +60,7 @@ class Journal:
         if (
             run.stdout or run.stderr or run.detail or run.why or run.dropped or run.truncated
             or run.hook not in known or run.source not in known
+            or (run.call is not self._told[3] and run.call is not NOT_TOLD)  # what was told is clean
             or (run.reason is not None and run.reason not in known)  # a guard often repeats its reason
         ):  # fmt: skip
             run = self._cleaner.clean(run)
@@ -58,6 +69,24 @@ class Journal:
             self._file.append(run)
         if self._subscribers.callbacks:
             self._subscribers.notify(run)
+
+    def told(self, payload: Any, project: str) -> Called:
+        """What a payload is about, as the journal keeps it. Never raises."""
+        last = self._told
+        try:
+            tool, given = getattr(payload, "tool_name", None), getattr(payload, "tool_input", None)
+            if tool is None:
+                tool, given = field_of(payload, "tool_name"), field_of(payload, "tool_input")
+            if tool == last[0] and given == last[1] and project == last[2]:
+                return last[3]
+            text = input_summary(given)
+        except Exception as error:  # noqa: BLE001 - payloads may come from the host
+            tool, given, text = None, None, f"[left out: reading it raised {type(error).__name__}]"
+        called = self._cleaner.called(str(tool or ""), text, project, self.caller, self.made_by)
+        # A copy: what is changed in place is told anew.
+        seen = {**cast("dict[str, Any]", given)} if type(given) is dict else given
+        self._told = (tool, seen, project, called)
+        return called
 
     def cleaned(self, run: Run) -> Run:
         """The run as the journal would keep it, for showing one that was not recorded."""
@@ -147,6 +176,8 @@ _LONGEST_SECRET = 8 * 1024
 _SHORT = 256
 _REMEMBERED = 1024
 
+_INPUT_COLUMNS = 200
+
 _TEXTS = ("stdout", "stderr", "detail", "reason", "why")
 _NAMES = ("hook", "source")
 
@@ -166,8 +197,22 @@ class RunCleaner:
         except Exception as error:  # noqa: BLE001 - text that cannot be cleaned is left out, never kept as it is
             self.problem = f"texts of a run left out: cleaning them raised {type(error).__name__}"
             changes = {"stdout": "", "stderr": "", "reason": None, "why": "", "dropped": ()}
-            changes |= {"hook": "?", "source": "", "detail": "[left out: the text could not be cleaned]"}
+            changes |= {"hook": "?", "source": "", "call": NOT_TOLD}
+            changes["detail"] = "[left out: the text could not be cleaned]"
         return replace(run, **changes) if changes else run
+
+    def called(self, tool: str, text: str, project: str, caller: str, made_by: str) -> Called:
+        """The call without secrets, the text in one short line."""
+        try:
+            long = len(text) > LONGEST_INPUT
+            line = one_line(self._redacted(text[:LONGEST_INPUT], ends_early=long), _INPUT_COLUMNS)
+            tool, project, caller = (
+                one_line(self._redacted(name), _KEPT_OF_A_NAME) for name in (tool, project, caller)
+            )
+        except Exception as error:  # noqa: BLE001 - as in `clean`
+            self.problem = f"a call left out: cleaning it raised {type(error).__name__}"
+            return NOT_TOLD
+        return Called(tool=tool, input=line, project=project, caller=caller, made_by=made_by)
 
     def _changes(self, run: Run) -> dict[str, Any]:
         changes: dict[str, Any] = {}
@@ -179,6 +224,9 @@ class RunCleaner:
             named: str = getattr(run, name)
             if named not in self.known_clean:
                 self._note(changes, name, named, self._cleaned(named, _KEPT_OF_A_NAME))
+        if run.call is not NOT_TOLD:
+            call = run.call
+            changes["call"] = self.called(call.tool, call.input, call.project, call.caller, call.made_by)
         if run.dropped:
             names = tuple(one_line(self._cleaned(name, 64), 64) for name in run.dropped[:_DROPPED_NAMES])
             if names != run.dropped:

@@ -192,7 +192,8 @@ def test_runs_go_to_the_journal_without_secrets(home: Home) -> None:
     )
     home.fire("Stop")
     text = (home.state / "hookline" / "journal.jsonl").read_text()
-    assert json.loads(text)["event"] == "Stop"
+    run = json.loads(text)
+    assert (run["event"], run["call"]) == ("Stop", {"project": str(home.project), "made_by": "fire"})
     assert "ghp_abcdef" not in text
 
 

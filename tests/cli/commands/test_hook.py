@@ -91,6 +91,12 @@ def test_each_agent_gets_the_denial_in_its_own_terms(project: Path) -> None:
         DEEPSEEK_TOOL_NAME="Bash", DEEPSEEK_TOOL_ARGS='{"command":"ls"}', DEEPSEEK_WORKSPACE=str(project),
     )  # fmt: skip
     assert (whale.status, json.loads(whale.stdout)) == (2, {"decision": "deny", "reason": "no shell here"})
+    runs = journal(project)
+    assert {(run.call.tool, run.call.input, run.call.project, run.call.made_by) for run in runs} == {
+        ("Bash", "ls", str(project), "")
+    }
+    callers = ["claude-code", "gen-code", "native", "docker-agent", "reasonix", "codewhale"]
+    assert [run.call.caller for run in runs] == callers
 
 
 def test_without_hooks_it_passes_in_silence(project: Path) -> None:

@@ -258,8 +258,8 @@ def test_flag_hooks_and_user_hooks_are_added_to_those_of_the_file_for_every_even
     by_event: dict[str, list[str]] = {}
     for hook in (*found.hooks, *flags):
         by_event.setdefault(hook.policy.event_name, []).append(hook.name)
-    assert by_event["stop"] == ["echo stop", "mine", "flag stop"]
-    assert by_event["notification"] == ["echo notification", "flag notification"]
+    assert by_event["stop"] == ["echo", "mine", "flag"]
+    assert by_event["notification"] == ["echo", "flag"]
     assert by_event.keys() == PAYLOADS.keys()
     assert all(names[-1] == f"flag {name}" for name, names in by_event.items())
     assert all(hook.matcher is None and hook.timeout == 60 for hook in flags)

@@ -156,9 +156,9 @@ def test_a_cause_that_is_not_named_keeps_the_reaction_of_the_policy():
         ("guard.sh", "guard.sh"),
         ("/opt/hooks/guard.sh --strict", "guard.sh"),
         ("python3 hooks/check.py", "check.py"),
-        ("python3 -m pytest", "python3"),
+        ("python3 -m pytest", "pytest"),
         ('"$CLAUDE_PROJECT_DIR"/x/y.sh', "y.sh"),
-        ("[ -f x ] && echo\nsecond line", "[ -f x ] && echo"),
+        ("[ -f x ]\nexit 1", "[ -f x ]"),
         ("x" * 100, "x" * 60),
     ],
 )

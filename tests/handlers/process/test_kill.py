@@ -302,33 +302,42 @@ asyncio.run(main())
 
 def test_a_command_that_is_killed_takes_along_what_left_its_session_and_its_environment() -> None:
     out = in_own_process("""
-import asyncio, os, sys, time
+import asyncio, os, time
+from pathlib import Path
 from bench.kill_scenes import ESCAPES, KINDS, alive_children, become_subreaper
 from bench.process_scenes import Processes, shell
 from hookline.checks.programs import SURVIVORS
 become_subreaper()  # so that whatever is left is our child in the end
-reads, writes = os.pipe()
+lines = [line for name, line in KINDS.items() if name not in ESCAPES and "Python" not in name]
+lines += [row.example for row in SURVIVORS if row.where == "numbered"]
+sleepers = [f"sleep 61.{number}{os.getpid()}" for number in range(len(lines))]
 child = os.fork()
 if not child:
-    async def main():
-        processes = Processes(containment="subreaper")
-        lines = [f"({line}) &" for name, line in KINDS.items() if name not in ESCAPES and "Python" not in name]
-        lines += [f"({row.example}) &" for row in SURVIVORS if row.where == "numbered"]
-        said = lambda line: os.write(writes, line)
-        await shell(processes, "\\n".join([*lines, "sleep 0.1; echo up; sleep 61"]), on_line=said)
-    asyncio.run(main())
-os.read(reads, 9)
+    # Their last sleeper stays with the hook, so only the others are told apart.
+    parts = [line.rpartition("sleep 61")[0].replace("sleep 61", name) for line, name in zip(lines, sleepers)]
+    every = [f"({part} sleep 61) &" for part in parts]
+    asyncio.run(shell(Processes(containment="subreaper"), "\\n".join([*every, "sleep 61"])))
+def running():
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try: words = Path("/proc", pid, "cmdline").read_text().replace("\\0", " ").strip()
+        except OSError: continue
+        found += [number for number, name in enumerate(sleepers) if words == name]
+    return sorted(set(found))
+def until(holds):
+    end = time.monotonic() + 15
+    while not holds() and time.monotonic() < end: time.sleep(0.01)
+loops = sum("LOOP" in line for line in lines)  # they never sleep for long
+until(lambda: len(running()) == len(lines) - loops)
+print(len(lines) - loops - len(running()), end=" ")
 os.kill(child, 9)
 os.waitpid(child, 0)
-end = time.monotonic() + 15
-while len(left := [open(f"/proc/{pid}/cmdline").read() for pid in alive_children()]) > 1:
-    if time.monotonic() > end: break
-    time.sleep(0.01)
-print(*left)
+until(lambda: len(alive_children()) == 1)
+print(len(alive_children()), running() == [len(lines) - 1])
 for pid in alive_children(): os.kill(pid, 9)
 """)
     # What the doctor says may survive, and nothing else.
-    assert out == "sleep\061\0\n"
+    assert out == "0 1 True\n"
 
 
 def test_an_engine_that_is_killed_leaves_what_hooks_were_allowed_to_leave() -> None:

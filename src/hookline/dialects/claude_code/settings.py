@@ -14,7 +14,7 @@ from hookline.dialects.claude_code.rules import read_if
 from hookline.dialects.dialect import DialectEvent, Layer, Reading, Tools
 from hookline.dialects.family import settings as family
 from hookline.dialects.family.settings import Fields, Kind, Matching, labelled
-from hookline.dialects.report import command_label, shortened, url_label
+from hookline.dialects.report import entry_label, shortened, url_label
 from hookline.documents.document import misshaped
 from hookline.handlers.http.urls import UrlError, parse_url, url_allowed
 from hookline.handlers.specs import AgentSpec, CommandSpec, HttpSpec, PromptSpec
@@ -93,7 +93,7 @@ KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
                 "command": "text", "args": "a list of texts", "shell": "text", "async": "true or false",
                 "asyncRewake": "true or false", "onFailure": "text",
             },
-            _command, labelled("command", command_label), ("command",),
+            _command, entry_label, ("command",),
         ),
         "http": Kind(
             {**family.HTTP_FIELDS, "onFailure": "text"}, _http, labelled("url", url_label), ("url",)

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from hookline.dialects.dialect import DialectEvent, Layer, Tools
 from hookline.dialects.family import settings as family
 from hookline.dialects.family.settings import Fields, Group, Kind, Matching, Note, never_matches
-from hookline.dialects.report import command_label, shortened, url_label
+from hookline.dialects.report import entry_label, shortened, url_label
 from hookline.documents.document import misshaped
 from hookline.handlers.specs import AgentSpec, BuiltinSpec, CommandSpec, PromptSpec
 from hookline.matching.conditions import (
@@ -156,7 +156,7 @@ KINDS: Mapping[str, Kind] = {
             "command": "text", "args": "a list of texts", "shell": "text", "env": "an object of texts", "cwd": "text",
             "output": "text",
         },
-        _command_spec, family.labelled("command", command_label), ("command",),
+        _command_spec, entry_label, ("command",),
     ),
     "http": Kind(
         {**family.HTTP_FIELDS, "output": "text"}, family.http_spec, family.labelled("url", url_label), ("url",)

@@ -122,7 +122,8 @@ class HttpHandler:
         if isinstance(document, Broke):
             return document
         if call.run_id:
-            headers.append((b"Idempotency-Key", call.run_id.encode()))
+            # With the process: a fork of the host counts its runs from the same number.
+            headers.append((b"Idempotency-Key", f"{call.run_id}-{os.getpid():x}".encode()))
         return await self._exchange().post(target, headers, document, call.timeout)
 
     def problem(self, spec: Any) -> str | None:

@@ -7,6 +7,7 @@ then kills every group on its list and every process that carries our tag or our
 import asyncio
 import os
 import subprocess
+import sys
 from time import monotonic, sleep
 from typing import Final
 
@@ -17,6 +18,8 @@ _SOON: Final = 0.02
 
 # It stops only after several looks that found nothing: a process that forks and exits again and again can be missed
 # by one look.
+# In the commands of Hookline itself the looking is left to Python, which is faster: `_SWEEP`. A host's own
+# `sys.executable` may be any program.
 # Lines: "+12=tag" a run began, "-12" it ended, "q" quit without killing anything.
 _PROGRAM: Final = r"""
 trap '' HUP INT QUIT TERM USR1 USR2 PIPE ALRM TSTP TTIN TTOU
@@ -38,20 +41,42 @@ for run in $runs; do
 "
 done
 set +f
+if [ -n "$3" ]; then "$4" -I -S -c "$5" "$3" "$tags" && exit 0; fi
 round=0
 quiet=0
 while [ $round -lt 200 ] && [ $quiet -lt 8 ]; do
   quiet=$((quiet + 1))
-  numbered=
-  [ -n "$3" ] && numbered=$(grep -l "^Max file locks  *$3 " /proc/[0-9]*/limits)
-  for file in $(grep -lF -e "${tags%?}" /proc/[0-9]*/environ) $numbered; do
-    read -r stat <"${file%/*}/stat" || continue
-    case ${stat##*) } in [ZX]*) continue ;; esac
+  for file in $(grep -lF -e "${tags%?}" /proc/[0-9]*/environ); do
     pid=${file#/proc/}
-    kill -9 "${pid%/*}" && quiet=0
+    kill -9 "${pid%/environ}" && quiet=0
   done
   round=$((round + 1))
 done
+"""
+
+# Kills what carries the number (argument 1) or a tag (the lines of argument 2). The newest come first: of a process
+# that forks and exits again and again, only the last one matters.
+_SWEEP: Final = r"""
+import os, re, sys, time
+number = re.compile(rb"^Max file locks +%s " % sys.argv[1].encode(), re.M)
+tags = [tag.encode() for tag in sys.argv[2].splitlines()]
+def read(pid, name):
+    try:
+        with open(f"/proc/{pid}/{name}", "rb", 0) as file:
+            return file.read()
+    except OSError:
+        return b""
+end, quiet = time.monotonic() + 5, 0
+while quiet < 8 and time.monotonic() < end:
+    quiet += 1
+    for pid in sorted((int(name) for name in os.listdir("/proc") if name.isdigit()), reverse=True):
+        if number.search(read(pid, "limits")) or any(tag in read(pid, "environ") for tag in tags):
+            if read(pid, "stat").rpartition(b") ")[2][:1] not in (b"Z", b"X"):
+                quiet = 0
+                try:
+                    os.kill(pid, 9)
+                except OSError:
+                    pass
 """
 
 
@@ -60,7 +85,7 @@ class Watchdog:
 
     def __init__(self, engine: str, shell: str = "/bin/sh", number: int | None = None) -> None:
         self._shell = shell
-        self._number = "" if number is None else str(number)
+        self._sweep = ("",) if number is None else (str(number), sys.executable, _SWEEP)
         self._pattern = f"{RUN_ID}={engine}."
         self._popen: subprocess.Popen[bytes] | None = None
         self._pipe = -1
@@ -122,7 +147,7 @@ class Watchdog:
         try:
             fds = os.pipe2(os.O_CLOEXEC)
             self._popen = subprocess.Popen(
-                [self._shell, "-c", _PROGRAM, "hookline-watchdog", self._pattern, f"{RUN_ID}=", self._number],
+                [self._shell, "-c", _PROGRAM, "hookline-watchdog", self._pattern, f"{RUN_ID}=", *self._sweep],
                 stdin=fds[0], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                 # Without our tag, so that it does not kill itself; and no directory is kept busy by it.
                 env={"PATH": os.defpath}, cwd="/", start_new_session=True, close_fds=True,

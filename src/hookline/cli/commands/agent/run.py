@@ -175,6 +175,7 @@ def _engine(
         agent_runner=ModelAgentRunner(port, model, looking),
         processes=processes,
         mcp=servers,
+        caller="hookline agent",
     )
 
 

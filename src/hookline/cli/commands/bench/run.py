@@ -57,7 +57,10 @@ async def run(args: argparse.Namespace) -> ExitStatus:
     if args.times < 1:
         raise RequestError(f"--times {args.times}: say how many rounds, one at least")
     cwd = working_directory(args.cwd)
-    engine = Engine(handlers=command_handlers(args.model), journal=Journal(Redactor(os.environ), memory=1))
+    engine = Engine(
+        handlers=command_handlers(args.model),
+        journal=Journal(Redactor(os.environ), memory=1, made_by="bench"),
+    )
     try:
         loaded = load(engine, args, cwd)
         report_diagnostics(loaded.diagnostics)

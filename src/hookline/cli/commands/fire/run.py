@@ -29,10 +29,11 @@ from hookline.model.safe_text import printable
 
 async def run(args: argparse.Namespace) -> ExitStatus:
     cwd = working_directory(args.cwd)
-    engine = inspection_engine() if args.dry_run else command_engine(args.model, cwd)
+    engine = inspection_engine() if args.dry_run else command_engine(args.model, cwd, made_by="fire")
     try:
         request, loaded = prepare(engine, args, cwd)
         report_diagnostics(loaded.diagnostics)
+        engine.journal.caller = request.dialect or ""
         session = session_of(engine, request)
         verdicts = session.explain(request.event, request.payload)
         firing = await _dispatch(engine, session, request, verdicts, loaded.diagnostics, dry=args.dry_run)

@@ -63,7 +63,7 @@ def serve(dialect: str | None, words: Sequence[str], files: Sequence[str] | None
         note(printable(f"hookline hook: one event at a time, not {' '.join(words)}"))
         return BLOCKED
     _leave_moved_home(dialect)
-    engine = command_engine()
+    engine = command_engine(caller=dialect)
     try:
         require_files(engine, files or ())
     except RequestError as problem:
@@ -197,6 +197,7 @@ class AgentCall:
         self._dialect: Dialect | None = None
         self._event: DialectEvent | None = None
         self._session: Session | None = None
+        self._payload: Any = None
         self._admit: Admit = engine.admit
         #: What is to be said about guards that concern the call and may not run.
         self._untrusted: list[str] = []
@@ -228,6 +229,7 @@ class AgentCall:
             if self._no_hook_concerned(dialect, document):
                 return HookReply()
             raise
+        self._payload = parsed.payload
         found = self._find(dialect, parsed)
         session = self._start_session(parsed, event, found.place)
         found.memory.keep()
@@ -349,6 +351,7 @@ class AgentCall:
 
     def _record(self, **facts: Any) -> None:
         event, scene = self._event, self._session.scene if self._session is not None else None
+        project = scene.project_dir or scene.cwd if scene is not None else ""
         self.engine.journal.record(
             Run(
                 hook=RUN_NAME,
@@ -358,6 +361,7 @@ class AgentCall:
                 spelled=event.name if event is not None else "",
                 session=scene.session_id if scene is not None else "",
                 agent=scene.agent_id if scene is not None else None,
+                call=self.engine.journal.told(self._payload, project),
                 at=time(),
                 **facts,
             )

@@ -18,6 +18,7 @@ _EPILOG = """examples:
   hookline log --since 2h --decision deny
   hookline log --follow --hook 'force push'
   hookline log --status unanswered --since 2026-01-02
+  hookline log --call 'git push' --from .
   hookline log --counts --since 7d
   hookline log --limit 0 --json
 
@@ -41,6 +42,16 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument(
         "--status", action="append", choices=STATUSES, metavar="WORD", help=", ".join(STATUSES)
+    )
+    parser.add_argument(
+        "--call", action="append", metavar="TEXT", help="calls with this in their tool or input"
+    )
+    parser.add_argument(
+        "--from",
+        action="append",
+        dest="origin",
+        metavar="WHO",
+        help="that agent (claude-code, 'hookline agent'), a project (its directory or name), or fire",
     )
     parser.add_argument("--session", action="append", metavar="ID", help="sessions whose id begins so")
     parser.add_argument("--since", metavar="WHEN", help="90s, 30m, 2h, 7d, 2026-01-02 or 2026-01-02T15:04")

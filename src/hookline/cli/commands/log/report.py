@@ -7,10 +7,10 @@ from statistics import median
 
 from msgspec import Struct
 
-from hookline.cli.describe import short_source
+from hookline.cli.describe import short_source, with_tilde
 from hookline.cli.output import Colour, paint
 from hookline.cli.text import count_of, json_lines, paragraph, table
-from hookline.model.run import Run
+from hookline.model.run import Called, Run
 from hookline.model.safe_text import one_line, printable
 
 #: Records that are not a run: a hook that was not selected, and the start of one that ends later.
@@ -20,6 +20,7 @@ _COLOURS: dict[str, Colour] = {
     "not started": "red", "allow": "green",
 }  # fmt: skip
 _INDENT = " " * 21
+_PLACE_COLUMNS = 48
 #: Below this width there is no room for the date and the event beside a name.
 _NARROW = 72
 
@@ -143,7 +144,7 @@ class Counts:
 
 
 def run_lines(run: Run, width: int) -> Iterator[str]:
-    """Time, event, decision, hook and duration; below it, the reason. Shorter on a narrow terminal."""
+    """Time, event, decision, hook and duration; below it, the call and the reason. Shorter on a narrow terminal."""
     verdict = _verdict(run)
     narrow = width < _NARROW
     event = one_line(run.spelled or run.event or "?", 24)
@@ -155,8 +156,21 @@ def run_lines(run: Run, width: int) -> Iterator[str]:
     colour = _COLOURS.get(verdict)
     yield f"{head}{paint(padded, colour) if colour else padded} {name}{tail}"
     indent = " " * len(head) if narrow else _INDENT
+    if call := _call_line(run.call, width - len(indent), narrow=narrow):
+        yield f"{indent}{call}"
     for text in _details(run):
         yield f"{indent}{one_line(text, width - len(indent))}"
+
+
+def _call_line(call: Called, room: int, *, narrow: bool) -> str:
+    """The tool and its input, then who called it and where: `Bash: git push (claude-code in ~/shop)`."""
+    about = ": ".join(filter(None, (call.tool, call.input)))
+    agent = " as ".join(filter(None, (call.made_by, call.caller)))
+    where = " in ".join(filter(None, (agent, with_tilde(call.project))))
+    if not where or (narrow and about):
+        return one_line(about, room)
+    place = one_line(where, _PLACE_COLUMNS)
+    return f"{one_line(about, room - len(place) - 3)} ({place})" if about else f"({place})"
 
 
 def _verdict(run: Run) -> str:

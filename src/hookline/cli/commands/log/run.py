@@ -41,6 +41,10 @@ class Filter(Struct, frozen=True, kw_only=True):
     decisions: tuple[str, ...] = ()
     statuses: tuple[str, ...] = ()
     sessions: tuple[str, ...] = ()
+    #: Parts of a tool's name or of its input.
+    calls: tuple[str, ...] = ()
+    #: Agents, projects, and commands that tried the hooks.
+    origins: tuple[str, ...] = ()
     #: Seconds since the epoch.
     since: float = 0.0
 
@@ -52,6 +56,8 @@ class Filter(Struct, frozen=True, kw_only=True):
             and (not self.decisions or any(_has_decision(run, word) for word in self.decisions))
             and (not self.statuses or any(_has_status(run, word) for word in self.statuses))
             and (not self.sessions or run.session.startswith(self.sessions))
+            and (not self.calls or any(_is_about(run, text) for text in self.calls))
+            and (not self.origins or any(_is_from(run, who) for who in self.origins))
         )
 
 
@@ -72,6 +78,19 @@ def _has_status(run: Run, word: str) -> bool:
     return run.passed_without_answer if word == "unanswered" else run.status == word
 
 
+def _is_about(run: Run, text: str) -> bool:
+    return text.casefold() in f"{run.call.tool}\n{run.call.input}".casefold()
+
+
+def _is_from(run: Run, who: str) -> bool:
+    """A run of `fire` is from `fire`, whichever agent it played."""
+    if who.startswith((".", "/", "~")):
+        place = os.path.abspath(os.path.expanduser(who))
+        return f"{run.call.project}/".startswith(f"{place.rstrip('/')}/")
+    agent = run.call.made_by or run.call.caller
+    return who.casefold() in agent.casefold() or who == os.path.basename(run.call.project)
+
+
 def run(args: argparse.Namespace) -> ExitStatus:
     if args.limit is not None and args.limit < 0:
         raise RequestError(f"--limit {args.limit}: say how many, or 0 for all")
@@ -81,6 +100,8 @@ def run(args: argparse.Namespace) -> ExitStatus:
         decisions=tuple(args.decision or ()),
         statuses=tuple(args.status or ()),
         sessions=tuple(args.session or ()),
+        calls=tuple(args.call or ()),
+        origins=tuple(args.origin or ()),
         since=0.0 if args.since is None else parse_since(args.since, time.time()),
     )
     path = journal_path(os.environ)
