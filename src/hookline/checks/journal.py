@@ -2,11 +2,14 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from msgspec import Struct, field
 
+from hookline.checks.context import CheckContext
+from hookline.config.load import Loaded
+from hookline.config.project import is_inside, project_root
 from hookline.journal.reader import Damage, scan_journal
 from hookline.model.diagnostics import Diagnostic, Where
 from hookline.model.run import Run
@@ -44,24 +47,35 @@ def writable(path: str) -> Iterator[Diagnostic]:
         yield Diagnostic("warning", "no-journal", message, Where(path), fix="set XDG_STATE_HOME")
 
 
-def recent(path: str, now: float, title: Callable[[str], str]) -> Iterator[Diagnostic]:
-    """Answers that could not be expressed to an agent, and guards that failed open."""
-    seen = _Seen()
+def recent(path: str, now: float, loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
+    """Answers that could not be expressed to an agent, and guards that failed open: in this project, by its agents."""
+    seen, root = _Seen(), project_root(context.cwd)
+    places = {str(hook.where): hook.where for hook in loaded.hooks}
     for run in scan_journal(path):
         if isinstance(run, Damage):
             # `hookline log` reports single broken records; this is a file that is not a journal.
             if run.line == 0:
                 yield Diagnostic("warning", "no-journal", f"{run.problem}{_OFF}", Where(path), fix=_MOVE)
-        elif run.at >= now - DAYS * _DAY:
+        elif run.at >= now - DAYS * _DAY and (run.dropped or run.passed_without_answer) and _is_of(root, run):
             seen.add(run)
     for dialect, count in seen.answers.items():
         what = ", ".join(name for name, _ in seen.lost[dialect].most_common(_MOST_NAMED))
         counted = "1 answer" if count == 1 else f"{count} answers"
-        message = f"in the last {DAYS} days {counted} could not be expressed to {title(dialect)} ({what})"
+        agent = context.title(dialect)
+        message = f"in the last {DAYS} days {counted} could not be expressed to {agent} ({what})"
         yield Diagnostic("warning", "not-expressed", message, Where(path), fix=_FIX)
-    for (hook, source), count in seen.passed.most_common(_MOST_NAMED):
+    still_there = Counter({each: number for each, number in seen.passed.items() if each[1] in places})
+    for (hook, source), count in still_there.most_common(_MOST_NAMED):
         times = "once" if count == 1 else f"{count} times"
-        at = f" ({source})" if source else ""
-        message = f"in the last {DAYS} days it failed {times}{at}, and the actions it guards went ahead"
+        message = f"in the last {DAYS} days it failed {times} here, and the actions it guards went ahead"
         # Information, not a warning: the hook may have been fixed since.
-        yield Diagnostic("info", "passed-without-answer", message, Where(path), hook, _FIX)
+        yield Diagnostic("info", "passed-without-answer", message, places[source], hook, _FIX)
+
+
+def _is_of(root: str, run: Run) -> bool:
+    """Whether an agent ran it in this project. Hooks that were only tried say nothing about what happened."""
+    if run.call.made_by:
+        return False
+    # Records of earlier versions do not say where: a hook of the project's own file ran in it.
+    place = run.call.project or os.path.dirname(run.source)
+    return os.path.isabs(place) and is_inside(os.path.realpath(place), root)

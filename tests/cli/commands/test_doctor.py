@@ -8,10 +8,12 @@ import time
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from hookline.checks.programs import KNOWN_GAP, SURVIVORS, containment_tier, survivors
 from hookline.extending import Run
 from hookline.journal.file import encoded
+from hookline.model.run import Called
 from tests.cli.doctor_case import DoctorCase, alarms, parsed
 from tests.cli.golden import check_golden
 from tests.cli.run_cli import Place, clean_env, command_line, place, run_cli
@@ -219,21 +221,35 @@ def journal(case: DoctorCase, *runs: Run) -> None:
 def test_what_could_not_be_expressed_lately_is_summed_up_per_agent(case: DoctorCase) -> None:
     now = time.time()
     lost = Run(hook="hookline hook", type="answer", dialect="codewhale", dropped=("stop",), at=now - 60)
-    old = Run(hook="hookline hook", type="answer", dialect="reasonix", dropped=("stop",), at=now - 8 * 86400)
+    lost = replace(lost, call=Called(project=str(case.project)))
+    elsewhere = replace(lost, dialect="claude-code", call=Called(project=str(case.home)))
+    old = replace(lost, dialect="reasonix", at=now - 8 * 86400)
     other = Run(hook="x", dialect="gen-code", dropped=("rewrite",), at=now)
-    journal(case, lost, lost, old, other)
+    journal(case, lost, lost, elsewhere, old, other)
     case.write(".hookline/hooks.toml", '[[hooks.Stop]]\nhooks = [{ command = "true" }]\n')
     said = [one.message for one in case.problems() if one.code == "not-expressed"]
     assert said == ["in the last 7 days 2 answers could not be expressed to CodeWhale (stop)"]
 
 
 def test_guards_that_let_something_pass_lately_are_a_note(case: DoctorCase) -> None:
-    run = Run(hook="guard.sh", source=".claude/settings.json:7", passed_without_answer=True, at=time.time())
-    journal(case, run, run, run)
-    case.write(".hookline/hooks.toml", '[[hooks.Stop]]\nhooks = [{ command = "true" }]\n')
+    file = case.write(
+        ".hookline/hooks.toml", '[[hooks.PreToolUse]]\nhooks = [{ command = "cat", on_failure = "open" }]\n'
+    )
+    passed = Run(hook="cat", source=f"{file}:2", passed_without_answer=True, at=time.time())
+    here, below = Called(project=str(case.project)), Called(project=str(case.project / "src"))
+    journal(
+        case,
+        replace(passed, call=here),
+        replace(passed, call=below),
+        passed,
+        # Another project, a hook that was tried, and one that is gone.
+        replace(passed, call=Called(project=str(case.home))),
+        replace(passed, call=Called(project=str(case.project), made_by="fire")),
+        replace(passed, call=here, source=f"{file}:9"),
+    )
     (said,) = case.problems()
-    assert (said.severity, said.hook) == ("note", "guard.sh")
-    assert "3 times (.claude/settings.json:7)" in said.message
+    assert (said.severity, said.hook, said.file, said.line) == ("note", "cat", str(file), 2)
+    assert "it failed 3 times here" in said.message
 
 
 def test_the_tier_of_containment_is_told_and_its_gap_where_there_is_one(

@@ -62,7 +62,7 @@ def examine(args: argparse.Namespace) -> Findings:
                 found += untrusted_item(item, engine.trust)
             found += store_problems(engine.trust)
         progress.say("reading the journal")
-        found += _journal(args, context)
+        found += _journal(args, loaded, context)
         accepted, wrong = _accepted(engine, args, loaded, cwd)
         problems = ranked(loaded + coming, [*found, *wrong], context)
     redact = Redactor(os.environ).redact
@@ -107,13 +107,13 @@ def _elsewhere(args: argparse.Namespace, loaded: Loaded, dormant: Sequence[Dorma
     return frozenset(off | {each.file for each in loaded.found if each.scope in ("user", "managed")})
 
 
-def _journal(args: argparse.Namespace, context: CheckContext) -> Iterator[Diagnostic]:
+def _journal(args: argparse.Namespace, loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
     """Not with --config: that asks about the named files only."""
     path = journal_path(os.environ)
     if args.config is None:
         yield from writable(path)
         if os.path.exists(path):
-            yield from recent(path, time.time(), context.title)
+            yield from recent(path, time.time(), loaded, context)
 
 
 def _status(findings: Findings, *, strict: bool) -> ExitStatus:
