@@ -3,7 +3,6 @@
 import itertools
 import os
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from time import monotonic
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
@@ -67,6 +66,7 @@ class Engine:
     ) -> None:
         #: What the tools of the program mean that has the engine, where their names are not canonical ones.
         self.tools = tools
+        self._tool_table: ToolTable | None = None
         self.handlers = handlers
         self.home = home
         self.journal = journal
@@ -82,12 +82,14 @@ class Engine:
         self._ids = itertools.count(1)
         self.store.swap(hooks)
 
-    @cached_property
+    @property
     def tool_table(self) -> "ToolTable":
-        """The tools of the program that has the engine."""
-        from hookline.tools.standard import host_table  # noqa: PLC0415 most calls are told as they are
+        """The tools of the program that has the engine: those it declared, canonical ones, and usual names."""
+        if self._tool_table is None:
+            from hookline.tools.standard import host_table  # noqa: PLC0415 most calls are told as they are
 
-        return host_table(self.tools)
+            self._tool_table = host_table(self.tools)
+        return self._tool_table
 
     def session(self, session_id: str = "", parent: Session | None = None, **scene: Any) -> Session:
         """One agent conversation. A sub-agent gets its own, with its parent's."""

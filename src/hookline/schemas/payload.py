@@ -78,6 +78,7 @@ FIELDS: Mapping[str, str] = MappingProxyType(
         "load_reason": "Why the file was loaded.",
         "max_iterations": "The limit that was reached.",
         "mcp_server": "The MCP server the tool belongs to.",
+        "called_as": "The call as the agent made it, if the hook is told it in other terms.",
         "mcp_server_name": "The MCP server that asks.",
         "memory_type": "Whose instructions they are.",
         "message": "The text the user sees.",
