@@ -11,13 +11,12 @@ name further canonical arguments. What is not declared is not translated.
 """
 
 from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.tools.kinds import KINDS
+from hookline.tools.tool import NOTHING, Argument, Calls, Choice, Edits, Tool
 from hookline.tools.units import (
     FROM_EITHER_END,
     FROM_ZERO,
@@ -25,91 +24,12 @@ from hookline.tools.units import (
     LAST_LINE,
     RANGE_LENGTH,
     RANGE_START,
-    SAME,
     SECONDS,
     TEXT_RANGE_LENGTH,
     TEXT_RANGE_START,
     WORDS,
-    Unit,
     listed,
 )
-
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
-
-
-class Argument(Struct, frozen=True, eq=False):
-    """Where an argument is: the first of these keys that has a value."""
-
-    keys: tuple[str, ...]
-    unit: Unit = SAME
-    #: Whether a list of values may be given, or always is: each is an act of its own.
-    many: Literal["", "may", "always"] = ""
-    #: Paths begin at the project's root, also those with a leading slash.
-    below_root: bool = False
-
-
-class Edits(Struct, frozen=True, eq=False):
-    """Several replacements in one file: a list of objects, which may also come as JSON text."""
-
-    keys: tuple[str, ...]
-    arguments: Mapping[str, Argument]
-    #: Each is made in what the one before left; otherwise each is made in the original text.
-    in_sequence: bool = False
-
-
-class Choice(Struct, frozen=True, eq=False):
-    """A tool that is several: an argument says which."""
-
-    key: str
-    tools: "Mapping[str, Tool]"
-    #: What a call without that argument is, or with a value that is not known.
-    otherwise: "Tool | None" = None
-
-
-class Calls(Struct, frozen=True, eq=False):
-    """A tool that makes other calls."""
-
-    #: The list of calls; empty where the arguments are themselves one call.
-    key: str
-    name: str
-    arguments: str
-    #: What may stand before the name of a tool.
-    prefix: str = ""
-    #: Without arguments it makes no call: it only asks about one.
-    optional: bool = False
-
-
-class Tool(Struct, frozen=True, eq=False):
-    """One tool of an agent."""
-
-    kind: str = ""
-    arguments: Mapping[str, Argument] = _NOTHING
-    #: Own arguments that hooks of the agent are always told.
-    fixed: Mapping[str, Any] = _NOTHING
-    #: Canonical arguments that the tool's name stands for: it is told only calls that have them.
-    means: Mapping[str, Any] = _NOTHING
-    #: The directory it runs in, if an argument says so.
-    cwd: Argument | None = None
-    edits: Edits | None = None
-    choice: Choice | None = None
-    calls: Calls | None = None
-    #: It does what each of these does whose main argument the call has; the first one reads a call with none of them.
-    each_of: "tuple[Tool, ...]" = ()
-    #: An argument that is a list of objects, each with the arguments of this tool.
-    items: "tuple[str, Tool] | None" = None
-    #: The argument that is a patch of several files.
-    patch: str = ""
-    #: The argument in whose text the addresses are.
-    urls_in: str = ""
-    #: A line may begin with `apply_patch`, which is a patch too.
-    may_patch: bool = False
-    #: Known by its name alone: a call without its main argument is not of this kind.
-    guessed: bool = False
-    #: It does less than its kind: its calls are read as that kind, and calls of that kind are not told as it.
-    narrow: bool = False
-    #: Further own arguments that mean nothing elsewhere, for those who check calls.
-    beside: tuple[str, ...] = ()
-
 
 Key = str | Argument
 
@@ -192,12 +112,14 @@ def multi_edit(
     *file_path: Key,
     edits: str = "edits",
     in_sequence: bool = False,
-    others: Mapping[str, Key] = _NOTHING,
+    others: Mapping[str, Key] = NOTHING,
     **each: Key,
 ) -> Tool:
     """Several replacements in a file, in the list `edits`; keywords name the arguments of each."""
-    inner = Edits((edits,), {name: _argument(key) for name, key in each.items()}, in_sequence)
-    return replace(_tool("edit", "file_path", file_path, others), edits=inner)
+    tool = _tool("edit", "file_path", file_path, others)
+    return replace(
+        tool, edits=Edits(edits, other("edit", **each), in_sequence), extra={"in_sequence": in_sequence}
+    )
 
 
 def delete(*file_path: Key) -> Tool:
@@ -249,9 +171,10 @@ def code(*text: Key, language: str = "") -> Tool:
     return replace(tool, means={"language": language}) if language else tool
 
 
-def patch(key: str, *, file: Key | None = None) -> Tool:
-    """It changes several files by a patch; `file`: the argument that may name one of them."""
-    return Tool("edit", {} if file is None else {"file_path": _argument(file)}, patch=key)
+def patch(key: str, *, file: Key | None = None, unified: bool = False) -> Tool:
+    """It changes several files by a patch, or by a unified diff; `file`: the argument that may name one of them."""
+    named = {} if file is None else {"file_path": _argument(file)}
+    return Tool(arguments=named, patch=key, unified=unified)
 
 
 def by_action(key: str, tools: Mapping[str, Tool], otherwise: Tool | None = None) -> Tool:
@@ -282,6 +205,11 @@ def calls(key: str, *, name: str, arguments: str, prefix: str = "", optional: bo
 def in_background(tool: Tool) -> Tool:
     """The same, for commands that run in the background."""
     return replace(tool, means={"run_in_background": True})
+
+
+def beside(tool: Tool, **extra: bool | tuple[str, Any]) -> Tool:
+    """What is true of a call beside its canonical arguments: `append=("mode", "append")`, `must_be_new=True`."""
+    return replace(tool, extra={**tool.extra, **extra})
 
 
 def narrow(tool: Tool) -> Tool:

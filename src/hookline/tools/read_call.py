@@ -1,16 +1,17 @@
 """A call in an agent's own terms, read as what it does: its acts, each in canonical terms."""
 
-import contextlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace as _with
 
-from hookline.tools.declare import Argument, Choice, Edits, Tool
 from hookline.tools.kinds import KINDS, Kind
 from hookline.tools.patches import Change, PatchError, patch_in_line, read_patch
+from hookline.tools.tool import NOTHING, Edits, Read, Tool
 from hookline.tools.units import UnitError
 from hookline.tools.usual import mcp_tool
 
@@ -22,8 +23,11 @@ Path = tuple[str | int, ...]
 
 _MOST_ACTS = 200
 _DEEPEST = 4
-_URL = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s<>\"'`]+", re.IGNORECASE)
-_MISSING = object()
+#: Addresses are looked for in a text up to this size.
+_LONGEST_TEXT = 500_000
+_URL = re.compile(r"\b[a-z][a-z0-9+.-]{0,30}://[^\s<>\"'`]+", re.IGNORECASE)
+#: Without the first of these, the second is about something else.
+_TOGETHER = {"offset": "limit"}
 
 
 class Place(Struct, frozen=True):
@@ -33,6 +37,14 @@ class Place(Struct, frozen=True):
     root: str = ""
     home: str = ""
 
+    def path(self, path: str, *, below_root: bool = False) -> str:
+        """The path from the root. `..` stays: what is before it may be a link, which nothing here can follow."""
+        if below_root:
+            return _joined(self.root or self.cwd, path.lstrip("/"))
+        if path.startswith("~") and self.home and path[1:2] in {"", "/"}:
+            return self.home + path[1:]
+        return _joined(self.cwd, path)
+
 
 class Act(Struct, frozen=True):
     """One thing that a call does, in canonical terms."""
@@ -41,10 +53,12 @@ class Act(Struct, frozen=True):
     kind: Kind | None
     tool_name: str
     arguments: dict[str, Any]
-    #: How the agent's own arguments say it, and where they are in the call.
+    #: How the agent's own arguments say it, the name it is called by there, and where its arguments are in the call.
     tool: Tool | None = None
-    at: Mapping[str, Path] = {}
+    called: str = ""
     base: Path = ()
+    #: The position of an argument that is one of a list.
+    at: Mapping[str, Path] = NOTHING
     #: The directory it happens in, where the call says so.
     cwd: str = ""
     #: What of the call the canonical form does not say.
@@ -55,6 +69,8 @@ class Act(Struct, frozen=True):
     fixed: str = ""
     #: It is what a tool of an MCP server does, beside the call of that tool: for hooks in canonical terms alone.
     implied: bool = False
+    #: What is true beside the canonical arguments: `append`, `must_be_new`, `in_sequence`.
+    extra: Mapping[str, Any] = NOTHING
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -71,16 +87,160 @@ def read_call(
     table: "ToolTable", tool_name: str, arguments: Any, place: Place, server: str = ""
 ) -> tuple[Act, ...]:
     """The acts of a call. A call that cannot be read is one act with a `doubt`; an unknown tool one without a kind."""
-    given: Mapping[str, Any] = cast("Mapping[str, Any]", arguments) if isinstance(arguments, Mapping) else {}
-    acts = tuple(_Reader(table, place).acts(tool_name, given, (), 0, server))
-    return acts[:_MOST_ACTS] if len(acts) <= _MOST_ACTS else (*acts[: _MOST_ACTS - 1], _too_many(acts[0]))
+    tool = table.tool(tool_name)
+    if tool is not None and tool.direct and type(arguments) is dict:
+        act = _act(tool, tool_name, cast("dict[str, Any]", arguments), place, ())
+        return (
+            (act,)
+            if tool.edits is None
+            else _edits(act, tool.edits, cast("dict[str, Any]", arguments), place)
+        )
+    given: Any = decoded(arguments) if isinstance(arguments, str) else {} if arguments is None else arguments
+    if not isinstance(given, Mapping):
+        return (_doubtful(tool, tool_name, "its arguments are not an object"),)
+    found = _Reader(table, place).acts(tool_name, cast("Mapping[str, Any]", given), (), 0, server)
+    acts = tuple(islice(found, _MOST_ACTS + 1))
+    if len(acts) <= _MOST_ACTS:
+        return acts
+    doubt = f"it does more than {_MOST_ACTS} things"
+    return (*acts[:_MOST_ACTS], _with(acts[0], doubt=doubt))
 
 
-def _too_many(act: Act) -> Act:
-    return Act(act.kind, act.tool_name, act.arguments, doubt=f"it does more than {_MOST_ACTS} things")
+def _doubtful(tool: Tool | None, name: str, doubt: str) -> Act:
+    """An act of which only its kind is known."""
+    kind = KINDS.get(tool.kind) if tool is not None else None
+    return Act(kind, name if kind is None else kind.tool, {}, called=name, doubt=doubt)
+
+
+# One tool whose arguments say directly what it does
+
+
+def _act(tool: Tool, name: str, given: Mapping[str, Any], place: Place, base: Path) -> Act:
+    kind = tool.of
+    known, lost, doubt = _known(tool, given, place)
+    if kind.needs and not doubt and not isinstance(known.get(kind.needs), str) and tool.direct:
+        doubt = _no_text(kind)
+    cwd, extra = "", NOTHING
+    if tool.cwd is not None:
+        value = _value(tool.cwd.keys, given)[1]
+        if isinstance(value, str):
+            cwd = place.path(value, below_root=tool.cwd.below_root)
+        elif value is not None:
+            doubt = doubt or "its directory is not text"
+    if tool.extra:
+        extra = tool.always or {name: _is_so(value, given) for name, value in tool.extra.items()}
+    return Act(kind, kind.tool, known, tool, name, base, NOTHING, cwd, lost, doubt, "", False, extra)
+
+
+def _known(tool: Tool, given: Mapping[str, Any], place: Place) -> tuple[dict[str, Any], tuple[str, ...], str]:
+    """The canonical arguments, what cannot be said in them, and why the call cannot be understood."""
+    names = tool.names
+    if names is None:
+        return _known_by_units(tool, given, place)
+    known = {names[key]: value for key, value in given.items() if key in names and value is not None}
+    doubt = ""
+    for name in tool.of.paths:
+        value = known.get(name)
+        if isinstance(value, str):
+            known[name] = value if value.startswith("/") else place.path(value)
+        elif value is not None:
+            doubt = f"{name} is not text"
+    return known, (), doubt
+
+
+def _known_by_units(
+    tool: Tool, given: Mapping[str, Any], place: Place
+) -> tuple[dict[str, Any], tuple[str, ...], str]:
+    """The same for tools that count in other units, or have several names for an argument."""
+    known: dict[str, Any] = dict(tool.means) if tool.means else {}
+    lost: tuple[str, ...] = ()
+    doubt = without = ""
+    for row in tool.reads:
+        name, key, more, unit, is_path, needed, argument = row
+        value = given.get(key)
+        if more and (value is None or (isinstance(value, str) and not value.strip())):
+            key, value = _value(argument.keys, given)
+        if value is None or name == without:
+            continue
+        try:
+            if unit is not None or is_path or argument.many:
+                value = _read(row, value, known, place)
+        except UnitError as problem:
+            lost = (*lost, f"{key}: {problem}")
+            if needed and not doubt:
+                doubt = f"{key} cannot be read: {problem}"
+            without = _TOGETHER.get(name, "")
+        else:
+            if value is not None:
+                known[name] = value
+    return known, lost, doubt
+
+
+def _read(row: Read, value: Any, known: Mapping[str, Any], place: Place) -> Any:
+    if row.argument.many and isinstance(value, list | tuple):
+        values = cast("Sequence[Any]", value)
+        if len(values) > _MOST_ACTS:
+            raise UnitError(f"it is a list of more than {_MOST_ACTS}")
+        return [_read_one(row, one, known, place) for one in values]
+    return _read_one(row, value, known, place)
+
+
+def _read_one(row: Read, value: Any, known: Mapping[str, Any], place: Place) -> Any:
+    if row.unit is not None:
+        value = row.unit(value, known)
+    if not row.is_path:
+        return value
+    if not isinstance(value, str):
+        raise UnitError("it is not text")
+    return place.path(value, below_root=row.argument.below_root)
+
+
+def _is_so(value: bool | tuple[str, Any], given: Mapping[str, Any]) -> bool:
+    return given.get(value[0]) == value[1] if isinstance(value, tuple) else value
+
+
+def _value(keys: Sequence[str], given: Mapping[str, Any]) -> tuple[str, Any]:
+    """The first key with a value; text of blanks counts as none while another key has one."""
+    blank: tuple[str, Any] = (keys[0], None)
+    for key in keys:
+        value = given.get(key)
+        if value is None:
+            continue
+        if not isinstance(value, str) or value.strip():
+            return key, value
+        if blank[1] is None:
+            blank = (key, value)
+    return blank
+
+
+def _edits(act: Act, edits: Edits, given: Mapping[str, Any], place: Place) -> tuple[Act, ...]:
+    """One act for each replacement in a file."""
+    value = given.get(edits.key)
+    found = decoded(value) if isinstance(value, str) else value
+    if not isinstance(found, list | tuple) or not found:
+        why = "it has no edits" if value is None else f"{edits.key} cannot be read"
+        return (_with(act, doubt=act.doubt or why),)
+    if len(cast("list[Any]", found)) > _MOST_ACTS:
+        return (_with(act, doubt=f"it makes more than {_MOST_ACTS} edits"),)
+    acts: list[Act] = []
+    for index, one in enumerate(cast("list[Any]", found)):
+        if not isinstance(one, Mapping):
+            acts.append(_with(act, doubt=f"{edits.key} cannot be read"))
+            continue
+        known, lost, doubt = _known(edits.each, cast("Mapping[str, Any]", one), place)
+        at: dict[str, Path] = dict.fromkeys(edits.each.arguments, (*act.base, edits.key, index))
+        acts.append(
+            Act(
+                act.kind, act.tool_name, {**act.arguments, **known}, act.tool, act.called, act.base, at,
+                act.cwd, (*act.lost, *lost), act.doubt or doubt, "", False, act.extra,
+            )
+        )  # fmt: skip
+    return tuple(acts)
 
 
 class _Reader:
+    """Reads calls that may be several acts."""
+
     def __init__(self, table: "ToolTable", place: Place) -> None:
         self._table = table
         self._place = place
@@ -89,41 +249,15 @@ class _Reader:
         self, name: str, given: Mapping[str, Any], base: Path, depth: int, server: str = ""
     ) -> Iterator[Act]:
         tool = self._table.tool(name)
-        if tool is None:
-            names = self._table.mcp_names(name, server)
-            if not names:
-                yield Act(None, name, dict(given), base=base, doubt="its name can be read in too many ways")
-            for known in names:
-                yield Act(None, known, dict(given), base=base)
-            yield from self._implied(names, given, base, depth)
+        if tool is not None:
+            yield from self._by_tool(tool, name, given, base, depth)
             return
-        yield from self._by_tool(tool, name, given, base, depth)
-
-    def _by_tool(
-        self, tool: Tool, name: str, given: Mapping[str, Any], base: Path, depth: int
-    ) -> Iterator[Act]:
-        if tool.choice is not None:
-            chosen = _chosen(tool.choice, given)
-            if chosen is None:
-                yield Act(None, name, dict(given), base=base)
-            else:
-                yield from self._by_tool(chosen, name, given, base, depth)
-        elif tool.calls is not None:
-            yield from self._inner_calls(tool, name, given, base, depth)
-        elif tool.each_of:
-            found = [inner for inner in tool.each_of if _has_main(inner, given)]
-            for inner in found or tool.each_of[:1]:
-                yield from self._by_tool(inner, name, given, base, depth)
-        elif tool.items is not None:
-            yield from self._items(tool.items, name, given, base, depth)
-        elif tool.patch:
-            yield from self._patched(tool, name, given)
-        elif not tool.kind:
-            yield Act(None, name, dict(given), base=base)
-        elif tool.urls_in:
-            yield from _addresses(tool, given, base)
-        else:
-            yield from self._leaf(tool, name, given, base)
+        names = self._table.mcp_names(name, server)
+        if not names:
+            yield _doubtful(None, name, "its name can be read in too many ways")
+        for known in names:
+            yield Act(None, known, dict(given), called=name, base=base)
+        yield from self._implied(names, given, base, depth)
 
     def _implied(
         self, names: Sequence[str], given: Mapping[str, Any], base: Path, depth: int
@@ -133,185 +267,111 @@ class _Reader:
             tool = mcp_tool(name)
             if tool is not None:
                 acts = self._by_tool(tool, name, given, base, depth)
-                yield from (
-                    msgspec.structs.replace(act, implied=True) for act in acts if act.kind is not None
-                )
+                yield from (_with(act, implied=True) for act in acts if act.kind is not None)
 
-    # --- one tool of a known kind --------------------------------------------------------------------------------
+    def _by_tool(
+        self, tool: Tool, name: str, given: Mapping[str, Any], base: Path, depth: int
+    ) -> Iterator[Act]:
+        if tool.choice is not None:
+            value = given.get(tool.choice.key)
+            chosen = tool.choice.tools.get(value) if isinstance(value, str) else None
+            chosen = chosen or tool.choice.otherwise or Tool()
+            yield from self._by_tool(chosen, name, given, base, depth)
+        elif tool.each_of:
+            found = [inner for inner in tool.each_of if _has_main(inner, given)]
+            for inner in found or tool.each_of[:1]:
+                yield from self._by_tool(inner, name, given, base, depth)
+        elif tool.calls is not None:
+            yield from self._inner_calls(tool, name, given, base, depth)
+        elif tool.items is not None:
+            yield from self._items(tool.items, name, given, base, depth)
+        elif tool.patch:
+            yield from self._patched(tool, name, given)
+        elif tool.urls_in:
+            yield from _addresses(tool, name, given, base)
+        elif not tool.kind:
+            yield Act(None, name, dict(given), called=name, base=base)
+        else:
+            yield from self._of_kind(tool, name, given, base)
 
-    def _leaf(self, tool: Tool, name: str, given: Mapping[str, Any], base: Path) -> Iterator[Act]:
-        kind = KINDS[tool.kind]
-        try:
-            known, at, lost = self._arguments(tool.arguments, kind, given, base)
-        except UnitError as problem:
-            yield Act(kind, kind.tool, {}, tool, base=base, doubt=str(problem))
-            return
-        if tool.guessed and not isinstance(known.get(kind.needs), str | list) and kind.needs:
-            yield Act(None, name, dict(given), base=base)
-            return
-        cwd = self._cwd(tool, given)
-        if tool.means:
-            known = {**tool.means, **known}
-        act = Act(kind, kind.tool, known, tool, at, base, cwd, lost)
-        if tool.edits is not None:
-            yield from self._edits(act, tool.edits, given, base)
-            return
-        for one in _each(act, tool):
-            yield self._checked(one)
-            if tool.may_patch:
-                yield from self._patch_in_line(one)
-
-    def _arguments(
-        self, declared: Mapping[str, Argument], kind: Kind, given: Mapping[str, Any], base: Path
-    ) -> tuple[dict[str, Any], dict[str, Path], tuple[str, ...]]:
-        known: dict[str, Any] = {}
-        at: dict[str, Path] = {}
-        lost: tuple[str, ...] = ()
-        for name, argument in declared.items():
-            key, value = _value(argument, given)
-            if value is _MISSING:
-                continue
-            read = self._read(name, argument, kind, value, known, key)
-            if read is None:
-                lost = (*lost, key)
-                continue
-            known[name] = read
-            at[name] = (*base, key)
-        return known, at, lost
-
-    def _read(
-        self, name: str, argument: Argument, kind: Kind, value: Any, known: dict[str, Any], key: str
-    ) -> Any:
-        try:
-            if argument.many and isinstance(value, list | tuple):
-                values = [argument.unit.read(one, known) for one in cast("list[Any]", value)]
-                return [self._whole(name, argument, kind, one) for one in values]
-            return self._whole(name, argument, kind, argument.unit.read(value, known))
-        except UnitError as problem:
-            raise UnitError(f"{key} cannot be read: {problem}") from None
-
-    def _whole(self, name: str, argument: Argument, kind: Kind, value: Any) -> Any:
-        return self._path(value, argument) if name in kind.paths and isinstance(value, str) else value
-
-    def _path(self, path: str, argument: Argument) -> str:
-        if argument.below_root:
-            return _joined(self._place.root or self._place.cwd, path.lstrip("/"))
-        if path.startswith("~") and self._place.home and path[1:2] in {"", "/"}:
-            return self._place.home + path[1:]
-        return _joined(self._place.cwd, path)
-
-    def _cwd(self, tool: Tool, given: Mapping[str, Any]) -> str:
-        if tool.cwd is None:
-            return ""
-        _key, value = _value(tool.cwd, given)
-        return self._path(value, tool.cwd) if isinstance(value, str) else ""
-
-    def _checked(self, act: Act) -> Act:
-        """A file or a line that is not text says nothing: then the act could be anything of its kind."""
-        kind = act.kind
-        if kind is None or not kind.needs or isinstance(act.arguments.get(kind.needs), str):
-            return act
-        return msgspec.structs.replace(act, doubt=f"its arguments have no {kind.needs} that is text")
-
-    # --- one call, several acts ----------------------------------------------------------------------------------
-
-    def _edits(self, act: Act, edits: Edits, given: Mapping[str, Any], base: Path) -> Iterator[Act]:
-        key, value = _value(Argument(edits.keys), given)
-        found = _decoded(value) if isinstance(value, str) else value
-        if not isinstance(found, list | tuple) or not found:
-            why = "it has no edits" if value is _MISSING else f"{key} cannot be read"
-            yield msgspec.structs.replace(act, doubt=why)
-            return
-        kind = KINDS["edit"]
-        for index, one in enumerate(cast("list[Any]", found)):
-            inner = (*base, key, index)
-            if not isinstance(one, Mapping):
-                yield msgspec.structs.replace(act, doubt=f"{key} cannot be read")
-                continue
-            known, at, lost = self._arguments(edits.arguments, kind, cast("Mapping[str, Any]", one), inner)
-            yield self._checked(
-                Act(
-                    kind, kind.tool, {**act.arguments, **known}, act.tool, {**act.at, **at}, base,
-                    lost=(*act.lost, *lost),
-                )
-            )  # fmt: skip
+    def _of_kind(self, tool: Tool, name: str, given: Mapping[str, Any], base: Path) -> Iterator[Act]:
+        act = _act(tool, name, given, self._place, base)
+        if tool.guessed and _is_other(act, given):
+            yield Act(None, name, dict(given), called=name, base=base)
+        elif tool.edits is not None:
+            yield from _edits(act, tool.edits, given, self._place)
+        else:
+            for one in _each(act, tool, given):
+                yield one
+                if tool.may_patch and isinstance(line := one.arguments.get("command"), str):
+                    text = patch_in_line(line)
+                    yield from self._patch(text, name) if text is not None else ()
 
     def _items(
         self, items: tuple[str, Tool], name: str, given: Mapping[str, Any], base: Path, depth: int
     ) -> Iterator[Act]:
         key, tool = items
-        found = given.get(key)
-        found = _decoded(found) if isinstance(found, str) else found
+        value = given.get(key)
+        found = decoded(value) if isinstance(value, str) else value
         if not isinstance(found, list | tuple) or not found:
-            yield self._doubtful(tool, name, f"{key} cannot be read")
+            yield _doubtful(tool, name, f"{key} cannot be read")
             return
         for index, one in enumerate(cast("list[Any]", found)):
             if isinstance(one, Mapping):
                 inner = cast("Mapping[str, Any]", one)
                 yield from self._by_tool(tool, name, inner, (*base, key, index), depth)
             else:
-                yield self._doubtful(tool, name, f"{key} cannot be read")
-
-    @staticmethod
-    def _doubtful(tool: Tool, name: str, doubt: str) -> Act:
-        kind = KINDS.get(tool.kind)
-        return Act(kind, name if kind is None else kind.tool, {}, doubt=doubt)
+                yield _doubtful(tool, name, f"{key} cannot be read")
 
     def _inner_calls(
         self, tool: Tool, name: str, given: Mapping[str, Any], base: Path, depth: int
     ) -> Iterator[Act]:
         calls = tool.calls
         found: Any = given.get(calls.key) if calls is not None and calls.key else [given]
+        found = decoded(found) if isinstance(found, str) else found
         if calls is None or not isinstance(found, list | tuple) or depth >= _DEEPEST:
-            yield Act(None, name, dict(given), base=base, doubt="the calls that it makes cannot be read")
+            yield _doubtful(None, name, "the calls that it makes cannot be read")
             return
         for index, one in enumerate(cast("list[Any]", found)):
             inner: Mapping[str, Any] = cast("Mapping[str, Any]", one) if isinstance(one, Mapping) else {}
             called, arguments = inner.get(calls.name), inner.get(calls.arguments)
             if arguments is None and calls.optional:
-                yield Act(None, name, dict(given), base=base)
+                yield Act(None, name, dict(given), called=name, base=base)
                 continue
             if isinstance(arguments, str):
-                arguments = _decoded(arguments)
+                arguments = decoded(arguments)
             if not isinstance(called, str) or not isinstance(arguments, Mapping):
-                yield Act(None, name, dict(given), base=base, doubt="a call that it makes cannot be read")
+                yield _doubtful(None, name, "a call that it makes cannot be read")
                 continue
             below = (*base, *((calls.key, index) if calls.key else ()), calls.arguments)
-            table = cast("Mapping[str, Any]", arguments)
-            yield from self.acts(called.removeprefix(calls.prefix), table, below, depth + 1)
+            inside = cast("Mapping[str, Any]", arguments)
+            yield from self.acts(called.removeprefix(calls.prefix), inside, below, depth + 1)
+
+    # --- patches -------------------------------------------------------------------------------------------------
 
     def _patched(self, tool: Tool, name: str, given: Mapping[str, Any]) -> Iterator[Act]:
         text = given.get(tool.patch)
-        file = _value(tool.arguments["file_path"], given)[1] if tool.arguments else _MISSING
+        file = _value(tool.arguments["file_path"].keys, given)[1] if tool.arguments else None
         if isinstance(file, str):
             # It may say which file a patch without names is for, or overrule those names.
-            yield _of_patch("edit", {"file_path": _joined(self._place.cwd, file)})
-            with contextlib.suppress(PatchError):
-                for change in read_patch(text) if isinstance(text, str) else ():
-                    yield from self._change(change)
-            return
-        yield from self._patch(text, name)
+            yield _of_patch("edit", {"file_path": self._place.path(file)}, name)
+        for act in self._patch(text, name):
+            if not (act.doubt and isinstance(file, str)):
+                yield act
 
     def _patch(self, text: Any, name: str) -> Iterator[Act]:
-        kind = KINDS["edit"]
         try:
             changes = read_patch(text) if isinstance(text, str) else []
         except PatchError as problem:
-            yield Act(kind, kind.tool, {}, doubt=str(problem))
+            yield _doubtful(_EDITS, name, str(problem))
             return
         if not changes:
-            yield Act(kind, kind.tool, {}, doubt=f"{name} has no patch that is text")
+            yield _doubtful(_EDITS, name, f"{name} has no patch that is text")
         for change in changes:
-            yield from self._change(change)
+            yield from self._change(change, name)
 
-    def _patch_in_line(self, act: Act) -> Iterator[Act]:
-        line = act.arguments.get("command")
-        text = patch_in_line(line) if isinstance(line, str) else None
-        if text is not None:
-            yield from self._patch(text, "apply_patch")
-
-    def _change(self, change: Change) -> Iterator[Act]:
-        path = _joined(self._place.cwd, change.path)
+    def _change(self, change: Change, name: str) -> Iterator[Act]:
+        path = self._place.path(change.path)
         old, new = "\n".join(change.removed), "\n".join(change.added)
         arguments: dict[str, Any] = {"file_path": path}
         if change.does == "write":
@@ -320,72 +380,85 @@ class _Reader:
             arguments |= {"old_string": old, "new_string": new}
         # A change that only moves the file edits nothing.
         if change.does != "edit" or old or new or not change.moved_to:
-            yield _of_patch(change.does, arguments)
+            yield _of_patch(change.does, arguments, name)
         if change.moved_to:
-            moved = {"source": path, "destination": _joined(self._place.cwd, change.moved_to)}
-            yield _of_patch("move", moved)
+            moved = {"source": path, "destination": self._place.path(change.moved_to)}
+            yield _of_patch("move", moved, name)
 
 
-def _of_patch(kind: str, arguments: dict[str, Any]) -> Act:
-    return Act(KINDS[kind], KINDS[kind].tool, arguments, fixed="it is one part of a patch")
+#: What a patch does that cannot be read.
+_EDITS = Tool("edit")
 
 
-def _chosen(choice: Choice, given: Mapping[str, Any]) -> Tool | None:
-    value = given.get(choice.key)
-    found = choice.tools.get(value) if isinstance(value, str) else None
-    return found if found is not None else choice.otherwise
+def _of_patch(kind: str, arguments: dict[str, Any], name: str) -> Act:
+    return Act(KINDS[kind], KINDS[kind].tool, arguments, called=name, fixed="it is one part of a patch")
 
 
 def _has_main(tool: Tool, given: Mapping[str, Any]) -> bool:
     """Whether a call has the argument that the tool is about."""
     if tool.patch or tool.items is not None:
         return given.get(tool.patch or cast("tuple[str, Tool]", tool.items)[0]) is not None
+    if tool.edits is not None:
+        return given.get(tool.edits.key) is not None
     main = (KINDS[tool.kind].needs or next(iter(tool.arguments), "")) if tool.kind else ""
     argument = tool.arguments.get(main)
-    return argument is not None and _value(argument, given)[1] is not _MISSING
+    return argument is not None and _value(argument.keys, given)[1] is not None
 
 
-def _value(argument: Argument, given: Mapping[str, Any]) -> tuple[str, Any]:
-    """The first key with a value; text of blanks counts as none while another key has one."""
-    first: tuple[str, Any] = (argument.keys[0], _MISSING)
-    for key in argument.keys:
-        value = given.get(key, _MISSING)
-        if value is _MISSING or value is None:
-            continue
-        if not (isinstance(value, str) and not value.strip()):
-            return key, value
-        if first[1] is _MISSING:
-            first = (key, value)
-    return first
+def _is_other(act: Act, given: Mapping[str, Any]) -> bool:
+    """Whether a call that was taken for one of a kind by its name turns out to be something else."""
+    kind = act.kind
+    if kind is None or not kind.needs or isinstance(act.arguments.get(kind.needs), str | list):
+        return False
+    argument = act.tool.arguments.get(kind.needs) if act.tool is not None else None
+    # A list of what cannot be read may well be commands or files.
+    return argument is None or not isinstance(_value(argument.keys, given)[1], list | tuple)
 
 
-def _each(act: Act, tool: Tool) -> Iterator[Act]:
+def _each(act: Act, tool: Tool, given: Mapping[str, Any]) -> Iterator[Act]:
     """One act for each value of the argument that may be a list."""
     for name, argument in tool.arguments.items():
         values = act.arguments.get(name)
         if not argument.many or not isinstance(values, list):
             continue
+        key = _value(argument.keys, given)[0]
         if not values:
-            yield msgspec.structs.replace(act, arguments={}, doubt=f"{argument.keys[0]} is empty")
+            yield _with(act, arguments={}, doubt=f"{key} is empty")
             return
         for index, value in enumerate(cast("list[Any]", values)):
-            arguments, place = {**act.arguments, name: value}, (*act.at[name], index)
-            yield msgspec.structs.replace(act, arguments=arguments, at={**act.at, name: place})
+            at: Mapping[str, Path] = {name: (*act.base, key, index)}
+            yield _checked(_with(act, arguments={**act.arguments, name: value}, at=at))
         return
-    yield act
+    yield _checked(act)
 
 
-def _addresses(tool: Tool, given: Mapping[str, Any], base: Path) -> Iterator[Act]:
+def _checked(act: Act) -> Act:
+    """A file or a line that is not text says nothing: then the act could be anything of its kind."""
+    kind = act.kind
+    if kind is None or not kind.needs or act.doubt or isinstance(act.arguments.get(kind.needs), str):
+        return act
+    return _with(act, doubt=_no_text(kind))
+
+
+def _no_text(kind: Kind) -> str:
+    return f"its arguments have no {kind.needs} that is text"
+
+
+def _addresses(tool: Tool, name: str, given: Mapping[str, Any], base: Path) -> Iterator[Act]:
     kind, text = KINDS["fetch"], given.get(tool.urls_in)
-    found = list(dict.fromkeys(_URL.findall(text))) if isinstance(text, str) else []
+    if not isinstance(text, str) or len(text) > _LONGEST_TEXT:
+        yield _doubtful(tool, name, f"{tool.urls_in} cannot be read")
+        return
+    found = dict.fromkeys(match[0].rstrip(".,;:!?)]}") for match in _URL.finditer(text))
     if not found:
-        yield Act(kind, kind.tool, {}, tool, base=base, doubt="its text has no address that can be read")
+        yield _doubtful(tool, name, "its text has no address that can be read")
     for url in found:
-        arguments = {"url": url.rstrip(".,;:!?)]}"), "prompt": text}
-        yield Act(kind, kind.tool, arguments, fixed="its addresses are in a text", base=base)
+        arguments = {"url": url, "prompt": text}
+        yield Act(kind, kind.tool, arguments, called=name, base=base, fixed="its addresses are in a text")
 
 
-def _decoded(text: str) -> Any:
+def decoded(text: str) -> Any:
+    """JSON that came as text; None for what is none."""
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
@@ -393,42 +466,8 @@ def _decoded(text: str) -> Any:
 
 
 def _joined(directory: str, path: str) -> str:
-    """The path from the root. `..` stays: what is before it may be a link, which nothing here can follow."""
     if path.startswith("/") or not directory:
         return path
     while path.startswith("./"):
         path = path[2:].lstrip("/")
     return directory if path in {"", "."} else f"{directory.rstrip('/')}/{path}"
-
-
-def value_at(arguments: Any, path: Sequence[str | int]) -> Any:
-    """What is at a place in the arguments; JSON that came as text is read. None where there is nothing."""
-    found = arguments
-    for step in path:
-        if isinstance(found, str):
-            found = _decoded(found)
-        try:
-            found = found[step]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return found
-
-
-def with_value(arguments: Any, path: Sequence[str | int], value: Any, *, remove: bool = False) -> Any:
-    """A copy of the arguments with another value at a place, or without it. JSON in a text becomes what it says."""
-    if not path:
-        return value
-    step, rest = path[0], path[1:]
-    found = _decoded(arguments) if isinstance(arguments, str) else arguments
-    if isinstance(step, int):
-        items = list(cast("Sequence[Any]", found))
-        items[step] = with_value(items[step], rest, value, remove=remove)
-        return items
-    table: dict[str, Any] = dict(cast("Mapping[str, Any]", found))
-    if rest:
-        table[step] = with_value(table.get(step), rest, value, remove=remove)
-    elif remove:
-        table.pop(step, None)
-    else:
-        table[step] = value
-    return table

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from hookline.tools.declare import Tool, multi_edit, same
+from hookline.tools.declare import multi_edit, same
 from hookline.tools.kinds import KINDS
 from hookline.tools.table import ToolTable
+from hookline.tools.tool import Tool
 from hookline.tools.usual import USUAL
 
 #: Claude Code's tools; other agents have them under the same names.

@@ -6,8 +6,8 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from hookline.tools.declare import Tool
 from hookline.tools.kinds import KINDS
+from hookline.tools.tool import Tool
 
 #: How the name of an MCP tool is put together; `plain`: it does not say which server it is of.
 McpNames = Literal["mcp__server__tool", "mcp_server_tool", "server-tool", "plain"]

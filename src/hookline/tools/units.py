@@ -6,7 +6,7 @@ what is wrong; writing raises it where the agent has no way to say the value.
 
 import math
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from msgspec import Struct
@@ -32,11 +32,15 @@ class Unit(Struct, frozen=True, eq=False):
     beside: str = ""
 
 
+#: No file has more lines, and no command more milliseconds.
+_LARGEST = 10**15
+
+
 def _number(value: Any) -> int | float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise UnitError("it is not a number")
-    if not math.isfinite(value):
-        raise UnitError("it is not a finite number")
+    if not -_LARGEST < value < _LARGEST:
+        raise UnitError("it is too large")
     return value
 
 
@@ -65,8 +69,10 @@ FROM_ZERO = Unit(
 
 
 def _signed_read(value: Any, _known: Known) -> Any:
-    """A negative start counts from the end of the file: the canonical form reads all of it."""
-    return None if _whole(value) < 0 else value
+    """The canonical form has no way to say that: it reads all of the file."""
+    if _whole(value) < 0:
+        raise UnitError("it counts from the end of the file")
+    return value
 
 
 #: Lines from 1; negative ones from the end.
@@ -76,7 +82,13 @@ FROM_EITHER_END = Unit(
 
 
 def _last_line_read(value: Any, known: Known) -> int:
-    return _whole(value) - _whole(known.get("offset") or 1) + 1
+    return _length(_whole(known.get("offset") or 1), _whole(value))
+
+
+def _length(first: int, last: int) -> int:
+    if last < first:
+        raise UnitError("the last line is before the first")
+    return last - first + 1
 
 
 def _last_line_written(value: Any, known: Known, _before: Any) -> tuple[int, str]:
@@ -89,18 +101,18 @@ LAST_LINE = Unit("the last line", _last_line_read, _last_line_written, beside="o
 
 def _range_of(value: Any) -> tuple[int, int | None]:
     """First and last line, of `[5, 9]` or "5-9"; the last one is None where everything after the first is read."""
-    parts: Sequence[Any] = value.split("-") if isinstance(value, str) else value
-    if isinstance(parts, list | tuple) and len(parts) == 2:
-        first, last = (
-            int(part) if isinstance(part, str) else _whole(part) for part in cast("list[Any]", parts)
-        )
+    parts: Any = value
+    if isinstance(parts, str):
+        parts = [int(part) if part.isdecimal() and len(part) < 16 else part for part in parts.split("-")]
+    if isinstance(parts, list | tuple) and len(cast("list[Any]", parts)) == 2:
+        first, last = (_whole(part) for part in cast("list[Any]", parts))
         return first, None if last < 0 else last
     raise UnitError("it is not a range of lines")
 
 
 def _length_read(value: Any, _known: Known) -> int | None:
     first, last = _range_of(value)
-    return None if last is None else last - first + 1
+    return None if last is None else _length(first, last)
 
 
 def _range_written(as_text: bool) -> Callable[[Any, Known, Any], tuple[Any, str]]:
@@ -147,7 +159,10 @@ def _words_written(value: Any, _known: Known, before: Any) -> tuple[Any, str]:
         return value, ""
     if not _SHELL_ONLY.isdisjoint(_outside_quotes(value)):
         raise UnitError("the line needs a shell, and the tool runs one program")
-    return shlex.split(value), ""
+    try:
+        return shlex.split(value), ""
+    except ValueError:
+        raise UnitError("a quote in the line is not closed") from None
 
 
 def _outside_quotes(line: str) -> str:

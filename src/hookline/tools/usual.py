@@ -3,38 +3,48 @@
 A name alone proves nothing, so a call counts as one of its kind only if it has the main argument.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from msgspec.structs import replace
 
 from hookline.tools.declare import (
-    Tool,
     by_action,
     code,
     delete,
+    each_of,
     edit,
+    either,
     fetch,
+    glob,
     grep,
     list_files,
     many,
     move,
+    multi_edit,
     read,
     search,
     shell,
     words,
     write,
 )
+from hookline.tools.tool import Tool
 
 _PATH = ("file_path", "path", "filename", "file_name", "file", "filepath", "target_file", "source_path")
-_SHELL = shell(
-    words("command", "cmd", "command_line", "shell_command", "bash_command", "line", "script", "input"),
-    cwd="cwd",
-)
-_READ = read(*_PATH)
-_WRITE = write(*_PATH)
-_EDIT = edit(*_PATH)
-_LIST = list_files("path", "directory", "dir_path", "dir")
+_FOLDER = ("path", "directory", "dir_path", "dir", "folder", "root")
+_LINE = ("command", "cmd", "command_line", "shell_command", "bash_command", "line", "script", "input")
+_CWD = either("cwd", "workdir", "working_directory", "work_dir", "working_dir", "directory", "dir_path")
+_CONTENT = either("content", "text", "contents", "file_text", "data", "body")
+_OLD = either("old_string", "old_str", "oldText", "old_text", "old", "search", "find")
+_NEW = either("new_string", "new_str", "newText", "new_text", "new", "replace", "replacement")
+_FROM = ("source", "source_path", "src", "from", "old_path")
+_TO = either("destination", "destination_path", "dst", "dest", "to", "new_path", "target")
+
+_SHELL = each_of(shell(words(*_LINE), cwd=_CWD), shell(many("commands", always=False), cwd=_CWD))
+_READ = read(*_PATH, offset="offset", limit="limit")
+_WRITE = write(*_PATH, content=_CONTENT)
+_EDIT = edit(*_PATH, old_string=_OLD, new_string=_NEW)
+_EDITS = each_of(_EDIT, multi_edit(*_PATH, in_sequence=True, old_string=_OLD, new_string=_NEW))
 
 #: An editor whose argument `command` is a verb.
 _EDITOR = by_action(
@@ -43,7 +53,17 @@ _EDITOR = by_action(
         "view": _READ,
         "create": write("path", content="file_text"),
         "str_replace": edit("path", old_string="old_str", new_string="new_str"),
-        "insert": edit("path", new_string="new_str"),
+        "insert": edit("path", new_string=either("new_str", "insert_text")),
+    },
+    otherwise=_EDIT,
+)
+#: What `apply_patch` of the OpenAI library is asked to do.
+_PATCH = by_action(
+    "type",
+    {
+        "create_file": write("path", content="diff"),
+        "update_file": each_of(edit("path", new_string="diff"), move("path", destination="move_to")),
+        "delete_file": delete("path"),
     },
     otherwise=_EDIT,
 )
@@ -53,15 +73,15 @@ _NAMES: tuple[tuple[Tool, tuple[str, ...]], ...] = (
         _SHELL,
         (
             "bash", "shell", "sh", "zsh", "cmd", "powershell", "pwsh", "terminal", "execute", "Execute", "exec",
-            "run_shell", "run_bash", "run_cmd", "run_command", "run_shell_command", "run_shell_cmd", "run_terminal",
-            "run_terminal_cmd", "run_terminal_command", "run_in_terminal", "run_script", "exec_command", "exec_shell",
-            "exec_bash", "execute_bash", "execute_cmd", "execute_command", "execute_shell", "execute_shell_command",
-            "execute_script", "local_shell", "shell_command", "shell_exec", "shell_execute", "shell_run", "shell_tool",
-            "bash_tool", "bash_command", "terminal_command", "command", "system", "subprocess", "runCommand",
-            "executeCommand", "runShellCommand", "ShellTool", "BashTool", "start_process",
+            "run_shell", "run_bash", "run_cmd", "run_command", "run_commands", "run_shell_command", "run_shell_cmd",
+            "run_terminal", "run_terminal_cmd", "run_terminal_command", "run_in_terminal", "run_script",
+            "exec_command", "exec_shell", "exec_bash", "execute_bash", "execute_cmd", "execute_command",
+            "execute_commands", "execute_shell", "execute_shell_command", "execute_script", "local_shell",
+            "shell_command", "shell_commands", "shell_exec", "shell_execute", "shell_run", "shell_tool", "bash_tool",
+            "bash_command", "terminal_command", "command", "system", "subprocess", "runCommand", "executeCommand",
+            "runShellCommand", "ShellTool", "BashTool", "start_process",
         ),
     ),
-    (shell(many("commands", always=False)), ("run_commands", "execute_commands", "shell_commands")),
     (
         _READ,
         (
@@ -79,22 +99,25 @@ _NAMES: tuple[tuple[Tool, tuple[str, ...]], ...] = (
         ),
     ),
     (
-        _EDIT,
+        _EDITS,
         (
             "edit", "edit_file", "EditFile", "editFile", "file_edit", "update_file", "modify_file", "patch_file",
             "replace", "replace_in_file", "str_replace", "search_replace", "insert_lines", "edit_block",
         ),
     ),
     (_EDITOR, ("str_replace_editor", "str_replace_based_edit_tool", "editor", "file_editor", "text_editor")),
+    (_PATCH, ("apply_patch",)),
     (delete(*_PATH), ("delete", "delete_file", "file_delete", "remove_file", "rm", "unlink")),
+    (move(*_FROM, destination=_TO), ("move_file", "rename_file", "move", "rename", "mv")),
+    (each_of(write(*_TO.keys), read(*_FROM)), ("copy_file", "copy", "cp")),
+    (list_files(*_FOLDER), ("ls", "list_directory", "list_dir", "list_files", "directory_tree")),
+    (glob("pattern", "query", path=either(*_FOLDER)), ("glob", "find_files", "file_search", "search_files")),
     (
-        move("source", "source_path", "src", "from", "old_path", destination="destination"),
-        ("move_file", "rename_file", "move", "rename", "mv"),
+        grep("pattern", "query", "regex", path=either(*_FOLDER)),
+        ("grep", "grep_search", "search_in_files", "search_files_content", "rg"),
     ),
-    (_LIST, ("ls", "list_directory", "list_dir", "list_files", "list_allowed_directories", "directory_tree")),
-    (grep("pattern", "query", "regex", path="path"), ("grep", "grep_search", "search_files", "search_in_files", "rg")),
     (
-        fetch("url", "uri", "address", "link", "website"),
+        each_of(fetch("url", "uri", "address", "link", "website"), fetch(many("urls"))),
         (
             "fetch", "fetch_url", "fetch_webpage", "web_fetch", "url_fetch", "get_url", "http_get", "http_request",
             "requests_get", "requests_post", "visit_webpage", "visit_url", "browse", "open_url", "scrape", "read_url",
@@ -112,18 +135,19 @@ _NAMES: tuple[tuple[Tool, tuple[str, ...]], ...] = (
 )  # fmt: skip
 
 
-def _guessed(rows: Iterable[tuple[Tool, tuple[str, ...]]]) -> Iterator[tuple[str, Tool]]:
-    for tool, names in rows:
-        found = replace(tool, guessed=True)
-        if tool.choice is not None:
-            inner = {name: replace(each, guessed=True) for name, each in tool.choice.tools.items()}
-            otherwise = replace(tool.choice.otherwise, guessed=True) if tool.choice.otherwise else None
-            found = replace(tool, choice=replace(tool.choice, tools=inner, otherwise=otherwise))
-        for name in names:
-            yield name, found
+def _guessed(tool: Tool) -> Tool:
+    """The tool, known by its name alone."""
+    choice = tool.choice
+    if choice is not None:
+        otherwise = _guessed(choice.otherwise) if choice.otherwise is not None else None
+        inner = {name: _guessed(each) for name, each in choice.tools.items()}
+        choice = replace(choice, tools=inner, otherwise=otherwise)
+    return replace(tool, guessed=True, choice=choice, each_of=tuple(_guessed(each) for each in tool.each_of))
 
 
-USUAL: Mapping[str, Tool] = MappingProxyType(dict(_guessed(_NAMES)))
+USUAL: Mapping[str, Tool] = MappingProxyType(
+    {name: found for tool, names in _NAMES for found in (_guessed(tool),) for name in names}
+)
 
 #: MCP servers whose tools do what their names say.
 _SERVERS = frozenset(

@@ -51,7 +51,9 @@ _EDIT = edit(
 )
 _WHOLE_FILES = write("path", content="content")
 _PATCH = each_of(
-    patch("patch", file=either(*_PATH)), list_of("replace", _WHOLE_FILES), list_of("changes", _WHOLE_FILES)
+    patch("patch", file=either(*_PATH), unified=True),
+    list_of("replace", _WHOLE_FILES),
+    list_of("changes", _WHOLE_FILES),
 )
 _LIST = list_files(*_PATH)
 _BY_NAME = glob("query", "pattern", path=either(*_PATH))

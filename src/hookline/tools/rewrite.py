@@ -1,0 +1,175 @@
+"""What a hook changed, in canonical terms; and the caller's own arguments with those changes, in its keys and units."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hookline.tools.read_call import Act, Path, Place, decoded, read_call
+from hookline.tools.table import ToolTable
+from hookline.tools.tool import Argument, Tool
+from hookline.tools.units import UnitError
+
+#: Stands for an argument that a hook left out.
+_GONE = object()
+
+
+class IrreversibleError(Exception):
+    """A rewrite that cannot be put back into the call; the message says why."""
+
+
+class Told(Struct, frozen=True):
+    """What a rewrite made of a call's arguments."""
+
+    arguments: Any
+    lost: tuple[str, ...] = ()
+
+
+def changed(
+    act: Act, tool: Tool, told: Mapping[str, Any], new: Mapping[str, Any], place: Place
+) -> dict[str, Any]:
+    """The canonical arguments that a hook changed which was told the act as a call of `tool`."""
+    own = _keys(tool)
+    for key, value in new.items():
+        if key not in own and told.get(key, _GONE) != value:
+            raise IrreversibleError(f"the hook's tool has no argument {key!r}")
+    for key, value in tool.fixed.items():
+        if new.get(key) != value:
+            raise IrreversibleError(f"{key} must stay {value!r}")
+    before, after = (_canonical(act, tool, each, place) for each in (told, new))
+    changes = {name: value for name, value in after.items() if before.get(name, _GONE) != value}
+    changes.update((name, _GONE) for name in before if name not in after)
+    needs = act.kind.needs if act.kind is not None else ""
+    if changes.get(needs) is _GONE:
+        raise IrreversibleError(f"its new arguments have no {needs}")
+    return changes
+
+
+def _keys(tool: Tool) -> set[str]:
+    """Own arguments of which a new value has a meaning."""
+    keys = {key for argument in tool.arguments.values() for key in argument.keys}
+    keys.update(tool.cwd.keys if tool.cwd is not None else ())
+    keys.update((tool.edits.key,) if tool.edits is not None else ())
+    return keys
+
+
+def _canonical(act: Act, tool: Tool, given: Mapping[str, Any], place: Place) -> dict[str, Any]:
+    """Arguments in the terms of a hook's tool, read back."""
+    if tool.edits is not None:
+        edits = given.get(tool.edits.key)
+        edits = decoded(edits) if isinstance(edits, str) else edits
+        if not isinstance(edits, list | tuple) or len(cast("list[Any]", edits)) != 1:
+            raise IrreversibleError("it must stay one edit")
+        one = cast("list[Any]", edits)[0]
+        unknown = (
+            set(cast("Mapping[str, Any]", one)) - _keys(tool.edits.each) if isinstance(one, Mapping) else ()
+        )
+        if unknown:
+            raise IrreversibleError(f"an edit has no argument {min(unknown)!r}")
+    # One tool, read by itself.
+    acts = read_call(ToolTable("", {"it": replace(tool, guessed=False)}), "it", given, place)
+    if len(acts) != 1:
+        raise IrreversibleError("it would become several calls")
+    if acts[0].doubt or acts[0].lost:
+        raise IrreversibleError(acts[0].doubt or acts[0].lost[0])
+    if acts[0].cwd != (act.cwd if tool.cwd is not None else ""):
+        raise IrreversibleError("the directory of a call cannot be changed")
+    return acts[0].arguments
+
+
+def put(act: Act, changes: Mapping[str, Any], now: Any, place: Place) -> tuple[Told, dict[str, Any]]:
+    """The caller's arguments with the changes; and the canonical arguments that the act must have then.
+
+    What the agent can only say in coarser terms is not among those.
+    """
+    tool = act.tool
+    if tool is None:
+        raise IrreversibleError("its tool has no arguments that are known")
+    after = {name: value for name, value in {**act.arguments, **changes}.items() if value is not _GONE}
+    declared = {**tool.arguments, **(tool.edits.each.arguments if tool.edits is not None else {})}
+    names = [
+        *changes,
+        *(name for name, each in declared.items() if each.unit.beside in changes and name in after),
+    ]
+    lost: list[str] = []
+    expected = dict(after)
+    for name in dict.fromkeys(names):
+        argument = declared.get(name)
+        if argument is None:
+            raise IrreversibleError(f"the agent's tool has no argument for {name}")
+        where = _place_of(act, name, argument)
+        if isinstance(where[-1], int) and name not in after:
+            raise IrreversibleError(f"{name} is one of a list")
+        if not isinstance(where[-1], int):
+            # What further keys say must not come up again.
+            for key in argument.keys if name not in after else argument.keys[1:]:
+                now = with_value(now, (*where[:-1], key), None, remove=True)
+        if name not in after:
+            continue
+        value, less = _written(name, argument, after, value_at(now, where), place)
+        if less:
+            lost.append(f"{name}: {less}")
+            del expected[name]
+        as_list = argument.many == "always" and not isinstance(where[-1], int)
+        now = with_value(now, where, [value] if as_list else value)
+    return Told(now, tuple(lost)), expected
+
+
+def _written(
+    name: str, argument: Argument, after: Mapping[str, Any], before: Any, place: Place
+) -> tuple[Any, str]:
+    try:
+        value = below_root(after[name], place) if argument.below_root else after[name]
+        return argument.unit.write(value, after, before)
+    except UnitError as problem:
+        raise IrreversibleError(f"{name}: {problem}") from None
+
+
+def below_root(path: Any, place: Place) -> str:
+    """A path as an agent says it that begins all of them at the project's root."""
+    root = (place.root or place.cwd).rstrip("/")
+    if not isinstance(path, str) or not path.startswith(f"{root}/") or "/../" in f"{path}/":
+        raise UnitError("the agent's tool reaches no file outside the project")
+    return path.removeprefix(f"{root}/")
+
+
+def _place_of(act: Act, name: str, argument: Argument) -> Path:
+    """Where a new value goes: the key that wins; a place in a list stays."""
+    found = act.at.get(name)
+    if found is None:
+        return (*act.base, argument.keys[0])
+    return found if argument.many else (*found, argument.keys[0])
+
+
+def value_at(arguments: Any, path: Sequence[str | int]) -> Any:
+    """What is at a place in the arguments; JSON that came as text is read. None where there is nothing."""
+    found = arguments
+    for step in path:
+        if isinstance(found, str):
+            found = decoded(found)
+        try:
+            found = found[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return found
+
+
+def with_value(arguments: Any, path: Sequence[str | int], value: Any, *, remove: bool = False) -> Any:
+    """A copy of the arguments with another value at a place, or without it. JSON in a text becomes what it says."""
+    if not path:
+        return value
+    step, rest = path[0], path[1:]
+    found = decoded(arguments) if isinstance(arguments, str) else arguments
+    if isinstance(step, int):
+        items = list(cast("Sequence[Any]", found))
+        items[step] = with_value(items[step], rest, value, remove=remove)
+        return items
+    table: dict[str, Any] = dict(cast("Mapping[str, Any]", found))
+    if rest:
+        table[step] = with_value(table.get(step), rest, value, remove=remove)
+    elif remove:
+        table.pop(step, None)
+    else:
+        table[step] = value
+    return table
