@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import subprocess
+import sys
 
 import anyio
 import pytest
@@ -113,3 +115,68 @@ def test_cancelling_an_async_function_hook_reaches_it() -> None:
 
     asyncio.run(story())
     assert reached == ["cancelled"]
+
+
+def test_a_loop_that_is_closed_in_mid_dispatch_leaves_no_process_and_no_noise(tmp_path: object) -> None:
+    code = """
+import asyncio, gc, os
+from hookline import Engine
+from hookline.events import PRE_TOOL_USE, STOP, ToolCall, TurnAnswer
+LS = ToolCall(tool_name="Bash", tool_input={"command": "ls"})
+engine = Engine()
+for number in range(3):
+    engine.add(PRE_TOOL_USE, f"trap '' TERM; setsid sleep 60 & echo $! >> pids; echo $$ >> pids; sleep 60 # {number}")
+engine.add(STOP, "echo $$ >> pids; sleep 60", waiting="rewake")
+async def waits(call): await asyncio.sleep(60)
+engine.add(PRE_TOOL_USE, waits)
+engine.add(PRE_TOOL_USE, lambda call: None)
+loop = asyncio.new_event_loop()
+session = engine.session("s")
+dispatch = loop.create_task(session.dispatch(PRE_TOOL_USE, LS))
+async def begin():
+    await session.dispatch(STOP, TurnAnswer())
+    while not os.path.exists("pids") or len(open("pids").readlines()) < 7: await asyncio.sleep(0.01)
+loop.run_until_complete(begin())
+loop.close()
+states = []
+for pid in open("pids"):
+    try: states.append(open(f"/proc/{pid.strip()}/stat").read().rpartition(")")[2].split()[0])
+    except OSError: pass
+print([state for state in states if state != "Z"])
+del loop, dispatch, session
+gc.collect()
+async def again(): return (await engine.session("t").dispatch(STOP, TurnAnswer())).blocked
+print(asyncio.run(again()))
+asyncio.run(engine.close(0))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=str(tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout == "[]\nFalse\n", done.stderr
+    lines = [line for line in done.stderr.splitlines() if not line.startswith("task: <Task pending")]
+    assert set(lines) <= {"Task was destroyed but it is pending!"}
+
+
+def test_an_interrupt_on_the_main_thread_reaches_the_host_and_ends_the_other_hooks(tmp_path: object) -> None:
+    engine, file = Engine(), f"{tmp_path}/pids"
+
+    async def interrupts(_call: ToolCall) -> None:
+        await until(lambda: os.path.exists(file) and os.path.getsize(file))
+        raise KeyboardInterrupt
+
+    engine.add(PRE_TOOL_USE, interrupts)
+    engine.add(PRE_TOOL_USE, STUBBORN.format(file=file))
+    loop = asyncio.new_event_loop()
+    loop.set_exception_handler(lambda _loop, _context: None)
+    with pytest.raises(KeyboardInterrupt):
+        loop.run_until_complete(engine.session("s").dispatch(PRE_TOOL_USE, LS))
+    assert [run.status for run in engine.journal.recent()] == ["cancelled"]
+    loop.close()
+    with open(file) as stream:
+        assert alive([int(line) for line in stream]) == []
+    asyncio.run(engine.close())

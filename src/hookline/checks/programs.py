@@ -230,7 +230,7 @@ Tier = Literal["subreaper", "process group"]
 
 
 class Survivor(Struct, frozen=True):
-    """A kind of process that may go on when Hookline itself is killed with SIGKILL. Whatever is no such kind ends."""
+    """Processes that may go on when Hookline itself is killed with SIGKILL. Whatever is no such kind ends."""
 
     kind: str
     #: A shell line that leaves one behind, for `make soak`; empty where that takes another user or a service.
@@ -240,15 +240,15 @@ class Survivor(Struct, frozen=True):
 
 
 SURVIVORS: Final = (
-    Survivor("a process of another user (sudo)"),
-    Survivor("a process that a service starts for the hook (docker, systemd-run, at)"),
+    Survivor("processes of another user (sudo)"),
+    Survivor("processes that a service starts (docker, systemd-run, at)"),
     Survivor(
-        "a process that left its session and emptied its environment",
+        "processes that left their session and emptied their environment",
         "(env -i setsid sleep 61 &) ; sleep 61",
         "not numbered",
     ),
     Survivor(
-        "a process that left its session, emptied its environment and lifted its limit on file locks",
+        "processes that left their session, emptied their environment and lifted their limit on file locks",
         "(bash -c 'ulimit -Sx unlimited; exec env -i setsid sleep 61' &) ; sleep 61",
         "numbered",
     ),

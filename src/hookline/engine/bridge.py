@@ -1,8 +1,10 @@
 """For hosts without an event loop: the engine runs on a loop in its own thread, and calls wait for it."""
 
 import asyncio
+import os
 import threading
 from collections.abc import Coroutine
+from concurrent.futures import CancelledError, Future
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -16,14 +18,37 @@ P = TypeVar("P")
 T = TypeVar("T")
 
 
+#: Seconds that calls which were cancelled by closing have to end.
+_CANCELLED_SECONDS = 1.0
+
+
 class Blocking:
-    """An engine for synchronous code. Background hooks go on between two calls; closing ends everything."""
+    """An engine for synchronous code. Background hooks go on between two calls; closing ends everything.
+
+    Threads may share it. In the child of a fork it starts again, with a loop and a thread of the child's own.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        self._closed = False
+        self._start()
+
+    def _start(self) -> None:
+        self._pid = os.getpid()
+        self._lock = threading.Lock()
+        self._waiting: set[Future[Any]] = set()
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="hookline", daemon=True)
+        self._thread = threading.Thread(target=self._serve, name="hookline", daemon=True)
         self._thread.start()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                self._loop.run_forever()
+            except (KeyboardInterrupt, SystemExit):
+                # Raised by code on the loop: signals reach the main thread only. Whoever waits for that code gets it.
+                continue
+            return
 
     def session(
         self, session_id: str = "", parent: "BlockingSession | None" = None, **scene: Any
@@ -36,23 +61,56 @@ class Blocking:
         if threading.current_thread() is self._thread:
             work.close()
             raise RuntimeError("a hook cannot wait for the engine that runs it; make it async instead")
-        if self._loop.is_closed():
-            work.close()
-            raise EngineClosedError
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        if self._pid != os.getpid() and not self._closed:
+            self._start()
+        with self._lock:
+            if self._closed:
+                work.close()
+                raise EngineClosedError
+            future = asyncio.run_coroutine_threadsafe(work, self._loop)
+            self._waiting.add(future)
         try:
             return future.result()
+        except CancelledError:
+            if self._closed:
+                raise EngineClosedError("the engine was closed while this call waited for it") from None
+            raise
         except BaseException:
             future.cancel()
             raise
+        finally:
+            self._waiting.discard(future)
 
     def close(self, limit: float | None = None) -> None:
-        if self._loop.is_closed():
+        """Close the engine. A call that another thread waits for ends with it, or raises EngineClosedError."""
+        if threading.current_thread() is self._thread:
+            raise RuntimeError("a hook cannot close the bridge that runs it; close it after the dispatch")
+        with self._lock:
+            first, self._closed = not self._closed, True
+        if self._pid != os.getpid():  # its thread is in the process that was forked
             return
-        self.wait_for(self.engine.close(limit))
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        if not first:
+            self._thread.join()
+            return
+        try:
+            asyncio.run_coroutine_threadsafe(self._end(limit), self._loop).result()
+        finally:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            for future in tuple(self._waiting):
+                future.cancel()
+            self._loop.close()
+
+    async def _end(self, limit: float | None) -> None:
+        try:
+            await self.engine.close(limit)
+        finally:
+            # What is left now waits for something that no handler ends: a function, or the host's own code.
+            left = asyncio.all_tasks() - {asyncio.current_task()}
+            for task in left:
+                task.cancel()
+            if left:
+                await asyncio.wait(left, timeout=_CANCELLED_SECONDS)
 
     def __enter__(self) -> Self:
         return self

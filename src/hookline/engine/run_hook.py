@@ -145,7 +145,7 @@ async def _run_call(
             judged = await asyncio.to_thread(decode_and_judge, state, prepared, call, raw)
         else:
             judged = decode_and_judge(state, prepared, call, raw)
-    except asyncio.CancelledError:
+    except (asyncio.CancelledError, KeyboardInterrupt):
         record(state, prepared, call, Broke("cancelled"), CANCELLED, started, recheck=recheck)
         raise
     finally:

@@ -3,6 +3,7 @@
 import asyncio
 import contextvars
 import inspect
+import os
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -60,6 +61,10 @@ class Workers:
     def __init__(self, limit: int = 32, idle_seconds: float = 10.0) -> None:
         self._limit = limit
         self._idle_seconds = idle_seconds
+        self._start_afresh()
+
+    def _start_afresh(self) -> None:
+        self._pid = os.getpid()
         self._wake = threading.Condition()
         self._jobs: deque[_Job] = deque()
         self._threads = 0
@@ -95,6 +100,8 @@ class Workers:
             self._wake.notify_all()
 
     def _submit(self, job: _Job) -> None:
+        if self._pid != os.getpid():  # a fork took none of the threads along
+            self._start_afresh()
         with self._wake:
             if self._lost >= self._limit:
                 raise WorkersLostError(f"{self._lost} functions that were cancelled are still running")
@@ -207,8 +214,13 @@ class FunctionHandler:
                 value = await self._in_thread(spec, call)
         except WorkersLostError as error:
             return Broke("not_started", str(error))
-        except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
+        except (asyncio.CancelledError, GeneratorExit):
             raise
+        except KeyboardInterrupt as error:
+            # On the main thread it may be the user's, whose program then ends; anywhere else the hook raised it.
+            if threading.current_thread() is threading.main_thread():
+                raise
+            return crashed(error)
         except BaseException as error:  # noqa: BLE001 - a hook's own error is a result, not ours
             return crashed(error)
         return _NOTHING if value is None else Returned(value)

@@ -7,7 +7,7 @@
     ├── PatternError         a matcher, condition or rule cannot be understood; carries the pattern
     ├── UnknownEventError    no row has that name; says the nearest one
     ├── UnknownDialectError  no dialect has that name; says the nearest one
-    └── EngineClosedError    a closed engine was asked for a session
+    └── EngineClosedError    a closed engine was asked for a session, or closed while one waited for it
 """
 
 from collections.abc import Sequence
@@ -56,7 +56,7 @@ class UnknownDialectError(HooklineError):
 
 
 class EngineClosedError(HooklineError):
-    """A closed engine was asked for a session."""
+    """A closed engine was asked for a session, or the engine was closed while a call waited for it."""
 
-    def __init__(self) -> None:
-        super().__init__("the engine is closed")
+    def __init__(self, message: str = "the engine is closed") -> None:
+        super().__init__(message)

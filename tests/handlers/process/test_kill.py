@@ -261,10 +261,8 @@ def test_one_runner_serves_one_loop_after_another_and_ends_what_a_closed_loop_le
 
     fds = len(os.listdir("/proc/self/fd"))
     asyncio.run(leave_one())
-    assert processes.alive == 1
+    assert (processes.alive, living(mark)) == (0, [])
     assert said(asyncio.run(shell(processes, "exit 0"))) == "exited 0"
-    assert processes.alive == 0
-    assert living(mark) == []
     asyncio.run(leave_one())
     asyncio.run(processes.close())
     assert (processes.alive, living(mark)) == (0, [])

@@ -12,6 +12,10 @@ class ExitWatch(Protocol):
         """Stop watching. May be called twice."""
         ...
 
+    def forked(self) -> None:
+        """Let go of it in the child of a fork. The loop is the parent's: what it watches must not be touched."""
+        ...
+
 
 WatchExit = Callable[[asyncio.AbstractEventLoop, int, Callable[[], None]], ExitWatch]
 
@@ -50,6 +54,11 @@ class PidfdWatch:
                 self._loop.remove_reader(fd)
             os.close(fd)
 
+    def forked(self) -> None:
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
+
 
 class WaiterThread:
     """For systems without pidfd: a thread that does nothing but wait for one child."""
@@ -79,6 +88,9 @@ class WaiterThread:
 
     def close(self) -> None:
         self._ended = _ignore
+
+    def forked(self) -> None:
+        self.close()
 
 
 def _ignore() -> None:

@@ -3,12 +3,15 @@
 import asyncio
 import os
 import re
+import signal
+import sys
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from functools import cached_property
+from functools import cache, cached_property
 from time import perf_counter
 from typing import Final, Literal
+from weakref import WeakKeyDictionary, WeakSet, ref
 
 import msgspec
 
@@ -22,7 +25,7 @@ from hookline.handlers.process.containment import (
 )
 from hookline.handlers.process.exit_watch import WatchExit, exit_watch
 from hookline.handlers.process.run import SHUT_DOWN, Bounds, Listeners, Owner, ProcessRun, RunOrder
-from hookline.handlers.process.spawn import Started, placeholder, sealed, start
+from hookline.handlers.process.spawn import Started, placeholder, sealed, signal_group, start
 from hookline.handlers.process.watchdog import Watchdog
 from hookline.model.raw import Broke, RawResult
 
@@ -74,6 +77,11 @@ class Slots:
             # It got a slot and was cancelled at the same time: the slot goes to the next in line.
             self.give_back()
 
+    def forked(self) -> None:
+        """In the child of a fork nothing runs, and nobody waits."""
+        self._free = self.limit
+        self._line.clear()
+
     def _call_next(self) -> None:
         while self._free and self._line:
             turn, _ = self._line.popitem(last=False)
@@ -84,14 +92,16 @@ class Slots:
             turn.set_result(None)
 
 
+#: Seconds, a hundred days: longer than any wait on a loop.
+_FAR: Final = 8_640_000.0
 _UNSAFE_IN_A_TAG: Final = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class Processes:
     """Runs processes, at most as many at once as there are slots, and never loses one.
 
-    Not bound to an event loop: it may serve one loop after another. Processes left behind by a closed loop are
-    ended when the next loop uses the pool, by `close`, or by the watchdog.
+    Not bound to an event loop: it may serve one loop after another. When a loop is closed, the processes it left are
+    ended. In the child of a fork the pool begins anew, and what the parent runs is the parent's.
     """
 
     def __init__(
@@ -108,12 +118,16 @@ class Processes:
         self.bounds = bounds if bounds is not None else Bounds()
         self._exit_watch = exit_watch
         self._watchdog_shell = watchdog_shell
+        self._asked: Literal["group", "subreaper"] = containment
         self._engine = os.urandom(6).hex()
         self._runs: dict[ProcessTree, ProcessRun] = {}
         self._slotless: set[ProcessTree] = set()
         self._most_slotless = detached
         self._orphans = _orphans(containment, self._engine)
         self._loop: asyncio.AbstractEventLoop | None = None
+        # Weak in every direction: only the loop may hold what says that it was closed.
+        self._loop_ends: WeakKeyDictionary[asyncio.AbstractEventLoop, ref[asyncio.TimerHandle]]
+        self._loop_ends = WeakKeyDictionary()
         self._closing = 0
         self._closers: list[asyncio.Future[None]] = []
 
@@ -197,6 +211,19 @@ class Processes:
                 running.kill()
         self._owner.containment.reap_strays()
         self.watchdog.close()
+        self._forget_loops()
+
+    def __del__(self) -> None:
+        self._forget_loops()
+
+    def _forget_loops(self) -> None:
+        """Take back what waits on loops: a host may make many pools on one loop."""
+        self._loop = None
+        for end in self._loop_ends.values():
+            timer = end()
+            if timer is not None:
+                timer.cancel()
+        self._loop_ends.clear()
 
     async def _close_within(self, limit: float) -> None:
         after_term = min(self.bounds.grace, limit)
@@ -222,9 +249,41 @@ class Processes:
         if loop is self._loop:
             return
         self._loop = loop
-        for running in list(self._runs.values()):
-            if running.loop is not loop and not running.loop.is_running():
-                running.abandon(self.bounds.patience)
+        if loop not in self._loop_ends:
+            self._loop_ends[loop] = ref(loop.call_later(_FAR, _LoopEnd(self)))
+            _pools_of_this_process().add(self)
+        self._abandon(
+            running
+            for running in self._runs.values()
+            if running.loop is not loop and not running.loop.is_running()
+        )
+
+    def loop_closed(self) -> None:
+        """A loop was closed with runs under way."""
+        self._abandon(running for running in self._runs.values() if running.loop.is_closed())
+
+    def _abandon(self, runs: Iterable[ProcessRun]) -> None:
+        left = list(runs)
+        for running in left:
+            signal_group(running.tree.leader, signal.SIGKILL)
+        for running in left:
+            running.abandon(self.bounds.patience)
+
+    def forked(self) -> None:
+        """Begin anew in the child of a fork."""
+        for running in self._runs.values():
+            running.forked()
+        self.watchdog.forked()
+        self._runs.clear()
+        self._slotless.clear()
+        self._closers.clear()
+        self._closing = 0
+        self._loop = None
+        self.slots.forked()
+        self._engine = os.urandom(6).hex()
+        self._orphans = _orphans(self._asked, self._engine)
+        for name in ("watchdog", "_owner"):
+            self.__dict__.pop(name, None)
 
     def _tag(self, run_id: str, leftovers: Literal["kill", "leave"]) -> str:
         # Processes that a run may leave behind must not match what the watchdog kills.
@@ -291,6 +350,35 @@ class Processes:
                 if not closer.done():
                     closer.set_result(None)
             self._closers.clear()
+
+
+class _LoopEnd:
+    """Waits on a loop for ever. Only the loop holds it, so it goes when the loop is closed, and says so."""
+
+    def __init__(self, pool: Processes) -> None:
+        self._pool = ref(pool)
+
+    def __call__(self) -> None:
+        """Nothing happens in a hundred days, and then it waits no longer."""
+
+    def __del__(self) -> None:
+        pool = self._pool()
+        # A program that ends leaves its hooks to the watchdog.
+        if pool is not None and not sys.is_finalizing():
+            pool.loop_closed()
+
+
+@cache
+def _pools_of_this_process() -> WeakSet[Processes]:
+    """Pools that ran something: told of a fork in the child, where only they know what to let go of."""
+    pools: WeakSet[Processes] = WeakSet()
+
+    def forked() -> None:
+        for pool in list(pools):
+            pool.forked()
+
+    os.register_at_fork(after_in_child=forked)
+    return pools
 
 
 def _orphans(containment: Literal["group", "subreaper"], engine: str) -> Orphans | None:

@@ -173,6 +173,15 @@ class ProcessRun:
             sleep(0.002)
         self._finish()
 
+    def forked(self) -> None:
+        """Let go of it in the child of a fork: process, pipes and loop are the parent's."""
+        self._ended = True
+        self._popen.returncode = 0
+        self._watch.forked()
+        for fd in (self._out.fd, self._err.fd, self._in.fd):
+            if fd >= 0:
+                os.close(fd)
+
     # Callbacks of the loop
 
     def _readable(self, output: Output) -> None:

@@ -140,6 +140,13 @@ class Watchdog:
         self._popen = None
         self._gave_up = False
 
+    def forked(self) -> None:
+        """Let go of the parent's shell: as long as a child holds the pipe, it would not see the parent die."""
+        self._drop_pipe()
+        if self._popen is not None:
+            self._popen.returncode = 0
+            self._popen = None
+
     def _start(self) -> None:
         if self._gave_up:
             return

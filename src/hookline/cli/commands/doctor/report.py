@@ -324,8 +324,7 @@ def _containment(findings: Findings, width: int) -> Iterator[str]:
         text = f"Processes of hooks are kept together by plain process groups on this system: {KNOWN_GAP}. "
     kinds = "; ".join(row.kind for row in survivors(findings.containment))
     yield paragraph(
-        f"{text}What hooks start ends with them, and with Hookline even if that is killed, except for: {kinds}.",
-        width,
+        f"{text}Of what hooks start, only this may go on when Hookline is killed (SIGKILL): {kinds}.", width
     )
     yield ""
 
