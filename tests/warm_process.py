@@ -55,6 +55,9 @@ while True:
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
             os.close(stream)
+        for number in asked["closed"]:
+            os.close(number)
+            setattr(sys, ("stdin", "stdout", "stderr")[number], None)
         os.chdir(asked["cwd"])
         os.environ.clear()
         os.environ.update(asked["env"])
@@ -118,12 +121,18 @@ def _server() -> _Server:
 
 
 def run_warm(
-    words: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdin: bytes = b"", timeout: float = 60
+    words: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    stdin: bytes = b"",
+    timeout: float = 60,
+    closed: Sequence[int] = (),
 ) -> Ran:
-    """Run `hookline WORDS`. Raises subprocess.TimeoutExpired, like subprocess.run."""
+    """Run `hookline WORDS`, without the streams `closed`. Raises subprocess.TimeoutExpired, like subprocess.run."""
     server = _server()
     reads, writes = zip(*(os.pipe() for _ in range(3)), strict=True)
-    request = {"words": list(words), "cwd": str(cwd), "env": dict(env)}
+    request = {"words": list(words), "cwd": str(cwd), "env": dict(env), "closed": list(closed)}
     pid = server.start(request, (reads[0], writes[1], writes[2]))
     for ours in (reads[0], writes[1], writes[2]):
         os.close(ours)

@@ -32,8 +32,11 @@ class ExitStatus(IntEnum):
 
 
 def open_standard_streams() -> None:
-    """Connect closed standard streams to /dev/null, so that no file we open takes their descriptors."""
-    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= _HIGHEST_STANDARD_DESCRIPTOR:
+    """Connect closed standard streams to /dev/null, so that no file we open takes their descriptors.
+
+    For reading only: what is written there must fail, so that an answer which nobody gets is noticed.
+    """
+    while (descriptor := os.open(os.devnull, os.O_RDONLY)) <= _HIGHEST_STANDARD_DESCRIPTOR:
         pass
     os.close(descriptor)
     # The type says it is always there; Python leaves None where the descriptor was closed.

@@ -14,6 +14,7 @@ from hookline.extending import Run
 from hookline.journal.reader import read_journal
 from tests.cli.run_cli import Ran, clean_env, command_line, run_cli
 from tests.vouching import vouch_for
+from tests.warm_process import run_warm
 
 GUARD = """
 [[hooks.PreToolUse]]
@@ -290,6 +291,31 @@ def test_a_denial_that_cannot_be_written_is_said_by_the_status(project: Path) ->
             stderr=subprocess.PIPE, check=False,
         )  # fmt: skip
     assert (ran.returncode, ran.stderr) == (2, b"no shell here\n")
+
+
+@pytest.mark.parametrize("closed", [(1,), (2,), (1, 2), (0, 1), (0, 1, 2)])
+def test_closed_streams_lose_no_denial_and_no_file_takes_their_place(
+    project: Path, closed: tuple[int, ...]
+) -> None:
+    configured(project)
+    words = ["hook", "--dialect", "claude-code", "PreToolUse"]
+    env = clean_env(project.parent)
+    ran = run_warm(words, cwd=project, env=env, stdin=payload(project).encode(), closed=closed)
+    said = b'"deny"' in ran.stdout if 1 not in closed else ran.status == 2
+    assert said
+    assert (b"no shell here" in ran.stderr) == (closed == (1,))
+    # The journal was opened meanwhile; nothing but records went into it.
+    assert {run.decision for run in journal(project)} == {"deny"}
+
+
+def test_a_rewrite_that_cannot_be_written_blocks(project: Path) -> None:
+    rewrite = '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"command": "true"}}}'
+    write(project, "rewrite.json", rewrite)
+    configured(project, '[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ncommand = "cat rewrite.json"\n')
+    words = ["hook", "--dialect", "claude-code", "PreToolUse"]
+    env = clean_env(project.parent)
+    ran = run_warm(words, cwd=project, env=env, stdin=payload(project).encode(), closed=(1,))
+    assert (ran.status, ran.stderr) == (2, b"its answer cannot be written to stdout\n")
 
 
 def test_nothing_heavy_is_loaded_that_no_hook_needs(project: Path) -> None:

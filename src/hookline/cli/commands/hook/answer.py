@@ -145,9 +145,11 @@ def _with_lines(answer: HookReply, problems: Sequence[str]) -> HookReply:
 
 
 def _write_answer(answer: HookReply, outcome: Outcome) -> int:
-    """Returns the exit status. If a denial or a question cannot be written, the status alone must block."""
-    if not _written(1, answer.stdout) and outcome.permission in ("deny", "ask", "defer"):
-        answer = HookReply(BLOCKED, "", answer.stderr or outcome.reason or "")
+    """Returns the exit status. If what holds the agent back cannot be written, the status alone must block."""
+    holds_back = outcome.permission in ("deny", "ask", "defer") or outcome.edits or outcome.stop
+    if not _written(1, answer.stdout) and holds_back:
+        why = outcome.reason or outcome.stop_reason or "its answer cannot be written to stdout"
+        answer = HookReply(BLOCKED, "", answer.stderr or why)
     stderr = answer.stderr
     _written(2, stderr if not stderr or stderr.endswith("\n") else f"{stderr}\n")
     return answer.code
