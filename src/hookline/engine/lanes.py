@@ -288,7 +288,12 @@ def is_told_as_called(hook: Hook, event: EventSpec[Any], payload: Any, session: 
     if not isinstance(name, str):
         return True
     if session.tools is None:
-        return standard and name in KIND_OF and name not in session.engine.tools
+        kind = KIND_OF.get(name) if standard else None
+        if kind is None or name in session.engine.tools:
+            return False
+        # A program may give a tool of a canonical name other arguments.
+        given = getattr(payload, "tool_input", None)
+        return not kind.needs or not given or kind.needs in given
     return session.tools is getattr(wire, "tools", None)
 
 

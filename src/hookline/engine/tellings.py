@@ -123,6 +123,8 @@ def _told(view: "View", call: "ReadCall", target: "ToolTable", payload: Any, sce
     changes: dict[str, Any] = {_NAME: view.tool_name}
     if payload.tool_input or view.act.kind is None:
         changes[_ARGUMENTS] = view.arguments
+    if getattr(payload, "tool_category", None) is not None and not target.canonical:
+        changes["tool_category"] = None  # agents have other categories, too
     if target.canonical and "called_as" in payload.__struct_fields__:
         changes["called_as"] = {
             "agent": call.table.agent,
