@@ -82,6 +82,12 @@ def with_tilde(file: str, env: Mapping[str, str] = os.environ) -> str:
     return f"~{file[len(home) :]}" if home and file.startswith(f"{home}/") else file
 
 
+def with_tildes(text: str, env: Mapping[str, str] = os.environ) -> str:
+    """A sentence in which files below the user's home have ~ for it."""
+    home = env.get("HOME", "").rstrip("/")
+    return text.replace(f" {home}/", " ~/") if home else text
+
+
 def short_source(source: str) -> str:
     """A file and line as short as it stays clear: below the working directory, below the home, or in full."""
     try:

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from hookline.cli.describe import DiagnosticDocument, diagnostic_documents, with_tilde
+from hookline.cli.describe import DiagnosticDocument, diagnostic_documents, with_tilde, with_tildes
 from hookline.cli.output import Colour, paint
 from hookline.cli.text import columns, json_lines, reason_relative_to, relative_to, wrapped
 from hookline.cli.trust_state import USUAL, TrustDocument
@@ -290,7 +290,7 @@ def _entry_lines(number: int, run: Run, effects: str, trust: TrustDocument | Non
     if source and not fits:
         lines.append(f"{_INDENT}{one_line(source, width - len(_INDENT))}")
     for text in (*_details(run), *_trust_line(run, trust)):
-        lines += [f"{_INDENT}{line}" for line in wrapped(text, width - len(_INDENT))]
+        lines += [f"{_INDENT}{line}" for line in wrapped(with_tildes(text), width - len(_INDENT))]
     lines += [f"{_INDENT}{line}" for line in _stderr(run, width - len(_INDENT))]
     return lines
 
