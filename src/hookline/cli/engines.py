@@ -24,7 +24,7 @@ from hookline.journal.journal import Journal
 from hookline.journal.redaction import Redactor
 from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic
-from hookline.model.events import EventSpec, May, field_of
+from hookline.model.events import EventSpec, May
 from hookline.model.hook import Hook
 from hookline.model.safe_text import one_line, printable
 
@@ -204,10 +204,8 @@ _USUAL_CALLS: Mapping[str, frozenset[str]] = {
 
 def _doubts(engine: Engine, request: Request) -> tuple[Diagnostic, ...]:
     """Warnings about a tool that no agent has, and about arguments that it does not take."""
-    given: Any = field_of(request.payload, "tool_input")
-    usual = (
-        _USUAL_CALLS.get(field_of(request.payload, "tool_name") or "") if request.dialect is None else None
-    )
+    given: Any = getattr(request.payload, "tool_input", None)
+    usual = _USUAL_CALLS.get(getattr(request.payload, "tool_name", "")) if request.dialect is None else None
     if not hasattr(request.event.payload, "tool_name") or (usual and given and usual.issuperset(given)):
         return ()
     from hookline.cli.calls import doubts
