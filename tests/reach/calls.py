@@ -4,13 +4,14 @@ In arguments, `{home}` and `{project}` stand for the user's home and the project
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, cast
 
 from msgspec import Struct
 
 from hookline.tools.declare import Tool, read, shell, write
+
 
 class Guard(Struct, frozen=True):
     """One of the three, and what it says when it stops something."""
@@ -26,12 +27,13 @@ RM, SSH, OUTSIDE = GUARDS = (
 )
 
 
-class ToolCall(Struct, frozen=True):
-    """One call of a tool, and the guard that must stop it; None: it is harmless."""
+class MadeCall(Struct, frozen=True):
+    """One call of a tool, and the guard that it concerns."""
 
     tool: str
     arguments: Mapping[str, Any]
-    denied_by: Guard | None
+    guard: Guard
+    denied: bool = True
     #: The agent's own hooks are told the call as it is, and the guards here are not written for that.
     for_others: bool = False
 
@@ -50,7 +52,7 @@ def _filled(value: Any, places: Mapping[str, str]) -> Any:
         return value
     if isinstance(value, Mapping):
         return {key: _filled(each, places) for key, each in cast("Mapping[str, Any]", value).items()}
-    return [_filled(each, places) for each in value] if isinstance(value, list | tuple) else value
+    return [_filled(each, places) for each in cast("list[Any]", value)] if isinstance(value, list) else value
 
 
 class Caller(Struct, frozen=True):
@@ -58,7 +60,7 @@ class Caller(Struct, frozen=True):
 
     name: str
     title: str
-    calls: tuple[ToolCall, ...]
+    calls: tuple[MadeCall, ...]
     #: Its dialect; empty for Hookline's own agent and for programs that embed Hookline.
     dialect: str = ""
     event: str = ""
@@ -68,29 +70,29 @@ class Caller(Struct, frozen=True):
     tools: Mapping[str, Tool] = MappingProxyType({})
 
 
-def _shell(tool: str, key: str, **more: Any) -> Iterator[ToolCall]:
-    yield ToolCall(tool, {key: "rm -rf build", **more}, RM)
-    yield ToolCall(tool, {key: "cd src && rm -rf ../build", **more}, RM)
-    yield ToolCall(tool, {key: "rm build/old.txt", **more}, None)
+def _shell(tool: str, key: str, **more: Any) -> Iterator[MadeCall]:
+    yield MadeCall(tool, {key: "rm -rf build", **more}, RM)
+    yield MadeCall(tool, {key: "cd src && rm -rf ../build", **more}, RM)
+    yield MadeCall(tool, {key: "rm build/old.txt", **more}, RM, denied=False)
 
 
-def _read(tool: str, key: str, **more: Any) -> Iterator[ToolCall]:
+def _read(tool: str, key: str, **more: Any) -> Iterator[MadeCall]:
     for path in ("{home}/.ssh/id", "../.ssh/id", "{project}/src/../../.ssh/id", "~/.ssh/id"):
-        yield ToolCall(tool, {key: path, **more}, SSH)
+        yield MadeCall(tool, {key: path, **more}, SSH)
     for path in ("{project}/README.md", "README.md"):
-        yield ToolCall(tool, {key: path, **more}, None)
+        yield MadeCall(tool, {key: path, **more}, SSH, denied=False)
 
 
-def _write(tool: str, key: str, **more: Any) -> Iterator[ToolCall]:
+def _write(tool: str, key: str, **more: Any) -> Iterator[MadeCall]:
     for path in ("{home}/.profile", "../other/notes.txt", "{project}/../notes.txt", "~/notes.txt"):
-        yield ToolCall(tool, {key: path, **more}, OUTSIDE)
+        yield MadeCall(tool, {key: path, **more}, OUTSIDE)
     for path in ("{project}/notes.txt", "src/notes.txt"):
-        yield ToolCall(tool, {key: path, **more}, None)
+        yield MadeCall(tool, {key: path, **more}, OUTSIDE, denied=False)
 
 
-def _one_write(tool: str, key: str, *, for_others: bool = False, **more: Any) -> Iterator[ToolCall]:
-    yield ToolCall(tool, {key: "../notes.txt", **more}, OUTSIDE, for_others)
-    yield ToolCall(tool, {key: "notes.txt", **more}, None, for_others)
+def _one_write(tool: str, key: str, *, for_others: bool = False, **more: Any) -> Iterator[MadeCall]:
+    yield MadeCall(tool, {key: "../notes.txt", **more}, OUTSIDE, for_others=for_others)
+    yield MadeCall(tool, {key: "notes.txt", **more}, OUTSIDE, denied=False, for_others=for_others)
 
 
 # What each of them calls its tools
@@ -143,13 +145,15 @@ _CODEWHALE = (
     *_one_write("edit", "path", edits=[{"oldText": "a", "newText": "b"}]),
     # Its category is "other" in CodeWhale itself.
     *_one_write("write_file", "path", content="x", for_others=True),
-    ToolCall("File", {"action": "read", "path": "~/.ssh/id"}, SSH, for_others=True),
-    ToolCall("multi_tool_use.parallel", _parallel("README.md", "~/.ssh/id"), SSH, for_others=True),
-    ToolCall("multi_tool_use.parallel", _parallel("README.md", "src/a.py"), None, for_others=True),
-    ToolCall("apply_patch", {"patch": _PATCH % "../notes.txt"}, OUTSIDE, for_others=True),
-    ToolCall("apply_patch", {"patch": _PATCH % "notes.txt"}, None, for_others=True),
-    ToolCall("apply_patch", {"patch": _DIFF % "b/../notes.txt"}, OUTSIDE, for_others=True),
-    ToolCall("apply_patch", {"replace": [{"path": "~/notes.txt", "content": "x"}]}, OUTSIDE, for_others=True),
+    MadeCall("File", {"action": "read", "path": "~/.ssh/id"}, SSH, for_others=True),
+    MadeCall("multi_tool_use.parallel", _parallel("README.md", "~/.ssh/id"), SSH, for_others=True),
+    MadeCall(
+        "multi_tool_use.parallel", _parallel("README.md", "src/a.py"), SSH, denied=False, for_others=True
+    ),
+    MadeCall("apply_patch", {"patch": _PATCH % "../notes.txt"}, OUTSIDE, for_others=True),
+    MadeCall("apply_patch", {"patch": _PATCH % "notes.txt"}, OUTSIDE, denied=False, for_others=True),
+    MadeCall("apply_patch", {"patch": _DIFF % "b/../notes.txt"}, OUTSIDE, for_others=True),
+    MadeCall("apply_patch", {"replace": [{"path": "~/notes.txt", "content": "x"}]}, OUTSIDE, for_others=True),
 )
 _REASONIX = (
     *_shell("bash", "command", timeout_ms=1000),
@@ -158,25 +162,29 @@ _REASONIX = (
     *_write("write_file", "path", content="x"),
     *_one_write("edit_file", "path", old_string="a", new_string="b"),
     *_one_write("multi_edit", "path", edits=[{"old_string": "a", "new_string": "b"}]),
-    ToolCall(
-        "move_file", {"source_path": "a.py", "destination_path": "../a.py"}, OUTSIDE, for_others=True
+    MadeCall("move_file", {"source_path": "a.py", "destination_path": "../a.py"}, OUTSIDE, for_others=True),
+    MadeCall(
+        "move_file",
+        {"source_path": "a.py", "destination_path": "b.py"},
+        OUTSIDE,
+        denied=False,
+        for_others=True,
     ),
-    ToolCall("move_file", {"source_path": "a.py", "destination_path": "b.py"}, None, for_others=True),
     *_one_write("delete_range", "path", start_anchor="a", end_anchor="b", for_others=True),
 )
 _DOCKER = (
     *_shell("shell", "cmd", cwd="."),
     *_shell("run_background_job", "cmd"),
     # What runs when `cmd` is blank.
-    ToolCall("shell", {"cmd": " ", "command": "rm -rf build"}, RM, for_others=True),
+    MadeCall("shell", {"cmd": " ", "command": "rm -rf build"}, RM, for_others=True),
     *_read("read_file", "path"),
-    ToolCall("read_multiple_files", {"paths": ["README.md", "../.ssh/id"]}, SSH),
-    ToolCall("read_multiple_files", {"paths": ["README.md", "src/a.py"]}, None),
+    MadeCall("read_multiple_files", {"paths": ["README.md", "../.ssh/id"]}, SSH),
+    MadeCall("read_multiple_files", {"paths": ["README.md", "src/a.py"]}, SSH, denied=False),
     *_write("write_file", "path", content="x"),
     *_one_write("edit_file", "path", edits=[{"oldText": "a", "newText": "b"}]),
     *_one_write("edit_file", "path", edits='[{"oldText": "a", "newText": "b"}]'),
-    ToolCall("remove_directory", {"paths": ["build", "../other"]}, OUTSIDE, for_others=True),
-    ToolCall("remove_directory", {"paths": ["build"]}, None, for_others=True),
+    MadeCall("remove_directory", {"paths": ["build", "../other"]}, OUTSIDE, for_others=True),
+    MadeCall("remove_directory", {"paths": ["build"]}, OUTSIDE, denied=False, for_others=True),
 )
 _DECLARED = (
     *_shell("run_shell", "cmd"),
@@ -187,9 +195,9 @@ _USUAL = (
     *_shell("execute_command", "command"),
     *_read("read_file", "path"),
     *_write("write_file", "path", content="x"),
-    ToolCall("terminal", {"command": ["rm", "-rf", "build"]}, RM),
-    ToolCall("local_shell", {"command": ["rm", "old.txt"]}, None),
-    ToolCall("read_multiple_files", {"paths": ["README.md", "~/.ssh/id"]}, SSH),
+    MadeCall("terminal", {"command": ["rm", "-rf", "build"]}, RM),
+    MadeCall("local_shell", {"command": ["rm", "old.txt"]}, RM, denied=False),
+    MadeCall("read_multiple_files", {"paths": ["README.md", "~/.ssh/id"]}, SSH),
 )
 
 
@@ -246,7 +254,9 @@ CALLERS: Mapping[str, Caller] = {
         Caller("codewhale", "CodeWhale", _CODEWHALE, "codewhale", "tool_call_before", _codewhale),
         Caller("reasonix", "Reasonix", _REASONIX, "reasonix", "PreToolUse", _reasonix),
         Caller("docker-agent", "Docker Agent", _DOCKER, "docker-agent", "pre_tool_use", _docker),
-        Caller("native", "an agent that speaks Hookline's own format", _STANDARD, "native", "PreToolUse", _claude),
+        Caller(
+            "native", "an agent that speaks Hookline's own format", _STANDARD, "native", "PreToolUse", _claude
+        ),
         AGENT,
         DECLARED,
         USUAL,
@@ -264,6 +274,32 @@ FILES: Mapping[str, str] = {
 }
 
 
-def calls_of(caller: Caller, dialect: str) -> tuple[ToolCall, ...]:
+def calls_of(caller: Caller, dialect: str) -> tuple[MadeCall, ...]:
     """The calls that the guards of a dialect are asked about."""
     return tuple(call for call in caller.calls if caller.dialect != dialect or not call.for_others)
+
+
+def sample(caller: Caller, dialect: str) -> tuple[MadeCall, ...]:
+    """For each guard a call that it stops and one that it does not, at least; all of them over all dialects."""
+    return tuple(
+        call
+        for guard in GUARDS
+        for denied in (True, False)
+        for call in _share(
+            [c for c in caller.calls if c.guard is guard and c.denied is denied], caller, dialect
+        )
+    )
+
+
+def _share(calls: Sequence[MadeCall], caller: Caller, dialect: str) -> list[MadeCall]:
+    """Calls take turns; one that is not for the agent's own hooks goes to the next dialect instead."""
+    dialects = list(FILES)
+    own = dialects.index(caller.dialect) if caller.dialect else -1
+    turn = dialects.index(dialect)
+    found = [
+        call
+        for at, call in enumerate(calls)
+        if (at + (call.for_others and at % len(dialects) == own)) % len(dialects) == turn
+    ]
+    fitting = [call for call in calls if turn != own or not call.for_others]
+    return found or [fitting[turn % len(fitting)]]

@@ -78,7 +78,8 @@ class Telling(Struct, frozen=True, eq=False):
     def _allowed(self, answers: Sequence[Outcome]) -> bool:
         """A call is allowed only if each of its acts is."""
         acts = len(self.call.acts)
-        return acts == 1 or sum(outcome.permission == "allow" for outcome in answers) >= acts
+        allowed = sum(outcome.permission == "allow" for outcome in answers)
+        return acts == 1 or allowed >= acts or (allowed == 1 and self.acts[0].view is self.call.whole)
 
 
 def _without_allows(outcome: Outcome) -> Outcome:
@@ -102,7 +103,8 @@ def tell(
             told = [_told(view, call, target, payload, scene) for view in views]
             found = [one for one in told if _concerns(hook, event, one)]
             if found:
-                acts += found
+                # All of a call at once is told once, whatever it does.
+                acts += [one for one in found if not any(one.view is before.view for before in acts)]
                 break
     return Telling(payload, call, tuple(acts))
 
