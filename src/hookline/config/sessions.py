@@ -37,6 +37,7 @@ _SWEPT = "swept"
 _WRITTEN = r"""(?:>|\btee\b(?:\s+-\S+)*)\s*["']?([^\s"';&|<>()]+)"""
 #: How names of files end that programs write as they run.
 _RECORDS = (".log", ".jsonl", ".out", ".err", ".pid", ".tmp", ".cache", ".db", ".sqlite", ".sqlite3")
+_SHARED = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
 
 
@@ -103,6 +104,24 @@ class Sessions:
             )
             return False
         return True
+
+    def open_calls(self, record: SessionRecord) -> int | None:
+        """The file by which processes that are asked about the same call of a session meet; None if there is none."""
+        if not self.folder:
+            return None
+        file = f"{self._file(record).removesuffix('.json')}.calls"
+        try:
+            os.makedirs(self.folder, 0o700, exist_ok=True)
+            check_owner(os.lstat(self.folder), stat.S_ISDIR)
+            descriptor = os.open(file, _SHARED, 0o600)
+        except (OSError, ValueError):
+            return None
+        try:
+            check_owner(os.fstat(descriptor), stat.S_ISREG)
+        except OSError:
+            os.close(descriptor)
+            return None
+        return descriptor
 
     def confirm(self, root: str, present: Iterable[str]) -> int:
         """The user accepts the guards as they are: sessions of this project forget all others.

@@ -226,6 +226,8 @@ class Dialect(ABC):
     project_variables: tuple[str, ...] = ()
     #: Variables of an entry that the agent fills in for a plugin.
     plugin_variables: frozenset[str] = frozenset()
+    #: Variables that each hook gets with a value of its own.
+    own_variables: tuple[str, ...] = ()
     #: Dialects whose payloads its hooks can be given instead of its own.
     speaks: tuple[str, ...] = ()
     #: How a model refuses in a prompt or agent hook; None where a hook's model is read in another way.

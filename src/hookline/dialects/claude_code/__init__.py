@@ -83,6 +83,7 @@ class ClaudeCode(Dialect):
     )
     fails_closed_by = MappingProxyType({"command": '"onFailure": "block"', "http": '"onFailure": "block"'})
     project_variables = ("CLAUDE_PROJECT_DIR",)
+    own_variables = ("CLAUDE_ENV_FILE",)
     plugin_variables = frozenset(("CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"))
     model_refusal = b'{"ok": false, "reason": "x"}'
     call_file = ".claude/settings.json in a project, or ~/.claude/settings.json for all of them"

@@ -17,6 +17,7 @@ from hookline.cli.commands.hook.payload import CallError, event_named, event_of,
 from hookline.cli.commands.hook.place import Place, find_place, moved_home
 from hookline.cli.commands.hook.protect import names_protected, protect
 from hookline.cli.commands.hook.self_calls import calls_hookline_hook
+from hookline.cli.commands.hook.twin import Given, TwinCall, now, process_started, twin_call
 from hookline.cli.engines import command_engine, require_files
 from hookline.cli.output import note
 from hookline.cli.requests import RequestError
@@ -70,6 +71,7 @@ def serve(dialect: str | None, words: Sequence[str], files: Sequence[str] | None
         note(one_line(f"hookline hook: {problem}", 500))
         return BLOCKED
     call = AgentCall(engine, dialect, words[0] if words else None, files)
+    call.started = process_started()
     # Before the loop starts, so that the first signal ends a wait for input.
     raw = _input()
     signalled: list[int] = []
@@ -196,6 +198,9 @@ class AgentCall:
         self._event_name = event
         self._files = files
         self._env = env
+        #: When the agent asked.
+        self.started = now()
+        self._twin: TwinCall | None = None
         self._dialect: Dialect | None = None
         self._event: DialectEvent | None = None
         self._session: Session | None = None
@@ -207,6 +212,12 @@ class AgentCall:
 
     async def answer(self, raw: bytes | CallError) -> HookReply:
         """The answer to a payload, or to the reason why there is none. Raises nothing but cancellation."""
+        answer = await self._answer_or_refuse(raw)
+        if self._twin is not None:
+            self._twin.share(answer, self.outcome.permission)
+        return answer
+
+    async def _answer_or_refuse(self, raw: bytes | CallError) -> HookReply:
         try:
             return await self._answer(raw)
         except ConfigError as problem:
@@ -232,6 +243,21 @@ class AgentCall:
                 return HookReply()
             raise
         self._payload = parsed.payload
+        self._twin = twin_call(dialect, parsed, raw, self._files, self._env, self.started)
+        given = await self._twin.given() if self._twin is not None else None
+        return await self._judged(dialect, event, parsed) if given is None else self._repeated(given)
+
+    def _repeated(self, given: Given) -> HookReply:
+        """What another process has answered that was started for the same call."""
+        self._twin, self.outcome = None, given.outcome
+        self._record(
+            why="its answer is that of another process: two entries of the agent ask about each call, "
+            "and hookline doctor names them"
+        )
+        return given.reply
+
+    async def _judged(self, dialect: Dialect, event: DialectEvent, parsed: Parsed) -> HookReply:
+        """What hooks, the session and trust say, in the agent's terms."""
         found = self._find(dialect, parsed)
         session = self._start_session(parsed, event, found.place)
         found.memory.keep()

@@ -1,0 +1,162 @@
+"""The same call in two processes: an agent that has our entry in two spellings runs both, at the same time.
+
+Hooks run in one of them, and the other gives the answer of the first. Whatever is not certain makes both ask the hooks.
+"""
+
+import asyncio
+import os
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from hashlib import sha256, shake_256
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct
+
+from hookline.config.sessions import SessionRecord, Sessions
+from hookline.model.events import field_of
+from hookline.model.outcome import GO_ON, Outcome, Permission, Vote
+from hookline.model.wire import HookReply, Parsed
+
+if TYPE_CHECKING:
+    from hookline.dialects.dialect import Dialect
+
+#: Variables that shells set for themselves.
+_OF_SHELLS = frozenset(("_", "SHLVL", "PWD", "OLDPWD"))
+#: An answer is in one of these places of the session's file; longer ones are not kept.
+_PLACES, _PLACE_BYTES = 16, 1 << 16
+_LENGTH_BYTES, _CHECK_BYTES = 4, 16
+#: Seconds between two looks at whether the other process has answered.
+_PAUSE = 0.01
+#: A process that claims to be older than this when it reads its input is not believed.
+_OLDEST = 5.0
+#: A clock that all processes have in common and nobody sets: where there is one, that of the start of processes.
+_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
+class Given(Struct, frozen=True):
+    """What the first process answered."""
+
+    reply: HookReply
+    #: What it decided, if the call is not simply to go on.
+    permission: Permission | None
+    #: When it was ready, which is before the agent had it.
+    at: float
+
+    @property
+    def outcome(self) -> Outcome:
+        """As much of it as counts if the answer cannot be written."""
+        if self.permission is None:
+            return GO_ON
+        kind = "block" if self.permission == "deny" else self.permission
+        return Outcome(votes=(Vote(kind, self.reply.stderr),))
+
+
+class TwinCall:
+    """One call, as the first or second process that is asked about it."""
+
+    def __init__(self, key: bytes, descriptor: int, started: float) -> None:
+        self._key = key
+        self._descriptor = descriptor
+        self._started = started
+        self._number = int.from_bytes(sha256(b"number" + key).digest()[:7]) + _PLACES * _PLACE_BYTES
+
+    async def given(self) -> Given | None:
+        """The answer of the other process, waited for; None: the hooks are to be asked here.
+
+        Then the call is this process's own, until it shares its answer or ends.
+        """
+        try:
+            while not self._locked():  # noqa: ASYNC110 another process cannot set an event
+                await asyncio.sleep(_PAUSE)
+            found = self._read()
+        except (OSError, msgspec.DecodeError):  # a file system without locks, or a file of another version
+            return None
+        # An agent that asks a second time has had the first answer before it started this process.
+        if found is None or not self._started <= found.at <= now():
+            return None
+        self.close()
+        return found
+
+    def share(self, reply: HookReply, permission: Permission | None) -> None:
+        """Leave the answer for the other process, before the agent has it."""
+        try:
+            said = msgspec.json.encode(Given(reply, permission, now()))
+            if len(said) <= _PLACE_BYTES - _LENGTH_BYTES - _CHECK_BYTES:
+                hidden = self._masked(sha256(said).digest()[:_CHECK_BYTES] + said)
+                os.pwrite(self._descriptor, len(hidden).to_bytes(_LENGTH_BYTES) + hidden, self._place)
+        except (OSError, ValueError):  # no room, or half a character: the other process asks the hooks itself
+            pass
+        finally:
+            self.close()
+
+    def _locked(self) -> bool:
+        """Whether this process has the call for itself. A process that ends loses it."""
+        import fcntl
+
+        try:
+            fcntl.lockf(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, self._number)
+        except (BlockingIOError, PermissionError):
+            return False
+        return True
+
+    def close(self) -> None:
+        """Lets the other process go on."""
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
+
+    @property
+    def _place(self) -> int:
+        return self._number % _PLACES * _PLACE_BYTES
+
+    def _read(self) -> Given | None:
+        content = os.pread(self._descriptor, _PLACE_BYTES, self._place)
+        length = int.from_bytes(content[:_LENGTH_BYTES])
+        plain = self._masked(content[_LENGTH_BYTES : _LENGTH_BYTES + length])
+        check, said = plain[:_CHECK_BYTES], plain[_CHECK_BYTES:]
+        if sha256(said).digest()[:_CHECK_BYTES] != check:
+            return None
+        return msgspec.json.decode(said, type=Given)
+
+    def _masked(self, text: bytes) -> bytes:
+        """Only who has the payload can read or make what is kept: an answer may hold what should not stay on disk."""
+        mask = shake_256(b"answer" + self._key).digest(len(text))
+        return (int.from_bytes(text) ^ int.from_bytes(mask)).to_bytes(len(text))
+
+
+def twin_call(
+    dialect: "Dialect",
+    parsed: Parsed,
+    raw: bytes,
+    files: Sequence[str] | None,
+    env: Mapping[str, str],
+    started: float,
+) -> TwinCall | None:
+    """None where it is not certain that two such calls are the same one, or nothing can be remembered."""
+    session = parsed.scene.session_id
+    about_tool = parsed.event.subject == "tool_name"
+    if not session or (about_tool and not field_of(parsed.payload, "tool_use_id")):
+        return None
+    apart = _OF_SHELLS.union(dialect.own_variables)
+    around = sorted(f"{name}={value}" for name, value in env.items() if name not in apart)
+    facts = (dialect.name, parsed.event.name, files, os.getuid(), around, sha256(raw).hexdigest())
+    key = sha256(repr(facts).encode("utf-8", "surrogatepass")).digest()
+    record = SessionRecord(dialect=dialect.name, session=session, files=tuple(files or ()))
+    descriptor = Sessions(env.get("HOME", "")).open_calls(record)
+    return None if descriptor is None else TwinCall(key, descriptor, started)
+
+
+def now() -> float:
+    return time.clock_gettime(_CLOCK)
+
+
+def process_started() -> float:
+    """When this process began, or a moment later; it runs only for as long as one call takes."""
+    moment = now()
+    with suppress(OSError, ValueError, IndexError), open("/proc/self/stat", "rb") as stream:
+        ticks = int(stream.read().rpartition(b")")[2].split()[19])
+        began = (ticks + 1) / os.sysconf("SC_CLK_TCK")
+        return began if moment - _OLDEST < began <= moment else moment
+    return moment
