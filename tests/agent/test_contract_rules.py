@@ -80,7 +80,7 @@ def test_r_cw_21_no_hook_sees_a_call_that_fails_an_earlier_check(
         async with codewhale(tmp_path, script, "tool_call_before", _SEEN, **given) as scripted:
             await scripted.play("go")
         # The call after it shows that the hook is in force, where the budget lets there be one.
-        assert scripted.text("seen.txt") == ("" if "max_tool_calls" in more else "Read\n")
+        assert scripted.text("seen.txt") == ("" if "max_tool_calls" in more else "read\n")
 
     asyncio.run(main())
 

@@ -82,6 +82,9 @@ def test_arguments_that_cannot_be_read_count_as_a_write():
 
 def test_what_the_host_says_about_a_category_comes_first():
     assert category_of(p.ToolCall(tool_name="Bash", tool_category="safe"), CATEGORIES) == "safe"
+    # Words that an agent has for its own tools say nothing here.
+    assert category_of(p.ToolCall(tool_name="Bash", tool_category="filesystem"), CATEGORIES) == "shell"
+    assert holds(ToolCategory("file_write"), p.ToolCall(tool_name="Write", tool_category="write"))
     assert category_of(p.TurnAnswer(), CATEGORIES) is None
     assert not holds(ToolCategory("shell"), p.TurnAnswer())
     assert holds(ToolCategory("mine", {"Bash": "mine"}))

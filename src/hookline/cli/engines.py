@@ -83,8 +83,8 @@ def prepare(engine: Engine, args: argparse.Namespace, cwd: str) -> tuple[Request
     others = dialects_of(engine) if args.dialect is None else ()
     request = read_request(args.words, args.payload, cwd, engine.events, chosen, others)
     loaded = load(engine, args, cwd)
-    if args.config is None:
-        loaded = replace(loaded, diagnostics=concerning(engine, loaded, request.event))
+    found = loaded.diagnostics if args.config is not None else concerning(engine, loaded, request.event)
+    loaded = replace(loaded, diagnostics=(*found, *_doubts(engine, request)))
     hooks = _concerned(request, with_flag_hooks(engine, loaded.hooks, args.hook or (), chosen))
     engine.swap(_failing_closed(hooks) if args.strict else hooks)
     return request, loaded
@@ -192,6 +192,25 @@ def concerning(engine: Engine, loaded: Loaded, event: EventSpec[Any]) -> tuple[D
         else one
         for one in loaded.diagnostics
     )
+
+
+#: Calls as people type them most: nothing has to be loaded to see that these are fine.
+_USUAL_CALLS: Mapping[str, frozenset[str]] = {
+    "Bash": frozenset({"command"}),
+    "Read": frozenset({"file_path"}),
+    "Write": frozenset({"file_path", "content"}),
+}
+
+
+def _doubts(engine: Engine, request: Request) -> tuple[Diagnostic, ...]:
+    """Warnings about a tool that no agent has, and about arguments that it does not take."""
+    given: Any = getattr(request.payload, "tool_input", None)
+    usual = _USUAL_CALLS.get(getattr(request.payload, "tool_name", "")) if request.dialect is None else None
+    if not hasattr(request.event.payload, "tool_name") or (usual and given and usual.issuperset(given)):
+        return ()
+    from hookline.cli.calls import doubts
+
+    return tuple(doubts(engine, request))
 
 
 def _speaks_of(event: EventSpec[Any], dialect: "Dialect", one: Diagnostic) -> bool:

@@ -1,8 +1,7 @@
 """Tables, paragraphs and JSON as printed. Tables and paragraphs fit the terminal; their text passes `printable`."""
 
-import os
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 from hookline.cli import output
@@ -77,12 +76,6 @@ def indented(text: str, by: int) -> str:
 def count_of(number: int, noun: str) -> str:
     """`1 hook`, `2 hooks`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def with_tilde(file: str, env: Mapping[str, str] = os.environ) -> str:
-    """A file below the user's home with ~ for it."""
-    home = env.get("HOME", "").rstrip("/")
-    return f"~{file[len(home) :]}" if home and file.startswith(f"{home}/") else file
 
 
 def relative_to(cwd: str, source: str) -> str:

@@ -77,9 +77,13 @@ _FILE = ByAction(
 )
 _GIT = ByAction(MappingProxyType(dict.fromkeys(("status", "diff", "log", "show", "blame"), "safe")), "other")
 
+_GIVEN = frozenset(("shell", "file_write", "safe", "other"))
+
 #: The categories of common tools. A tool that is not listed is `other`.
 TOOL_CATEGORIES: Categories = MappingProxyType(
     {
+        **dict.fromkeys(("Read", "Glob", "Grep", "LS", "TodoWrite"), "safe"),
+        **dict.fromkeys(("Write", "Edit", "MultiEdit", "NotebookEdit", "Delete", "Move"), "file_write"),
         **dict.fromkeys(("bash", "Bash", "exec_shell", "Run", "run"), "shell"),
         **dict.fromkeys(("read", "todo_write"), "safe"),
         **dict.fromkeys(("write", "edit", "apply_patch"), "file_write"),
@@ -94,7 +98,7 @@ TOOL_CATEGORIES: Categories = MappingProxyType(
 def category_of(payload: Any, table: Categories) -> str | None:
     """The category the host gives, else the one in the table; None without a tool."""
     given = field_of(payload, "tool_category")
-    if isinstance(given, str):
+    if given in _GIVEN:  # agents have words of their own for what their tools do
         return given
     tool = field_of(payload, "tool_name")
     if not isinstance(tool, str):

@@ -115,7 +115,7 @@ _CONDITIONS: Mapping[str, tuple[str, Schema]] = {
     ),
     "tool_category": (
         "category",
-        {**_TEXT, "minLength": 1, "description": "Such as shell, file_write, safe or other."},
+        {**_TEXT, "minLength": 1, "description": "shell, file_write, safe, web, mcp, agent or other."},
     ),
     "mode": ("mode", {**_TEXT, "minLength": 1, "description": "Case does not count."}),
     "exit_code": ("code", {"type": "integer", "description": "Success without a code is not 0."}),

@@ -111,7 +111,7 @@ FIELDS: Mapping[str, str] = MappingProxyType(
         "to_agent": "The agent that is in charge now.",
         "to_model": "The model after the switch.",
         "tool_calls": "The tool calls of the message, in its order.",
-        "tool_category": "What kind of tool it is: shell, file_write, safe or other.",
+        "tool_category": "What kind of tool it is: shell, file_write, safe, web, mcp, agent or other.",
         "tool_count": "How many tools ran in the turn.",
         "tool_input": "The arguments of the call.",
         "tool_name": "The tool.",

@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from msgspec.structs import replace
+
 from hookline.tools.declare import multi_edit, same
 from hookline.tools.kinds import KINDS
 from hookline.tools.table import ToolTable
 from hookline.tools.tool import Tool
-from hookline.tools.usual import USUAL
+from hookline.tools.usual import USUAL, USUAL_KEYS
 
 #: Claude Code's tools; other agents have them under the same names.
 _CANONICAL_NAMES = {
@@ -32,4 +34,16 @@ CANONICAL = ToolTable("hookline", MappingProxyType(_CANONICAL_NAMES), canonical=
 
 def host_table(declared: Mapping[str, Tool] = MappingProxyType({})) -> ToolTable:
     """The tools of a program that embeds Hookline: those it declares, canonical ones, and usual names."""
-    return ToolTable("", {**USUAL, **_CANONICAL_NAMES, **declared})
+    canonical = {name: _with_usual_keys(tool) for name, tool in _CANONICAL_NAMES.items()}
+    return ToolTable("", {**USUAL, **canonical, **declared})
+
+
+def _with_usual_keys(tool: Tool) -> Tool:
+    """A tool of a program may have a canonical name and other keys for its main argument."""
+    main = KINDS[tool.kind].needs if tool.kind else ""
+    usual = USUAL_KEYS.get(main, ())
+    if main not in tool.arguments or not usual:
+        return tool
+    argument = tool.arguments[main]
+    more = replace(argument, keys=tuple(dict.fromkeys((*argument.keys, *usual))))
+    return replace(tool, arguments={**tool.arguments, main: more})

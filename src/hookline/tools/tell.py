@@ -1,6 +1,7 @@
 """Telling a call to hooks of another agent, in that agent's terms; and putting what they rewrite back into the call."""
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, cast
 
@@ -75,6 +76,11 @@ class ReadCall:
         self._place = place
         self._server = server
 
+    @cached_property
+    def whole(self) -> View:
+        """All that the call does, told as it was called."""
+        return View(self.tool_name, Act(None, self.tool_name, dict(self.arguments)))
+
     def tellings(self, target: ToolTable) -> tuple[tuple[Telling, ...], ...]:
         """For each act, the ways in which the other agent would tell it; the first one is preferred."""
         return tuple([self._ways(act, target) for act in self.acts if target.canonical or not act.implied])
@@ -136,14 +142,13 @@ class ReadCall:
         kind = act.kind
         if kind is None:
             return self._as_it_is(act, target)
-        if act.tool is not None and act.tool.guessed and not target.canonical and self.fits(target):
-            # A name alone proves nothing: hooks of an agent that has such a tool see the call as it is.
-            whole = Act(None, self.tool_name, dict(self.arguments))
-            return ((View(self.tool_name, whole),),)
         ways = self._exact(act, kind, target)
         further = _FALLBACKS.get(kind.name)
         if further is not None:
-            ways = (*ways, *self._similar(act, target, further(act.arguments)))
+            ways = _patches_last(ways, self._similar(act, target, further(act.arguments)))
+        if act.tool is not None and act.tool.guessed and not target.canonical and self.fits(target):
+            # A name alone proves nothing: a hook for a tool of that name sees the call as it is.
+            ways = ((self.whole,), *ways)
         return ways or (self._as_called(act, target),)
 
     @staticmethod
@@ -193,6 +198,12 @@ class ReadCall:
 _SIMILAR = "the hook was told a similar call, because its agent has no tool that does this"
 #: What is said of an argument that another agent's tool does not have.
 _NO_SUCH = {name: f"{name}: it has no such argument" for kind in KINDS.values() for name in kind.arguments}
+
+
+def _patches_last(exact: tuple[Telling, ...], similar: tuple[Telling, ...]) -> tuple[Telling, ...]:
+    """A hook that reads paths among the arguments finds none in a patch, so it is told similar calls if it can be."""
+    patches = [way for way in exact if way[0].tool is not None and way[0].tool.patch]
+    return (*(way for way in exact if way not in patches), *similar, *patches)
 
 
 def _meant(act: Act, tool: Tool) -> bool:

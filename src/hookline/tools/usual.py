@@ -33,6 +33,10 @@ from hookline.tools.tool import Tool
 _PATH = ("file_path", "path", "filename", "file_name", "file", "filepath", "target_file", "source_path")
 _FOLDER = ("path", "directory", "dir_path", "dir", "folder", "root")
 _LINE = ("command", "cmd", "command_line", "shell_command", "bash_command", "line", "script", "input")
+#: Usual keys of main arguments, by their canonical name.
+USUAL_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"command": _LINE, "file_path": _PATH, "url": ("uri",)}
+)
 _CWD = either("cwd", "workdir", "working_directory", "work_dir", "working_dir", "directory", "dir_path")
 _CONTENT = either("content", "text", "contents", "file_text", "data", "body")
 _OLD = either("old_string", "old_str", "oldText", "old_text", "old", "search", "find")

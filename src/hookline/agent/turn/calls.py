@@ -27,6 +27,8 @@ from hookline.model import payloads as p
 from hookline.model.outcome import ContextItem, Outcome
 
 _LONGEST_RESULT = 200_000
+#: The categories as hooks know them, where permissions have another word.
+_CATEGORIES = {"run": "shell", "write": "file_write", "read": "safe"}
 
 
 class SettledCall(Struct, frozen=True, kw_only=True):
@@ -200,7 +202,7 @@ def _call(use: ToolUse, rules: CallRules, payload: type[Any], **more: Any) -> An
         tool_name=use.name,
         tool_input=arguments_of(use),
         tool_use_id=use.id,
-        tool_category=tool.category,
+        tool_category=_CATEGORIES.get(tool.category, tool.category),
         mcp_server=mcp_server_of(use, rules),
         **more,
     )

@@ -5,6 +5,7 @@ that its policy decides what that means; elsewhere it is dropped with its error.
 """
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, cast, get_args
 
 import msgspec
@@ -17,9 +18,11 @@ from hookline.dialects.report import entry_label, shortened, url_label
 from hookline.documents.document import misshaped
 from hookline.handlers.specs import AgentSpec, BuiltinSpec, CommandSpec, PromptSpec
 from hookline.matching.conditions import (
+    TOOL_CATEGORIES,
     AllOf,
     Always,
     AnyOf,
+    Categories,
     ExitCode,
     InMode,
     ToolCategory,
@@ -37,6 +40,16 @@ from hookline.model.wire import Wire
 
 _TYPES = ("always", "tool_name", "tool_category", "mode", "exit_code", "all", "any")
 _DEEPEST = 16
+#: Native hooks are told canonical names.
+_CATEGORIES: Categories = MappingProxyType(
+    {
+        **TOOL_CATEGORIES,
+        **dict.fromkeys(("Write", "Edit", "MultiEdit", "NotebookEdit", "Delete", "Move"), "file_write"),
+        **dict.fromkeys(("Read", "Glob", "Grep", "LS", "NotebookRead"), "safe"),
+        **dict.fromkeys(("WebFetch", "WebSearch"), "web"),
+        **dict.fromkeys(("Agent", "Task"), "agent"),
+    }
+)
 
 
 class ConditionMistake(Exception):  # noqa: N818 - a mistake in a configuration, caught by its reader
@@ -59,7 +72,7 @@ def read_condition(table: Any, *path: str | int) -> Condition:
     if kind == "tool_name":
         return tool_name(_text(fields, "name", path))
     if kind == "tool_category":
-        return ToolCategory(_text(fields, "category", path))
+        return ToolCategory(_text(fields, "category", path), _CATEGORIES)
     if kind == "mode":
         return InMode(_text(fields, "mode", path))
     if kind == "exit_code":

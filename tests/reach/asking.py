@@ -1,0 +1,112 @@
+"""Asking the guards of one dialect about the calls of an agent, in this process, with real scripts."""
+
+import asyncio
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from hookline import Engine, Outcome, Session
+from hookline.cli.commands.hook.payload import event_of, read_payload
+from hookline.events import PRE_TOOL_USE, ToolCall
+from hookline.extending import Dialect, Run
+from tests.cli.run_cli import run_cli
+from tests.reach.calls import FILES, Caller, MadeCall
+
+GUARDS_FOLDER = Path(__file__).parent / "guards"
+
+
+class Place:
+    """A scratch home with a project in it, which has the guards of these dialects."""
+
+    def __init__(self, top: Path, *dialects: str) -> None:
+        self.home, self.project = top / "home", top / "home" / "project"
+        (self.home / ".ssh").mkdir(parents=True)
+        for dialect in dialects:
+            install(dialect, self.project)
+
+
+def install(dialect: str, project: Path) -> Path:
+    """The guards of a dialect where its agent finds them; returns the file that configures them."""
+    source = GUARDS_FOLDER / dialect
+    shutil.copytree(source, project, dirs_exist_ok=True)
+    for folder in {script.relative_to(source).parent for script in source.rglob("*.sh")}:
+        shutil.copy(GUARDS_FOLDER / "common.sh", project / folder)
+    return project / FILES[dialect]
+
+
+class Asked:
+    """What was asked, and what came of it."""
+
+    def __init__(self, place: Place, dialect: str, caller: Caller) -> None:
+        self.place = place
+        self.caller = caller
+        self.engine = Engine(tools=caller.tools)
+        file = str(place.project / FILES[dialect])
+        loaded = self.engine.load(str(place.project), [file], [dialect], trust=True)
+        assert not loaded.diagnostics, loaded.diagnostics
+        #: What did not go as it should.
+        self.problems: list[str] = []
+        self.runs: list[Run] = []
+        self.engine.journal.subscribe(self.runs.append)
+        self.dialect: Dialect | None = self.engine.loader.dialect(caller.dialect) if caller.dialect else None
+
+    def session(self) -> Session:
+        project = str(self.place.project)
+        session = self.engine.session("s-1", cwd=project, project_dir=project)
+        if self.dialect is not None and not self.dialect.wire.standard_tools:
+            session.tools = self.dialect.tools
+        return session
+
+    def payload(self, tool: str, arguments: Mapping[str, Any]) -> ToolCall:
+        """The payload of a call, as it arrives from the agent."""
+        if self.caller.payload is None or self.dialect is None:
+            return ToolCall(tool_name=tool, tool_input=dict(arguments))
+        raw, env = self.caller.payload(tool, arguments, str(self.place.project))
+        document = read_payload(raw, self.dialect, env)
+        event_of(document, self.dialect, self.dialect.events[self.caller.event])
+        parsed = self.dialect.wire.parse(document)
+        assert parsed.event is PRE_TOOL_USE
+        return parsed.payload
+
+    async def ask(self, tool: str, arguments: Mapping[str, Any]) -> Outcome:
+        return await self.session().dispatch(PRE_TOOL_USE, self.payload(tool, arguments))
+
+    async def check(self, calls: Iterable[MadeCall]) -> None:
+        """Ask about each call; what is wrong about the answers is in `problems`."""
+        await asyncio.gather(*(self._check(call) for call in calls))
+        await self.engine.close()
+
+    async def _check(self, call: MadeCall) -> None:
+        outcome = await self.ask(call.tool, call.at(str(self.place.home), str(self.place.project)))
+        if self.denied(outcome) is not call.denied or (
+            call.denied and call.guard.says not in (outcome.reason or "")
+        ):
+            said = f"{outcome.permission} {outcome.reason}".strip()
+            self.problems.append(f"{call}: {'denied' if call.denied else 'passed'} was expected, not {said}")
+
+    def denied(self, outcome: Outcome) -> bool:
+        """Whether the answer stops the call, in the caller's own terms where it has some."""
+        if self.dialect is None:
+            return outcome.blocked
+        reply = self.dialect.wire.answer(self.caller.event, outcome)
+        return reply.code == 2 or '"deny"' in reply.stdout
+
+
+def wrongly_answered(place: Place, dialect: str, caller: Caller, call: MadeCall) -> str:
+    """What is wrong about the answer of the real `hookline hook`; empty if nothing is."""
+    assert caller.payload is not None
+    arguments = call.at(str(place.home), str(place.project))
+    raw, env = caller.payload(call.tool, arguments, str(place.project))
+    # Its hooks are in a file that has to be named; and hooks of the calling agent are its own business.
+    named = (
+        ["--config", str(place.project / FILES[dialect])]
+        if dialect in ("docker-agent", caller.dialect)
+        else []
+    )
+    words = ["hook", "--dialect", caller.dialect, *named, caller.event]
+    ran = run_cli(words, place.project, place.home, stdin=raw, env=env)
+    denied = ran.status == 2 or '"deny"' in ran.stdout
+    if denied is call.denied and (not denied or call.guard.says in ran.stdout + ran.stderr):
+        return ""
+    return f"{dialect} asked by {caller.name} about {call}: {ran}"
