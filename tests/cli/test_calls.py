@@ -61,6 +61,7 @@ def test_it_is_said_with_what_was_meant(here: InProcess, words: str, said: str) 
         "PreToolUse apply_patch patch=x",
         "--dialect codewhale tool_call_before exec_shell command=ls",
         "--dialect docker-agent pre_tool_use shell cmd=ls cwd=/",
+        "--dialect docker-agent pre_tool_use edit_file path=x edits:=[]",
         "--dialect docker-agent pre_tool_use my_server_tool x=1",
         "--dialect reasonix PreToolUse mcp__a__b x=1",
         "Stop",

@@ -9,13 +9,14 @@ from hookline.model.diagnostics import Diagnostic
 from hookline.model.events import field_of
 from hookline.model.safe_text import one_line
 from hookline.tools.kinds import KIND_OF, KINDS, Kind
+from hookline.tools.standard import CANONICAL
 
 if TYPE_CHECKING:
     from hookline.cli.requests import Request
     from hookline.config.engine import Engine
     from hookline.dialects.dialect import Dialect
-    from hookline.tools.declare import Tool
     from hookline.tools.table import ToolTable
+    from hookline.tools.tool import Tool
 
 #: Tools that agents have and that are of no kind: nothing of them is translated.
 _FURTHER: Final = frozenset({
@@ -59,8 +60,11 @@ def doubts(engine: "Engine", request: "Request") -> Iterator[Diagnostic]:
             yield problem
         return
     given: Any = field_of(request.payload, "tool_input")
-    if isinstance(given, Mapping):
-        canonical = KIND_OF.get(name) if dialect is None or dialect.wire.standard_tools else None
+    canonical = KIND_OF.get(name) if dialect is None or dialect.wire.standard_tools else None
+    if dialect is None:
+        # A program may have tools with other arguments under names that are usual.
+        tool = CANONICAL.tool(name)
+    if tool is not None and isinstance(given, Mapping):
         yield from _wrong_arguments(name, tool, list(cast("Mapping[str, Any]", given)), canonical, shown)
 
 
@@ -69,7 +73,7 @@ def _no_such_tool(
 ) -> Diagnostic | None:
     if dialect is not None:
         usual = engine.tool_table.tool(name)
-        own = table.tools_of(usual.kind) if usual is not None else ()
+        own = table.tools_of(next(_kinds(usual), "")) if usual is not None else ()
         known, meant = table.names, own[0][0] if own else None
         message = f"Hookline knows no tool of {dialect.title} called {shown}"
     else:
@@ -87,7 +91,8 @@ def _no_such_tool(
 def _wrong_arguments(
     name: str, tool: "Tool", given: list[str], canonical: Kind | None, shown: Callable[[str], str]
 ) -> Iterator[Diagnostic]:
-    keys = list(dict.fromkeys(_keys(tool)))
+    first = [key for argument in tool.arguments.values() for key in argument.keys]
+    keys = list(dict.fromkeys([*first, *sorted(tool.own_keys)]))
     beside = _BESIDE.get(canonical.name, ()) if canonical is not None else ()
     unknown = [key for key in given if key not in keys and key not in beside]
     main = _main_keys(tool)
@@ -113,24 +118,8 @@ def _main_keys(tool: "Tool") -> tuple[str, ...]:
     return argument.keys if argument is not None and tool.choice is None else ()
 
 
-def _keys(tool: "Tool") -> Iterator[str]:
-    """Every argument that its declaration names."""
-    for argument in tool.arguments.values():
-        yield from argument.keys
-    yield from tool.fixed
-    yield from tool.beside
-    if tool.cwd is not None:
-        yield from tool.cwd.keys
-    if tool.edits is not None:
-        yield from tool.edits.keys
-    if tool.calls is not None:
-        yield from filter(None, (tool.calls.key, tool.calls.name, tool.calls.arguments))
-    if tool.items is not None:
-        yield tool.items[0]
-    yield from filter(None, (tool.patch, tool.urls_in))
-    inner = list(tool.each_of)
-    if tool.choice is not None:
-        yield tool.choice.key
-        inner += [*tool.choice.tools.values(), *filter(None, (tool.choice.otherwise,))]
-    for each in inner:
-        yield from _keys(each)
+def _kinds(tool: "Tool") -> Iterator[str]:
+    if tool.kind:
+        yield tool.kind
+    for each in (*tool.each_of, *(tool.choice.tools.values() if tool.choice is not None else ())):
+        yield from _kinds(each)
