@@ -1,16 +1,18 @@
 """Hooks and diagnostics as commands show them: what a hook runs, how long it may take, where it is configured."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
-from msgspec import Struct
+from msgspec import Struct, json
 
+from hookline.cli.text import with_tilde
 from hookline.model.diagnostics import Diagnostic, Severity
 from hookline.model.run import Run
 
 if TYPE_CHECKING:
+    from hookline.engine.tellings import Telling, ToldAct
     from hookline.journal.journal import Journal
     from hookline.model.hook import Hook
 
@@ -40,6 +42,94 @@ def diagnostic_documents(
         )
         for one in diagnostics
     )
+
+
+class ToldDocument(Struct, frozen=True, kw_only=True):
+    """A tool call, or one act of it, in the terms of a hook's own agent."""
+
+    tool_name: str
+    tool_input: Mapping[str, Any]
+    #: The directory that the call names, where the hook's agent has no argument for it.
+    cwd: str | None
+    #: Which act of the call it is, counted from 1, and how many there are; null where it is the whole call.
+    act: int | None
+    acts: int
+    #: What of the call the hook is not told: arguments, and values that had to change.
+    lost: tuple[str, ...]
+    #: Why it cannot be said what the call does; a hook that can block is not asked then, and the call is denied.
+    doubt: str | None
+    #: Why a rewrite by the hook could not be put back into the call, and would deny it.
+    no_rewrite: str | None
+
+
+def told_documents(telling: "Telling | None", redact: Callable[[str], str]) -> tuple[ToldDocument, ...]:
+    """What a hook is told of a call; nothing where that is the call as it was made."""
+    if telling is None or _is_as_called(telling):
+        return ()
+    return tuple(_told(telling, told, redact) for told in telling.acts)
+
+
+def _is_as_called(telling: "Telling") -> bool:
+    if len(telling.acts) != 1:
+        return False
+    view, call = telling.acts[0].view, telling.call
+    told = (view.tool_name, view.arguments, view.cwd, view.act.doubt)
+    return told == (call.tool_name, call.arguments, "", "")
+
+
+def _told(telling: "Telling", told: "ToldAct", redact: Callable[[str], str]) -> ToldDocument:
+    acts, view = [act for act in telling.call.acts if not act.implied], told.view
+    number = next((number for number, act in enumerate(acts, 1) if act is view.act), None)
+    return ToldDocument(
+        tool_name=redact(view.tool_name),
+        tool_input={key: _redacted(value, redact) for key, value in view.arguments.items()},
+        cwd=redact(view.cwd) if view.cwd else None,
+        act=number if len(acts) > 1 else None,
+        acts=len(acts),
+        lost=tuple(map(redact, _lost(telling, told))),
+        doubt=view.act.doubt or None,
+        no_rewrite=view.fixed or view.act.fixed or view.act.doubt or None,
+    )
+
+
+def _lost(telling: "Telling", told: "ToldAct") -> Iterator[str]:
+    """What the terms of the hook's agent cannot say, and what is no argument that means anything elsewhere."""
+    call, view = telling.call, told.view
+    yield from (*view.act.lost, *view.lost)
+    tool, given = call.table.tool(call.tool_name), call.arguments
+    # In canonical terms the call as it was made is told beside it.
+    if view.tool is not None and tool is not None and isinstance(given, Mapping):
+        for key in cast("Mapping[str, Any]", given):
+            if key not in tool.own_keys or key in tool.beside:
+                yield f"{key}: it has no meaning elsewhere"
+
+
+def _redacted(value: Any, redact: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, Mapping):
+        found = cast("Mapping[Any, Any]", value)
+        return {redact(str(key)): _redacted(each, redact) for key, each in found.items()}
+    if isinstance(value, list | tuple):
+        return [_redacted(each, redact) for each in cast("list[Any]", value)]
+    return value
+
+
+def told_text(told: ToldDocument) -> str:
+    """`shell {"cmd": "rm -rf x"}`, and what is left out of it."""
+    which = f" (act {told.act} of {told.acts})" if told.act is not None else ""
+    where = f" in {told.cwd}" if told.cwd else ""
+    lost = f"; lost: {'; '.join(told.lost)}" if told.lost else ""
+    doubt = f"; {told.doubt}" if told.doubt else ""
+    return f"{told.tool_name} {json_text(told.tool_input)}{where}{which}{lost}{doubt}"
+
+
+def json_text(value: Any) -> str:
+    """JSON in one line; what is no JSON as Python shows it."""
+    try:
+        return json.format(json.encode(value, enc_hook=str), indent=0).decode()
+    except (TypeError, ValueError):
+        return str(value)
 
 
 def redactor(journal: "Journal") -> Callable[[str], str]:
@@ -74,18 +164,6 @@ def means_hook(texts: Sequence[str], name: str, source: str) -> bool:
         if ("/" in text or ":" in text) and text in source:
             return True
     return False
-
-
-def with_tilde(file: str, env: Mapping[str, str] = os.environ) -> str:
-    """A file below the user's home with ~ for it."""
-    home = env.get("HOME", "").rstrip("/")
-    return f"~{file[len(home) :]}" if home and file.startswith(f"{home}/") else file
-
-
-def with_tildes(text: str, env: Mapping[str, str] = os.environ) -> str:
-    """A sentence in which files below the user's home have ~ for it."""
-    home = env.get("HOME", "").rstrip("/")
-    return text.replace(f" {home}/", " ~/") if home else text
 
 
 def short_source(source: str) -> str:

@@ -1,7 +1,8 @@
 """Tables, paragraphs and JSON as printed. Tables and paragraphs fit the terminal; their text passes `printable`."""
 
+import os
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from hookline.cli import output
@@ -76,6 +77,18 @@ def indented(text: str, by: int) -> str:
 def count_of(number: int, noun: str) -> str:
     """`1 hook`, `2 hooks`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def with_tilde(file: str, env: Mapping[str, str] = os.environ) -> str:
+    """A file below the user's home with ~ for it."""
+    home = env.get("HOME", "").rstrip("/")
+    return f"~{file[len(home) :]}" if home and file.startswith(f"{home}/") else file
+
+
+def with_tildes(text: str, env: Mapping[str, str] = os.environ) -> str:
+    """A sentence in which files below the user's home have ~ for it."""
+    home = env.get("HOME", "").rstrip("/")
+    return text.replace(f" {home}/", " ~/") if home else text
 
 
 def relative_to(cwd: str, source: str) -> str:

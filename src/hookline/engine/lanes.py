@@ -20,6 +20,7 @@ from hookline.tools.kinds import KIND_OF
 
 if TYPE_CHECKING:
     from hookline.engine.session import Session
+    from hookline.engine.tellings import Telling
 
 #: The payload field that says which tool is called.
 _TOOL = "tool_name"
@@ -354,6 +355,9 @@ class Verdict(Struct, frozen=True):
     prepared: PreparedHook
     selected: bool
     why: str
+    #: What it is told of a tool call, if its agent would make that call in another way. A hook that would not run has
+    #: what it would be told.
+    telling: "Telling | None" = None
 
 
 def explain(
@@ -363,8 +367,32 @@ def explain(
     for lane in lanes:
         seen: dict[object, str] = {}
         for prepared in lane.hooks:
-            selected, reason = _reason(prepared, lane, seen, event, payload, session)
-            yield Verdict(prepared, selected, reason)
+            yield _verdict(prepared, lane, seen, event, payload, session)
+
+
+def _verdict(
+    prepared: PreparedHook,
+    lane: Lane,
+    seen: dict[object, str],
+    event: EventSpec[Any],
+    payload: Any,
+    session: "Session",
+) -> Verdict:
+    hook, telling = prepared.hook, None
+    if hook.mode == "off":
+        by = "mode is off" if hook.disabled_by is None else f"disabled by {hook.disabled_by}"
+        return Verdict(prepared, False, f"switched off: {by}")
+    if is_told_as_called(hook, event, payload, session):
+        selected, reason = _reason(prepared, lane, seen, event, payload, session)
+    else:
+        from hookline.engine.tellings import explained  # noqa: PLC0415 most calls are told as they are
+
+        selected, reason, telling = explained(prepared, event, payload, session)
+        if selected and (same := _same_as(prepared, seen)) is not None:
+            selected, reason = False, same
+    if selected and hook.once and prepared.key in session.once_marks:
+        selected, reason = False, "ran already: once per session"
+    return Verdict(prepared, selected, reason, telling)
 
 
 def _reason(
@@ -375,6 +403,7 @@ def _reason(
     payload: Any,
     session: "Session",
 ) -> tuple[bool, str]:
+    """Whether a hook is selected for a payload that it is told as it is, and why."""
     # Imported here: a dispatch never needs the explanations.
     from hookline.matching.conditions import (  # noqa: PLC0415 see above
         explain_match,
@@ -382,28 +411,23 @@ def _reason(
         why,
     )
 
-    hook, scene, told = prepared.hook, session.scene, ""
-    if hook.mode == "off":
-        by = "mode is off" if hook.disabled_by is None else f"disabled by {hook.disabled_by}"
-        return False, f"switched off: {by}"
-    concerned = True
-    if not is_told_as_called(hook, event, payload, session):
-        from hookline.engine.tellings import explained_telling  # noqa: PLC0415 see above
-
-        concerned = check_told(prepared, event, payload, session) is not None
-        payload, scene, told = explained_telling(prepared, event, payload, session)
+    hook, scene = prepared.hook, session.scene
     subject = lane.subject_of(payload) if event.subject else None
     if hook.matcher is not None and check_matcher(prepared, subject or "") is None:
-        return False, f"not matched: {told}{explain_matcher(hook.matcher, subject or '')}"
-    if hook.identity is not None:
-        if hook.identity in seen:
-            return False, f"the same as {seen[hook.identity]}, which runs once"
-        seen[hook.identity] = prepared.source or hook.name
-    if hook.condition is not None and (
-        not concerned or check_condition(prepared, event, payload, session) is None
-    ):
-        return False, f"not matched: {told}{why(hook.condition, event, payload, scene)}"
-    if hook.once and prepared.key in session.once_marks:
-        return False, "ran already: once per session"
-    explanation = explain_match(hook.matcher, hook.condition, subject, event, payload, scene)
-    return True, f"matched: {told}{explanation.why}"
+        return False, f"not matched: {explain_matcher(hook.matcher, subject or '')}"
+    if (same := _same_as(prepared, seen)) is not None:
+        return False, same
+    if hook.condition is not None and check_condition(prepared, event, payload, session) is None:
+        return False, f"not matched: {why(hook.condition, event, payload, scene)}"
+    return True, f"matched: {explain_match(hook.matcher, hook.condition, subject, event, payload, scene).why}"
+
+
+def _same_as(prepared: PreparedHook, seen: dict[object, str]) -> str | None:
+    """Of equal hooks that match, the first one runs."""
+    identity = prepared.hook.identity
+    if identity is None:
+        return None
+    if identity in seen:
+        return f"the same as {seen[identity]}, which runs once"
+    seen[identity] = prepared.source or prepared.hook.name
+    return None

@@ -155,20 +155,60 @@ def read_call(payload: Any, session: "Session") -> "ReadCall":
     )
 
 
-def explained_telling(
+# Why a hook is told of a call or not, for people
+
+
+def explained(
     prepared: "PreparedHook", event: EventSpec[Any], payload: Any, session: "Session"
-) -> tuple[Any, "Scene", str]:
-    """What explains whether a hook runs: the payload that it is told, and in which words."""
-    telling = session.telling(prepared, event, payload)
-    acts = telling.acts
-    if not acts:
-        target: ToolTable = getattr(prepared.hook.wire, "tools")  # noqa: B009 as above
-        view = telling.call.tellings(target)[0][0][0]
-        acts = (_told(view, telling.call, target, payload, session.scene),)
-    first = acts[0]
-    name, names = first.payload.tool_name, (first.payload.tool_name, *first.view.also)
-    matcher = prepared.hook.matcher
-    meant = next((each for each in names if matcher is None or matcher.matches(each)), name)
-    more = f" and {len(acts) - 1} more" if len(acts) > 1 else ""
-    told = f"{payload.tool_name} is told as {name}{more}; " if name != payload.tool_name or more else ""
-    return (first.payload if meant == name else replace(first.payload, tool_name=meant)), first.scene, told
+) -> tuple[bool, str, Telling | None]:
+    """Whether a call concerns a hook, why, and what it is told; a hook that it does not concern: would be told.
+
+    No telling for a hook that is told calls as they are made, or whose matcher or condition fails.
+    """
+    hook = prepared.hook
+    try:
+        telling = session.telling(prepared, event, payload)
+        concerned = bool(telling.acts)
+        if not concerned:
+            telling = replace(telling, acts=_preferred(hook, telling, session.scene))
+        reason = _reason(hook, event, telling)
+    except Exception as problem:  # noqa: BLE001 a matcher or condition may come from the host
+        why = f"its matcher or condition failed: {type(problem).__name__}: {problem}"
+        return True, f"matched: {why}", None
+    verdict = "matched" if concerned else "not matched"
+    return concerned, f"{verdict}: {reason}", None if hook.as_called else telling
+
+
+def _preferred(hook: "Hook", telling: Telling, scene: "Scene") -> tuple[ToldAct, ...]:
+    """Each act as the hook's agent would tell it first."""
+    target: ToolTable = getattr(hook.wire, "tools")  # noqa: B009 as above
+    return tuple(
+        _told(view, telling.call, target, telling.payload, scene)
+        for tellings in telling.call.tellings(target)
+        for view in (tellings[0] if tellings else ())
+    )
+
+
+def _reason(hook: "Hook", event: EventSpec[Any], telling: Telling) -> str:
+    from hookline.matching.conditions import explain_match  # noqa: PLC0415 a dispatch never needs it
+
+    if not telling.acts:
+        return "its agent has no tool that does this"
+    told, name = deciding_act(hook, telling)
+    doubt = told.view.act.doubt
+    condition = None if doubt else hook.condition
+    found = explain_match(hook.matcher, condition, name, event, told.payload, told.scene)
+    return f"{found.why}; {doubt}, so it may be anything" if doubt and found.matched else found.why
+
+
+def deciding_act(hook: "Hook", telling: Telling) -> tuple[ToldAct, str]:
+    """The first act that the hook's matcher means, else the first one; and the name that is compared with it."""
+    named = [(told, _meant(hook, told.view)) for told in telling.acts]
+    told, name = next((each for each in named if each[1] is not None), named[0])
+    return told, name or told.view.tool_name
+
+
+def _meant(hook: "Hook", view: "View") -> str | None:
+    """The name of an act that a matcher means."""
+    names = (view.tool_name, *view.also)
+    return next((name for name in names if hook.matcher is None or hook.matcher.matches(name)), None)

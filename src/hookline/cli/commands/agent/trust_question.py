@@ -7,8 +7,7 @@ from msgspec.structs import replace
 
 from hookline.cli.commands.agent.untrusted import Waiting
 from hookline.cli.commands.trust.report import as_text, diff_text, is_shown_whole
-from hookline.cli.describe import with_tilde
-from hookline.cli.text import terminal_width
+from hookline.cli.text import terminal_width, with_tilde
 from hookline.config.trust.comparison import difference
 from hookline.config.trust.review import Entry, Review, review
 from hookline.config.trust.store import StoreError

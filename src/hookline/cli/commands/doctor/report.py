@@ -11,9 +11,8 @@ from msgspec import Struct
 
 from hookline.checks.context import entries
 from hookline.checks.programs import KNOWN_GAP, Tier, survivors
-from hookline.cli.describe import with_tilde
 from hookline.cli.output import Colour, paint
-from hookline.cli.text import count_of, indented, json_lines, paragraph, relative_to, table
+from hookline.cli.text import count_of, indented, json_lines, paragraph, relative_to, table, with_tilde
 from hookline.cli.trust_state import USUAL, TrustDocument
 from hookline.config.dormant import Dormant
 from hookline.config.load import Found, Loaded

@@ -91,9 +91,13 @@ def condition_facts(
     payload: Any,
     scene: Scene,
     redact: Callable[[str], str],
+    doubt: str = "",
 ) -> ConditionFacts | None:
+    """With a doubt about what a call does, the condition is not asked: it may be anything."""
     if condition is None:
         return None
+    if doubt:
+        return ConditionFacts(redact(condition.text), True, redact(f"not asked: {doubt}"))
     try:
         holds, reason = condition.holds(event, payload, scene), why(condition, event, payload, scene)
     except Exception as problem:  # noqa: BLE001 a condition may be a host's code

@@ -6,8 +6,8 @@ from typing import Literal
 from msgspec import Struct
 
 from hookline.cli.commands.explain.describe import ConditionFacts, MatcherFacts, failure_words
-from hookline.cli.describe import DiagnosticDocument, Unit, Waits, with_tilde
-from hookline.cli.text import indented, json_lines, paragraph, relative_to, table
+from hookline.cli.describe import DiagnosticDocument, ToldDocument, Unit, Waits, told_text
+from hookline.cli.text import indented, json_lines, paragraph, relative_to, table, with_tilde
 from hookline.cli.trust_state import TrustDocument
 from hookline.model.hook import Output, Scope
 from hookline.model.policy import Cause, Limit, Reaction
@@ -17,6 +17,8 @@ from hookline.model.safe_text import one_line, printable
 #: Values of `failures_said_by`.
 BY_POLICY, BY_HOOK = "its policy", "on_failure of the hook"
 _LONGEST_NAME = 50
+#: Characters that are shown of what a hook is told, and acts of one call.
+_LONGEST_TOLD, _MOST_ACTS = 300, 10
 #: Kinds of matchers that their reason names as well.
 _KINDS_IN_REASON = frozenset({"list of exact names", "name with *", "regular expression"})
 #: Reasons that the rows about the matcher and the condition give in full.
@@ -50,6 +52,9 @@ class HookFacts(Struct, frozen=True, kw_only=True):
     runs: str
     would_run: bool
     why: str
+    #: What it is told of a tool call, if its agent would make that call in another way; an item for each act that it
+    #: is asked about, and for a hook that would not run, what it would be told.
+    told: tuple[ToldDocument, ...]
     matcher: MatcherFacts | None
     condition: ConditionFacts | None
     once: bool
@@ -180,6 +185,9 @@ def _hook_rows(hook: HookFacts) -> Iterator[tuple[str, str]]:
     yield "runs", one_line(f"{hook.type}: {hook.runs}", 200)
     if hook.broken:
         yield "cannot run", hook.broken
+    yield from (("told as", one_line(told_text(told), _LONGEST_TOLD)) for told in hook.told[:_MOST_ACTS])
+    if len(hook.told) > _MOST_ACTS:
+        yield "told as", f"{len(hook.told) - _MOST_ACTS} more acts"
     if hook.matcher is not None:
         kind = "" if hook.matcher.kind in _KINDS_IN_REASON else f" ({hook.matcher.kind})"
         yield "matcher", hook.matcher.why + kind

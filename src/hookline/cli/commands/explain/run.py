@@ -16,7 +16,14 @@ from hookline.cli.commands.explain.report import (
     LayerFacts,
     as_text,
 )
-from hookline.cli.describe import diagnostic_documents, redactor, timeout_in, waits_of, what_it_runs
+from hookline.cli.describe import (
+    diagnostic_documents,
+    redactor,
+    timeout_in,
+    told_documents,
+    waits_of,
+    what_it_runs,
+)
 from hookline.cli.engines import (
     any_error,
     inspection_engine,
@@ -37,6 +44,7 @@ from hookline.engine.session import Session
 from hookline.model.events import EventSpec, May, subject_of
 from hookline.model.hook import Hook
 from hookline.model.policy import CAUSES
+from hookline.model.scene import Scene
 
 #: Codes of diagnostics that say why none of the hooks of a file count.
 _NOT_IN_FORCE = frozenset({"disabled", "not-in-force"})
@@ -191,8 +199,8 @@ def _hook(
     question: _Question, lane: Lane, verdict: Verdict, order: int, seen: dict[object, str]
 ) -> HookFacts:
     prepared, hook, redact = verdict.prepared, verdict.prepared.hook, question.redact
-    event, payload = question.request.event, question.request.payload
-    subject = lane.subject_of(payload)
+    event = question.request.event
+    asked = _asked(question, lane, verdict)
     unit = question.loader.dialect(hook.dialect).timeout_unit
     # As a dispatch asks: it says whether the hook may run, and runs nothing.
     admission = question.session.engine.admit(hook, question.session.scene)
@@ -205,10 +213,11 @@ def _hook(
         runs=redact(what_it_runs(hook)),
         would_run=verdict.selected and admission.admitted,
         why=reason_relative_to(question.cwd, redact(verdict.why)),
-        matcher=matcher_facts(hook.matcher, event.subject, subject, redact),
-        condition=condition_facts(hook.condition, event, payload, question.session.scene, redact),
+        told=told_documents(verdict.telling, redact),
+        matcher=matcher_facts(hook.matcher, event.subject, asked.subject, redact),
+        condition=condition_facts(hook.condition, event, asked.payload, asked.scene, redact, asked.doubt),
         once=hook.once,
-        duplicate_of=_duplicate_of(prepared, subject, seen, question.cwd, redact),
+        duplicate_of=_duplicate_of(verdict, asked.subject, seen, question.cwd, redact),
         mode=hook.mode,
         disabled_by=None if hook.disabled_by is None else relative_to(question.cwd, str(hook.disabled_by)),
         waits=waits_of(hook),
@@ -232,12 +241,36 @@ def _may(prepared: PreparedHook) -> tuple[str, ...]:
     return tuple((each.name or "").lower() for each in May if each & prepared.may)
 
 
+class _Asked(Struct, frozen=True):
+    """What the matcher and the condition of a hook are asked about."""
+
+    subject: str
+    payload: Any
+    scene: Scene
+    #: Why its condition is not asked.
+    doubt: str = ""
+
+
+def _asked(question: _Question, lane: Lane, verdict: Verdict) -> _Asked:
+    """The call as it was made, or as the hook's agent would make it."""
+    telling, payload = verdict.telling, question.request.payload
+    if telling is None or not telling.acts:
+        return _Asked(lane.subject_of(payload), payload, question.session.scene)
+    from hookline.engine.tellings import deciding_act
+
+    told, name = deciding_act(verdict.prepared.hook, telling)
+    return _Asked(name, told.payload, told.scene, told.view.act.doubt)
+
+
 def _duplicate_of(
-    prepared: PreparedHook, subject: str, seen: dict[object, str], cwd: str, redact: Callable[[str], str]
+    verdict: Verdict, subject: str, seen: dict[object, str], cwd: str, redact: Callable[[str], str]
 ) -> str | None:
     """As in selection: of equal hooks in a lane, the first that matches runs."""
+    prepared = verdict.prepared
     identity = prepared.hook.identity
     if identity is None or check_matcher(prepared, subject) is None:
+        return None
+    if verdict.telling is not None and verdict.why.startswith("not matched"):
         return None
     if identity in seen:
         return seen[identity]

@@ -12,9 +12,24 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from hookline.cli.describe import DiagnosticDocument, diagnostic_documents, with_tilde, with_tildes
+from hookline.cli.describe import (
+    DiagnosticDocument,
+    ToldDocument,
+    diagnostic_documents,
+    json_text,
+    told_documents,
+    told_text,
+)
 from hookline.cli.output import Colour, paint
-from hookline.cli.text import columns, json_lines, reason_relative_to, relative_to, wrapped
+from hookline.cli.text import (
+    columns,
+    json_lines,
+    reason_relative_to,
+    relative_to,
+    with_tilde,
+    with_tildes,
+    wrapped,
+)
 from hookline.cli.trust_state import USUAL, TrustDocument
 from hookline.engine.background import LateMessage
 from hookline.engine.lanes import Verdict
@@ -33,11 +48,23 @@ _WOULD_RUN = "dry run: would run"
 _NOT_TRUSTED = "not trusted; "
 _LONGEST_NAME = 50
 _LONGEST_REASON = 60
+#: Characters that are shown of what a hook is told.
+_LONGEST_TOLD = 300
 #: Lines of stderr that are shown of a hook that failed: how it began, and how it ended.
 _FIRST_LINES, _LAST_LINES = 2, 4
 _INDENT = " " * 6
 _NO_ANSWER = frozenset({"failed", "timed_out", "not_started", "cancelled", "untrusted"})
 _COLOURS: dict[str, Colour] = {"deny": "red", "ask": "yellow", "allow": "green"}
+
+
+class Entry(Struct, frozen=True):
+    """One hook of the event, run or not; a hook that was asked several times has several."""
+
+    run: Run
+    #: What it was told of the call, if its agent would make that in another way.
+    told: ToldDocument | None = None
+    #: An entry of the same hook came before: about another act of the call, or before it was asked again.
+    again: bool = False
 
 
 class Firing(Struct, frozen=True):
@@ -47,7 +74,7 @@ class Firing(Struct, frozen=True):
     #: The dialect's own name for the event and the dialect, if it was fired under that name.
     under: str
     outcome: Outcome
-    entries: Sequence[Run]
+    entries: Sequence[Entry]
     late: Sequence[LateMessage]
     #: What a block does at the event.
     block_means: str
@@ -57,13 +84,19 @@ class Firing(Struct, frozen=True):
     trust: Mapping[tuple[str, str], TrustDocument] = {}
     diagnostics: Sequence[Diagnostic] = ()
     dry: bool = False
+    #: The tool that was called, by the caller's name for it.
+    tool: str = ""
 
     def as_json(self) -> str:
         document = FireDocument(
             event=self.event.name,
             outcome=outcome_document(self.outcome, self.redact),
             runs=tuple(
-                FiredRunDocument(**asdict(run_document(entry)), trust=self.trust[entry.hook, entry.source])
+                FiredRunDocument(
+                    **asdict(run_document(entry.run)),
+                    told=entry.told,
+                    trust=self.trust[entry.run.hook, entry.run.source],
+                )
                 for entry in self.entries
             ),
             late=tuple(replace(item, hook=self.redact(item.hook)) for item in self.late),
@@ -116,6 +149,8 @@ class RunDocument(Struct, frozen=True, kw_only=True):
     passed_without_answer: bool
     mode: Mode
     recheck: bool
+    #: The tool's name as the hook was told it, if that is not the one it was called by.
+    told_as: str | None
     exit_code: int | None
     signal: int | None
     queue_ms: float
@@ -128,6 +163,9 @@ class RunDocument(Struct, frozen=True, kw_only=True):
 class FiredRunDocument(RunDocument, frozen=True, kw_only=True):
     """One hook of the event that was fired, run or not."""
 
+    #: What the hook is told of a tool call, if its agent would make that call in another way. It is the call as it was
+    #: made, before hooks rewrote it.
+    told: ToldDocument | None
     trust: TrustDocument
 
 
@@ -177,36 +215,62 @@ def run_document(run: Run) -> RunDocument:
 
 def after_dispatch(
     verdicts: Sequence[Verdict], runs: Sequence[Run], cwd: str, redact: Callable[[Run], Run]
-) -> list[Run]:
-    """One entry per hook in config order, run or not, then the rechecks; files relative to `cwd`.
+) -> list[Entry]:
+    """The hooks in config order, run or not, then the rechecks; files relative to `cwd`.
 
-    `redact` is what the journal did to the runs: a hook is found by its redacted name.
+    A hook has one entry, or one for each act of the call that it was asked about. `redact` is what the journal did to
+    the runs: a hook is found by its redacted name.
     """
     left = _settled(runs)
-    entries: list[Run] = []
+    entries: list[Entry] = []
     for verdict in verdicts:
         skipped = redact(_skipped(verdict.prepared.hook, verdict.prepared.source, verdict.why))
-        name = (skipped.hook, skipped.source)
-        run = next((one for one in left if (one.hook, one.source) == name and not one.recheck), None)
-        if run is not None:
-            left.remove(run)
+        told = _told(verdict, redact)
+        found = _taken(left, skipped, max(len(told), 1))
+        if found:
             why = skipped.why if verdict.selected else "matched: on what another hook rewrote"
-            entries.append(replace(run, why=why))
-        elif verdict.selected:
-            entries.append(replace(skipped, why="not reached: an earlier hook of its lane ended it"))
-        else:
-            entries.append(skipped)
-    again = [replace(run, why="asked again: another hook rewrote what it had seen") for run in left]
-    return _relative_to(cwd, [*entries, *again])
+            acts = told if verdict.selected else ()
+            entries += _entries([replace(run, why=why) for run in found], acts)
+            continue
+        if verdict.selected:
+            skipped = replace(skipped, why="not reached: an earlier hook of its lane ended it")
+        entries += _entries([skipped], told[:1])
+    why = "asked again: another hook rewrote what it had seen"
+    entries += [Entry(replace(run, why=why), again=True) for run in left]
+    return _relative_to(cwd, entries)
+
+
+def _taken(left: list[Run], same: Run, most: int) -> list[Run]:
+    """The runs of a hook, taken out of the list; in the order of the acts that they are about."""
+    mine = [run for run in left if (run.hook, run.source) == (same.hook, same.source) and not run.recheck]
+    # Ids end with a number that counts runs, so those of acts are in their order; records may not be.
+    mine = sorted(mine[:most], key=lambda run: (len(run.run_id), run.run_id))
+    for run in mine:
+        left.remove(run)
+    return mine
+
+
+def _entries(runs: Sequence[Run], told: Sequence[ToldDocument]) -> Iterator[Entry]:
+    for number, run in enumerate(runs):
+        one = told[number] if number < len(told) else None
+        yield Entry(replace(run, told_as=one.tool_name) if one is not None else run, one, again=number > 0)
+
+
+def _told(verdict: Verdict, redact: Callable[[Run], Run]) -> Sequence[ToldDocument]:
+    if verdict.telling is None:
+        return ()
+    return told_documents(verdict.telling, lambda text: redact(Run(hook="", detail=text)).detail)
 
 
 def before_dispatch(
     verdicts: Sequence[Verdict], cwd: str, redact: Callable[[Run], Run], held_back: Callable[[Hook], bool]
-) -> list[Run]:
+) -> list[Entry]:
     """The same for a dry run: which hooks would run, and why the others would not."""
-    entries = [
-        redact(_skipped(one.prepared.hook, one.prepared.source, _plan(one, held_back))) for one in verdicts
-    ]
+    entries: list[Entry] = []
+    for one in verdicts:
+        run = redact(_skipped(one.prepared.hook, one.prepared.source, _plan(one, held_back)))
+        told = _told(one, redact)
+        entries += _entries([run] * (max(len(told), 1) if one.selected else 1), told)
     return _relative_to(cwd, entries)
 
 
@@ -219,10 +283,17 @@ def _plan(verdict: Verdict, held_back: Callable[[Hook], bool]) -> str:
     return f"{_WOULD_RUN}{f', and fail: {broken}' if broken else ''}; {verdict.why}"
 
 
-def _relative_to(cwd: str, entries: Sequence[Run]) -> list[Run]:
+def _relative_to(cwd: str, entries: Sequence[Entry]) -> list[Entry]:
     return [
-        replace(run, source=relative_to(cwd, run.source), why=reason_relative_to(cwd, run.why))
-        for run in entries
+        replace(
+            entry,
+            run=replace(
+                entry.run,
+                source=relative_to(cwd, entry.run.source),
+                why=reason_relative_to(cwd, entry.run.why),
+            ),
+        )
+        for entry in entries
     ]
 
 
@@ -256,8 +327,8 @@ def _lines(firing: Firing, width: int) -> list[str]:
         lines.append(f"  no hook is configured for {firing.event.name}")
     effects = _effects(firing)
     for number, entry in enumerate(firing.entries, 1):
-        trust = firing.trust.get((entry.hook, entry.source))
-        lines += _entry_lines(number, entry, effects.get(entry.hook, ""), trust, width)
+        trust = firing.trust.get((entry.run.hook, entry.run.source))
+        lines += _entry_lines(number, entry, effects.get(entry.run.hook, ""), trust, width)
     lines += ["", *(_plan_lines(firing) if firing.dry else _outcome_lines(firing))]
     return [*lines, *(_late_line(item, firing.redact) for item in firing.late)]
 
@@ -275,12 +346,19 @@ def _effects(firing: Firing) -> dict[str, str]:
         *((update.by, "changed permission rules") for update in outcome.permission_updates),
     ):
         done.setdefault(by, []).append(effect)
-    count = Counter(entry.hook for entry in firing.entries if not entry.recheck)
+    silent = {entry.run.hook for entry in firing.entries if entry.told and not entry.run.decision}
+    for vote in outcome.votes:
+        if vote.kind == "block" and firing.redact(vote.by) in silent:
+            done.setdefault(vote.by, []).append("its rewrite cannot be put into the call, which is denied")
+    count = Counter(entry.run.hook for entry in firing.entries if not entry.run.recheck)
     named = {firing.redact(by): ", ".join(dict.fromkeys(effects)) for by, effects in done.items()}
     return {name: effects for name, effects in named.items() if count[name] == 1}
 
 
-def _entry_lines(number: int, run: Run, effects: str, trust: TrustDocument | None, width: int) -> list[str]:
+def _entry_lines(
+    number: int, entry: Entry, effects: str, trust: TrustDocument | None, width: int
+) -> list[str]:
+    run = entry.run
     word, rest = _result(run, effects)
     name = one_line(run.hook, _LONGEST_NAME)
     head = one_line(f"{name}: {word}{rest}", width - 4)
@@ -289,7 +367,8 @@ def _entry_lines(number: int, run: Run, effects: str, trust: TrustDocument | Non
     lines = [f"{number:3} {_painted(head, name, word)}" + (f"  {source}" if source and fits else "")]
     if source and not fits:
         lines.append(f"{_INDENT}{one_line(source, width - len(_INDENT))}")
-    for text in (*_details(run), *_trust_line(run, trust)):
+    told = () if entry.told is None else (one_line(f"told as {told_text(entry.told)}", _LONGEST_TOLD),)
+    for text in (*told, *_details(run), *_trust_line(run, trust)):
         lines += [f"{_INDENT}{line}" for line in wrapped(with_tildes(text), width - len(_INDENT))]
     lines += [f"{_INDENT}{line}" for line in _stderr(run, width - len(_INDENT))]
     return lines
@@ -374,7 +453,7 @@ def _outcome_lines(firing: Firing) -> list[str]:
         "reason": outcome.reason or None,
         "means": meaning(firing.event, outcome, firing.block_means),
         "stop": (outcome.stop_reason or "yes") if outcome.stop else None,
-        "input": _json(outcome.updated_input),
+        _input_word(firing): _json(outcome.updated_input),
         "prompt": outcome.updated_prompt,
         "output": _json(outcome.updated_output),
         "messages": _json(outcome.updated_messages),
@@ -390,35 +469,39 @@ def _outcome_lines(firing: Firing) -> list[str]:
     return [*lines, *(f"  {line}" for line in _warnings(firing))]
 
 
+def _input_word(firing: Firing) -> str:
+    """Where hooks rewrote the call in other terms, the input is said to be in those of the caller."""
+    return f"input of {firing.tool}" if any(entry.told for entry in firing.entries) else "input"
+
+
 def _json(value: Any) -> str | None:
     """Text as it is, anything else as JSON."""
-    if value is None or isinstance(value, str):
-        return value
-    try:
-        return msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=0).decode()
-    except (TypeError, ValueError):
-        return str(value)
+    return value if value is None or isinstance(value, str) else json_text(value)
 
 
 def _warnings(firing: Firing) -> Iterator[str]:
     """What is easily overlooked: hooks that did not run, gave no answer, or ran in shadow mode."""
-    entries = [entry for entry in firing.entries if not entry.recheck]
+    entries = [entry.run for entry in firing.entries if not entry.again]
     ran = sum(entry.status not in ("skipped", "untrusted") for entry in entries)
     if ran < len(entries):
         yield f"hooks: {ran} of {len(entries)} ran"
-    passed = [entry.hook for entry in entries if entry.passed_without_answer]
+    asked = [entry.run for entry in firing.entries if not entry.run.recheck]
+    passed = dict.fromkeys(entry.hook for entry in asked if entry.passed_without_answer)
     if passed:
         names = ", ".join(one_line(name, _LONGEST_NAME) for name in passed)
         yield f"careful: let through without an answer from {names}"
-    shadows = [entry.hook for entry in entries if entry.mode == "shadow" and entry.decision == "deny"]
+    shadows = dict.fromkeys(
+        entry.hook for entry in asked if entry.mode == "shadow" and entry.decision == "deny"
+    )
     if shadows:
         names = ", ".join(one_line(name, _LONGEST_NAME) for name in shadows)
         yield f"shadow: {names} would have denied it"
 
 
 def _plan_lines(firing: Firing) -> list[str]:
-    would = sum(entry.why.startswith(_WOULD_RUN) for entry in firing.entries)
-    return [f"dry run  {would} of {len(firing.entries)} hooks would run; nothing was started"]
+    hooks = [entry.run for entry in firing.entries if not entry.again]
+    would = sum(run.why.startswith(_WOULD_RUN) for run in hooks)
+    return [f"dry run  {would} of {len(hooks)} hooks would run; nothing was started"]
 
 
 def _late_line(item: LateMessage, redact: Callable[[str], str]) -> str:

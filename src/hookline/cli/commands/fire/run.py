@@ -21,6 +21,7 @@ from hookline.config.engine import Engine
 from hookline.engine.lanes import Verdict
 from hookline.engine.session import Session
 from hookline.model.diagnostics import Diagnostic
+from hookline.model.events import field_of
 from hookline.model.hook import Hook
 from hookline.model.outcome import GO_ON
 from hookline.model.run import Run
@@ -53,7 +54,8 @@ async def run(args: argparse.Namespace) -> ExitStatus:
 
 def _held_back(engine: Engine, verdicts: Sequence[Verdict], firing: Firing) -> Iterator[Hook]:
     """The hooks that would have run, had they been trusted."""
-    for verdict, entry in zip(verdicts, firing.entries, strict=False):
+    entries = (entry.run for entry in firing.entries if not entry.again)
+    for verdict, entry in zip(verdicts, entries, strict=True):
         hook = verdict.prepared.hook
         if entry.status == "untrusted" or (firing.dry and verdict.selected and is_held_back(engine, hook)):
             yield hook
@@ -82,6 +84,7 @@ async def _dispatch(
         outcome = await session.dispatch(request.event, request.payload)
         await engine.drain()
         entries = after_dispatch(verdicts, runs, request.scene.cwd, redact)
+    hooks = [entry.run for entry in entries if not entry.again]
     return Firing(
         event=request.event,
         under=f"{request.event_name}, {request.dialect}" if request.event_name else "",
@@ -90,7 +93,8 @@ async def _dispatch(
         late=session.inbox.take_all(),
         block_means=engine.home.policy(request.event).block_means,
         redact=name_redactor(engine.journal),
-        trust={(entry.hook, entry.source): each for entry, each in zip(entries, trust, strict=False)},
+        trust={(run.hook, run.source): each for run, each in zip(hooks, trust, strict=True)},
         diagnostics=diagnostics,
         dry=dry,
+        tool=tool if isinstance(tool := field_of(request.payload, "tool_name"), str) else "",
     )

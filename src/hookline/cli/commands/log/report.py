@@ -7,9 +7,9 @@ from statistics import median
 
 from msgspec import Struct
 
-from hookline.cli.describe import short_source, with_tilde
+from hookline.cli.describe import short_source
 from hookline.cli.output import Colour, paint
-from hookline.cli.text import count_of, json_lines, paragraph, table
+from hookline.cli.text import count_of, json_lines, paragraph, table, with_tilde
 from hookline.model.run import Called, Run
 from hookline.model.safe_text import one_line, printable
 

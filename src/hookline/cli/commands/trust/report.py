@@ -10,9 +10,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from hookline.cli.describe import with_tilde
 from hookline.cli.output import Colour, paint
-from hookline.cli.text import count_of, json_lines, paragraph, pieces
+from hookline.cli.text import count_of, json_lines, paragraph, pieces, with_tilde
 from hookline.config.trust.items import decoded
 from hookline.config.trust.review import NOT_COVERED, Entry, Review
 from hookline.config.trust.store import StoredProject
