@@ -45,11 +45,9 @@ def unread_files(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
 
 
 def _suspects(folder: str) -> Iterator[str]:
-    for stem in _STEMS:
-        for suffix in _SUFFIXES:
-            file = os.path.join(folder, f"{stem}.{suffix}")
-            if os.path.isfile(file):
-                yield file
+    # The last one is where a plugin has its hooks.
+    names = [*(f"{stem}.{suffix}" for stem in _STEMS for suffix in _SUFFIXES), "hooks/hooks.json"]
+    yield from filter(os.path.isfile, (os.path.join(folder, name) for name in names))
 
 
 def _has_hooks(file: str) -> bool:

@@ -69,7 +69,7 @@ def _explained(text: str, error: json.JSONDecodeError) -> SyntaxProblem:
     here = text[error.pos :].lstrip()
     before = text[: error.pos].rstrip()
     if here.startswith(("//", "/*", "#")):
-        fix = "remove the comment, or write the file as TOML or YAML"
+        fix = "remove the comment"
         return SyntaxProblem("JSON has no comments", error.lineno, code="json-comment", fix=fix)
     if here[:1] in ("}", "]") and before.endswith(","):
         line = before.count("\n") + 1
