@@ -7,6 +7,7 @@ from typing import Final
 
 from msgspec import Struct, field
 
+from hookline.checks.answers import judges
 from hookline.checks.context import CheckContext
 from hookline.config.load import Loaded
 from hookline.config.project import is_inside, project_root
@@ -50,7 +51,7 @@ def writable(path: str) -> Iterator[Diagnostic]:
 def recent(path: str, now: float, loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
     """Answers that could not be expressed to an agent, and guards that failed open: in this project, by its agents."""
     seen, root = _Seen(), project_root(context.cwd)
-    places = {str(hook.where): hook.where for hook in loaded.hooks}
+    hooks = {str(hook.where): hook for hook in loaded.hooks}
     for run in scan_journal(path):
         if isinstance(run, Damage):
             # `hookline log` reports single broken records; this is a file that is not a journal.
@@ -64,18 +65,22 @@ def recent(path: str, now: float, loaded: Loaded, context: CheckContext) -> Iter
         agent = context.title(dialect)
         message = f"in the last {DAYS} days {counted} could not be expressed to {agent} ({what})"
         yield Diagnostic("warning", "not-expressed", message, Where(path), fix=_FIX)
-    still_there = Counter({each: number for each, number in seen.passed.items() if each[1] in places})
-    for (hook, source), count in still_there.most_common(_MOST_NAMED):
+    guards = Counter(
+        {
+            (name, source): count
+            for (name, source), count in seen.passed.items()
+            # It may be gone by now, and one that only records guards nothing.
+            if source in hooks and judges(hooks[source], context) is not False
+        }
+    )
+    for (name, source), count in guards.most_common(_MOST_NAMED):
         times = "once" if count == 1 else f"{count} times"
         message = f"in the last {DAYS} days it failed {times} here, and the actions it guards went ahead"
         # Information, not a warning: the hook may have been fixed since.
-        yield Diagnostic("info", "passed-without-answer", message, places[source], hook, _FIX)
+        yield Diagnostic("info", "passed-without-answer", message, hooks[source].where, name, _FIX)
 
 
 def _is_of(root: str, run: Run) -> bool:
     """Whether an agent ran it in this project. Hooks that were only tried say nothing about what happened."""
-    if run.call.made_by:
-        return False
-    # Records of earlier versions do not say where: a hook of the project's own file ran in it.
-    place = run.call.project or os.path.dirname(run.source)
-    return os.path.isabs(place) and is_inside(os.path.realpath(place), root)
+    project = run.call.project
+    return not run.call.made_by and os.path.isabs(project) and is_inside(os.path.realpath(project), root)

@@ -232,24 +232,24 @@ def test_what_could_not_be_expressed_lately_is_summed_up_per_agent(case: DoctorC
 
 
 def test_guards_that_let_something_pass_lately_are_a_note(case: DoctorCase) -> None:
-    file = case.write(
-        ".hookline/hooks.toml", '[[hooks.PreToolUse]]\nhooks = [{ command = "cat", on_failure = "open" }]\n'
-    )
-    passed = Run(hook="cat", source=f"{file}:2", passed_without_answer=True, at=time.time())
+    entry = '[[hooks.PreToolUse]]\nhooks = [{ name = "%s", command = "%s" }]\n'
+    file = case.write(".hookline/hooks.toml", entry % ("guard", "exit 2") + entry % ("log", "cat"))
+    passed = Run(hook="guard", source=f"{file}:2", passed_without_answer=True, at=time.time())
     here, below = Called(project=str(case.project)), Called(project=str(case.project / "src"))
     journal(
         case,
         replace(passed, call=here),
         replace(passed, call=below),
+        # Another project, a hook that was tried, one that guards nothing and one that is gone.
         passed,
-        # Another project, a hook that was tried, and one that is gone.
         replace(passed, call=Called(project=str(case.home))),
         replace(passed, call=Called(project=str(case.project), made_by="fire")),
+        replace(passed, call=here, hook="log", source=f"{file}:4"),
         replace(passed, call=here, source=f"{file}:9"),
     )
     (said,) = case.problems()
-    assert (said.severity, said.hook, said.file, said.line) == ("note", "cat", str(file), 2)
-    assert "it failed 3 times here" in said.message
+    assert (said.severity, said.hook, said.file, said.line) == ("note", "guard", str(file), 2)
+    assert "it failed 2 times here" in said.message
 
 
 def test_the_tier_of_containment_is_told_and_its_gap_where_there_is_one(

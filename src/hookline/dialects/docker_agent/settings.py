@@ -68,6 +68,11 @@ _LONGEST_LABEL = 60
 #: No hook needs more seconds: milliseconds were meant.
 _SUSPICIOUS_TIMEOUT = 1000
 
+#: Builtins of Docker Agent that Hookline leaves to its host.
+_NOT_HERE = frozenset({
+    "add_directory_listing", "add_git_diff", "add_git_status", "add_recent_commits", "add_user_info", "http_post",
+    "limit_large_tool_results", "max_iterations", "redact_secrets", "safer_shell", "snapshot", "unload",
+})  # fmt: skip
 #: Agent flags that add a builtin of the same name, and the events at which it runs.
 _FLAGS: Mapping[str, tuple[str, ...]] = {
     "add_date": ("turn_start",),
@@ -156,6 +161,12 @@ class EntryReader(family.EntryReader):
     def say(
         self, severity: Severity, code: str, message: str, *path: str | int, fix: str | None = None
     ) -> None:
+        if code == "cannot-run" and self.fields.get("command") in _NOT_HERE:
+            severity, message = (
+                "warning",
+                f"Docker Agent has the builtin {self.fields['command']}, Hookline has not",
+            )
+            fix = "here the hook fails, unless the host provides it"
         late = code in _FOUND_LATE and (code != "missing-field" or self.kind != "command")
         if severity == "error" and late:
             if code != "cannot-run":  # what its handler says when the hook is due
