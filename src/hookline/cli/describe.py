@@ -10,6 +10,7 @@ from msgspec import Struct, json
 from hookline.cli.text import with_tilde
 from hookline.model.diagnostics import Diagnostic, Severity
 from hookline.model.run import Run
+from hookline.model.safe_text import printable
 
 if TYPE_CHECKING:
     from hookline.engine.tellings import Telling, ToldAct
@@ -41,6 +42,25 @@ def diagnostic_documents(
             one.severity, one.code, one.message, str(one.where), one.hook and redact(one.hook), one.fix
         )
         for one in diagnostics
+    )
+
+
+class EnvironmentDocument(Struct, frozen=True):
+    """Which variables of Hookline's own environment a command gets, besides those that its entry sets."""
+
+    passed_on: Literal["all", "needed"]
+    #: Those that are set now and that it does not get, by name.
+    left_out: tuple[str, ...]
+
+
+def environment_of(hook: "Hook") -> EnvironmentDocument | None:
+    """None for a hook that starts no program."""
+    if hook.kind != "command":
+        return None
+    from hookline.handlers.command import gets_only_needed, left_out
+
+    return EnvironmentDocument(
+        "needed" if gets_only_needed(hook) else "all", tuple(map(printable, left_out(os.environ, hook)))
     )
 
 

@@ -32,6 +32,8 @@ _FROM_REPOSITORIES: Final[frozenset[Scope]] = frozenset(("project", "local"))
 _NEEDED: Final = re.compile(
     r"PATH|HOME|LANG|LC_.*|TMPDIR|USER|LOGNAME|SHELL|TZ|XDG_.*|HOOKLINE_.*", re.DOTALL
 )
+#: The same for people.
+NEEDED: Final = "PATH, HOME, LANG, LC_*, TMPDIR, USER, LOGNAME, SHELL, TZ, XDG_* and HOOKLINE_*"
 _SECRET: Final = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
 _LOADS_CODE: Final = re.compile(r"LD_.*|DYLD_.*|BASH_ENV|ENV|PYTHON.*|NODE_OPTIONS|GIT_.*", re.DOTALL)
 #: What is before and behind the name of a file in a command line.
@@ -44,9 +46,26 @@ def hook_environment(
     base: Mapping[str, str], hook: Hook, extra: Mapping[str, str]
 ) -> Mapping[str, str] | Broke:
     """What a command of this hook gets: the base environment, as far as its policy lets it see that, and its own."""
-    if hook.policy.project_env == "minimal" and hook.scope in _FROM_REPOSITORIES:
-        return project_environment(base, extra)
-    return {**base, **extra}
+    return project_environment(base, extra) if gets_only_needed(hook) else {**base, **extra}
+
+
+def left_out(base: Mapping[str, str], hook: Hook) -> tuple[str, ...]:
+    """The variables of the environment that a command of this hook does not get; first those that are dangerous."""
+    if not gets_only_needed(hook):
+        return ()
+    missing = (name for name in base if not _is_needed(name) and name not in _QUIET)
+    return tuple(
+        sorted(missing, key=lambda name: (not _LOADS_CODE.fullmatch(name), not _SECRET.search(name), name))
+    )
+
+
+def gets_only_needed(hook: Hook) -> bool:
+    """Whether it is of a repository, and so gets no more of the environment than programs need to run."""
+    return hook.policy.project_env == "minimal" and hook.scope in _FROM_REPOSITORIES
+
+
+def _is_needed(name: str) -> bool:
+    return _NEEDED.fullmatch(name) is not None and _SECRET.search(name) is None
 
 
 def project_environment(base: Mapping[str, str], extra: Mapping[str, str]) -> dict[str, str] | Broke:
@@ -61,10 +80,7 @@ def project_environment(base: Mapping[str, str], extra: Mapping[str, str]) -> di
         return Broke(
             "not_started", f"a project's configuration may not set {names}: it makes programs load code"
         )
-    needed = {
-        name: value for name, value in base.items() if _NEEDED.fullmatch(name) and not _SECRET.search(name)
-    }
-    return {**needed, **_QUIET, **extra}
+    return {**{name: value for name, value in base.items() if _is_needed(name)}, **_QUIET, **extra}
 
 
 class CommandHandler:

@@ -79,8 +79,9 @@ ENTRY_WORDS: Mapping[str, str] = {
     "command": "A line for the shell; with args, the program to start.",
     "args": "Arguments: the program is started without a shell, so nothing in them needs quoting.",
     "shell": "What the command line is given to.",
-    "env": "Variables added to the environment of the hook; a project's file cannot set those that make programs "
-    "load code, such as LD_PRELOAD.",
+    "env": "Variables added to the environment of the hook. A hook of a project gets no more of the rest than programs "
+    "need to run (PATH, HOME, LANG and the like), and its file cannot set those that make programs load code, such as "
+    "LD_PRELOAD.",
     "cwd": "Where the hook runs; relative to the working directory of the agent.",
     "output": "Answer: what it prints is its answer, and at PreToolUse and PermissionRequest anything else than an "
     "answer or nothing is a failure. Ignore: what it prints is not read; only its exit code or status counts.",

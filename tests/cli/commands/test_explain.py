@@ -270,3 +270,23 @@ def test_bad_input_is_a_clear_line_and_status_1(here: InProcess, words: list[str
     ran = here.call("explain", *words)
     assert ran.status == 1
     assert said in ran.stderr
+
+
+def test_variables_that_a_hook_of_a_project_does_not_get_are_named() -> None:
+    hooks = "[[hooks.Stop]]\nhooks = [{ command = 'true' }]\n"
+    with place() as where:
+        where.write(".hookline/hooks.toml", hooks)
+        where.write("~/.config/hookline/hooks.toml", hooks)
+        env = {"NODE_OPTIONS": "--x", "MY_TOKEN": "s3cret", "AAA": "1"}
+        said = run_cli(["explain", "Stop"], where.project, where.home, env=env).stdout
+        facts = json.loads(run_cli(["explain", "Stop", "--json"], where.project, where.home, env=env).stdout)
+        listed = json.loads(run_cli(["list", "--json"], where.project, where.home, env=env).stdout)
+    assert said.count("variables only PATH, HOME,") == 1
+    given = {hook["scope"]: hook["environment"] for lane in facts["lanes"] for hook in lane["hooks"]}
+    # What makes programs load code comes first, then what is secret.
+    left_out = ["NODE_OPTIONS", "PYTHONUTF8", "MY_TOKEN", "AAA", "COLUMNS"]
+    assert given == {
+        "user": {"passed_on": "all", "left_out": []},
+        "project": {"passed_on": "needed", "left_out": left_out},
+    }
+    assert {hook["scope"]: hook["environment"] for hook in listed["hooks"]} == given

@@ -6,7 +6,14 @@ from typing import Literal
 from msgspec import Struct
 
 from hookline.cli.commands.explain.describe import ConditionFacts, MatcherFacts, failure_words
-from hookline.cli.describe import DiagnosticDocument, ToldDocument, Unit, Waits, told_text
+from hookline.cli.describe import (
+    DiagnosticDocument,
+    EnvironmentDocument,
+    ToldDocument,
+    Unit,
+    Waits,
+    told_text,
+)
 from hookline.cli.text import indented, json_lines, paragraph, relative_to, table, with_tilde
 from hookline.cli.trust_state import TrustDocument
 from hookline.model.hook import Output, Scope
@@ -70,6 +77,8 @@ class HookFacts(Struct, frozen=True, kw_only=True):
     required: bool
     #: Whether what it prints is its answer.
     output: Output
+    #: Which variables a command gets; null for other types.
+    environment: EnvironmentDocument | None
     #: What of its answer counts here.
     may: tuple[str, ...]
     #: What a failure of each cause does, if a user can be asked.
@@ -215,6 +224,10 @@ def _option_rows(hook: HookFacts) -> Iterator[tuple[str, str]]:
         yield "once", "at most once in a session; this is about a new session"
     if hook.output == "ignore":
         yield "output", "not read: only its exit code or status counts"
+    if hook.environment is not None and hook.environment.passed_on == "needed":
+        from hookline.handlers.command import NEEDED
+
+        yield "gets", f"of your variables only {NEEDED}, without secrets; --json names those left out"
     if hook.required:
         yield "required", "if it may not run, the event is blocked"
     yield "timeout", f"{hook.timeout:.10g} {hook.timeout_unit}"

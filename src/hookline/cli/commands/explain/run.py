@@ -18,6 +18,7 @@ from hookline.cli.commands.explain.report import (
 )
 from hookline.cli.describe import (
     diagnostic_documents,
+    environment_of,
     redactor,
     timeout_in,
     told_documents,
@@ -226,6 +227,7 @@ def _hook(
         rewrites=hook.rewrites,
         required=hook.required,
         output=hook.output,
+        environment=environment_of(hook),
         may=_may(prepared),
         failures={cause: effective_reaction(prepared, cause, attended=True) for cause in CAUSES},
         failures_said_by=BY_POLICY if hook.on_failure is None else BY_HOOK,

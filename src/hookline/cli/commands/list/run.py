@@ -9,9 +9,11 @@ from msgspec import Struct
 
 from hookline.cli.describe import (
     DiagnosticDocument,
+    EnvironmentDocument,
     Unit,
     Waits,
     diagnostic_documents,
+    environment_of,
     redactor,
     timeout_in,
     waits_of,
@@ -77,6 +79,8 @@ class ListedHook(Struct, frozen=True, kw_only=True):
     once: bool
     rewrites: bool
     required: bool
+    #: Which variables a command gets; null for other types.
+    environment: EnvironmentDocument | None
     #: Why it cannot run; it fails whenever it is asked.
     broken: str | None
     trust: TrustDocument
@@ -218,6 +222,7 @@ def _listed_hook(
         once=hook.once,
         rewrites=hook.rewrites,
         required=hook.required,
+        environment=environment_of(hook),
         broken=redact(hook.broken) if hook.broken is not None else None,
         trust=trust,
         scope=hook.scope,
