@@ -95,8 +95,8 @@ def _unified(lines: list[str]) -> Iterator[Change]:
         elif line.startswith("--- ") and after.startswith("+++ "):
             before = _file(line[4:], "a/")
         elif line.startswith("+++ ") and (before or not in_hunk):
-            yield from _finished(change, "")
             name = _file(line[4:], "b/")
+            yield from _finished(change, "" if named in (name, before) else named)
             change, before, named, in_hunk = _diffed(before or name, name), "", "", False
         elif line.startswith(("rename from ", "copy from ")):
             moved_from = line.partition(" from ")[2].strip()

@@ -332,6 +332,8 @@ class _Reader:
         if calls is None or not isinstance(found, list | tuple) or depth >= _DEEPEST:
             yield _doubtful(None, name, "the calls that it makes cannot be read")
             return
+        if not found:
+            yield Act(None, name, dict(given), called=name, base=base)
         for index, one in enumerate(cast("list[Any]", found)):
             inner: Mapping[str, Any] = cast("Mapping[str, Any]", one) if isinstance(one, Mapping) else {}
             called, arguments = inner.get(calls.name), inner.get(calls.arguments)

@@ -31,12 +31,12 @@ def changed(
 ) -> dict[str, Any]:
     """The canonical arguments that a hook changed which was told the act as a call of `tool`."""
     own = _keys(tool)
-    for key, value in new.items():
-        if key not in own and told.get(key, _GONE) != value:
-            raise IrreversibleError(f"the hook's tool has no argument {key!r}")
     for key, value in tool.fixed.items():
         if new.get(key) != value:
             raise IrreversibleError(f"{key} must stay {value!r}")
+    for key, value in new.items():
+        if key not in own and told.get(key, _GONE) != value:
+            raise IrreversibleError(f"the hook's tool has no argument {key!r}")
     before, after = (_canonical(act, tool, each, place) for each in (told, new))
     changes = {name: value for name, value in after.items() if before.get(name, _GONE) != value}
     changes.update((name, _GONE) for name in before if name not in after)
@@ -78,10 +78,12 @@ def _canonical(act: Act, tool: Tool, given: Mapping[str, Any], place: Place) -> 
     return acts[0].arguments
 
 
-def put(act: Act, changes: Mapping[str, Any], now: Any, place: Place) -> tuple[Told, dict[str, Any]]:
-    """The caller's arguments with the changes; and the canonical arguments that the act must have then.
+def put(
+    act: Act, changes: Mapping[str, Any], now: Any, place: Place
+) -> tuple[Told, dict[str, Any], set[str]]:
+    """The caller's arguments with the changes; the canonical arguments that the act must have then.
 
-    What the agent can only say in coarser terms is not among those.
+    And the names of those that the agent can only say in coarser terms.
     """
     tool = act.tool
     if tool is None:
@@ -93,7 +95,7 @@ def put(act: Act, changes: Mapping[str, Any], now: Any, place: Place) -> tuple[T
         *(name for name, each in declared.items() if each.unit.beside in changes and name in after),
     ]
     lost: list[str] = []
-    expected = dict(after)
+    coarser = set[str]()
     for name in dict.fromkeys(names):
         argument = declared.get(name)
         if argument is None:
@@ -110,10 +112,10 @@ def put(act: Act, changes: Mapping[str, Any], now: Any, place: Place) -> tuple[T
         value, less = _written(name, argument, after, value_at(now, where), place)
         if less:
             lost.append(f"{name}: {less}")
-            del expected[name]
+            coarser.add(name)
         as_list = argument.many == "always" and not isinstance(where[-1], int)
         now = with_value(now, where, [value] if as_list else value)
-    return Told(now, tuple(lost)), expected
+    return Told(now, tuple(lost)), after, coarser
 
 
 def _written(
@@ -165,7 +167,7 @@ def with_value(arguments: Any, path: Sequence[str | int], value: Any, *, remove:
         items = list(cast("Sequence[Any]", found))
         items[step] = with_value(items[step], rest, value, remove=remove)
         return items
-    table: dict[str, Any] = dict(cast("Mapping[str, Any]", found))
+    table: dict[str, Any] = {} if found is None else dict(cast("Mapping[str, Any]", found))
     if rest:
         table[step] = with_value(table.get(step), rest, value, remove=remove)
     elif remove:

@@ -1,6 +1,6 @@
 """Telling a call to hooks of another agent, in that agent's terms; and putting what they rewrite back into the call."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, cast
@@ -111,21 +111,18 @@ class ReadCall:
         before = self.acts if now is self.arguments else self._read(now)
         if len(before) != len(self.acts):
             raise IrreversibleError("another hook has changed what the call does")
-        told, expected = put(before[index], changes, now, self._place)
+        told, wanted, coarser = put(before[index], changes, now, self._place)
         after = self._read(told.arguments)
-        if len(after) != len(before) or after[index].doubt:
+        if index >= len(after) or after[index].doubt:
             raise IrreversibleError("with it the call would do something else")
-        for at, (one, other) in enumerate(zip(before, after, strict=True)):
-            if at == index:
-                continue
-            # An MCP tool and what it does are two acts of the same arguments.
-            if one.arguments != other.arguments and not act.implied and not one.implied:
-                raise IrreversibleError("it would change what else the call does")
-        for name, value in expected.items():
-            if after[index].arguments.get(name) != value:
+        if not act.implied and not _same_otherwise(before, after, index):
+            raise IrreversibleError("it would change what else the call does")
+        does = after[index].arguments
+        for name in {**wanted, **does}:
+            if name not in coarser and does.get(name, _DEFAULTS.get(name)) != wanted.get(
+                name, _DEFAULTS.get(name)
+            ):
                 raise IrreversibleError(f"{name} would not be what the hook asked for")
-        if unasked := set(after[index].arguments) - {*expected, *changes, *before[index].arguments}:
-            raise IrreversibleError(f"the hook did not ask for {min(unasked)}")
         return told
 
     def _read(self, arguments: Any) -> tuple[Act, ...]:
@@ -133,9 +130,10 @@ class ReadCall:
 
     def fits(self, target: ToolTable) -> bool:
         """Whether the other agent has a tool of that name that would read the call."""
-        if target.tool(self.tool_name) is None:
+        given = self.arguments
+        if target.tool(self.tool_name) is None or not isinstance(given, Mapping):
             return False
-        acts = read_call(target, self.tool_name, self.arguments, self._place, self._server)
+        acts = read_call(target, self.tool_name, cast("Any", given), self._place, self._server)
         return not any(act.doubt for act in acts)
 
     def _ways(self, act: Act, target: ToolTable) -> tuple[Telling, ...]:
@@ -195,6 +193,8 @@ class ReadCall:
         return (View(act.tool_name, act, None, (), fixed),)
 
 
+#: What an argument is where it is not said.
+_DEFAULTS = {"offset": 1}
 _SIMILAR = "the hook was told a similar call, because its agent has no tool that does this"
 #: What is said of an argument that another agent's tool does not have.
 _NO_SUCH = {name: f"{name}: it has no such argument" for kind in KINDS.values() for name in kind.arguments}
@@ -204,6 +204,21 @@ def _patches_last(exact: tuple[Telling, ...], similar: tuple[Telling, ...]) -> t
     """A hook that reads paths among the arguments finds none in a patch, so it is told similar calls if it can be."""
     patches = [way for way in exact if way[0].tool is not None and way[0].tool.patch]
     return (*(way for way in exact if way not in patches), *similar, *patches)
+
+
+def _same_otherwise(before: Sequence[Act], after: Sequence[Act], index: int) -> bool:
+    """Whether all other acts are what they were. Patches in a line that is rewritten may be gone."""
+    others, now = (
+        [
+            (act.tool_name, act.arguments, act.fixed)
+            for at, act in enumerate(acts)
+            if at != index and not act.implied
+        ]
+        for acts in (before, after)
+    )
+    if len(others) == len(now):
+        return others == now
+    return all(act in now or act[2] for act in others) and all(act in others for act in now)
 
 
 def _meant(act: Act, tool: Tool) -> bool:
