@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.checks.answers import answers
+from hookline.checks.answers import answers, judges
 from hookline.checks.context import CheckContext, CheckFunction
 from hookline.checks.files import misspelled_keys, unread_files, unsearched, untrusted, with_known_name
 from hookline.checks.matchers import dead_matchers
@@ -30,6 +30,7 @@ from hookline.config.load import Found, Loaded
 from hookline.config.project import is_inside
 from hookline.documents.document import misshaped
 from hookline.model.diagnostics import Diagnostic, Path, Severity, Where
+from hookline.model.events import PRE_TOOL_USE
 from hookline.model.hook import Scope
 from hookline.model.safe_text import one_line
 
@@ -94,6 +95,8 @@ def ranked(loaded: Loaded, found: Iterable[Diagnostic], context: CheckContext) -
     kept: dict[object, Diagnostic] = {}
     whose = {each.file: each.dialect for each in loaded.found}
     for each in found:
+        if each.code == "async-guard" and not _may_guard(each, loaded, context):
+            continue
         unknown = each.code == "unknown-event" and each.where.file in whose
         one = with_known_name(each, whose[each.where.file], context) if unknown else each
         graded = _with_severity(one, timeouts_of)
@@ -109,6 +112,20 @@ def ranked(loaded: Loaded, found: Iterable[Diagnostic], context: CheckContext) -
         )
 
     return tuple(sorted(kept.values(), key=key))
+
+
+def _may_guard(one: Diagnostic, loaded: Loaded, context: CheckContext) -> bool:
+    """Whether a hook may be a guard. A reader warns of each that is not waited for; one that only records is fine."""
+    of_entry = (
+        hook
+        for hook in loaded.hooks
+        if hook.where.file == one.where.file and hook.where.path == one.where.path[: len(hook.where.path)]
+    )
+    hook = next(of_entry, None)
+    if hook is None:
+        return True
+    judging = judges(hook, context)
+    return judging is True or (judging is None and hook.event is PRE_TOOL_USE)
 
 
 def _with_severity(one: Diagnostic, timeouts_of: Mapping[tuple[str, Path], float]) -> Diagnostic:

@@ -184,3 +184,9 @@ def test_in_doubt_nothing_is_said_about_a_script(case: DoctorCase, script: str) 
     case.write("guard.sh", f"#!/bin/sh\n{script}\n", mode=0o755)
     case.write(".claude/settings.json", GUARDED % '"./guard.sh"')
     assert alarms(case.problems()) == []
+
+
+def test_a_hook_that_records_in_the_background_guards_nothing(case: DoctorCase) -> None:
+    entry = '{"type": "command", "command": "cat >> calls.log", "async": true}'
+    case.write(".claude/settings.json", '{"hooks": {"PreToolUse": [{"hooks": [%s]}]}}' % entry)
+    assert case.problems() == ()
