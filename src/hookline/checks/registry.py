@@ -124,7 +124,7 @@ def _may_guard(one: Diagnostic, loaded: Loaded, context: CheckContext) -> bool:
     hook = next(of_entry, None)
     if hook is None:
         return True
-    judging = judges(hook, context)
+    judging = judges(replace(hook, waiting="wait"), context)
     return judging is True or (judging is None and hook.event is PRE_TOOL_USE)
 
 

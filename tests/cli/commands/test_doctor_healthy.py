@@ -1,5 +1,6 @@
 """Nothing wrong is said about hooks that are in order. Guards that fail open are named all the same: that is true."""
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -187,6 +188,6 @@ def test_in_doubt_nothing_is_said_about_a_script(case: DoctorCase, script: str) 
 
 
 def test_a_hook_that_records_in_the_background_guards_nothing(case: DoctorCase) -> None:
-    entry = '{"type": "command", "command": "cat >> calls.log", "async": true}'
-    case.write(".claude/settings.json", '{"hooks": {"PreToolUse": [{"hooks": [%s]}]}}' % entry)
+    entry = {"type": "command", "command": "cat >> calls.log", "async": True}
+    case.write(".claude/settings.json", json.dumps({"hooks": {"PreToolUse": [{"hooks": [entry]}]}}))
     assert case.problems() == ()
