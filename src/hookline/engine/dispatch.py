@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.engine.lanes import Lane, PreparedHook, check_again, is_told_as_called, select
+from hookline.engine.lanes import Lane, PreparedHook, check_again, select
 from hookline.engine.run_hook import HookAnswer
 from hookline.engine.run_lane import run_all_at_once, run_lane
 from hookline.model.events import EventSpec, May, field_of
@@ -20,7 +20,6 @@ from hookline.model.policy import Policy
 
 if TYPE_CHECKING:
     from hookline.engine.session import Session
-    from hookline.engine.tellings import Telling
 
 P = TypeVar("P")
 
@@ -102,13 +101,6 @@ class DispatchState:
             votes = (Vote("block", text, by=hook.name),) if self.event.may & May.BLOCK else ()
             self.add_unlaned(hook, Outcome(votes=votes, messages=(Message(text, hook.name),)))
             return payload
-
-    def telling(self, prepared: PreparedHook, payload: Any) -> "Telling | None":
-        """What a hook is told of a tool call, if its agent would make it in another way; None: the payload."""
-        hook, session = prepared.hook, self.session
-        if hook.as_called or hook.broken or is_told_as_called(hook, self.event, payload, session):
-            return None
-        return session.telling(prepared, self.event, payload)
 
     def add_unlaned(self, hook: Hook, outcome: Outcome) -> None:
         self.unlaned.append(LaneOutcome(hook.dialect, hook.policy, outcome))

@@ -78,7 +78,7 @@ class Engine:
         self.closed = False
         self._drain_seconds = drain_seconds
         # In front of every id: receivers of http hooks take the same id for the same call, also from another process.
-        self._unique, self._pid = f"{os.urandom(8).hex()}-", os.getpid()
+        self._unique = f"{os.urandom(8).hex()}-"
         self._ids = itertools.count(1)
         self.store.swap(hooks)
 
@@ -148,9 +148,7 @@ class Engine:
         return event.name in self.store.lanes
 
     def next_run_id(self) -> str:
-        """Unlike that of any other run, also in other processes."""
-        if self._pid != os.getpid():  # forked since
-            self._unique, self._pid = f"{os.urandom(8).hex()}-", os.getpid()
+        """Unlike that of any other run, also in other processes; in a fork of this one it may come again."""
         return f"{self._unique}{next(self._ids)}"
 
     async def drain(self, limit: float | None = None) -> bool:

@@ -31,7 +31,7 @@ _REMEMBERED = 1024
 class PreparedHook:
     """A hook with everything about it that stays the same between two runs, worked out once."""
 
-    __slots__ = ("_source", "handler", "hook", "key", "may")
+    __slots__ = ("_knows_tools", "_source", "_standard_tools", "handler", "hook", "key", "may")
 
     def __init__(self, hook: Hook, handler: Handler | None) -> None:
         self.hook = hook
@@ -43,11 +43,30 @@ class PreparedHook:
         #: What `once` remembers it by: a reloaded config keeps its marks. The hook itself where it has no other
         #: identity, never its address, which the next hook may get.
         self.key: object = (hook.event.name, hook.identity if hook.identity is not None else hook)
+        #: Whether tool calls may have other names for its agent, and whether that has canonical ones.
+        self._knows_tools = hook.event.subject == _TOOL and hasattr(hook.wire, "standard_tools")
+        self._standard_tools: bool = getattr(hook.wire, "standard_tools", False)
         self._source: str | None = None
 
     def marked_broken(self, why: str) -> "PreparedHook":
         """The same hook with a reason why it cannot run: it fails not_started under its policy."""
         return PreparedHook(replace(self.hook, broken=why), self.handler)
+
+    def is_told_as_called(self, payload: Any, session: "Session") -> bool:
+        """Whether its agent has the tool under the name that it was called by. Most calls are such."""
+        if not self._knows_tools:
+            return True
+        if session.tools is not None:
+            return session.tools is getattr(self.hook.wire, "tools", None)
+        name = getattr(payload, _TOOL, None)
+        if not isinstance(name, str):
+            return True
+        kind = KIND_OF.get(name) if self._standard_tools else None
+        if kind is None or name in session.engine.tools:
+            return False
+        # A program may give a tool of a canonical name other arguments.
+        given = payload.tool_input
+        return not given or not kind.needs or kind.needs in given
 
     @property
     def source(self) -> str:
@@ -238,7 +257,7 @@ class HookStore:
 
 def select(lane: Lane, event: EventSpec[Any], payload: Any, session: "Session") -> Sequence[PreparedHook]:
     """The hooks to run now, in config order. A `once` hook is used up by being selected."""
-    if not is_told_as_called(lane.hooks[0].hook, event, payload, session):
+    if not lane.hooks[0].is_told_as_called(payload, session):
         return _select_told(lane, event, payload, session)
     matching = lane.matching(payload)
     if matching.final:
@@ -277,32 +296,11 @@ def _select_told(
     return selected
 
 
-def is_told_as_called(hook: Hook, event: EventSpec[Any], payload: Any, session: "Session") -> bool:
-    """Whether a hook's agent has the tool under the name that it was called by. Cheap: most calls are such."""
-    if event.subject != _TOOL:
-        return True
-    wire: Any = hook.wire
-    standard = getattr(wire, "standard_tools", None)
-    if standard is None:  # a wire of the host's own
-        return True
-    name = getattr(payload, _TOOL, None)
-    if not isinstance(name, str):
-        return True
-    if session.tools is None:
-        kind = KIND_OF.get(name) if standard else None
-        if kind is None or name in session.engine.tools:
-            return False
-        # A program may give a tool of a canonical name other arguments.
-        given = getattr(payload, "tool_input", None)
-        return not kind.needs or not given or kind.needs in given
-    return session.tools is getattr(wire, "tools", None)
-
-
 def check_again(
     prepared: PreparedHook, event: EventSpec[Any], payload: Any, session: "Session"
 ) -> PreparedHook | None:
     """A hook that was selected, when another payload concerns it as well."""
-    if is_told_as_called(prepared.hook, event, payload, session):
+    if prepared.is_told_as_called(payload, session):
         return check_condition(prepared, event, payload, session)
     return check_told(prepared, event, payload, session)
 
@@ -382,7 +380,7 @@ def _verdict(
     if hook.mode == "off":
         by = "mode is off" if hook.disabled_by is None else f"disabled by {hook.disabled_by}"
         return Verdict(prepared, False, f"switched off: {by}")
-    if is_told_as_called(hook, event, payload, session):
+    if prepared.is_told_as_called(payload, session):
         selected, reason = _reason(prepared, lane, seen, event, payload, session)
     else:
         from hookline.engine.tellings import explained  # noqa: PLC0415 most calls are told as they are

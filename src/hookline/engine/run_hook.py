@@ -107,9 +107,9 @@ def run_hook(
     recheck: bool = False,
 ) -> Coroutine[Any, Any, HookAnswer]:
     """Run one hook and wait for its answer; about each act of a tool call, if it is told those."""
-    telling = state.telling(prepared, payload)
-    if telling is None:
+    if prepared.hook.as_called or prepared.is_told_as_called(payload, state.session) or prepared.hook.broken:
         return _run_call(state, prepared, call_for(state, prepared, payload, timeout), payload, recheck)
+    telling = state.session.telling(prepared, state.event, payload)
     return _run_told(state, prepared, telling, timeout, recheck)
 
 
@@ -117,7 +117,7 @@ async def _run_told(
     state: "DispatchState", prepared: PreparedHook, telling: "Telling", timeout: float | None, recheck: bool
 ) -> HookAnswer:
     """One answer about a call, from the answers about its acts."""
-    calls = calls_for(state, prepared, telling, timeout)
+    calls = told_calls(state, prepared, telling, timeout)
     if len(calls) == 1:
         answers = [await _run_call(state, prepared, calls[0], telling.payload, recheck)]
     else:
@@ -170,7 +170,15 @@ def call_for(
     )
 
 
-def calls_for(
+def calls_for(state: "DispatchState", prepared: PreparedHook) -> list[Call]:
+    """The call of a hook that is not waited for, or one for each act that it is told."""
+    payload, session = state.payload, state.session
+    if prepared.hook.as_called or prepared.is_told_as_called(payload, session) or prepared.hook.broken:
+        return [call_for(state, prepared, payload)]
+    return told_calls(state, prepared, session.telling(prepared, state.event, payload))
+
+
+def told_calls(
     state: "DispatchState", prepared: PreparedHook, telling: "Telling", timeout: float | None = None
 ) -> list[Call]:
     """A call for each act that the hook is told."""

@@ -12,7 +12,6 @@ from hookline.engine.run_hook import (
     SKIPPED,
     HookAnswer,
     Judgement,
-    call_for,
     call_handler,
     calls_for,
     decode_and_judge,
@@ -59,20 +58,13 @@ def _start_unwaited(
         if prepared.hook.waiting == "wait" and (lane.policy.waits or lane.in_order):
             in_turn.append(prepared)
         else:
-            for call in _calls(state, prepared):
+            for call in calls_for(state, prepared):
                 _detach(state, prepared, call)
     if lane.policy.waits:
         return in_turn
-    calls = [(prepared, call) for prepared in in_turn for call in _calls(state, prepared)]
+    calls = [(prepared, call) for prepared in in_turn for call in calls_for(state, prepared)]
     _detach_in_order(state, calls, lambda prepared, judged: _ends_lane(lane.policy, prepared, judged))
     return ()
-
-
-def _calls(state: "DispatchState", prepared: PreparedHook) -> list[Call]:
-    telling = state.telling(prepared, state.payload)
-    if telling is None:
-        return [call_for(state, prepared, state.payload)]
-    return calls_for(state, prepared, telling)
 
 
 def _in_order(lane: Lane, selected: Sequence[PreparedHook]) -> bool:

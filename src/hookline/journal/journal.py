@@ -4,7 +4,7 @@ import time
 from asyncio import CancelledError
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Generic, Protocol, TextIO, TypeVar, cast
+from typing import Any, Generic, Protocol, TextIO, TypeVar
 
 from msgspec.structs import replace
 
@@ -40,8 +40,10 @@ class Journal:
     ) -> None:
         self.caller = caller
         self.made_by = made_by
-        #: What was last told about, and what was told: most dispatches run several hooks.
-        self._told: tuple[Any, Any, str, Called] = (None, None, "", NOT_TOLD)
+        #: The payload that was last told about, and what was told: most dispatches run several hooks.
+        self._told: tuple[Any, str, Called] = (None, "", NOT_TOLD)
+        #: The call that was last cleaned, and what it became.
+        self._clean_call = (NOT_TOLD, NOT_TOLD)
         self._cleaner = RunCleaner(redactor)
         self._known_clean = self._cleaner.known_clean
         self._memory: deque[Run] = deque(maxlen=memory)
@@ -60,10 +62,11 @@ class Journal:
         if (
             run.stdout or run.stderr or run.detail or run.why or run.dropped or run.truncated
             or run.hook not in known or run.source not in known
-            or (run.call is not self._told[3] and run.call is not NOT_TOLD)  # what was told is clean
             or (run.reason is not None and run.reason not in known)  # a guard often repeats its reason
         ):  # fmt: skip
             run = self._cleaner.clean(run)
+        if self._file is not None or self._subscribers.callbacks:
+            run = self._with_clean_call(run)
         self._remember(run)
         if self._file is not None:
             self._file.append(run)
@@ -71,22 +74,30 @@ class Journal:
             self._subscribers.notify(run)
 
     def told(self, payload: Any, project: str) -> Called:
-        """What a payload is about, as the journal keeps it. Never raises."""
+        """What a payload is about, for `Run.call`. Never raises."""
         last = self._told
+        if payload is last[0] and project == last[1]:
+            return last[2]
         try:
             tool, given = getattr(payload, "tool_name", None), getattr(payload, "tool_input", None)
             if tool is None:
                 tool, given = field_of(payload, "tool_name"), field_of(payload, "tool_input")
-            if tool == last[0] and given == last[1] and project == last[2]:
-                return last[3]
-            text = input_summary(given)
+            tool, text = str(tool or ""), input_summary(given)
         except Exception as error:  # noqa: BLE001 - payloads may come from the host
-            tool, given, text = None, None, f"[left out: reading it raised {type(error).__name__}]"
-        called = self._cleaner.called(str(tool or ""), text, project, self.caller, self.made_by)
-        # A copy: what is changed in place is told anew.
-        seen = {**cast("dict[str, Any]", given)} if type(given) is dict else given
-        self._told = (tool, seen, project, called)
+            tool, text = "", f"[left out: reading it raised {type(error).__name__}]"
+        called = Called(tool=tool, input=text, project=project, caller=self.caller, made_by=self.made_by)
+        self._told = (payload, project, called)
         return called
+
+    def _with_clean_call(self, run: Run) -> Run:
+        """Calls are cleaned when they are written or read, not on the path of every event."""
+        call = run.call
+        if call is NOT_TOLD or call is self._clean_call[1]:
+            return run
+        if call is not self._clean_call[0]:
+            clean = self._cleaner.called(call.tool, call.input, call.project, call.caller, call.made_by)
+            self._clean_call = (call, clean)
+        return replace(run, call=self._clean_call[1])
 
     def cleaned(self, run: Run) -> Run:
         """The run as the journal would keep it, for showing one that was not recorded."""
@@ -95,7 +106,8 @@ class Journal:
     def recent(self, count: int | None = None) -> tuple[Run, ...]:
         """The newest runs, oldest first; without a count, all that are remembered."""
         runs = tuple(self._memory)
-        return runs if count is None else runs[max(len(runs) - count, 0) :]
+        wanted = runs if count is None else runs[max(len(runs) - count, 0) :]
+        return tuple(map(self._with_clean_call, wanted))
 
     def subscribe(self, callback: Callable[[Run], None]) -> Callable[[], None]:
         """Be called with each run from now on. Call the returned function to unsubscribe."""
