@@ -1,7 +1,7 @@
 """Scripted hooks: a handler kind whose answers the test writes, so that policies can be tried in any order."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -10,7 +10,9 @@ from hookline import Engine, Outcome, Session
 from hookline.engine.run_hook import Admit, admit_all
 from hookline.events import EventSpec
 from hookline.extending import Call, Hook, Policy, RawResult, Run
+from hookline.handlers.function import FunctionHandler
 from hookline.model.wire import Wire
+from hookline.tools.tool import Tool
 
 
 class Script(Struct, frozen=True):
@@ -63,8 +65,16 @@ def scripted(
 class ScriptedHost:
     """An engine with scripted hooks, one session, and every run it recorded."""
 
-    def __init__(self, hooks: Sequence[Hook], *, admit: Admit = admit_all, **scene: Any) -> None:
-        self.engine = Engine(hooks, handlers={"scripted": ScriptedHandler()}, admit=admit)
+    def __init__(
+        self,
+        hooks: Sequence[Hook],
+        *,
+        admit: Admit = admit_all,
+        tools: Mapping[str, Tool] | None = None,
+        **scene: Any,
+    ) -> None:
+        handlers = {"scripted": ScriptedHandler(), "function": FunctionHandler()}
+        self.engine = Engine(hooks, handlers=handlers, admit=admit, tools=tools or {})
         self.session: Session = self.engine.session("s", **scene)
         self.runs: list[Run] = []
         self.engine.journal.subscribe(self.runs.append)

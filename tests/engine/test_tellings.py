@@ -1,0 +1,456 @@
+"""Hooks of several agents are asked about one call: what each is told, and what its answer makes of the call."""
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from hookline import Engine, Outcome, deny, rewrite
+from hookline.config.engine import Engine as FullEngine
+from hookline.dialects.registry import standard_dialects
+from hookline.engine.run_hook import Admission
+from hookline.events import (
+    PERMISSION_DENIED,
+    PERMISSION_REQUEST,
+    POST_TOOL_USE,
+    PRE_TOOL_USE,
+    SHELL_ENV,
+    EventSpec,
+    PermissionAsked,
+    PermissionRefused,
+    ShellStart,
+    ToolCall,
+    ToolResult,
+)
+from hookline.extending import Dialect, Exited, Hook, Scene
+from hookline.tools.declare import read, shell, write
+from tests.engine.scripted_hooks import ScriptedHost, scripted
+
+#: The tools of a program that has names of its own.
+OWN = {"run_shell": shell("cmd"), "open_file": read("where"), "save": write("where", content="text")}
+NO, PASS = Exited(2, b"", b"not here"), Exited(0)
+
+
+@cache
+def dialect_of(name: str) -> Dialect:
+    return standard_dialects()[name].build()
+
+
+@cache
+def _matching() -> Engine:
+    return FullEngine()
+
+
+def hook(
+    dialect: str,
+    answer: Any,
+    matcher: str | None = None,
+    condition: str | None = None,
+    event: EventSpec[Any] = PRE_TOOL_USE,
+    **options: Any,
+) -> Hook:
+    """A hook of a dialect whose answer the test writes."""
+    agent = dialect_of(dialect)
+    policy = next(own.policy for own in agent.events.values() if own.event is event)
+    matches, holds = _matching().home.match(event, matcher, condition)
+    name = options.pop("name", dialect)
+    return scripted(
+        name, event, policy, agent.wire, answer, matcher=matches, condition=holds, dialect=dialect, **options
+    )
+
+
+class Host(ScriptedHost):
+    """Somebody who makes calls: an agent with its own tools, or a program that declares them."""
+
+    def __init__(self, *hooks: Hook, caller: str = "", **more: Any) -> None:
+        super().__init__(hooks, cwd="/p", project_dir="/p", **more)
+        if caller and not dialect_of(caller).wire.standard_tools:
+            self.session.tools = dialect_of(caller).tools
+
+    def call(self, tool: str, event: EventSpec[Any] = PRE_TOOL_USE, **arguments: Any) -> Outcome:
+        return self.fire(event, ToolCall(tool_name=tool, tool_input=arguments))
+
+    @property
+    def told(self) -> list[str]:
+        return [str(run.told_as) for run in self.runs]
+
+
+def updated(**value: Any) -> Exited:
+    """As Claude Code's hooks and native ones say it."""
+    said = {"hookEventName": "PreToolUse", "updatedInput": value}
+    return Exited(0, json.dumps({"hookSpecificOutput": said}).encode())
+
+
+def allowed() -> Exited:
+    said = {"hookEventName": "PreToolUse", "permissionDecision": "allow"}
+    return Exited(0, json.dumps({"hookSpecificOutput": said}).encode())
+
+
+def where(field: str, value: str, then: Exited, otherwise: Exited = PASS) -> Callable[[Any], Exited]:
+    """Answers by an argument of the call as it is told."""
+    return lambda payload: then if payload.tool_input.get(field) == value else otherwise
+
+
+def parallel(*paths: str) -> list[dict[str, Any]]:
+    return [{"recipient_name": "functions.read_file", "parameters": {"path": path}} for path in paths]
+
+
+# One call, several acts
+
+
+def test_a_call_is_denied_if_one_of_its_acts_is():
+    host = Host(hook("native", where("file_path", "/p/b", NO)), caller="codewhale")
+    outcome = host.call("multi_tool_use.parallel", tool_uses=parallel("a", "b", "c"))
+    assert (outcome.permission, outcome.reason) == ("deny", "not here")
+    assert host.told == ["Read", "Read", "Read"]
+    assert [run.status for run in host.runs] == ["ok", "blocked", "ok"]
+    assert not host.call("multi_tool_use.parallel", tool_uses=parallel("a", "c")).votes
+
+
+@pytest.mark.parametrize(
+    ("paths", "permission"), [(["a", "a"], "allow"), (["a"], "allow"), (["a", "b"], None), (["b", "a"], None)]
+)
+def test_an_allow_counts_only_for_every_act(paths: list[str], permission: str | None):
+    host = Host(hook("claude-code", where("file_path", "/p/a", allowed())), caller="docker-agent")
+    assert host.call("read_multiple_files", paths=paths).permission == permission
+
+
+def test_an_allow_by_a_hook_that_is_not_asked_about_every_act_does_not_count():
+    host = Host(hook("native", allowed(), condition="Read(/p/a)"), caller="docker-agent")
+    assert host.call("read_multiple_files", paths=["a"]).permission == "allow"
+    assert host.call("read_multiple_files", paths=["a", "b"]).permission is None
+
+
+def test_an_allow_of_one_act_does_not_hide_that_another_is_asked_about():
+    asks = Exited(0, b'{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask"}}')
+    host = Host(hook("native", where("file_path", "/p/a", allowed(), asks)), caller="docker-agent")
+    assert host.call("read_multiple_files", paths=["a", "b"]).permission == "ask"
+
+
+def test_the_parts_of_a_patch_are_told_as_what_they_do():
+    host = Host(hook("claude-code", where("file_path", "/p/.env", NO), "Write"), caller="codewhale")
+    patch = "*** Begin Patch\n*** Update File: a\n@@\n-x\n+y\n*** Delete File: .env\n*** End Patch\n"
+    assert host.call("apply_patch", patch=patch).reason == "not here"
+    assert host.told == ["Write"]
+
+
+# Rewrites
+
+
+def test_a_rewrite_is_put_into_the_callers_keys_and_units():
+    asked = hook("claude-code", updated(command="ls", timeout=7000), "Bash")
+    host = Host(asked, caller="docker-agent")
+    outcome = host.call("shell", cmd="rm x", timeout=5, cwd="src")
+    assert outcome.updated_input == {"cmd": "ls", "timeout": 7, "cwd": "src"}
+
+
+def test_a_rewrite_by_a_hook_of_another_agent_reaches_a_standard_call():
+    answer = Exited(0, b'{"updatedInput": {"command": "ls", "timeout": 3}}')
+    outcome = Host(hook("codewhale", answer, "bash")).call(
+        "Bash", command="rm x", timeout=1000, description="d"
+    )
+    assert outcome.updated_input == {"command": "ls", "timeout": 3000, "description": "d"}
+
+
+def test_each_act_may_be_rewritten():
+    def renamed(payload: Any) -> Exited:
+        return updated(file_path=payload.tool_input["file_path"] + ".txt")
+
+    host = Host(hook("native", renamed), caller="docker-agent")
+    assert host.call("read_multiple_files", paths=["a", "b"]).updated_input == {
+        "paths": ["/p/a.txt", "/p/b.txt"]
+    }
+
+
+def test_a_rewrite_that_cannot_be_put_back_is_a_denial_that_says_so():
+    host = Host(hook("native", updated(file_path="/p/other", content="x"), "Write"), caller="codewhale")
+    outcome = host.call("apply_patch", patch="*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\n")
+    assert (outcome.permission, outcome.updated_input) == ("deny", None)
+    assert outcome.reason == (
+        "the rewrite by native cannot be put into the call of apply_patch: it is one part of a patch"
+    )
+
+
+def test_an_argument_that_the_caller_does_not_have_is_a_denial():
+    host = Host(hook("native", updated(command="ls", run_in_background=True)), tools=OWN)
+    outcome = host.call("run_shell", cmd="ls")
+    assert outcome.permission == "deny"
+    assert "the rewrite by native cannot be put into the call of run_shell" in (outcome.reason or "")
+
+
+def test_the_next_hook_is_told_what_the_one_before_rewrote():
+    log: list[tuple[str, Any]] = []
+    first = hook("claude-code", updated(command="echo safe"), "Bash")
+    second = hook("codewhale", Exited(0), "bash", log=log)
+    outcome = Host(first, second, caller="docker-agent").call("shell", cmd="rm x")
+    assert [payload.tool_input for _, payload in log] == [{"command": "echo safe"}]
+    assert outcome.updated_input == {"cmd": "echo safe"}
+
+
+def test_a_guard_is_asked_again_when_another_lane_rewrote_the_call():
+    guard = hook("claude-code", where("command", "rm -rf x", NO), "Bash")
+    rewriter = hook("codewhale", Exited(0, b'{"updatedInput": {"command": "rm -rf x"}}'), "bash")
+    host = Host(guard, rewriter, caller="docker-agent")
+    assert host.call("shell", cmd="ls").reason == "not here"
+    assert [(run.hook, run.recheck) for run in host.runs] == [
+        ("claude-code", False), ("codewhale", False), ("claude-code", True),
+    ]  # fmt: skip
+
+
+def test_a_guard_that_the_first_form_did_not_concern_is_asked_about_the_last():
+    guard = hook("native", NO, condition="Bash(rm *)")
+    rewriter = hook("codewhale", Exited(0, b'{"updatedInput": {"command": "rm x"}}'), "bash")
+    host = Host(guard, rewriter, caller="docker-agent")
+    assert host.call("shell", cmd="ls").blocked
+    assert [(run.hook, run.recheck) for run in host.runs] == [("codewhale", False), ("native", True)]
+
+
+# What cannot be read
+
+
+@pytest.mark.parametrize("arguments", [{"cmd": 3}, {"cmd": ["rm", "x"]}, {}])
+def test_a_call_that_cannot_be_read_is_denied_at_a_guard(arguments: Mapping[str, Any]):
+    log: list[tuple[str, Any]] = []
+    host = Host(hook("claude-code", Exited(0), "Bash", log=log), caller="docker-agent")
+    outcome = host.call("shell", **arguments)
+    assert outcome.permission == "deny"
+    assert "the call of shell cannot be judged by claude-code: " in (outcome.reason or "")
+    assert log == []
+    assert [run.decision for run in host.runs] == ["deny"]
+
+
+def test_a_call_that_cannot_be_read_is_told_to_those_who_only_watch():
+    log: list[tuple[str, Any]] = []
+    watches = hook("claude-code", Exited(0), "Bash", event=POST_TOOL_USE, log=log)
+    host = Host(watches, caller="docker-agent")
+    host.fire(POST_TOOL_USE, ToolResult(tool_name="shell", tool_input={"cmd": 3}, tool_response="done"))
+    assert [(payload.tool_name, payload.tool_response) for _, payload in log] == [("Bash", "done")]
+
+
+def test_a_guard_that_does_not_concern_the_tool_says_nothing_about_a_call_that_cannot_be_read():
+    assert not Host(hook("claude-code", NO, "Write"), caller="docker-agent").call("shell", cmd=3).votes
+
+
+# Who sees which names
+
+
+def test_a_function_sees_the_programs_names_and_a_native_hook_canonical_ones_beside_them():
+    log: list[tuple[str, Any]] = []
+    host = Host(hook("native", Exited(0), log=log), tools=OWN)
+    seen: list[ToolCall] = []
+    host.engine.add(PRE_TOOL_USE, seen.append, "run_shell")
+    host.engine.add(PRE_TOOL_USE, seen.append, "Bash")
+    host.engine.add(PRE_TOOL_USE, seen.append, "Read")
+    host.call("run_shell", cmd="ls")
+    assert [(call.tool_name, call.tool_input, call.called_as) for call in seen] == [
+        ("run_shell", {"cmd": "ls"}, None)
+    ] * 2
+    ((_, told),) = log
+    assert (told.tool_name, told.tool_input) == ("Bash", {"command": "ls"})
+    assert told.called_as == {"agent": "", "tool_name": "run_shell", "tool_input": {"cmd": "ls"}}
+
+
+def test_a_function_is_asked_once_about_a_call_with_several_acts_and_rewrites_it_as_it_is():
+    host = Host(caller="docker-agent")
+    seen: list[ToolCall] = []
+
+    def fewer(call: ToolCall) -> Outcome:
+        seen.append(call)
+        return rewrite(paths=["a"])
+
+    host.engine.add(PRE_TOOL_USE, fewer, "read_multiple_files")
+    assert host.call("read_multiple_files", paths=["a", "b"]).updated_input == {"paths": ["a"]}
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize(
+    ("rule", "command", "denied"),
+    [
+        ("run_shell(rm *)", "cd x && rm y", True),
+        ("run_shell(rm *)", "echo rm y", False),
+        ("Bash(rm *)", "cd x && rm y", True),
+        ("bash(rm *)", "cd x && rm y", False),
+        ("save(rm *)", "rm y", False),
+    ],
+)
+def test_rules_may_have_the_callers_name_and_read_the_command(rule: str, command: str, denied: bool):
+    assert (
+        Host(hook("native", NO, condition=rule), tools=OWN).call("run_shell", cmd=command).blocked is denied
+    )
+    host = Host(tools=OWN)
+    host.engine.add(PRE_TOOL_USE, lambda _call: deny("no"), condition=rule)
+    assert host.call("run_shell", cmd=command).blocked is denied
+
+
+@pytest.mark.parametrize("rule", ["open_file(.env)", "Read(.env)", "Read(/p/.env)", "open_file(./.env)"])
+@pytest.mark.parametrize("path", [".env", "/p/.env", "src/../.env"])
+def test_file_rules_see_relative_and_absolute_paths_alike(rule: str, path: str):
+    host = Host(hook("native", NO, condition=rule), tools=OWN)
+    assert host.call("open_file", where=path).blocked
+    assert not host.call("open_file", where="/p/.env.example").blocked
+
+
+# Everything that a hook can be
+
+
+def test_once_is_once_however_many_acts_there_are():
+    log: list[tuple[str, Any]] = []
+    host = Host(hook("native", Exited(0), once=True, log=log), caller="docker-agent")
+    host.call("read_multiple_files", paths=["a", "b"])
+    host.call("shell", cmd="ls")
+    assert [payload.tool_name for _, payload in log] == ["Read", "Read"]
+
+
+def test_a_shadow_hook_is_told_and_recorded_and_does_not_count():
+    host = Host(hook("claude-code", NO, "Bash", mode="shadow"), caller="docker-agent")
+    assert not host.call("shell", cmd="ls").votes
+    assert not host.call("shell", cmd=3).votes
+    assert [(run.told_as, run.decision, run.mode) for run in host.runs] == [("Bash", "deny", "shadow")] * 2
+
+
+def test_a_hook_that_is_switched_off_is_not_told():
+    host = Host(hook("claude-code", NO, "Bash", mode="off"), caller="docker-agent")
+    assert not host.call("shell", cmd="ls").votes
+    assert host.runs == []
+
+
+def test_a_hook_in_the_background_is_told_each_act():
+    log: list[tuple[str, Any]] = []
+    host = Host(hook("native", Exited(0), waiting="async", log=log), caller="docker-agent")
+    assert not host.call("read_multiple_files", paths=["a", "b"]).votes
+    assert [payload.tool_input["file_path"] for _, payload in log] == ["/p/a", "/p/b"]
+
+
+def test_a_hook_that_wakes_the_agent_is_told_too():
+    host = Host(hook("claude-code", NO, "Bash", event=POST_TOOL_USE, waiting="rewake"), caller="docker-agent")
+    host.fire(POST_TOOL_USE, ToolResult(tool_name="shell", tool_input={"cmd": "make"}, tool_response="x"))
+    (late,) = host.session.inbox.take_all()
+    assert (late.kind, late.text) == ("wake", "not here")
+
+
+def test_a_required_hook_that_may_not_run_closes_the_calls_that_concern_it():
+    def refuse(_hook: Hook, _scene: Scene) -> Admission:
+        return Admission(admitted=False, reason="not trusted")
+
+    host = Host(hook("claude-code", Exited(0), "Bash", required=True), caller="docker-agent", admit=refuse)
+    assert host.call("shell", cmd="ls").blocked
+    assert not host.call("write_file", path="a", content="x").blocked
+
+
+def test_an_untrusted_hook_tightens_and_its_rewrite_and_allow_do_not_count():
+    def tighten(_hook: Hook, _scene: Scene) -> Admission:
+        return Admission(only_tightens=True)
+
+    host = Host(hook("claude-code", NO, "Bash"), caller="docker-agent", admit=tighten)
+    outcome = host.call("shell", cmd="ls")
+    assert outcome.blocked
+    assert "not here" not in (outcome.reason or "")
+    for answer in (allowed(), updated(command="rm x")):
+        outcome = Host(hook("claude-code", answer, "Bash"), caller="docker-agent", admit=tighten).call(
+            "shell", cmd="ls"
+        )
+        assert (outcome.permission, outcome.updated_input) == (None, None)
+
+
+def test_a_condition_that_fails_is_a_hook_that_failed():
+    class Breaks:
+        text = "breaks"
+
+        def holds(self, event: Any, payload: Any, scene: Any) -> bool:
+            raise RuntimeError("no")
+
+    broken = replace(hook("native", Exited(0)), condition=Breaks())
+    outcome = Host(broken, caller="docker-agent").call("shell", cmd="ls")
+    assert outcome.blocked
+    assert "its matcher or condition failed: RuntimeError: no" in (outcome.reason or "")
+
+
+def test_the_session_of_a_sub_agent_has_the_same_tools():
+    host = Host(hook("claude-code", NO, "Bash"), caller="docker-agent")
+    child = host.engine.session("child", host.session)
+    outcome = asyncio.run(child.dispatch(PRE_TOOL_USE, ToolCall(tool_name="shell", tool_input={"cmd": "ls"})))
+    assert outcome.blocked
+
+
+# Other events
+
+
+def test_the_other_events_about_tools_are_told_alike():
+    def payload(kind: type[Any], **more: Any) -> Any:
+        return kind(tool_name="shell", tool_input={"cmd": "make"}, **more)
+
+    fired: list[tuple[EventSpec[Any], Any]] = [
+        (PERMISSION_REQUEST, payload(PermissionAsked)),
+        (PERMISSION_DENIED, payload(PermissionRefused, reason="no")),
+        (POST_TOOL_USE, payload(ToolResult, tool_response="made")),
+    ]
+    for event, made in fired:
+        log: list[tuple[str, Any]] = []
+        Host(hook("claude-code", Exited(0), "Bash", event=event, log=log), caller="docker-agent").fire(
+            event, made
+        )
+        ((_, told),) = log
+        assert (told.tool_name, told.tool_input) == ("Bash", {"command": "make"}), event.name
+        assert getattr(told, "tool_response", "made") == "made"
+
+
+def test_the_variables_of_a_command_are_asked_for_under_the_hooks_names():
+    log: list[tuple[str, Any]] = []
+    env = hook("codewhale", Exited(0, b"A=1\n"), "bash", event=SHELL_ENV, log=log)
+    outcome = Host(env).fire(SHELL_ENV, ShellStart(tool_name="Bash", command="make"))
+    ((_, told),) = log
+    assert (told.tool_name, told.command) == ("bash", "make")
+    assert outcome.env_items == (("A", "1"),)
+
+
+def test_a_new_result_of_a_tool_is_the_callers():
+    said = {"hookEventName": "PostToolUse", "updatedToolOutput": "[hidden]"}
+    answer = Exited(0, json.dumps({"hookSpecificOutput": said}).encode())
+    host = Host(hook("claude-code", answer, "Read", event=POST_TOOL_USE), caller="docker-agent")
+    made = ToolResult(tool_name="read_file", tool_input={"path": "a"}, tool_response="secret")
+    assert host.fire(POST_TOOL_USE, made).updated_output == "[hidden]"
+
+
+# Explanations
+
+
+def test_an_explanation_says_how_a_call_is_told():
+    host = Host(
+        hook("claude-code", NO, "Bash"), hook("native", NO, condition="Bash(rm *)"), caller="docker-agent"
+    )
+    payload = ToolCall(tool_name="shell", tool_input={"cmd": "rm x"})
+    first, second = (verdict.why for verdict in host.session.explain(PRE_TOOL_USE, payload))
+    assert first == 'matched: shell is told as Bash; matcher "Bash" is "Bash"'
+    assert second.startswith('matched: shell is told as Bash; if "Bash(rm *)": ')
+
+
+# A process
+
+
+@pytest.mark.parametrize("told_cwd", ["sub", "/nonexistent/place"])
+def test_a_process_starts_where_the_session_is(tmp_path: Path, told_cwd: str):
+    (tmp_path / "sub").mkdir()
+    config = tmp_path / "hooks.json"
+    script = 'read -r line; printf "%s\\n%s" "$PWD" "$line" > seen'
+    entry = {"matcher": "Bash", "hooks": [{"type": "command", "command": script}]}
+    config.write_text(json.dumps({"hooks": {"PreToolUse": [entry]}}))
+    engine = FullEngine()
+    engine.load(str(tmp_path), [str(config)])
+
+    async def main() -> Outcome:
+        session = engine.session("s", cwd=str(tmp_path), project_dir=str(tmp_path))
+        session.tools = dialect_of("docker-agent").tools
+        payload = ToolCall(tool_name="shell", tool_input={"cmd": "ls", "cwd": told_cwd})
+        outcome = await session.dispatch(PRE_TOOL_USE, payload)
+        await engine.close()
+        return outcome
+
+    assert not asyncio.run(main()).votes
+    directory, _, line = (tmp_path / "seen").read_text().partition("\n")
+    assert directory == str(tmp_path)
+    assert json.loads(line)["cwd"] == str(tmp_path / told_cwd)
