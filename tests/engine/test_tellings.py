@@ -232,6 +232,26 @@ def test_a_call_that_cannot_be_read_is_told_to_those_who_only_watch():
     assert [(payload.tool_name, payload.tool_response) for _, payload in log] == [("Bash", "done")]
 
 
+@pytest.mark.parametrize("given", ["everything", [{"recipient_name": 3, "parameters": {}}], [{}]])
+def test_a_tool_that_makes_calls_may_be_anything_if_they_cannot_be_read(given: Any):
+    host = Host(hook("claude-code", PASS, "Write", "Write(/etc/**)"), caller="codewhale")
+    assert host.call("multi_tool_use.parallel", tool_uses=given).blocked
+    log: list[tuple[str, Any]] = []
+    watches = hook("claude-code", PASS, "Write", event=POST_TOOL_USE, log=log)
+    made = ToolResult(tool_name="multi_tool_use.parallel", tool_input={"tool_uses": given}, tool_response="x")
+    Host(watches, caller="codewhale").fire(POST_TOOL_USE, made)
+    assert log == []
+
+
+def test_what_comes_after_too_many_acts_may_be_anything():
+    uses = [{"recipient_name": "functions.list_dir", "parameters": {"path": "."}}] * 200
+    host = Host(hook("claude-code", where("file_path", "/p/key", NO), "Read"), caller="codewhale")
+    assert not host.call("multi_tool_use.parallel", tool_uses=uses).blocked
+    outcome = host.call("multi_tool_use.parallel", tool_uses=[*uses, *parallel("key")])
+    assert outcome.blocked
+    assert "it does more than 200 things" in (outcome.reason or "")
+
+
 def test_a_guard_that_does_not_concern_the_tool_says_nothing_about_a_call_that_cannot_be_read():
     assert not Host(hook("claude-code", NO, "Write"), caller="docker-agent").call("shell", cmd=3).votes
 
@@ -424,9 +444,11 @@ def test_an_explanation_says_how_a_call_is_told():
         hook("claude-code", NO, "Bash"), hook("native", NO, condition="Bash(rm *)"), caller="docker-agent"
     )
     payload = ToolCall(tool_name="shell", tool_input={"cmd": "rm x"})
-    first, second = (verdict.why for verdict in host.session.explain(PRE_TOOL_USE, payload))
-    assert first == 'matched: shell is told as Bash; matcher "Bash" is "Bash"'
-    assert second.startswith('matched: shell is told as Bash; if "Bash(rm *)": ')
+    verdicts = host.session.explain(PRE_TOOL_USE, payload)
+    assert [verdict.selected for verdict in verdicts] == [True, True]
+    assert verdicts[0].why == 'matched: matcher "Bash" is "Bash"'
+    told = [act.payload for verdict in verdicts if verdict.telling for act in verdict.telling.acts]
+    assert [(one.tool_name, one.tool_input) for one in told] == [("Bash", {"command": "rm x"})] * 2
 
 
 # A process

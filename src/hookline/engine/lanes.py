@@ -317,6 +317,15 @@ def check_told(
         return prepared.marked_broken(f"its matcher or condition failed: {type(problem).__name__}: {problem}")
 
 
+def may_concern(
+    prepared: PreparedHook, event: EventSpec[Any], payload: Any, session: "Session", subject: str
+) -> bool:
+    """Whether a hook may be about a call whose arguments cannot be read."""
+    if prepared.is_told_as_called(payload, session):
+        return check_matcher(prepared, subject) is not None
+    return check_told(prepared, event, payload, session) is not None
+
+
 def check_matcher(prepared: PreparedHook, subject: str) -> PreparedHook | None:
     """The hook when its matcher fits; a matcher that raises is a failed hook, not treated as a non-match."""
     hook = prepared.hook

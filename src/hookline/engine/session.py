@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from hookline.engine.background import Inbox
 from hookline.engine.dispatch import LaneOutcome, dispatch
-from hookline.engine.lanes import Lanes, PreparedHook, Verdict, build_lanes, explain, prepare
+from hookline.engine.lanes import Lanes, PreparedHook, Verdict, build_lanes, explain, may_concern, prepare
 from hookline.model.events import EventSpec
 from hookline.model.hook import Hook
 from hookline.model.outcome import GO_ON, Halt, Message, Outcome, merged
@@ -112,6 +112,14 @@ class Session:
     def explain(self, event: EventSpec[P], payload: P) -> list[Verdict]:
         """Every hook of the event, whether it would run on this payload, and why."""
         return list(explain(self.lanes(event.name), event, payload, self))
+
+    def may_concern(self, event: EventSpec[P], payload: P) -> bool:
+        """Whether any hook may be about a tool call whose arguments cannot be read."""
+        return any(
+            may_concern(prepared, event, payload, self, lane.subject_of(payload))
+            for lane in self.lanes(event.name)
+            for prepared in lane.hooks
+        )
 
     def lanes(self, event_name: str) -> Lanes:
         """The lanes in force for this session: the engine's, then those of its own hooks."""

@@ -111,6 +111,8 @@ def tell(
 
 def _concerns(hook: "Hook", event: EventSpec[Any], told: ToldAct) -> bool:
     matcher, view = hook.matcher, told.view
+    if view.act.anything and event.guard:
+        return True  # so it may be what any guard is about
     if matcher is not None and not any(map(matcher.matches, (view.tool_name, *view.also))):
         return False
     if hook.condition is None:

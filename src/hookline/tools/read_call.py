@@ -71,6 +71,8 @@ class Act(Struct, frozen=True):
     implied: bool = False
     #: What is true beside the canonical arguments: `append`, `must_be_new`, `in_sequence`.
     extra: Mapping[str, Any] = NOTHING
+    #: It cannot be read and may be an act of any kind.
+    anything: bool = False
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -97,19 +99,47 @@ def read_call(
         )
     given: Any = decoded(arguments) if isinstance(arguments, str) else {} if arguments is None else arguments
     if not isinstance(given, Mapping):
-        return (_doubtful(tool, tool_name, "its arguments are not an object"),)
+        return _unreadable(tool, tool_name, "its arguments are not an object")
     found = _Reader(table, place).acts(tool_name, cast("Mapping[str, Any]", given), (), 0, server)
     acts = tuple(islice(found, _MOST_ACTS + 1))
     if len(acts) <= _MOST_ACTS:
         return acts
-    doubt = f"it does more than {_MOST_ACTS} things"
-    return (*acts[:_MOST_ACTS], _with(acts[0], doubt=doubt))
+    return (*acts[:_MOST_ACTS], *_unreadable(tool, tool_name, f"it does more than {_MOST_ACTS} things"))
 
 
 def _doubtful(tool: Tool | None, name: str, doubt: str) -> Act:
     """An act of which only its kind is known."""
     kind = KINDS.get(tool.kind) if tool is not None else None
     return Act(kind, name if kind is None else kind.tool, {}, called=name, doubt=doubt)
+
+
+def _unreadable(tool: Tool | None, name: str, doubt: str) -> tuple[Act, ...]:
+    """A call of which only the tool is known: one act for each kind that it may be."""
+    if tool is None:
+        return (_doubtful(None, name, doubt),)
+    kinds = dict.fromkeys(_may_be(tool))
+    return tuple(
+        Act(KINDS[kind], KINDS[kind].tool, {}, called=name, doubt=doubt)
+        if kind
+        else Act(None, name, {}, called=name, doubt=doubt, anything=True)
+        for kind in kinds
+    )
+
+
+def _may_be(tool: Tool) -> Iterator[str]:
+    """The kinds of what a tool may do; an empty one: anything."""
+    inner = [*tool.each_of, *(tool.items[1:] if tool.items is not None else ())]
+    if tool.choice is not None:
+        inner += tool.choice.tools.values()
+        inner += (tool.choice.otherwise,) if tool.choice.otherwise is not None else ()
+    for one in inner:
+        yield from _may_be(one)
+    if tool.patch:
+        yield from ("edit", "write", "delete", "move")
+    elif tool.calls is not None:
+        yield ""
+    elif tool.kind:
+        yield tool.kind
 
 
 # One tool whose arguments say directly what it does
@@ -254,7 +284,8 @@ class _Reader:
             return
         names = self._table.mcp_names(name, server)
         if not names:
-            yield _doubtful(None, name, "its name can be read in too many ways")
+            doubt = "its name can be read in too many ways"
+            yield Act(None, name, dict(given), called=name, base=base, doubt=doubt, anything=True)
         for known in names:
             yield Act(None, known, dict(given), called=name, base=base)
         yield from self._implied(names, given, base, depth)
@@ -330,7 +361,7 @@ class _Reader:
         found: Any = given.get(calls.key) if calls is not None and calls.key else [given]
         found = decoded(found) if isinstance(found, str) else found
         if calls is None or not isinstance(found, list | tuple) or depth >= _DEEPEST:
-            yield _doubtful(None, name, "the calls that it makes cannot be read")
+            yield from _unreadable(tool, name, "the calls that it makes cannot be read")
             return
         if not found:
             yield Act(None, name, dict(given), called=name, base=base)
@@ -343,7 +374,7 @@ class _Reader:
             if isinstance(arguments, str):
                 arguments = decoded(arguments)
             if not isinstance(called, str) or not isinstance(arguments, Mapping):
-                yield _doubtful(None, name, "a call that it makes cannot be read")
+                yield from _unreadable(tool, name, "a call that it makes cannot be read")
                 continue
             below = (*base, *((calls.key, index) if calls.key else ()), calls.arguments)
             inside = cast("Mapping[str, Any]", arguments)

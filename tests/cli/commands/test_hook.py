@@ -183,9 +183,11 @@ def test_arguments_the_agent_cut_off_are_denied_only_where_a_hook_asks_about_the
     about = {"DEEPSEEK_TOOL_ARGS": cut, "DEEPSEEK_WORKSPACE": str(project)}
     words = ("--dialect", "codewhale", "tool_call_before")
     assert hook(project, *words, DEEPSEEK_TOOL_NAME="write_file", **about) == Ran(0, "", "")
-    denied = hook(project, *words, DEEPSEEK_TOOL_NAME="Bash", **about)
-    assert denied.status == 2
-    assert "cut off" in json.loads(denied.stdout)["reason"]
+    # What the last one does is in its arguments, so it may have run a command.
+    for tool in ("Bash", "exec_shell", "multi_tool_use.parallel"):
+        denied = hook(project, *words, DEEPSEEK_TOOL_NAME=tool, **about)
+        assert denied.status == 2, tool
+        assert "cut off" in json.loads(denied.stdout)["reason"]
 
 
 def test_hooks_of_other_agents_run_but_not_those_the_caller_runs_itself(project: Path) -> None:

@@ -239,7 +239,7 @@ class AgentCall:
         try:
             parsed = dialect.wire.parse(document)
         except ConfigError:
-            if self._no_hook_concerned(dialect, document):
+            if self._no_hook_concerned(dialect, document, event):
                 return HookReply()
             raise
         self._payload = parsed.payload
@@ -343,21 +343,22 @@ class AgentCall:
         )
         return session
 
-    def _no_hook_concerned(self, dialect: Dialect, document: dict[str, Any]) -> bool:
-        """Arguments that the agent truncated cannot be judged; that is fine if no hook matches the tool."""
+    def _no_hook_concerned(self, dialect: Dialect, document: dict[str, Any], event: DialectEvent) -> bool:
+        """Arguments that the agent truncated cannot be judged; that is fine if no hook is about the tool."""
         rest = dialect.without_cut(document)
         if rest is None:
             return False
         parsed = dialect.wire.parse(rest)
         found = self._find(dialect, parsed)
-        subject = field_of(parsed.payload, parsed.event.subject or "")
         cut = [value for key, value in document.items() if key not in rest]
         if found.memory.weakened or names_protected(cut, found.place, self._env):
             return False
-        return not any(
-            hook.event is parsed.event and (hook.matcher is None or hook.matcher.matches(str(subject)))
-            for hook in self.engine.hooks
-        )
+        session = self._start_session(parsed, event, found.place)
+        payload = parsed.payload
+        if hasattr(payload, "tool_input"):
+            # None would say that there are no arguments; what they are is not known.
+            payload = replace(payload, tool_input="(truncated)")
+        return not session.may_concern(parsed.event, payload)
 
     def _refuse(self, why: str) -> HookReply:
         """The answer if no hook could be asked, or the outcome could not be expressed."""
