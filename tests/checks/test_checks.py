@@ -95,6 +95,25 @@ def test_only_what_may_be_a_guard_is_said_to_fail_open(
     assert said["UserPromptSubmit"] == [(each, None) for each in (at_a_prompt,) if each]
 
 
+@pytest.mark.parametrize(
+    ("event", "name", "said"),
+    [
+        ("PreToolUse", "check.sh", ["exit 2, if it is to block"]),
+        ("UserPromptSubmit", "add-context.sh", []),
+        ("UserPromptSubmit", "no-secrets.sh", ["exit 2, if it is to block"]),
+    ],
+)
+def test_a_prompt_is_not_to_be_blocked_by_a_hook_that_adds_context(
+    tmp_path: Path, event: str, name: str, said: list[str]
+) -> None:
+    (tmp_path / name).write_text(
+        '#!/bin/sh\n[ -e notes.md ] || { echo "no notes" >&2; exit 1; }\ncat notes.md\n'
+    )
+    (tmp_path / name).chmod(0o755)
+    found = answers(claude(tmp_path, event, {"command": f"./{name}"}), here(tmp_path))
+    assert [one.fix for one in found if one.code == "exit-1"] == said
+
+
 def test_whoever_opened_a_guard_in_so_many_words_gets_a_note(tmp_path: Path) -> None:
     entry = """{ command = "grep -q rm && exit 2; exit 0", on_failure = "open" }"""
     (said,) = fails_open(native(tmp_path, f"[[hooks.PreToolUse]]\nhooks = [{entry}]\n"), here(tmp_path))

@@ -257,8 +257,12 @@ def _ends_the_turn(hook: Hook, script: ScriptText) -> Iterator[Diagnostic]:
 
 
 def _no_block(hook: Hook, script: ScriptText, agent: str) -> Iterator[Diagnostic]:
-    """A guard that exits with 1 to block, where that is only an error."""
-    guards = hook.event in (PRE_TOOL_USE, USER_PROMPT_SUBMIT) and hook.policy.may & May.BLOCK
+    """A guard that exits with 1 to block, where that is only an error.
+
+    A hook that adds context to prompts exits with 1 when it fails: with 2 it would block them.
+    """
+    guards = hook.event is PRE_TOOL_USE or (hook.event is USER_PROMPT_SUBMIT and _named_a_guard(hook, ""))
+    guards = guards and bool(hook.policy.may & May.BLOCK)
     codes = exit_codes(script)
     says_more = any(answer.looks.search(script.text) for answer in _ANSWERS) or '"deny"' in script.text
     if not guards or hook.waiting != "wait" or codes & {2} or 1 not in codes or says_more:
@@ -267,7 +271,7 @@ def _no_block(hook: Hook, script: ScriptText, agent: str) -> Iterator[Diagnostic
     if decoded is None or decoded.outcome.votes or hook.reaction("crashed") == "block":
         return
     message = f"{_named(script)} ends with exit 1, which does not block: {agent} goes ahead"
-    yield about(hook, "warning", "exit-1", message, "command", fix="exit 2")
+    yield about(hook, "warning", "exit-1", message, "command", fix="exit 2, if it is to block")
 
 
 def _unread_refusal(hook: Hook, dialect: Dialect) -> Iterator[Diagnostic]:

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from hookline.cli.output import note
 from hookline.cli.requests import Request, RequestError, read_request
-from hookline.cli.text import relative_to
 from hookline.config.engine import Engine, tracers
 from hookline.config.load import Loaded
 from hookline.config.trust.trust import Options as TrustOptions
@@ -123,6 +122,9 @@ def require_files(engine: Engine, files: Sequence[str]) -> None:
     missing = next((file for file in files if not os.path.exists(file)), None)
     if missing is None:
         return
+    # Only for this mistake: `hookline hook` starts faster without it.
+    from hookline.cli.text import relative_to
+
     folder, name = os.path.split(missing)
     beside: list[str] = []
     known: list[str] = []
