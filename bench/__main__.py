@@ -4,7 +4,7 @@ import compileall
 import subprocess
 import sys
 
-from bench import agent_stall, loading
+from bench import agent_stall, loading, tool_calls
 from bench.figures import FIGURES
 from bench.findings import Finding
 from bench.ratios import run
@@ -34,7 +34,9 @@ def main() -> int:
         measured = run(figure)
         findings.append(Finding(name, f"{measured:.2f}x", f"<= {goal}x", measured <= goal))
         print(findings[-1], flush=True)
-    for more in (light_import, loading.findings, agent_stall.stall) if not wanted else ():
+    for more in (
+        (light_import, loading.findings, tool_calls.findings, agent_stall.stall) if not wanted else ()
+    ):
         found = more()
         findings += found
         print(*found, sep="\n", flush=True)

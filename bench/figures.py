@@ -34,7 +34,7 @@ class _Impl:
         return None
 
 
-def _pluggy_call() -> Callable[[], object]:
+def pluggy_call() -> Callable[[], object]:
     plugins = pluggy.PluginManager("bench")
     plugins.add_hookspecs(_Spec)
     plugins.register(_Impl())
@@ -60,26 +60,26 @@ async def has() -> float:
     engine = Engine()
     engine.add(PRE_TOOL_USE, _passes)
     session = engine.session("bench")
-    base = many(_pluggy_call(), 2000)
+    base = many(pluggy_call(), 2000)
     found = await ratio(many(lambda: session.has(PRE_TOOL_USE), 2000), base, 25)
     missing = await ratio(many(lambda: session.has(POST_TOOL_USE), 2000), base, 25)
     return max(found, missing)
 
 
 async def dispatch_without_a_hook() -> float:
-    return await ratio(_dispatching(Engine(), 1000), many(_pluggy_call(), 1000), 25)
+    return await ratio(_dispatching(Engine(), 1000), many(pluggy_call(), 1000), 25)
 
 
 async def dispatch_that_passes() -> float:
     engine = Engine()
     engine.add(PRE_TOOL_USE, _passes, "Bash")
-    return await ratio(_dispatching(engine, 1000), many(_pluggy_call(), 1000), 25)
+    return await ratio(_dispatching(engine, 1000), many(pluggy_call(), 1000), 25)
 
 
 async def dispatch_that_denies() -> float:
     engine = Engine()
     engine.add(PRE_TOOL_USE, _denies, "Bash")
-    return await ratio(_dispatching(engine, 1000), many(_pluggy_call(), 1000), 25)
+    return await ratio(_dispatching(engine, 1000), many(pluggy_call(), 1000), 25)
 
 
 async def one_among_a_thousand() -> float:

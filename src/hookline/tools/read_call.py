@@ -90,13 +90,10 @@ def read_call(
 ) -> tuple[Act, ...]:
     """The acts of a call. A call that cannot be read is one act with a `doubt`; an unknown tool one without a kind."""
     tool = table.tool(tool_name)
-    if tool is not None and tool.direct and type(arguments) is dict:
-        act = _act(tool, tool_name, cast("dict[str, Any]", arguments), place, ())
-        return (
-            (act,)
-            if tool.edits is None
-            else _edits(act, tool.edits, cast("dict[str, Any]", arguments), place)
-        )
+    shape = arguments.__class__
+    if shape is dict and tool is not None and tool.direct:
+        act = _act(tool, tool_name, arguments, place, ())
+        return (act,) if tool.edits is None else _edits(act, tool.edits, arguments, place)
     given: Any = decoded(arguments) if isinstance(arguments, str) else {} if arguments is None else arguments
     if not isinstance(given, Mapping):
         return _unreadable(tool, tool_name, "its arguments are not an object")
@@ -169,7 +166,7 @@ def _known(tool: Tool, given: Mapping[str, Any], place: Place) -> tuple[dict[str
         return _known_by_units(tool, given, place)
     known = {names[key]: value for key, value in given.items() if key in names and value is not None}
     doubt = ""
-    for name in tool.of.paths:
+    for name in tool.paths:
         value = known.get(name)
         if isinstance(value, str):
             known[name] = value if value.startswith("/") else place.path(value)
@@ -245,27 +242,34 @@ def _value(keys: Sequence[str], given: Mapping[str, Any]) -> tuple[str, Any]:
 
 def _edits(act: Act, edits: Edits, given: Mapping[str, Any], place: Place) -> tuple[Act, ...]:
     """One act for each replacement in a file."""
-    value = given.get(edits.key)
-    found = decoded(value) if isinstance(value, str) else value
-    if not isinstance(found, list | tuple) or not found:
-        why = "it has no edits" if value is None else f"{edits.key} cannot be read"
+    value: Any = given.get(edits.key)
+    shape = value.__class__
+    found: Sequence[Any] = value if shape is list else _listed(value)
+    if not found:
+        why = "it has no edits" if edits.key not in given else f"{edits.key} cannot be read"
         return (_with(act, doubt=act.doubt or why),)
-    if len(cast("list[Any]", found)) > _MOST_ACTS:
+    if len(found) > _MOST_ACTS:
         return (_with(act, doubt=f"it makes more than {_MOST_ACTS} edits"),)
-    acts: list[Act] = []
-    for index, one in enumerate(cast("list[Any]", found)):
-        if not isinstance(one, Mapping):
-            acts.append(_with(act, doubt=f"{edits.key} cannot be read"))
-            continue
-        known, lost, doubt = _known(edits.each, cast("Mapping[str, Any]", one), place)
-        at: dict[str, Path] = dict.fromkeys(edits.each.arguments, (*act.base, edits.key, index))
-        acts.append(
-            Act(
-                act.kind, act.tool_name, {**act.arguments, **known}, act.tool, act.called, act.base, at,
-                act.cwd, (*act.lost, *lost), act.doubt or doubt, "", False, act.extra,
-            )
-        )  # fmt: skip
-    return tuple(acts)
+    return tuple([_edit(act, edits, index, one, place) for index, one in enumerate(found)])
+
+
+def _edit(act: Act, edits: Edits, index: int, given: Any, place: Place) -> Act:
+    shape = given.__class__
+    if shape is not dict and not issubclass(shape, Mapping):
+        return _with(act, doubt=f"{edits.key} cannot be read")
+    known, lost, doubt = _known(edits.each, given, place)
+    where = (*act.base, edits.key, index)
+    return Act(
+        act.kind, act.tool_name, {**act.arguments, **known}, act.tool, act.called, act.base,
+        dict.fromkeys(edits.each.arguments, where), act.cwd, (*act.lost, *lost) if lost else act.lost,
+        act.doubt or doubt, "", False, act.extra,
+    )  # fmt: skip
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    """A list, which may have come as JSON in a text; nothing for what is none."""
+    found: Any = decoded(value) if isinstance(value, str) else value
+    return cast("Sequence[Any]", found) if isinstance(found, list | tuple) else ()
 
 
 class _Reader:
@@ -342,12 +346,10 @@ class _Reader:
         self, items: tuple[str, Tool], name: str, given: Mapping[str, Any], base: Path, depth: int
     ) -> Iterator[Act]:
         key, tool = items
-        value = given.get(key)
-        found = decoded(value) if isinstance(value, str) else value
-        if not isinstance(found, list | tuple) or not found:
+        found = _listed(given.get(key))
+        if not found:
             yield _doubtful(tool, name, f"{key} cannot be read")
-            return
-        for index, one in enumerate(cast("list[Any]", found)):
+        for index, one in enumerate(found):
             if isinstance(one, Mapping):
                 inner = cast("Mapping[str, Any]", one)
                 yield from self._by_tool(tool, name, inner, (*base, key, index), depth)

@@ -223,7 +223,10 @@ def _same_otherwise(before: Sequence[Act], after: Sequence[Act], index: int) -> 
 
 def _meant(act: Act, tool: Tool) -> bool:
     """Whether a tool whose name stands for some argument may be told the act."""
-    return all(act.arguments.get(name) == value for name, value in tool.means.items())
+    for name, value in tool.means.items():  # noqa: SIM110 a loop takes a third of the time
+        if act.arguments.get(name) != value:
+            return False
+    return True
 
 
 def _written(act: Act, tool: Tool, place: Place) -> tuple[dict[str, Any], tuple[str, ...]]:

@@ -139,6 +139,11 @@ class Tool(Struct, frozen=True, eq=False, dict=True):
         return {argument.keys[0]: name for name, argument in self.arguments.items()}
 
     @cached_property
+    def paths(self) -> tuple[str, ...]:
+        """The canonical arguments that are paths, of those it has."""
+        return tuple(name for name in self.of.paths if name in self.arguments)
+
+    @cached_property
     def reads(self) -> tuple[Read, ...]:
         kind = self.of
         return tuple(

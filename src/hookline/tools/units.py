@@ -37,7 +37,7 @@ _LARGEST = 10**15
 
 
 def _number(value: Any) -> int | float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if type(value) is not int and (isinstance(value, bool) or not isinstance(value, int | float)):
         raise UnitError("it is not a number")
     if not -_LARGEST < value < _LARGEST:
         raise UnitError("it is too large")
