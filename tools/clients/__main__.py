@@ -23,7 +23,7 @@ PACKAGE = "@anthropic-ai/claude-code"
 SCRATCH = ROOT / ".clients"
 #: Seconds one case may take.
 _LONGEST = 180
-_TOOLS = ("Bash", "Read", "Agent", "Task")
+_TOOLS = ("Bash", "Read", "Glob", "Agent", "Task")
 
 
 class ClientError(Exception):
@@ -120,6 +120,8 @@ def play(client: Path, case: Case) -> Seen:
 def _verdict(case: Case, scene: Scene, model: Model, ran: "subprocess.CompletedProcess[str]") -> Seen:
     """`denied` needs both: it did not happen, and the model was told so."""
     last = model.last_result
+    if case.verdict is not None and not model.problems and last is not None:
+        return Seen(case.verdict(scene, model), last.text)
     if model.problems or last is None:
         said = f"the last call was not made: {(ran.stdout + ran.stderr)[-300:]}"
         return Seen("broken", "; ".join(model.problems) or said)

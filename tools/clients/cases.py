@@ -1,8 +1,9 @@
 """What the model tries in each case, and what must become of it.
 
 Place: the guard of the project stays in force wherever the session goes. Self-editing: the model does not get to change
-what guards it. Trust: hooks of a project run once the user has vouched for exactly them. In each group there are calls
-that nothing forbids, which must run: a harness that cannot fail shows nothing.
+what guards it. Trust: hooks of a project run once the user has vouched for exactly them. Entry: what the client does
+if Hookline cannot be run, and if it has two spellings of the entry. Answers: what hooks say beyond a decision reaches
+the model. In each group there are calls that nothing forbids, which must run: a harness that cannot fail shows nothing.
 """
 
 import json
@@ -11,10 +12,11 @@ from typing import Literal
 
 from msgspec import Struct
 
-from tools.clients.model_server import Call, call
-from tools.clients.scene import Scene, Vouched
+from tools.clients.model_server import Call, Model, call
+from tools.clients.scene import REASON, Scene, Vouched
 
-Verdict = Literal["denied", "ran"]
+#: "ran" and "denied" are about the last call; "told" is about what the model has read.
+Verdict = Literal["denied", "ran", "told"]
 
 MAIN, SUB = "MAIN-SCRIPT", "SUB-SCRIPT"
 _READ = "Read|FileRead"
@@ -27,7 +29,9 @@ class Case(Struct, frozen=True, kw_only=True):
     #: What the model does; a sub-agent has a script of its own.
     script: Callable[[Scene], Mapping[str, Sequence[Call]]]
     #: Whether the last call did what it was meant to.
-    ran: Callable[[Scene], bool]
+    ran: Callable[[Scene], bool] = lambda _scene: False
+    #: What became of it, where that is not about the last call alone; anything that is not expected says what.
+    verdict: Callable[[Scene, Model], str] | None = None
     mode: str = "default"
     hooked: bool = True
     vouched: Vouched = "settings"
@@ -37,6 +41,8 @@ def cases() -> Iterator[Case]:
     yield from _places()
     yield from _self_editing()
     yield from _trust()
+    yield from _entry()
+    yield from _answers()
 
 
 def _places() -> Iterator[Case]:
@@ -150,6 +156,135 @@ def _trust() -> Iterator[Case]:
         script=by_variable,
         ran=Scene.started,
     )
+
+
+def _entry() -> Iterator[Case]:
+    gone = "hookline could not be run"
+
+    def lost(name: str, words: str, instead: str = "", *, as_rewritten: bool = False) -> Case:
+        """Hookline cannot be run, or something else is run; the words are what the model must be told."""
+
+        def script(scene: Scene) -> Mapping[str, Sequence[Call]]:
+            entries = json.loads(scene.entries("PreToolUse"))
+            if as_rewritten:  # the client drops fields that it does not know
+                del entries["hooks"]["PreToolUse"][0]["hooks"][0]["onFailure"]
+            scene.write(str(scene.settings), json.dumps(entries))
+            scene.lose_hookline(instead)
+            return {MAIN: [_bash(f"touch {scene.mark(1)}")]}
+
+        def verdict(scene: Scene, model: Model) -> str:
+            last = model.last_result
+            if scene.mark(1).exists() or last is None:
+                return "ran"
+            # Before that the client quotes the entry, which has all of its words.
+            told = last.text.rpartition("exit 2; }]: ")[2]
+            return (
+                "denied" if words in told and (words == gone) == (gone in told) else f"denied with {told!r}"
+            )
+
+        return Case(name=name, expected="denied", script=script, verdict=verdict)
+
+    yield lost("hookline is gone", gone)
+    yield lost("hookline is gone, settings rewritten", gone, as_rewritten=True)
+    yield lost("hookline cannot start", gone, "exit 1", as_rewritten=True)
+    yield lost("hookline is killed", gone, "kill -9 $$", as_rewritten=True)
+    yield lost("hookline refuses by its exit code", "its own words", "echo its own words >&2; exit 2")
+    answer = {
+        "hookEventName": "PreToolUse",
+        "permissionDecision": "deny",
+        "permissionDecisionReason": "in JSON",
+    }
+    denial = json.dumps({"hookSpecificOutput": answer})
+    yield lost("hookline denies, then fails", "in JSON", f"echo '{denial}'; exit 1", as_rewritten=True)
+
+    def spelled_twice(scene: Scene, path: str) -> Mapping[str, Sequence[Call]]:
+        program = f"{scene.programs}/hookline"
+        scene.write(".claude/settings.json", scene.entries().replace('"hookline hook', f'"{program} hook'))
+        scene.add_hook("PreToolUse", f"echo asked >> {scene.marks}/asked")
+        scene.add_hook("UserPromptSubmit", f"echo prompt >> {scene.marks}/asked")
+        scene.add_hook("Stop", f"echo stop >> {scene.marks}/asked")
+        return {MAIN: [_bash(f"touch {path}")]}
+
+    def once(scene: Scene, model: Model) -> str:
+        asked, last = scene.lines("asked"), model.last_result
+        if asked != ["prompt", "asked", "stop"]:
+            return " ".join(asked)
+        return "denied" if last is not None and REASON in last.text and not _marked(scene) else "ran"
+
+    yield Case(
+        name="two spellings of the entry", expected="denied", verdict=once,
+        script=lambda scene: spelled_twice(scene, str(scene.mark())),
+    )  # fmt: skip
+    yield Case(
+        name="two spellings, nothing forbidden", expected="ran", verdict=once,
+        script=lambda scene: spelled_twice(scene, f"{scene.marks}/harmless"),
+    )  # fmt: skip
+
+
+def _answers() -> Iterator[Case]:
+    def at_end(scene: Scene) -> Mapping[str, Sequence[Call]]:
+        scene.add_hook(
+            "Stop", f"echo Stop >> {scene.marks}/asked; {_says('Stop', additionalContext='by the way')}"
+        )
+        return {MAIN: [_bash("true")]}
+
+    def told_once(scene: Scene, model: Model) -> str:
+        told = any("by the way" in text for text in model.told)
+        asked = scene.lines("asked")
+        return "told" if told and asked == ["Stop", "Stop"] else f"{told}, asked {len(asked)} times"
+
+    yield Case(name="context at Stop, once", expected="told", script=at_end, verdict=told_once)
+
+    def gated(scene: Scene) -> Mapping[str, Sequence[Call]]:
+        first = (
+            f"[ -e {scene.marks}/gated ] || {{ touch {scene.marks}/gated; echo no tests ran >&2; exit 2; }}"
+        )
+        scene.add_hook("TurnEnd", f"echo TurnEnd >> {scene.marks}/asked; {first}")
+        scene.add_hook("Stop", f"echo Stop >> {scene.marks}/asked")
+        return {MAIN: [_bash("true")]}
+
+    def sent_back(scene: Scene, model: Model) -> str:
+        told = any("no tests ran" in text for text in model.told)
+        asked = scene.lines("asked")
+        return (
+            "told" if told and asked == ["TurnEnd", "TurnEnd", "Stop"] else f"{told}, asked {' '.join(asked)}"
+        )
+
+    yield Case(name="a gate at TurnEnd", expected="told", script=gated, verdict=sent_back)
+
+    def result(name: str, made: Callable[[Scene], Call], text: object, sees: str) -> Case:
+        """A hook that gives another result, and what the model must see."""
+
+        def script(scene: Scene) -> Mapping[str, Sequence[Call]]:
+            scene.add_hook("PostToolUse", _says("PostToolUse", updatedToolOutput=text))
+            return {MAIN: [made(scene)]}
+
+        def verdict(_scene: Scene, model: Model) -> str:
+            seen = model.last_result.text if model.last_result is not None else ""
+            return "told" if sees in seen and (sees != _CUT or "secret" not in seen) else seen[:50]
+
+        return Case(name=name, expected="told", script=script, verdict=verdict)
+
+    def leak(_scene: Scene) -> Call:
+        return _bash("echo secret; echo secret >&2")
+
+    yield result("new result of Bash, as text", leak, _CUT, _CUT)
+    whole = {"stdout": _CUT, "stderr": "", "interrupted": False, "isImage": False, "noOutputExpected": False}
+    yield result("new result of Bash, as an object", leak, whole, _CUT)
+    yield result("new result of Bash, part of an object", leak, {"stdout": _CUT}, _CUT)
+    yield result("new result of Read, as text", _read, _CUT, _CUT)
+    # It takes no text: the client shows the original, and Hookline says that.
+    yield result(
+        "new result of Glob, as text", lambda _scene: call("Glob", pattern="*.md"), _CUT, "README.md"
+    )
+
+
+_CUT = "[cut by a hook]"
+
+
+def _says(event: str, **fields: object) -> str:
+    """The line of a hook that gives this answer."""
+    return f"echo '{json.dumps({'hookSpecificOutput': {'hookEventName': event, **fields}})}'"
 
 
 def _bash(line: str) -> Call:

@@ -41,6 +41,8 @@ class Model:
         self._scripts = scripts
         self.results: dict[tuple[str, int], Result] = {}
         self.problems: list[str] = []
+        #: Everything that the model was told in words, in any conversation of the scripts.
+        self.told: set[str] = set()
         model = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -104,6 +106,7 @@ class Model:
             {block["id"] for message in messages for block in _blocks(message) if block["type"] == "tool_use"}
         )
         self._keep_results(name, messages)
+        self.told.update(text for message in messages for text in _texts(message))
         if step >= len(self._scripts[name]):
             return _message({"type": "text", "text": _DONE}, request)
         wanted = self._scripts[name][step]

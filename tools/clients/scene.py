@@ -38,6 +38,8 @@ class Scene:
         self.home, self.project, self.marks = place / "home", place / "project", place / "marks"
         for directory in (self.home, self.project, self.marks):
             directory.mkdir(parents=True)
+        #: Where the client finds programs before anywhere else.
+        self.programs = _BIN
         self.hooks = self.project / ".hookline" / "hooks.toml"
         guard = self.write(".hookline/guard.sh", _GUARD)
         guard.chmod(0o755)
@@ -51,9 +53,35 @@ class Scene:
         self.write("README.md", "A project.\n")
         if hooked:
             # What Hookline prints for the client's own file.
-            entries = self.hookline("hook", "--print-config", "claude-code")
-            self.write(str(self.home / ".claude/settings.json"), entries)
+            self.write(str(self.settings), self.entries())
         self._written = self._files()
+
+    @property
+    def settings(self) -> Path:
+        """The user's own file of the client."""
+        return self.home / ".claude/settings.json"
+
+    def entries(self, *events: str) -> str:
+        return self.hookline("hook", "--print-config", "claude-code", *events)
+
+    def add_hook(self, event: str, line: str) -> None:
+        """A native hook of the project beside those that it has; the line is for a shell."""
+        with self.hooks.open("a") as file:
+            file.write(f"\n[[hooks.{event}]]\nhooks = [{{ command = {json.dumps(line)} }}]\n")
+        self._written = self._files()
+
+    def lines(self, name: str) -> list[str]:
+        """What hooks have written into a file beside the marks."""
+        file = self.marks / name
+        return file.read_text().split() if file.exists() else []
+
+    def lose_hookline(self, instead: str = "") -> None:
+        """The client does not find Hookline, or a program in its place."""
+        self.programs = str(self.marks.parent / "programs")
+        Path(self.programs).mkdir()
+        if instead:
+            program = self.write(f"{self.programs}/hookline", f"#!/bin/sh\n{instead}\n")
+            program.chmod(0o755)
 
     @property
     def guarded(self) -> bool:
@@ -87,7 +115,7 @@ class Scene:
     def environment(self, model: str) -> dict[str, str]:
         """Nothing of the real user: no key, no proxy, no address but the model's."""
         return {
-            "PATH": f"{_BIN}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
+            "PATH": os.pathsep.join([self.programs, *_other_programs()]),
             "HOME": str(self.home),
             "LANG": "C.UTF-8",
             "TMPDIR": str(self.marks.parent),
@@ -111,3 +139,9 @@ class Scene:
             text=True,
             check=False,
         ).stdout
+
+
+def _other_programs() -> list[str]:
+    """The directories of the real user that have no Hookline of their own."""
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return [folder for folder in folders if not Path(folder, "hookline").exists()]
