@@ -14,9 +14,17 @@ from hookline.journal.file import JournalFile
 from hookline.journal.journal import Journal, Trace
 from hookline.journal.reader import read_journal
 from hookline.journal.redaction import Redactor
+from hookline.journal.secret_formats import CONTEXTS, TOKEN_FORMATS
 from hookline.model.run import Run
 from hookline.model.safe_text import one_line, printable
-from tests.journal.hostile_texts import ENV, PLANTED, terminal_tricks, unsafe_characters
+from tests.journal.hostile_texts import (
+    ENV,
+    HARMLESS,
+    PLANTED,
+    PLANTED_FORMATS,
+    terminal_tricks,
+    unsafe_characters,
+)
 from tests.journal.journal_damage import (
     LIMITED,
     damaged_and_read,
@@ -124,8 +132,24 @@ def s8() -> list[Finding]:
         for text in (planted.text, f"before {planted.text}\nafter", planted.text + " " + "x" * 300_000)
         if planted.secret in _everything_kept(text)
     ]
+    of_formats = [
+        planted.text
+        for planted in PLANTED_FORMATS
+        if planted.secret in _everything_kept(f"before {planted.text}\nafter")
+    ]
+    changed = [text for text in HARMLESS if text not in _everything_kept(text)]
+    formats = f"{len(TOKEN_FORMATS)} formats of tokens, {len(CONTEXTS)} contexts"
     return [
-        Finding("s8 planted secrets", f"{len(found)} of {3 * len(PLANTED)} seen {found}", "0 seen", not found)
+        Finding(
+            "s8 planted secrets", f"{len(found)} of {3 * len(PLANTED)} seen {found}", "0 seen", not found
+        ),
+        Finding(
+            f"s8 {formats}",
+            f"{len(of_formats)} of {len(PLANTED_FORMATS)} seen {of_formats[:3]}",
+            "0 seen",
+            not of_formats,
+        ),
+        Finding("s8 harmless texts", f"{len(changed)} of {len(HARMLESS)} changed", "0 changed", not changed),
     ]
 
 
@@ -136,9 +160,10 @@ def _everything_kept(text: str) -> str:
         log = Journal(Redactor(ENV), file=file, subscribers=(told.append, Trace(trace).record))
         log.record(Run(hook=text, stdout=text, stderr=text, detail=text, why=text, dropped=(text,)))
         log.record(Run(hook="x", reason=text, truncated=True))
+        log.record(Run(hook="x", call=log.told({"tool_name": "Bash", "tool_input": {"command": text}}, "/p")))
         log.close()
         written = Path(file.path).read_text()
-    return written + trace.getvalue() + repr(told) + repr(log.recent())
+    return "".join((written, trace.getvalue(), repr(told), repr(log.recent()), log.recent()[-2].reason or ""))
 
 
 def s9(count: int = 10_000) -> list[Finding]:

@@ -8,11 +8,21 @@ from typing import Any
 
 import pytest
 
+from hookline.cli.commands.log.report import run_lines
 from hookline.events import ToolCall
 from hookline.extending import Journal, JournalFile, Redactor, Run
 from hookline.journal.journal import Sink, Trace, trace_line, trace_wanted
+from hookline.journal.reader import read_journal
 from hookline.model.run import Called
-from tests.journal.hostile_texts import ENV, GITHUB, PLANTED, Planted, terminal_tricks, unsafe_characters
+from tests.journal.hostile_texts import (
+    EACH_FORMAT,
+    ENV,
+    GITHUB,
+    PLANTED,
+    Planted,
+    terminal_tricks,
+    unsafe_characters,
+)
 
 
 def journal(env: Mapping[str, str] | None = None) -> Journal:
@@ -323,3 +333,18 @@ def test_what_the_runs_say_of_their_call_is_cleaned() -> None:
     assert kept.call == Called(
         tool="a[redacted]", input="[redacted]", project="/p/[redacted]", caller="c", made_by="fire"
     )
+
+
+def test_no_format_of_the_table_is_kept_or_shown(tmp_path: Path) -> None:
+    trace = io.StringIO()
+    file = JournalFile(str(tmp_path / "journal.jsonl"))
+    log = Journal(Redactor({}), 10_000, file, (Trace(trace).record,))
+    for planted in EACH_FORMAT:
+        call = log.told({"tool_name": "Bash", "tool_input": {"command": planted.text}}, "/p")
+        log.record(Run(hook=planted.text, detail=planted.text, stderr=planted.text, call=call))
+    log.close()
+    shown = [line for run in read_journal(file.path).runs for line in run_lines(run, 160)]
+    places = (Path(file.path).read_text(), trace.getvalue(), repr(log.recent()), "\n".join(shown))
+    secrets = {planted.secret for planted in EACH_FORMAT}
+    assert [secret for secret in secrets if any(secret in place for place in places)] == []
+    assert len(shown) > len(EACH_FORMAT)

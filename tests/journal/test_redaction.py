@@ -6,7 +6,21 @@ from hypothesis import strategies as st
 
 from hookline.extending import Redactor
 from hookline.journal.redaction import MARK, holds_a_secret
-from tests.journal.hostile_texts import ENV, GITHUB, JWT, MODEL, PEM, PLANTED, Planted
+from hookline.journal.secret_formats import CONTEXTS, TOKEN_FORMATS, Context, TokenFormat
+from hookline.journal.secret_shapes import token_shape
+from tests.journal.hostile_texts import (
+    ENV,
+    GITHUB,
+    HARMLESS,
+    JWT,
+    MODEL,
+    PEM,
+    PLANTED,
+    PLANTED_FORMATS,
+    Planted,
+    in_context,
+    made_up,
+)
 
 _REDACTOR = Redactor(ENV)
 _IN_ONE_TEXT = [planted for planted in PLANTED if "\x1b" not in planted.text]
@@ -24,6 +38,40 @@ def test_a_planted_secret_is_gone_and_the_mark_is_there(planted: Planted) -> Non
 def test_redacting_twice_changes_nothing_more(planted: Planted) -> None:
     once = _REDACTOR.redact(planted.text)
     assert _REDACTOR.redact(once) == once
+
+
+def test_the_table_has_sixty_formats_and_more() -> None:
+    assert len({row.name for row in TOKEN_FORMATS}) == len(TOKEN_FORMATS) >= 60
+
+
+@pytest.mark.parametrize("row", TOKEN_FORMATS, ids=lambda row: row.name)
+def test_a_token_is_recognised_by_its_own_row(row: TokenFormat) -> None:
+    token = made_up(row.example)
+    assert MARK in token_shape(row.pattern)(token)
+    assert any(hint in token.lower() for hint in row.hints)
+    assert max(len(word) for word in token.split()) >= row.shortest
+
+
+@pytest.mark.parametrize("context", CONTEXTS, ids=lambda context: context.example)
+def test_only_the_secret_is_taken_out_of_its_context(context: Context) -> None:
+    before, secret, after = in_context(context.example)
+    assert _REDACTOR.redact(before + secret + after) == before + MARK + after
+
+
+def test_no_format_is_seen_wherever_it_stands() -> None:
+    seen = [planted for planted in PLANTED_FORMATS if planted.secret in _REDACTOR.redact(planted.text)]
+    assert seen == []
+    assert len(PLANTED_FORMATS) > 500
+
+
+def test_no_format_is_redacted_twice() -> None:
+    once = {_REDACTOR.redact(planted.text) for planted in PLANTED_FORMATS}
+    assert [text for text in once if _REDACTOR.redact(text) != text] == []
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_what_only_looks_like_a_secret_stays(text: str) -> None:
+    assert _REDACTOR.redact(text) == text
 
 
 @pytest.mark.parametrize(
@@ -142,6 +190,8 @@ _HINTS = "token passw://bearer basic cookie eyJ sk- private key -- -u authorizat
 _UNITS = [
     "sk-", "eyJ-", "eyJ.", "eyJaaaaaaaaa.", "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----'", "--",
     "--token ", "token", "token:", "token: a", 'token="\\', "token='", "authorization: ", "basic aaaaaaaa ",
+    "mysql ", "mysql -p", "mysql -pa ", "curl -b a=", "htpasswd -b a ", "echo a |", "machine a login ", "?key=",
+    "&pass=", "x-key: ", "-pass pass:", "--password ", "AAaa0", "a.b-c_", "0badc0de-", "ghp_", "docker login -p ",
     "cookie: a", "://", "://@", "://a:b/", "password    \n", " -u a:", "a", "\n", "\ntoken: a b", "\\", '\\"', "SG.",
 ]  # fmt: skip
 

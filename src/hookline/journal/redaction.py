@@ -16,30 +16,40 @@ _SHORTEST_BEGINNING = 6
 
 Redact = Callable[[str], str]
 
-_WORD_HINTS = ("token", "passw", "passphrase", "_pwd", "secret", "credential", "key", "signature", "sig=")
-_VENDOR_HINTS = (
-    "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "xapp-", "akia", "asia", "aiza",
-    "ya29.", "gocspx-", "npm_", "pypi-", "hf_", "k_live_", "k_test_", "whsec_", "sg.", "dop_v1_", "shpat_",
-    "shpss_", "shpca_", "shppa_", "age-secret-key-1",
+_WORDS = (
+    "token", "passw", "passphrase", "passcode", "_pass", "pass=", "pwd", "secret", "credential", "key", "signature",
+    "sig=",
+)  # fmt: skip
+
+_OPTIONS = (
+    " -p", " -u", " -a ", " -w", " -b", " -nb", " -cb", " -s", "-stdin", "-user", "--cookie", "aws_s", "/p:",
 )  # fmt: skip
 
 #: Shapes of secrets, in the order in which they are applied: whole keys before the pairs and headers that hold them.
-#: Each with its hints, in lower case: text without any of them cannot contain the shape.
+#: Each with its hints, in lower case: text without any of them cannot contain the shape. (Tokens: `secret_formats`.)
 SHAPE_HINTS: Mapping[str, tuple[str, ...]] = {
-    "private key": ("private key",),
-    "vendor key": _VENDOR_HINTS,
-    "model key": ("sk-",),
     "jwt": ("eyj",),
     "authorization": ("authorization",),
     "bearer": ("bearer",),
     "basic": ("basic",),
     "cookie": ("cookie",),
     "userinfo": ("://",),
-    "pair": _WORD_HINTS,
-    "line": _WORD_HINTS,
+    "query": ("?", "&"),
+    "netrc": ("machine ", "default login"),
+    "command": _OPTIONS,
+    "header": ("x-", "-token:", "api-key", "apikey"),
+    "pair": _WORDS,
+    "line": _WORDS,
     "flag": ("--",),
+    "password flag": ("passw", "passphrase", "-pass", "-pwd", "_pass"),
     "user flag": ("-u", "--user"),
 }
+_HINTS = tuple(dict.fromkeys(hint for hints in SHAPE_HINTS.values() for hint in hints))
+#: No token and no bare key is shorter.
+_SHORTEST_TOKEN, _BARE_KEY = 12, 40
+#: Few words are as long as this: tokens without a prefix are looked for in them only.
+_LONG_WORD = 26
+_DIGITS = frozenset("0123456789")
 
 
 class Redactor:
@@ -48,34 +58,70 @@ class Redactor:
     def __init__(self, env: Mapping[str, str]) -> None:
         self._env = env
         self._values: tuple[str, ...] | None = None
-        self._shapes: Mapping[str, Redact] = {}
+        self._shapes: dict[str, Redact] = {}
 
     def redact(self, text: str, *, ends_early: bool = False) -> str:
         """The text without secrets. `ends_early`: it was truncated, so it may end in the first half of one."""
         if not text:
             return text
+        text = self._without_values(text, ends_early=ends_early)
+        if "PRIVATE KEY" in text:
+            text = self._shape("private key")(text)
+        words = set(text.split())
+        longest = max(map(len, words), default=0)
+        if longest >= _SHORTEST_TOKEN:
+            text = self._without_tokens(text, words, longest)
+        lowered = text.lower()
+        if found := {hint for hint in _HINTS if hint in lowered}:
+            for shape, hints in SHAPE_HINTS.items():
+                if not found.isdisjoint(hints):
+                    text = self._shape(shape)(text)
+        return text
+
+    def _without_values(self, text: str, *, ends_early: bool) -> str:
         if self._values is None:
             self._values = secret_values(self._env)
         for value in self._values:
             if value in text:
                 text = text.replace(value, MARK)
-        if ends_early:
-            text = _without_cut_secret(text, self._values)
-        lowered = text.lower()
-        for shape, hints in SHAPE_HINTS.items():
-            for hint in hints:
-                if hint in lowered:
-                    text = self._shape(shape)(text)
-                    break
+        return _without_cut_secret(text, self._values) if ends_early else text
+
+    def _without_tokens(self, text: str, words: set[str], longest: int) -> str:
+        """Without what is a secret wherever it stands. Only words as long as a token are looked at."""
+        # Tokens are random: none is without a digit and without a capital.
+        kept = [
+            word
+            for word in words
+            if len(word) >= _SHORTEST_TOKEN and not (word.islower() and _DIGITS.isdisjoint(word))
+        ]
+        if not kept:
+            return text
+        from hookline.journal.secret_formats import formats_in  # noqa: PLC0415 - many texts have no such word
+
+        joined = " ".join(kept)
+        long = " ".join([word for word in kept if len(word) >= _LONG_WORD])
+        for pattern, shortest in formats_in(joined.lower(), longest):
+            shape, place = self._shape(pattern), long if shortest >= _LONG_WORD else joined
+            if shape(place) != place:
+                text = shape(text)
+        # A key without a prefix has capitals in it, and most long paths have none.
+        if longest >= _BARE_KEY and not long.islower() and self._shape("bare key")(long) != long:
+            text = self._shape("bare key")(text)
         return text
 
     def _shape(self, name: str) -> Redact:
+        """What redacts a shape by its name, or a token by its pattern."""
         if not self._shapes:
             # Imported with the first hint: most texts have none.
             from hookline.journal.secret_shapes import secret_shapes  # noqa: PLC0415 - see above
 
             self._shapes = secret_shapes()
-        return self._shapes[name]
+        known = self._shapes.get(name)
+        if known is None:
+            from hookline.journal.secret_shapes import token_shape  # noqa: PLC0415 - as above
+
+            known = self._shapes[name] = token_shape(name)
+        return known
 
 
 def _without_cut_secret(text: str, values: tuple[str, ...]) -> str:
@@ -95,7 +141,7 @@ _SHORTEST = 8
 _SHORTEST_LINE = 20
 
 # Sources, compiled by `re` when first needed: most environments have few names that come near one of them.
-_HINTS = (
+_NAME_HINTS = (
     "TOKEN",
     "SECRET",
     "PASS",
@@ -152,7 +198,7 @@ def holds_a_secret(name: str, value: str) -> bool:
     if (
         len(value) < _SHORTEST
         or name in ("PWD", "OLDPWD")
-        or not any(hint in name.upper() for hint in _HINTS)
+        or not any(hint in name.upper() for hint in _NAME_HINTS)
     ):
         return False
     if re.search(_NAMES_A_PLACE, name, re.IGNORECASE):
