@@ -6,6 +6,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Generic, Protocol, TextIO, TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.journal.file import JournalFile
@@ -102,6 +103,10 @@ class Journal:
     def cleaned(self, run: Run) -> Run:
         """The run as the journal would keep it, for showing one that was not recorded."""
         return self._cleaner.clean(run)
+
+    def without_secrets(self, value: T) -> T:
+        """The same value with secrets taken out of all texts in it, for showing what hooks said."""
+        return self._cleaner.without_secrets(value)
 
     def recent(self, count: int | None = None) -> tuple[Run, ...]:
         """The newest runs, oldest first; without a count, all that are remembered."""
@@ -225,6 +230,23 @@ class RunCleaner:
             self.problem = f"a call left out: cleaning it raised {type(error).__name__}"
             return NOT_TOLD
         return Called(tool=tool, input=line, project=project, caller=caller, made_by=made_by)
+
+    def without_secrets(self, value: Any) -> Any:
+        """Records, lists and objects are copied, at any depth; keys stay."""
+        if isinstance(value, str):
+            return self._redactor.redact(value)
+        if isinstance(value, Struct):
+            return replace(
+                value,
+                **{name: self.without_secrets(getattr(value, name)) for name in value.__struct_fields__},
+            )
+        if isinstance(value, Mapping):
+            fields = cast("Mapping[Any, Any]", value)
+            return {key: self.without_secrets(each) for key, each in fields.items()}
+        if isinstance(value, list | tuple):
+            items = [self.without_secrets(each) for each in cast("list[Any]", value)]
+            return tuple(items) if isinstance(value, tuple) else items
+        return value
 
     def _changes(self, run: Run) -> dict[str, Any]:
         changes: dict[str, Any] = {}

@@ -7,7 +7,7 @@ Patterns take linear time (see `secret_shapes`). `<` at their beginning means: n
 for digits; `·` stands for nothing: no scanner takes this file for a leak.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 
@@ -36,7 +36,7 @@ _UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _SOME_UUID = "{x8}-{x4}-{x4}-{x4}-{x12}"
 
 _Row = tuple[str, tuple[str, ...], str, str] | tuple[str, tuple[str, ...], str, str, int]
-_ROWS: Final[tuple[_Row, ...]] = (
+_ROWS: Final = (
     # Code, packages, builds
     ("GitHub", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"gh[pousr]_[A-Za-z0-9]{16,}+", "ghp_{36}"),
     ("GitHub, fine-grained", ("github_pat_",), r"github_pat_[A-Za-z0-9_]{16,}+", "github_pat_{22}_{59}"),
@@ -176,7 +176,14 @@ _ROWS: Final[tuple[_Row, ...]] = (
     ("Okta", ("00",), r"<00[A-Za-z0-9_-]{40}(?![A-Za-z0-9_-])", "SSWS 00{40}", 40),
 )  # fmt: skip
 
-TOKEN_FORMATS: Final = tuple(TokenFormat(*row) for row in _ROWS)
+
+def _formats(rows: Iterable[_Row]) -> Iterator[TokenFormat]:
+    for row in rows:
+        shortest = row[4] if len(row) == 5 else SHORTEST_TOKEN
+        yield TokenFormat(row[0], row[1], row[2], row[3], shortest)
+
+
+TOKEN_FORMATS: Final = tuple(_formats(_ROWS))
 
 _IN_CONTEXT: Final = (
     ("private key", "«-----BEGIN OPENSSH ·PRIVATE KEY-----\n{70}\n{70}\n-----END OPENSSH ·PRIVATE KEY-----»"),

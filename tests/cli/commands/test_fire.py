@@ -218,7 +218,7 @@ SECRET = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
 
 @pytest.mark.parametrize("odd", [SECRET, "\x1b]52;c;aGk=\x07"])
 def test_a_hook_is_found_under_the_name_the_journal_gives_it(home: Home, odd: str) -> None:
-    stops, other = f": {odd}; echo no >&2; exit 2", f": other {odd}"
+    stops, other = f": {odd}; echo 'no {odd}' >&2; exit 2", f": other {odd}"
     words = ("PreToolUse", "Bash", "command=ls", "--hook", f"PreToolUse={stops}", "--hook", f"Stop={other}")
     document = home.json(*words)
     (ran,) = document["runs"]

@@ -88,9 +88,9 @@ async def _dispatch(
     return Firing(
         event=request.event,
         under=f"{request.event_name}, {request.dialect}" if request.event_name else "",
-        outcome=outcome,
+        outcome=engine.journal.without_secrets(outcome),
         entries=entries,
-        late=session.inbox.take_all(),
+        late=engine.journal.without_secrets(session.inbox.take_all()),
         block_means=engine.home.policy(request.event).block_means,
         redact=name_redactor(engine.journal),
         trust={(run.hook, run.source): each for run, each in zip(hooks, trust, strict=True)},

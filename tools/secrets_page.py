@@ -1,0 +1,43 @@
+"""docs/reference/secrets.md: what is recognised as a secret, from the table of formats."""
+
+import re
+from collections.abc import Iterator
+
+from hookline.journal.redaction import MARK
+from hookline.journal.secret_formats import CONTEXTS, TOKEN_FORMATS
+from tools.markdown import GENERATED, code, page, table
+
+_INTRO = f"""\
+Before Hookline keeps or shows a text (in the journal, `hookline log`, the trace, the output of the commands), it takes
+secrets out of it and writes `{MARK}` instead: the values of your environment variables whose names say that they are
+secret, in every form in which they turn up (quoted, URL-encoded, in base64 or hexadecimal), and what this page lists.
+
+What a hook is given, and what it answers to an agent, is not changed."""
+
+_TOKENS = "Recognised wherever they stand. `…` stands for the rest of a token."
+
+_CONTEXTS = "Recognised by what stands around them; `…` stands for what is taken out."
+
+
+def secrets_page() -> str:
+    return page(
+        "# Secrets that are redacted",
+        GENERATED,
+        _INTRO,
+        "## Tokens",
+        _TOKENS,
+        table(("Token", "Example"), [(row.name, code(_shortened(row.example))) for row in TOKEN_FORMATS]),
+        "## Passwords and keys in context",
+        _CONTEXTS,
+        table(("What", "Example"), list(_contexts())),
+    )
+
+
+def _shortened(example: str) -> str:
+    return re.sub(r"(?:\{[xAd]?\d+\})", "…", example.replace("·", ""))
+
+
+def _contexts() -> Iterator[tuple[str, str]]:
+    for context in CONTEXTS:
+        example = re.sub("«.*»", "…", context.example.replace("·", ""), flags=re.DOTALL)
+        yield context.name, code(_shortened(example).strip().replace("\n", " ⏎ "))
