@@ -4,7 +4,7 @@ import time
 from asyncio import CancelledError
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Generic, Protocol, TextIO, TypeVar
+from typing import Any, Generic, Protocol, TextIO, TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import replace

@@ -50,6 +50,9 @@ _SHORTEST_TOKEN, _BARE_KEY = 12, 40
 #: Few words are as long as this: tokens without a prefix are looked for in them only.
 _LONG_WORD = 26
 _DIGITS = frozenset("0123456789")
+_LEAST_CAPITALS = 4
+#: What parts of paths, addresses and JSON are separated by.
+_SEPARATORS = dict.fromkeys(map(ord, "/\"'{}[](),;:=&?|<>"), " ")
 
 
 class Redactor:
@@ -67,10 +70,8 @@ class Redactor:
         text = self._without_values(text, ends_early=ends_early)
         if "PRIVATE KEY" in text:
             text = self._shape("private key")(text)
-        words = set(text.split())
-        longest = max(map(len, words), default=0)
-        if longest >= _SHORTEST_TOKEN:
-            text = self._without_tokens(text, words, longest)
+        if any(map(_may_be_random, set(text.translate(_SEPARATORS).split()))):
+            text = self._without_tokens(text)
         lowered = text.lower()
         if found := {hint for hint in _HINTS if hint in lowered}:
             for shape, hints in SHAPE_HINTS.items():
@@ -86,20 +87,14 @@ class Redactor:
                 text = text.replace(value, MARK)
         return _without_cut_secret(text, self._values) if ends_early else text
 
-    def _without_tokens(self, text: str, words: set[str], longest: int) -> str:
+    def _without_tokens(self, text: str) -> str:
         """Without what is a secret wherever it stands. Only words as long as a token are looked at."""
-        # Tokens are random: none is without a digit and without a capital.
-        kept = [
-            word
-            for word in words
-            if len(word) >= _SHORTEST_TOKEN and not (word.islower() and _DIGITS.isdisjoint(word))
-        ]
-        if not kept:
-            return text
         from hookline.journal.secret_formats import formats_in  # noqa: PLC0415 - many texts have no such word
 
-        joined = " ".join(kept)
-        long = " ".join([word for word in kept if len(word) >= _LONG_WORD])
+        words = {word for word in text.split() if len(word) >= _SHORTEST_TOKEN}
+        longest = max(map(len, words), default=0)
+        joined = " ".join(words)
+        long = " ".join([word for word in words if len(word) >= _LONG_WORD])
         for pattern, shortest in formats_in(joined.lower(), longest):
             shape, place = self._shape(pattern), long if shortest >= _LONG_WORD else joined
             if shape(place) != place:
@@ -122,6 +117,14 @@ class Redactor:
 
             known = self._shapes[name] = token_shape(name)
         return known
+
+
+def _may_be_random(part: str) -> bool:
+    """Tokens are random: none is without a digit and with few capitals."""
+    return len(part) >= _SHORTEST_TOKEN and (
+        not _DIGITS.isdisjoint(part)
+        or (not part.islower() and sum(map(str.isupper, part)) >= _LEAST_CAPITALS)
+    )
 
 
 def _without_cut_secret(text: str, values: tuple[str, ...]) -> str:

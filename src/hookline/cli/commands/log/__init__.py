@@ -51,7 +51,7 @@ def add_parser(commands: Any) -> None:
         action="append",
         dest="origin",
         metavar="WHO",
-        help="that agent (claude-code, 'hookline agent'), a project (its directory or name), or fire",
+        help="an agent (its dialect, or 'hookline agent'), a project (its directory or name), or fire",
     )
     parser.add_argument("--session", action="append", metavar="ID", help="sessions whose id begins so")
     parser.add_argument("--since", metavar="WHEN", help="90s, 30m, 2h, 7d, 2026-01-02 or 2026-01-02T15:04")
