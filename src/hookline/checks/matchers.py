@@ -9,7 +9,7 @@ from hookline.config.load import Loaded
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.report import about
 from hookline.matching.conditions import AllOf, Always, AnyOf, ToolName
-from hookline.matching.matchers import NameList, OneName
+from hookline.matching.matchers import NameList, OneName, OtherNames
 from hookline.model.diagnostics import Diagnostic, Where
 from hookline.model.hook import Condition, Hook, Matcher
 from hookline.tools.kinds import KIND_OF
@@ -20,10 +20,13 @@ _RULE: Final = re.compile(r"([A-Za-z]\w*)(?:\(.*\))?", re.DOTALL)
 
 def dead_matchers(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
     """Hooks for tools that never run: conditions that exclude each other, and names that the agent does not use."""
+    told = {(one.where.file, one.where.line) for one in loaded.diagnostics if one.code == "dead-matcher"}
     for hook in entries(loaded):
         if hook.event.subject == "tool_name" and hook.broken is None:
             yield from _excluded(hook, context.dialect(hook))
-            yield from _foreign_names(hook, context.dialect(hook))
+            found = _foreign_names(hook, context)
+            # A reader that knows its agent's names has said it better.
+            yield from (one for one in found if (one.where.file, one.where.line) not in told)
 
 
 def _excluded(hook: Hook, dialect: Dialect) -> Iterator[Diagnostic]:
@@ -59,30 +62,56 @@ def rule_tools(condition: Condition | None) -> Iterator[str]:
             yield found[1]
 
 
-def _foreign_names(hook: Hook, dialect: Dialect) -> Iterator[Diagnostic]:
+def _foreign_names(hook: Hook, context: CheckContext) -> Iterator[Diagnostic]:
     """Names of tools that other agents have, and this one has under another name or in another case."""
-    names, table = plain_names(hook.matcher), dialect.tools
+    dialect = context.dialect(hook)
+    names, table = plain_names(hook.matcher) or tuple(rule_tools(hook.condition)), dialect.tools
     if not names or not dialect.has_agent or any(table.tool(name) is not None for name in names):
+        return
+    # A matcher may know further names of a tool.
+    if hook.matcher is not None and any(map(hook.matcher.matches, table.names)):
         return
     by_case = {tool.lower(): tool for tool in table.names}
     meant = [by_case.get(name.lower(), "") for name in names]
     if all(meant):
         yield _dead(hook, dialect, "case counts", "|".join(meant))
-    elif all(name in KIND_OF for name in names):
-        own = [table.tools_of(KIND_OF[name].name) for name in names]
+        return
+    kinds = [_kind(name, dialect, context) for name in names]
+    if all(kinds):
+        own = [table.tools_of(kind) for kind in kinds]
         known = "|".join(dict.fromkeys(forms[0][0] for forms in own if forms))
         yield _dead(hook, dialect, f"{dialect.title} has no tool of that name", known)
 
 
+def _kind(name: str, dialect: Dialect, context: CheckContext) -> str:
+    """What a tool does that another agent calls so; empty if that is not known, or this agent may have such a tool."""
+    if name in KIND_OF:
+        return KIND_OF[name].name
+    # Other tables need not be complete, and where names of servers' tools are plain, any name may be one.
+    others = (
+        [each for each in context.loader.names if each != dialect.name] if dialect.wire.standard_tools else ()
+    )
+    tools = (context.loader.dialect(each).tools.tool(name) for each in others)
+    forms = (form for tool in tools if tool is not None for form in (tool, *tool.each_of))
+    return next((form.kind for form in forms if form.kind), "")
+
+
 def _dead(hook: Hook, dialect: Dialect, why: str, instead: str) -> Diagnostic:
+    fix = f'"{instead}"' if instead else None
+    if not plain_names(hook.matcher):
+        field = dialect.entry_fields.get("if", "if")
+        return about(hook, "error", "dead-condition", f"its condition never holds: {why}", field, fix=fix)
     text = hook.matcher.text if hook.matcher is not None else ""
     where = Where(hook.where.file, dialect.field_path(hook.where.path, "matcher"), hook.where.locate)
-    message = f'the matcher "{text}" never matches: {why}'
-    return Diagnostic("error", "dead-matcher", message, where, hook.name, f'"{instead}"' if instead else None)
+    return Diagnostic(
+        "error", "dead-matcher", f'the matcher "{text}" never matches: {why}', where, hook.name, fix
+    )
 
 
 def plain_names(matcher: Matcher | None) -> tuple[str, ...]:
-    """The names that a matcher lists; none if it is a pattern or knows more names."""
-    if isinstance(matcher, OneName):
-        return (matcher.name,)
-    return tuple(sorted(matcher.names)) if isinstance(matcher, NameList) else ()
+    """The names that a matcher lists; none if it is a pattern."""
+    # One that also knows former names of tools has the plain one inside.
+    plain = matcher.inner if isinstance(matcher, OtherNames) else matcher
+    if isinstance(plain, OneName):
+        return (plain.name,)
+    return tuple(sorted(plain.names)) if isinstance(plain, NameList) else ()
