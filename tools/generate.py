@@ -19,6 +19,7 @@ from tools.outcome_page import outcome_page
 from tools.recorded_page import recorded_pages
 from tools.rules_page import load_rules, rules_page
 from tools.secrets_page import secrets_page
+from tools.tools_page import tools_page
 
 ROOT = Path(__file__).resolve().parent.parent
 #: Nothing else may be in it: a file whose event is gone is stale too.
@@ -34,6 +35,7 @@ def artefacts(events: Mapping[str, EventSpec[Any]]) -> dict[str, str]:
         "docs/reference/firing.md": firing_page(ROOT, events),
         "docs/reference/config.md": config_page(events),
         "docs/reference/secrets.md": secrets_page(),
+        "docs/reference/tools.md": tools_page(),
         "docs/dialects/rules.md": rules_page(load_rules(ROOT)),
         **recorded_pages(ROOT),
         **cli_schemas(),

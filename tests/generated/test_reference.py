@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from hookline import Outcome
+from hookline.dialects.registry import every_dialect
 from hookline.events import EVENTS, May
 from hookline.extending import Run
 from hookline.schemas.answer import answer_schema
@@ -20,6 +21,7 @@ from hookline.schemas.event_facts import (
     event_facts,
 )
 from hookline.schemas.payload import payload_schema
+from hookline.tools.kinds import KINDS
 from tests.schemas.samples import DEPLOYING, HOSTS, ODD, POLICIES, Checker
 from tools.events_page import ExampleError, prove_examples
 from tools.generate import ROOT
@@ -85,6 +87,20 @@ def test_the_outcome_page_names_every_field_and_property():
     properties = [name for name, value in vars(Outcome).items() if isinstance(value, property)]
     names = [*Outcome.__struct_fields__, *Run.__struct_fields__, *properties]
     assert [name for name in names if not name.startswith("_") and f"| `{name}` |" not in page] == []
+
+
+def test_the_tools_page_names_every_kind_tool_and_argument():
+    page = (ROOT / "docs/reference/tools.md").read_text()
+    for kind in KINDS.values():
+        assert f"| `{kind.tool}`" in page
+    for dialect in every_dialect():
+        if not dialect.wire.standard_tools:
+            section = page.partition(f"### {dialect.title}")[2].partition("##")[0]
+            names = {
+                *dialect.tools.names,
+                *(key for tool in dialect.tools.tools.values() for key in tool.own_keys),
+            }
+            assert {name for name in names if f"`{name}`" not in section} == set()
 
 
 def test_an_example_that_would_have_no_effect_is_not_printed():

@@ -25,7 +25,7 @@ from hookline.tools.declare import (
 from hookline.tools.table import ToolTable
 
 TABLE = ToolTable(
-    "docker_agent",
+    "docker-agent",
     {
         # A blank `cmd` counts as none.
         "shell": shell("cmd", "command", cwd="cwd", timeout=seconds("timeout")),
