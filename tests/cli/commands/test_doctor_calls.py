@@ -144,3 +144,20 @@ def test_two_spellings_of_the_entry_are_told(case: DoctorCase) -> None:
     case.write(".claude/settings.json", _claude(f"{PROGRAM}  hook --dialect claude-code PreToolUse"))
     (told,) = [one for one in case.problems() if one.code == "asked-twice"]
     assert "asks Hookline at PreToolUse too" in told.message
+
+
+@pytest.mark.parametrize(
+    ("line", "seen"), [("./guard.sh", False), ("./guard.sh || exit 2", True), (None, True)]
+)
+def test_a_line_that_closes_by_itself_is_open_only_where_no_shell_can_see_it(
+    line: str | None, seen: bool, case: DoctorCase
+) -> None:
+    """None: our own entry, as it is after the client has dropped the field that it does not know."""
+    case.write("guard.sh", "#!/bin/sh\ngrep -q rm && exit 2\n", mode=0o755)
+    text = entries_text(Engine().loader.dialect("claude-code"), ["PreToolUse"], PROGRAM)
+    entries = json.loads(_claude(line) if line else text)
+    del entries["hooks"]["PreToolUse"][0]["hooks"][0]["onFailure"]
+    case.write(".claude/settings.json", json.dumps(entries))
+    (told,) = [one for one in case.problems() if one.code == "fails-open"]
+    assert ("cannot start" not in told.message) == seen
+    assert "takes too long" in told.message
