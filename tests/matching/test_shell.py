@@ -66,15 +66,17 @@ def test_a_command_has_a_base_name_a_text_and_the_forms_a_rule_may_have_it_in():
         ("x" * (LONGEST_LINE + 1), "longer than"),
         ("$(" * 33 + ")" * 33, "nests deeper"),
         ("a<<E " * 33, "here-documents"),
-        ("a|" * 1001, "punctuation"),
-        ("a == " * 401, "keywords"),
+        ("a|" * 201, "more than 400 words and signs"),
+        ("${x:-" + "in " * 400, "more than 400 words and signs"),
+        ("1" * 16000 + "+(", "cannot be parsed"),
         ("ls\x07", "U+0007"),
         ("ls\u200b", "U+200B"),
         ("ls \ud800", "U+D800"),
         ("l\\\ns", "continues on the next line"),
-        ("ls;" * 400 + "\nls" * 700, "too many commands"),
-        ("npx " * 1000, "too many commands"),
-        ("x &>f " + "y " * 3000, "too many commands"),
+        ("\nls" * 260, "too many commands"),
+        ("npx " * 390, "too many commands"),
+        ("x &>f " + "y " * 390, "too many commands"),
+        ("bash -c 'a b c d e f'; " * 45, "more than 400 words and signs"),
         ("eval eval eval eval eval eval ls", "more than 4 deep"),
         ('sh -c "ls \'"', "cannot be parsed"),
         ("sh -c '\x01'", "U+0001"),
@@ -97,6 +99,23 @@ def test_a_command_has_a_base_name_a_text_and_the_forms_a_rule_may_have_it_in():
 )
 def test_a_reading_that_must_not_be_trusted_says_why(line: str, reason: str):
     assert reason in (read(line).uncertain or "")
+
+
+_PROSE = 'It isn\'t (yet) "done"; see <https://example.org/a?b=c> & more: 50% of $5 {ok}\n'
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"cat > notes.md <<'EOF'\n{_PROSE * 190}EOF\nwc notes.md",
+        f"cat <<-E >notes.md\n{_PROSE.replace('$5', '$HOME ${USER}') * 60}\tE\nls",
+        f"git commit -q -m '{_PROSE.replace(chr(39), '') * 150}' && git push",
+        'echo "to $HOST as ${USER}"; test -d "$DIR/x" || mkdir -p "$DIR/x" # make it\n' * 12,
+    ],
+)
+def test_long_lines_of_everyday_are_read(line: str):
+    assert len(line) > 900
+    assert read(line).uncertain is None
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,17 @@ from typing import Any
 from msgspec import Struct
 
 from hookline.matching.shell import tables
-from hookline.matching.shell.reader import HOLE, ShellCommand, ShellReading, Words, base_name, unreadable
+from hookline.matching.shell.reader import (
+    HOLE,
+    MOST_PARTS,
+    TOO_MANY_PARTS,
+    ShellCommand,
+    ShellReading,
+    Words,
+    base_name,
+    parts_of,
+    unreadable,
+)
 from hookline.matching.shell.words import (
     REDIRECTS,
     after_target,
@@ -37,7 +47,9 @@ from hookline.matching.shell.wrappers import (
 
 #: How often a line found inside a line is read again.
 DEEPEST_EVALUATION = 4
-MOST_COMMANDS = 1000
+MOST_COMMANDS = 250
+#: Reading one more line costs as much as so many words.
+_COST_OF_A_LINE = 4
 #: What all commands of one reading may hold together.
 MOST_TEXT = 1 << 16
 
@@ -69,6 +81,7 @@ class Walk:
         self._doubt: str | None = None
         self._literal = True
         self._text = 0
+        self._parts = 0
         self._waiting: deque[tuple[Line | Inner, int]] = deque()
         self._code = b""
         #: Words that follow a redirection are arguments, though the grammar hangs them on it.
@@ -106,6 +119,9 @@ class Walk:
         problem = unreadable(code) if depth else None
         if depth > DEEPEST_EVALUATION:
             problem = f"shell lines are nested more than {DEEPEST_EVALUATION} deep"
+        self._parts += 0 if problem else _COST_OF_A_LINE + parts_of(code)
+        if depth and self._parts > MOST_PARTS:
+            problem = TOO_MANY_PARTS
         if problem:
             self._doubted(problem)
             return

@@ -8,7 +8,6 @@ from msgspec import Struct
 from hookline.matching.shell import tables
 from hookline.matching.shell.reader import HOLE, Words, base_name
 
-_VERSIONED = re.compile(r"(?:[-.]?\d[\d.]*|\.exe)$")
 _PLAIN_NAME = re.compile(r"[\w./@+-]+")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 #: Where `sed` runs a program: the command e, or the flag e of s.
@@ -51,7 +50,18 @@ Found = Line | Inner | Foreign | Doubt
 def program_of(word: str) -> str:
     """The key of a program in the tables: `/usr/bin/Python3.12` is python."""
     name = base_name(word).casefold()
-    return _VERSIONED.sub("", name) or name
+    bare = name.removesuffix(".exe") if name.endswith(".exe") else _without_version(name)
+    return bare or name
+
+
+def _without_version(name: str) -> str:
+    """Without `3.12`, `-3` or `.5` at the end. No regular expression: it would try every digit of a long number."""
+    bare = name.rstrip("0123456789.")
+    version = name[len(bare) :].lstrip(".")
+    if not version:
+        return name
+    dots = len(name) - len(bare) - len(version)
+    return name[: len(bare) + dots - 1] if dots else bare.removesuffix("-")
 
 
 def look_through(words: Words, fed: bool) -> Iterator[Found]:
@@ -142,7 +152,7 @@ def _env(rest: Sequence[str]) -> Iterator[Found]:
         if word.startswith("--split-string"):
             yield _code(" ".join((word.partition("=")[2], *rest[at + 1 :])))
             return
-        if re.match(r"-[i0v]*S", word):
+        if word[:1] == "-" and re.match(r"-[i0v]*S", word):
             yield _code(" ".join((word.partition("S")[2], *rest[at + 1 :])))
             return
     yield from _wrapped(tables.WRAPPERS["env"], rest)
