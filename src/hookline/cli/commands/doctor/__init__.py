@@ -12,6 +12,9 @@ _EPILOG = """examples:
   hookline doctor --dialect claude-code
   hookline doctor --config .claude/settings.json --json
 
+A finding that is fine can be accepted by its name, in ~/.config/hookline/hooks.toml:
+  accept = ["fails-open:audit"]
+
 exit status: 0 no errors (there may be warnings), 1 an error was found or nothing is configured; with
 --cwd only errors in files of that project count"""
 
