@@ -43,7 +43,7 @@ _COMMAND_FAILURES: Final[Mapping[Cause, str]] = {
 }
 #: A line that blocks if its program fails: `guard.py || exit 2`.
 _CLOSES: Final = re.compile(r"\|\|\s*(?:\{.*\bexit 2\s*;\s*\}|exit 2)\s*$", re.DOTALL)
-_SEEN_BY_SHELL: Final = frozenset[Cause](("not_started", "crashed", "signalled"))
+_SEEN_BY_SHELL: Final = frozenset(("not_started", "crashed", "signalled"))
 _OTHER_FAILURES: Final[Mapping[Cause, str]] = {
     "transport": "cannot be reached",
     "timed_out": "takes too long",
@@ -83,10 +83,12 @@ def open_cases(hook: Hook) -> tuple[str, ...]:
     if not guards or hook.waiting != "wait" or hook.mode != "enforce" or hook.kind in ("builtin", "function"):
         return ()
     failures = _COMMAND_FAILURES if hook.kind == "command" else _OTHER_FAILURES
-    left = [cause for cause in failures if hook.reaction(cause) in ("pass", "warn")]
-    if hook.kind == "command" and _CLOSES.search(getattr(hook.spec, "command", "")):
-        left = [cause for cause in left if cause not in _SEEN_BY_SHELL]
-    return tuple(failures[cause] for cause in left)
+    closes = hook.kind == "command" and _CLOSES.search(getattr(hook.spec, "command", ""))
+    return tuple(
+        text
+        for cause, text in failures.items()
+        if hook.reaction(cause) in ("pass", "warn") and not (closes and cause in _SEEN_BY_SHELL)
+    )
 
 
 _MODES: Final = {
