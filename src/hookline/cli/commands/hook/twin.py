@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hookline.dialects.dialect import Dialect
 
 #: Variables that shells set for themselves.
-_OF_SHELLS = frozenset(("_", "SHLVL", "PWD", "OLDPWD"))
+_OF_SHELLS = frozenset(("_", "SHLVL"))
 #: An answer is in one of these places of the session's file; longer ones are not kept.
 _PLACES, _PLACE_BYTES = 16, 1 << 16
 _LENGTH_BYTES, _CHECK_BYTES = 4, 16
