@@ -9,6 +9,7 @@ import pytest
 
 from hookline.cli.main import COMMANDS
 from hookline.extending import Run
+from hookline.model.run import Called
 from tests.cli.journals import NOW, write_runs
 from tests.cli.run_cli import Place, place, run_cli, run_here
 
@@ -33,7 +34,7 @@ NATIVE = f"""\
 [[hooks.PreToolUse]]
 matcher = "Bash"
 [[hooks.PreToolUse.hooks]]
-name = "guard {SPELLED}"
+name = "guard\\nFORGED {SPELLED}"
 command = "./{SPELLED.replace("/", "")} ; sh script.sh"
 statusMessage = "{SPELLED}"
 [[hooks.PreToolUse.hooks]]
@@ -95,6 +96,7 @@ SHOWN = {
         ["agent", "--print", "hi", "--mode", EVIL],
         ["agent", "--print", "hi", "--resume", EVIL],
     ],
+    "trust": [["trust"], ["trust", "--list"], ["trust", "--diff"]],
     "completion": [["completion", EVIL]],
 }
 #: These start hooks or tools of their own, or read what an agent says to them.
@@ -121,6 +123,11 @@ def evil() -> Iterator[Place]:
         (where.project / "said").write_text(EVIL + "\n")
         runs = [
             Run(hook=EVIL, source=EVIL, status="failed", detail=EVIL, event=EVIL, spelled=EVIL, at=NOW),
+            Run(
+                hook="x\nFORGED line",
+                at=NOW,
+                call=Called(tool=EVIL, input=f"{EVIL}\nFORGED", project=EVIL, caller=EVIL),
+            ),
             Run(hook=EVIL, reason=EVIL, decision="deny", status="blocked", session=EVIL, at=NOW, why=EVIL),
             Run(
                 hook="x", stdout=EVIL, stderr=EVIL, dropped=(EVIL,), why=EVIL, dialect=EVIL, type=EVIL, at=NOW
@@ -151,6 +158,7 @@ def test_what_is_printed_is_text_and_nothing_else(
     assert ran.status in (0, 1, 2)
     for shown in (ran.stdout, ran.stderr):
         assert "Traceback" not in shown
+        assert not [line for line in shown.splitlines() if line.lstrip(" |").startswith("FORGED")]
         assert "hookline: broke" not in shown
         found = STEERING.search(shown)
         assert found is None, (found, shown[max(found.start() - 200, 0) : found.end() + 50])
@@ -159,7 +167,7 @@ def test_what_is_printed_is_text_and_nothing_else(
 def test_what_was_planted_is_there_to_be_seen(evil: Place) -> None:
     """Or else the test above would prove nothing."""
     shown = run_cli(["fire", "PreToolUse", "Bash", "command=x"], evil.project, evil.home).stdout
-    assert "guard aa" in shown
+    assert "guard FORGED aa" in shown
     assert "because aa" in shown
     assert "<U+202E>" in shown
     assert "<U+202E>" in run_cli(["log"], evil.project, evil.home).stdout

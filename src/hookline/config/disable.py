@@ -10,12 +10,12 @@ from msgspec.structs import replace
 from hookline.dialects.dialect import Disabled
 from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic
-from hookline.model.hook import Hook
+from hookline.model.hook import Hook, shown_name
 
 
 def switched_off(hooks: Sequence[Hook], disabled: Sequence[Disabled]) -> tuple[Hook, ...]:
     """All hooks, those that are named switched off. Hooks of the machine's manager stay on."""
-    by_name = {one.name: one.where for one in reversed(disabled)}
+    by_name = {shown_name(one.name): one.where for one in reversed(disabled)}
     return tuple(
         replace(hook, mode="off", disabled_by=by_name[hook.name])
         if hook.name in by_name and hook.scope != "managed"
@@ -29,9 +29,10 @@ def disable_problems(hooks: Sequence[Hook], disabled: Sequence[Disabled]) -> Ite
     managed = {hook.name for hook in hooks if hook.scope == "managed"}
     others = {hook.name for hook in hooks if hook.scope != "managed"}
     for one in disabled:
-        if one.name in others:
+        name = shown_name(one.name)
+        if name in others:
             continue
-        if one.name in managed:
+        if name in managed:
             message = f"the hook {one.name!r} is managed and stays on"
             yield Diagnostic("warning", "managed-hook", message, one.where, fix="remove it from disable")
         elif (close := nearest(one.name, others)) is not None:

@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from hookline.model.diagnostics import NOWHERE, Where
 from hookline.model.events import EventSpec
 from hookline.model.policy import Cause, Policy, Reaction
 from hookline.model.run import Mode
+from hookline.model.safe_text import one_line
 from hookline.model.scene import Scene
 
 if TYPE_CHECKING:
@@ -38,6 +40,15 @@ class Condition(Protocol):
     def text(self) -> str: ...
 
     def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool: ...
+
+
+#: Columns of a name that is made safe.
+_LONGEST_NAME = 500
+
+
+def shown_name(name: str) -> str:
+    """A name on one line, without anything that hides or steers."""
+    return name if name.isprintable() else one_line(name, _LONGEST_NAME)
 
 
 class Hook(Struct, frozen=True, kw_only=True, eq=False):
@@ -74,6 +85,11 @@ class Hook(Struct, frozen=True, kw_only=True, eq=False):
     identity: object = None
     #: Why it cannot run: an entry that could not be read, kept so that its guard is not lost.
     broken: str | None = None
+
+    def __post_init__(self) -> None:
+        # Names are in messages everywhere: one that has line breaks or steers a terminal would forge lines of them.
+        if not self.name.isprintable():
+            force_setattr(self, "name", shown_name(self.name) or "?")
 
     def reaction(self, cause: Cause) -> Reaction:
         """What a failure of this hook means: its own `on_failure` first, then its policy."""
