@@ -295,3 +295,46 @@ def _one() -> list[Say]:
 
 def _bash(line: str) -> list[Say]:
     return [calls(call("Bash", command=line)), says("done")]
+
+
+# -- Links --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "asked"),
+    [
+        (call("Glob", pattern="link/*"), True),
+        (call("Glob", pattern="link/key.txt"), True),
+        (call("Glob", pattern="src/deep/*/*"), True),
+        (call("Glob", pattern="*", path="link"), True),
+        (call("Glob", pattern="inner/*", path="link"), True),
+        (call("Grep", pattern="secret", path="link"), True),
+        (call("Grep", pattern="secret", path="link/key.txt"), True),
+        (call("Glob", pattern="src/*"), False),
+        (call("Glob", pattern="own/*"), False),
+        (call("Glob", pattern="**/*"), False),
+        (call("Glob", pattern="l*k/*"), False),
+        (call("Grep", pattern="secret"), False),
+        (call("Grep", pattern="secret", glob="link/*"), False),
+    ],
+)
+def test_what_a_link_leads_to_outside_is_listed_and_searched_only_if_the_user_says_so(
+    given: Say, asked: bool, tmp_path: Path
+) -> None:
+    outside, project = tmp_path / "outside", tmp_path / "home" / "project"
+    (outside / "inner").mkdir(parents=True)
+    (project / "src").mkdir(parents=True)
+    for file in (outside / "key.txt", outside / "inner" / "key.txt"):
+        file.write_text("secret\n")
+    (project / "src" / "main.py").write_text("ours\n")
+    (project / "link").symlink_to(outside)
+    (project / "src" / "deep").symlink_to(outside)
+    (project / "own").symlink_to("src")
+    asker = Answers()
+    scripted = ScriptedSession(tmp_path, [calls(given), says("done")], asker=asker, allow=())
+    _played(scripted)
+    assert len(asker.questions) == asked
+    told = str(scripted.model.requests[-1].messages)
+    assert (
+        "key.txt" not in told.replace("link/key.txt', ", "") or given["input"].get("path") == "link/key.txt"
+    )

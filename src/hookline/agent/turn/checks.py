@@ -147,15 +147,20 @@ def facts_of(use: ToolUse, rules: CallRules) -> CallFacts:
         arguments,
         category_of(use, rules),
         rules.cwd,
-        _real_path(arguments, rules.cwd),
+        _real_path(use.name, arguments, rules.cwd),
         rules.worktree,
     )
 
 
-def _real_path(arguments: Mapping[str, Any], cwd: str) -> str | None:
+def _real_path(tool: str, arguments: Mapping[str, Any], cwd: str) -> str | None:
     """The real path of the file a call names: a link must not get around a rule."""
-    for field in _FILES:
-        given = arguments.get(field)
-        if isinstance(given, str) and given and "\0" not in given:
-            return os.path.realpath(os.path.join(cwd, os.path.expanduser(given)))
-    return None
+    named = [arguments.get(field) for field in _FILES]
+    parts = [next((each for each in named if isinstance(each, str) and each), "")]
+    if tool == "Glob" and isinstance(pattern := arguments.get("pattern"), str):
+        from hookline.agent.tools.walk import split_base  # noqa: PLC0415 the tool is there, so it is loaded
+
+        # The folders that a pattern begins with are entered whatever they are; links further on are not followed.
+        parts.append(split_base(pattern)[0])
+    if not any(parts) or "\0" in "".join(parts):
+        return None
+    return os.path.realpath(os.path.join(cwd, *map(os.path.expanduser, parts)))
