@@ -40,8 +40,9 @@ class Telling(Struct, frozen=True, eq=False):
     #: The call as it was made.
     payload: Any
     call: "ReadCall"
-    #: The acts that concern the hook.
+    #: The acts that concern the hook, of all that it could be told.
     acts: tuple[ToldAct, ...]
+    of: int = 1
 
     def outcome(self, hook: "Hook", event: EventSpec[Any], answers: Sequence[Outcome]) -> Outcome:
         """The answers about each act as one answer about the call, in the caller's terms."""
@@ -77,9 +78,8 @@ class Telling(Struct, frozen=True, eq=False):
 
     def _allowed(self, answers: Sequence[Outcome]) -> bool:
         """A call is allowed only if each of its acts is."""
-        acts = len(self.call.acts)
         allowed = sum(outcome.permission == "allow" for outcome in answers)
-        return acts == 1 or allowed >= acts or (allowed == 1 and self.acts[0].view is self.call.whole)
+        return allowed >= self.of or (allowed == 1 and self.acts[0].view is self.call.whole)
 
 
 def _without_allows(outcome: Outcome) -> Outcome:
@@ -98,7 +98,8 @@ def tell(
     hook = prepared.hook
     target: ToolTable = getattr(hook.wire, "tools")  # noqa: B009 wires of hosts need not have one
     acts: list[ToldAct] = []
-    for tellings in call.tellings(target):
+    all_tellings = call.tellings(target)
+    for tellings in all_tellings:
         for views in tellings:
             told = [_told(view, call, target, payload, scene) for view in views]
             found = [one for one in told if _concerns(hook, event, one)]
@@ -106,7 +107,7 @@ def tell(
                 # All of a call at once is told once, whatever it does.
                 acts += [one for one in found if not any(one.view is before.view for before in acts)]
                 break
-    return Telling(payload, call, tuple(acts))
+    return Telling(payload, call, tuple(acts), len(all_tellings))
 
 
 def _concerns(hook: "Hook", event: EventSpec[Any], told: ToldAct) -> bool:

@@ -102,7 +102,7 @@ class Journal:
 
     def cleaned(self, run: Run) -> Run:
         """The run as the journal would keep it, for showing one that was not recorded."""
-        return self._cleaner.clean(run)
+        return self._with_clean_call(self._cleaner.clean(run))
 
     def without_secrets(self, value: T) -> T:
         """The same value with secrets taken out of all texts in it, for showing what hooks said."""
@@ -258,9 +258,6 @@ class RunCleaner:
             named: str = getattr(run, name)
             if named not in self.known_clean:
                 self._note(changes, name, named, self._cleaned(named, _KEPT_OF_A_NAME))
-        if run.call is not NOT_TOLD:
-            call = run.call
-            changes["call"] = self.called(call.tool, call.input, call.project, call.caller, call.made_by)
         if run.dropped:
             names = tuple(one_line(self._cleaned(name, 64), 64) for name in run.dropped[:_DROPPED_NAMES])
             if names != run.dropped:
