@@ -16,6 +16,7 @@ from hookline.tools.read_call import Place
 from hookline.tools.standard import CANONICAL, STANDARD
 from hookline.tools.table import ToolTable
 from hookline.tools.tell import IrreversibleError, ReadCall, View
+from tests.matching.rules_on_calls import fires
 from tests.tools.other_agents import CODEX, COPILOT, GEMINI, KIMI, PROGRAM, QWEN, REASONIX_0
 
 PLACE = Place("/p", "/p", "/home/me")
@@ -474,6 +475,15 @@ def test_what_a_call_is_after_a_hook_rewrote_it(case: Case) -> None:
         else:
             told = call.rewritten(view, new, case.arguments)
             assert (told.arguments, told.lost) == (rewrite.becomes, rewrite.lost)
+
+
+def test_a_guard_sees_the_command_that_words_start_and_no_other() -> None:
+    seen: list[bool] = []
+    for words in (["sh", "-c", "rm -rf $HOME"], ["rm", "-rf", "x"], ["echo", "a;rm b"], ["echo", "$(rm b)"]):
+        (act,) = ReadCall(PROGRAM, "local_shell", {"command": words}, PLACE).acts
+        seen.append(fires("Bash(rm *)", act.tool_name, "/p", **act.arguments))
+
+    assert seen == [True, True, False, False]
 
 
 def test_every_case_goes_both_ways() -> None:

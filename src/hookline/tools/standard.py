@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from msgspec.structs import replace
 
-from hookline.tools.declare import multi_edit, same
+from hookline.tools.declare import in_background, multi_edit, narrow, read, same, shell
 from hookline.tools.kinds import KINDS
 from hookline.tools.table import ToolTable
 from hookline.tools.tool import Tool
@@ -22,6 +22,9 @@ _CANONICAL_NAMES = {
         replace_all="replace_all",
     ),
     **{name: same(kind.name) for kind in KINDS.values() for name in kind.also if name != "MultiEdit"},
+    "PowerShell": narrow(same("shell")),
+    "Monitor": narrow(in_background(shell("command", description="description"))),
+    "NotebookRead": narrow(read("notebook_path")),
 }
 #: What only Hookline has a name for.
 _OURS = frozenset(("BashInput", "Delete", "Move", "Memory", "Code"))
