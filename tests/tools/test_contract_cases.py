@@ -479,11 +479,11 @@ def test_what_a_call_is_after_a_hook_rewrote_it(case: Case) -> None:
 
 def test_a_guard_sees_the_command_that_words_start_and_no_other() -> None:
     seen: list[bool] = []
-    for words in (["sh", "-c", "rm -rf $HOME"], ["rm", "-rf", "x"], ["echo", "a;rm b"], ["echo", "$(rm b)"]):
+    for words in (["sh", "-c", "rm -rf $HOME"], ["rm", "-rf", "x"], ["echo", "a;rm b"]):
         (act,) = ReadCall(PROGRAM, "local_shell", {"command": words}, PLACE).acts
         seen.append(fires("Bash(rm *)", act.tool_name, "/p", **act.arguments))
 
-    assert seen == [True, True, False, False]
+    assert seen == [True, True, False]
 
 
 def test_every_case_goes_both_ways() -> None:
