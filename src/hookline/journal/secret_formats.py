@@ -8,10 +8,12 @@ for digits; `·` stands for nothing: no scanner takes this file for a leak.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec import Struct
 
 
-class Context(NamedTuple):
+class Context(Struct, frozen=True):
     """Something that is recognised by what stands around it, with an example in which the secret is in «»."""
 
     name: str
@@ -22,7 +24,7 @@ class Context(NamedTuple):
 SHORTEST_TOKEN: Final = 12
 
 
-class TokenFormat(NamedTuple):
+class TokenFormat(Struct, frozen=True):
     name: str
     #: Parts of it, in lower case: a text without any of them has no such token.
     hints: tuple[str, ...]
