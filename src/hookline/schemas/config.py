@@ -101,7 +101,7 @@ ENTRY_WORDS: Mapping[str, str] = {
 
 KIND_WORDS: Mapping[str, str] = {
     "command": "A shell command, or a program with arguments: the payload on stdin, an exit code and text back.",
-    "http": "A POST of the payload; the reply is the answer.",
+    "http": "A POST of the payload; the reply is the answer. The `Idempotency-Key` is unlike that of any other run.",
     "prompt": "One question to a model, which answers in JSON.",
     "agent": "A model with read-only tools that may take several steps before it answers.",
     "mcp_tool": "A tool of a connected MCP server; its text is read like stdout.",
