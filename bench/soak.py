@@ -22,6 +22,7 @@ from bench import (
     soak_native,
     soak_process,
     soak_protected,
+    soak_reach,
     soak_trust,
 )
 from bench.findings import Finding
@@ -45,6 +46,7 @@ def parts() -> dict[str, Part]:
         found[name] = getattr(soak_trust, name)
     found["s3"] = soak_hostile.s3
     found["protected"] = soak_protected.soak
+    found["reach"] = soak_reach.reach
     found["s10"] = lambda _say: soak_matching.findings()
     for name in ("r10", "r12"):
         found[name] = getattr(soak_native, name)

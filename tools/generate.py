@@ -16,6 +16,7 @@ from tools.events_page import events_page
 from tools.firing_page import firing_page
 from tools.markdown import json_pretty
 from tools.outcome_page import outcome_page
+from tools.reach_page import reach_page
 from tools.recorded_page import recorded_pages
 from tools.rules_page import load_rules, rules_page
 from tools.secrets_page import secrets_page
@@ -36,6 +37,7 @@ def artefacts(events: Mapping[str, EventSpec[Any]]) -> dict[str, str]:
         "docs/reference/config.md": config_page(events),
         "docs/reference/secrets.md": secrets_page(),
         "docs/reference/tools.md": tools_page(),
+        "docs/reference/reach.md": reach_page(ROOT),
         "docs/dialects/rules.md": rules_page(load_rules(ROOT)),
         **recorded_pages(ROOT),
         **cli_schemas(),

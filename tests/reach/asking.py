@@ -2,7 +2,7 @@
 
 import asyncio
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ from hookline import Engine, Outcome, Session
 from hookline.cli.commands.hook.payload import event_of, read_payload
 from hookline.events import PRE_TOOL_USE, ToolCall
 from hookline.extending import Dialect, Run
-from tests.cli.run_cli import run_cli
+from tests.cli.run_cli import Ran, run_cli
 from tests.reach.calls import FILES, Caller, MadeCall
 
 GUARDS_FOLDER = Path(__file__).parent / "guards"
@@ -93,19 +93,18 @@ class Asked:
         return reply.code == 2 or '"deny"' in reply.stdout
 
 
-def wrongly_answered(place: Place, dialect: str, caller: Caller, call: MadeCall) -> str:
+def wrongly_answered(
+    place: Place, dialect: str, caller: Caller, call: MadeCall, run: Callable[..., Ran] = run_cli
+) -> str:
     """What is wrong about the answer of the real `hookline hook`; empty if nothing is."""
     assert caller.payload is not None
     arguments = call.at(str(place.home), str(place.project))
     raw, env = caller.payload(call.tool, arguments, str(place.project))
-    # Its hooks are in a file that has to be named; and hooks of the calling agent are its own business.
-    named = (
-        ["--config", str(place.project / FILES[dialect])]
-        if dialect in ("docker-agent", caller.dialect)
-        else []
-    )
+    # Hooks that the agent runs itself, and those in a file that can be anywhere, have to be named.
+    to_name = dialect in ("docker-agent", caller.dialect, *caller.reads)
+    named = ["--config", str(place.project / FILES[dialect])] if to_name else []
     words = ["hook", "--dialect", caller.dialect, *named, caller.event]
-    ran = run_cli(words, place.project, place.home, stdin=raw, env=env)
+    ran = run(words, place.project, place.home, stdin=raw, env=env)
     denied = ran.status == 2 or '"deny"' in ran.stdout
     if denied is call.denied and (not denied or call.guard.says in ran.stdout + ran.stderr):
         return ""

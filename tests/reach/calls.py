@@ -66,6 +66,8 @@ class Caller(Struct, frozen=True):
     event: str = ""
     #: Its payload on standard input, and the variables it sets.
     payload: "Callable[[str, Mapping[str, Any], str], tuple[bytes, dict[str, str]]] | None" = None
+    #: Other dialects whose files the agent reads, so that it runs those hooks itself.
+    reads: tuple[str, ...] = ()
     #: What a program declares about its tools.
     tools: Mapping[str, Tool] = MappingProxyType({})
 
@@ -250,7 +252,7 @@ CALLERS: Mapping[str, Caller] = {
     caller.name: caller
     for caller in (
         Caller("claude-code", "Claude Code", _STANDARD, "claude-code", "PreToolUse", _claude),
-        Caller("gen-code", "gen-code", _STANDARD, "gen-code", "PreToolUse", _claude),
+        Caller("gen-code", "gen-code", _STANDARD, "gen-code", "PreToolUse", _claude, ("claude-code",)),
         Caller("codewhale", "CodeWhale", _CODEWHALE, "codewhale", "tool_call_before", _codewhale),
         Caller("reasonix", "Reasonix", _REASONIX, "reasonix", "PreToolUse", _reasonix),
         Caller("docker-agent", "Docker Agent", _DOCKER, "docker-agent", "pre_tool_use", _docker),
