@@ -8,7 +8,7 @@ from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.events import field_of
 from hookline.model.safe_text import one_line
-from hookline.tools.kinds import KIND_OF, KINDS, Kind
+from hookline.tools.kinds import FURTHER, KIND_OF, KINDS, Kind
 from hookline.tools.standard import CANONICAL
 
 if TYPE_CHECKING:
@@ -18,13 +18,6 @@ if TYPE_CHECKING:
     from hookline.tools.table import ToolTable
     from hookline.tools.tool import Tool
 
-#: Tools that agents have and that are of no kind: nothing of them is translated.
-_FURTHER: Final = frozenset({
-    "CronCreate", "CronDelete", "CronList", "EnterPlanMode", "EnterWorktree", "ExitPlanMode", "ExitWorktree",
-    "LSP", "ListMcpResourcesTool", "Monitor", "NotebookRead", "PowerShell", "ReadMcpResourceTool", "SendMessage",
-    "Skill", "SlashCommand", "StructuredOutput", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "TeamCreate",
-    "TeamDelete", "ToolSearch",
-})  # fmt: skip
 #: Arguments of canonical tools that are not translated. With these the lists are complete.
 _BESIDE: Final[Mapping[str, tuple[str, ...]]] = {
     "shell": ("dangerouslyDisableSandbox",),
@@ -51,7 +44,7 @@ def doubts(engine: "Engine", request: "Request") -> Iterator[Diagnostic]:
 
     dialect = None if request.dialect is None else engine.loader.dialect(request.dialect)
     table = engine.tool_table if dialect is None else dialect.tools
-    if name in _FURTHER or name.startswith("mcp__") or table.mcp_names(name) != (name,):
+    if name in FURTHER or name.startswith("mcp__") or table.mcp_names(name) != (name,):
         return
     tool = table.tool(name)
     if tool is None:

@@ -76,6 +76,13 @@ def inspection_engine() -> Engine:
     return Engine(handlers=handlers, journal=Journal(Redactor(os.environ)))
 
 
+def working_directory(cwd: str | None) -> str:
+    where = os.path.abspath(cwd or os.curdir)
+    if not os.path.isdir(where):
+        raise RequestError(f"there is no directory {where}")
+    return where
+
+
 def prepare(engine: Engine, args: argparse.Namespace, cwd: str) -> tuple[Request, Loaded]:
     """Read which event is meant, and put the hooks that it concerns in force."""
     chosen = chosen_dialect(engine, args.dialect, args.config)

@@ -1,6 +1,5 @@
 """Which event is meant, and its payload: EVENT [TOOL] [key=value | key:=JSON ...] and --payload FILE."""
 
-import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -127,13 +126,6 @@ def read_request(
             return _of_dialect(document, given, cwd, other)
         names += other.events
     raise unknown_event(str(named), events, names if dialect is None else dialect.events)
-
-
-def working_directory(cwd: str | None) -> str:
-    where = os.path.abspath(cwd or os.curdir)
-    if not os.path.isdir(where):
-        raise RequestError(f"there is no directory {where}")
-    return where
 
 
 def _words(words: Sequence[str]) -> _Words:

@@ -78,3 +78,11 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
 KIND_OF: Mapping[str, Kind] = MappingProxyType(
     {name: kind for kind in KINDS.values() for name in (kind.tool, *kind.also)}
 )
+
+#: Tools that agents have and that are of no kind: nothing of them is translated.
+FURTHER = frozenset({
+    "CronCreate", "CronDelete", "CronList", "EnterPlanMode", "EnterWorktree", "ExitPlanMode", "ExitWorktree",
+    "LSP", "ListMcpResourcesTool", "Monitor", "NotebookRead", "PowerShell", "ReadMcpResourceTool", "SendMessage",
+    "Skill", "SlashCommand", "StructuredOutput", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "TeamCreate",
+    "TeamDelete", "ToolSearch",
+})  # fmt: skip

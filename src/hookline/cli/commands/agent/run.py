@@ -32,9 +32,15 @@ from hookline.agent.subagents.definitions import (
 from hookline.cli.commands.agent.conversation import Conversation, LineAnswers, LineAsker, LineInput
 from hookline.cli.commands.agent.report import NoticeLog, ProgressLines, as_document
 from hookline.cli.commands.agent.untrusted import Waiting, waiting_in
-from hookline.cli.engines import chosen_dialect, command_engine, report_diagnostics, with_flag_hooks
+from hookline.cli.engines import (
+    chosen_dialect,
+    command_engine,
+    report_diagnostics,
+    with_flag_hooks,
+    working_directory,
+)
 from hookline.cli.output import ExitStatus, note, show
-from hookline.cli.requests import RequestError, working_directory
+from hookline.cli.requests import RequestError
 from hookline.config.engine import Engine
 from hookline.config.load import Loaded
 from hookline.config.trust.trust import Options as TrustOptions

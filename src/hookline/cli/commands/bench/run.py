@@ -28,9 +28,16 @@ from hookline.cli.commands.bench.report import (
     times,
 )
 from hookline.cli.describe import redactor
-from hookline.cli.engines import any_error, command_handlers, load, report_diagnostics, searched_places
+from hookline.cli.engines import (
+    any_error,
+    command_handlers,
+    load,
+    report_diagnostics,
+    searched_places,
+    working_directory,
+)
 from hookline.cli.output import ExitStatus, Progress, note, show
-from hookline.cli.requests import RequestError, working_directory
+from hookline.cli.requests import RequestError
 from hookline.cli.text import count_of, terminal_width
 from hookline.cli.trust_state import TrustDocument, is_held_back, report_held_back, report_store, trust_of
 from hookline.config.engine import Engine

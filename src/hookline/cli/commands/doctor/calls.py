@@ -1,11 +1,15 @@
-"""Entries by which an agent calls Hookline: written wrongly, they judge nothing, or refuse everything."""
+"""Entries by which an agent calls Hookline: which agents ask, and what is wrong with their entries.
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+Written wrongly, an entry judges nothing, or refuses everything.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
 from hookline.checks.context import CheckContext, CheckFunction, entries
+from hookline.checks.matchers import GUARDED, Asker
 from hookline.cli.commands.hook.payload import CallError, event_named
 from hookline.cli.commands.hook.self_calls import hookline_arguments
 from hookline.config.load import Loaded
@@ -18,7 +22,13 @@ from hookline.model.errors import UnknownDialectError
 from hookline.model.events import STOP, TURN_END
 from hookline.model.hook import Hook
 
+if TYPE_CHECKING:
+    from hookline.engine.session import Session
+    from hookline.tools.table import ToolTable
+
 CODE: Final = "wrong-call"
+#: What people call Hookline's own agent.
+OWN_AGENT: Final = "hookline agent"
 _OPTIONS: Final = ("--dialect", "--config", "--print-config")
 
 
@@ -49,6 +59,26 @@ def calls(commands: Sequence[str]) -> CheckFunction:
             yield from _never_asked(loaded, context, context.loader.dialect(dialect), events)
 
     return check
+
+
+def asking_agents(
+    loaded: Loaded, context: CheckContext, session: "Callable[[ToolTable | None], Session]"
+) -> list[Asker]:
+    """The agents whose calls the guards here judge: those with hooks of their own, those that ask, and our own."""
+    events: dict[str, set[str]] = {}
+    for hook in entries(loaded):
+        dialect = context.dialect(hook)
+        if dialect.has_agent:
+            asked = events.setdefault(dialect.name, set())
+            if any("hook" in words for words in hookline_arguments(hook, context.shell)):
+                asked.update(each.event.name for each in dialect.moments(hook.policy.event_name))
+    found: list[Asker] = []
+    for name, asked in events.items():
+        dialect = context.loader.dialect(name)
+        table = None if dialect.wire.standard_tools else dialect.tools
+        found.append(Asker(dialect.title, name, table, session(table), frozenset(asked)))
+    every = frozenset(event.name for event in GUARDED)
+    return [*found, Asker(OWN_AGENT, "", None, session(None), every)]
 
 
 def _asked_twice(asking: Mapping[str, Sequence[Hook]]) -> Iterator[Diagnostic]:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from hookline.checks.context import entries
+from hookline.checks.matchers import Coverage, Covered
 from hookline.checks.programs import KNOWN_GAP, Tier, survivors
 from hookline.cli.output import Colour, paint
 from hookline.cli.text import count_of, indented, json_lines, paragraph, relative_to, table, with_tilde
@@ -19,13 +20,14 @@ from hookline.config.load import Found, Loaded
 from hookline.config.trust.trust import State
 from hookline.model.diagnostics import Diagnostic, Severity, Where
 from hookline.model.hook import Hook, Scope
-from hookline.model.safe_text import printable
+from hookline.model.safe_text import one_line, printable
 
 Weight = Literal["error", "warning", "note"]
 _WEIGHTS: dict[Severity, Weight] = {"error": "error", "warning": "warning", "info": "note"}
 _COLOURS: dict[Severity, Colour] = {"error": "red", "warning": "yellow", "info": "cyan"}
 _HEADS: dict[Severity, str] = {"error": "Errors", "warning": "Warnings", "info": "Notes"}
 _INDENT = " " * 4
+_LONGEST_NAME = 40
 
 
 class Findings(Struct, frozen=True, eq=False, kw_only=True):
@@ -45,6 +47,8 @@ class Findings(Struct, frozen=True, eq=False, kw_only=True):
     #: The name of a finding, by which it can be accepted.
     finding: Callable[[Diagnostic], str]
     looked_for: tuple[str, ...]
+    #: Which tools of which agents each guard is asked about.
+    coverage: tuple[Coverage, ...]
     containment: Tier
     #: Takes secrets out of text: a hook without a name is called by its command.
     redact: Callable[[str], str]
@@ -156,6 +160,30 @@ class CountDocument(Struct, frozen=True):
     accepted: int
 
 
+class CoverDocument(Struct, frozen=True):
+    """What a guard is asked about by one agent."""
+
+    #: As people call it, and the name of its dialect; null for Hookline's own agent.
+    agent: str
+    dialect: str | None
+    #: The kinds of its tools: shell, read, write, edit, fetch ...
+    kinds: tuple[str, ...]
+    #: Kinds that the guard covers in its own agent, and not in this one, which has such tools.
+    missing: tuple[str, ...]
+
+
+class GuardDocument(Struct, frozen=True):
+    """A hook that may stop a tool call."""
+
+    hook: str
+    #: file:line
+    source: str
+    dialect: str
+    event: str
+    trust: State
+    covers: tuple[CoverDocument, ...]
+
+
 class DoctorDocument(Struct, frozen=True):
     """`hookline doctor --json`."""
 
@@ -173,6 +201,8 @@ class DoctorDocument(Struct, frozen=True):
     containment: str
     #: What of a hook may go on when Hookline is killed with SIGKILL; everything else ends.
     survives_kill: tuple[str, ...]
+    #: The hooks that may stop a tool call, and what they are asked about.
+    guards: tuple[GuardDocument, ...]
 
 
 def as_document(findings: Findings) -> DoctorDocument:
@@ -200,6 +230,22 @@ def as_document(findings: Findings) -> DoctorDocument:
         ),
         findings.containment,
         tuple(row.kind for row in survivors(findings.containment)),
+        tuple(_guard_document(findings, one) for one in findings.coverage),
+    )
+
+
+def _guard_document(findings: Findings, found: Coverage) -> GuardDocument:
+    hook = found.hook
+    return GuardDocument(
+        findings.clean(hook.name),
+        str(hook.where),
+        hook.dialect,
+        hook.event.name,
+        findings.trust(hook).state,
+        tuple(
+            CoverDocument(each.asker.title, each.asker.dialect or None, each.kinds, each.missing)
+            for each in found.by_agent
+        ),
     )
 
 
@@ -243,6 +289,7 @@ def _lines(findings: Findings, width: int) -> Iterator[str]:
         yield "Nothing is configured here. Looked for"
         yield from (f"  {_short(place.strip())}" for place in findings.looked_for)
         yield ""
+    yield from _guard_lines(findings, width)
     for severity, head in _HEADS.items():
         problems = [one for one in findings.problems if one.severity == severity]
         if problems:
@@ -290,6 +337,32 @@ def _dormant_row(findings: Findings, dormant: Dormant) -> Iterator[str]:
 def _counted(findings: Findings, events: Counter[str]) -> str:
     each = ", ".join(name if number == 1 else f"{name} {number}" for name, number in events.items())
     return f"{count_of(events.total(), 'hook')}: {findings.clean(each)}"
+
+
+def _guard_lines(findings: Findings, width: int) -> Iterator[str]:
+    if findings.coverage:
+        yield "Guards, and the tools that they are asked about"
+        rows = [list(_guard_row(findings, one)) for one in findings.coverage]
+        yield indented(table(rows, width - 2), 2)
+        yield ""
+
+
+def _guard_row(findings: Findings, found: Coverage) -> Iterator[str]:
+    """The guard, and the agents by what it covers in them."""
+    yield one_line(findings.clean(found.hook.name), _LONGEST_NAME)
+    agents: dict[str, list[str]] = {}
+    for each in found.by_agent:
+        agents.setdefault(_kinds_text(each), []).append(each.asker.title)
+    state = findings.trust(found.hook).state
+    unusual = "" if state in USUAL else f"; {state}"
+    yield "; ".join(f"{said}: {', '.join(titles)}" for said, titles in agents.items()) + unusual
+
+
+def _kinds_text(found: Covered) -> str:
+    if not found.kinds:
+        return "no tool that is known"
+    missing = f" (not {', '.join(found.missing)})" if found.missing else ""
+    return "every tool" if not found.others and "mcp" in found.kinds else ", ".join(found.kinds) + missing
 
 
 def _grouped(problems: list[Diagnostic]) -> list[list[Diagnostic]]:

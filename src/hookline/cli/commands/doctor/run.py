@@ -5,19 +5,21 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from hookline.agent.project_items import project_items
 from hookline.checks.context import CheckContext
 from hookline.checks.files import about_dormant, store_problems, untrusted_item
 from hookline.checks.journal import recent, writable
+from hookline.checks.matchers import Asker, Coverage, coverage, guards, uncovered
 from hookline.checks.programs import containment_tier
 from hookline.checks.registry import CHECKS, Acceptance, Check, acceptances, finding_id, ranked, sorted_out
-from hookline.cli.commands.doctor.calls import calls
+from hookline.cli.commands.doctor.calls import asking_agents, calls
 from hookline.cli.commands.doctor.report import Findings
-from hookline.cli.engines import dormant_hooks, inspection_engine, load, searched_places
+from hookline.cli.commands.hook.self_calls import hookline_arguments
+from hookline.cli.engines import dormant_hooks, inspection_engine, load, searched_places, working_directory
 from hookline.cli.main import COMMANDS
 from hookline.cli.output import ExitStatus, Progress, show
-from hookline.cli.requests import working_directory
 from hookline.cli.text import terminal_width
 from hookline.cli.trust_state import trust_of
 from hookline.config.dormant import Dormant
@@ -26,11 +28,15 @@ from hookline.config.load import Loaded
 from hookline.config.trust.trust import Options as TrustOptions
 from hookline.config.trust.trust import Trust
 from hookline.dialects.registry import OWN_FORMAT
+from hookline.engine.session import Session
 from hookline.journal.file import journal_path
 from hookline.journal.redaction import Redactor
 from hookline.matching.shell import ShellReader
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.safe_text import printable
+
+if TYPE_CHECKING:
+    from hookline.tools.table import ToolTable
 
 
 def run(args: argparse.Namespace) -> ExitStatus:
@@ -61,6 +67,9 @@ def examine(args: argparse.Namespace) -> Findings:
             for item in project_items(cwd, os.environ, engine.trust):
                 found += untrusted_item(item, engine.trust)
             found += store_problems(engine.trust)
+        progress.say("looking at what guards cover")
+        covered, askers = _covered(engine, loaded, context)
+        found += (each for one in covered for each in uncovered(one, askers))
         progress.say("reading the journal")
         found += _journal(args, loaded, context)
         accepted, wrong = _accepted(engine, args, loaded, cwd)
@@ -80,10 +89,26 @@ def examine(args: argparse.Namespace) -> Findings:
         elsewhere=_elsewhere(args, loaded, dormant.files),
         finding=finding,
         looked_for=tuple(places),
+        coverage=covered,
         containment=containment_tier(),
         redact=redact,
         title=context.title,
     )
+
+
+def _covered(
+    engine: Engine, loaded: Loaded, context: CheckContext
+) -> tuple[tuple[Coverage, ...], Sequence[Asker]]:
+    """What each guard is asked about, and by whom."""
+
+    def session(tools: "ToolTable | None") -> Session:
+        made = engine.session("doctor", cwd=context.cwd, project_dir=context.cwd)
+        made.tools = tools
+        return made
+
+    found = list(guards(loaded, context, lambda hook: bool(hookline_arguments(hook, context.shell))))
+    askers = asking_agents(loaded, context, session) if found else ()
+    return tuple(coverage(hook, askers) for hook in found), askers
 
 
 def _accepted(

@@ -32,9 +32,10 @@ from hookline.cli.engines import (
     prepare,
     report_diagnostics,
     session_of,
+    working_directory,
 )
 from hookline.cli.output import ExitStatus, show
-from hookline.cli.requests import Request, working_directory
+from hookline.cli.requests import Request
 from hookline.cli.text import reason_relative_to, relative_to, terminal_width
 from hookline.cli.trust_state import is_held_back, report_held_back, report_store, trust_of
 from hookline.config.engine import Engine

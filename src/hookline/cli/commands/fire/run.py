@@ -13,15 +13,15 @@ from hookline.cli.engines import (
     prepare,
     report_diagnostics,
     session_of,
+    working_directory,
 )
 from hookline.cli.output import ExitStatus, columns, note, show
-from hookline.cli.requests import Request, working_directory
+from hookline.cli.requests import Request
 from hookline.cli.trust_state import is_held_back, report_held_back, report_store, trust_of
 from hookline.config.engine import Engine
 from hookline.engine.lanes import Verdict
 from hookline.engine.session import Session
 from hookline.model.diagnostics import Diagnostic
-from hookline.model.events import field_of
 from hookline.model.hook import Hook
 from hookline.model.outcome import GO_ON
 from hookline.model.run import Run
@@ -96,5 +96,5 @@ async def _dispatch(
         trust={(run.hook, run.source): each for run, each in zip(hooks, trust, strict=True)},
         diagnostics=diagnostics,
         dry=dry,
-        tool=tool if isinstance(tool := field_of(request.payload, "tool_name"), str) else "",
+        tool=getattr(request.payload, "tool_name", ""),
     )

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from hookline.cli.engines import working_directory
 from hookline.cli.output import ExitStatus, note, paint, show
-from hookline.cli.requests import RequestError, working_directory
+from hookline.cli.requests import RequestError
 from hookline.cli.text import columns, json_lines, paragraph, terminal_width
 from hookline.config.engine import Engine
 from hookline.config.trust.store import StoreError

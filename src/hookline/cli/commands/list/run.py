@@ -28,9 +28,10 @@ from hookline.cli.engines import (
     load,
     nothing_configured,
     report_diagnostics,
+    working_directory,
 )
 from hookline.cli.output import ExitStatus, show
-from hookline.cli.requests import events_named, working_directory
+from hookline.cli.requests import events_named
 from hookline.cli.text import count_of, fits, json_lines, paragraph, relative_to, tables, terminal_width
 from hookline.cli.trust_state import (
     USUAL,

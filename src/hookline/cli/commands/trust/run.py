@@ -12,9 +12,9 @@ from hookline.cli.commands.trust.report import (
     is_shown_whole,
     projects_document,
 )
-from hookline.cli.engines import inspection_engine, report_diagnostics
+from hookline.cli.engines import inspection_engine, report_diagnostics, working_directory
 from hookline.cli.output import ExitStatus, note, show, show_part
-from hookline.cli.requests import RequestError, working_directory
+from hookline.cli.requests import RequestError
 from hookline.cli.text import count_of, json_lines, table, terminal_width, with_tilde
 from hookline.config.project import project_root, trust_root, vouches_for
 from hookline.config.trust.comparison import difference
