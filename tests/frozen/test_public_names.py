@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import hookline
 import hookline.events
+import hookline.tools
 from tests.frozen.approved import check_approved
 
 
@@ -32,6 +33,17 @@ def test_the_attributes_of_what_the_public_functions_return(tmp_path: Path) -> N
 
 def test_the_names_of_hookline_events_and_their_fields() -> None:
     check_approved("hookline.events.txt", _described(hookline.events))
+
+
+def test_the_names_of_hookline_tools_and_their_signatures() -> None:
+    values = {name: getattr(hookline.tools, name) for name in sorted(hookline.tools.__all__)}
+    # What these functions return is for Hookline alone.
+    lines = (
+        line for name, value in values.items() if not isinstance(value, type) for line in _name(name, value)
+    )
+    check_approved("hookline.tools.txt", "\n".join(lines) + "\n")
+    assert all(value.__doc__ for value in values.values())
+    assert dir(hookline.tools) == sorted(hookline.tools.__all__)
 
 
 def _described(module: Any) -> str:

@@ -1,10 +1,12 @@
 """The tables of the dialects, and what can be declared beside names and arguments."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hookline import Engine
 from hookline.dialects.codewhale.tools import TABLE as CODEWHALE
 from hookline.dialects.docker_agent.tools import TABLE as DOCKER
 from hookline.dialects.reasonix.tools import TABLE as REASONIX
@@ -178,6 +180,26 @@ def test_native_hooks_may_name_a_tool_as_its_agent_does() -> None:
     ((view,),) = ReadCall(CODEWHALE, "multi_tool_use.parallel", inner, PLACE).tellings(CANONICAL)[0]
 
     assert (view.tool_name, view.also) == ("Read", ("read_file", "multi_tool_use.parallel"))
+
+
+def test_the_declarations_on_the_page_mean_what_it_says() -> None:
+    page = (Path(__file__).parents[2] / "docs/how-to/embed.md").read_text()
+    block = next(each for each in page.split("```python\n")[1:] if "tools={" in each).partition("```")[0]
+    names: dict[str, Any] = {"Engine": Engine}
+    exec(block, names)
+    table = names["engine"].session("x").tool_table
+
+    call = ReadCall(table, "sandbox", {"script": "ls", "max_seconds": 5}, PLACE)
+    ((view,),) = call.tellings(STANDARD)[0]
+    assert (view.tool_name, view.arguments) == ("Bash", {"command": "ls", "timeout": 5000})
+    new = {"command": "ls -a", "timeout": 7000}
+    assert call.rewritten(view, new, call.arguments).arguments == {"script": "ls -a", "max_seconds": 7}
+    assert _does(table, "open_page", {"name": "a", "first": 0}) == [
+        ("Read", {"file_path": "/p/a", "offset": 1})
+    ]
+    assert _does(table, "save", {"name": "", "path": "a", "text": "x"}) == [
+        ("Write", {"file_path": "/p/a", "content": "x"})
+    ]
 
 
 def test_every_canonical_name_is_of_one_kind() -> None:

@@ -40,6 +40,7 @@ def either(*keys: str) -> Argument:
 
 
 def seconds(*keys: str) -> Argument:
+    """A time in seconds, where others count milliseconds."""
     return Argument(keys, SECONDS)
 
 
@@ -90,16 +91,18 @@ def below_root(*keys: str) -> Argument:
 
 
 def shell(*command: Key, cwd: Key | None = None, may_patch: bool = False, **others: Key) -> Tool:
-    """It runs a line in a shell, or the words of a command."""
+    """It runs a line in a shell, or the words of a command: `cwd`, `timeout`, `description`, `run_in_background`."""
     tool = _tool("shell", "command", command, others)
     return replace(tool, cwd=None if cwd is None else _argument(cwd), may_patch=may_patch)
 
 
 def read(*file_path: Key, **others: Key) -> Tool:
+    """It reads a file: `offset` (the first line), `limit` (how many), `pages`."""
     return _tool("read", "file_path", file_path, others)
 
 
 def write(*file_path: Key, **others: Key) -> Tool:
+    """It writes a file, of which nothing is left that was there: `content`."""
     return _tool("write", "file_path", file_path, others)
 
 
@@ -123,31 +126,37 @@ def multi_edit(
 
 
 def delete(*file_path: Key) -> Tool:
+    """It deletes a file."""
     return _tool("delete", "file_path", file_path, {})
 
 
 def move(*source: Key, destination: Key) -> Tool:
+    """It moves a file."""
     return _tool("move", "source", source, {"destination": destination})
 
 
 def notebook(*notebook_path: Key, **others: Key) -> Tool:
+    """It changes a cell of a notebook: `cell_id`, `new_source`, `cell_type`, `edit_mode`."""
     return _tool("notebook", "notebook_path", notebook_path, others)
 
 
 def list_files(*path: Key) -> Tool:
+    """It lists a directory."""
     return _tool("list", "path", path, {})
 
 
 def glob(*pattern: Key, **others: Key) -> Tool:
+    """It looks for files by their names: `path` is where it begins."""
     return _tool("glob", "pattern", pattern, others)
 
 
 def grep(*pattern: Key, **others: Key) -> Tool:
-    """It searches in files, so it reads them."""
+    """It searches in files, so it reads them: `path`, `glob`, `output_mode`."""
     return _tool("grep", "pattern", pattern, others)
 
 
 def fetch(*url: Key, **others: Key) -> Tool:
+    """It fetches a page or sends a request: `prompt` is what is asked about it."""
     return _tool("fetch", "url", url, others)
 
 
@@ -157,11 +166,12 @@ def fetch_from_text(key: str) -> Tool:
 
 
 def search(*query: Key) -> Tool:
+    """It searches the web."""
     return _tool("search", "query", query, {})
 
 
 def agent(*prompt: Key, **others: Key) -> Tool:
-    """It starts a sub-agent."""
+    """It starts a sub-agent: `description`, `subagent_type`."""
     return _tool("agent", "prompt", prompt, others)
 
 
