@@ -29,6 +29,12 @@ def test_blanks_before_a_mark_do_not_hide_a_file() -> None:
     assert _files(text) == [("edit", "a"), ("delete", ".env"), ("write", "b")]
 
 
+def test_many_blanks_before_a_mark_do_not_hide_a_file() -> None:
+    text = f"*** Begin Patch\n*** Add File: a\n+x\n{' ' * 60}*** Delete File: .env\n*** End Patch"
+
+    assert _files(text) == [("write", "a"), ("delete", ".env")]
+
+
 def test_text_that_is_added_is_no_mark() -> None:
     text = "*** Begin Patch\n*** Add File: a\n+*** Delete File: b\n*** End Patch"
 
@@ -77,6 +83,39 @@ def test_lines_that_could_name_a_file_do() -> None:
         ("edit", "x"),
         ("edit", ".env"),
     ]
+
+
+_HEAD = "--- a/ok\n+++ b/ok\n"
+_MADE = "@@ -0,0 +1 @@\n+x\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "file"),
+    [
+        (f"{_HEAD}@@ -0,0 +1,0 @@\n+++ b/.env\n{_MADE}", ("edit", ".env")),
+        (f"{_HEAD}@@ -0,0 +1,1 @@\n-a\n-b\n+++ b/.env\n{_MADE}", ("edit", ".env")),
+        (f"{_HEAD}@@ -1,1 +1,1 @@\n\\\n\\\n\\\n\\\n+++ b/.env\n{_MADE}", ("edit", ".env")),
+        (f"{_HEAD}@@ -1,99 +1,99 @@\n-a\ndiff it\n+++ b/.env\n{_MADE}", ("edit", ".env")),
+        (f"{_HEAD}@@ it @@\n-a\n+++ b/.env\n{_MADE}", ("edit", ".env")),
+        (f"{_HEAD}{_MADE}--- a/.env\n\n+++ /dev/null\n@@ -1 +0,0 @@\n-x", ("delete", ".env")),
+        (f"{_HEAD}{_MADE}--- a/.env\n+++ dev/null\n@@ -1 +0,0 @@\n-x", ("delete", ".env")),
+        (f"{_HEAD}{_MADE}--- /dev/null\n+++ a//etc/x\n{_MADE}", ("write", "/etc/x")),
+        (f"{_HEAD}{_MADE}--- b/.env\n+++ a/.env\n{_MADE}", ("edit", ".env")),
+        (f"{_HEAD}{_MADE}--- /dev/null\n+++ \tb/.env\t2026\n{_MADE}", ("write", ".env")),
+        (f'{_HEAD}{_MADE}--- /dev/null\n+++ "b/\\056env"\n{_MADE}', ("write", ".env")),
+        (f"{_HEAD}{_MADE}diff --git a/my file b/my file\nold mode 1\nnew mode 2", ("edit", "my file")),
+    ],
+)
+def test_no_way_to_write_a_diff_hides_a_file(text: str, file: tuple[str, ...]) -> None:
+    """As those read it who apply patches: they are less strict about headers than git."""
+    assert _files(text) == [("edit", "ok"), file]
+
+
+def test_marks_mean_nothing_in_a_unified_diff() -> None:
+    text = f"*** Update File: ok\n--- /dev/null\n+++ b/.env\n{_MADE}"
+
+    assert [change.path for change in read_patch(text, unified=True)] == [".env"]
+    assert [change.path for change in read_patch("*** Delete File: a", unified=True)] == ["a"]
 
 
 def test_what_is_no_patch() -> None:

@@ -1,6 +1,8 @@
 """Patches: which files they add, change, delete and move. Two formats: `*** Begin Patch` and the unified diff."""
 
+import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -13,9 +15,17 @@ _MARKS: tuple[tuple[str, Literal["write", "edit", "delete"]], ...] = (
     (_DELETE, "delete"),
 )
 _NOWHERE = "/dev/null"
+#: How many lines a hunk has of the old and of the new file.
+_HUNK = re.compile(r"@@+ -\d{1,9}(?:,(\d{1,9}))? \+\d{1,9}(?:,(\d{1,9}))?")
+#: How lines in a hunk begin.
+_IN_HUNK = frozenset(("", " ", "+", "-", "\\"))
+#: In a name in quotes: a byte in octal digits, or a character that stands for itself.
+_ESCAPED = re.compile(rb"\\([0-7]{3}|.)")
 #: No model writes a longer one.
 _LONGEST = 4_000_000
-_MOST_LINES = 100_000
+_MOST_LINES = 20_000
+#: More than one call may make, so that is seen as too many.
+_MOST_CHANGES = 250
 
 
 class PatchError(ValueError):
@@ -33,13 +43,15 @@ class Change(Struct):
     added: list[str] = []
 
 
-def read_patch(text: str) -> list[Change]:
-    """Every change, in order. Raises `PatchError`."""
+def read_patch(text: str, *, unified: bool = False) -> list[Change]:
+    """Every change, in order. `unified`: marks mean nothing to who applies it. Raises `PatchError`."""
     if len(text) > _LONGEST or text.count("\n") > _MOST_LINES:
         raise PatchError("the patch is too long to be read")
     lines = text.replace("\r\n", "\n").split("\n")
-    marked = any(_named(line) is not None for line in lines)
-    changes = list(_marked(lines) if marked else _unified(lines))
+    marked = not unified and any(_named(line) is not None for line in lines)
+    changes = list(islice(_marked(lines) if marked else _unified(lines), _MOST_CHANGES))
+    if unified and not changes:
+        changes = list(islice(_marked(lines), _MOST_CHANGES))
     if not changes:
         raise PatchError("the patch names no file")
     return changes
@@ -65,7 +77,7 @@ def _marked(lines: list[str]) -> Iterator[Change]:
 
 def _named(line: str) -> Change | None:
     """The file that a line names. Blanks before it do not matter to those who apply patches."""
-    if "*** " not in line[:40] or line[:1] in {"+", "-"}:
+    if "*** " not in line or line[0] in "+-":
         return None
     bare = line.strip()
     for mark, does in _MARKS:
@@ -74,40 +86,51 @@ def _named(line: str) -> Change | None:
     return None
 
 
-def _add_line(change: Change, line: str) -> None:
+def _add_line(change: Change, line: str) -> int:
+    """Returns of how many of the two files it is, at least one."""
     mark, rest = line[:1], line[1:]
     if mark in {"-", " "}:
         change.removed.append(rest)
     if mark in {"+", " "}:
         change.added.append(rest)
+    return 2 if mark in {" ", ""} else 1
 
 
 def _unified(lines: list[str]) -> Iterator[Change]:
     """Changes of a unified diff, also of files that it names without saying what changes in them."""
     change: Change | None = None
     before = named = moved_from = ""
-    in_hunk = False
-    for at, line in enumerate(lines):
-        after = lines[at + 1] if at + 1 < len(lines) else ""
-        if line.startswith("diff --git "):
+    left = 0  # lines that the hunk still has, of both files together
+    for line, after in zip(lines, [*lines[1:], ""], strict=True):
+        # Nobody ends a hunk earlier than this does: a line too many is taken for a header.
+        left = left if line[:1] in _IN_HUNK else 0
+        if change is not None and left > 0 and line[1:3] not in ("++", "--"):
+            left -= _add_line(change, line)
+        elif line.startswith("diff --git "):
             yield from _finished(change, named)
-            change, named, in_hunk = None, _file(line.rpartition(" ")[2], "b/"), False
-        elif line.startswith("--- ") and after.startswith("+++ "):
-            before = _file(line[4:], "a/")
-        elif line.startswith("+++ ") and (before or not in_hunk):
-            name = _file(line[4:], "b/")
-            yield from _finished(change, "" if named in (name, before) else named)
-            change, before, named, in_hunk = _diffed(before or name, name), "", "", False
-        elif line.startswith(("rename from ", "copy from ")):
-            moved_from = line.partition(" from ")[2].strip()
-        elif line.startswith(("rename to ", "copy to ")) and moved_from:
-            yield Change("edit", moved_from, line.partition(" to ")[2].strip(), [], [])
-            moved_from = named = ""
+            change, named, before = None, _named_twice(line), ""
         elif line.startswith("@@"):
-            in_hunk = True
+            left = _lines_of_hunk(line)
+        elif line.startswith("--- ") and (left <= 0 or after.startswith("+++ ")):
+            before = _file(line[4:])
+        elif line.startswith("+++ ") and (before or left <= 0):
+            name = _file(line[4:])
+            yield from _finished(change, "" if named in (name, before) else named)
+            change, before, named, left = _diffed(before or name, name), "", "", 0
+        elif line.startswith(("rename from ", "copy from ")):
+            moved_from = _unquoted(line.partition(" from ")[2].strip())
+        elif line.startswith(("rename to ", "copy to ")) and moved_from:
+            yield Change("edit", moved_from, _unquoted(line.partition(" to ")[2].strip()), [], [])
+            moved_from = named = ""
         elif change is not None and not line.startswith("index "):
-            _add_line(change, line)
+            left -= _add_line(change, line)
     yield from _finished(change, named)
+
+
+def _lines_of_hunk(line: str) -> int:
+    """None of a hunk that does not say how many: then any line may name the next file."""
+    found = _HUNK.match(line)
+    return int(found[1] or 1) + int(found[2] or 1) if found is not None else 0
 
 
 def _finished(change: Change | None, named: str) -> Iterator[Change]:
@@ -118,9 +141,30 @@ def _finished(change: Change | None, named: str) -> Iterator[Change]:
         yield Change("edit", named, removed=[], added=[])
 
 
-def _file(text: str, prefix: str) -> str:
-    name = text.split("\t", 1)[0].strip().strip('"')
-    return name.removeprefix(prefix)
+def _file(text: str) -> str:
+    """A name in a diff. Some take away `a/` and `b/` wherever they are."""
+    name = _unquoted(text.strip().split("\t", 1)[0].rstrip())
+    if name in (_NOWHERE, _NOWHERE[1:]):
+        return _NOWHERE
+    return name[2:] if name.startswith(("a/", "b/")) else name
+
+
+def _unquoted(name: str) -> str:
+    bare = name.strip('"')
+    if bare == name or "\\" not in bare:
+        return bare
+    return _ESCAPED.sub(_unescaped, bare.encode("utf-8", "replace")).decode("utf-8", "replace")
+
+
+def _unescaped(found: re.Match[bytes]) -> bytes:
+    return bytes((int(found[1], 8) % 256,)) if len(found[1]) == 3 else found[1]
+
+
+def _named_twice(line: str) -> str:
+    """The file of `diff --git a/file b/file`, whose name may have blanks."""
+    names = line.removeprefix("diff --git ").strip()
+    half = len(names) // 2
+    return _file(names[half + 1 :] if names[2:half] == names[half + 3 :] else names.rpartition(" ")[2])
 
 
 def _diffed(before: str, after: str) -> Change:

@@ -390,13 +390,13 @@ class _Reader:
         if isinstance(file, str):
             # It may say which file a patch without names is for, or overrule those names.
             yield _of_patch("edit", {"file_path": self._place.path(file)}, name)
-        for act in self._patch(text, name):
+        for act in self._patch(text, name, unified=tool.unified):
             if not (act.doubt and isinstance(file, str)):
                 yield act
 
-    def _patch(self, text: Any, name: str) -> Iterator[Act]:
+    def _patch(self, text: Any, name: str, *, unified: bool = False) -> Iterator[Act]:
         try:
-            changes = read_patch(text) if isinstance(text, str) else []
+            changes = read_patch(text, unified=unified) if isinstance(text, str) else []
         except PatchError as problem:
             yield _doubtful(_EDITS, name, str(problem))
             return
