@@ -132,6 +132,42 @@ def test_an_allow_of_one_act_does_not_hide_that_another_is_asked_about():
     assert host.call("read_multiple_files", paths=["a", "b"]).permission == "ask"
 
 
+def test_what_a_hook_says_about_every_act_is_said_once():
+    said = {"hookEventName": "PreToolUse", "additionalContext": "mind the keys"}
+    host = Host(
+        hook("native", Exited(0, json.dumps({"hookSpecificOutput": said}).encode())), caller="docker-agent"
+    )
+    assert host.call("read_multiple_files", paths=["a", "b", "c"]).context == ("mind the keys",)
+
+
+def test_a_grant_that_comes_with_an_allow_of_one_act_does_not_count():
+    rule = {"toolName": "Read", "ruleContent": "/p/a"}
+    update = {"type": "addRules", "rules": [rule], "behavior": "allow", "destination": "session"}
+    decision = {"behavior": "allow", "updatedPermissions": [update]}
+    said = {"hookEventName": "PermissionRequest", "decision": decision}
+    answer = Exited(0, json.dumps({"hookSpecificOutput": said}).encode())
+    grants = hook("claude-code", where("file_path", "/p/a", answer), event=PERMISSION_REQUEST)
+    host = Host(grants, caller="docker-agent")
+
+    def asked(*paths: str) -> Outcome:
+        made = PermissionAsked(tool_name="read_multiple_files", tool_input={"paths": [*paths]})
+        return host.fire(PERMISSION_REQUEST, made)
+
+    assert (asked("a").permission, len(asked("a").permission_updates)) == ("allow", 1)
+    assert (asked("a", "b").permission, asked("a", "b").permission_updates) == (None, ())
+
+
+def test_a_hook_cannot_change_what_the_next_one_is_told():
+    def changes(payload: Any) -> Exited:
+        payload.tool_input["command"] = "rm -rf /"
+        return PASS
+
+    log: list[tuple[str, Any]] = []
+    host = Host(hook("native", changes), hook("claude-code", PASS, "Bash", log=log), caller="docker-agent")
+    assert host.call("shell", cmd="ls").updated_input is None
+    assert [payload.tool_input for _, payload in log] == [{"command": "ls"}]
+
+
 def test_the_parts_of_a_patch_are_told_as_what_they_do():
     host = Host(hook("claude-code", where("file_path", "/p/.env", NO), "Write"), caller="codewhale")
     patch = "*** Begin Patch\n*** Update File: a\n@@\n-x\n+y\n*** Delete File: .env\n*** End Patch\n"
@@ -174,6 +210,9 @@ def test_a_rewrite_that_cannot_be_put_back_is_a_denial_that_says_so():
     assert outcome.reason == (
         "the rewrite by native cannot be put into the call of apply_patch: it is one part of a patch"
     )
+    assert [(run.status, run.decision, run.reason) for run in host.runs] == [
+        ("blocked", "deny", outcome.reason)
+    ]
 
 
 def test_an_argument_that_the_caller_does_not_have_is_a_denial():

@@ -6,6 +6,7 @@ of it counts: the reaction to a failure, and what event and policy allow.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from functools import partial
 from time import perf_counter, time
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from hookline.engine.background import deliver
 from hookline.engine.lanes import PreparedHook
 from hookline.handlers.deadline import bounded
 from hookline.handlers.registry import Handler
-from hookline.model.events import May
+from hookline.model.events import EventSpec, May
 from hookline.model.hook import Hook
 from hookline.model.outcome import GO_ON, Message, Outcome, Vote, has_only_votes
 from hookline.model.policy import Cause, Reaction
@@ -117,20 +118,23 @@ async def _run_told(
     state: "DispatchState", prepared: PreparedHook, telling: "Telling", timeout: float | None, recheck: bool
 ) -> HookAnswer:
     """One answer about a call, from the answers about its acts."""
-    calls = told_calls(state, prepared, telling, timeout)
-    if len(calls) == 1:
-        answers = [await _run_call(state, prepared, calls[0], telling.payload, recheck)]
-    else:
-        answers = await asyncio.gather(
-            *(_run_call(state, prepared, call, telling.payload, recheck) for call in calls)
-        )
+    runs = [
+        _run_call(state, prepared, call, telling.payload, recheck, partial(telling.checked, told))
+        for told, call in zip(telling.acts, told_calls(state, prepared, telling, timeout), strict=True)
+    ]
+    answers = [await runs[0]] if len(runs) == 1 else await asyncio.gather(*runs)
     outcome = telling.outcome(prepared.hook, state.event, [answer.outcome for answer in answers])
     failed_closed = any(answer.failed_closed for answer in answers)
     return HookAnswer(prepared, outcome, telling.payload, failed_closed)
 
 
 async def _run_call(
-    state: "DispatchState", prepared: PreparedHook, call: Call, payload: Any, recheck: bool
+    state: "DispatchState",
+    prepared: PreparedHook,
+    call: Call,
+    payload: Any,
+    recheck: bool,
+    checked: Callable[[Outcome, Hook, EventSpec[Any]], Outcome] | None = None,
 ) -> HookAnswer:
     engine, hook, started = state.session.engine, prepared.hook, perf_counter()
     if call.doubt and state.event.guard and May.BLOCK & prepared.may:
@@ -150,10 +154,16 @@ async def _run_call(
         raise
     finally:
         engine.status.ended(running)
+    if checked is not None and judged.outcome.edits:
+        judged = _after_check(judged, checked(judged.outcome, hook, state.event))
     record(state, prepared, call, raw, judged, started, recheck=recheck)
     if hook.mode == "shadow":  # run and recorded, never applied
         return HookAnswer(prepared, GO_ON, payload)
     return HookAnswer(prepared, judged.outcome, payload, judged.failed_closed)
+
+
+def _after_check(judged: Judgement, outcome: Outcome) -> Judgement:
+    return judged if outcome is judged.outcome else replace(judged, outcome=outcome, status="blocked")
 
 
 def call_for(

@@ -44,6 +44,13 @@ class Telling(Struct, frozen=True, eq=False):
     acts: tuple[ToldAct, ...]
     of: int = 1
 
+    def checked(self, told: ToldAct, outcome: Outcome, hook: "Hook", event: EventSpec[Any]) -> Outcome:
+        """An answer about one act: a denial if what it rewrites cannot be put into the call."""
+        if not outcome.edits or event.rewrites != _ARGUMENTS:
+            return outcome
+        denial, _, put_back = self._put_back(told, outcome, getattr(self.payload, _ARGUMENTS), hook)
+        return outcome if put_back else denial
+
     def outcome(self, hook: "Hook", event: EventSpec[Any], answers: Sequence[Outcome]) -> Outcome:
         """The answers about each act as one answer about the call, in the caller's terms."""
         now = getattr(self.payload, _ARGUMENTS)
@@ -55,7 +62,7 @@ class Telling(Struct, frozen=True, eq=False):
                 outcome, now, edits = self._put_back(told, outcome, now, hook)
                 changed |= edits
             parts.append(outcome)
-        total = parts[0] if len(parts) == 1 else merged(parts) if parts else GO_ON
+        total = parts[0] if len(parts) == 1 else _said_once(merged(parts)) if parts else GO_ON
         if changed:
             total = replace(total, edits=(Edit(now, field=_ARGUMENTS, by=hook.name),))
         return total if self._allowed(answers) else _without_allows(total)
@@ -83,9 +90,22 @@ class Telling(Struct, frozen=True, eq=False):
 
 
 def _without_allows(outcome: Outcome) -> Outcome:
+    """And without what would allow more from now on, which comes with an allow."""
     if not any(vote.kind == "allow" for vote in outcome.votes):
         return outcome
-    return replace(outcome, votes=tuple(vote for vote in outcome.votes if vote.kind != "allow"))
+    votes = tuple(vote for vote in outcome.votes if vote.kind != "allow")
+    return replace(outcome, votes=votes, permission_updates=())
+
+
+def _said_once(outcome: Outcome) -> Outcome:
+    """What a hook says about each of several acts is told once, if it is the same."""
+    return replace(
+        outcome,
+        votes=tuple(dict.fromkeys(outcome.votes)),
+        context_items=tuple(dict.fromkeys(outcome.context_items)),
+        messages=tuple(dict.fromkeys(outcome.messages)),
+        halts=tuple(dict.fromkeys(outcome.halts)),
+    )
 
 
 def tell(
@@ -112,7 +132,7 @@ def tell(
 
 def _concerns(hook: "Hook", event: EventSpec[Any], told: ToldAct) -> bool:
     matcher, view = hook.matcher, told.view
-    if view.act.anything and event.guard:
+    if view.act.anything and event.guard and not hook.as_called:
         return True  # so it may be what any guard is about
     if matcher is not None and not any(map(matcher.matches, (view.tool_name, *view.also))):
         return False
@@ -127,7 +147,8 @@ def _told(view: "View", call: "ReadCall", target: "ToolTable", payload: Any, sce
         return ToldAct(payload, scene, view)  # a tool that means nothing elsewhere is told as it is
     changes: dict[str, Any] = {_NAME: view.tool_name}
     if payload.tool_input or view.act.kind is None:
-        changes[_ARGUMENTS] = view.arguments
+        # A copy: a hook in this process could change what the next one is told.
+        changes[_ARGUMENTS] = dict(view.arguments)
     if getattr(payload, "tool_category", None) is not None and not target.canonical:
         changes["tool_category"] = None  # agents have other categories, too
     if target.canonical and "called_as" in payload.__struct_fields__:
