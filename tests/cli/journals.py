@@ -42,7 +42,7 @@ STORY = (
     ),
     a_run(
         "lint", 600, status="failed", cause="crashed", detail="exit 1: no such file", passed_without_answer=True,
-        event="PostToolUse", spelled="tool_call_after", dialect="codewhale", duration_ms=12.0,
+        event="PostToolUse", spelled="tool_call_after", dialect="codewhale", duration_ms=12.0, told_as="write",
         call=Called(tool="write_file", input="/src/shop/cart.py", project="/src/shop", caller="hookline agent"),
     ),
     a_run(

@@ -213,6 +213,9 @@ def test_a_trace_line_says_what_happened() -> None:
     )  # fmt: skip
     line = trace_line(run)
     assert line.endswith(".250 pre guard.sh blocked deny shadow recheck 3.1ms: not here")
+    assert "blocked deny told-as-Bash 0.0ms" in trace_line(
+        Run(hook="x", status="blocked", decision="deny", told_as="Bash", call=Called(tool="shell"))
+    )
     late = trace_line(
         Run(hook="x", event="Stop", status="timed_out", cause="timed_out", passed_without_answer=True)
     )
@@ -222,7 +225,7 @@ def test_a_trace_line_says_what_happened() -> None:
 @pytest.mark.parametrize("text", terminal_tricks(60, seed=2))
 def test_nothing_traced_steers_the_terminal(text: str) -> None:
     stream = io.StringIO()
-    Trace(stream).record(Run(hook=text, reason=text, spelled=text))
+    Trace(stream).record(Run(hook=text, reason=text, spelled=text, told_as=text))
     assert unsafe_characters(stream.getvalue()) == []
     assert stream.getvalue().count("\n") == 1
 

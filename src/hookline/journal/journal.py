@@ -334,5 +334,6 @@ def _flags(run: Run) -> tuple[str, ...]:
     return (
         "shadow" if run.mode == "shadow" else "",
         "recheck" if run.recheck else "",
+        f"told-as-{one_line(run.told_as, _NAME_COLUMNS)}" if run.told_as not in (None, run.call.tool) else "",
         "passed-without-answer" if run.passed_without_answer else "",
     )

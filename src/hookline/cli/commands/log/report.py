@@ -10,7 +10,7 @@ from msgspec import Struct
 from hookline.cli.describe import short_source
 from hookline.cli.output import Colour, paint
 from hookline.cli.text import count_of, json_lines, paragraph, table, with_tilde
-from hookline.model.run import Called, Run
+from hookline.model.run import Run
 from hookline.model.safe_text import one_line, printable
 
 #: Records that are not a run: a hook that was not selected, and the start of one that ends later.
@@ -156,15 +156,20 @@ def run_lines(run: Run, width: int) -> Iterator[str]:
     colour = _COLOURS.get(verdict)
     yield f"{head}{paint(padded, colour) if colour else padded} {name}{tail}"
     indent = " " * len(head) if narrow else _INDENT
-    if call := _call_line(run.call, width - len(indent), narrow=narrow):
+    if call := _call_line(run, width - len(indent), narrow=narrow):
         yield f"{indent}{call}"
     for text in _details(run):
         yield f"{indent}{one_line(text, width - len(indent))}"
 
 
-def _call_line(call: Called, room: int, *, narrow: bool) -> str:
-    """The tool and its input, then who called it and where: `Bash: git push (claude-code in ~/shop)`."""
-    about = ": ".join(filter(None, (call.tool, call.input)))
+def _call_line(run: Run, room: int, *, narrow: bool) -> str:
+    """The tool and its input, then who called it and where: `Bash: git push (claude-code in ~/shop)`.
+
+    A hook that was told the call as one of another tool has that name beside it: `shell as Bash: git push`.
+    """
+    call = run.call
+    other = run.told_as if run.told_as != call.tool else None
+    about = ": ".join(filter(None, (" as ".join(filter(None, (call.tool, other))), call.input)))
     agent = " as ".join(filter(None, (call.made_by, call.caller)))
     where = " in ".join(filter(None, (agent, with_tilde(call.project))))
     if not where or (narrow and about):
