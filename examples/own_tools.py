@@ -1,6 +1,7 @@
 """A program with tools of its own: it says what they do, so that guards written for other agents hold for them."""
 
 import asyncio
+import os
 
 from hookline import Engine, Outcome, deny
 from hookline.events import PRE_TOOL_USE, ToolCall
@@ -38,7 +39,7 @@ CALLS = {
 
 
 async def main() -> None:
-    session = engine.session("me", cwd="/project")
+    session = engine.session("me", cwd=os.getcwd())
     for name, arguments in CALLS.items():
         outcome = await session.dispatch(PRE_TOOL_USE, ToolCall(tool_name=name, tool_input=arguments))
         print(f"{name}: {f'denied: {outcome.reason}' if outcome.blocked else 'go ahead'}")

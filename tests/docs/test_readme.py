@@ -65,6 +65,16 @@ def test_every_example_runs(name: str) -> None:
     assert ran.stdout
 
 
+def test_guards_hold_for_the_tools_of_a_program() -> None:
+    assert run("examples/own_tools.py").stdout.splitlines() == [
+        "run_in_box: denied: run_in_box may not delete: cd app && rm -rf build",
+        "show: denied: keys stay where they are",
+        "save: go ahead",
+        "download: denied: not from there",
+        "execute: go ahead",
+    ]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_configs_on_the_pages_are_valid(page: Path, tmp_path: Path) -> None:
     for number, text in enumerate(blocks(page.read_text(), "toml")):
