@@ -53,7 +53,10 @@ class View(Struct, eq=False):
     def _tell(self) -> tuple[dict[str, Any], tuple[str, ...]]:
         if self.told is None:
             act = self.similar or self.act
-            self.told = (act.arguments, ()) if self.tool is None else _written(act, self.tool, self.place)
+            # A hook may change what it gets.
+            self.told = (
+                (dict(act.arguments), ()) if self.tool is None else _written(act, self.tool, self.place)
+            )
         return self.told
 
 
