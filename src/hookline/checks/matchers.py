@@ -79,9 +79,10 @@ def rule_tools(condition: Condition | None) -> Iterator[str]:
 def _foreign_names(hook: Hook, context: CheckContext) -> Iterator[Diagnostic]:
     """Names of tools that other agents have, and this one has under another name or in another case."""
     dialect = context.dialect(hook)
-    names, table = plain_names(hook.matcher) or tuple(rule_tools(hook.condition)), dialect.tools
-    if not names or not dialect.has_agent or any(table.tool(name) is not None for name in names):
+    names = plain_names(hook.matcher) or tuple(rule_tools(hook.condition))
+    if not names or not dialect.has_agent or any(_is_known(name, hook) for name in names):
         return
+    table = dialect.tools
     # A matcher may know further names of a tool.
     if hook.matcher is not None and any(map(hook.matcher.matches, table.names)):
         return
@@ -137,9 +138,8 @@ def plain_names(matcher: Matcher | None) -> tuple[str, ...]:
 def _misspelt(hook: Hook, context: CheckContext) -> Iterator[Diagnostic]:
     """Names in a matcher or a rule that are no tool's, and like one that the hook may mean."""
     dialect = context.dialect(hook)
-    names, table = plain_names(hook.matcher), _table(hook)
-    matched = hook.matcher is not None and table is not None and any(map(hook.matcher.matches, table.names))
-    if names and not matched and not any(_is_known(name, hook) for name in names):
+    names = plain_names(hook.matcher)
+    if names and not any(_is_known(name, hook) for name in names):
         meant = [_meant(name, hook, context) for name in names]
         if all(meant):
             said = "a tool" if len(names) == 1 else "tools"
@@ -179,6 +179,8 @@ def _meant(name: str, hook: Hook, context: CheckContext) -> str | None:
     """The tool whose name is most alike; None where the name is some agent's, or like none."""
     table = _table(hook)
     known = [*table.names] if table is not None else [*KIND_OF]
+    if hook.matcher is not None and any(map(hook.matcher.matches, known)):
+        return None  # it knows further names of a tool, or lists another that is there
     if not context.dialect(hook).has_agent:
         others = [each for other in _tables(context) for each in other.names]
         if name in others:

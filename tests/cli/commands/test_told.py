@@ -97,7 +97,7 @@ def test_a_rewrite_that_cannot_be_put_back_is_shown_as_a_denial(here: InProcess)
     here.write(".claude/rewrite.sh", REWRITE.replace('"timeout"', '"sandbox"'))
     ran = here.call("fire", "pre_tool_use", "shell", "cmd=rm x")
     assert ran.status == 2
-    assert "rewrite.sh: its rewrite cannot be put into the call, which is denied" in ran.stdout
+    assert 'rewrite.sh: deny "the rewrite by rewrite.sh cannot be put into the call' in ran.stdout
     assert "has no argument 'sandbox'" in ran.stdout
 
 

@@ -346,10 +346,6 @@ def _effects(firing: Firing) -> dict[str, str]:
         *((update.by, "changed permission rules") for update in outcome.permission_updates),
     ):
         done.setdefault(by, []).append(effect)
-    silent = {entry.run.hook for entry in firing.entries if entry.told and not entry.run.decision}
-    for vote in outcome.votes:
-        if vote.kind == "block" and firing.redact(vote.by) in silent:
-            done.setdefault(vote.by, []).append("its rewrite cannot be put into the call, which is denied")
     count = Counter(entry.run.hook for entry in firing.entries if not entry.run.recheck)
     named = {firing.redact(by): ", ".join(dict.fromkeys(effects)) for by, effects in done.items()}
     return {name: effects for name, effects in named.items() if count[name] == 1}
