@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline import Engine, Outcome, deny, rewrite
@@ -352,6 +353,39 @@ def test_file_rules_see_relative_and_absolute_paths_alike(rule: str, path: str):
     host = Host(hook("native", NO, condition=rule), tools=OWN)
     assert host.call("open_file", where=path).blocked
     assert not host.call("open_file", where="/p/.env.example").blocked
+
+
+class AllBut(Struct, frozen=True):
+    """As Claude Code's files say it: `^(?!Edit$).*`."""
+
+    text: str
+
+    def matches(self, subject: str) -> bool:
+        return subject != self.text
+
+
+EDITS = {"path": "a", "edits": [{"oldText": "a", "newText": "b"}]}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "matcher", "tool", "arguments", "told"),
+    [
+        ("reasonix", AllBut("bash"), "shell", {"cmd": "ls"}, None),
+        ("reasonix", AllBut("read_file"), "shell", {"cmd": "ls"}, "bash"),
+        ("reasonix", "pwsh", "shell", {"cmd": "ls"}, "pwsh"),
+        ("claude-code", AllBut("Edit"), "edit_file", EDITS, None),
+        ("claude-code", AllBut("Read"), "edit_file", EDITS, "Edit"),
+        ("claude-code", "MultiEdit", "edit_file", EDITS, "MultiEdit"),
+        ("codewhale", "exec_.*", "shell", {"cmd": "ls"}, "exec_shell"),
+    ],
+)
+def test_a_hook_for_all_tools_but_some_is_not_told_another_name_of_those(
+    dialect: str, matcher: AllBut | str, tool: str, arguments: Mapping[str, Any], told: str | None
+):
+    asked = hook(dialect, NO, matcher if isinstance(matcher, str) else None)
+    host = Host(asked if isinstance(matcher, str) else replace(asked, matcher=matcher), caller="docker-agent")
+    assert host.call(tool, **arguments).blocked is (told is not None)
+    assert host.told == ([] if told is None else [told])
 
 
 # Everything that a hook can be

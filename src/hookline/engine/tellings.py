@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: The payload field that says which tool is called, and the one with its arguments.
 _NAME, _ARGUMENTS = "tool_name", "tool_input"
+_CATEGORY = "tool_category"
+_NO_TOOL = "NoToolOfThisName"
 
 
 class ToldAct(Struct, frozen=True, eq=False):
@@ -127,7 +129,20 @@ def tell(
                 # All of a call at once is told once, whatever it does.
                 acts += [one for one in found if not any(one.view is before.view for before in acts)]
                 break
+            if len(tellings) > 1 and _is_for_anything(hook, event, payload, scene):
+                break  # a hook for all tools but some must not be told another name of one of those
     return Telling(payload, call, tuple(acts), len(all_tellings))
+
+
+def _is_for_anything(hook: "Hook", event: EventSpec[Any], payload: Any, scene: "Scene") -> bool:
+    """Whether a hook is for all tools but some, or for a category of which nothing is known."""
+    if hook.matcher is not None and not hook.matcher.matches(_NO_TOOL):
+        return False
+    if hook.condition is None:
+        return True
+    unknown: dict[str, Any] = {_NAME: _NO_TOOL, _ARGUMENTS: {}, _CATEGORY: None}
+    unknown = {name: value for name, value in unknown.items() if name in payload.__struct_fields__}
+    return hook.condition.holds(event, replace(payload, **unknown), scene)
 
 
 def _concerns(hook: "Hook", event: EventSpec[Any], told: ToldAct) -> bool:
@@ -149,8 +164,8 @@ def _told(view: "View", call: "ReadCall", target: "ToolTable", payload: Any, sce
     if payload.tool_input or view.act.kind is None:
         # A copy: a hook in this process could change what the next one is told.
         changes[_ARGUMENTS] = dict(view.arguments)
-    if getattr(payload, "tool_category", None) is not None and not target.canonical:
-        changes["tool_category"] = None  # agents have other categories, too
+    if getattr(payload, _CATEGORY, None) is not None and not target.canonical:
+        changes[_CATEGORY] = None  # agents have other categories, too
     if target.canonical and "called_as" in payload.__struct_fields__:
         changes["called_as"] = {
             "agent": call.table.agent,
