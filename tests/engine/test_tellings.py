@@ -29,7 +29,7 @@ from hookline.events import (
     ToolResult,
 )
 from hookline.extending import Dialect, Exited, Hook, Scene
-from hookline.tools.declare import read, shell, write
+from hookline.tools import read, shell, write
 from tests.engine.scripted_hooks import ScriptedHost, scripted
 
 #: The tools of a program that has names of its own.

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from hookline.tools.declare import Tool, read, shell, write
+from hookline.tools import Tool, read, shell, write
 
 
 class Guard(Struct, frozen=True):

@@ -1,0 +1,70 @@
+"""Guards that are rules hold whoever calls, with canonical names and with the caller's own."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from hookline.config.engine import Engine
+from hookline.dialects.registry import standard_dialects
+from hookline.events import PRE_TOOL_USE, ToolCall
+from tests.reach.calls import CALLERS, RM, SSH, Caller, MadeCall
+
+_RULES = """
+[[hooks.PreToolUse]]
+[[hooks.PreToolUse.hooks]]
+type = "builtin"
+command = "deny"
+args = ["folders are not deleted here"]
+if = {rm}
+
+[[hooks.PreToolUse]]
+[[hooks.PreToolUse.hooks]]
+type = "builtin"
+command = "deny"
+args = ["keys are not read"]
+if = {ssh}
+"""
+
+
+def _wrong(caller: Caller, calls: list[MadeCall], rules: str, home: Path) -> list[str]:
+    """The calls that are not judged as they should be, in the project below `home`."""
+    project = home / "project"
+    file = project / "hooks.toml"
+    project.mkdir(exist_ok=True)
+    file.write_text(rules)
+    engine = Engine(tools=caller.tools)
+    assert not engine.load(str(project), [str(file)], trust=True).diagnostics
+    session = engine.session("s", cwd=str(project), project_dir=str(project))
+    if caller.dialect and not (wire := standard_dialects()[caller.dialect].build().wire).standard_tools:
+        session.tools = wire.tools
+
+    async def judged(call: MadeCall) -> str:
+        payload = ToolCall(tool_name=call.tool, tool_input=call.at(str(home), str(project)))
+        outcome = await session.dispatch(PRE_TOOL_USE, payload)
+        said = outcome.reason if outcome.blocked else None
+        return "" if said == (call.guard.says if call.denied else None) else f"{call}: {outcome}"
+
+    async def main() -> list[str]:
+        return [text for call in calls if (text := await judged(call))]
+
+    return asyncio.run(main())
+
+
+@pytest.mark.parametrize("caller", CALLERS.values(), ids=CALLERS)
+def test_rules_with_canonical_names(caller: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    calls = [call for call in caller.calls if call.guard in (RM, SSH)]
+    rules = _RULES.format(rm='"Bash(rm -rf *)"', ssh='"Read(~/.ssh/**)"')
+    assert _wrong(caller, calls, rules, tmp_path) == []
+
+
+@pytest.mark.parametrize("caller", CALLERS.values(), ids=CALLERS)
+def test_rules_with_the_callers_names(
+    caller: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    calls = [call for call in caller.calls if call.guard in (RM, SSH)]
+    rm, ssh = (sorted({call.tool for call in calls if call.guard is guard}) for guard in (RM, SSH))
+    rules = _RULES.format(rm=[f"{tool}(rm -rf *)" for tool in rm], ssh=[f"{tool}(~/.ssh/**)" for tool in ssh])
+    assert _wrong(caller, calls, rules, tmp_path) == []
