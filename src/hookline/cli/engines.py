@@ -88,12 +88,21 @@ def prepare(engine: Engine, args: argparse.Namespace, cwd: str) -> tuple[Request
     chosen = chosen_dialect(engine, args.dialect, args.config)
     others = dialects_of(engine) if args.dialect is None else ()
     request = read_request(args.words, args.payload, cwd, engine.events, chosen, others)
+    if args.caller is not None:
+        request = _called_by(engine, request, args.caller)
     loaded = load(engine, args, cwd)
     found = loaded.diagnostics if args.config is not None else concerning(engine, loaded, request.event)
     loaded = replace(loaded, diagnostics=(*found, *_doubts(engine, request)))
     hooks = _concerned(request, with_flag_hooks(engine, loaded.hooks, args.hook or (), chosen))
     engine.swap(_failing_closed(hooks) if args.strict else hooks)
     return request, loaded
+
+
+def _called_by(engine: Engine, request: Request, caller: str) -> Request:
+    """The request, as one of an agent whose tools are called."""
+    if request.dialect not in (None, caller):
+        raise RequestError(f"--as {caller}: the event is one of {request.dialect} already")
+    return replace(request, dialect=None if caller == OWN_FORMAT else engine.loader.dialect(caller).name)
 
 
 def load(engine: Engine, args: argparse.Namespace, cwd: str) -> Loaded:

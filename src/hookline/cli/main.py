@@ -191,6 +191,7 @@ def add_event_options(parser: Any) -> None:
     """EVENT [TOOL] [key=value ...] and --payload: one event with its payload, as `requests` reads it."""
     parser.add_argument("words", nargs="*", metavar="EVENT [TOOL] [key=value | key:=JSON ...]")
     parser.add_argument("--payload", metavar="FILE", help="the event as JSON; - reads standard input")
+    parser.add_argument("--as", dest="caller", metavar="NAME", help="a call with this agent's tools")
 
 
 def add_hook_option(parser: Any) -> None:

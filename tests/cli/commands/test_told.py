@@ -67,6 +67,18 @@ def test_matcher_and_condition_are_explained_in_the_terms_of_the_hook(here: InPr
     assert other["matcher"]["why"] == 'matcher "Write" is not "Bash"'
 
 
+def test_a_call_is_one_of_the_agent_that_is_named(here: InProcess) -> None:
+    words = ("PreToolUse", "read_file", "path=a", "offset:=5")
+    # Reasonix counts lines from 0.
+    (told,) = hooks(here, *words, "--as", "reasonix")["edits"]["told"]
+    assert told["tool_input"] == {"file_path": str(here.place.project / "a"), "offset": 6}
+    assert here.call("explain", *words, "--as", "reasonix").stdout.startswith("PreToolUse (as reasonix)\n")
+    ran = here.call("explain", *words, "--as", "reasonics")
+    assert (ran.status, "did you mean 'reasonix'?" in ran.stderr) == (1, True)
+    ran = here.call("explain", "pre_tool_use", "shell", "cmd=ls", "--as", "reasonix")
+    assert (ran.status, "one of docker-agent already" in ran.stderr) == (1, True)
+
+
 def test_what_is_lost_is_said(here: InProcess) -> None:
     (told,) = hooks(here, "pre_tool_use", "shell", "cmd=ls", "colour=red")["rewrite.sh"]["told"]
     assert told["lost"] == ["colour: it has no meaning elsewhere"]

@@ -19,7 +19,12 @@ Kind = Literal["flag", "file", "directory", "words", "anything"]
 
 #: What kind of value an option takes, by its metavar or its name.
 _BY_METAVAR: Mapping[str, Kind] = {"FILE": "file", "DIR": "directory"}
-_BY_NAME: Mapping[str, str] = {"--dialect": "dialects", "--print-config": "dialects", "--event": "events"}
+_BY_NAME: Mapping[str, str] = {
+    "--as": "dialects",
+    "--dialect": "dialects",
+    "--print-config": "dialects",
+    "--event": "events",
+}
 
 
 class Option(Struct, frozen=True):

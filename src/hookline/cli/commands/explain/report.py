@@ -138,12 +138,12 @@ class ExplainDocument(Struct, frozen=True, kw_only=True):
 
 
 def as_text(document: ExplainDocument, *, dialect: str | None, fires: str, cwd: str, width: int) -> str:
-    """`dialect` is the one that `spelled` is of; `fires` says when the event fires."""
+    """`dialect` is the one that `spelled` is of, or that calls; `fires` says when the event fires."""
     return "\n".join(_lines(document, dialect, fires, cwd, width))
 
 
 def _lines(document: ExplainDocument, dialect: str | None, fires: str, cwd: str, width: int) -> Iterator[str]:
-    under = f" ({document.spelled}, {dialect})" if document.spelled else ""
+    under = f" ({document.spelled}, {dialect})" if document.spelled else f" (as {dialect})" if dialect else ""
     yield printable(f"{document.event}{under}")
     yield paragraph(f"fires {fires}", width, "  ")
     if document.subject is not None:

@@ -25,6 +25,7 @@ _EPILOG = """examples:
   hookline fire --payload event.json --config hooks.toml --json
   hookline fire Stop --hook Stop='notify-send done'
   hookline fire PreToolUse Bash command='rm -rf /' --dry-run
+  hookline fire PreToolUse read_file path=.env --as reasonix
 
 exit status: 0 fine, 2 blocked or denied, 1 a usage or configuration error, or a hook that is not
 trusted would have run (`hookline trust`)"""

@@ -71,7 +71,7 @@ class Firing(Struct, frozen=True):
     """One event that was fired, or (dry) would be."""
 
     event: EventSpec[Any]
-    #: The dialect's own name for the event and the dialect, if it was fired under that name.
+    #: The dialect's own name for the event and the dialect, if it was fired under that name, or the agent that calls.
     under: str
     outcome: Outcome
     entries: Sequence[Entry]

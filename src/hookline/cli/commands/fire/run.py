@@ -87,7 +87,7 @@ async def _dispatch(
     hooks = [entry.run for entry in entries if not entry.again]
     return Firing(
         event=request.event,
-        under=f"{request.event_name}, {request.dialect}" if request.event_name else "",
+        under=_under(request),
         outcome=engine.journal.without_secrets(outcome),
         entries=entries,
         late=engine.journal.without_secrets(session.inbox.take_all()),
@@ -98,3 +98,10 @@ async def _dispatch(
         dry=dry,
         tool=getattr(request.payload, "tool_name", ""),
     )
+
+
+def _under(request: Request) -> str:
+    """The agent's own name of the event and the agent, or the agent that calls; empty for the event table's own."""
+    if request.event_name:
+        return f"{request.event_name}, {request.dialect}"
+    return f"as {request.dialect}" if request.dialect else ""
