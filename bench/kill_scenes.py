@@ -19,7 +19,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from bench.process_scenes import EMPTIED, ESCAPES, ROOT, alive_children
+from bench.process_scenes import EMPTIED, ESCAPES, ROOT
 from hookline.checks.programs import SURVIVORS
 from hookline.handlers.process import procfs
 from hookline.handlers.process.containment import become_subreaper
@@ -125,43 +125,41 @@ def killed(command: str, number: int, rounds: int, kinds: Mapping[str, str] = KI
         for _ in range(rounds):
             process = scene.start()
             time.sleep(random.uniform(0, 0.1))
-            before += _below(process.pid)
+            before += len(_below(process.pid))
             os.kill(process.pid, number)
             began = time.monotonic()
-            process.wait()
-            while (living := _descendants()) and time.monotonic() - began < SETTLED:
+            while (living := _left()) and time.monotonic() - began < SETTLED:
                 time.sleep(0.005)
             longest = max(longest, time.monotonic() - began)
             left.update(scene.kind_of(pid) for pid in living)
             _end_all()
+            process.wait()
     return Killed(rounds, before, dict(left), longest)
 
 
-def _below(pid: int) -> int:
-    """How many processes descend from this one. Orphans do, because the commands adopt them."""
+def _below(pid: int) -> set[int]:
+    """The processes that descend from this one. Orphans do, because somebody up to us adopts them."""
     parents = {each.pid: each.parent for each in procfs.all_processes() if each.alive}
     found, fresh = {pid}, {pid}
     while fresh:
         fresh = {each for each, parent in parents.items() if parent in fresh} - found
         found |= fresh
-    return len(found) - 1
+    return found - {pid}
 
 
-def _descendants() -> list[int]:
-    """Whatever is not dead yet: orphans become ours. The dead are taken in."""
-    while True:
-        try:
-            if os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
-                break
-            os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return []
-    return alive_children()
+def _left() -> set[int]:
+    """Whatever is not dead yet. The dead are taken in."""
+    try:
+        while os.waitpid(-1, os.WNOHANG) != (0, 0):
+            pass
+    except ChildProcessError:
+        return set()
+    return _below(os.getpid())
 
 
 def _end_all() -> None:
     until = time.monotonic() + _LONG
-    while (living := _descendants()) and time.monotonic() < until:
+    while (living := _left()) and time.monotonic() < until:
         for pid in living:
             try:
                 os.kill(pid, signal.SIGKILL)

@@ -302,8 +302,8 @@ def test_a_command_that_is_killed_takes_along_what_left_its_session_and_its_envi
     out = in_own_process("""
 import asyncio, os, time
 from pathlib import Path
-from bench.kill_scenes import ESCAPES, KINDS, alive_children, become_subreaper
-from bench.process_scenes import Processes, shell
+from bench.kill_scenes import ESCAPES, KINDS, become_subreaper
+from bench.process_scenes import Processes, alive_children, shell
 from hookline.checks.programs import SURVIVORS
 become_subreaper()  # so that whatever is left is our child in the end
 lines = [line for name, line in KINDS.items() if name not in ESCAPES and "Python" not in name]

@@ -36,7 +36,7 @@ class Bounds(Struct, frozen=True):
     flood: int = 64 << 20
     #: How long to read on after the hook has ended.
     drain: float = 0.15
-    #: Between TERM and KILL.
+    #: Between TERM and KILL; half of it when nobody waits for the result any more.
     grace: float = 0.5
     #: How long to go on killing before the result is returned anyway.
     patience: float = 1.0
@@ -283,9 +283,11 @@ class ProcessRun:
 
     def _new_sequence(self) -> KillSequence:
         bounds = self._order.bounds
+        cancelled = self._failure is not None and self._failure[0] == "cancelled"
         return KillSequence(
             self.loop, self.tree, self._owner.sweeper,
-            grace=bounds.grace, patience=bounds.patience, done=self._kill_sequence_done,
+            grace=bounds.grace / 2 if cancelled else bounds.grace, patience=bounds.patience,
+            done=self._kill_sequence_done,
         )  # fmt: skip
 
     def _exited_without_signal(self) -> bool:
