@@ -274,6 +274,8 @@ class Coverage(Struct, frozen=True, eq=False):
 
     hook: Hook
     by_agent: tuple[Covered, ...]
+    #: A condition that no sample fulfils, so it was not asked.
+    only_if: str = ""
 
     @property
     def is_empty(self) -> bool:
@@ -295,17 +297,19 @@ def coverage(hook: Hook, askers: Sequence[Asker]) -> Coverage:
     asked = [each for each in askers if each.dialect == hook.dialect or hook.event.name in each.events]
     ask = partial(_is_asked, Lane(hook.policy, [PreparedHook(hook, None)]), hook)
     found = [Covered(asker, *_kinds(asker, hook, ask)) for asker in asked]
+    if hook.condition is not None and not any(each.kinds for each in found):
+        # It may be about what no sample has: a mode, an agent, a rare command.
+        return replace(
+            coverage(replace(hook, condition=None), askers), hook=hook, only_if=hook.condition.text
+        )
     # Hooks of Hookline's own format are at home in its agent.
     own = next((each.kinds for each in found if each.asker.dialect in (hook.dialect, "")), ())
-    return Coverage(
-        hook,
-        tuple(
-            replace(each, missing=tuple(kind for kind in own if kind in each.others))
-            if not set(own).isdisjoint(each.others)
-            else each
-            for each in found
-        ),
-    )
+    return Coverage(hook, tuple(_with_missing(each, own) for each in found))
+
+
+def _with_missing(found: Covered, own: Sequence[str]) -> Covered:
+    missing = tuple(kind for kind in own if kind in found.others)
+    return replace(found, missing=missing) if missing else found
 
 
 Ask = Callable[[Asker, str, Mapping[str, Any]], bool]
@@ -325,7 +329,7 @@ def _kinds(asker: Asker, hook: Hook, ask: Ask) -> tuple[tuple[str, ...], tuple[s
         has += [_IN_BACKGROUND] if any(ask(asker, *call) for call in _calls(asker, "shell", given)) else []
     if any(ask(asker, _in_terms_of(asker, name), {}) for name in _mcp_names(hook)):
         has.append("mcp")
-    if not has and any(ask(asker, name, {}) for name in _other_names(asker, hook)):
+    if not has and hook.condition is None and any(ask(asker, name, {}) for name in _other_names(asker, hook)):
         has.append("other")
     return tuple(has), tuple(lacks)
 
@@ -388,7 +392,7 @@ def _calls(asker: Asker, kind: str, given: Mapping[str, Any]) -> Iterator[tuple[
             yield way[0].tool_name, way[0].arguments
 
 
-def uncovered(found: Coverage, askers: Sequence[Asker]) -> Iterator[Diagnostic]:
+def uncovered(found: Coverage) -> Iterator[Diagnostic]:
     """What a guard does not hold for, and should."""
     hook = found.hook
     for each in found.by_agent:
@@ -403,10 +407,7 @@ def uncovered(found: Coverage, askers: Sequence[Asker]) -> Iterator[Diagnostic]:
     matcher = hook.matcher
     if matcher is None or plain_names(matcher) or "mcp" in matcher.text.casefold():
         return  # names are looked at by themselves
-    # A condition may ask for what no sample has, but the matcher alone should mean some tool.
-    if found.is_empty and (
-        hook.condition is None or coverage(replace(hook, condition=None), askers).is_empty
-    ):
+    if found.is_empty:
         message = (
             f'the matcher "{matcher.text}" means no tool that Hookline knows of any agent that asks here'
         )

@@ -107,6 +107,13 @@ def test_hooks_that_only_watch_are_no_guards(case: DoctorCase) -> None:
     assert case.document().guards == ()
 
 
+def test_a_condition_that_no_sample_fulfils_is_said(case: DoctorCase) -> None:
+    text = natively("Bash").replace("command =", 'condition = { type = "mode", mode = "plan" }, command =')
+    case.write(".hookline/hooks.toml", text)
+    (guard,) = case.document().guards
+    assert (kinds(guard), guard.only_if) == ({"hookline agent": ("shell",)}, "mode plan")
+
+
 def test_the_guards_in_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -142,8 +149,9 @@ def test_a_guard_that_does_not_hold_in_another_agent_is_found(tmp_path: Path) ->
     ]
     assert [each.kinds for each in coverage(hook, askers).by_agent] == [("shell",), ("shell",)]
     found = coverage(replace(hook, condition=OnlyAsCalled()), askers)
+    assert found.only_if == ""
     assert [(each.kinds, each.missing) for each in found.by_agent] == [((), ("shell",)), (("shell",), ())]
-    (problem,) = uncovered(found, askers)
+    (problem,) = uncovered(found)
     assert (problem.code, problem.severity) == ("not-covered", "warning")
     assert problem.message == "in Other, which asks here too, it does not hold for shell"
 

@@ -182,6 +182,8 @@ class GuardDocument(Struct, frozen=True):
     event: str
     trust: State
     covers: tuple[CoverDocument, ...]
+    #: A condition that no sample of a call fulfils: what it covers is said without that.
+    only_if: str | None
 
 
 class DoctorDocument(Struct, frozen=True):
@@ -246,6 +248,7 @@ def _guard_document(findings: Findings, found: Coverage) -> GuardDocument:
             CoverDocument(each.asker.title, each.asker.dialect or None, each.kinds, each.missing)
             for each in found.by_agent
         ),
+        findings.clean(found.only_if) if found.only_if else None,
     )
 
 
@@ -355,6 +358,8 @@ def _guard_row(findings: Findings, found: Coverage) -> Iterator[str]:
         agents.setdefault(_kinds_text(each), []).append(each.asker.title)
     state = findings.trust(found.hook).state
     unusual = "" if state in USUAL else f"; {state}"
+    if found.only_if and not found.is_empty:
+        unusual = f"; only if {one_line(findings.clean(found.only_if), _LONGEST_NAME)}{unusual}"
     yield "; ".join(f"{said}: {', '.join(titles)}" for said, titles in agents.items()) + unusual
 
 

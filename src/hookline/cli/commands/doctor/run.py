@@ -11,7 +11,7 @@ from hookline.agent.project_items import project_items
 from hookline.checks.context import CheckContext
 from hookline.checks.files import about_dormant, store_problems, untrusted_item
 from hookline.checks.journal import recent, writable
-from hookline.checks.matchers import Asker, Coverage, coverage, guards, uncovered
+from hookline.checks.matchers import Coverage, coverage, guards, uncovered
 from hookline.checks.programs import containment_tier
 from hookline.checks.registry import CHECKS, Acceptance, Check, acceptances, finding_id, ranked, sorted_out
 from hookline.cli.commands.doctor.calls import asking_agents, calls
@@ -68,8 +68,8 @@ def examine(args: argparse.Namespace) -> Findings:
                 found += untrusted_item(item, engine.trust)
             found += store_problems(engine.trust)
         progress.say("looking at what guards cover")
-        covered, askers = _covered(engine, loaded, context)
-        found += (each for one in covered for each in uncovered(one, askers))
+        covered = _covered(engine, loaded, context)
+        found += (each for one in covered for each in uncovered(one))
         progress.say("reading the journal")
         found += _journal(args, loaded, context)
         accepted, wrong = _accepted(engine, args, loaded, cwd)
@@ -96,9 +96,7 @@ def examine(args: argparse.Namespace) -> Findings:
     )
 
 
-def _covered(
-    engine: Engine, loaded: Loaded, context: CheckContext
-) -> tuple[tuple[Coverage, ...], Sequence[Asker]]:
+def _covered(engine: Engine, loaded: Loaded, context: CheckContext) -> tuple[Coverage, ...]:
     """What each guard is asked about, and by whom."""
 
     def session(tools: "ToolTable | None") -> Session:
@@ -108,7 +106,7 @@ def _covered(
 
     found = list(guards(loaded, context, lambda hook: bool(hookline_arguments(hook, context.shell))))
     askers = asking_agents(loaded, context, session) if found else ()
-    return tuple(coverage(hook, askers) for hook in found), askers
+    return tuple(coverage(hook, askers) for hook in found)
 
 
 def _accepted(
