@@ -388,6 +388,32 @@ def test_a_hook_for_all_tools_but_some_is_not_told_another_name_of_those(
     assert host.told == ([] if told is None else [told])
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments", "told"),
+    [
+        ("Bash", {"command": ["rm", "a b"]}, {"command": "rm 'a b'"}),
+        ("Bash", {"cmd": "rm x"}, {"command": "rm x"}),
+        ("Read", {"file_path": None, "path": ".env"}, {"file_path": "/p/.env"}),
+        ("Write", {"path": "a", "content": "x"}, {"file_path": "/p/a", "content": "x"}),
+    ],
+)
+def test_a_program_may_give_a_tool_of_a_canonical_name_other_arguments(
+    tool: str, arguments: Mapping[str, Any], told: Mapping[str, Any]
+):
+    log: list[tuple[str, Any]] = []
+    host = Host(hook("native", PASS, log=log), hook("claude-code", PASS, log=log))
+    assert not host.call(tool, **arguments).blocked
+    assert [(payload.tool_name, payload.tool_input) for _, payload in log] == [(tool, told)] * 2
+
+
+@pytest.mark.parametrize("given", [{"command": 3}, ["rm", "x"], "rm x"])
+def test_arguments_of_another_shape_do_not_pass_a_guard(given: Any):
+    outcome = Host(hook("claude-code", PASS, "Bash")).fire(
+        PRE_TOOL_USE, ToolCall(tool_name="Bash", tool_input=given)
+    )
+    assert outcome.blocked
+
+
 # Everything that a hook can be
 
 

@@ -65,8 +65,8 @@ class PreparedHook:
         if kind is None or name in session.engine.tools:
             return False
         # A program may give a tool of a canonical name other arguments.
-        given = payload.tool_input
-        return not given or not kind.needs or kind.needs in given
+        given: Any = payload.tool_input
+        return not given or not kind.needs or _is_text(given, kind.needs)
 
     @property
     def source(self) -> str:
@@ -74,6 +74,13 @@ class PreparedHook:
         if self._source is None:
             self._source = str(self.hook.where)
         return self._source
+
+
+def _is_text(arguments: Any, name: str) -> bool:
+    try:
+        return type(arguments[name]) is str
+    except (LookupError, TypeError):  # no such argument, or not an object at all
+        return False
 
 
 def prepare(hooks: Iterable[Hook], handlers: Mapping[str, Handler]) -> list[PreparedHook]:

@@ -9,6 +9,7 @@ from hookline.tools.declare import in_background, multi_edit, narrow, read, same
 from hookline.tools.kinds import KINDS
 from hookline.tools.table import ToolTable
 from hookline.tools.tool import Tool
+from hookline.tools.units import WORDS
 from hookline.tools.usual import USUAL, USUAL_KEYS
 
 #: Claude Code's tools; other agents have them under the same names.
@@ -48,5 +49,7 @@ def _with_usual_keys(tool: Tool) -> Tool:
     if main not in tool.arguments or not usual:
         return tool
     argument = tool.arguments[main]
-    more = replace(argument, keys=tuple(dict.fromkeys((*argument.keys, *usual))))
+    # The words of a command are as usual as a line.
+    unit = WORDS if tool.kind == "shell" else argument.unit
+    more = replace(argument, keys=tuple(dict.fromkeys((*argument.keys, *usual))), unit=unit)
     return replace(tool, arguments={**tool.arguments, main: more})
