@@ -535,6 +535,118 @@ def test_a_new_result_of_a_tool_is_the_callers():
     assert host.fire(POST_TOOL_USE, made).updated_output == "[hidden]"
 
 
+# Who allows what
+
+
+_MOVED = "rename from ok/a\nrename to ok/b\n"
+_CHANGED = "--- a/.env\n+++ b/.env\n@@ -1 +1 @@\n-a\n+x\n"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "permission"),
+    [
+        ("apply_patch", {"patch": _MOVED}, "allow"),
+        ("apply_patch", {"patch": _MOVED + _CHANGED}, None),
+        ("apply_patch", {"patch": _MOVED.replace("from ok/a", "from /etc/a")}, None),
+    ],
+)
+def test_an_allow_for_what_a_move_writes_is_not_one_for_all_of_the_call(
+    tool: str, arguments: dict[str, Any], permission: str | None
+):
+    host = Host(hook("native", allowed(), condition="Write(/p/ok/**)"), caller="codewhale")
+    assert host.call(tool, **arguments).permission == permission
+
+
+@pytest.mark.parametrize("dialect", ["native", "claude-code"])
+def test_who_allows_a_tool_of_a_server_allows_what_it_does(dialect: str):
+    host = Host(hook(dialect, allowed(), "mcp__filesystem__.*"), caller="reasonix")
+    assert host.call("mcp__filesystem__write_file", path="a", content="x").permission == "allow"
+    assert host.told == ["mcp__filesystem__write_file"]
+    host = Host(hook("native", allowed(), "Write"), caller="reasonix")
+    assert host.call("mcp__filesystem__write_file", path="a", content="x").permission is None
+
+
+def test_a_rewrite_of_a_servers_tool_has_the_keys_that_it_has():
+    host = Host(hook("native", updated(path="/p/b"), "mcp__filesystem__.*"), caller="reasonix")
+    assert host.call("mcp__filesystem__read_file", path="a").edits[0].value == {"path": "/p/b"}
+    host = Host(hook("native", updated(file_path="/p/b"), "Read"), caller="reasonix")
+    assert host.call("mcp__filesystem__read_file", path="a", head=3).edits[0].value == {
+        "path": "/p/b",
+        "head": 3,
+    }
+
+
+# Tools that only one agent has, and programs with unusual keys
+
+
+@pytest.mark.parametrize("tool", ["Monitor", "PowerShell"])
+def test_a_tool_of_the_hooks_own_agent_keeps_its_name(tool: str):
+    assert Host(hook("claude-code", NO, tool)).call(tool, command="rm x").blocked
+    assert Host(hook("claude-code", NO, "Bash")).call(tool, command="rm x").blocked
+    observer = Host(hook("claude-code", PASS))
+    observer.call(tool, command="ls")
+    assert observer.told == [tool]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"command": "ls", "cmd": "rm x"},
+        {"command": "rm x", "cmd": "ls"},
+        {"command": None, "cmd": "rm x"},
+        {"command": "", "input": "rm x"},
+        {"command": 5, "cmd": "rm x"},
+        {"command": {"line": "ls"}, "cmd": "rm x", "input": "rm x"},
+        {"command": ["rm", "x"]},
+        {"command": "ls", "script": {"rm": "x"}, "cmd": ["rm", "x"]},
+    ],
+)
+@pytest.mark.parametrize("tool", ["Bash", "run_shell"])
+def test_another_key_does_not_hide_a_command(tool: str, arguments: dict[str, Any]):
+    for guard in (
+        hook("native", NO, condition="Bash(rm *)"),
+        hook("claude-code", where("command", "rm x", NO), "Bash"),
+        hook("docker-agent", where("cmd", "rm x", NO), "shell"),
+    ):
+        assert Host(guard).call(tool, **arguments).blocked, guard.name
+        assert not Host(guard).call(tool, command="ls", description="rm x").blocked
+
+
+def test_a_tool_of_the_same_name_in_another_agent_does_not_hide_a_file():
+    host = Host(hook("docker-agent", where("path", "/etc/x", NO), "read_file"))
+    assert host.call("read_file", file_path="/etc/x", path="ok").blocked
+    assert host.call("read_file", file="ok", path="/etc/x").blocked
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "new"),
+    [
+        ("Bash", {"cmd": "make"}, {"cmd": "ls"}),
+        ("run_shell", {"script": "make", "note": 1}, {"script": "ls", "note": 1}),
+        ("run_shell", {"input": ["make"]}, {"input": ["ls"]}),
+        ("run_shell", {"command": "make", "cmd": "made"}, {"command": "ls", "cmd": "ls"}),
+    ],
+)
+def test_a_rewrite_goes_into_the_key_that_the_program_uses(tool: str, given: Any, new: dict[str, Any]):
+    for dialect in ("native", "claude-code"):
+        assert Host(hook(dialect, updated(command="ls"), "Bash")).call(tool, **given).edits[0].value == new
+
+
+def test_a_call_that_does_nothing_is_not_refused():
+    host = Host(hook("claude-code", PASS), hook("native", PASS))
+    assert not host.call("read_files", paths=[]).votes
+    assert not host.call("fetch", urls=[]).votes
+    assert host.told == ["read_files", "read_files", "fetch", "fetch"]
+
+
+def test_who_looks_on_is_told_once_of_a_name_that_can_be_read_in_several_ways():
+    host = Host(hook("claude-code", PASS, event=POST_TOOL_USE), caller="codewhale")
+    host.fire(POST_TOOL_USE, ToolResult(tool_name="mcp_a_b_c", tool_input={}, tool_response="x"))
+    assert host.told == ["mcp__a__b_c"]
+    guard = Host(hook("claude-code", NO, "mcp__a_b__.*"), caller="codewhale")
+    assert guard.call("mcp_a_b_c").blocked
+
+
 # Explanations
 
 

@@ -66,7 +66,9 @@ class PreparedHook:
             return False
         # A program may give a tool of a canonical name other arguments.
         given: Any = payload.tool_input
-        return not given or not kind.needs or _is_text(given, kind.needs)
+        if not given or not kind.needs:
+            return True
+        return _is_text(given, kind.needs) and kind.other_keys.isdisjoint(given)
 
     @property
     def source(self) -> str:

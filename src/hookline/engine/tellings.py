@@ -42,8 +42,9 @@ class Telling(Struct, frozen=True, eq=False):
     #: The call as it was made.
     payload: Any
     call: "ReadCall"
-    #: The acts that concern the hook, of all that it could be told.
+    #: The acts that concern the hook.
     acts: tuple[ToldAct, ...]
+    #: How many answers it takes to have judged all of the call.
     of: int = 1
 
     def checked(self, told: ToldAct, outcome: Outcome, hook: "Hook", event: EventSpec[Any]) -> Outcome:
@@ -87,7 +88,10 @@ class Telling(Struct, frozen=True, eq=False):
 
     def _allowed(self, answers: Sequence[Outcome]) -> bool:
         """A call is allowed only if each of its acts is."""
-        allowed = sum(outcome.permission == "allow" for outcome in answers)
+        allowed = sum(
+            outcome.permission == "allow" and not told.view.act.implied
+            for told, outcome in zip(self.acts, answers, strict=True)
+        )
         return allowed >= self.of or (allowed == 1 and self.acts[0].view is self.call.whole)
 
 
@@ -120,18 +124,34 @@ def tell(
     hook = prepared.hook
     target: ToolTable = getattr(hook.wire, "tools")  # noqa: B009 wires of hosts need not have one
     acts: list[ToldAct] = []
-    all_tellings = call.tellings(target)
-    for tellings in all_tellings:
+    needed = 0
+    for tellings in call.tellings(target):
+        parts = 1
         for views in tellings:
             told = [_told(view, call, target, payload, scene) for view in views]
             found = [one for one in told if _concerns(hook, event, one)]
+            if found and not event.guard and acts and _same_call(found[0], acts[-1]):
+                break  # a name that can be read in several ways is one call: who looks on is told it once
             if found:
                 # All of a call at once is told once, whatever it does.
                 acts += [one for one in found if not any(one.view is before.view for before in acts)]
+                parts = len(views)
                 break
             if len(tellings) > 1 and _is_for_anything(hook, event, payload, scene):
                 break  # a hook for all tools but some must not be told another name of one of those
-    return Telling(payload, call, tuple(acts), len(all_tellings))
+        # What a tool of an MCP server does is judged with the call of that tool.
+        needed += 0 if tellings[0][0].act.implied else parts
+    return Telling(payload, call, tuple(acts), needed)
+
+
+def _same_call(one: ToldAct, other: ToldAct) -> bool:
+    """Whether two acts are one call of a tool of no kind, by two names."""
+    first, second = one.view.act, other.view.act
+    return (
+        first.kind is None
+        and second.kind is None
+        and (first.called, first.base) == (second.called, second.base)
+    )
 
 
 def _is_for_anything(hook: "Hook", event: EventSpec[Any], payload: Any, scene: "Scene") -> bool:

@@ -39,6 +39,11 @@ def either(*keys: str) -> Argument:
     return Argument(keys)
 
 
+def any_of(*keys: str) -> Argument:
+    """Any of these keys, and nobody has said which of them counts if a call has several."""
+    return Argument(keys, unsure=True)
+
+
 def seconds(*keys: str) -> Argument:
     """A time in seconds, where others count milliseconds."""
     return Argument(keys, SECONDS)

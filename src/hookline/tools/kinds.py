@@ -27,8 +27,27 @@ class Kind(Struct, frozen=True):
     paths: tuple[str, ...] = ()
     access: Access = ""
 
+    @property
+    def other_keys(self) -> frozenset[str]:
+        """Further keys under which a program may have what the call needs."""
+        return _OTHER_KEYS.get(self.needs, _NONE)
+
 
 _SEARCHED = ("pattern", "path")
+#: Keys that the main arguments of tools usually have in programs, by their canonical names.
+USUAL_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "command": (
+            "command", "cmd", "command_line", "shell_command", "bash_command", "line", "script", "input",
+        ),
+        "file_path": (
+            "file_path", "path", "filename", "file_name", "file", "filepath", "target_file", "source_path",
+        ),
+        "url": ("url", "uri"),
+    }
+)  # fmt: skip
+_OTHER_KEYS = {name: frozenset(keys) - {name} for name, keys in USUAL_KEYS.items()}
+_NONE: frozenset[str] = frozenset()
 
 KINDS: Mapping[str, Kind] = MappingProxyType(
     {

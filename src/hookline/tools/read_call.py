@@ -91,7 +91,7 @@ def read_call(
     """The acts of a call. A call that cannot be read is one act with a `doubt`; an unknown tool one without a kind."""
     tool = table.tool(tool_name)
     shape = arguments.__class__
-    if shape is dict and tool is not None and tool.direct:
+    if shape is dict and tool is not None and tool.direct and tool.unsure_keys.isdisjoint(arguments):
         act = _act(tool, tool_name, arguments, place, ())
         return (act,) if tool.edits is None else _edits(act, tool.edits, arguments, place)
     given: Any = decoded(arguments) if isinstance(arguments, str) else {} if arguments is None else arguments
@@ -330,6 +330,10 @@ class _Reader:
             yield from self._of_kind(tool, name, given, base)
 
     def _of_kind(self, tool: Tool, name: str, given: Mapping[str, Any], base: Path) -> Iterator[Act]:
+        for one in _by_each_key(tool, given):
+            yield from self._of_one_kind(one, name, given, base)
+
+    def _of_one_kind(self, tool: Tool, name: str, given: Mapping[str, Any], base: Path) -> Iterator[Act]:
         act = _act(tool, name, given, self._place, base)
         if tool.guessed and _is_other(act, given):
             yield Act(None, name, dict(given), called=name, base=base)
@@ -440,14 +444,35 @@ def _has_main(tool: Tool, given: Mapping[str, Any]) -> bool:
     return argument is not None and _value(argument.keys, given)[1] is not None
 
 
+def _by_each_key(tool: Tool, given: Mapping[str, Any]) -> list[Tool]:
+    """The tool; as many as there are keys with values, where nobody has said which of them counts."""
+    found = [tool]
+    for name, argument in tool.arguments.items():
+        if not argument.unsure or len(argument.keys) == 1:
+            continue
+        keys = [key for key in argument.keys if _says(given.get(key))]
+        if keys and keys != [_value(argument.keys, given)[0]]:
+            found = [
+                _with(one, arguments={**one.arguments, name: _with(argument, keys=(key,))})
+                for one in found
+                for key in keys
+            ]
+    return found
+
+
+def _says(value: Any) -> bool:
+    """Whether a value may be a command, a file or an address, or several of them."""
+    return bool(value.strip()) if isinstance(value, str) else isinstance(value, list | tuple) and value != []
+
+
 def _is_other(act: Act, given: Mapping[str, Any]) -> bool:
     """Whether a call that was taken for one of a kind by its name turns out to be something else."""
     kind = act.kind
-    if kind is None or not kind.needs or isinstance(act.arguments.get(kind.needs), str | list):
+    if kind is None or not kind.needs or isinstance(act.arguments.get(kind.needs), str):
         return False
     argument = act.tool.arguments.get(kind.needs) if act.tool is not None else None
     # A list of what cannot be read may well be commands or files.
-    return argument is None or not isinstance(_value(argument.keys, given)[1], list | tuple)
+    return argument is None or not _says(_value(argument.keys, given)[1])
 
 
 def _each(act: Act, tool: Tool, given: Mapping[str, Any]) -> Iterator[Act]:

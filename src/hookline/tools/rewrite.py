@@ -1,6 +1,6 @@
 """What a hook changed, in canonical terms; and the caller's own arguments with those changes, in its keys and units."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from msgspec import Struct
@@ -100,12 +100,11 @@ def put(
         argument = declared.get(name)
         if argument is None:
             raise IrreversibleError(f"the agent's tool has no argument for {name}")
-        where = _place_of(act, name, argument)
+        where = _place_of(act, name, argument, now)
         if isinstance(where[-1], int) and name not in after:
             raise IrreversibleError(f"{name} is one of a list")
         if not isinstance(where[-1], int):
-            # What further keys say must not come up again.
-            for key in argument.keys if name not in after else argument.keys[1:]:
+            for key in _outdated(argument, where, gone=name not in after):
                 now = with_value(now, (*where[:-1], key), None, remove=True)
         if name not in after:
             continue
@@ -136,12 +135,20 @@ def below_root(path: Any, place: Place) -> str:
     return path.removeprefix(f"{root}/")
 
 
-def _place_of(act: Act, name: str, argument: Argument) -> Path:
-    """Where a new value goes: the key that wins; a place in a list stays."""
+def _place_of(act: Act, name: str, argument: Argument, now: Any) -> Path:
+    """Where a new value goes: the key that is in use, else the one that wins; a place in a list stays."""
     found = act.at.get(name)
-    if found is None:
-        return (*act.base, argument.keys[0])
-    return found if argument.many else (*found, argument.keys[0])
+    if found is not None and argument.many:
+        return found
+    base = act.base if found is None else found
+    used = (key for key in argument.keys if value_at(now, (*base, key)) is not None)
+    return (*base, next(used, argument.keys[0]))
+
+
+def _outdated(argument: Argument, where: Path, *, gone: bool) -> Iterator[str]:
+    """Keys that must not come up again. Which others belong to the argument is not known of a tool that is guessed."""
+    if gone or not argument.unsure:
+        yield from (key for key in argument.keys if gone or key != where[-1])
 
 
 def value_at(arguments: Any, path: Sequence[str | int]) -> Any:

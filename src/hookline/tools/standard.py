@@ -6,11 +6,11 @@ from types import MappingProxyType
 from msgspec.structs import replace
 
 from hookline.tools.declare import in_background, multi_edit, narrow, read, same, shell
-from hookline.tools.kinds import KINDS
+from hookline.tools.kinds import KINDS, USUAL_KEYS
 from hookline.tools.table import ToolTable
 from hookline.tools.tool import Tool
 from hookline.tools.units import WORDS
-from hookline.tools.usual import USUAL, USUAL_KEYS
+from hookline.tools.usual import USUAL
 
 #: Claude Code's tools; other agents have them under the same names.
 _CANONICAL_NAMES = {
@@ -51,5 +51,6 @@ def _with_usual_keys(tool: Tool) -> Tool:
     argument = tool.arguments[main]
     # The words of a command are as usual as a line.
     unit = WORDS if tool.kind == "shell" else argument.unit
-    more = replace(argument, keys=tuple(dict.fromkeys((*argument.keys, *usual))), unit=unit)
+    keys = tuple(dict.fromkeys((*argument.keys, *usual)))
+    more = replace(argument, keys=keys, unit=unit, unsure=True)
     return replace(tool, arguments={**tool.arguments, main: more})

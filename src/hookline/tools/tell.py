@@ -131,13 +131,14 @@ class ReadCall:
     def _read(self, arguments: Any) -> tuple[Act, ...]:
         return read_call(self.table, self.tool_name, arguments, self._place, self._server)
 
-    def fits(self, target: ToolTable) -> bool:
-        """Whether the other agent has a tool of that name that would read the call."""
-        given = self.arguments
-        if target.tool(self.tool_name) is None or not isinstance(given, Mapping):
+    def fits(self, act: Act, target: ToolTable) -> bool:
+        """Whether the other agent has a tool of that name that would read the call, with that act in it."""
+        given, kind = self.arguments, act.kind
+        if kind is None or target.tool(self.tool_name) is None or not isinstance(given, Mapping):
             return False
         acts = read_call(target, self.tool_name, cast("Any", given), self._place, self._server)
-        return not any(act.doubt for act in acts)
+        same = [one.arguments.get(kind.needs) for one in acts if one.kind is kind]
+        return not any(one.doubt for one in acts) and (not same or act.arguments.get(kind.needs) in same)
 
     def _ways(self, act: Act, target: ToolTable) -> tuple[Telling, ...]:
         kind = act.kind
@@ -147,7 +148,13 @@ class ReadCall:
         further = _FALLBACKS.get(kind.name)
         if further is not None:
             ways = _patches_last(ways, self._similar(act, target, further(act.arguments)))
-        if act.tool is not None and act.tool.guessed and not target.canonical and self.fits(target):
+        tool = act.tool
+        if (
+            tool is not None
+            and (tool.guessed or tool.narrow)
+            and not target.canonical
+            and self.fits(act, target)
+        ):
             # A name alone proves nothing: a hook for a tool of that name sees the call as it is.
             ways = ((self.whole,), *ways)
         return ways or (self._as_called(act, target),)
@@ -162,7 +169,7 @@ class ReadCall:
 
     def _exact(self, act: Act, kind: Kind, target: ToolTable) -> tuple[Telling, ...]:
         if target.canonical:
-            names = (act.called,) if act.called == self.tool_name else (act.called, self.tool_name)
+            names = () if act.implied else tuple(dict.fromkeys((act.called, self.tool_name)))
             return ((View(kind.tool, act, None, (*kind.also, *names)),),)
         place = self._place
         return tuple(

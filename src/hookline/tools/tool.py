@@ -22,6 +22,8 @@ class Argument(Struct, frozen=True, eq=False):
     many: Literal["", "may", "always"] = ""
     #: Paths begin at the project's root, also those with a leading slash.
     below_root: bool = False
+    #: Nobody has said which of the keys counts: each that has a value is read as an act of its own.
+    unsure: bool = False
 
 
 class Edits(Struct, frozen=True, eq=False):
@@ -128,6 +130,13 @@ class Tool(Struct, frozen=True, eq=False, dict=True):
         several = any(argument.many for argument in self.arguments.values())
         parts = (self.choice, self.calls, self.items, self.each_of, self.patch, self.urls_in)
         return bool(self.kind) and not (several or any(parts) or self.may_patch or self.guessed)
+
+    @cached_property
+    def unsure_keys(self) -> frozenset[str]:
+        """Further keys of arguments of which nobody has said which key counts."""
+        return frozenset(
+            key for argument in self.arguments.values() if argument.unsure for key in argument.keys[1:]
+        )
 
     @cached_property
     def names(self) -> Mapping[str, str] | None:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from msgspec.structs import replace
 
 from hookline.tools.declare import (
+    any_of,
     by_action,
     code,
     delete,
@@ -28,27 +29,24 @@ from hookline.tools.declare import (
     words,
     write,
 )
+from hookline.tools.kinds import USUAL_KEYS
 from hookline.tools.tool import Tool
 
-_PATH = ("file_path", "path", "filename", "file_name", "file", "filepath", "target_file", "source_path")
+_PATH = any_of(*USUAL_KEYS["file_path"])
 _FOLDER = ("path", "directory", "dir_path", "dir", "folder", "root")
-_LINE = ("command", "cmd", "command_line", "shell_command", "bash_command", "line", "script", "input")
-#: Usual keys of main arguments, by their canonical name.
-USUAL_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"command": _LINE, "file_path": _PATH, "url": ("uri",)}
-)
 _CWD = either("cwd", "workdir", "working_directory", "work_dir", "working_dir", "directory", "dir_path")
 _CONTENT = either("content", "text", "contents", "file_text", "data", "body")
 _OLD = either("old_string", "old_str", "oldText", "old_text", "old", "search", "find")
 _NEW = either("new_string", "new_str", "newText", "new_text", "new", "replace", "replacement")
-_FROM = ("source", "source_path", "src", "from", "old_path")
-_TO = either("destination", "destination_path", "dst", "dest", "to", "new_path", "target")
+_FROM = any_of("source", "source_path", "src", "from", "old_path")
+_TO = any_of("destination", "destination_path", "dst", "dest", "to", "new_path", "target")
 
-_SHELL = each_of(shell(words(*_LINE), cwd=_CWD), shell(many("commands", always=False), cwd=_CWD))
-_READ = read(*_PATH, offset="offset", limit="limit")
-_WRITE = write(*_PATH, content=_CONTENT)
-_EDIT = edit(*_PATH, old_string=_OLD, new_string=_NEW)
-_EDITS = each_of(_EDIT, multi_edit(*_PATH, in_sequence=True, old_string=_OLD, new_string=_NEW))
+_LINE = replace(words(*USUAL_KEYS["command"]), unsure=True)
+_SHELL = each_of(shell(_LINE, cwd=_CWD), shell(many("commands", always=False), cwd=_CWD))
+_READ = read(_PATH, offset="offset", limit="limit")
+_WRITE = write(_PATH, content=_CONTENT)
+_EDIT = edit(_PATH, old_string=_OLD, new_string=_NEW)
+_EDITS = each_of(_EDIT, multi_edit(_PATH, in_sequence=True, old_string=_OLD, new_string=_NEW))
 
 #: An editor whose argument `command` is a verb.
 _EDITOR = by_action(
@@ -111,9 +109,9 @@ _NAMES: tuple[tuple[Tool, tuple[str, ...]], ...] = (
     ),
     (_EDITOR, ("str_replace_editor", "str_replace_based_edit_tool", "editor", "file_editor", "text_editor")),
     (_PATCH, ("apply_patch",)),
-    (delete(*_PATH), ("delete", "delete_file", "file_delete", "remove_file", "rm", "unlink")),
-    (move(*_FROM, destination=_TO), ("move_file", "rename_file", "move", "rename", "mv")),
-    (each_of(write(*_TO.keys), read(*_FROM)), ("copy_file", "copy", "cp")),
+    (delete(_PATH), ("delete", "delete_file", "file_delete", "remove_file", "rm", "unlink")),
+    (move(_FROM, destination=_TO), ("move_file", "rename_file", "move", "rename", "mv")),
+    (each_of(write(_TO), read(_FROM)), ("copy_file", "copy", "cp")),
     (list_files(*_FOLDER), ("ls", "list_directory", "list_dir", "list_files", "directory_tree")),
     (glob("pattern", "query", path=either(*_FOLDER)), ("glob", "find_files", "file_search", "search_files")),
     (
@@ -121,7 +119,7 @@ _NAMES: tuple[tuple[Tool, tuple[str, ...]], ...] = (
         ("grep", "grep_search", "search_in_files", "search_files_content", "rg"),
     ),
     (
-        each_of(fetch("url", "uri", "address", "link", "website"), fetch(many("urls"))),
+        each_of(fetch(any_of("url", "uri", "address", "link", "website")), fetch(many("urls"))),
         (
             "fetch", "fetch_url", "fetch_webpage", "web_fetch", "url_fetch", "get_url", "http_get", "http_request",
             "requests_get", "requests_post", "visit_webpage", "visit_url", "browse", "open_url", "scrape", "read_url",
