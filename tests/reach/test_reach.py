@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from hookline import Engine
+from hookline.dialects.registry import standard_dialects
 from tests.agent.scripted_session import ScriptedSession, call, calls, says
 from tests.reach.asking import Asked, Place, install, wrongly_answered
 from tests.reach.calls import AGENT, CALLERS, FILES, GUARDS, OUTSIDE, SSH, Caller, MadeCall, sample
@@ -38,6 +39,11 @@ def test_every_call_of_the_table_is_asked_about_by_some_guard() -> None:
     for caller in CALLERS.values():
         asked = [call for dialect in FILES for call in sample(caller, dialect)]
         assert all(call in asked for call in caller.calls)
+
+
+def test_every_dialect_has_guards_and_calls() -> None:
+    assert set(FILES) == set(standard_dialects())
+    assert {caller.dialect for caller in CALLERS.values() if caller.dialect} == set(FILES)
 
 
 def test_every_cell_has_a_call_that_is_stopped_and_one_that_is_not() -> None:
