@@ -160,7 +160,9 @@ def _everything_kept(text: str) -> str:
         log = Journal(Redactor(ENV), file=file, subscribers=(told.append, Trace(trace).record))
         log.record(Run(hook=text, stdout=text, stderr=text, detail=text, why=text, dropped=(text,)))
         log.record(Run(hook="x", reason=text, truncated=True))
-        log.record(Run(hook="x", call=log.told({"tool_name": "Bash", "tool_input": {"command": text}}, "/p")))
+        log.record(
+            Run(hook="x", call=log.called({"tool_name": "Bash", "tool_input": {"command": text}}, "/p"))
+        )
         log.close()
         written = Path(file.path).read_text()
     return "".join((written, trace.getvalue(), repr(told), repr(log.recent()), log.recent()[-2].reason or ""))

@@ -269,12 +269,12 @@ def test_importing_the_journal_compiles_no_pattern() -> None:
 
 def kept(log: Journal, payload: Any, project: str) -> Called:
     """What a call is to those who read the journal later, and to those who are told at once."""
-    log.record(Run(hook="x", call=log.told(payload, project)))
+    log.record(Run(hook="x", call=log.called(payload, project)))
     read = log.recent()[-1].call
     heard: list[Run] = []
     log.subscribe(heard.append)()
     stop = log.subscribe(heard.append)
-    log.record(Run(hook="x", call=log.told(payload, project)))
+    log.record(Run(hook="x", call=log.called(payload, project)))
     stop()
     assert [run.call for run in heard] == [read]
     return read
@@ -304,7 +304,7 @@ def test_a_call_is_told_in_one_short_line(tool_input: Any, told: str) -> None:
     log = journal()
     payload = {"tool_name": "Tool", "tool_input": tool_input}
     assert kept(log, payload, "/p") == Called(tool="Tool", input=told, project="/p")
-    assert log.told(payload, "/p") is log.told(payload, "/p")
+    assert log.called(payload, "/p") is log.called(payload, "/p")
 
 
 @pytest.mark.parametrize("filler", [0, 900, 1000, 1010, 1020])
@@ -322,8 +322,8 @@ def test_a_payload_that_cannot_be_read_is_said_and_not_raised() -> None:
         def tool_name(self) -> str:
             raise ValueError(GITHUB)
 
-    assert journal().told(Odd(), "").input == "[left out: reading it raised ValueError]"
-    assert journal().told(object(), "") == Called()
+    assert journal().called(Odd(), "").input == "[left out: reading it raised ValueError]"
+    assert journal().called(object(), "") == Called()
 
 
 def test_what_the_runs_say_of_their_call_is_cleaned() -> None:
@@ -343,7 +343,7 @@ def test_no_format_of_the_table_is_kept_or_shown(tmp_path: Path) -> None:
     file = JournalFile(str(tmp_path / "journal.jsonl"))
     log = Journal(Redactor({}), 10_000, file, (Trace(trace).record,))
     for planted in EACH_FORMAT:
-        call = log.told({"tool_name": "Bash", "tool_input": {"command": planted.text}}, "/p")
+        call = log.called({"tool_name": "Bash", "tool_input": {"command": planted.text}}, "/p")
         log.record(Run(hook=planted.text, detail=planted.text, stderr=planted.text, call=call))
     log.close()
     shown = [line for run in read_journal(file.path).runs for line in run_lines(run, 160)]

@@ -451,7 +451,7 @@ def record(
         agent=scene.agent_id,
         run_id=call.run_id,
         at=time(),
-        call=journal.told(state.payload, scene.project_dir or scene.cwd),
+        call=journal.called(state.payload, scene.project_dir or scene.cwd),
     )
     if call.told_as:
         facts["told_as"] = call.told_as

@@ -3,7 +3,7 @@
 import time
 from asyncio import CancelledError
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Generic, Protocol, TextIO, TypeVar, cast
 
 from msgspec import Struct
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from hookline.journal.file import JournalFile
 from hookline.journal.redaction import Redactor
 from hookline.model.events import field_of
-from hookline.model.run import LONGEST_INPUT, NOT_TOLD, Called, Run, Status, input_summary
+from hookline.model.run import NO_CALL, Called, Run, Status
 from hookline.model.safe_text import head_and_tail, one_line, printable
 
 T = TypeVar("T")
@@ -41,10 +41,10 @@ class Journal:
     ) -> None:
         self.caller = caller
         self.made_by = made_by
-        #: The payload that was last told about, and what was told: most dispatches run several hooks.
-        self._told: tuple[Any, str, Called] = (None, "", NOT_TOLD)
+        #: The last payload and its project, and the call that it is: most dispatches run several hooks.
+        self._last_call: tuple[Any, str, Called] = (None, "", NO_CALL)
         #: The call that was last cleaned, and what it became.
-        self._clean_call = (NOT_TOLD, NOT_TOLD)
+        self._clean_call = (NO_CALL, NO_CALL)
         self._cleaner = RunCleaner(redactor)
         self._known_clean = self._cleaner.known_clean
         self._memory: deque[Run] = deque(maxlen=memory)
@@ -74,30 +74,29 @@ class Journal:
         if self._subscribers.callbacks:
             self._subscribers.notify(run)
 
-    def told(self, payload: Any, project: str) -> Called:
+    def called(self, payload: Any, project: str) -> Called:
         """What a payload is about, for `Run.call`. Never raises."""
-        last = self._told
+        last = self._last_call
         if payload is last[0] and project == last[1]:
             return last[2]
         try:
             tool, given = getattr(payload, "tool_name", None), getattr(payload, "tool_input", None)
             if tool is None:
                 tool, given = field_of(payload, "tool_name"), field_of(payload, "tool_input")
-            tool, text = str(tool or ""), input_summary(given)
+            tool, text = str(tool or ""), _input_summary(given)
         except Exception as error:  # noqa: BLE001 - payloads may come from the host
             tool, text = "", f"[left out: reading it raised {type(error).__name__}]"
         called = Called(tool=tool, input=text, project=project, caller=self.caller, made_by=self.made_by)
-        self._told = (payload, project, called)
+        self._last_call = (payload, project, called)
         return called
 
     def _with_clean_call(self, run: Run) -> Run:
         """Calls are cleaned when they are written or read, not on the path of every event."""
         call = run.call
-        if call is NOT_TOLD or call is self._clean_call[1]:
+        if call is NO_CALL or call is self._clean_call[1]:
             return run
         if call is not self._clean_call[0]:
-            clean = self._cleaner.called(call.tool, call.input, call.project, call.caller, call.made_by)
-            self._clean_call = (call, clean)
+            self._clean_call = (call, self._cleaner.clean_call(call))
         return replace(run, call=self._clean_call[1])
 
     def cleaned(self, run: Run) -> Run:
@@ -181,6 +180,62 @@ class Subscribers(Generic[T]):
             self._problems[callback] = one_line(text, 300)
 
 
+# What a tool call is about, in one text
+
+#: The arguments that say what a call is about, best first.
+_MAIN_ARGUMENTS = (
+    "command",
+    "cmd",
+    "file_path",
+    "path",
+    "notebook_path",
+    "url",
+    "urls",
+    "paths",
+    "pattern",
+    "query",
+)
+#: Characters of an input that are looked at: a summary is much shorter.
+_LONGEST_INPUT = 1024
+
+
+def _input_summary(tool_input: Any) -> str:
+    """What a call is about: its command, path or address, or else its arguments. Neither redacted nor one line."""
+    if (
+        type(tool_input) is dict
+        and type(line := cast("dict[str, Any]", tool_input).get("command")) is str
+        and line
+    ):
+        return line[: _LONGEST_INPUT + 1]
+    if not isinstance(tool_input, Mapping):
+        return tool_input[: _LONGEST_INPUT + 1] if isinstance(tool_input, str) else ""
+    arguments = cast("Mapping[Any, Any]", tool_input)
+    for name in _MAIN_ARGUMENTS:
+        if name in arguments and (text := _shown(arguments[name])):
+            return text
+    return " ".join(_pairs(arguments))
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, str):
+        return value[: _LONGEST_INPUT + 1]
+    if isinstance(value, list | tuple):
+        words = [each[:_LONGEST_INPUT] for each in cast("list[Any]", value[:50]) if isinstance(each, str)]
+        return " ".join(words)[: _LONGEST_INPUT + 1]
+    return ""
+
+
+def _pairs(arguments: Mapping[Any, Any]) -> Iterator[str]:
+    room = _LONGEST_INPUT
+    for name, value in arguments.items():
+        text = str(value) if isinstance(value, int | float) else _shown(value) or ("…" if value else "")
+        pair = f"{name}={text}"[: room + 1]
+        yield pair
+        room -= len(pair) + 1
+        if room <= 0:
+            return
+
+
 # Redacted, control characters stripped, truncated: what may be kept of a run
 
 #: Characters kept of each end of a text, and of a name.
@@ -214,22 +269,23 @@ class RunCleaner:
         except Exception as error:  # noqa: BLE001 - text that cannot be cleaned is left out, never kept as it is
             self.problem = f"texts of a run left out: cleaning them raised {type(error).__name__}"
             changes = {"stdout": "", "stderr": "", "reason": None, "why": "", "dropped": ()}
-            changes |= {"hook": "?", "source": "", "call": NOT_TOLD}
+            changes |= {"hook": "?", "source": "", "call": NO_CALL}
             changes["detail"] = "[left out: the text could not be cleaned]"
         return replace(run, **changes) if changes else run
 
-    def called(self, tool: str, text: str, project: str, caller: str, made_by: str) -> Called:
-        """The call without secrets, the text in one short line."""
+    def clean_call(self, call: Called) -> Called:
+        """The call without secrets, its input in one short line."""
         try:
-            long = len(text) > LONGEST_INPUT
-            line = one_line(self._redacted(text[:LONGEST_INPUT], ends_early=long), _INPUT_COLUMNS)
+            long = len(call.input) > _LONGEST_INPUT
+            line = one_line(self._redacted(call.input[:_LONGEST_INPUT], ends_early=long), _INPUT_COLUMNS)
             tool, project, caller = (
-                one_line(self._redacted(name), _KEPT_OF_A_NAME) for name in (tool, project, caller)
+                one_line(self._redacted(name), _KEPT_OF_A_NAME)
+                for name in (call.tool, call.project, call.caller)
             )
         except Exception as error:  # noqa: BLE001 - as in `clean`
             self.problem = f"a call left out: cleaning it raised {type(error).__name__}"
-            return NOT_TOLD
-        return Called(tool=tool, input=line, project=project, caller=caller, made_by=made_by)
+            return NO_CALL
+        return Called(tool=tool, input=line, project=project, caller=caller, made_by=call.made_by)
 
     def without_secrets(self, value: Any) -> Any:
         """Records, lists and objects are copied, at any depth; keys stay."""

@@ -3,8 +3,7 @@
 Its field names are a contract: scripts read them.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Literal, cast
+from typing import Literal
 
 from msgspec import Struct
 
@@ -31,7 +30,7 @@ class Called(Struct, frozen=True, kw_only=True, gc=False):
     made_by: str = ""
 
 
-NOT_TOLD = Called()
+NO_CALL = Called()
 
 
 class Run(Struct, frozen=True, kw_only=True):
@@ -67,58 +66,4 @@ class Run(Struct, frozen=True, kw_only=True):
     run_id: str = ""
     #: Seconds since the epoch when it was recorded.
     at: float = 0.0
-    call: Called = NOT_TOLD
-
-
-#: The argument that tells most about a call, in this order.
-_TELLING = (
-    "command",
-    "cmd",
-    "file_path",
-    "path",
-    "notebook_path",
-    "url",
-    "urls",
-    "paths",
-    "pattern",
-    "query",
-)
-#: Characters of an input that are looked at: a summary is much shorter.
-LONGEST_INPUT = 1024
-
-
-def input_summary(tool_input: Any) -> str:
-    """What a call is about: its command, path or address, or else its arguments. Neither redacted nor one line."""
-    if (
-        type(tool_input) is dict
-        and type(line := cast("dict[str, Any]", tool_input).get("command")) is str
-        and line
-    ):
-        return line[: LONGEST_INPUT + 1]
-    if not isinstance(tool_input, Mapping):
-        return tool_input[: LONGEST_INPUT + 1] if isinstance(tool_input, str) else ""
-    arguments = cast("Mapping[Any, Any]", tool_input)
-    for name in _TELLING:
-        if name in arguments and (text := _shown(arguments[name])):
-            return text
-    return " ".join(_pairs(arguments))
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, str):
-        return value[: LONGEST_INPUT + 1]
-    if isinstance(value, list | tuple):
-        words = [each[:LONGEST_INPUT] for each in cast("list[Any]", value[:50]) if isinstance(each, str)]
-        return " ".join(words)[: LONGEST_INPUT + 1]
-    return ""
-
-
-def _pairs(arguments: Mapping[Any, Any]) -> Iterator[str]:
-    room = LONGEST_INPUT
-    for name, value in arguments.items():
-        text = str(value) if isinstance(value, int | float) else _shown(value) or ("…" if value else "")
-        pair = f"{name}={text}"[: room + 1]
-        yield pair
-        room -= len(pair) + 1
-        if room <= 0:
-            return
+    call: Called = NO_CALL

@@ -390,7 +390,7 @@ class AgentCall:
                 spelled=event.name if event is not None else "",
                 session=scene.session_id if scene is not None else "",
                 agent=scene.agent_id if scene is not None else None,
-                call=self.engine.journal.told(self._payload, project),
+                call=self.engine.journal.called(self._payload, project),
                 at=time(),
                 **facts,
             )
