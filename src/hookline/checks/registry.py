@@ -1,13 +1,12 @@
-"""Every check of `doctor`, everything found as one list, and what of it the user has accepted.
+"""Every check of `doctor`, and everything found as one list.
 
 `CHECKS` has the checks that read hooks. Two further ones need more than that, and `doctor` calls them itself: whether
 the journal can be written and what failed lately (`checks.journal`), and whether an agent's own files call Hookline
 (`cli.commands.doctor.calls`).
 """
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, cast
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,14 +24,9 @@ from hookline.checks.settings import (
     secrets,
     timeouts,
 )
-from hookline.config.files import read_file
-from hookline.config.load import Found, Loaded
-from hookline.config.project import is_inside
-from hookline.documents.document import misshaped
-from hookline.model.diagnostics import Diagnostic, Path, Severity, Where
+from hookline.config.load import Loaded
+from hookline.model.diagnostics import Diagnostic, Path, Severity
 from hookline.model.events import PRE_TOOL_USE
-from hookline.model.hook import Scope
-from hookline.model.safe_text import one_line
 
 
 class Check(Struct, frozen=True):
@@ -136,84 +130,3 @@ def _with_severity(one: Diagnostic, timeouts_of: Mapping[tuple[str, Path], float
     graded = _SEVERITIES.get(one.code)
     severity: Severity = one.severity if graded is None else graded
     return replace(one, severity=severity) if _ORDER[severity] < _ORDER[one.severity] else one
-
-
-# Findings that somebody has accepted
-
-_ACCEPT: Final = "accept"
-_LONGEST_NAME: Final = 60
-#: Files by which the user, or the administrator for them, may accept errors and findings of every file.
-_OWN: Final[frozenset[Scope]] = frozenset(("user", "managed"))
-
-
-class Acceptance(Struct, frozen=True):
-    """An entry of an `accept` list."""
-
-    finding: str
-    where: Where
-    scope: Scope
-
-    def covers(self, one: Diagnostic, finding: str, scope_of: Mapping[str, Scope]) -> bool:
-        """A project accepts for itself, and no errors: whether hooks of its users run is not for it to say."""
-        if self.finding != finding:
-            return False
-        if self.scope in _OWN:
-            return True
-        file = one.where.file
-        root = os.path.dirname(os.path.dirname(self.where.file))
-        of_project = self.scope == "flag" or is_inside(os.path.abspath(file), root)
-        return one.severity != "error" and of_project and scope_of.get(file) not in _OWN
-
-
-def finding_id(one: Diagnostic, cwd: str, clean: Callable[[str], str]) -> str:
-    """The kind of finding, and the hook it is about; without a hook the file, as it is shown."""
-    if one.hook is not None:
-        return f"{one.code}:{one_line(clean(one.hook), _LONGEST_NAME)}"
-    home = os.environ.get("HOME", "").rstrip("/")
-    file = one.where.file.removeprefix(f"{cwd.rstrip('/')}/")
-    return f"{one.code}:{f'~{file[len(home) :]}' if home and file.startswith(f'{home}/') else file}"
-
-
-def acceptances(files: Iterable[Found]) -> tuple[list[Acceptance], list[Diagnostic]]:
-    """The `accept` lists of these files, and what is wrong with them."""
-    accepted: list[Acceptance] = []
-    wrong: list[Diagnostic] = []
-    for found in files:
-        document = read_file(found.file)
-        value: Any = document.value
-        given: Any = cast("Mapping[str, Any]", value).get(_ACCEPT) if isinstance(value, Mapping) else None
-        instead = misshaped(given, "a list of texts") if given is not None else None
-        if instead is not None:
-            message = f"{_ACCEPT} is {instead}, so nothing is accepted"
-            fix = f'{_ACCEPT} = ["code:name"]'
-            wrong.append(Diagnostic("warning", "wrong-type", message, document.where(_ACCEPT), fix=fix))
-            continue
-        for index, text in enumerate(cast("list[str]", given or [])):
-            where = document.where(_ACCEPT, index)
-            accepted.append(Acceptance(text, where, found.scope))
-            if ":" not in text:
-                message = f"{_ACCEPT} has {text!r}, which names no finding"
-                fix = "write the kind of finding, a colon, and the name of the hook, as doctor shows them"
-                wrong.append(Diagnostic("warning", "accepts-nothing", message, where, fix=fix))
-    return accepted, wrong
-
-
-def sorted_out(
-    problems: Sequence[Diagnostic],
-    accepted: Sequence[Acceptance],
-    loaded: Loaded,
-    finding: Callable[[Diagnostic], str],
-) -> tuple[tuple[Diagnostic, ...], tuple[tuple[Diagnostic, Where], ...]]:
-    """The findings that are left, and those that somebody has accepted, each with the place that says so."""
-    if not accepted:
-        return tuple(problems), ()
-    scope_of: dict[str, Scope] = {found.file: found.scope for found in loaded.found}
-    left: list[Diagnostic] = []
-    settled: list[tuple[Diagnostic, Where]] = []
-    for one in problems:
-        by = next((each for each in accepted if each.covers(one, finding(one), scope_of)), None)
-        if by is None:
-            left.append(one)
-        else:
-            settled.append((one, by.where))
-    return tuple(left), tuple(settled)

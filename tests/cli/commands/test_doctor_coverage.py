@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from hookline import Engine
-from hookline.checks.matchers import Asker, coverage, uncovered
+from hookline.checks.coverage import Asker, coverage, uncovered
 from hookline.cli.commands.doctor.report import GuardDocument
 from hookline.cli.commands.hook.run import entries_text
 from hookline.model.events import EventSpec

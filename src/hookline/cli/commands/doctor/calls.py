@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from hookline.checks.context import CheckContext, CheckFunction, entries
-from hookline.checks.matchers import GUARDED, Asker
+from hookline.checks.coverage import GUARDED, Asker
 from hookline.cli.commands.hook.payload import CallError, event_named
 from hookline.cli.commands.hook.self_calls import hookline_arguments
 from hookline.config.load import Loaded

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from hookline.checks.context import entries
-from hookline.checks.matchers import Coverage, Covered
+from hookline.checks.coverage import Coverage, Covered
 from hookline.checks.programs import KNOWN_GAP, Tier, survivors
 from hookline.cli.output import Colour, paint
 from hookline.cli.text import count_of, indented, json_lines, paragraph, relative_to, table, with_tilde

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from hookline.agent.project_items import project_items
 from hookline.checks.context import CheckContext
+from hookline.checks.coverage import Coverage, coverage, guards, uncovered
 from hookline.checks.files import about_dormant, store_problems, untrusted_item
 from hookline.checks.journal import recent, writable
-from hookline.checks.matchers import Coverage, coverage, guards, uncovered
 from hookline.checks.programs import containment_tier
-from hookline.checks.registry import CHECKS, Acceptance, Check, acceptances, finding_id, ranked, sorted_out
+from hookline.checks.registry import CHECKS, Check, ranked
+from hookline.cli.commands.doctor.accept import accepted_findings, finding_id, split_accepted
 from hookline.cli.commands.doctor.calls import asking_agents, calls
 from hookline.cli.commands.doctor.report import Findings
 from hookline.cli.commands.hook.self_calls import hookline_arguments
@@ -25,9 +26,6 @@ from hookline.cli.trust_state import trust_of
 from hookline.config.dormant import Dormant
 from hookline.config.engine import Engine
 from hookline.config.load import Loaded
-from hookline.config.trust.trust import Options as TrustOptions
-from hookline.config.trust.trust import Trust
-from hookline.dialects.registry import OWN_FORMAT
 from hookline.engine.session import Session
 from hookline.journal.file import journal_path
 from hookline.journal.redaction import Redactor
@@ -72,11 +70,11 @@ def examine(args: argparse.Namespace) -> Findings:
         found += (each for one in covered for each in uncovered(one))
         progress.say("reading the journal")
         found += _journal(args, loaded, context)
-        accepted, wrong = _accepted(engine, args, loaded, cwd)
+        accepted, wrong = accepted_findings(engine, args, loaded, cwd)
         problems = ranked(loaded + coming, [*found, *wrong], context)
     redact = Redactor(os.environ).redact
     finding = partial(finding_id, cwd=cwd, clean=lambda text: printable(redact(text)))
-    left, settled = sorted_out(problems, accepted, loaded, finding)
+    left, settled = split_accepted(problems, accepted, loaded, finding)
     everywhere = args.config is None and args.dialect is None
     places = searched_places(engine.loader, cwd).splitlines() if everywhere else loaded.looked_for
     return Findings(
@@ -107,19 +105,6 @@ def _covered(engine: Engine, loaded: Loaded, context: CheckContext) -> tuple[Cov
     found = list(guards(loaded, context, lambda hook: bool(hookline_arguments(hook, context.shell))))
     askers = asking_agents(loaded, context, session) if found else ()
     return tuple(coverage(hook, askers) for hook in found)
-
-
-def _accepted(
-    engine: Engine, args: argparse.Namespace, loaded: Loaded, cwd: str
-) -> tuple[list[Acceptance], list[Diagnostic]]:
-    """What the user's own files accept, whatever was asked about, and the project's where the user has trusted that."""
-    named = loaded.found if args.config is not None else ()
-    trust = engine.trust or Trust(cwd, os.environ, TrustOptions())
-    everything = args.config is None and args.dialect in (None, OWN_FORMAT)
-    own = loaded if everything else engine.loader.directory(cwd, [OWN_FORMAT], trust=trust)
-    refused = {item.where.file for item in own.loosening if not trust.allows(item)}
-    found = [*named, *(each for each in own.found if not named or each.scope == "user")]
-    return acceptances(each for each in found if each.dialect == OWN_FORMAT and each.file not in refused)
 
 
 def _elsewhere(args: argparse.Namespace, loaded: Loaded, dormant: Sequence[Dormant]) -> frozenset[str]:
