@@ -2,7 +2,7 @@
 
 import pytest
 
-from hookline.dialects.report import command_label, entry_label
+from hookline.dialects.labels import command_label, entry_label
 
 
 @pytest.mark.parametrize(

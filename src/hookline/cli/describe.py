@@ -202,7 +202,7 @@ def _command(spec: Any) -> str:
 
 
 def _address(spec: Any) -> str:
-    from hookline.dialects.report import url_label
+    from hookline.dialects.labels import url_label
 
     return url_label(spec.url)
 

@@ -263,7 +263,7 @@ class Dialect(ABC):
 
     def flag_hook(self, own_event: DialectEvent, command: str) -> Hook:
         """The hook that `--hook EVENT=COMMAND` means, at one of the moments of that event."""
-        from hookline.dialects.report import command_label  # noqa: PLC0415 only for a flag
+        from hookline.dialects.labels import command_label  # noqa: PLC0415 only for a flag
         from hookline.handlers.specs import CommandSpec  # noqa: PLC0415 only for a flag
 
         return Hook(

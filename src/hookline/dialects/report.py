@@ -1,14 +1,12 @@
-"""Reports about the entries of a file: mistakes with their places, and short names for hooks."""
+"""Reports about the entries of a file: mistakes, with their places and fixes."""
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from hookline.documents.document import Document, misshaped
 from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic, Severity
 from hookline.model.hook import Hook
-from hookline.model.safe_text import bare_url
 
 
 class Report:
@@ -65,128 +63,3 @@ def about(
 ) -> Diagnostic:
     """Something about one hook, at its entry or at a field of it."""
     return Diagnostic(severity, code, message, hook.where.at(*path), hook.name, fix)
-
-
-_LONGEST = 60
-#: Words with their quotes, what separates commands, and redirections. A substitution is part of its word.
-_WORDS = re.compile(
-    r"""(?:[^\s"'\\|&;<>()`$]|\$\([^()]*\)|`[^`]*`|\$|"(?:[^"\\]|\\.)*"|'[^']*'|\\.)+|[<>]+&?|[|&;\n()]+""",
-    re.DOTALL,
-)
-_ASSIGNMENT = re.compile(r"\w+\+?=")
-_NAME = re.compile(r"[\w.+@%:~ -]+")
-_VERSION = re.compile(r"(?<=\w)@[\w.^~-]+$")
-#: Commands and words that lead to the one a line is about.
-_BEFORE = frozenset(
-    {
-        "cd", "pushd", "set", "export", "unset", "umask", "ulimit", "trap", "source", ".", "cat", "test", "[", "[[",
-        "true", ":", "type", "which", "hash", "shopt", "mkdir", "exit",
-    }
-)  # fmt: skip
-_KEYWORDS = frozenset({"if", "then", "else", "elif", "while", "until", "do", "!", "{"})
-_SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "fish"})
-_LANGUAGES = re.compile(r"(?:python|pypy|ruby|node|perl|php|lua)[\d.]*|tsx|ts-node|deno|bun")
-#: Programs that start the one they are given; some do so only after a word of their own.
-_RUNNERS: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(("env", "sudo", "nohup", "time", "nice", "exec", "command", "stdbuf", "setsid", "xargs"), ()),
-    **dict.fromkeys(("npx", "uvx", "bunx", "pnpx", "timeout", "dotenv"), ()),
-    **dict.fromkeys(("uv", "pipx", "poetry", "pdm", "hatch", "rye", "pixi", "pipenv"), ("run", "tool")),
-    **dict.fromkeys(("npm", "pnpm", "yarn", "mise", "direnv", "bundle"), ("run", "exec", "dlx", "x")),
-}  # fmt: skip
-#: Options that are followed by a value: of runners, of interpreters.
-_RUNNER_VALUES = frozenset(
-    {
-        "--with", "--from", "--project", "--directory", "--python", "-p", "--package", "--extra", "--group",
-        "--env-file", "--signal", "-s", "-k", "-u", "-n", "-C",
-    }
-)  # fmt: skip
-_INTERPRETER_VALUES = frozenset({"-r", "--require", "--import", "-W", "-X", "-I"})
-_CODE = frozenset({"-c", "-e", "--eval", "-p", "--print"})
-#: Shells in shells, and runners of runners.
-_DEEPEST = 5
-
-
-def command_label(command: str, args: Sequence[str] | None = None) -> str:
-    """The script a command is about: `uv run hooks/check.py --fast` is check.py. With `args` no shell reads it."""
-    text = command[: 16 * _LONGEST]
-    found = _named(_main_command(text) if args is None else [command, *args], _DEEPEST)
-    return shortened(found if _NAME.fullmatch(found) else text.strip().split("\n", 1)[0]) or "command"
-
-
-def entry_label(fields: Mapping[str, Any]) -> str:
-    """For an entry with a command, which may have its arguments apart."""
-    command, args = fields.get("command"), fields.get("args")
-    if not isinstance(command, str):
-        return ""
-    return command_label(
-        command, [str(each) for each in cast("list[Any]", args)] if isinstance(args, list) else None
-    )
-
-
-def _main_command(line: str) -> Sequence[str]:
-    """The words of the first command that is not there for the sake of another one."""
-    commands: list[list[str]] = [[]]
-    redirected = False
-    for word in _WORDS.findall(line):
-        if word[0] in "|&;\n()":
-            commands.append([])
-        elif not redirected and word[0] not in "<>" and (commands[-1] or not _is_prelude(word)):
-            commands[-1].append(word.replace('"', "").replace("'", "").replace("\\ ", " "))
-        redirected = word[0] in "<>"
-    commands = [words for words in commands if words]
-    return next((words for words in commands if words[0] not in _BEFORE), commands[0] if commands else ())
-
-
-def _is_prelude(word: str) -> bool:
-    return word in _KEYWORDS or _ASSIGNMENT.match(word) is not None
-
-
-def _named(words: Sequence[str], deepest: int) -> str:
-    """What a simple command is about: the program, or what the program starts."""
-    base = re.split(r"[/\\]", words[0].rstrip("/"))[-1] if words else ""
-    rest, found = list(words[1:]), None
-    if deepest and (base in _SHELLS or _LANGUAGES.fullmatch(base)):
-        found = _script(rest, deepest, is_shell=base in _SHELLS)
-    elif deepest and base in _RUNNERS:
-        found = _started(rest, _RUNNERS[base], deepest)
-    return found or _VERSION.sub("", base)
-
-
-def _script(rest: list[str], deepest: int, *, is_shell: bool) -> str | None:
-    """What an interpreter runs: a module, a line of its own, or a file."""
-    while rest:
-        word = rest.pop(0)
-        clustered = is_shell and word[:1] == "-" and word[:2] != "--"
-        if word == "-m" or (clustered and "c" in word):
-            rest = rest[1:] if clustered and word.endswith("o") else rest
-            return (_named(_main_command(rest[0]), deepest - 1) if is_shell else rest[0]) if rest else None
-        if not is_shell and word in _CODE:
-            return None
-        if word in _INTERPRETER_VALUES or (clustered and word[-1] in "oO"):
-            del rest[:1]
-        elif word[:1] not in ("-", "+") and word != "run":
-            return _named([word], 0)
-    return None
-
-
-def _started(rest: list[str], between: Sequence[str], deepest: int) -> str | None:
-    """What a runner starts; None if it does something else."""
-    starts = not between
-    while rest:
-        word = rest.pop(0)
-        if word in _RUNNER_VALUES:
-            del rest[:1]
-        elif word in between:
-            starts = True
-        elif not (word[:1] in ("-", "") or word[0].isdecimal() or _ASSIGNMENT.match(word)):
-            return _named([word, *rest], deepest - 1) if starts else None
-    return None
-
-
-def url_label(url: str) -> str:
-    """Without what may be secret: user, password, query."""
-    return shortened(bare_url(url).rpartition("://")[2]) or "http"
-
-
-def shortened(text: str) -> str:
-    return " ".join(text[: 4 * _LONGEST].split())[:_LONGEST]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.dialects.report import url_label
+from hookline.dialects.labels import url_label
 from hookline.model.safe_text import bare_url
 from tests.cli.in_process import InProcess, in_process
 

@@ -14,7 +14,7 @@ from hookline.dialects.claude_code.rules import read_if
 from hookline.dialects.dialect import DialectEvent, Layer, Reading, Tools
 from hookline.dialects.family import settings as family
 from hookline.dialects.family.settings import Fields, Kind, Matching, labelled
-from hookline.dialects.report import entry_label, shortened, url_label
+from hookline.dialects.labels import entry_label, shortened, url_label
 from hookline.documents.document import misshaped
 from hookline.handlers.http.urls import UrlError, parse_url, url_allowed
 from hookline.handlers.specs import AgentSpec, CommandSpec, HttpSpec, PromptSpec

@@ -17,7 +17,7 @@ from hookline.dialects.codewhale.texts import LABEL_CHARS, one_line
 from hookline.dialects.dialect import DialectEvent, Layer, Reading, Tools
 from hookline.dialects.family import settings as family
 from hookline.dialects.family.settings import EVERYTHING, Fields, Group, Kind, Matching
-from hookline.dialects.report import command_label
+from hookline.dialects.labels import command_label
 from hookline.handlers.specs import CommandSpec
 from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic, Path

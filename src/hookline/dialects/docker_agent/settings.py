@@ -21,7 +21,7 @@ from hookline.dialects.docker_agent.templates import TemplateError
 from hookline.dialects.docker_agent.wire import DockerWire
 from hookline.dialects.family import settings as family
 from hookline.dialects.family.settings import Fields, Group, Kind, Matching
-from hookline.dialects.report import command_label
+from hookline.dialects.labels import command_label
 from hookline.dialects.tool_regex import read_tool_regex
 from hookline.handlers.specs import BuiltinSpec
 from hookline.matching.conditions import joined

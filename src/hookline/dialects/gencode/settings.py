@@ -14,7 +14,7 @@ from hookline.dialects.dialect import DialectEvent, Layer, Reading, Tools
 from hookline.dialects.family import settings as family
 from hookline.dialects.family.settings import Fields, Kind, Matching, Note, labelled
 from hookline.dialects.gencode.events import NAME
-from hookline.dialects.report import entry_label, shortened, url_label
+from hookline.dialects.labels import entry_label, shortened, url_label
 from hookline.dialects.tool_regex import PLAIN, dead_note
 from hookline.handlers.specs import AgentSpec, CommandSpec, PromptSpec
 from hookline.matching.matchers import OneName, parse_matcher, regex_or_names

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from hookline.dialects.dialect import DialectEvent, Layer, Tools
 from hookline.dialects.family import settings as family
 from hookline.dialects.family.settings import Fields, Group, Kind, Matching, Note, never_matches
-from hookline.dialects.report import entry_label, shortened, url_label
+from hookline.dialects.labels import entry_label, shortened, url_label
 from hookline.documents.document import misshaped
 from hookline.handlers.specs import AgentSpec, BuiltinSpec, CommandSpec, PromptSpec
 from hookline.matching.conditions import (

@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from hookline.dialects.dialect import DialectEvent, Layer, Reading, Tools
 from hookline.dialects.family import settings as family
 from hookline.dialects.family.settings import Fields, Group, Kind, Matching, Note
+from hookline.dialects.labels import command_label, shortened
 from hookline.dialects.reasonix.claude_format import TOOL_NAMES
 from hookline.dialects.reasonix.events import NAME, TOOL_EVENTS, events_of
 from hookline.dialects.reasonix.wire import ClaudeFormatWire, ReasonixWire
-from hookline.dialects.report import command_label, shortened
 from hookline.dialects.tool_regex import read_tool_regex
 from hookline.handlers.specs import CommandSpec
 from hookline.matching.matchers import OtherNames
