@@ -13,6 +13,8 @@ from msgspec.structs import replace
 
 from hookline.model.events import EventSpec
 from hookline.model.outcome import GO_ON, Edit, Outcome, Vote, edited, merged
+from hookline.tools.read_call import Place
+from hookline.tools.tell import IrreversibleError, ReadCall
 
 if TYPE_CHECKING:
     from hookline.engine.lanes import PreparedHook
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from hookline.model.hook import Hook
     from hookline.model.scene import Scene
     from hookline.tools.table import ToolTable
-    from hookline.tools.tell import ReadCall, View
+    from hookline.tools.tell import View
 
 #: The payload field that says which tool is called, and the one with its arguments.
 _NAME, _ARGUMENTS = "tool_name", "tool_input"
@@ -41,7 +43,7 @@ class Telling(Struct, frozen=True, eq=False):
 
     #: The call as it was made.
     payload: Any
-    call: "ReadCall"
+    call: ReadCall
     #: The acts that concern the hook.
     acts: tuple[ToldAct, ...]
     #: How many answers it takes to have judged all of the call.
@@ -71,8 +73,6 @@ class Telling(Struct, frozen=True, eq=False):
         return total if self._allowed(answers) else _without_allows(total)
 
     def _put_back(self, told: ToldAct, outcome: Outcome, now: Any, hook: "Hook") -> tuple[Outcome, Any, bool]:
-        from hookline.tools.tell import IrreversibleError  # noqa: PLC0415 rewrites are rare
-
         new: Any = told.view.arguments
         for edit in outcome.edits:
             new = edited(new, edit)
@@ -115,7 +115,7 @@ def _said_once(outcome: Outcome) -> Outcome:
 
 
 def tell(
-    prepared: "PreparedHook", event: EventSpec[Any], payload: Any, call: "ReadCall", scene: "Scene"
+    prepared: "PreparedHook", event: EventSpec[Any], payload: Any, call: ReadCall, scene: "Scene"
 ) -> Telling:
     """What a hook is told of a call; no acts where it does not concern the hook.
 
@@ -126,7 +126,8 @@ def tell(
     acts: list[ToldAct] = []
     needed = 0
     for tellings in call.tellings(target):
-        parts = 1
+        # What a tool of an MCP server does is judged with the call of that tool.
+        implied, parts = tellings[0][0].act.implied, 1
         for views in tellings:
             told = [_told(view, call, target, payload, scene) for view in views]
             found = [one for one in told if _concerns(hook, event, one)]
@@ -139,8 +140,7 @@ def tell(
                 break
             if len(tellings) > 1 and _is_for_anything(hook, event, payload, scene):
                 break  # a hook for all tools but some must not be told another name of one of those
-        # What a tool of an MCP server does is judged with the call of that tool.
-        needed += 0 if tellings[0][0].act.implied else parts
+        needed += 0 if implied else parts
     return Telling(payload, call, tuple(acts), needed)
 
 
@@ -177,7 +177,7 @@ def _concerns(hook: "Hook", event: EventSpec[Any], told: ToldAct) -> bool:
     return bool(view.act.doubt) or hook.condition.holds(event, told.payload, told.scene)
 
 
-def _told(view: "View", call: "ReadCall", target: "ToolTable", payload: Any, scene: "Scene") -> ToldAct:
+def _told(view: "View", call: ReadCall, target: "ToolTable", payload: Any, scene: "Scene") -> ToldAct:
     if view.act.kind is None and view.tool_name == call.tool_name:
         return ToldAct(payload, scene, view)  # a tool that means nothing elsewhere is told as it is
     changes: dict[str, Any] = {_NAME: view.tool_name}
@@ -197,13 +197,12 @@ def _told(view: "View", call: "ReadCall", target: "ToolTable", payload: Any, sce
     return ToldAct(replace(payload, **changes), scene, view)
 
 
-def read_call(payload: Any, session: "Session") -> "ReadCall":
+def read_call(payload: Any, session: "Session") -> ReadCall:
     """The call of a payload, read by the tools of the agent that makes it."""
-    from hookline.tools.read_call import Place  # noqa: PLC0415 most calls are told as they are
-    from hookline.tools.tell import ReadCall  # noqa: PLC0415 as above
-
     scene = session.scene
-    place = Place(scene.cwd, scene.project_dir or scene.cwd, os.path.expanduser("~"))
+    place = Place(
+        scene.cwd, scene.project_dir or scene.cwd, os.environ.get("HOME") or os.path.expanduser("~")
+    )
     arguments = getattr(payload, _ARGUMENTS, None)
     if not arguments and isinstance(line := getattr(payload, "command", None), str):
         arguments = {"command": line}

@@ -6,6 +6,7 @@ a tool gate that denies by its exit code alone.
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -58,7 +59,7 @@ class CodeWhaleWire(ResultReader):
     def __init__(self, now: Now = _utc_now) -> None:
         self._now = now
 
-    @property
+    @cached_property
     def tools(self) -> "ToolTable":
         from hookline.dialects.codewhale.tools import TABLE  # noqa: PLC0415 only for calls of tools
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct
@@ -42,7 +43,7 @@ class DockerWire(ResultReader):
         self._strict = strict
         self._environ = environ
 
-    @property
+    @cached_property
     def tools(self) -> "ToolTable":
         from hookline.dialects.docker_agent.tools import TABLE  # noqa: PLC0415 only for calls of tools
 

@@ -5,6 +5,7 @@ rules: exit 0 with one JSON object, exit 2 blocks, everything else is a failure.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import msgspec
@@ -143,7 +144,7 @@ class ResultReader:
     #: Whether its agent's tools have canonical names. If not, `tools` is the agent's own table.
     standard_tools: bool = True
 
-    @property
+    @cached_property
     def tools(self) -> "ToolTable":
         """What the tools are called that hooks are told of."""
         from hookline.tools.standard import STANDARD  # noqa: PLC0415 most calls are told as they are

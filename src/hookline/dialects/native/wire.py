@@ -1,6 +1,7 @@
 """The native wire: what a hook is given, and how its answer is read."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct
@@ -118,7 +119,7 @@ class NativeWire(ResultReader):
         self._events = events
         self._stdin_limit = stdin_limit
 
-    @property
+    @cached_property
     def tools(self) -> "ToolTable":
         """Canonical terms, whoever calls."""
         from hookline.tools.standard import CANONICAL  # noqa: PLC0415 most calls are told as they are

@@ -6,6 +6,7 @@ the model, `@@WARN: text` to the user.
 
 import re
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -102,7 +103,7 @@ class ReasonixWire(ResultReader):
     def __init__(self, events: Mapping[str, DialectEvent]) -> None:
         self._events = events
 
-    @property
+    @cached_property
     def tools(self) -> "ToolTable":
         from hookline.dialects.reasonix.tools import TABLE  # noqa: PLC0415 only for calls of tools
 
