@@ -129,8 +129,9 @@ def tell(
         # What a tool of an MCP server does is judged with the call of that tool.
         implied, parts = tellings[0][0].act.implied, 1
         for views in tellings:
-            told = [_told(view, call, target, payload, scene) for view in views]
-            found = [one for one in told if _concerns(hook, event, one)]
+            named = [view for view in views if _names(hook, event, view)]
+            told = [_told(view, call, target, payload, scene) for view in named]
+            found = [one for one in told if _holds(hook, event, one)]
             if found and not event.guard and acts and _same_call(found[0], acts[-1]):
                 break  # a name that can be read in several ways is one call: who looks on is told it once
             if found:
@@ -165,16 +166,24 @@ def _is_for_anything(hook: "Hook", event: EventSpec[Any], payload: Any, scene: "
     return hook.condition.holds(event, replace(payload, **unknown), scene)
 
 
-def _concerns(hook: "Hook", event: EventSpec[Any], told: ToldAct) -> bool:
-    matcher, view = hook.matcher, told.view
-    if view.act.anything and event.guard and not hook.as_called:
-        return True  # so it may be what any guard is about
-    if matcher is not None and not any(map(matcher.matches, (view.tool_name, *view.also))):
-        return False
-    if hook.condition is None:
+def _names(hook: "Hook", event: EventSpec[Any], view: "View") -> bool:
+    """Whether the hook's matcher means the act."""
+    matcher = hook.matcher
+    if matcher is None or _may_be_any(hook, event, view):
         return True
-    # An act that cannot be read may be anything of its kind.
-    return bool(view.act.doubt) or hook.condition.holds(event, told.payload, told.scene)
+    return matcher.matches(view.tool_name) or (bool(view.also) and any(map(matcher.matches, view.also)))
+
+
+def _holds(hook: "Hook", event: EventSpec[Any], told: ToldAct) -> bool:
+    """Whether the hook's condition does. An act that cannot be read may be anything of its kind."""
+    if hook.condition is None or told.view.act.doubt:
+        return True
+    return hook.condition.holds(event, told.payload, told.scene)
+
+
+def _may_be_any(hook: "Hook", event: EventSpec[Any], view: "View") -> bool:
+    """Whether it may be what any guard is about."""
+    return view.act.anything and event.guard and not hook.as_called
 
 
 def _told(view: "View", call: ReadCall, target: "ToolTable", payload: Any, scene: "Scene") -> ToldAct:
