@@ -632,6 +632,11 @@ def test_a_rewrite_goes_into_the_key_that_the_program_uses(tool: str, given: Any
         assert Host(hook(dialect, updated(command="ls"), "Bash")).call(tool, **given).edits[0].value == new
 
 
+def test_a_blank_command_does_not_bring_up_another_one():
+    host = Host(hook("native", updated(command=" "), "Bash"), caller="docker-agent")
+    assert host.call("shell", cmd="make", command="rm x").blocked
+
+
 def test_a_call_that_does_nothing_is_not_refused():
     host = Host(hook("claude-code", PASS), hook("native", PASS))
     assert not host.call("read_files", paths=[]).votes

@@ -20,6 +20,9 @@ _USUAL: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
         "bash", "shell", "terminal", "execute", "run_command", "run_shell_command", "execute_command", "shell_exec",
         "run_in_terminal", "run_terminal_cmd", "exec_command", "execute_bash", "local_shell", "start_process",
     )),
+    *((name, {"command": "rm -rf x"}, "Bash", _RM) for name in (
+        "Shell", "run-command", "RunCommand", "functions.shell", "EXECUTE_BASH", "Run Shell",
+    )),
     ("run_shell", {"cmd": "rm -rf x"}, "Bash", _RM),
     ("run_script", {"script": "rm -rf x", "cwd": "/etc"}, "Bash", _RM),
     ("local_shell", {"command": ["rm", "-rf", "x"], "working_directory": "/etc"}, "Bash", _RM),

@@ -41,7 +41,9 @@ def changed(
     changes = {name: value for name, value in after.items() if before.get(name, _GONE) != value}
     changes.update((name, _GONE) for name in before if name not in after)
     needs = act.kind.needs if act.kind is not None else ""
-    if changes.get(needs) is _GONE:
+    new_main = changes.get(needs, "as it was")
+    # Without one, another key of the call might come up.
+    if new_main is _GONE or (isinstance(new_main, str) and not new_main.strip()):
         raise IrreversibleError(f"its new arguments have no {needs}")
     return changes
 

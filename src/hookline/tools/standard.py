@@ -39,7 +39,7 @@ CANONICAL = ToolTable("hookline", MappingProxyType(_CANONICAL_NAMES), canonical=
 def host_table(declared: Mapping[str, Tool] = MappingProxyType({})) -> ToolTable:
     """The tools of a program that embeds Hookline: those it declares, canonical ones, and usual names."""
     canonical = {name: _with_usual_keys(tool) for name, tool in _CANONICAL_NAMES.items()}
-    return ToolTable("", {**USUAL, **canonical, **declared})
+    return ToolTable("", {**USUAL, **canonical, **declared}, usual=USUAL)
 
 
 def _with_usual_keys(tool: Tool) -> Tool:

@@ -28,6 +28,7 @@ class ToolTable:
         mcp: McpNames = "mcp__server__tool",
         aliases: Mapping[str, str] = MappingProxyType({}),
         canonical: bool = False,
+        usual: Mapping[str, Tool] = MappingProxyType({}),
     ) -> None:
         #: The agent's name, for people.
         self.agent = agent
@@ -37,11 +38,15 @@ class ToolTable:
         self.aliases = aliases
         #: Its hooks are told calls in canonical terms, and matched by the caller's names too.
         self.canonical = canonical
+        #: Tools by names that are usual, however they are spelt, for names that no tool has.
+        self._usual = {folded(name): tool for name, tool in usual.items()}
         self._by_kind: dict[str, tuple[tuple[str, Tool], ...]] = {}
 
     def tool(self, name: str) -> Tool | None:
         found = self.tools.get(name)
-        return self.tools.get(self.aliases.get(name, "")) if found is None else found
+        if found is None and self.aliases:
+            found = self.tools.get(self.aliases.get(name, ""))
+        return self._usual.get(folded(name)) if found is None and self._usual else found
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -82,6 +87,14 @@ class ToolTable:
             return canonical
         server, _, tool = canonical.removeprefix(_STANDARD).partition("__")
         return f"mcp_{server}_{tool}" if self.mcp == "mcp_server_tool" else f"{server}-{tool}"
+
+
+def folded(name: str) -> str:
+    """A name without what differs from program to program: `run-shell`, `RunShell` and `run_shell` are one."""
+    return name.removeprefix("functions.").translate(_SEPARATORS).lower()
+
+
+_SEPARATORS = str.maketrans("", "", "_-. ")
 
 
 def _forms(tool: Tool, kind: str) -> tuple[Tool, ...]:

@@ -109,7 +109,11 @@ def test_an_entry_works_in_a_real_shell(name: str, tmp_path: Path) -> None:
     }
     if name == "reasonix":
         told = {"event": gate, "cwd": str(project), "toolName": "Bash", "toolArgs": {"command": "ls"}}
-    env = {"DEEPSEEK_TOOL_NAME": "Bash", "DEEPSEEK_TOOL_ARGS": "{}", "DEEPSEEK_WORKSPACE": str(project)}
+    env = {
+        "DEEPSEEK_TOOL_NAME": "Bash",
+        "DEEPSEEK_TOOL_ARGS": '{"command": "ls"}',
+        "DEEPSEEK_WORKSPACE": str(project),
+    }
     ran = subprocess.run(
         ["/bin/sh", "-c", hook],
         cwd=project, env=clean_env(home, env if name == "codewhale" else None), capture_output=True, text=True,
