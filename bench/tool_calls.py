@@ -26,7 +26,7 @@ def _tell_all() -> None:
     """Three calls, each read and told to the hooks of three agents as if for the first time."""
     for name, arguments in _CALLS:
         for target in _HOOKS:
-            for ways in ReadCall(STANDARD, name, arguments, _PLACE).tellings(target):
+            for ways in ReadCall(STANDARD, name, arguments, _PLACE).ways(target):
                 assert ways[0][0].arguments
 
 

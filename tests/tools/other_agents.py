@@ -3,11 +3,11 @@
 from hookline.tools.declare import (
     agent,
     below_root,
-    beside,
     by_action,
     calls,
     edit,
     either,
+    extra,
     fetch,
     fetch_from_text,
     from_either_end,
@@ -111,7 +111,7 @@ COPILOT = ToolTable(
         "read_bash": other("shell_output", task_id="shellId"),
         "stop_bash": other("shell_stop", task_id="shellId"),
         "view": read("path", **line_range("view_range")),
-        "create": beside(write("path", content="file_text"), must_be_new=True),
+        "create": extra(write("path", content="file_text"), must_be_new=True),
         "edit": edit("path", old_string="old_str", new_string="new_str"),
         # `command` is a verb.
         "str_replace_editor": by_action(
@@ -156,7 +156,7 @@ KIMI = ToolTable(
         "TaskOutput": other("shell_output", task_id="task_id"),
         "TaskStop": other("shell_stop", task_id="task_id"),
         "Read": read("path", offset=from_either_end("line_offset"), limit="n_lines"),
-        "Write": beside(write("path", content="content"), append=("mode", "append")),
+        "Write": extra(write("path", content="content"), append=("mode", "append")),
         "Edit": edit("path", old_string="old_string", new_string="new_string", replace_all="replace_all"),
         "Glob": glob("pattern", path="path"),
         "Grep": grep("pattern", path="path", glob="glob", output_mode="output_mode"),

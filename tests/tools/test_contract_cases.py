@@ -13,9 +13,10 @@ from hookline.dialects.codewhale.tools import TABLE as CODEWHALE
 from hookline.dialects.docker_agent.tools import TABLE as DOCKER
 from hookline.dialects.reasonix.tools import TABLE as REASONIX
 from hookline.tools.read_call import Place
+from hookline.tools.rewrite import IrreversibleError
 from hookline.tools.standard import CANONICAL, STANDARD
 from hookline.tools.table import ToolTable
-from hookline.tools.tell import IrreversibleError, ReadCall, View
+from hookline.tools.tell import ReadCall, View
 from tests.matching.rules_on_calls import fires
 from tests.tools.other_agents import CODEX, COPILOT, GEMINI, KIMI, PROGRAM, QWEN, REASONIX_0
 
@@ -438,7 +439,7 @@ def _call(case: Case) -> ReadCall:
 
 
 def _views(call: ReadCall, target: ToolTable, act: int) -> list[View]:
-    return [view for way in call.tellings(target)[act] for view in way]
+    return [view for way in call.ways(target)[act] for view in way]
 
 
 @pytest.mark.parametrize("case", CASES, ids=_NAMES)

@@ -12,9 +12,10 @@ from hookline.dialects.codewhale.tools import TABLE as CODEWHALE
 from hookline.dialects.docker_agent.tools import TABLE as DOCKER
 from hookline.dialects.reasonix.tools import TABLE as REASONIX
 from hookline.tools.read_call import Act, Place
+from hookline.tools.rewrite import IrreversibleError
 from hookline.tools.standard import CANONICAL, STANDARD, host_table
 from hookline.tools.table import ToolTable
-from hookline.tools.tell import IrreversibleError, ReadCall
+from hookline.tools.tell import ReadCall
 from tests.tools.other_agents import CODEX, COPILOT, GEMINI, KIMI, PROGRAM, QWEN, REASONIX_0
 
 PLACE = Place("/p", "/p", "/home/me")
@@ -115,7 +116,7 @@ def test_hooks_are_told_what_is_doubtful_and_cannot_rewrite_it() -> None:
     for table, name, arguments in _DOUBTFUL.values():
         call = ReadCall(table, name, arguments, PLACE)
         for target in (CANONICAL, STANDARD, DOCKER, CODEX):
-            for act, ways in zip(call.acts, call.tellings(target), strict=True):
+            for act, ways in zip(call.acts, call.ways(target), strict=True):
                 view = ways[0][0]
                 assert view.tool_name
                 if act.doubt and act.kind is not None:
@@ -182,7 +183,7 @@ def test_any_arguments_are_read_told_and_rewritten_without_an_exception() -> Non
             arguments = random.choice(values)
         call = ReadCall(table, name, arguments, PLACE)
         assert call.acts
-        for ways in call.tellings(random.choice((*TABLES, CANONICAL)))[:3]:
+        for ways in call.ways(random.choice((*TABLES, CANONICAL)))[:3]:
             view = random.choice(random.choice(ways))
             changed = {**view.arguments, random.choice(sorted(map(str, keys))): random.choice(values)}
             with suppress(IrreversibleError):

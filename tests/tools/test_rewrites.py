@@ -11,9 +11,10 @@ from hookline.dialects.docker_agent.tools import TABLE as DOCKER
 from hookline.dialects.reasonix.tools import TABLE as REASONIX
 from hookline.tools.kinds import KINDS, Kind
 from hookline.tools.read_call import Place
+from hookline.tools.rewrite import IrreversibleError
 from hookline.tools.standard import CANONICAL, STANDARD
 from hookline.tools.table import ToolTable
-from hookline.tools.tell import IrreversibleError, ReadCall, View
+from hookline.tools.tell import ReadCall, View
 from tests.tools.other_agents import CODEX, COPILOT, GEMINI, KIMI, PROGRAM, QWEN, REASONIX_0
 
 PLACE = Place("/p", "/p", "/home/me")
@@ -55,18 +56,20 @@ def _arguments(kind: Kind, random: Random) -> dict[str, Any]:
 def _calls(caller: ToolTable, kind: Kind, random: Random) -> Iterator[ReadCall]:
     """Calls of that kind by each of an agent's tools, as the agent would make them."""
     made = ReadCall(CANONICAL, kind.tool, _arguments(kind, random), PLACE)
-    for way in made.tellings(caller)[0]:
+    for way in made.ways(caller)[0]:
         for view in way:
-            if not view.fixed and caller.tool(view.tool_name) is not None:
+            if not view.irreversible and caller.tool(view.tool_name) is not None:
                 call = ReadCall(caller, view.tool_name, view.arguments, PLACE)
-                if not any(act.fixed for act in call.acts):
+                if not any(act.irreversible for act in call.acts):
                     yield call
 
 
 def _views(call: ReadCall, hook: ToolTable) -> list[View]:
-    ways = [way[0] for way in call.tellings(hook)[0] if len(way) == 1]
+    ways = [way[0] for way in call.ways(hook)[0] if len(way) == 1]
     return [
-        view for view in ways if not view.fixed and not (view.tool and (view.tool.patch or view.tool.urls_in))
+        view
+        for view in ways
+        if not view.irreversible and not (view.tool and (view.tool.patch or view.tool.urls_in))
     ]
 
 
@@ -84,7 +87,7 @@ def _in_terms_of(view: View, arguments: dict[str, Any]) -> dict[str, Any]:
         return arguments
     again = ReadCall(CANONICAL, view.act.kind.tool, arguments, PLACE)
     table = ToolTable("", {view.tool_name: view.tool})
-    return next(found for way in again.tellings(table)[0] for found in way).arguments
+    return next(found for way in again.ways(table)[0] for found in way).arguments
 
 
 def _each_rewrite(kind: Kind, random: Random) -> Iterator[tuple[str, ReadCall, View]]:
@@ -195,7 +198,7 @@ def test_two_hooks_that_change_different_arguments() -> None:
 
 def test_a_hook_that_rewrites_what_another_one_has_made_something_else() -> None:
     call = ReadCall(DOCKER, "fetch", {"urls": ["http://a.x", "http://b.y"]}, PLACE)
-    view = call.tellings(STANDARD)[1][0][0]
+    view = call.ways(STANDARD)[1][0][0]
 
     with pytest.raises(IrreversibleError, match="another hook has changed"):
         call.rewritten(view, {"url": "http://c.z"}, {"urls": ["http://a.x"]})
@@ -208,8 +211,8 @@ def test_what_a_known_mcp_server_does_is_told_in_canonical_terms_beside_the_call
         ("mcp__filesystem__write_file", False),
         ("Write", True),
     ]
-    assert [way[0][0].tool_name for way in call.tellings(DOCKER)] == ["mcp__filesystem__write_file"]
-    view = call.tellings(CANONICAL)[1][0][0]
+    assert [way[0][0].tool_name for way in call.ways(DOCKER)] == ["mcp__filesystem__write_file"]
+    view = call.ways(CANONICAL)[1][0][0]
     assert view.arguments == {"file_path": "/p/a", "content": "x"}
     new = {**view.arguments, "content": "y"}
     assert call.rewritten(view, new, call.arguments).arguments == {"path": "a", "content": "y"}

@@ -34,9 +34,7 @@ def _act(table: ToolTable, name: str, arguments: Mapping[str, Any]) -> Act:
 
 def _names(table: ToolTable, name: str, arguments: Mapping[str, Any], target: ToolTable) -> list[str]:
     """The names by which hooks of the other agent may mean the first act of a call."""
-    return [
-        view.tool_name for way in ReadCall(table, name, arguments, PLACE).tellings(target)[0] for view in way
-    ]
+    return [view.tool_name for way in ReadCall(table, name, arguments, PLACE).ways(target)[0] for view in way]
 
 
 def test_a_table_is_called_like_its_dialect() -> None:
@@ -142,11 +140,11 @@ def test_searches_read_files() -> None:
 
 
 def test_lists_of_tasks() -> None:
-    (told,) = ReadCall(DOCKER, "create_todos", {"descriptions": ["a", "b"]}, PLACE).tellings(KIMI)[0][0]
+    (told,) = ReadCall(DOCKER, "create_todos", {"descriptions": ["a", "b"]}, PLACE).ways(KIMI)[0][0]
     assert told.arguments == {"todos": [{"title": "a"}, {"title": "b"}]}
 
     todos = [{"content": "a", "status": "done"}]
-    ways = ReadCall(STANDARD, "TodoWrite", {"todos": todos}, PLACE).tellings(DOCKER)[0][0][0]
+    ways = ReadCall(STANDARD, "TodoWrite", {"todos": todos}, PLACE).ways(DOCKER)[0][0][0]
     assert (ways.arguments, ways.lost) == ({"descriptions": ["a"]}, ("todos: only the texts are told",))
     assert _does(REASONIX, "parallel_tasks", {"tasks": [{"prompt": "a"}, {"prompt": "b"}]}) == [
         ("Agent", {"prompt": "a"}),
@@ -165,19 +163,19 @@ def test_a_wrapper_that_only_asks_about_a_tool_makes_no_call() -> None:
 
 def test_a_tool_without_a_counterpart_keeps_its_name() -> None:
     call = ReadCall(REASONIX, "job_output", {"job_id": "1"}, PLACE)
-    ((view,),) = call.tellings(KIMI)[0]
+    ((view,),) = call.ways(KIMI)[0]
     assert (view.tool_name, view.arguments) == ("TaskOutput", {"task_id": "1"})
-    ((view,),) = call.tellings(GEMINI)[0]
+    ((view,),) = call.ways(GEMINI)[0]
     assert (view.tool_name, view.arguments) == ("job_output", {"job_id": "1"})
     # Unless that name means something else there.
     interact = ReadCall(CODEWHALE, "Bash", {"action": "interact", "task_id": "1", "input": "y"}, PLACE)
-    ((view,),) = interact.tellings(STANDARD)[0]
+    ((view,),) = interact.ways(STANDARD)[0]
     assert (view.tool_name, view.arguments) == ("BashInput", {"task_id": "1", "input": "y"})
 
 
 def test_native_hooks_may_name_a_tool_as_its_agent_does() -> None:
     inner = {"tool_uses": [{"recipient_name": "functions.read_file", "parameters": {"path": "a"}}]}
-    ((view,),) = ReadCall(CODEWHALE, "multi_tool_use.parallel", inner, PLACE).tellings(CANONICAL)[0]
+    ((view,),) = ReadCall(CODEWHALE, "multi_tool_use.parallel", inner, PLACE).ways(CANONICAL)[0]
 
     assert (view.tool_name, view.also) == ("Read", ("read_file", "multi_tool_use.parallel"))
 
@@ -190,7 +188,7 @@ def test_the_declarations_on_the_page_mean_what_it_says() -> None:
     table = names["engine"].session("x").tool_table
 
     call = ReadCall(table, "sandbox", {"script": "ls", "max_seconds": 5}, PLACE)
-    ((view,),) = call.tellings(STANDARD)[0]
+    ((view,),) = call.ways(STANDARD)[0]
     assert (view.tool_name, view.arguments) == ("Bash", {"command": "ls", "timeout": 5000})
     new = {"command": "ls -a", "timeout": 7000}
     assert call.rewritten(view, new, call.arguments).arguments == {"script": "ls -a", "max_seconds": 7}

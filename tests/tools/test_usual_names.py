@@ -104,7 +104,7 @@ def test_what_only_looks_like_one_keeps_its_name(name: str, arguments: dict[str,
     assert [(act.kind, act.tool_name, act.arguments, act.doubt) for act in call.acts] == [
         (None, name, arguments, "")
     ]
-    assert [(view.tool_name, view.arguments) for view in call.tellings(STANDARD)[0][0]] == [(name, arguments)]
+    assert [(view.tool_name, view.arguments) for view in call.ways(STANDARD)[0][0]] == [(name, arguments)]
 
 
 def test_what_a_program_declares_counts_more_than_the_usual() -> None:
@@ -119,9 +119,9 @@ def test_what_a_program_declares_counts_more_than_the_usual() -> None:
 def test_hooks_of_an_agent_with_a_tool_of_that_name_see_the_call_as_it_is() -> None:
     call = ReadCall(HOST, "shell", {"cmd": "ls", "colour": True}, PLACE)
 
-    (view,) = call.tellings(DOCKER)[0][0]
+    (view,) = call.ways(DOCKER)[0][0]
     assert (view.tool_name, view.arguments) == ("shell", {"cmd": "ls", "colour": True})
-    (native,) = call.tellings(CANONICAL)[0][0]
+    (native,) = call.ways(CANONICAL)[0][0]
     assert (native.tool_name, native.arguments, native.also) == ("Bash", {"command": "ls"}, ("shell",))
 
 

@@ -199,7 +199,7 @@ def _calls(asker: Asker, kind: str, given: Mapping[str, Any]) -> Iterator[tuple[
 
     scene = asker.session.scene
     place = Place(scene.cwd, scene.project_dir or scene.cwd, os.path.expanduser("~"))
-    for way in ReadCall(CANONICAL, KINDS[kind].tool, given, place).tellings(asker.tools)[0]:
+    for way in ReadCall(CANONICAL, KINDS[kind].tool, given, place).ways(asker.tools)[0]:
         if len(way) == 1 and way[0].tool is not None and way[0].similar is None:
             yield way[0].tool_name, way[0].arguments
 

@@ -108,7 +108,7 @@ def _told(telling: "Telling", told: "ToldAct", redact: Callable[[str], str]) -> 
         acts=len(acts),
         lost=tuple(map(redact, _lost(telling, told))),
         doubt=view.act.doubt or None,
-        no_rewrite=view.fixed or view.act.fixed or view.act.doubt or None,
+        no_rewrite=view.irreversible or view.act.irreversible or view.act.doubt or None,
     )
 
 
@@ -120,7 +120,7 @@ def _lost(telling: "Telling", told: "ToldAct") -> Iterator[str]:
     # In canonical terms the call as it was made is told beside it.
     if view.tool is not None and tool is not None and isinstance(given, Mapping):
         for key in cast("Mapping[str, Any]", given):
-            if key not in tool.own_keys or key in tool.beside:
+            if key not in tool.own_keys:
                 yield f"{key}: it has no meaning elsewhere"
 
 

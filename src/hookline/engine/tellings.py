@@ -14,7 +14,8 @@ from msgspec.structs import replace
 from hookline.model.events import EventSpec
 from hookline.model.outcome import GO_ON, Edit, Outcome, Vote, edited, merged
 from hookline.tools.read_call import Place
-from hookline.tools.tell import IrreversibleError, ReadCall
+from hookline.tools.rewrite import IrreversibleError
+from hookline.tools.tell import ReadCall
 
 if TYPE_CHECKING:
     from hookline.engine.lanes import PreparedHook
@@ -125,10 +126,10 @@ def tell(
     target: ToolTable = getattr(hook.wire, "tools")  # noqa: B009 wires of hosts need not have one
     acts: list[ToldAct] = []
     needed = 0
-    for tellings in call.tellings(target):
+    for ways in call.ways(target):
         # What a tool of an MCP server does is judged with the call of that tool.
-        implied, parts = tellings[0][0].act.implied, 1
-        for views in tellings:
+        implied, parts = ways[0][0].act.implied, 1
+        for views in ways:
             named = [view for view in views if _names(hook, event, view)]
             told = [_told(view, call, target, payload, scene) for view in named]
             found = [one for one in told if _holds(hook, event, one)]
@@ -139,7 +140,7 @@ def tell(
                 acts += [one for one in found if not any(one.view is before.view for before in acts)]
                 parts = len(views)
                 break
-            if len(tellings) > 1 and _is_for_anything(hook, event, payload, scene):
+            if len(ways) > 1 and _is_for_anything(hook, event, payload, scene):
                 break  # a hook for all tools but some must not be told another name of one of those
         needed += 0 if implied else parts
     return Telling(payload, call, tuple(acts), needed)
@@ -251,8 +252,8 @@ def _preferred(hook: "Hook", telling: Telling, scene: "Scene") -> tuple[ToldAct,
     target: ToolTable = getattr(hook.wire, "tools")  # noqa: B009 as above
     return tuple(
         _told(view, telling.call, target, telling.payload, scene)
-        for tellings in telling.call.tellings(target)
-        for view in (tellings[0] if tellings else ())
+        for ways in telling.call.ways(target)
+        for view in (ways[0] if ways else ())
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from hookline.tools.kinds import KINDS
-from hookline.tools.tool import NOTHING, Argument, Calls, Choice, Edits, Tool
+from hookline.tools.tool import Argument, Calls, Choice, Edits, Tool
 from hookline.tools.units import (
     FROM_EITHER_END,
     FROM_ZERO,
@@ -40,7 +40,7 @@ def either(*keys: str) -> Argument:
 
 
 def any_of(*keys: str) -> Argument:
-    """Any of these keys, and nobody has said which of them counts if a call has several."""
+    """Any of these keys, where it is not known which of them counts if a call has several."""
     return Argument(keys, unsure=True)
 
 
@@ -116,18 +116,11 @@ def edit(*file_path: Key, **others: Key) -> Tool:
     return _tool("edit", "file_path", file_path, others)
 
 
-def multi_edit(
-    *file_path: Key,
-    edits: str = "edits",
-    in_sequence: bool = False,
-    others: Mapping[str, Key] = NOTHING,
-    **each: Key,
-) -> Tool:
+def multi_edit(*file_path: Key, edits: str = "edits", in_sequence: bool = False, **each: Key) -> Tool:
     """Several replacements in a file, in the list `edits`; keywords name the arguments of each."""
-    tool = _tool("edit", "file_path", file_path, others)
-    return replace(
-        tool, edits=Edits(edits, other("edit", **each), in_sequence), extra={"in_sequence": in_sequence}
-    )
+    tool = _tool("edit", "file_path", file_path, {})
+    listed_edits = Edits(edits, other("edit", **each), in_sequence)
+    return replace(tool, edits=listed_edits, extra={"in_sequence": in_sequence})
 
 
 def delete(*file_path: Key) -> Tool:
@@ -222,9 +215,9 @@ def in_background(tool: Tool) -> Tool:
     return replace(tool, means={"run_in_background": True})
 
 
-def beside(tool: Tool, **extra: bool | tuple[str, Any]) -> Tool:
-    """What is true of a call beside its canonical arguments: `append=("mode", "append")`, `must_be_new=True`."""
-    return replace(tool, extra={**tool.extra, **extra})
+def extra(tool: Tool, **facts: bool | tuple[str, Any]) -> Tool:
+    """Facts about a call besides its canonical arguments: `append=("mode", "append")`, `must_be_new=True`."""
+    return replace(tool, extra={**tool.extra, **facts})
 
 
 def narrow(tool: Tool) -> Tool:
@@ -240,10 +233,10 @@ def other(kind: str, **arguments: Key) -> Tool:
     return Tool(kind, {name: _argument(arguments[name]) for name in known if name in arguments})
 
 
-def same(kind: str, **changes: Any) -> Tool:
+def same(kind: str) -> Tool:
     """A tool whose arguments have their canonical names."""
     names = KINDS[kind].arguments
-    return Tool(kind, {name: Argument((name,)) for name in names}, **changes)
+    return Tool(kind, {name: Argument((name,)) for name in names})
 
 
 def _check(kind: str, names: Mapping[str, Key]) -> None:

@@ -5,6 +5,7 @@ from 1, paths are absolute.
 """
 
 from collections.abc import Mapping
+from functools import cached_property
 from types import MappingProxyType
 from typing import Literal
 
@@ -13,7 +14,7 @@ from msgspec import Struct
 Access = Literal["", "read", "write"]
 
 
-class Kind(Struct, frozen=True):
+class Kind(Struct, frozen=True, dict=True):
     """One kind of tool, in canonical terms."""
 
     name: str
@@ -27,10 +28,10 @@ class Kind(Struct, frozen=True):
     paths: tuple[str, ...] = ()
     access: Access = ""
 
-    @property
+    @cached_property
     def other_keys(self) -> frozenset[str]:
         """Further keys under which a program may have what the call needs."""
-        return _OTHER_KEYS.get(self.needs, _NONE)
+        return frozenset(USUAL_KEYS.get(self.needs, ())) - {self.needs}
 
 
 _SEARCHED = ("pattern", "path")
@@ -46,8 +47,6 @@ USUAL_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "url": ("url", "uri"),
     }
 )  # fmt: skip
-_OTHER_KEYS = {name: frozenset(keys) - {name} for name, keys in USUAL_KEYS.items()}
-_NONE: frozenset[str] = frozenset()
 
 KINDS: Mapping[str, Kind] = MappingProxyType(
     {

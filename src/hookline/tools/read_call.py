@@ -11,7 +11,7 @@ from msgspec.structs import replace as _with
 
 from hookline.tools.kinds import KINDS, Kind
 from hookline.tools.patches import Change, PatchError, patch_in_line, read_patch
-from hookline.tools.tool import NOTHING, Edits, Read, Tool
+from hookline.tools.tool import NOTHING, Edits, ReadRow, Tool
 from hookline.tools.units import UnitError
 from hookline.tools.usual import mcp_tool
 
@@ -66,7 +66,7 @@ class Act(Struct, frozen=True):
     #: Why it cannot be said what the act does.
     doubt: str = ""
     #: Why a rewrite of it cannot be put back into the call.
-    fixed: str = ""
+    irreversible: str = ""
     #: It is what a tool of an MCP server does, beside the call of that tool: for hooks in canonical terms alone.
     implied: bool = False
     #: What is true beside the canonical arguments: `append`, `must_be_new`, `in_sequence`.
@@ -203,7 +203,7 @@ def _known_by_units(
     return known, lost, doubt
 
 
-def _read(row: Read, value: Any, known: Mapping[str, Any], place: Place) -> Any:
+def _read(row: ReadRow, value: Any, known: Mapping[str, Any], place: Place) -> Any:
     if row.argument.many and isinstance(value, list | tuple):
         values = cast("Sequence[Any]", value)
         if len(values) > _MOST_ACTS:
@@ -212,7 +212,7 @@ def _read(row: Read, value: Any, known: Mapping[str, Any], place: Place) -> Any:
     return _read_one(row, value, known, place)
 
 
-def _read_one(row: Read, value: Any, known: Mapping[str, Any], place: Place) -> Any:
+def _read_one(row: ReadRow, value: Any, known: Mapping[str, Any], place: Place) -> Any:
     if row.unit is not None:
         value = row.unit(value, known)
     if not row.is_path:
@@ -430,7 +430,9 @@ _EDITS = Tool("edit")
 
 
 def _of_patch(kind: str, arguments: dict[str, Any], name: str) -> Act:
-    return Act(KINDS[kind], KINDS[kind].tool, arguments, called=name, fixed="it is one part of a patch")
+    return Act(
+        KINDS[kind], KINDS[kind].tool, arguments, called=name, irreversible="it is one part of a patch"
+    )
 
 
 def _has_main(tool: Tool, given: Mapping[str, Any]) -> bool:
@@ -445,7 +447,7 @@ def _has_main(tool: Tool, given: Mapping[str, Any]) -> bool:
 
 
 def _by_each_key(tool: Tool, given: Mapping[str, Any]) -> list[Tool]:
-    """The tool; as many as there are keys with values, where nobody has said which of them counts."""
+    """The tool; as many as there are keys with values, where it is not known which of them counts."""
     found = [tool]
     for name, argument in tool.arguments.items():
         if not argument.unsure or len(argument.keys) == 1:
@@ -514,7 +516,9 @@ def _addresses(tool: Tool, name: str, given: Mapping[str, Any], base: Path) -> I
         yield _doubtful(tool, name, "its text has no address that can be read")
     for url in found:
         arguments = {"url": url, "prompt": text}
-        yield Act(kind, kind.tool, arguments, called=name, base=base, fixed="its addresses are in a text")
+        yield Act(
+            kind, kind.tool, arguments, called=name, base=base, irreversible="its addresses are in a text"
+        )
 
 
 def decoded(text: str) -> Any:

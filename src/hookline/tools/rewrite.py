@@ -19,7 +19,7 @@ class IrreversibleError(Exception):
     """A rewrite that cannot be put back into the call; the message says why."""
 
 
-class Told(Struct, frozen=True):
+class Rewritten(Struct, frozen=True):
     """What a rewrite made of a call's arguments."""
 
     arguments: Any
@@ -82,7 +82,7 @@ def _canonical(act: Act, tool: Tool, given: Mapping[str, Any], place: Place) -> 
 
 def put(
     act: Act, changes: Mapping[str, Any], now: Any, place: Place
-) -> tuple[Told, dict[str, Any], set[str]]:
+) -> tuple[Rewritten, dict[str, Any], set[str]]:
     """The caller's arguments with the changes; the canonical arguments that the act must have then.
 
     And the names of those that the agent can only say in coarser terms.
@@ -94,7 +94,7 @@ def put(
     declared = {**tool.arguments, **(tool.edits.each.arguments if tool.edits is not None else {})}
     names = [
         *changes,
-        *(name for name, each in declared.items() if each.unit.beside in changes and name in after),
+        *(name for name, each in declared.items() if each.unit.depends_on in changes and name in after),
     ]
     lost: list[str] = []
     coarser = set[str]()
@@ -116,7 +116,7 @@ def put(
             coarser.add(name)
         as_list = argument.many == "always" and not isinstance(where[-1], int)
         now = with_value(now, where, [value] if as_list else value)
-    return Told(now, tuple(lost)), after, coarser
+    return Rewritten(now, tuple(lost)), after, coarser
 
 
 def _written(

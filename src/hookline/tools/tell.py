@@ -11,12 +11,18 @@ from hookline.tools.declare import same
 from hookline.tools.kinds import KINDS, Kind
 from hookline.tools.patches import write_patch
 from hookline.tools.read_call import Act, Place, read_call
-from hookline.tools.rewrite import IrreversibleError, Told, below_root, changed, put, value_at, with_value
+from hookline.tools.rewrite import (
+    IrreversibleError,
+    Rewritten,
+    below_root,
+    changed,
+    put,
+    value_at,
+    with_value,
+)
 from hookline.tools.table import ToolTable
 from hookline.tools.tool import Argument, Tool
 from hookline.tools.units import UnitError
-
-__all__ = ["IrreversibleError", "ReadCall", "Telling", "Told", "View"]
 
 
 class View(Struct, eq=False):
@@ -29,7 +35,7 @@ class View(Struct, eq=False):
     #: Further names by which a matcher may mean it.
     also: tuple[str, ...] = ()
     #: Why a rewrite of it cannot be put back.
-    fixed: str = ""
+    irreversible: str = ""
     #: The act in the terms that are told, where it is not the act that happens.
     similar: Act | None = None
     place: Place = Place()
@@ -63,7 +69,7 @@ class View(Struct, eq=False):
 #: Kinds and canonical arguments of similar calls.
 Parts = list[tuple[str, dict[str, Any]]]
 #: One way to tell an act: usually one view, several where the agent has no tool that does it all at once.
-Telling = tuple[View, ...]
+Way = tuple[View, ...]
 
 
 class ReadCall:
@@ -84,13 +90,13 @@ class ReadCall:
         """All that the call does, told as it was called."""
         return View(self.tool_name, Act(None, self.tool_name, dict(self.arguments)))
 
-    def tellings(self, target: ToolTable) -> tuple[tuple[Telling, ...], ...]:
+    def ways(self, target: ToolTable) -> tuple[tuple[Way, ...], ...]:
         """For each act, the ways in which the other agent would tell it; the first one is preferred."""
         return tuple([self._ways(act, target) for act in self.acts if target.canonical or not act.implied])
 
-    def rewritten(self, view: View, new: Any, now: Any) -> Told:
+    def rewritten(self, view: View, new: Any, now: Any) -> Rewritten:
         """The arguments `now`, after a hook that was told `view` rewrote it. Raises `IrreversibleError`."""
-        reason = view.fixed or view.act.fixed or view.act.doubt
+        reason = view.irreversible or view.act.irreversible or view.act.doubt
         if view.tool is not None and (view.tool.patch or view.tool.urls_in):
             reason = reason or "the hook was told it as one text"
         if reason:
@@ -99,7 +105,7 @@ class ReadCall:
             raise IrreversibleError("its new arguments are not an object")
         table = cast("Mapping[str, Any]", new)
         if view.act.kind is None:
-            return Told(with_value(now, view.act.base, dict(table)))
+            return Rewritten(with_value(now, view.act.base, dict(table)))
         try:
             changes = changed(
                 view.act, view.tool or same(view.act.kind.name), view.arguments, table, self._place
@@ -108,7 +114,7 @@ class ReadCall:
         except RecursionError:
             raise IrreversibleError("its new arguments are nested too deeply") from None
 
-    def _put(self, act: Act, changes: Mapping[str, Any], now: Any) -> Told:
+    def _put(self, act: Act, changes: Mapping[str, Any], now: Any) -> Rewritten:
         """The arguments with the changes. The call must do then what was asked for, and nothing else."""
         index = next(at for at, one in enumerate(self.acts) if one is act)
         before = self.acts if now is self.arguments else self._read(now)
@@ -140,7 +146,7 @@ class ReadCall:
         same = [one.arguments.get(kind.needs) for one in acts if one.kind is kind]
         return not any(one.doubt for one in acts) and (not same or act.arguments.get(kind.needs) in same)
 
-    def _ways(self, act: Act, target: ToolTable) -> tuple[Telling, ...]:
+    def _ways(self, act: Act, target: ToolTable) -> tuple[Way, ...]:
         kind = act.kind
         if kind is None:
             return self._as_it_is(act, target)
@@ -160,14 +166,14 @@ class ReadCall:
         return ways or (self._as_called(act, target),)
 
     @staticmethod
-    def _as_it_is(act: Act, target: ToolTable) -> tuple[Telling, ...]:
+    def _as_it_is(act: Act, target: ToolTable) -> tuple[Way, ...]:
         """A tool of no kind: its name as the other agent would write it, and as it is."""
         name = target.mcp_name(act.tool_name)
         also = (act.called,) if target.canonical and act.called != name else ()
         renamed = (View(name, act, None, also),)
         return (renamed,) if name == act.tool_name else (renamed, (View(act.tool_name, act),))
 
-    def _exact(self, act: Act, kind: Kind, target: ToolTable) -> tuple[Telling, ...]:
+    def _exact(self, act: Act, kind: Kind, target: ToolTable) -> tuple[Way, ...]:
         if target.canonical:
             names = () if act.implied else tuple(dict.fromkeys((act.called, self.tool_name)))
             return ((View(kind.tool, act, None, (*kind.also, *names)),),)
@@ -180,7 +186,7 @@ class ReadCall:
             ]
         )
 
-    def _similar(self, act: Act, target: ToolTable, parts: Parts) -> tuple[Telling, ...]:
+    def _similar(self, act: Act, target: ToolTable, parts: Parts) -> tuple[Way, ...]:
         """The act as calls of other kinds, for agents and hooks that have no tool of its own kind."""
         views: list[View] = []
         for name, arguments in parts:
@@ -193,14 +199,14 @@ class ReadCall:
             ]
         return (tuple(views),) if views else ()
 
-    def _as_called(self, act: Act, target: ToolTable) -> Telling:
+    def _as_called(self, act: Act, target: ToolTable) -> Way:
         """A tool with no counterpart keeps its name, unless that means something else there."""
-        fixed = f"{target.agent or 'the agent'} of the hook has no tool that does this"
+        why = f"{target.agent or 'the agent'} of the hook has no tool that does this"
         given = value_at(self.arguments, act.base)
         if target.tool(act.called) is None and isinstance(given, Mapping):
             own = Act(None, act.called, dict(cast("Mapping[str, Any]", given)))
-            return (View(act.called, act, None, (), fixed, own),)
-        return (View(act.tool_name, act, None, (), fixed),)
+            return (View(act.called, act, None, (), why, own),)
+        return (View(act.tool_name, act, None, (), why),)
 
 
 #: What an argument is where it is not said.
@@ -210,7 +216,7 @@ _SIMILAR = "the hook was told a similar call, because its agent has no tool that
 _NO_SUCH = {name: f"{name}: it has no such argument" for kind in KINDS.values() for name in kind.arguments}
 
 
-def _patches_last(exact: tuple[Telling, ...], similar: tuple[Telling, ...]) -> tuple[Telling, ...]:
+def _patches_last(exact: tuple[Way, ...], similar: tuple[Way, ...]) -> tuple[Way, ...]:
     """A hook that reads paths among the arguments finds none in a patch, so it is told similar calls if it can be."""
     patches = [way for way in exact if way[0].tool is not None and way[0].tool.patch]
     return (*(way for way in exact if way not in patches), *similar, *patches)
@@ -220,7 +226,7 @@ def _same_otherwise(before: Sequence[Act], after: Sequence[Act], index: int) -> 
     """Whether all other acts are what they were. Patches in a line that is rewritten may be gone."""
     others, now = (
         [
-            (act.tool_name, act.arguments, act.fixed)
+            (act.tool_name, act.arguments, act.irreversible)
             for at, act in enumerate(acts)
             if at != index and not act.implied
         ]

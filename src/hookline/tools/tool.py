@@ -22,7 +22,7 @@ class Argument(Struct, frozen=True, eq=False):
     many: Literal["", "may", "always"] = ""
     #: Paths begin at the project's root, also those with a leading slash.
     below_root: bool = False
-    #: Nobody has said which of the keys counts: each that has a value is read as an act of its own.
+    #: It is not known which of the keys counts: each that has a value is read as an act of its own.
     unsure: bool = False
 
 
@@ -58,7 +58,7 @@ class Calls(Struct, frozen=True, eq=False):
     optional: bool = False
 
 
-class Read(NamedTuple):
+class ReadRow(NamedTuple):
     """How one canonical argument is read."""
 
     name: str
@@ -73,7 +73,7 @@ class Read(NamedTuple):
     argument: Argument
 
 
-class Write(NamedTuple):
+class WriteRow(NamedTuple):
     """How one canonical argument is told."""
 
     key: str
@@ -117,8 +117,6 @@ class Tool(Struct, frozen=True, eq=False, dict=True):
     guessed: bool = False
     #: It does less than its kind: its calls are read as that kind, and calls of that kind are not told as it.
     narrow: bool = False
-    #: Further own arguments that mean nothing elsewhere, for those who check calls.
-    beside: tuple[str, ...] = ()
 
     @cached_property
     def of(self) -> Kind:
@@ -133,7 +131,7 @@ class Tool(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def unsure_keys(self) -> frozenset[str]:
-        """Further keys of arguments of which nobody has said which key counts."""
+        """Further keys of arguments of which it is not known which key counts."""
         return frozenset(
             key for argument in self.arguments.values() if argument.unsure for key in argument.keys[1:]
         )
@@ -153,10 +151,10 @@ class Tool(Struct, frozen=True, eq=False, dict=True):
         return tuple(name for name in self.of.paths if name in self.arguments)
 
     @cached_property
-    def reads(self) -> tuple[Read, ...]:
+    def reads(self) -> tuple[ReadRow, ...]:
         kind = self.of
         return tuple(
-            Read(
+            ReadRow(
                 name,
                 argument.keys[0],
                 argument.keys[1:],
@@ -169,10 +167,10 @@ class Tool(Struct, frozen=True, eq=False, dict=True):
         )
 
     @cached_property
-    def writes(self) -> Mapping[str, Write]:
+    def writes(self) -> Mapping[str, WriteRow]:
         kind, inner = self.of, self.edits.each.arguments if self.edits is not None else NOTHING
         return {
-            name: Write(
+            name: WriteRow(
                 argument.keys[0],
                 name in inner,
                 _as_it_is(argument) or (argument.unit is SAME and argument.many == "may"),
@@ -192,7 +190,7 @@ class Tool(Struct, frozen=True, eq=False, dict=True):
     def own_keys(self) -> frozenset[str]:
         """Every own argument that a call may have."""
         found = {key for argument in self.arguments.values() for key in argument.keys}
-        found.update(self.fixed, self.beside, self.cwd.keys if self.cwd is not None else ())
+        found.update(self.fixed, self.cwd.keys if self.cwd is not None else ())
         found.update(value[0] for value in self.extra.values() if isinstance(value, tuple))
         found.update(key for key in (self.patch, self.urls_in) if key)
         for inner in (*self.each_of, *(self.choice.tools.values() if self.choice is not None else ())):

@@ -29,7 +29,7 @@ class Unit(Struct, frozen=True, eq=False):
     read: Callable[[Any, Known], Any]
     write: Callable[[Any, Known, Any], tuple[Any, str]]
     #: Another canonical argument that the written value also depends on.
-    beside: str = ""
+    depends_on: str = ""
 
 
 #: No file has more lines, and no command more milliseconds.
@@ -96,7 +96,7 @@ def _last_line_written(value: Any, known: Known, _before: Any) -> tuple[int, str
 
 
 #: The last line in place of the number of lines.
-LAST_LINE = Unit("the last line", _last_line_read, _last_line_written, beside="offset")
+LAST_LINE = Unit("the last line", _last_line_read, _last_line_written, depends_on="offset")
 
 
 def _range_of(value: Any) -> tuple[int, int | None]:
@@ -130,13 +130,13 @@ def _range_written(as_text: bool) -> Callable[[Any, Known, Any], tuple[Any, str]
 
 
 RANGE_START = Unit(
-    "[first, last]", lambda value, _: _range_of(value)[0], _range_written(False), beside="limit"
+    "[first, last]", lambda value, _: _range_of(value)[0], _range_written(False), depends_on="limit"
 )
-RANGE_LENGTH = Unit("[first, last]", _length_read, _range_written(False), beside="offset")
+RANGE_LENGTH = Unit("[first, last]", _length_read, _range_written(False), depends_on="offset")
 TEXT_RANGE_START = Unit(
-    "first-last", lambda value, _: _range_of(value)[0], _range_written(True), beside="limit"
+    "first-last", lambda value, _: _range_of(value)[0], _range_written(True), depends_on="limit"
 )
-TEXT_RANGE_LENGTH = Unit("first-last", _length_read, _range_written(True), beside="offset")
+TEXT_RANGE_LENGTH = Unit("first-last", _length_read, _range_written(True), depends_on="offset")
 
 
 #: A line of these has an operator or an expansion, which only a shell understands.
