@@ -10,7 +10,6 @@ from hookline.model.diagnostics import NOWHERE, Where
 from hookline.model.events import EventSpec
 from hookline.model.policy import Cause, Policy, Reaction
 from hookline.model.run import Mode
-from hookline.model.safe_text import one_line
 from hookline.model.scene import Scene
 
 if TYPE_CHECKING:
@@ -48,7 +47,11 @@ _LONGEST_NAME = 500
 
 def shown_name(name: str) -> str:
     """A name on one line, without anything that hides or steers."""
-    return name if name.isprintable() else one_line(name, _LONGEST_NAME)
+    if name.isprintable():
+        return name
+    from hookline.model.safe_text import one_line  # noqa: PLC0415 only for names that are odd
+
+    return one_line(name, _LONGEST_NAME)
 
 
 class Hook(Struct, frozen=True, kw_only=True, eq=False):
