@@ -76,6 +76,7 @@ HOSTILE_LINES: tuple[str, ...] = (
     "case a in " * 1500, "[[ " * 4000, "{ " * 8000, "sh -c 'sh -c ls' " * 500, "a|" * 8000, "a<b " * 4000,
     "?fi" * 5000, "a == " * 3000, "for - " * 2500, ") " * 8000, "||" + "#" * 16000, "${x:-" + "in " * 5000,
     "1" * 16000 + "+(", "select function " + "~" * 16000, "trap 'a' " * 1800, "${x//a/" + "^sed e " * 2300,
+    '"' + "$aaaaaaaa " * 1500, "<<E " * 15 + "\na" * 7000, "coproc " + "make ?until " * 130,
 )  # fmt: skip
 #: What a search for slow lines puts together: signs, words of the shell, and programs that are looked into.
 PIECES: tuple[str, ...] = (

@@ -83,29 +83,26 @@ class ShellReader(Struct, eq=False):
 
 LONGEST_LINE = 16 * 1024
 DEEPEST_NESTING = 32
-MOST_HERE_DOCUMENTS = 32
+MOST_HERE_DOCUMENTS = 16
 #: The parser takes quadratic time to recover from a mistake: 8,000 words behind an unclosed `${` cost a second. So what
 #: it has to take apart is bounded, in a line and in all lines found inside it together.
-MOST_PARTS = 400
+MOST_PARTS = 350
 
 #: Control characters but newline and tab, blanks that a shell does not treat as such, and invisible characters.
 INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180e\u2000-\u200f"
     "\u2028-\u202f\u205f-\u206f\u3000\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
-#: What the parser takes in one piece: quoted text, a word, any other sign. Of a here-document the rest of its line and
-#: its body are groups.
-_PART = re.compile(
-    r"""\\.
+# What the parser takes in one piece: quoted text, a word, any other sign. Of a here-document the rest of its line and
+# its body are groups.
+_PART = r"""\\.
     |(?:^|(?<=\s))\#[^\n]*
     |'[^']*'
-    |"(?:[^"$`\\]|\$\w+|\$\{\w+\}|\\.)*"
+    |"(?:[^"$`\\]|\$(?=\w|\{\w+\})|\\.)*+"
     |\$\w+|\$\{\w+\}
-    |<<-?[ \t]*(?P<quoted>['"\\]?)(?P<end>[\w.+-]+)['"]?(?P<rest>[^\n]*)\n(?P<body>.*?)^\t*(?P=end)$
+    |<<-?[ \t]*(?P<quoted>['"\\]?)(?P<end>[\w.+-]+)['"]?(?P<rest>[^\n]*)\n(?P<body>(?:[^\n]*\n)*?)\t*(?P=end)$
     |[./-]?\w+(?:[./-]\w+)*
-    |\S""",
-    re.VERBOSE | re.DOTALL | re.MULTILINE,
-)
+    |\S"""
 _OPERATORS = frozenset("()|&;<>{}")
 _VARIABLE = re.compile(r"\$(?:\w+|\{\w+\})")
 _BRACKET = re.compile(r"[({\[)}\]]")
@@ -135,7 +132,8 @@ TOO_MANY_PARTS = f"the line has more than {MOST_PARTS} words and signs"
 def parts_of(line: str) -> int:
     """How much the parser has to take apart, at least; counted until it is too much."""
     count = 0
-    for part in _PART.finditer(line):
+    # Compiled with the first line, and kept by `re`: commands that read none should not pay for it at their start.
+    for part in re.finditer(_PART, line, re.VERBOSE | re.DOTALL | re.MULTILINE):
         text = part[0]
         if part["end"] is not None:
             count += 3 + parts_of(part["rest"]) + _parts_of_body(part["body"], literal=bool(part["quoted"]))
