@@ -70,7 +70,7 @@ def _told(caller: Caller, call: MadeCall, hooks: dict[str, tuple[Hook, ...]]) ->
             wire = standard_dialects()[caller.dialect].build().wire
             session.tools = None if wire.standard_tools else wire.tools
         (verdict,) = (one for one in session.explain(PRE_TOOL_USE, payload) if one.selected)
-        told = payload if verdict.telling is None else verdict.telling.acts[0].payload
+        told = payload if verdict.told is None else verdict.told.acts[0].payload
         key = next(key for key in told.tool_input if key not in ("action", "content"))
         yield f"denied: {code(told.tool_name)} {code(key)}"
 

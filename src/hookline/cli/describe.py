@@ -13,7 +13,7 @@ from hookline.model.run import Run
 from hookline.model.safe_text import printable
 
 if TYPE_CHECKING:
-    from hookline.engine.tellings import Telling, ToldAct
+    from hookline.engine.told_calls import ToldAct, ToldCall
     from hookline.journal.journal import Journal
     from hookline.model.hook import Hook
 
@@ -82,23 +82,23 @@ class ToldDocument(Struct, frozen=True, kw_only=True):
     no_rewrite: str | None
 
 
-def told_documents(telling: "Telling | None", redact: Callable[[str], str]) -> tuple[ToldDocument, ...]:
+def told_documents(told_call: "ToldCall | None", redact: Callable[[str], str]) -> tuple[ToldDocument, ...]:
     """What a hook is told of a call; nothing where that is the call as it was made."""
-    if telling is None or _is_as_called(telling):
+    if told_call is None or _is_as_called(told_call):
         return ()
-    return tuple(_told(telling, told, redact) for told in telling.acts)
+    return tuple(_told(told_call, told, redact) for told in told_call.acts)
 
 
-def _is_as_called(telling: "Telling") -> bool:
-    if len(telling.acts) != 1:
+def _is_as_called(told_call: "ToldCall") -> bool:
+    if len(told_call.acts) != 1:
         return False
-    view, call = telling.acts[0].view, telling.call
+    view, call = told_call.acts[0].view, told_call.call
     told = (view.tool_name, view.arguments, view.cwd, view.act.doubt)
     return told == (call.tool_name, call.arguments, "", "")
 
 
-def _told(telling: "Telling", told: "ToldAct", redact: Callable[[str], str]) -> ToldDocument:
-    acts, view = [act for act in telling.call.acts if not act.implied], told.view
+def _told(told_call: "ToldCall", told: "ToldAct", redact: Callable[[str], str]) -> ToldDocument:
+    acts, view = [act for act in told_call.call.acts if not act.implied], told.view
     number = next((number for number, act in enumerate(acts, 1) if act is view.act), None)
     return ToldDocument(
         tool_name=redact(view.tool_name),
@@ -106,15 +106,15 @@ def _told(telling: "Telling", told: "ToldAct", redact: Callable[[str], str]) -> 
         cwd=redact(view.cwd) if view.cwd else None,
         act=number if len(acts) > 1 else None,
         acts=len(acts),
-        lost=tuple(map(redact, _lost(telling, told))),
+        lost=tuple(map(redact, _lost(told_call, told))),
         doubt=view.act.doubt or None,
         no_rewrite=view.irreversible or view.act.irreversible or view.act.doubt or None,
     )
 
 
-def _lost(telling: "Telling", told: "ToldAct") -> Iterator[str]:
+def _lost(told_call: "ToldCall", told: "ToldAct") -> Iterator[str]:
     """What the terms of the hook's agent cannot say, and what is no argument that means anything elsewhere."""
-    call, view = telling.call, told.view
+    call, view = told_call.call, told.view
     yield from (*view.act.lost, *view.lost)
     tool, given = call.table.tool(call.tool_name), call.arguments
     # In canonical terms the call as it was made is told beside it.

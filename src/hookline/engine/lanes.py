@@ -20,7 +20,7 @@ from hookline.tools.kinds import KIND_OF
 
 if TYPE_CHECKING:
     from hookline.engine.session import Session
-    from hookline.engine.tellings import Telling
+    from hookline.engine.told_calls import ToldCall
 
 #: The payload field that says which tool is called.
 _TOOL = "tool_name"
@@ -50,10 +50,12 @@ class PreparedHook:
 
     def marked_broken(self, why: str) -> "PreparedHook":
         """The same hook with a reason why it cannot run: it fails not_started under its policy."""
-        return PreparedHook(replace(self.hook, broken=why), self.handler)
+        broken = PreparedHook(replace(self.hook, broken=why), self.handler)
+        broken.key = self.key
+        return broken
 
     def is_told_as_called(self, payload: Any, session: "Session") -> bool:
-        """Whether its agent has the tool under the name that it was called by. Most calls are such."""
+        """Whether its agent would make the call as it was made. Most calls are such."""
         if not self._knows_tools:
             return True
         if session.tools is not None:
@@ -144,19 +146,19 @@ class Lane:
 
 
 def _match(hooks: Iterable[PreparedHook], subject: str) -> MatchedHooks:
-    kept: list[PreparedHook] = []
+    kept = list(_each_once(check_matcher(prepared, subject) for prepared in hooks))
+    return MatchedHooks(tuple(kept), final=not any(p.hook.condition is not None or p.hook.once for p in kept))
+
+
+def _each_once(hooks: Iterable[PreparedHook | None]) -> Iterator[PreparedHook]:
+    """Of equal hooks the first one."""
     seen: set[object] = set()
     for prepared in hooks:
-        found = check_matcher(prepared, subject)
-        if found is None:
+        if prepared is None or prepared.hook.identity in seen:
             continue
-        identity = prepared.hook.identity
-        if identity is not None:
-            if identity in seen:
-                continue
-            seen.add(identity)
-        kept.append(found)
-    return MatchedHooks(tuple(kept), final=not any(p.hook.condition is not None or p.hook.once for p in kept))
+        if prepared.hook.identity is not None:
+            seen.add(prepared.hook.identity)
+        yield prepared
 
 
 Lanes = tuple[Lane, ...]
@@ -271,38 +273,25 @@ def select(lane: Lane, event: EventSpec[Any], payload: Any, session: "Session") 
     matching = lane.matching(payload)
     if matching.final:
         return matching.hooks
-    selected: list[PreparedHook] = []
-    for prepared in matching.hooks:
-        found = check_condition(prepared, event, payload, session)
-        if found is None:
-            continue
-        if prepared.hook.once:
-            if prepared.key in session.once_marks:
-                continue
-            session.once_marks.add(prepared.key)
-        selected.append(found)
-    return selected
+    checked = (check_condition(prepared, event, payload, session) for prepared in matching.hooks)
+    return [found for found in checked if found is not None and _is_due(found, session)]
 
 
 def _select_told(
     lane: Lane, event: EventSpec[Any], payload: Any, session: "Session"
 ) -> Sequence[PreparedHook]:
     """The hooks that a call concerns in the terms of their own agent."""
-    selected: list[PreparedHook] = []
-    seen: set[object] = set()
-    for prepared in lane.hooks:
-        found = check_told(prepared, event, payload, session)
-        identity = prepared.hook.identity
-        if found is None or identity in seen:
-            continue
-        if identity is not None:
-            seen.add(identity)
-        if prepared.hook.once:
-            if prepared.key in session.once_marks:
-                continue
-            session.once_marks.add(prepared.key)
-        selected.append(found)
-    return selected
+    checked = (check_told(prepared, event, payload, session) for prepared in lane.hooks)
+    return [found for found in _each_once(checked) if _is_due(found, session)]
+
+
+def _is_due(prepared: PreparedHook, session: "Session") -> bool:
+    """Whether it may run again. A `once` hook may not from now on."""
+    if prepared.hook.once:
+        if prepared.key in session.once_marks:
+            return False
+        session.once_marks.add(prepared.key)
+    return True
 
 
 def check_again(
@@ -321,7 +310,7 @@ def check_told(
     if prepared.hook.mode == "off":
         return None
     try:
-        return prepared if session.telling(prepared, event, payload).acts else None
+        return prepared if session.told_call(prepared, event, payload).acts else None
     except Exception as problem:  # noqa: BLE001 a matcher or condition may come from the host
         return prepared.marked_broken(f"its matcher or condition failed: {type(problem).__name__}: {problem}")
 
@@ -373,7 +362,7 @@ class Verdict(Struct, frozen=True):
     why: str
     #: What it is told of a tool call, if its agent would make that call in another way. A hook that would not run has
     #: what it would be told.
-    telling: "Telling | None" = None
+    told: "ToldCall | None" = None
 
 
 def explain(
@@ -394,21 +383,21 @@ def _verdict(
     payload: Any,
     session: "Session",
 ) -> Verdict:
-    hook, telling = prepared.hook, None
+    hook, told = prepared.hook, None
     if hook.mode == "off":
         by = "mode is off" if hook.disabled_by is None else f"disabled by {hook.disabled_by}"
         return Verdict(prepared, False, f"switched off: {by}")
     if prepared.is_told_as_called(payload, session):
         selected, reason = _reason(prepared, lane, seen, event, payload, session)
     else:
-        from hookline.engine.tellings import explained  # noqa: PLC0415 most calls are told as they are
+        from hookline.engine.told_calls import explained  # noqa: PLC0415 most calls are told as they are
 
-        selected, reason, telling = explained(prepared, event, payload, session)
+        selected, reason, told = explained(prepared, event, payload, session)
         if selected and (same := _same_as(prepared, seen)) is not None:
             selected, reason = False, same
     if selected and hook.once and prepared.key in session.once_marks:
         selected, reason = False, "ran already: once per session"
-    return Verdict(prepared, selected, reason, telling)
+    return Verdict(prepared, selected, reason, told)
 
 
 def _reason(

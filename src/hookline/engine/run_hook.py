@@ -29,7 +29,8 @@ from hookline.model.wire import NOTHING_SAID, Call, Decoded
 
 if TYPE_CHECKING:
     from hookline.engine.dispatch import DispatchState
-    from hookline.engine.tellings import Telling
+    from hookline.engine.session import Session
+    from hookline.engine.told_calls import ToldCall
 
 #: Answers longer than this are decoded in a thread, so that they do not hold up the event loop.
 _LONG = 64 * 1024
@@ -108,24 +109,36 @@ def run_hook(
     recheck: bool = False,
 ) -> Coroutine[Any, Any, HookAnswer]:
     """Run one hook and wait for its answer; about each act of a tool call, if it is told those."""
-    if prepared.hook.as_called or prepared.is_told_as_called(payload, state.session) or prepared.hook.broken:
+    if _gets_call_as_made(prepared, payload, state.session):
         return _run_call(state, prepared, call_for(state, prepared, payload, timeout), payload, recheck)
-    telling = state.session.telling(prepared, state.event, payload)
-    return _run_told(state, prepared, telling, timeout, recheck)
+    told_call = state.session.told_call(prepared, state.event, payload)
+    return _run_told(state, prepared, told_call, timeout, recheck)
+
+
+def _gets_call_as_made(prepared: PreparedHook, payload: Any, session: "Session") -> bool:
+    """Most do. A hook that is broken was not asked what concerns it."""
+    hook = prepared.hook
+    return hook.as_called or hook.broken is not None or prepared.is_told_as_called(payload, session)
 
 
 async def _run_told(
-    state: "DispatchState", prepared: PreparedHook, telling: "Telling", timeout: float | None, recheck: bool
+    state: "DispatchState",
+    prepared: PreparedHook,
+    told_call: "ToldCall",
+    timeout: float | None,
+    recheck: bool,
 ) -> HookAnswer:
     """One answer about a call, from the answers about its acts."""
     runs = [
-        _run_call(state, prepared, call, telling.payload, recheck, partial(telling.checked, told))
-        for told, call in zip(telling.acts, told_calls(state, prepared, telling, timeout), strict=True)
+        _run_call(state, prepared, call, told_call.payload, recheck, partial(told_call.checked, told))
+        for told, call in zip(
+            told_call.acts, calls_about_acts(state, prepared, told_call, timeout), strict=True
+        )
     ]
     answers = [await runs[0]] if len(runs) == 1 else await asyncio.gather(*runs)
-    outcome = telling.outcome(prepared.hook, state.event, [answer.outcome for answer in answers])
+    outcome = told_call.outcome(prepared.hook, state.event, [answer.outcome for answer in answers])
     failed_closed = any(answer.failed_closed for answer in answers)
-    return HookAnswer(prepared, outcome, telling.payload, failed_closed)
+    return HookAnswer(prepared, outcome, told_call.payload, failed_closed)
 
 
 async def _run_call(
@@ -183,17 +196,17 @@ def call_for(
 def calls_for(state: "DispatchState", prepared: PreparedHook) -> list[Call]:
     """The call of a hook that is not waited for, or one for each act that it is told."""
     payload, session = state.payload, state.session
-    if prepared.hook.as_called or prepared.is_told_as_called(payload, session) or prepared.hook.broken:
+    if _gets_call_as_made(prepared, payload, session):
         return [call_for(state, prepared, payload)]
-    return told_calls(state, prepared, session.telling(prepared, state.event, payload))
+    return calls_about_acts(state, prepared, session.told_call(prepared, state.event, payload))
 
 
-def told_calls(
-    state: "DispatchState", prepared: PreparedHook, telling: "Telling", timeout: float | None = None
+def calls_about_acts(
+    state: "DispatchState", prepared: PreparedHook, told_call: "ToldCall", timeout: float | None = None
 ) -> list[Call]:
     """A call for each act that the hook is told."""
     calls: list[Call] = []
-    for told in telling.acts:
+    for told in told_call.acts:
         call = call_for(state, prepared, told.payload, timeout)
         call.scene, call.directory = told.scene, state.session.scene.cwd
         call.told_as, call.doubt = told.payload.tool_name, told.view.act.doubt

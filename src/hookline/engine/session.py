@@ -18,7 +18,7 @@ from hookline.model.scene import Scene
 if TYPE_CHECKING:
     from hookline.engine.engine import Engine
     from hookline.engine.make_hook import Action
-    from hookline.engine.tellings import Telling
+    from hookline.engine.told_calls import ToldCall
     from hookline.tools.table import ToolTable
     from hookline.tools.tell import ReadCall
 
@@ -53,16 +53,16 @@ class Session:
         """What the tools mean that are called in this session."""
         return self.tools if self.tools is not None else self.engine.tool_table
 
-    def telling(self, prepared: PreparedHook, event: EventSpec[Any], payload: Any) -> "Telling":
+    def told_call(self, prepared: PreparedHook, event: EventSpec[Any], payload: Any) -> "ToldCall":
         """What a hook is told of a tool call that its agent would make in another way."""
-        from hookline.engine.tellings import read_call, tell  # noqa: PLC0415 most calls are told as they are
+        from hookline.engine.told_calls import call_of, tell  # noqa: PLC0415 most calls are told as they are
 
         last = self._last_call
         if last is None or last.payload is not payload or last.scene is not self.scene:
-            last = self._last_call = _LastCall(payload, self.scene, read_call(payload, self), {})
-        if prepared not in last.tellings:
-            last.tellings[prepared] = tell(prepared, event, payload, last.call, self.scene)
-        return last.tellings[prepared]
+            last = self._last_call = _LastCall(payload, self.scene, call_of(payload, self), {})
+        if prepared not in last.told:
+            last.told[prepared] = tell(prepared, event, payload, last.call, self.scene)
+        return last.told[prepared]
 
     def dispatch(self, event: EventSpec[P], payload: P) -> Coroutine[Any, Any, Outcome]:
         """Run the hooks that concern this event; the outcome says what they want."""
@@ -148,7 +148,7 @@ class _LastCall(Struct, frozen=True, eq=False):
     payload: Any
     scene: Scene
     call: "ReadCall"
-    tellings: "dict[PreparedHook, Telling]"
+    told: "dict[PreparedHook, ToldCall]"
 
 
 # How often in a row hooks may block an agent before it goes on without them

@@ -1,4 +1,8 @@
-"""Telling a call to hooks of another agent, in that agent's terms; and putting what they rewrite back into the call."""
+"""A call as another agent would tell its hooks about it: the tool and arguments with which it would do the same.
+
+"Told" is the word for this everywhere: a hook is told a call under the name and with the arguments that its own agent
+has for it, one view for each act. What the hook rewrites there is put back into the caller's own arguments.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property

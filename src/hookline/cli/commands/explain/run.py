@@ -215,7 +215,7 @@ def _hook(
         runs=redact(what_it_runs(hook)),
         would_run=verdict.selected and admission.admitted,
         why=reason_relative_to(question.cwd, redact(verdict.why)),
-        told=told_documents(verdict.telling, redact),
+        told=told_documents(verdict.told, redact),
         matcher=matcher_facts(hook.matcher, event.subject, asked.subject, redact),
         condition=condition_facts(hook.condition, event, asked.payload, asked.scene, redact, asked.doubt),
         once=hook.once,
@@ -256,12 +256,12 @@ class _Asked(Struct, frozen=True):
 
 def _asked(question: _Question, lane: Lane, verdict: Verdict) -> _Asked:
     """The call as it was made, or as the hook's agent would make it."""
-    telling, payload = verdict.telling, question.request.payload
-    if telling is None or not telling.acts:
+    told_call, payload = verdict.told, question.request.payload
+    if told_call is None or not told_call.acts:
         return _Asked(lane.subject_of(payload), payload, question.session.scene)
-    from hookline.engine.tellings import deciding_act
+    from hookline.engine.told_calls import deciding_act
 
-    told, name = deciding_act(verdict.prepared.hook, telling)
+    told, name = deciding_act(verdict.prepared.hook, told_call)
     return _Asked(name, told.payload, told.scene, told.view.act.doubt)
 
 
@@ -273,7 +273,7 @@ def _duplicate_of(
     identity = prepared.hook.identity
     if identity is None or check_matcher(prepared, subject) is None:
         return None
-    if verdict.telling is not None and verdict.why.startswith("not matched"):
+    if verdict.told is not None and verdict.why.startswith("not matched"):
         return None
     if identity in seen:
         return seen[identity]

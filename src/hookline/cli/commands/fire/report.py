@@ -257,9 +257,9 @@ def _entries(runs: Sequence[Run], told: Sequence[ToldDocument]) -> Iterator[Entr
 
 
 def _told(verdict: Verdict, redact: Callable[[Run], Run]) -> Sequence[ToldDocument]:
-    if verdict.telling is None:
+    if verdict.told is None:
         return ()
-    return told_documents(verdict.telling, lambda text: redact(Run(hook="", detail=text)).detail)
+    return told_documents(verdict.told, lambda text: redact(Run(hook="", detail=text)).detail)
 
 
 def before_dispatch(

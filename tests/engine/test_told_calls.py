@@ -663,7 +663,7 @@ def test_an_explanation_says_how_a_call_is_told():
     verdicts = host.session.explain(PRE_TOOL_USE, payload)
     assert [verdict.selected for verdict in verdicts] == [True, True]
     assert verdicts[0].why == 'matched: matcher "Bash" is "Bash"'
-    told = [act.payload for verdict in verdicts if verdict.telling for act in verdict.telling.acts]
+    told = [act.payload for verdict in verdicts if verdict.told for act in verdict.told.acts]
     assert [(one.tool_name, one.tool_input) for one in told] == [("Bash", {"command": "rm x"})] * 2
 
 

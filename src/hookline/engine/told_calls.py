@@ -1,7 +1,7 @@
-"""How a tool call is told to hooks that are written for another agent's tools, and what their rewrites make of it.
+"""What hooks are told of a tool call that is made with another agent's tools, and what their answers mean for it.
 
-A call of an agent is told to hooks of the same agent as it is. Other hooks are told each act of the call in their own
-agent's terms; `Telling.outcome` puts what they answered back into the caller's.
+Hooks of the calling agent get the call as it is. Others are told each act of the call that concerns them, in their own
+agent's terms (`tools.tell`), and `ToldCall.outcome` puts their answers together, in the caller's terms.
 """
 
 import os
@@ -39,7 +39,7 @@ class ToldAct(Struct, frozen=True, eq=False):
     view: "View"
 
 
-class Telling(Struct, frozen=True, eq=False):
+class ToldCall(Struct, frozen=True, eq=False):
     """What one hook is told of one call."""
 
     #: The call as it was made.
@@ -48,7 +48,7 @@ class Telling(Struct, frozen=True, eq=False):
     #: The acts that concern the hook.
     acts: tuple[ToldAct, ...]
     #: How many answers it takes to have judged all of the call.
-    of: int = 1
+    answers_needed: int = 1
 
     def checked(self, told: ToldAct, outcome: Outcome, hook: "Hook", event: EventSpec[Any]) -> Outcome:
         """An answer about one act: a denial if what it rewrites cannot be put into the call."""
@@ -93,7 +93,7 @@ class Telling(Struct, frozen=True, eq=False):
             outcome.permission == "allow" and not told.view.act.implied
             for told, outcome in zip(self.acts, answers, strict=True)
         )
-        return allowed >= self.of or (allowed == 1 and self.acts[0].view is self.call.whole)
+        return allowed >= self.answers_needed or (allowed == 1 and self.acts[0].view is self.call.whole)
 
 
 def _without_allows(outcome: Outcome) -> Outcome:
@@ -105,7 +105,7 @@ def _without_allows(outcome: Outcome) -> Outcome:
 
 
 def _said_once(outcome: Outcome) -> Outcome:
-    """What a hook says about each of several acts is told once, if it is the same."""
+    """Without repetitions: a hook often says the same about each of several acts."""
     return replace(
         outcome,
         votes=tuple(dict.fromkeys(outcome.votes)),
@@ -117,7 +117,7 @@ def _said_once(outcome: Outcome) -> Outcome:
 
 def tell(
     prepared: "PreparedHook", event: EventSpec[Any], payload: Any, call: ReadCall, scene: "Scene"
-) -> Telling:
+) -> ToldCall:
     """What a hook is told of a call; no acts where it does not concern the hook.
 
     Raises what the hook's matcher or condition raises.
@@ -134,7 +134,7 @@ def tell(
             told = [_told(view, call, target, payload, scene) for view in named]
             found = [one for one in told if _holds(hook, event, one)]
             if found and not event.guard and acts and _same_call(found[0], acts[-1]):
-                break  # a name that can be read in several ways is one call: who looks on is told it once
+                break  # a name that can be read in several ways is one call: a hook that only looks on is told it once
             if found:
                 # All of a call at once is told once, whatever it does.
                 acts += [one for one in found if not any(one.view is before.view for before in acts)]
@@ -143,7 +143,7 @@ def tell(
             if len(ways) > 1 and _is_for_anything(hook, event, payload, scene):
                 break  # a hook for all tools but some must not be told another name of one of those
         needed += 0 if implied else parts
-    return Telling(payload, call, tuple(acts), needed)
+    return ToldCall(payload, call, tuple(acts), needed)
 
 
 def _same_call(one: ToldAct, other: ToldAct) -> bool:
@@ -207,7 +207,7 @@ def _told(view: "View", call: ReadCall, target: "ToolTable", payload: Any, scene
     return ToldAct(replace(payload, **changes), scene, view)
 
 
-def read_call(payload: Any, session: "Session") -> ReadCall:
+def call_of(payload: Any, session: "Session") -> ReadCall:
     """The call of a payload, read by the tools of the agent that makes it."""
     scene = session.scene
     place = Place(
@@ -228,50 +228,50 @@ def read_call(payload: Any, session: "Session") -> ReadCall:
 
 def explained(
     prepared: "PreparedHook", event: EventSpec[Any], payload: Any, session: "Session"
-) -> tuple[bool, str, Telling | None]:
+) -> tuple[bool, str, ToldCall | None]:
     """Whether a call concerns a hook, why, and what it is told; a hook that it does not concern: would be told.
 
-    No telling for a hook that is told calls as they are made, or whose matcher or condition fails.
+    None for a hook that is told calls as they are made, or whose matcher or condition fails.
     """
     hook = prepared.hook
     try:
-        telling = session.telling(prepared, event, payload)
-        concerned = bool(telling.acts)
+        told_call = session.told_call(prepared, event, payload)
+        concerned = bool(told_call.acts)
         if not concerned:
-            telling = replace(telling, acts=_preferred(hook, telling, session.scene))
-        reason = _reason(hook, event, telling)
+            told_call = replace(told_call, acts=_preferred(hook, told_call, session.scene))
+        reason = _reason(hook, event, told_call)
     except Exception as problem:  # noqa: BLE001 a matcher or condition may come from the host
         why = f"its matcher or condition failed: {type(problem).__name__}: {problem}"
         return True, f"matched: {why}", None
     verdict = "matched" if concerned else "not matched"
-    return concerned, f"{verdict}: {reason}", None if hook.as_called else telling
+    return concerned, f"{verdict}: {reason}", None if hook.as_called else told_call
 
 
-def _preferred(hook: "Hook", telling: Telling, scene: "Scene") -> tuple[ToldAct, ...]:
+def _preferred(hook: "Hook", told_call: ToldCall, scene: "Scene") -> tuple[ToldAct, ...]:
     """Each act as the hook's agent would tell it first."""
     target: ToolTable = getattr(hook.wire, "tools")  # noqa: B009 as above
     return tuple(
-        _told(view, telling.call, target, telling.payload, scene)
-        for ways in telling.call.ways(target)
+        _told(view, told_call.call, target, told_call.payload, scene)
+        for ways in told_call.call.ways(target)
         for view in (ways[0] if ways else ())
     )
 
 
-def _reason(hook: "Hook", event: EventSpec[Any], telling: Telling) -> str:
+def _reason(hook: "Hook", event: EventSpec[Any], told_call: ToldCall) -> str:
     from hookline.matching.conditions import explain_match  # noqa: PLC0415 a dispatch never needs it
 
-    if not telling.acts:
+    if not told_call.acts:
         return "its agent has no tool that does this"
-    told, name = deciding_act(hook, telling)
+    told, name = deciding_act(hook, told_call)
     doubt = told.view.act.doubt
     condition = None if doubt else hook.condition
     found = explain_match(hook.matcher, condition, name, event, told.payload, told.scene)
     return f"{found.why}; {doubt}, so it may be anything" if doubt and found.matched else found.why
 
 
-def deciding_act(hook: "Hook", telling: Telling) -> tuple[ToldAct, str]:
+def deciding_act(hook: "Hook", told_call: ToldCall) -> tuple[ToldAct, str]:
     """The first act that the hook's matcher means, else the first one; and the name that is compared with it."""
-    named = [(told, _meant(hook, told.view)) for told in telling.acts]
+    named = [(told, _meant(hook, told.view)) for told in told_call.acts]
     told, name = next((each for each in named if each[1] is not None), named[0])
     return told, name or told.view.tool_name
 
