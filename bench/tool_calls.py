@@ -7,7 +7,7 @@ from bench.findings import Finding
 from bench.ratios import many, ratio, run
 from hookline.dialects.docker_agent.tools import TABLE as DOCKER
 from hookline.dialects.reasonix.tools import TABLE as REASONIX
-from hookline.tools.read_call import Place
+from hookline.tools.acts import Place
 from hookline.tools.standard import CANONICAL, STANDARD
 from hookline.tools.tell import ReadCall
 

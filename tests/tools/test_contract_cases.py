@@ -12,7 +12,7 @@ import pytest
 from hookline.dialects.codewhale.tools import TABLE as CODEWHALE
 from hookline.dialects.docker_agent.tools import TABLE as DOCKER
 from hookline.dialects.reasonix.tools import TABLE as REASONIX
-from hookline.tools.read_call import Place
+from hookline.tools.acts import Place
 from hookline.tools.rewrite import IrreversibleError
 from hookline.tools.standard import CANONICAL, STANDARD
 from hookline.tools.table import ToolTable

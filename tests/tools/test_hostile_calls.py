@@ -11,7 +11,7 @@ import pytest
 from hookline.dialects.codewhale.tools import TABLE as CODEWHALE
 from hookline.dialects.docker_agent.tools import TABLE as DOCKER
 from hookline.dialects.reasonix.tools import TABLE as REASONIX
-from hookline.tools.read_call import Act, Place
+from hookline.tools.acts import Act, Place
 from hookline.tools.rewrite import IrreversibleError
 from hookline.tools.standard import CANONICAL, STANDARD, host_table
 from hookline.tools.table import ToolTable

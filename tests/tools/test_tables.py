@@ -11,8 +11,8 @@ from hookline.dialects.codewhale.tools import TABLE as CODEWHALE
 from hookline.dialects.docker_agent.tools import TABLE as DOCKER
 from hookline.dialects.reasonix.tools import TABLE as REASONIX
 from hookline.dialects.registry import every_dialect
+from hookline.tools.acts import Act, Place
 from hookline.tools.kinds import KINDS
-from hookline.tools.read_call import Act, Place
 from hookline.tools.standard import CANONICAL, STANDARD
 from hookline.tools.table import ToolTable
 from hookline.tools.tell import ReadCall
@@ -127,11 +127,9 @@ def test_a_tool_with_alternatives() -> None:
 def test_searches_read_files() -> None:
     act = _act(CODEWHALE, "grep_files", {"pattern": "x", "path": "src", "include": ["*.env", "*.key"]})
 
-    assert (act.arguments, act.access, act.targets) == (
-        {"pattern": "x", "path": "/p/src", "glob": "{*.env,*.key}"},
-        "read",
-        ("/p/src",),
-    )
+    assert act.arguments == {"pattern": "x", "path": "/p/src", "glob": "{*.env,*.key}"}
+    assert act.kind is not None
+    assert act.kind.access == "read"
     several = _does(COPILOT, "grep", {"pattern": "x", "paths": ["a", "b"]})
     assert [arguments["path"] for _, arguments in several] == ["/p/a", "/p/b"]
     assert _does(COPILOT, "grep", {"pattern": "x", "path": "a"}) == [

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from hookline.dialects.docker_agent.tools import TABLE as DOCKER
+from hookline.tools.acts import Place
 from hookline.tools.declare import read, shell
-from hookline.tools.read_call import Place
 from hookline.tools.standard import CANONICAL, STANDARD, host_table
 from hookline.tools.tell import ReadCall
 

@@ -193,7 +193,7 @@ def _calls(asker: Asker, kind: str, given: Mapping[str, Any]) -> Iterator[tuple[
         if kind not in _NOT_STANDARD:
             yield KINDS[kind].tool, given
         return
-    from hookline.tools.read_call import Place  # noqa: PLC0415 most agents' tools have canonical names
+    from hookline.tools.acts import Place  # noqa: PLC0415 most agents' tools have canonical names
     from hookline.tools.standard import CANONICAL  # noqa: PLC0415 as above
     from hookline.tools.tell import ReadCall  # noqa: PLC0415 as above
 

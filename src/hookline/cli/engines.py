@@ -226,7 +226,7 @@ def _doubts(engine: Engine, request: Request) -> tuple[Diagnostic, ...]:
     usual = _USUAL_CALLS.get(getattr(request.payload, "tool_name", "")) if request.dialect is None else None
     if not hasattr(request.event.payload, "tool_name") or (usual and given and usual.issuperset(given)):
         return ()
-    from hookline.cli.calls import doubts
+    from hookline.cli.typed_calls import doubts
 
     return tuple(doubts(engine, request))
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from hookline.model.events import EventSpec
 from hookline.model.outcome import GO_ON, Edit, Outcome, Vote, edited, merged
-from hookline.tools.read_call import Place
+from hookline.tools.acts import Place
 from hookline.tools.rewrite import IrreversibleError
 from hookline.tools.tell import ReadCall
 

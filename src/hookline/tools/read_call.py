@@ -6,9 +6,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace as _with
 
+from hookline.tools.acts import Act, Path, Place
 from hookline.tools.kinds import KINDS, Kind
 from hookline.tools.patches import Change, PatchError, patch_in_line, read_patch
 from hookline.tools.tool import NOTHING, Edits, ReadRow, Tool
@@ -18,9 +18,6 @@ from hookline.tools.usual import mcp_tool
 if TYPE_CHECKING:
     from hookline.tools.table import ToolTable
 
-#: A place in the arguments of a call: keys of objects, and positions in lists.
-Path = tuple[str | int, ...]
-
 _MOST_ACTS = 200
 _DEEPEST = 4
 #: Addresses are looked for in a text up to this size.
@@ -28,61 +25,6 @@ _LONGEST_TEXT = 500_000
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]{0,30}://[^\s<>\"'`]+", re.IGNORECASE)
 #: Without the first of these, the second is about something else.
 _TOGETHER = {"offset": "limit"}
-
-
-class Place(Struct, frozen=True):
-    """Where a call is made: paths are read from there."""
-
-    cwd: str = ""
-    root: str = ""
-    home: str = ""
-
-    def path(self, path: str, *, below_root: bool = False) -> str:
-        """The path from the root. `..` stays: what is before it may be a link, which nothing here can follow."""
-        if below_root:
-            return _joined(self.root or self.cwd, path.lstrip("/"))
-        if path.startswith("~") and self.home and path[1:2] in {"", "/"}:
-            return self.home + path[1:]
-        return _joined(self.cwd, path)
-
-
-class Act(Struct, frozen=True):
-    """One thing that a call does, in canonical terms."""
-
-    #: None for a tool of no known kind, which keeps its name and arguments.
-    kind: Kind | None
-    tool_name: str
-    arguments: dict[str, Any]
-    #: How the agent's own arguments say it, the name it is called by there, and where its arguments are in the call.
-    tool: Tool | None = None
-    called: str = ""
-    base: Path = ()
-    #: The position of an argument that is one of a list.
-    at: Mapping[str, Path] = NOTHING
-    #: The directory it happens in, where the call says so.
-    cwd: str = ""
-    #: What of the call the canonical form does not say.
-    lost: tuple[str, ...] = ()
-    #: Why it cannot be said what the act does.
-    doubt: str = ""
-    #: Why a rewrite of it cannot be put back into the call.
-    irreversible: str = ""
-    #: It is what a tool of an MCP server does, beside the call of that tool: for hooks in canonical terms alone.
-    implied: bool = False
-    #: What is true beside the canonical arguments: `append`, `must_be_new`, `in_sequence`.
-    extra: Mapping[str, Any] = NOTHING
-    #: It cannot be read and may be an act of any kind.
-    anything: bool = False
-
-    @property
-    def targets(self) -> tuple[str, ...]:
-        """The files it is about, as absolute paths where the call says enough."""
-        names = self.kind.paths if self.kind is not None else ()
-        return tuple(value for name in names if isinstance(value := self.arguments.get(name), str))
-
-    @property
-    def access(self) -> str:
-        return self.kind.access if self.kind is not None else ""
 
 
 def read_call(
@@ -527,11 +469,3 @@ def decoded(text: str) -> Any:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
-
-
-def _joined(directory: str, path: str) -> str:
-    if path.startswith("/") or not directory:
-        return path
-    while path.startswith("./"):
-        path = path[2:].lstrip("/")
-    return directory if path in {"", "."} else f"{directory.rstrip('/')}/{path}"

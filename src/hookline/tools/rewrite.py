@@ -6,7 +6,8 @@ from typing import Any, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.tools.read_call import Act, Path, Place, decoded, read_call
+from hookline.tools.acts import Act, Path, Place
+from hookline.tools.read_call import decoded, read_call
 from hookline.tools.table import ToolTable
 from hookline.tools.tool import Argument, Tool
 from hookline.tools.units import UnitError

@@ -11,10 +11,11 @@ from typing import Any, cast
 
 from msgspec import Struct
 
+from hookline.tools.acts import Act, Place
 from hookline.tools.declare import same
 from hookline.tools.kinds import KINDS, Kind
 from hookline.tools.patches import write_patch
-from hookline.tools.read_call import Act, Place, read_call
+from hookline.tools.read_call import read_call
 from hookline.tools.rewrite import (
     IrreversibleError,
     Rewritten,
