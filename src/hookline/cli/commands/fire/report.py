@@ -17,35 +17,30 @@ from hookline.cli.describe import (
     ToldDocument,
     diagnostic_documents,
     json_text,
-    told_documents,
     told_text,
 )
 from hookline.cli.output import Colour, paint
 from hookline.cli.text import (
     columns,
     json_lines,
-    reason_relative_to,
-    relative_to,
     with_tilde,
     with_tildes,
     wrapped,
 )
 from hookline.cli.trust_state import USUAL, TrustDocument
 from hookline.engine.background import LateMessage
-from hookline.engine.lanes import Verdict
 from hookline.journal.journal import Journal
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.events import EventSpec, May
-from hookline.model.hook import Hook
 from hookline.model.outcome import ContextItem, Outcome, Permission
 from hookline.model.policy import Cause
 from hookline.model.run import Decision, Mode, Run, Status
 from hookline.model.safe_text import one_line, printable
 
 #: How the reason of a hook begins that a dry run would have run.
-_WOULD_RUN = "dry run: would run"
+WOULD_RUN = "dry run: would run"
 #: The same for one that is not trusted.
-_NOT_TRUSTED = "not trusted; "
+NOT_TRUSTED = "not trusted; "
 _LONGEST_NAME = 50
 _LONGEST_REASON = 60
 #: Characters that are shown of what a hook is told.
@@ -213,114 +208,6 @@ def run_document(run: Run) -> RunDocument:
     return RunDocument(**{name: fields[name] for name in RunDocument.__struct_fields__})
 
 
-def after_dispatch(
-    verdicts: Sequence[Verdict], runs: Sequence[Run], cwd: str, redact: Callable[[Run], Run]
-) -> list[Entry]:
-    """The hooks in config order, run or not, then the rechecks; files relative to `cwd`.
-
-    A hook has one entry, or one for each act of the call that it was asked about. `redact` is what the journal did to
-    the runs: a hook is found by its redacted name.
-    """
-    left = _settled(runs)
-    entries: list[Entry] = []
-    for verdict in verdicts:
-        skipped = redact(_skipped(verdict.prepared.hook, verdict.prepared.source, verdict.why))
-        told = _told(verdict, redact)
-        found = _taken(left, skipped, max(len(told), 1))
-        if found:
-            why = skipped.why if verdict.selected else "matched: on what another hook rewrote"
-            acts = told if verdict.selected else ()
-            entries += _entries([replace(run, why=why) for run in found], acts)
-            continue
-        if verdict.selected:
-            skipped = replace(skipped, why="not reached: an earlier hook of its lane ended it")
-        entries += _entries([skipped], told[:1])
-    why = "asked again: another hook rewrote what it had seen"
-    entries += [Entry(replace(run, why=why), again=True) for run in left]
-    return _relative_to(cwd, entries)
-
-
-def _taken(left: list[Run], same: Run, most: int) -> list[Run]:
-    """The runs of a hook, taken out of the list; in the order of the acts that they are about."""
-    mine = [run for run in left if (run.hook, run.source) == (same.hook, same.source) and not run.recheck]
-    # Ids end with a number that counts runs, so those of acts are in their order; records may not be.
-    mine = sorted(mine[:most], key=lambda run: (len(run.run_id), run.run_id))
-    for run in mine:
-        left.remove(run)
-    return mine
-
-
-def _entries(runs: Sequence[Run], told: Sequence[ToldDocument]) -> Iterator[Entry]:
-    for number, run in enumerate(runs):
-        one = told[number] if number < len(told) else None
-        yield Entry(replace(run, told_as=one.tool_name) if one is not None else run, one, again=number > 0)
-
-
-def _told(verdict: Verdict, redact: Callable[[Run], Run]) -> Sequence[ToldDocument]:
-    if verdict.told is None:
-        return ()
-    return told_documents(verdict.told, lambda text: redact(Run(hook="", detail=text)).detail)
-
-
-def before_dispatch(
-    verdicts: Sequence[Verdict], cwd: str, redact: Callable[[Run], Run], held_back: Callable[[Hook], bool]
-) -> list[Entry]:
-    """The same for a dry run: which hooks would run, and why the others would not."""
-    entries: list[Entry] = []
-    for one in verdicts:
-        run = redact(_skipped(one.prepared.hook, one.prepared.source, _plan(one, held_back)))
-        told = _told(one, redact)
-        entries += _entries([run] * (max(len(told), 1) if one.selected else 1), told)
-    return _relative_to(cwd, entries)
-
-
-def _plan(verdict: Verdict, held_back: Callable[[Hook], bool]) -> str:
-    if not verdict.selected:
-        return verdict.why
-    if held_back(verdict.prepared.hook):
-        return f"{_NOT_TRUSTED}{verdict.why}"
-    broken = verdict.prepared.hook.broken
-    return f"{_WOULD_RUN}{f', and fail: {broken}' if broken else ''}; {verdict.why}"
-
-
-def _relative_to(cwd: str, entries: Sequence[Entry]) -> list[Entry]:
-    return [
-        replace(
-            entry,
-            run=replace(
-                entry.run,
-                source=relative_to(cwd, entry.run.source),
-                why=reason_relative_to(cwd, entry.run.why),
-            ),
-        )
-        for entry in entries
-    ]
-
-
-def _skipped(hook: Hook, source: str, why: str) -> Run:
-    return Run(
-        hook=hook.name, source=source, dialect=hook.dialect, type=hook.kind, mode=hook.mode,
-        status="skipped", why=why, event=hook.event.name, spelled=hook.policy.event_name,
-    )  # fmt: skip
-
-
-def _settled(runs: Sequence[Run]) -> list[Run]:
-    """One record per run: a detached hook has two with one id, and the later one knows how it ended."""
-    detached = {run.run_id for run in runs if run.status == "detached"}
-    ends = {run.run_id: run for run in runs if run.status != "detached"}
-    return [
-        run if run.run_id not in detached else _ended(run, ends.get(run.run_id))
-        for run in runs
-        if run.status == "detached" or run.run_id not in detached
-    ]
-
-
-def _ended(start: Run, end: Run | None) -> Run:
-    if end is None:
-        return start
-    return replace(end, status="detached") if end.status in ("ok", "blocked") else end
-
-
 def _lines(firing: Firing, width: int) -> list[str]:
     lines = [printable(firing.event.name + (f" ({firing.under})" if firing.under else ""))]
     if not firing.entries:
@@ -381,7 +268,7 @@ def _painted(head: str, name: str, word: str) -> str:
 def _result(run: Run, effects: str) -> tuple[str, str]:
     """The result in a word or two, and the rest of the line."""
     if run.status == "skipped":
-        return ("would run" if run.why.startswith(_WOULD_RUN) else "not run"), ""
+        return ("would run" if run.why.startswith(WOULD_RUN) else "not run"), ""
     quoted, more = "", [effects if run.decision else ""]
     if run.status in _NO_ANSWER:
         word, more = run.status.replace("_", " "), [_without_an_answer(run)]
@@ -402,7 +289,7 @@ def _without_an_answer(run: Run) -> str:
 
 
 def _details(run: Run) -> Iterator[str]:
-    planned = run.why.removeprefix(_WOULD_RUN).removeprefix(_NOT_TRUSTED)
+    planned = run.why.removeprefix(WOULD_RUN).removeprefix(NOT_TRUSTED)
     yield planned.removeprefix("; ").removeprefix(", and ") if planned != run.why else run.why
     if run.status not in _NO_ANSWER and run.reason and len(run.reason) > _LONGEST_REASON:
         yield f"reason: {run.reason}"
@@ -496,7 +383,7 @@ def _warnings(firing: Firing) -> Iterator[str]:
 
 def _plan_lines(firing: Firing) -> list[str]:
     hooks = [entry.run for entry in firing.entries if not entry.again]
-    would = sum(run.why.startswith(_WOULD_RUN) for run in hooks)
+    would = sum(run.why.startswith(WOULD_RUN) for run in hooks)
     return [f"dry run  {would} of {len(hooks)} hooks would run; nothing was started"]
 
 

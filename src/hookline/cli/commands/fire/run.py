@@ -1,10 +1,13 @@
 """Fire one event: an engine, the hooks in force, one dispatch, one report."""
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from hookline.cli.commands.fire.report import Firing, after_dispatch, before_dispatch, name_redactor
+from msgspec.structs import replace
+
+from hookline.cli.commands.fire.report import NOT_TRUSTED, WOULD_RUN, Entry, Firing, name_redactor
+from hookline.cli.describe import ToldDocument, told_documents
 from hookline.cli.engines import (
     any_error,
     command_engine,
@@ -17,6 +20,7 @@ from hookline.cli.engines import (
 )
 from hookline.cli.output import ExitStatus, columns, note, show
 from hookline.cli.requests import Request
+from hookline.cli.text import reason_relative_to, relative_to
 from hookline.cli.trust_state import is_held_back, report_held_back, report_store, trust_of
 from hookline.config.engine import Engine
 from hookline.engine.lanes import Verdict
@@ -78,12 +82,12 @@ async def _dispatch(
     if dry:
         outcome, entries = (
             GO_ON,
-            before_dispatch(verdicts, request.scene.cwd, redact, partial(is_held_back, engine)),
+            _before_dispatch(verdicts, request.scene.cwd, redact, partial(is_held_back, engine)),
         )
     else:
         outcome = await session.dispatch(request.event, request.payload)
         await engine.drain()
-        entries = after_dispatch(verdicts, runs, request.scene.cwd, redact)
+        entries = _after_dispatch(verdicts, runs, request.scene.cwd, redact)
     hooks = [entry.run for entry in entries if not entry.again]
     return Firing(
         event=request.event,
@@ -105,3 +109,114 @@ def _under(request: Request) -> str:
     if request.event_name:
         return f"{request.event_name}, {request.dialect}"
     return f"as {request.dialect}" if request.dialect else ""
+
+
+# What became of each hook
+
+
+def _after_dispatch(
+    verdicts: Sequence[Verdict], runs: Sequence[Run], cwd: str, redact: Callable[[Run], Run]
+) -> list[Entry]:
+    """The hooks in config order, run or not, then the rechecks; files relative to `cwd`.
+
+    A hook has one entry, or one for each act of the call that it was asked about. `redact` is what the journal did to
+    the runs: a hook is found by its redacted name.
+    """
+    left = _settled(runs)
+    entries: list[Entry] = []
+    for verdict in verdicts:
+        skipped = redact(_skipped(verdict.prepared.hook, verdict.prepared.source, verdict.why))
+        told = _told(verdict, redact)
+        found = _taken(left, skipped, max(len(told), 1))
+        if found:
+            why = skipped.why if verdict.selected else "matched: on what another hook rewrote"
+            acts = told if verdict.selected else ()
+            entries += _entries([replace(run, why=why) for run in found], acts)
+            continue
+        if verdict.selected:
+            skipped = replace(skipped, why="not reached: an earlier hook of its lane ended it")
+        entries += _entries([skipped], told[:1])
+    why = "asked again: another hook rewrote what it had seen"
+    entries += [Entry(replace(run, why=why), again=True) for run in left]
+    return _relative_to(cwd, entries)
+
+
+def _taken(left: list[Run], same: Run, most: int) -> list[Run]:
+    """The runs of a hook, taken out of the list; in the order of the acts that they are about."""
+    mine = [run for run in left if (run.hook, run.source) == (same.hook, same.source) and not run.recheck]
+    # Ids end with a number that counts runs, so those of acts are in their order; records may not be.
+    mine = sorted(mine[:most], key=lambda run: (len(run.run_id), run.run_id))
+    for run in mine:
+        left.remove(run)
+    return mine
+
+
+def _entries(runs: Sequence[Run], told: Sequence[ToldDocument]) -> Iterator[Entry]:
+    for number, run in enumerate(runs):
+        one = told[number] if number < len(told) else None
+        yield Entry(replace(run, told_as=one.tool_name) if one is not None else run, one, again=number > 0)
+
+
+def _told(verdict: Verdict, redact: Callable[[Run], Run]) -> Sequence[ToldDocument]:
+    if verdict.told is None:
+        return ()
+    return told_documents(verdict.told, lambda text: redact(Run(hook="", detail=text)).detail)
+
+
+def _before_dispatch(
+    verdicts: Sequence[Verdict], cwd: str, redact: Callable[[Run], Run], held_back: Callable[[Hook], bool]
+) -> list[Entry]:
+    """The same for a dry run: which hooks would run, and why the others would not."""
+    entries: list[Entry] = []
+    for one in verdicts:
+        run = redact(_skipped(one.prepared.hook, one.prepared.source, _plan(one, held_back)))
+        told = _told(one, redact)
+        entries += _entries([run] * (max(len(told), 1) if one.selected else 1), told)
+    return _relative_to(cwd, entries)
+
+
+def _plan(verdict: Verdict, held_back: Callable[[Hook], bool]) -> str:
+    if not verdict.selected:
+        return verdict.why
+    if held_back(verdict.prepared.hook):
+        return f"{NOT_TRUSTED}{verdict.why}"
+    broken = verdict.prepared.hook.broken
+    return f"{WOULD_RUN}{f', and fail: {broken}' if broken else ''}; {verdict.why}"
+
+
+def _relative_to(cwd: str, entries: Sequence[Entry]) -> list[Entry]:
+    return [
+        replace(
+            entry,
+            run=replace(
+                entry.run,
+                source=relative_to(cwd, entry.run.source),
+                why=reason_relative_to(cwd, entry.run.why),
+            ),
+        )
+        for entry in entries
+    ]
+
+
+def _skipped(hook: Hook, source: str, why: str) -> Run:
+    return Run(
+        hook=hook.name, source=source, dialect=hook.dialect, type=hook.kind, mode=hook.mode,
+        status="skipped", why=why, event=hook.event.name, spelled=hook.policy.event_name,
+    )  # fmt: skip
+
+
+def _settled(runs: Sequence[Run]) -> list[Run]:
+    """One record per run: a detached hook has two with one id, and the later one knows how it ended."""
+    detached = {run.run_id for run in runs if run.status == "detached"}
+    ends = {run.run_id: run for run in runs if run.status != "detached"}
+    return [
+        run if run.run_id not in detached else _ended(run, ends.get(run.run_id))
+        for run in runs
+        if run.status == "detached" or run.run_id not in detached
+    ]
+
+
+def _ended(start: Run, end: Run | None) -> Run:
+    if end is None:
+        return start
+    return replace(end, status="detached") if end.status in ("ok", "blocked") else end
