@@ -1,11 +1,7 @@
 """One call by another agent: its payload is read, dispatched to hooks, and answered in the agent's own terms."""
 
-import asyncio
 import os
-import select
-import signal
 from collections.abc import MutableMapping, Sequence
-from contextlib import suppress
 from time import time
 from typing import TYPE_CHECKING, Any
 
@@ -13,24 +9,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.cli.commands.hook.memory import CallMemory
-from hookline.cli.commands.hook.payload import CallError, event_named, event_of, read_input, read_payload
-from hookline.cli.commands.hook.place import Place, find_place, moved_home
+from hookline.cli.commands.hook.payload import CallError, event_named, event_of, read_payload
+from hookline.cli.commands.hook.place import Place, find_place
 from hookline.cli.commands.hook.protect import names_protected, protect
 from hookline.cli.commands.hook.self_calls import calls_hookline_hook
-from hookline.cli.commands.hook.twin import Given, TwinCall, now, process_started, twin_call
-from hookline.cli.engines import command_engine, require_files
-from hookline.cli.output import note
-from hookline.cli.requests import RequestError
+from hookline.cli.commands.hook.twin import Given, TwinCall, now, twin_call
 from hookline.config.engine import Engine
 from hookline.config.load import Loaded
 from hookline.config.project import is_inside, project_root
 from hookline.config.trust.trust import Options as TrustOptions
 from hookline.config.trust.trust import Trust
 from hookline.dialects.dialect import Dialect, DialectEvent, upward
-from hookline.dialects.registry import OWN_FORMAT, dialect_named
+from hookline.dialects.registry import OWN_FORMAT
 from hookline.engine.run_hook import Admission, Admit
 from hookline.engine.session import Session
-from hookline.journal.file import own_home
 from hookline.model.errors import ConfigError, HooklineError
 from hookline.model.events import STOP, TURN_END, EventSpec, May, field_of
 from hookline.model.hook import Hook, Scope
@@ -45,138 +37,12 @@ if TYPE_CHECKING:
 
 #: Exit codes that mean the same to every agent: do not go on, and a failure that stops nothing.
 BLOCKED, FAILED = 2, 1
-#: Seconds that background hooks have after the answer.
-_DRAIN_SECONDS = 5.0
 #: Under which name and type the calls themselves are in the journal.
 RUN_NAME, RUN_TYPE = "hookline hook", "answer"
 #: How deep hooks may nest that start agents which call Hookline; beyond it, something calls itself.
 DEEPEST = 4
 DEPTH = "HOOKLINE_HOOK_DEPTH"
 _MESSAGES, _REWRITE = "messages", "rewrite"
-
-
-def serve(dialect: str | None, words: Sequence[str], files: Sequence[str] | None) -> int:
-    """Read, answer, and return the exit status, which is the agent's own for the answer."""
-    if dialect is None:
-        note("hookline hook: say which agent calls: hookline hook --dialect NAME [EVENT]")
-        return BLOCKED
-    if len(words) > 1:
-        note(printable(f"hookline hook: one event at a time, not {' '.join(words)}"))
-        return BLOCKED
-    _leave_moved_home(dialect)
-    engine = command_engine(caller=dialect)
-    try:
-        require_files(engine, files or ())
-    except RequestError as problem:
-        note(one_line(f"hookline hook: {problem}", 500))
-        return BLOCKED
-    call = AgentCall(engine, dialect, words[0] if words else None, files)
-    call.started = process_started()
-    # Before the loop starts, so that the first signal ends a wait for input.
-    raw = _input()
-    signalled: list[int] = []
-    status = asyncio.run(_serve(call, raw, signalled))
-    if signalled:
-        # End by the same signal, so that the agent sees that it had its effect.
-        signal.signal(signalled[0], signal.SIG_DFL)
-        os.kill(os.getpid(), signalled[0])
-    return status
-
-
-def _leave_moved_home(name: str) -> None:
-    """Before anything is read or written below HOME."""
-    dialect = dialect_named(name)
-    try:
-        home = moved_home(dialect.project_variables, os.environ, own_home) if dialect is not None else None
-    except OSError:  # the working directory is gone
-        return
-    if home is not None:
-        note(
-            printable(
-                f"hookline hook: HOME is {os.environ['HOME']}, inside the project: {home} is used instead"
-            )
-        )
-        os.environ["HOME"] = home
-
-
-def _input() -> bytes | CallError:
-    try:
-        return read_input()
-    except CallError as problem:
-        return problem
-
-
-async def _serve(call: "AgentCall", raw: bytes | CallError, signalled: list[int]) -> int:
-    _stop_on_signals(signalled)
-    status = BLOCKED
-    try:
-        answer = _with_lines(await call.answer(raw), (*call.remarks, *call.engine.journal.problems))
-        status = _write_answer(answer, call.outcome)
-        _close_streams()
-        await call.engine.drain(_DRAIN_SECONDS)
-        call.record_late()
-    except asyncio.CancelledError:
-        if not signalled:
-            raise
-    finally:
-        await call.engine.close(0)
-    return status
-
-
-def _stop_on_signals(signalled: list[int]) -> None:
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
-
-    def stop(number: int) -> None:
-        signalled.append(number)
-        if task is not None:
-            task.cancel()
-
-    for name in ("SIGTERM", "SIGHUP"):
-        # Not every system has both, or lets a loop handle them.
-        with suppress(AttributeError, ValueError, RuntimeError, NotImplementedError):
-            number = getattr(signal, name)
-            loop.add_signal_handler(number, stop, number)
-
-
-def _with_lines(answer: HookReply, problems: Sequence[str]) -> HookReply:
-    """Problems that change no answer go to stderr, unless the agent reads stderr as the reason for a block."""
-    if answer.code != 0 or not problems:
-        return answer
-    lines = "\n".join(printable(f"hookline: {problem}") for problem in problems)
-    return replace(answer, stderr=f"{answer.stderr}\n{lines}".strip())
-
-
-def _write_answer(answer: HookReply, outcome: Outcome) -> int:
-    """Returns the exit status. If what holds the agent back cannot be written, the status alone must block."""
-    holds_back = outcome.permission in ("deny", "ask", "defer") or outcome.edits or outcome.stop
-    if not _written(1, answer.stdout) and holds_back:
-        why = outcome.reason or outcome.stop_reason or "its answer cannot be written to stdout"
-        answer = HookReply(BLOCKED, "", answer.stderr or why)
-    stderr = answer.stderr
-    _written(2, stderr if not stderr or stderr.endswith("\n") else f"{stderr}\n")
-    return answer.code
-
-
-def _written(stream: int, text: str) -> bool:
-    left = text.encode("utf-8", "replace")
-    try:
-        while left:
-            try:
-                left = left[os.write(stream, left) :]
-            except BlockingIOError:
-                select.select((), (stream,), ())
-    except OSError:
-        return False
-    return True
-
-
-def _close_streams() -> None:
-    """The agent has its answer; it must not wait for what still runs."""
-    with suppress(OSError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        for stream in (1, 2):
-            os.dup2(nowhere, stream)
-        os.close(nowhere)
 
 
 class AgentCall:
@@ -407,7 +273,7 @@ class _Found(Struct, frozen=True, eq=False):
 
 
 def _moments(dialect: Dialect, event: EventSpec[Any]) -> Sequence[EventSpec[Any]]:
-    """When hooks are asked. The end of a turn is all that some agents tell: there its gates are asked first."""
+    """The events at which hooks are asked. For an agent without TurnEnd, its gates are asked at Stop, first."""
     if event is not STOP or any(own.event is TURN_END for own in dialect.events.values()):
         return (event,)
     return (TURN_END, STOP)

@@ -22,7 +22,7 @@ def run(args: argparse.Namespace) -> int:
     if args.print_config is not None:
         return _print_entries(args.print_config, args.words)
     try:
-        from hookline.cli.commands.hook.answer import serve
+        from hookline.cli.commands.hook.serve import serve
 
         return serve(args.dialect, args.words, args.config)
     except Exception as problem:  # noqa: BLE001 if Hookline itself breaks, even on import, a guard must still block

@@ -1,0 +1,150 @@
+"""The process that an agent starts for one call: it reads stdin, writes the answer, and ends by the agent's rules."""
+
+import asyncio
+import os
+import select
+import signal
+from collections.abc import Sequence
+from contextlib import suppress
+
+from msgspec.structs import replace
+
+from hookline.cli.commands.hook.answer import BLOCKED, AgentCall
+from hookline.cli.commands.hook.payload import CallError, read_input
+from hookline.cli.commands.hook.place import moved_home
+from hookline.cli.commands.hook.twin import process_started
+from hookline.cli.engines import command_engine, require_files
+from hookline.cli.output import note
+from hookline.cli.requests import RequestError
+from hookline.dialects.registry import dialect_named
+from hookline.journal.file import own_home
+from hookline.model.outcome import Outcome
+from hookline.model.safe_text import one_line, printable
+from hookline.model.wire import HookReply
+
+#: Seconds that background hooks have after the answer.
+_DRAIN_SECONDS = 5.0
+
+
+def serve(dialect: str | None, words: Sequence[str], files: Sequence[str] | None) -> int:
+    """Read, answer, and return the exit status, which is the agent's own for the answer."""
+    if dialect is None:
+        note("hookline hook: say which agent calls: hookline hook --dialect NAME [EVENT]")
+        return BLOCKED
+    if len(words) > 1:
+        note(printable(f"hookline hook: one event at a time, not {' '.join(words)}"))
+        return BLOCKED
+    _leave_moved_home(dialect)
+    engine = command_engine(caller=dialect)
+    try:
+        require_files(engine, files or ())
+    except RequestError as problem:
+        note(one_line(f"hookline hook: {problem}", 500))
+        return BLOCKED
+    call = AgentCall(engine, dialect, words[0] if words else None, files)
+    call.started = process_started()
+    # Before the loop starts, so that the first signal ends a wait for input.
+    raw = _input()
+    signalled: list[int] = []
+    status = asyncio.run(_serve(call, raw, signalled))
+    if signalled:
+        # End by the same signal, so that the agent sees that it had its effect.
+        signal.signal(signalled[0], signal.SIG_DFL)
+        os.kill(os.getpid(), signalled[0])
+    return status
+
+
+def _leave_moved_home(name: str) -> None:
+    """Before anything is read or written below HOME."""
+    dialect = dialect_named(name)
+    try:
+        home = moved_home(dialect.project_variables, os.environ, own_home) if dialect is not None else None
+    except OSError:  # the working directory is gone
+        return
+    if home is not None:
+        note(
+            printable(
+                f"hookline hook: HOME is {os.environ['HOME']}, inside the project: {home} is used instead"
+            )
+        )
+        os.environ["HOME"] = home
+
+
+def _input() -> bytes | CallError:
+    try:
+        return read_input()
+    except CallError as problem:
+        return problem
+
+
+async def _serve(call: AgentCall, raw: bytes | CallError, signalled: list[int]) -> int:
+    _stop_on_signals(signalled)
+    status = BLOCKED
+    try:
+        answer = _with_lines(await call.answer(raw), (*call.remarks, *call.engine.journal.problems))
+        status = _write_answer(answer, call.outcome)
+        _close_streams()
+        await call.engine.drain(_DRAIN_SECONDS)
+        call.record_late()
+    except asyncio.CancelledError:
+        if not signalled:
+            raise
+    finally:
+        await call.engine.close(0)
+    return status
+
+
+def _stop_on_signals(signalled: list[int]) -> None:
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+
+    def stop(number: int) -> None:
+        signalled.append(number)
+        if task is not None:
+            task.cancel()
+
+    for name in ("SIGTERM", "SIGHUP"):
+        # Not every system has both, or lets a loop handle them.
+        with suppress(AttributeError, ValueError, RuntimeError, NotImplementedError):
+            number = getattr(signal, name)
+            loop.add_signal_handler(number, stop, number)
+
+
+def _with_lines(answer: HookReply, problems: Sequence[str]) -> HookReply:
+    """Problems that change no answer go to stderr, unless the agent reads stderr as the reason for a block."""
+    if answer.code != 0 or not problems:
+        return answer
+    lines = "\n".join(printable(f"hookline: {problem}") for problem in problems)
+    return replace(answer, stderr=f"{answer.stderr}\n{lines}".strip())
+
+
+def _write_answer(answer: HookReply, outcome: Outcome) -> int:
+    """Returns the exit status. If what holds the agent back cannot be written, the status alone must block."""
+    holds_back = outcome.permission in ("deny", "ask", "defer") or outcome.edits or outcome.stop
+    if not _written(1, answer.stdout) and holds_back:
+        why = outcome.reason or outcome.stop_reason or "its answer cannot be written to stdout"
+        answer = HookReply(BLOCKED, "", answer.stderr or why)
+    stderr = answer.stderr
+    _written(2, stderr if not stderr or stderr.endswith("\n") else f"{stderr}\n")
+    return answer.code
+
+
+def _written(stream: int, text: str) -> bool:
+    left = text.encode("utf-8", "replace")
+    try:
+        while left:
+            try:
+                left = left[os.write(stream, left) :]
+            except BlockingIOError:
+                select.select((), (stream,), ())
+    except OSError:
+        return False
+    return True
+
+
+def _close_streams() -> None:
+    """The agent has its answer; it must not wait for what still runs."""
+    with suppress(OSError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for stream in (1, 2):
+            os.dup2(nowhere, stream)
+        os.close(nowhere)
