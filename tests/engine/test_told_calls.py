@@ -632,6 +632,53 @@ def test_a_rewrite_goes_into_the_key_that_the_program_uses(tool: str, given: Any
         assert Host(hook(dialect, updated(command="ls"), "Bash")).call(tool, **given).edits[0].value == new
 
 
+@pytest.mark.parametrize(
+    ("caller", "tool", "given"),
+    [
+        ("docker-agent", "shell", {"cmd": "ls", "Cmd": "rm x"}),
+        ("reasonix", "bash", {"command": "ls", "COMMAND": "rm x"}),
+        (
+            "reasonix",
+            "use_capability",
+            {"capability_id": "bash", "arguments": {"command": "ls", "Command": "rm x"}},
+        ),
+    ],
+)
+def test_a_key_of_another_case_hides_nothing(caller: str, tool: str, given: Any):
+    """Their JSON readers find a key whatever its case, and the last one counts."""
+    guard = hook("native", NO, condition="Bash(rm *)")
+    assert "another case" in (Host(guard, caller=caller).call(tool, **given).reason or "")
+    assert not Host(guard, caller="docker-agent").call("shell", cmd="ls", Other="rm x").blocked
+
+
+@pytest.mark.parametrize("guard", ["write", "write_file", "File", "read_file", "read"])
+def test_a_move_is_told_to_hooks_for_any_tool_that_writes_or_reads(guard: str):
+    host = Host(hook("codewhale", NO, guard), caller="reasonix")
+    assert host.call("move_file", source_path="a", destination_path="b").blocked
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("NotebookEdit", {"notebook_path": "/etc/x", "new_source": ""}),
+        ("MultiEdit", {"file_path": "/etc/x", "edits": [{"old_string": "a", "new_string": "b"}]}),
+        ("apply_patch", {"command": "*** Begin Patch\n*** Update File: /etc/x\n-a\n+b\n*** End Patch"}),
+        ("apply_patch", {"type": "update_file", "path": "/etc/x", "diff": "@@\n-a\n+b"}),
+    ],
+)
+def test_a_rule_about_edits_is_about_all_of_them(tool: str, given: Any):
+    assert Host(hook("native", NO, condition="Edit(/etc/**)")).call(tool, **given).blocked
+    assert not Host(hook("native", NO, condition="Edit(/usr/**)")).call(tool, **given).blocked
+
+
+def test_who_searches_in_a_file_reads_it():
+    guard = hook("native", NO, condition="Read(**/.env)")
+    assert Host(guard).call("Grep", pattern="x", path=".env").blocked
+    assert Host(guard, caller="docker-agent").call("search_files_content", query="x", path=".env").blocked
+    assert not Host(guard).call("Grep", pattern="x", path="/p").blocked
+    assert not Host(guard).call("Grep", pattern="x").blocked
+
+
 def test_a_blank_command_does_not_bring_up_another_one():
     host = Host(hook("native", updated(command=" "), "Bash"), caller="docker-agent")
     assert host.call("shell", cmd="make", command="rm x").blocked

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: The payload field that says which tool is called.
 _TOOL = "tool_name"
+#: Tools that rules about edits mean as well.
+_EDITS = frozenset(("MultiEdit", "NotebookEdit"))
 #: Subjects remembered per lane. Tool names are few, but a host could invent them without end.
 _REMEMBERED = 1024
 
@@ -64,13 +66,17 @@ class PreparedHook:
         if not isinstance(name, str):
             return True
         kind = KIND_OF.get(name) if self._standard_tools else None
-        if kind is None or name in session.engine.tools:
+        if kind is None or name in session.engine.tools or (name in _EDITS and self._is_canonical):
             return False
         # A program may give a tool of a canonical name other arguments.
         given: Any = payload.tool_input
         if not given or not kind.needs:
             return True
         return _is_text(given, kind.needs) and kind.other_keys.isdisjoint(given)
+
+    @property
+    def _is_canonical(self) -> bool:
+        return getattr(self.hook.wire, "tools").canonical  # noqa: B009 wires of hosts need not have one
 
     @property
     def source(self) -> str:

@@ -165,6 +165,8 @@ class ToolCondition(Struct, frozen=True, eq=False):
     def _meant(self, payload: Any) -> tuple[ToolRule, Any]:
         """The rule as it counts for this call, and the name by which the rule means the tool."""
         tool: Any = field_of(payload, "tool_name")
+        if tool == "Grep" and self.rule.tool == "Read" and _has_path(_input(payload)):
+            return self.rule, "Read"  # who searches in a file reads it
         called: Any = field_of(payload, "called_as")
         if not isinstance(called, Mapping) or not isinstance(tool, str):
             return self.rule, tool
@@ -195,6 +197,12 @@ class ToolCondition(Struct, frozen=True, eq=False):
         if not isinstance(arguments, Mapping):
             return "in doubt it holds: the call has no arguments"
         return rule.argument.why(cast("Mapping[str, Any]", arguments), scene.cwd)
+
+
+def _has_path(arguments: Any) -> bool:
+    return isinstance(arguments, Mapping) and isinstance(
+        cast("Mapping[str, Any]", arguments).get("path"), str
+    )
 
 
 def tool_condition(text: str, patterns: Patterns, shell: ShellReader) -> ToolCondition:

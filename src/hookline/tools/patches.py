@@ -43,6 +43,11 @@ class Change(Struct):
     added: list[str] = []
 
 
+def is_patch(text: str) -> bool:
+    """Whether it looks like one."""
+    return _BEGIN in text or ("+++ " in text and "@@" in text)
+
+
 def read_patch(text: str, *, unified: bool = False) -> list[Change]:
     """Every change, in order. `unified`: marks mean nothing to who applies it. Raises `PatchError`."""
     if len(text) > _LONGEST or text.count("\n") > _MOST_LINES:

@@ -10,7 +10,7 @@ from msgspec.structs import replace as _with
 
 from hookline.tools.acts import Act, Path, Place
 from hookline.tools.kinds import KINDS, Kind
-from hookline.tools.patches import Change, PatchError, patch_in_line, read_patch
+from hookline.tools.patches import Change, PatchError, is_patch, patch_in_line, read_patch
 from hookline.tools.tool import NOTHING, Edits, ReadRow, Tool
 from hookline.tools.units import UnitError
 from hookline.tools.usual import mcp_tool
@@ -33,7 +33,13 @@ def read_call(
     """The acts of a call. A call that cannot be read is one act with a `doubt`; an unknown tool one without a kind."""
     tool = table.tool(tool_name)
     shape = arguments.__class__
-    if shape is dict and tool is not None and tool.direct and tool.unsure_keys.isdisjoint(arguments):
+    if (
+        shape is dict
+        and tool is not None
+        and tool.direct
+        and tool.unsure_keys.isdisjoint(arguments)
+        and not (table.any_case and tool.is_hidden(arguments))
+    ):
         act = _act(tool, tool_name, arguments, place, ())
         return (act,) if tool.edits is None else _edits(act, tool.edits, arguments, place)
     given: Any = decoded(arguments) if isinstance(arguments, str) else {} if arguments is None else arguments
@@ -225,6 +231,9 @@ class _Reader:
         self, name: str, given: Mapping[str, Any], base: Path, depth: int, server: str = ""
     ) -> Iterator[Act]:
         tool = self._table.tool(name)
+        if tool is not None and self._table.any_case and tool.is_hidden(given):
+            yield from _unreadable(tool, name, "a key of its arguments has another case than it should")
+            return
         if tool is not None:
             yield from self._by_tool(tool, name, given, base, depth)
             return
@@ -332,6 +341,9 @@ class _Reader:
 
     def _patched(self, tool: Tool, name: str, given: Mapping[str, Any]) -> Iterator[Act]:
         text = given.get(tool.patch)
+        if tool.guessed and not (isinstance(text, str) and is_patch(text)):
+            yield Act(None, name, dict(given), called=name)
+            return
         file = _value(tool.arguments["file_path"].keys, given)[1] if tool.arguments else None
         if isinstance(file, str):
             # It may say which file a patch without names is for, or overrule those names.
@@ -379,6 +391,8 @@ def _of_patch(kind: str, arguments: dict[str, Any], name: str) -> Act:
 
 def _has_main(tool: Tool, given: Mapping[str, Any]) -> bool:
     """Whether a call has the argument that the tool is about."""
+    if tool.choice is not None:
+        return given.get(tool.choice.key) is not None
     if tool.patch or tool.items is not None:
         return given.get(tool.patch or cast("tuple[str, Tool]", tool.items)[0]) is not None
     if tool.edits is not None:

@@ -28,6 +28,7 @@ class ToolTable:
         mcp: McpNames = "mcp__server__tool",
         aliases: Mapping[str, str] = MappingProxyType({}),
         canonical: bool = False,
+        any_case: bool = False,
         usual: Mapping[str, Tool] = MappingProxyType({}),
     ) -> None:
         #: The agent's name, for people.
@@ -38,6 +39,8 @@ class ToolTable:
         self.aliases = aliases
         #: Its hooks are told calls in canonical terms, and matched by the caller's names too.
         self.canonical = canonical
+        #: Its tools find their arguments whatever the case of the keys.
+        self.any_case = any_case
         #: Tools by names that are usual, however they are spelt, for names that no tool has.
         self._usual = {folded(name): tool for name, tool in usual.items()}
         self._by_kind: dict[str, tuple[tuple[str, Tool], ...]] = {}

@@ -158,7 +158,8 @@ class ReadCall:
         ways = self._exact(act, kind, target)
         further = _FALLBACKS.get(kind.name)
         if further is not None:
-            ways = _patches_last(ways, self._similar(act, target, further(act.arguments)))
+            similar = [self._similar(act, target, parts) for parts in further(act.arguments)]
+            ways = _patches_last(ways, tuple(way for each in similar for way in each))
         tool = act.tool
         if (
             tool is not None
@@ -193,16 +194,16 @@ class ReadCall:
 
     def _similar(self, act: Act, target: ToolTable, parts: Parts) -> tuple[Way, ...]:
         """The act as calls of other kinds, for agents and hooks that have no tool of its own kind."""
-        views: list[View] = []
-        for name, arguments in parts:
-            kind = KINDS[name]
-            part = Act(kind, kind.tool, arguments, called=act.called)
-            views += [
+        found = [Act(KINDS[name], KINDS[name].tool, given, called=act.called) for name, given in parts]
+        forms = [self._exact(part, part.kind, target) for part in found if part.kind is not None]
+        return tuple(
+            tuple(
                 View(view.tool_name, act, view.tool, view.also, _SIMILAR, part, self._place)
-                for way in self._exact(part, kind, target)[:1]
+                for part, way in zip(found, ways, strict=True)
                 for view in way
-            ]
-        return (tuple(views),) if views else ()
+            )
+            for ways in zip(*forms, strict=True)
+        )
 
     def _as_called(self, act: Act, target: ToolTable) -> Way:
         """A tool with no counterpart keeps its name, unless that means something else there."""
@@ -300,24 +301,26 @@ def _in_one_text(act: Act, tool: Tool) -> dict[str, Any]:
     return {tool.urls_in: f"{given.get('url', '')} {given.get('prompt') or ''}".strip()}
 
 
-def _deleted(given: Mapping[str, Any]) -> Parts:
-    return [("write", {"file_path": given.get("file_path"), "content": ""})]
+def _deleted(given: Mapping[str, Any]) -> list[Parts]:
+    return [[("write", {"file_path": given.get("file_path"), "content": ""})]]
 
 
-def _moved(given: Mapping[str, Any]) -> Parts:
-    return [
+def _moved(given: Mapping[str, Any]) -> list[Parts]:
+    """Both files are written; and who may not read a file must not have it elsewhere."""
+    written: Parts = [
         ("write", {"file_path": given.get(name), "content": ""})
         for name in ("destination", "source")
         if given.get(name)
     ]
+    return [written, [("read", {"file_path": given.get("source")})]] if given.get("source") else [written]
 
 
-def _cell(given: Mapping[str, Any]) -> Parts:
+def _cell(given: Mapping[str, Any]) -> list[Parts]:
     new = given.get("new_source") or ""
-    return [("edit", {"file_path": given.get("notebook_path"), "old_string": "", "new_string": new})]
+    return [[("edit", {"file_path": given.get("notebook_path"), "old_string": "", "new_string": new})]]
 
 
 #: How acts are told to hooks that are written for no tool of that kind: guards of writes see what ends in a write.
-_FALLBACKS: Mapping[str, Callable[[Mapping[str, Any]], Parts]] = MappingProxyType(
+_FALLBACKS: Mapping[str, Callable[[Mapping[str, Any]], list[Parts]]] = MappingProxyType(
     {"delete": _deleted, "move": _moved, "notebook": _cell}
 )

@@ -136,6 +136,17 @@ class Tool(Struct, frozen=True, eq=False, dict=True):
             key for argument in self.arguments.values() if argument.unsure for key in argument.keys[1:]
         )
 
+    def is_hidden(self, given: Mapping[str, Any]) -> bool:
+        """Whether a key differs from an own one in its case alone: which of the two counts is the reader's secret."""
+        own = self.own_keys
+        if own.issuperset(given):
+            return False
+        return any(key not in own and key.casefold() in self._folded_keys for key in given)
+
+    @cached_property
+    def _folded_keys(self) -> frozenset[str]:
+        return frozenset(key.casefold() for key in self.own_keys)
+
     @cached_property
     def names(self) -> Mapping[str, str] | None:
         """The canonical names of its arguments by its own, if names are all that differs."""

@@ -54,4 +54,5 @@ TABLE = ToolTable(
         "add_memory": other("memory", text="memory"),
     },
     mcp="plain",
+    any_case=True,
 )

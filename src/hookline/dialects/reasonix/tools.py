@@ -88,4 +88,5 @@ TABLE = ToolTable(
         "search_files": glob("pattern", path="path"),
         "search_content": grep("pattern", path="path"),
     },
+    any_case=True,
 )
