@@ -119,9 +119,12 @@ class Walk:
         problem = unreadable(code) if depth else None
         if depth > DEEPEST_EVALUATION:
             problem = f"shell lines are nested more than {DEEPEST_EVALUATION} deep"
-        self._parts += 0 if problem else _COST_OF_A_LINE + parts_of(code)
-        if depth and self._parts > MOST_PARTS:
-            problem = TOO_MANY_PARTS
+        if problem is None:
+            self._parts += _COST_OF_A_LINE + parts_of(code)
+            if depth and self._parts > MOST_PARTS:
+                # Whatever still waits would only cost more time.
+                self._waiting.clear()
+                problem = TOO_MANY_PARTS
         if problem:
             self._doubted(problem)
             return

@@ -103,6 +103,7 @@ _PART = r"""\\.
     |<<-?[ \t]*(?P<quoted>['"\\]?)(?P<end>[\w.+-]+)['"]?(?P<rest>[^\n]*)\n(?P<body>(?:[^\n]*\n)*?)\t*(?P=end)$
     |[./-]?\w+(?:[./-]\w+)*
     |\S"""
+_FLAGS = re.VERBOSE | re.DOTALL | re.MULTILINE
 _OPERATORS = frozenset("()|&;<>{}")
 _VARIABLE = re.compile(r"\$(?:\w+|\{\w+\})")
 _BRACKET = re.compile(r"[({\[)}\]]")
@@ -133,7 +134,7 @@ def parts_of(line: str) -> int:
     """How much the parser has to take apart, at least; counted until it is too much."""
     count = 0
     # Compiled with the first line, and kept by `re`: commands that read none should not pay for it at their start.
-    for part in re.finditer(_PART, line, re.VERBOSE | re.DOTALL | re.MULTILINE):
+    for part in re.finditer(_PART, line, _FLAGS):
         text = part[0]
         if part["end"] is not None:
             count += 3 + parts_of(part["rest"]) + _parts_of_body(part["body"], literal=bool(part["quoted"]))
