@@ -14,9 +14,9 @@ secret, in every form in which they turn up (quoted, URL-encoded, in base64 or h
 
 What a hook is given, and what it answers to an agent, is not changed."""
 
-_TOKENS = "Recognised wherever they stand. `…` stands for the rest of a token."
+_TOKENS = "Recognised anywhere in a text. `…` stands for the rest of a token."
 
-_CONTEXTS = "Recognised by what stands around them; `…` stands for what is taken out."
+_CONTEXTS = "Recognised by the text around them; `…` stands for what is taken out."
 
 
 def secrets_page() -> str:

@@ -295,7 +295,7 @@ _DECIDES: Final = re.compile(
 #: An exit code that only the script knows, and one that a function returns for it.
 _COMPUTED_EXIT: Final = re.compile(r"\bexit[ \t(]{1,9}[\"']?\$")
 _RETURNS: Final = re.compile(r"\breturn[ \t]{1,9}(\d{1,3})\b")
-#: Programs that print, record or look something up. What they exit with is nobody's decision.
+#: Programs that print, record or look something up. Their exit codes decide nothing.
 _PLAIN: Final = frozenset({
     "[", "[[", ":", "afplay", "aplay", "awk", "basename", "break", "cat", "cd", "continue", "cp", "curl", "cut",
     "date", "dirname", "echo", "exit", "export", "false", "find", "git", "head", "hostname", "id", "jq", "ln",

@@ -72,7 +72,7 @@ def fails_open(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
             instead = "the same hook in .hookline/hooks.toml fails closed"
             yield about(hook, "info", "fails-open", message, fix=instead)
         else:
-            # Whoever wrote that it is to fail open has decided.
+            # If `on_failure` says that it fails open, that is a decision.
             severity = "warning" if judging and hook.on_failure is None else "info"
             yield about(hook, severity, "fails-open", message, fix=close)
 

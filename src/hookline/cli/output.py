@@ -34,7 +34,7 @@ class ExitStatus(IntEnum):
 def open_standard_streams() -> None:
     """Connect closed standard streams to /dev/null, so that no file we open takes their descriptors.
 
-    For reading only: what is written there must fail, so that an answer which nobody gets is noticed.
+    For reading only: what is written there must fail, so that a lost answer is noticed.
     """
     while (descriptor := os.open(os.devnull, os.O_RDONLY)) <= _HIGHEST_STANDARD_DESCRIPTOR:
         pass

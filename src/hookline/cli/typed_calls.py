@@ -1,4 +1,4 @@
-"""Whether a tool call that somebody typed is one that an agent can make: its tool exists, with these arguments."""
+"""Whether a tool call that was typed is one that an agent can make: its tool exists, with these arguments."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -33,7 +33,7 @@ _MOST_NAMED: Final = 8
 
 
 def doubts(engine: "Engine", request: "Request") -> Iterator[Diagnostic]:
-    """A warning for a tool that nobody has, and for arguments that the tool does not take."""
+    """A warning for a tool that no agent has, and for arguments that the tool does not take."""
     name = field_of(request.payload, "tool_name")
     if not isinstance(name, str) or not name:
         return

@@ -46,7 +46,7 @@ class Blocking:
             try:
                 self._loop.run_forever()
             except (KeyboardInterrupt, SystemExit):
-                # Raised by code on the loop: signals reach the main thread only. Whoever waits for that code gets it.
+                # Raised by code on the loop: signals reach the main thread only. The caller that waits for it gets it.
                 continue
             return
 

@@ -88,7 +88,7 @@ class Redactor:
         return _without_cut_secret(text, self._values) if ends_early else text
 
     def _without_tokens(self, text: str) -> str:
-        """Without what is a secret wherever it stands. Only words as long as a token are looked at."""
+        """Without what is a secret in any context. Only words as long as a token are looked at."""
         from hookline.journal.secret_formats import formats_in  # noqa: PLC0415 - many texts have no such word
 
         words = {word for word in text.split() if len(word) >= _SHORTEST_TOKEN}

@@ -1,4 +1,4 @@
-"""The formats of tokens that are recognised wherever they stand, each with a made-up example.
+"""The formats of tokens that are recognised in any context, each with a made-up example.
 
 It is imported with the first text that has a word as long as a token.
 
@@ -14,7 +14,7 @@ from msgspec import Struct
 
 
 class Context(Struct, frozen=True):
-    """Something that is recognised by what stands around it, with an example in which the secret is in «»."""
+    """Something that is recognised by the text around it, with an example in which the secret is in «»."""
 
     name: str
     example: str
@@ -274,7 +274,7 @@ def formats_in(words: str, longest: int) -> Iterable[tuple[str, int]]:
         if mark not in words:
             continue
         lengths = _LENGTHS[mark]
-        # Looking up what stands before each mark is much faster than looking for every hint.
+        # Looking up what is before each mark is much faster than looking for every hint.
         ends = {part[-lengths[-1] :] for part in words.split(mark)[:-1]} if mark else {""}
         for tail in {end[len(end) - length :] for end in ends for length in lengths if length <= len(end)}:
             for hint, row in group.get(tail, ()):

@@ -115,7 +115,7 @@ _HEADER = (
     rf"""\\?["']?[ \t]{{0,4}}+:[ \t]{{0,4}}+\\?["']?){_NOT_ONE}[^\s"'\\,;]{{6,}}+"""
 )
 
-#: What stands between a program and the option that takes its password.
+#: What is between a program and the option that takes its password.
 _ARGUMENTS = r"[^\n|;&]{0,200}?(?<=[ \t])"
 _LOGINS = r"(?:(?:docker|podman|nerdctl|buildah|skopeo|oras|crane|az|oc|cf|helm registry|az acr)[ \t]login)"
 #: Passwords in arguments of programs that have a short option for them, each with hints in lower case.

@@ -49,7 +49,7 @@ def is_patch(text: str) -> bool:
 
 
 def read_patch(text: str, *, unified: bool = False) -> list[Change]:
-    """Every change, in order. `unified`: marks mean nothing to who applies it. Raises `PatchError`."""
+    """Every change, in order. `unified`: the program that applies it knows no marks. Raises `PatchError`."""
     if len(text) > _LONGEST or text.count("\n") > _MOST_LINES:
         raise PatchError("the patch is too long to be read")
     lines = text.replace("\r\n", "\n").split("\n")
@@ -107,7 +107,7 @@ def _unified(lines: list[str]) -> Iterator[Change]:
     before = named = moved_from = ""
     left = 0  # lines that the hunk still has, of both files together
     for line, after in zip(lines, [*lines[1:], ""], strict=True):
-        # Nobody ends a hunk earlier than this does: a line too many is taken for a header.
+        # No program ends a hunk earlier than this does: a line too many is taken for a header.
         left = left if line[:1] in _IN_HUNK else 0
         if change is not None and left > 0 and line[1:3] not in ("++", "--"):
             left -= _add_line(change, line)

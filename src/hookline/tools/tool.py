@@ -52,7 +52,7 @@ class Calls(Struct, frozen=True, eq=False):
     key: str
     name: str
     arguments: str
-    #: What may stand before the name of a tool.
+    #: What may be before the name of a tool.
     prefix: str = ""
     #: Without arguments it makes no call: it only asks about one.
     optional: bool = False

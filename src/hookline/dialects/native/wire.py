@@ -121,7 +121,7 @@ class NativeWire(ResultReader):
 
     @cached_property
     def tools(self) -> "ToolTable":
-        """Canonical terms, whoever calls."""
+        """Canonical terms, for calls of every agent."""
         from hookline.tools.standard import CANONICAL  # noqa: PLC0415 most calls are told as they are
 
         return CANONICAL

@@ -6,7 +6,7 @@ descends from one that does. With a subreaper, strays (see `Orphans`) are found 
 every run that was under way when it was born has ended, and is left if one of these may leave processes.
 
 Known gap without a subreaper: a process that left the session, emptied its environment *and* lost its parent.
-When we are killed, nobody adopts such processes for us any more: the watchdog then finds them by a number that they
+When we are killed, such processes go to init: the watchdog then finds them by a number that they
 inherited as a limit (see `Orphans`).
 """
 

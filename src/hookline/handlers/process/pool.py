@@ -78,7 +78,7 @@ class Slots:
             self.give_back()
 
     def forked(self) -> None:
-        """In the child of a fork nothing runs, and nobody waits."""
+        """In the child of a fork nothing runs or waits."""
         self._free = self.limit
         self._line.clear()
 
@@ -101,7 +101,7 @@ class Processes:
     """Runs processes, at most as many at once as there are slots, and never loses one.
 
     Not bound to an event loop: it may serve one loop after another. When a loop is closed, the processes it left are
-    ended. In the child of a fork the pool begins anew, and what the parent runs is the parent's.
+    ended. In the child of a fork the pool starts empty, and what the parent runs is the parent's.
     """
 
     def __init__(
@@ -270,7 +270,7 @@ class Processes:
             running.abandon(self.bounds.patience)
 
     def forked(self) -> None:
-        """Begin anew in the child of a fork."""
+        """Start empty in the child of a fork."""
         for running in self._runs.values():
             running.forked()
         self.watchdog.forked()
@@ -353,7 +353,7 @@ class Processes:
 
 
 class _LoopEnd:
-    """Waits on a loop for ever. Only the loop holds it, so it goes when the loop is closed, and says so."""
+    """A timer that never fires. Only the loop holds it, so closing the loop deletes it, which tells the pool."""
 
     def __init__(self, pool: Processes) -> None:
         self._pool = ref(pool)
@@ -370,7 +370,7 @@ class _LoopEnd:
 
 @cache
 def _pools_of_this_process() -> WeakSet[Processes]:
-    """Pools that ran something: told of a fork in the child, where only they know what to let go of."""
+    """Pools that ran something. In the child of a fork each lets go of what is the parent's."""
     pools: WeakSet[Processes] = WeakSet()
 
     def forked() -> None:

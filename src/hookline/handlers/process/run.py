@@ -36,7 +36,7 @@ class Bounds(Struct, frozen=True):
     flood: int = 64 << 20
     #: How long to read on after the hook has ended.
     drain: float = 0.15
-    #: Between TERM and KILL; half of it when nobody waits for the result any more.
+    #: Between TERM and KILL; half of it when the result is not waited for any more.
     grace: float = 0.5
     #: How long to go on killing before the result is returned anyway.
     patience: float = 1.0

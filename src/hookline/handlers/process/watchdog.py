@@ -102,7 +102,7 @@ class Watchdog:
         return None if self._popen is None else self._popen.pid
 
     def start(self) -> None:
-        """Call it before a hook is started: if we are killed in between, nobody else ends that hook."""
+        """Call it before a hook is started: if we are killed in between, nothing else ends that hook."""
         if self._pipe < 0:
             self._start()
 

@@ -1,4 +1,4 @@
-"""Findings that somebody has accepted: the `accept` lists of Hookline's own files, and what they cover."""
+"""Findings that were accepted: the `accept` lists of Hookline's own files, and what they cover."""
 
 import argparse
 import os
@@ -95,7 +95,7 @@ def split_accepted(
     loaded: Loaded,
     finding: Callable[[Diagnostic], str],
 ) -> tuple[tuple[Diagnostic, ...], tuple[tuple[Diagnostic, Where], ...]]:
-    """The findings that are left, and those that somebody has accepted, each with the place that says so."""
+    """The findings that are left, and those that were accepted, each with the place that says so."""
     if not accepted:
         return tuple(problems), ()
     scope_of: dict[str, Scope] = {found.file: found.scope for found in loaded.found}

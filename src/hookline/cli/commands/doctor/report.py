@@ -40,7 +40,7 @@ class Findings(Struct, frozen=True, eq=False, kw_only=True):
     dormant: tuple[Dormant, ...]
     #: In the order they are shown.
     problems: tuple[Diagnostic, ...]
-    #: What somebody has accepted, and where they did.
+    #: What was accepted, and where.
     accepted: tuple[tuple[Diagnostic, Where], ...]
     #: Files that were not asked about: what is wrong there is shown, and does not decide the exit status.
     elsewhere: frozenset[str]
@@ -145,7 +145,7 @@ class ProblemDocument(Struct, frozen=True, kw_only=True):
 
 
 class AcceptedDocument(ProblemDocument, frozen=True, kw_only=True):
-    """A problem that somebody has accepted."""
+    """A problem that was accepted."""
 
     #: The file and line that says so.
     accepted_by: str

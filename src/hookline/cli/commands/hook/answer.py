@@ -143,7 +143,7 @@ class AgentCall:
     def _report_lost(
         self, lost: Sequence[str], dialect: Dialect, event: DialectEvent, parsed: Parsed
     ) -> None:
-        """What the agent cannot be told is in the journal; on stderr as well if somebody relies on it."""
+        """What the agent cannot be told is in the journal; on stderr as well if the user relies on it."""
         if _MESSAGES in lost:
             self.remarks += self._unheard
         if _REWRITE in lost:

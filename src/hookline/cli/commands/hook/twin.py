@@ -31,7 +31,7 @@ _LENGTH_BYTES, _CHECK_BYTES = 4, 16
 _PAUSE = 0.01
 #: A process that claims to be older than this when it reads its input is not believed.
 _OLDEST = 5.0
-#: A clock that all processes have in common and nobody sets: where there is one, that of the start of processes.
+#: A clock that all processes share and that is never set: if there is one, that of the start of processes.
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
@@ -121,7 +121,7 @@ class TwinCall:
         return msgspec.json.decode(said, type=Given)
 
     def _masked(self, text: bytes) -> bytes:
-        """Only who has the payload can read or make what is kept: an answer may hold what should not stay on disk."""
+        """Only a process with the same payload can read or write it: answers may hold what should not stay on disk."""
         mask = shake_256(b"answer" + self._key).digest(len(text))
         return (int.from_bytes(text) ^ int.from_bytes(mask)).to_bytes(len(text))
 
