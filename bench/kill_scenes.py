@@ -128,7 +128,7 @@ def killed(command: str, number: int, rounds: int, kinds: Mapping[str, str] = KI
             before += len(_below(process.pid))
             os.kill(process.pid, number)
             began = time.monotonic()
-            while (living := _left()) and time.monotonic() - began < SETTLED:
+            while (living := _left() - {process.pid}) and time.monotonic() - began < SETTLED:
                 time.sleep(0.005)
             longest = max(longest, time.monotonic() - began)
             left.update(scene.kind_of(pid) for pid in living)

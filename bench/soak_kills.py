@@ -11,8 +11,8 @@ from hookline.checks.programs import containment_tier, survivors
 Say = Callable[[str], None]
 
 _ROUNDS = 100
-#: Most of the time is waiting for processes; more at once would be late because the machine is busy.
-_AT_ONCE = 2
+#: Each scene runs a hundred processes; more at once would be late because the machine is busy.
+_AT_ONCE = 1
 
 
 def kills(say: Say, scale: float = 1.0) -> Iterator[Finding]:
