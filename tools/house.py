@@ -21,7 +21,7 @@ _MOST_IMPORTED_ONCE = 78  # three are tables of an agent's tools, which only its
 _MOST_ING = 8
 _PATHS = {
     "native": ("one native PreToolUse with a shell hook", 20),
-    "fire": ("hookline fire", 60),  # seven of them are the user's trust
+    "fire": ("hookline fire", 61),  # seven of them are the user's trust
     # Also servers and settings of the agent, which need trust; and guards are asked about calls of every agent, as they
     # are told them.
     "doctor": ("hookline doctor", 90),

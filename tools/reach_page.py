@@ -67,8 +67,7 @@ def _told(caller: Caller, call: MadeCall, hooks: dict[str, tuple[Hook, ...]]) ->
     for found in hooks.values():
         session = Engine(found, tools=caller.tools).session("s", cwd=_PROJECT, project_dir=_PROJECT)
         if caller.dialect:
-            wire = standard_dialects()[caller.dialect].build().wire
-            session.tools = None if wire.standard_tools else wire.tools
+            session.tools = standard_dialects()[caller.dialect].build().own_tools
         (verdict,) = (one for one in session.explain(PRE_TOOL_USE, payload) if one.selected)
         told = payload if verdict.told is None else verdict.told.acts[0].payload
         key = next(key for key in told.tool_input if key not in ("action", "content"))

@@ -48,8 +48,7 @@ class HookedAgent:
         self.reading = read_hooks(dialect, files, handlers)
         self.engine = Engine(self.reading.hooks, handlers=handlers)
         self.session: Session = self.engine.session(scene.pop("session_id", "s"), **scene)
-        if not dialect.wire.standard_tools:
-            self.session.tools = dialect.tools
+        self.session.tools = dialect.own_tools
         self.dialect = dialect
         self.runs: list[Run] = []
         self.late: list[LateMessage] = []

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from hookline import Engine, Outcome, PatternError, context, deny
-from hookline.engine.lanes import Verdict
+from hookline.engine.explain import Verdict
 from hookline.events import PRE_TOOL_USE, SESSION_START, STOP, EventSpec, SessionStarted, ToolCall, TurnAnswer
 from hookline.extending import Run, Scene
 

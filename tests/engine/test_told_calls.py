@@ -70,8 +70,7 @@ class Host(ScriptedHost):
 
     def __init__(self, *hooks: Hook, caller: str = "", **more: Any) -> None:
         super().__init__(hooks, cwd="/p", project_dir="/p", **more)
-        if caller and not dialect_of(caller).wire.standard_tools:
-            self.session.tools = dialect_of(caller).tools
+        self.session.tools = dialect_of(caller).own_tools if caller else None
 
     def call(self, tool: str, event: EventSpec[Any] = PRE_TOOL_USE, **arguments: Any) -> Outcome:
         return self.fire(event, ToolCall(tool_name=tool, tool_input=arguments))

@@ -54,8 +54,7 @@ class Asked:
     def session(self) -> Session:
         project = str(self.place.project)
         session = self.engine.session("s-1", cwd=project, project_dir=project)
-        if self.dialect is not None and not self.dialect.wire.standard_tools:
-            session.tools = self.dialect.tools
+        session.tools = self.dialect.own_tools if self.dialect is not None else None
         return session
 
     def payload(self, tool: str, arguments: Mapping[str, Any]) -> ToolCall:

@@ -36,8 +36,8 @@ def _wrong(caller: Caller, calls: list[MadeCall], rules: str, home: Path) -> lis
     engine = Engine(tools=caller.tools)
     assert not engine.load(str(project), [str(file)], trust=True).diagnostics
     session = engine.session("s", cwd=str(project), project_dir=str(project))
-    if caller.dialect and not (wire := standard_dialects()[caller.dialect].build().wire).standard_tools:
-        session.tools = wire.tools
+    if caller.dialect:
+        session.tools = standard_dialects()[caller.dialect].build().own_tools
 
     async def judged(call: MadeCall) -> str:
         payload = ToolCall(tool_name=call.tool, tool_input=call.at(str(home), str(project)))

@@ -284,6 +284,5 @@ def session_of(engine: Engine, request: Request) -> Session:
     session = engine.session(request.scene.session_id)
     session.scene = request.scene
     if request.dialect is not None:
-        wire = engine.loader.dialect(request.dialect).wire
-        session.tools = None if wire.standard_tools else wire.tools
+        session.tools = engine.loader.dialect(request.dialect).own_tools
     return session

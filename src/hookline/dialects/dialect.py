@@ -261,6 +261,11 @@ class Dialect(ABC):
         """What its agent's tools are called, and what they do."""
         return self.wire.tools
 
+    @property
+    def own_tools(self) -> "ToolTable | None":
+        """Its tools, for sessions in which its agent calls them; None where they have canonical names."""
+        return None if self.wire.standard_tools else self.wire.tools
+
     def flag_hook(self, own_event: DialectEvent, command: str) -> Hook:
         """The hook that `--hook EVENT=COMMAND` means, at one of the moments of that event."""
         from hookline.dialects.labels import command_label  # noqa: PLC0415 only for a flag

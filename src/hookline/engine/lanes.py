@@ -1,7 +1,7 @@
 """Which hooks there are, in lanes, and which of them concern a payload.
 
 A lane is a row of neighbouring hooks under one policy. Lanes are built once per configuration (`HookStore`); at an
-event `select` picks the hooks to run, and `explain` says on demand why a hook runs or not.
+event `select` picks the hooks to run.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +20,6 @@ from hookline.tools.kinds import KIND_OF
 
 if TYPE_CHECKING:
     from hookline.engine.session import Session
-    from hookline.engine.told_calls import ToldCall
 
 #: The payload field that says which tool is called.
 _TOOL = "tool_name"
@@ -358,87 +357,3 @@ def check_condition(
         return prepared.marked_broken(
             f"its condition {condition.text!r} failed: {type(problem).__name__}: {problem}"
         )
-
-
-class Verdict(Struct, frozen=True):
-    """Whether a hook would run on a payload, and why."""
-
-    prepared: PreparedHook
-    selected: bool
-    why: str
-    #: What it is told of a tool call, if its agent would make that call in another way. A hook that would not run has
-    #: what it would be told.
-    told: "ToldCall | None" = None
-
-
-def explain(
-    lanes: Sequence[Lane], event: EventSpec[Any], payload: Any, session: "Session"
-) -> Iterator[Verdict]:
-    """Every hook of the event with its reason, without running or using up anything."""
-    for lane in lanes:
-        seen: dict[object, str] = {}
-        for prepared in lane.hooks:
-            yield _verdict(prepared, lane, seen, event, payload, session)
-
-
-def _verdict(
-    prepared: PreparedHook,
-    lane: Lane,
-    seen: dict[object, str],
-    event: EventSpec[Any],
-    payload: Any,
-    session: "Session",
-) -> Verdict:
-    hook, told = prepared.hook, None
-    if hook.mode == "off":
-        by = "mode is off" if hook.disabled_by is None else f"disabled by {hook.disabled_by}"
-        return Verdict(prepared, False, f"switched off: {by}")
-    if prepared.is_told_as_called(payload, session):
-        selected, reason = _reason(prepared, lane, seen, event, payload, session)
-    else:
-        from hookline.engine.told_calls import explained  # noqa: PLC0415 most calls are told as they are
-
-        selected, reason, told = explained(prepared, event, payload, session)
-        if selected and (same := _same_as(prepared, seen)) is not None:
-            selected, reason = False, same
-    if selected and hook.once and prepared.key in session.once_marks:
-        selected, reason = False, "ran already: once per session"
-    return Verdict(prepared, selected, reason, told)
-
-
-def _reason(
-    prepared: PreparedHook,
-    lane: Lane,
-    seen: dict[object, str],
-    event: EventSpec[Any],
-    payload: Any,
-    session: "Session",
-) -> tuple[bool, str]:
-    """Whether a hook is selected for a payload that it is told as it is, and why."""
-    # Imported here: a dispatch never needs the explanations.
-    from hookline.matching.conditions import (  # noqa: PLC0415 see above
-        explain_match,
-        explain_matcher,
-        why,
-    )
-
-    hook, scene = prepared.hook, session.scene
-    subject = lane.subject_of(payload) if event.subject else None
-    if hook.matcher is not None and check_matcher(prepared, subject or "") is None:
-        return False, f"not matched: {explain_matcher(hook.matcher, subject or '')}"
-    if (same := _same_as(prepared, seen)) is not None:
-        return False, same
-    if hook.condition is not None and check_condition(prepared, event, payload, session) is None:
-        return False, f"not matched: {why(hook.condition, event, payload, scene)}"
-    return True, f"matched: {explain_match(hook.matcher, hook.condition, subject, event, payload, scene).why}"
-
-
-def _same_as(prepared: PreparedHook, seen: dict[object, str]) -> str | None:
-    """Of equal hooks that match, the first one runs."""
-    identity = prepared.hook.identity
-    if identity is None:
-        return None
-    if identity in seen:
-        return f"the same as {seen[identity]}, which runs once"
-    seen[identity] = prepared.source or prepared.hook.name
-    return None

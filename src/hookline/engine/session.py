@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from hookline.engine.background import Inbox
 from hookline.engine.dispatch import LaneOutcome, dispatch
-from hookline.engine.lanes import Lanes, PreparedHook, Verdict, build_lanes, explain, may_concern, prepare
+from hookline.engine.lanes import Lanes, PreparedHook, build_lanes, may_concern, prepare
 from hookline.model.events import EventSpec
 from hookline.model.hook import Hook
 from hookline.model.outcome import GO_ON, Halt, Message, Outcome, merged
@@ -17,6 +17,7 @@ from hookline.model.scene import Scene
 
 if TYPE_CHECKING:
     from hookline.engine.engine import Engine
+    from hookline.engine.explain import Verdict
     from hookline.engine.make_hook import Action
     from hookline.engine.told_calls import ToldCall
     from hookline.tools.table import ToolTable
@@ -109,8 +110,10 @@ class Session:
         inherited = self.parent.hooks if self.parent is not None else ()
         return (*inherited, *self._hooks.values())
 
-    def explain(self, event: EventSpec[P], payload: P) -> list[Verdict]:
+    def explain(self, event: EventSpec[P], payload: P) -> "list[Verdict]":
         """Every hook of the event, whether it would run on this payload, and why."""
+        from hookline.engine.explain import explain  # noqa: PLC0415 a dispatch never needs it
+
         return list(explain(self.lanes(event.name), event, payload, self))
 
     def may_concern(self, event: EventSpec[P], payload: P) -> bool:

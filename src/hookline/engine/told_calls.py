@@ -207,6 +207,16 @@ def _told(view: "View", call: ReadCall, target: "ToolTable", payload: Any, scene
     return ToldAct(replace(payload, **changes), scene, view)
 
 
+def preferred_acts(hook: "Hook", told_call: ToldCall, scene: "Scene") -> tuple[ToldAct, ...]:
+    """Each act as the hook's agent would tell it first."""
+    target: ToolTable = getattr(hook.wire, "tools")  # noqa: B009 wires of hosts need not have one
+    return tuple(
+        _told(view, told_call.call, target, told_call.payload, scene)
+        for ways in told_call.call.ways(target)
+        for view in (ways[0] if ways else ())
+    )
+
+
 def call_of(payload: Any, session: "Session") -> ReadCall:
     """The call of a payload, read by the tools of the agent that makes it."""
     scene = session.scene
@@ -221,62 +231,3 @@ def call_of(payload: Any, session: "Session") -> ReadCall:
     return ReadCall(
         session.tool_table, payload.tool_name, arguments, place, name if isinstance(name, str) else ""
     )
-
-
-# Why a hook is told of a call or not, for people
-
-
-def explained(
-    prepared: "PreparedHook", event: EventSpec[Any], payload: Any, session: "Session"
-) -> tuple[bool, str, ToldCall | None]:
-    """Whether a call concerns a hook, why, and what it is told; a hook that it does not concern: would be told.
-
-    None for a hook that is told calls as they are made, or whose matcher or condition fails.
-    """
-    hook = prepared.hook
-    try:
-        told_call = session.told_call(prepared, event, payload)
-        concerned = bool(told_call.acts)
-        if not concerned:
-            told_call = replace(told_call, acts=_preferred(hook, told_call, session.scene))
-        reason = _reason(hook, event, told_call)
-    except Exception as problem:  # noqa: BLE001 a matcher or condition may come from the host
-        why = f"its matcher or condition failed: {type(problem).__name__}: {problem}"
-        return True, f"matched: {why}", None
-    verdict = "matched" if concerned else "not matched"
-    return concerned, f"{verdict}: {reason}", None if hook.as_called else told_call
-
-
-def _preferred(hook: "Hook", told_call: ToldCall, scene: "Scene") -> tuple[ToldAct, ...]:
-    """Each act as the hook's agent would tell it first."""
-    target: ToolTable = getattr(hook.wire, "tools")  # noqa: B009 as above
-    return tuple(
-        _told(view, told_call.call, target, told_call.payload, scene)
-        for ways in told_call.call.ways(target)
-        for view in (ways[0] if ways else ())
-    )
-
-
-def _reason(hook: "Hook", event: EventSpec[Any], told_call: ToldCall) -> str:
-    from hookline.matching.conditions import explain_match  # noqa: PLC0415 a dispatch never needs it
-
-    if not told_call.acts:
-        return "its agent has no tool that does this"
-    told, name = deciding_act(hook, told_call)
-    doubt = told.view.act.doubt
-    condition = None if doubt else hook.condition
-    found = explain_match(hook.matcher, condition, name, event, told.payload, told.scene)
-    return f"{found.why}; {doubt}, so it may be anything" if doubt and found.matched else found.why
-
-
-def deciding_act(hook: "Hook", told_call: ToldCall) -> tuple[ToldAct, str]:
-    """The first act that the hook's matcher means, else the first one; and the name that is compared with it."""
-    named = [(told, _meant(hook, told.view)) for told in told_call.acts]
-    told, name = next((each for each in named if each[1] is not None), named[0])
-    return told, name or told.view.tool_name
-
-
-def _meant(hook: "Hook", view: "View") -> str | None:
-    """The name of an act that a matcher means."""
-    names = (view.tool_name, *view.also)
-    return next((name for name in names if hook.matcher is None or hook.matcher.matches(name)), None)

@@ -85,11 +85,11 @@ def test_an_agent_that_does_not_ask_is_not_covered_by_the_guards_of_others(case:
     ("matcher", "rule", "covered"),
     [
         ("Bash", "Bash(git push --force*)", ("shell",)),
-        ("", "Read(~/.ssh/**)", ("read",)),
+        ("", "Read(~/.ssh/**)", ("read", "grep")),
         ("WebFetch", "WebFetch(domain:example.com)", ("fetch",)),
         ("mcp__github__.*", "", ("mcp",)),
         ("Skill|ExitPlanMode", "", ("other",)),
-        ("Edit|Write", "", ("write", "edit")),
+        ("Edit|Write", "", ("write", "edit", "notebook")),
         ("deploy", "", ()),
     ],
 )

@@ -75,8 +75,8 @@ def asking_agents(
     found: list[Asker] = []
     for name, asked in events.items():
         dialect = context.loader.dialect(name)
-        table = None if dialect.wire.standard_tools else dialect.tools
-        found.append(Asker(dialect.title, name, table, session(table), frozenset(asked)))
+        tools = dialect.own_tools
+        found.append(Asker(dialect.title, name, tools, session(tools), frozenset(asked)))
     every = frozenset(event.name for event in GUARDED)
     return [*found, Asker(OWN_AGENT, "", None, session(None), every)]
 

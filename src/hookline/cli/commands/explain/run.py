@@ -40,7 +40,8 @@ from hookline.cli.text import reason_relative_to, relative_to, terminal_width
 from hookline.cli.trust_state import is_held_back, report_held_back, report_store, trust_of
 from hookline.config.engine import Engine
 from hookline.config.load import Found, Loaded, Loader
-from hookline.engine.lanes import Lane, PreparedHook, Verdict, check_matcher
+from hookline.engine.explain import Verdict, deciding_act
+from hookline.engine.lanes import Lane, PreparedHook, check_matcher
 from hookline.engine.run_hook import effective_reaction
 from hookline.engine.session import Session
 from hookline.model.events import EventSpec, May, subject_of
@@ -259,8 +260,6 @@ def _asked(question: _Question, lane: Lane, verdict: Verdict) -> _Asked:
     told_call, payload = verdict.told, question.request.payload
     if told_call is None or not told_call.acts:
         return _Asked(lane.subject_of(payload), payload, question.session.scene)
-    from hookline.engine.told_calls import deciding_act
-
     told, name = deciding_act(verdict.prepared.hook, told_call)
     return _Asked(name, told.payload, told.scene, told.view.act.doubt)
 

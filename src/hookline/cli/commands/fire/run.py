@@ -23,7 +23,7 @@ from hookline.cli.requests import Request
 from hookline.cli.text import reason_relative_to, relative_to
 from hookline.cli.trust_state import is_held_back, report_held_back, report_store, trust_of
 from hookline.config.engine import Engine
-from hookline.engine.lanes import Verdict
+from hookline.engine.explain import Verdict
 from hookline.engine.session import Session
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.hook import Hook

@@ -198,8 +198,7 @@ class AgentCall:
 
     def _start_session(self, parsed: Parsed, event: DialectEvent, place: Place) -> Session:
         self._session = session = self.engine.session(parsed.scene.session_id or RUN_NAME)
-        if self._dialect is not None and not self._dialect.wire.standard_tools:
-            session.tools = self._dialect.tools
+        session.tools = self._dialect.own_tools if self._dialect is not None else None
         session.scene = replace(
             parsed.scene,
             session_id=session.id,
