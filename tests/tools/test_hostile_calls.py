@@ -99,6 +99,8 @@ _DOUBTFUL: Mapping[str, tuple[ToolTable, str, Any]] = {
     "a name that can be split in too many ways": (GEMINI, "mcp_" + "a_" * 1000, _NO_ARGUMENTS),
     "the same with other signs": (COPILOT, "a-" * 1000, _NO_ARGUMENTS),
     "a call of a family that is not text": (CODEWHALE, "Bash", {"action": 5, "command": 5}),
+    "a million words": (HOST, "shell", {"command": ["rm"] * 1_000_000}),
+    "a name that nobody has": (GEMINI, "mcp_" + "a" * 1_000_000 + "_b", _NO_ARGUMENTS),
     "a list of commands that cannot be read": (HOST, "shell", {"command": [{"command": "rm x"}]}),
 }  # fmt: skip
 
@@ -124,6 +126,11 @@ def test_hooks_are_told_what_is_doubtful_and_cannot_rewrite_it() -> None:
                         call.rewritten(view, {**view.arguments, "command": "ls"}, arguments)
             if len(call.acts) > 50:
                 break
+
+
+def test_long_paths_take_no_time() -> None:
+    (act,) = _acts(DOCKER, "read_file", {"path": "./" * 1_000_000 + ".//a"})
+    assert act.arguments == {"file_path": "/p/a"}
 
 
 def test_long_lines_of_addresses_and_names_take_no_time() -> None:

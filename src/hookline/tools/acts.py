@@ -1,5 +1,6 @@
 """Acts: what a call does, one thing at a time and in canonical terms; and the place where it does it."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -57,9 +58,13 @@ class Act(Struct, frozen=True):
     anything: bool = False
 
 
+#: Steps at the beginning of a path that lead nowhere. A pattern, because a loop takes forever for a million of them.
+_HERE = re.compile(r"\A(?:\./+)+")
+
+
 def _joined(directory: str, path: str) -> str:
     if path.startswith("/") or not directory:
         return path
-    while path.startswith("./"):
-        path = path[2:].lstrip("/")
+    if path.startswith("./"):
+        path = _HERE.sub("", path, count=1)
     return directory if path in {"", "."} else f"{directory.rstrip('/')}/{path}"

@@ -24,6 +24,8 @@ _ESCAPED = re.compile(rb"\\([0-7]{3}|.)")
 #: No model writes a longer one.
 _LONGEST = 4_000_000
 _MOST_LINES = 20_000
+#: No file has a longer one.
+_LONGEST_NAME = 10_000
 #: More than one call may make, so that is seen as too many.
 _MOST_CHANGES = 250
 
@@ -156,7 +158,7 @@ def _file(text: str) -> str:
 
 def _unquoted(name: str) -> str:
     bare = name.strip('"')
-    if bare == name or "\\" not in bare:
+    if bare == name or "\\" not in bare or len(bare) > _LONGEST_NAME:
         return bare
     return _ESCAPED.sub(_unescaped, bare.encode("utf-8", "replace")).decode("utf-8", "replace")
 

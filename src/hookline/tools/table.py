@@ -15,6 +15,7 @@ McpNames = Literal["mcp__server__tool", "mcp_server_tool", "server-tool", "plain
 _STANDARD = "mcp__"
 #: Names of MCP tools have at most 128 characters; one with more separators than this could stand for anything.
 _MOST_SPLITS = 64
+_LONGEST_NAME = 1000
 
 
 class ToolTable:
@@ -122,7 +123,7 @@ def _split(name: str, rest: str, separator: str, server: str) -> tuple[str, ...]
     start = server + separator
     if server and rest.startswith(start):
         return (f"{_STANDARD}{server}__{rest.removeprefix(start)}",)
-    if rest.count(separator) > _MOST_SPLITS:
+    if len(rest) > _LONGEST_NAME or rest.count(separator) > _MOST_SPLITS:
         return ()
     places = [at for at, character in enumerate(rest) if character == separator and 0 < at < len(rest) - 1]
     return tuple(f"{_STANDARD}{rest[:at]}__{rest[at + 1 :]}" for at in places) or (name,)

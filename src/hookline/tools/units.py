@@ -139,6 +139,8 @@ TEXT_RANGE_START = Unit(
 TEXT_RANGE_LENGTH = Unit("first-last", _length_read, _range_written(True), depends_on="offset")
 
 
+#: More than a program is ever started with, and reading them takes time.
+_MOST_WORDS = 20_000
 #: A line of these has an operator or an expansion, which only a shell understands.
 _SHELL_ONLY = frozenset("|&;<>()$`\\\n*?[]{}~!#")
 
@@ -147,6 +149,8 @@ def _words_read(value: Any, _known: Known) -> str:
     if isinstance(value, str):
         return value
     words: Any = value
+    if isinstance(words, list | tuple) and len(cast("list[Any]", words)) > _MOST_WORDS:
+        raise UnitError(f"it has more than {_MOST_WORDS} words")
     if isinstance(words, list | tuple) and all(isinstance(word, str) for word in cast("list[Any]", words)):
         return shlex.join(cast("list[str]", words))
     raise UnitError("it is neither text nor a list of words")
