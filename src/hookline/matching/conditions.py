@@ -77,7 +77,10 @@ _FILE = ByAction(
 )
 _GIT = ByAction(MappingProxyType(dict.fromkeys(("status", "diff", "log", "show", "blame"), "safe")), "other")
 
-_GIVEN = frozenset(("shell", "file_write", "safe", "other"))
+#: Every category there is. Agents have words of their own for what their tools do.
+_CATEGORIES = frozenset(("shell", "file_write", "safe", "web", "mcp", "agent", "other"))
+#: How names of tools of MCP servers begin, and their row in a table.
+MCP = "mcp__"
 
 #: The categories of common tools. A tool that is not listed is `other`.
 TOOL_CATEGORIES: Categories = MappingProxyType(
@@ -98,12 +101,12 @@ TOOL_CATEGORIES: Categories = MappingProxyType(
 def category_of(payload: Any, table: Categories) -> str | None:
     """The category the host gives, else the one in the table; None without a tool."""
     given = field_of(payload, "tool_category")
-    if given in _GIVEN:  # agents have words of their own for what their tools do
+    if isinstance(given, str) and given in _CATEGORIES:
         return given
     tool = field_of(payload, "tool_name")
     if not isinstance(tool, str):
         return None
-    row = table.get(tool, "other")
+    row = table.get(tool) or table.get(MCP if tool.startswith(MCP) else "", "other")
     if isinstance(row, str):
         return row
     arguments = field_of(payload, "tool_input")

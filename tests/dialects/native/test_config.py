@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from hookline.documents.document import Format, read_document
-from hookline.events import EVENTS, EventSpec, May, ToolCall
+from hookline.events import EVENTS, PRE_TOOL_USE, EventSpec, May, ToolCall
 from hookline.extending import CommandSpec, Hook, Reading, Scene
 from hookline.handlers.agent import AgentSpec
 from hookline.handlers.builtin import BuiltinSpec
@@ -483,6 +483,25 @@ def test_every_mistake_of_a_file_is_found_on_its_own_line():
         (15, "never-runs"),
     ]
     assert all(each.where.file == "hooks.toml" for each in reading.diagnostics)
+
+
+@pytest.mark.parametrize(
+    ("category", "call"),
+    [
+        ("shell", ToolCall(tool_name="Bash")),
+        ("file_write", ToolCall(tool_name="NotebookEdit")),
+        ("safe", ToolCall(tool_name="NotebookRead")),
+        ("web", ToolCall(tool_name="WebFetch")),
+        ("agent", ToolCall(tool_name="Task")),
+        ("mcp", ToolCall(tool_name="mcp__github__push")),
+        ("mcp", ToolCall(tool_name="push", tool_category="mcp")),
+        ("other", ToolCall(tool_name="deploy")),
+    ],
+)
+def test_every_documented_category_holds(category: str, call: ToolCall):
+    condition = hook("PreToolUse", condition={"type": "tool_category", "category": category}).condition
+    assert condition is not None
+    assert condition.holds(PRE_TOOL_USE, call, Scene())
 
 
 def test_nested_conditions_are_read_and_their_mistakes_placed():

@@ -18,6 +18,7 @@ from hookline.dialects.labels import entry_label, shortened, url_label
 from hookline.documents.document import misshaped
 from hookline.handlers.specs import AgentSpec, BuiltinSpec, CommandSpec, PromptSpec
 from hookline.matching.conditions import (
+    MCP,
     TOOL_CATEGORIES,
     AllOf,
     Always,
@@ -44,10 +45,10 @@ _DEEPEST = 16
 _CATEGORIES: Categories = MappingProxyType(
     {
         **TOOL_CATEGORIES,
-        **dict.fromkeys(("Write", "Edit", "MultiEdit", "NotebookEdit", "Delete", "Move"), "file_write"),
-        **dict.fromkeys(("Read", "Glob", "Grep", "LS", "NotebookRead"), "safe"),
+        "NotebookRead": "safe",
         **dict.fromkeys(("WebFetch", "WebSearch"), "web"),
         **dict.fromkeys(("Agent", "Task"), "agent"),
+        MCP: "mcp",
     }
 )
 
