@@ -166,7 +166,7 @@ class ToolCondition(Struct, frozen=True, eq=False):
         """The rule as it counts for this call, and the name by which the rule means the tool."""
         tool: Any = field_of(payload, "tool_name")
         if tool == "Grep" and self.rule.tool == "Read" and _has_path(_input(payload)):
-            return self.rule, "Read"  # who searches in a file reads it
+            return self.rule, "Read"  # a search in a file reads it
         called: Any = field_of(payload, "called_as")
         if not isinstance(called, Mapping) or not isinstance(tool, str):
             return self.rule, tool
