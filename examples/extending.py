@@ -163,7 +163,12 @@ async def main(project: Path) -> None:
         for diagnostic in engine.load(str(project), dialects=["acme", "native"]).diagnostics:
             print(diagnostic, file=sys.stderr)
         session = engine.session("example", cwd=str(project))
-        for tool, command in (("Bash", "ls"), ("Bash", "sudo ls"), ("Bash", "rm -rf build"), ("Shell", "ls")):
+        for tool, command in (
+            ("Bash", "ls"),
+            ("Bash", "sudo ls"),
+            ("Bash", "rm -rf build"),
+            ("Deploy", "ls"),
+        ):
             call = ToolCall(tool_name=tool, tool_input={"command": command})
             print(f"{tool}: {command}")
             outcome = await session.dispatch(PRE_TOOL_USE, call)

@@ -223,7 +223,8 @@ class TrustedProject:
         """The runs of one call of the agent's tool for commands."""
         runs: list[Run] = []
         engine.journal.subscribe(runs.append)
-        call = ToolCall(tool_name=self.sample.tool, tool_input={"command": "ls", "cmd": "ls"})
+        key = "cmd" if self.sample.tool == "shell" else "command"
+        call = ToolCall(tool_name=self.sample.tool, tool_input={key: "ls"})
         await engine.session("s", cwd=str(self.root)).dispatch(PRE_TOOL_USE, call)
         return [run for run in runs if run.type == "command"]
 

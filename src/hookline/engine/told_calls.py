@@ -143,7 +143,20 @@ def tell(
             if len(ways) > 1 and _is_for_anything(hook, event, payload, scene):
                 break  # a hook for all tools but some must not be told another name of one of those
         needed += 0 if implied else parts
+    if not acts and _is_meant_by_name(hook, call):
+        whole = ToldAct(payload, scene, call.whole)
+        return ToldCall(payload, call, (whole,) if _holds(hook, event, whole) else ())
     return ToldCall(payload, call, tuple(acts), needed)
+
+
+def _is_meant_by_name(hook: "Hook", call: ReadCall) -> bool:
+    """Whether a hook names the tool as it was called: it was written for this agent, in another one's format."""
+    matcher = hook.matcher
+    return (
+        matcher is not None
+        and call.tool_name in matcher.text.strip("^$()").split("|")
+        and matcher.matches(call.tool_name)
+    )
 
 
 def _same_call(one: ToldAct, other: ToldAct) -> bool:

@@ -45,6 +45,7 @@ class ServerProcess:
         cls, argv: Sequence[str], env: Mapping[str, str], cwd: str, watchdog: Watchdog
     ) -> "ServerProcess":
         """Raises ServerEndedError with a sentence that says why it cannot be started."""
+        watchdog.start()
         started = start(argv, env=env, cwd=cwd)
         if isinstance(started, Broke):
             raise ServerEndedError(started.detail)
