@@ -670,6 +670,22 @@ def test_a_rule_about_edits_is_about_all_of_them(tool: str, given: Any):
     assert not Host(hook("native", NO, condition="Edit(/usr/**)")).call(tool, **given).blocked
 
 
+def test_a_programs_own_delete_and_move_are_writes_if_they_are_about_files():
+    for guard in (hook("native", NO, condition="Write(/etc/**)"), hook("claude-code", NO, "Write")):
+        assert Host(guard).call("Delete", path="/etc/x").blocked
+        assert Host(guard).call("Delete", file_path="/etc/x").blocked
+        assert Host(guard).call("Move", source="/etc/x", destination="/p/a").blocked
+        assert not Host(guard).call("Delete", id=5).blocked
+        assert not Host(guard).call("Move", direction="north").blocked
+
+
+def test_a_search_in_several_folders_is_one_in_each():
+    guard = hook("native", NO, condition="Read(/p/secret/**)")
+    assert Host(guard).call("grep", pattern="x", path=["/p/a", "/p/secret"]).blocked
+    assert Host(guard).call("grep", pattern="x", path="/p/a", directory="/p/secret").blocked
+    assert not Host(guard).call("grep", pattern="x", path=["/p/a", "/p/b"]).blocked
+
+
 def test_who_searches_in_a_file_reads_it():
     guard = hook("native", NO, condition="Read(**/.env)")
     assert Host(guard).call("Grep", pattern="x", path=".env").blocked

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 #: The payload field that says which tool is called.
 _TOOL = "tool_name"
-#: Tools that rules about edits mean as well.
+#: Tools that rules about edits mean as well; those of programs alone, which no agent has, for hooks of any agent.
 _EDITS = frozenset(("MultiEdit", "NotebookEdit"))
+_ONLY_OURS = frozenset(("Delete", "Move"))
 #: Subjects remembered per lane. Tool names are few, but a host could invent them without end.
 _REMEMBERED = 1024
 
@@ -65,7 +66,8 @@ class PreparedHook:
         if not isinstance(name, str):
             return True
         kind = KIND_OF.get(name) if self._standard_tools else None
-        if kind is None or name in session.engine.tools or (name in _EDITS and self._is_canonical):
+        means_more = name in _ONLY_OURS or (name in _EDITS and self._is_canonical)
+        if kind is None or means_more or name in session.engine.tools:
             return False
         # A program may give a tool of a canonical name other arguments.
         given: Any = payload.tool_input

@@ -38,7 +38,11 @@ CANONICAL = ToolTable("hookline", MappingProxyType(_CANONICAL_NAMES), canonical=
 
 def host_table(declared: Mapping[str, Tool] = MappingProxyType({})) -> ToolTable:
     """The tools of a program that embeds Hookline: those it declares, canonical ones, and usual names."""
-    canonical = {name: _with_usual_keys(tool) for name, tool in _CANONICAL_NAMES.items()}
+    canonical = {
+        # Names that no agent has prove nothing in a program.
+        name: replace(_with_usual_keys(tool), guessed=name in _OURS)
+        for name, tool in _CANONICAL_NAMES.items()
+    }
     return ToolTable("", {**USUAL, **canonical, **declared}, usual=USUAL)
 
 

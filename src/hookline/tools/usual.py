@@ -34,7 +34,7 @@ from hookline.tools.kinds import USUAL_KEYS
 from hookline.tools.tool import Tool
 
 _PATH = any_of(*USUAL_KEYS["file_path"])
-_FOLDER = ("path", "directory", "dir_path", "dir", "folder", "root")
+_FOLDER = replace(many("path", "directory", "dir_path", "dir", "folder", "root", always=False), unsure=True)
 _CWD = either("cwd", "workdir", "working_directory", "work_dir", "working_dir", "directory", "dir_path")
 _CONTENT = either("content", "text", "contents", "file_text", "data", "body")
 _OLD = either("old_string", "old_str", "oldText", "old_text", "old", "search", "find")
@@ -113,10 +113,10 @@ _NAMES: tuple[tuple[Tool, tuple[str, ...]], ...] = (
     (delete(_PATH), ("delete", "delete_file", "file_delete", "remove_file", "rm", "unlink")),
     (move(_FROM, destination=_TO), ("move_file", "rename_file", "move", "rename", "mv")),
     (each_of(write(_TO), read(_FROM)), ("copy_file", "copy", "cp")),
-    (list_files(*_FOLDER), ("ls", "list_directory", "list_dir", "list_files", "directory_tree")),
-    (glob("pattern", "query", path=either(*_FOLDER)), ("glob", "find_files", "file_search", "search_files")),
+    (list_files(_FOLDER), ("ls", "list_directory", "list_dir", "list_files", "directory_tree")),
+    (glob("pattern", "query", path=_FOLDER), ("glob", "find_files", "file_search", "search_files")),
     (
-        grep("pattern", "query", "regex", path=either(*_FOLDER)),
+        grep("pattern", "query", "regex", path=_FOLDER),
         ("grep", "grep_search", "search_in_files", "search_files_content", "rg"),
     ),
     (
