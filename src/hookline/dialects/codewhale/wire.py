@@ -60,7 +60,7 @@ class CodeWhaleWire(ResultReader):
         self._now = now
 
     @cached_property
-    def tools(self) -> "ToolTable":
+    def _tools(self) -> "ToolTable":
         from hookline.dialects.codewhale.tools import TABLE  # noqa: PLC0415 only for calls of tools
 
         return TABLE

@@ -44,7 +44,7 @@ class DockerWire(ResultReader):
         self._environ = environ
 
     @cached_property
-    def tools(self) -> "ToolTable":
+    def _tools(self) -> "ToolTable":
         from hookline.dialects.docker_agent.tools import TABLE  # noqa: PLC0415 only for calls of tools
 
         return TABLE

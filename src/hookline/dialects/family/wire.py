@@ -144,9 +144,13 @@ class ResultReader:
     #: Whether its agent's tools have canonical names. If not, `tools` is the agent's own table.
     standard_tools: bool = True
 
-    @cached_property
+    @property
     def tools(self) -> "ToolTable":
         """What the tools are called that hooks are told of."""
+        return self._tools
+
+    @cached_property
+    def _tools(self) -> "ToolTable":
         from hookline.tools.standard import STANDARD  # noqa: PLC0415 most calls are told as they are
 
         return STANDARD

@@ -120,7 +120,7 @@ class NativeWire(ResultReader):
         self._stdin_limit = stdin_limit
 
     @cached_property
-    def tools(self) -> "ToolTable":
+    def _tools(self) -> "ToolTable":
         """Canonical terms, for calls of every agent."""
         from hookline.tools.standard import CANONICAL  # noqa: PLC0415 most calls are told as they are
 

@@ -104,7 +104,7 @@ class ReasonixWire(ResultReader):
         self._events = events
 
     @cached_property
-    def tools(self) -> "ToolTable":
+    def _tools(self) -> "ToolTable":
         from hookline.dialects.reasonix.tools import TABLE  # noqa: PLC0415 only for calls of tools
 
         return TABLE
