@@ -83,7 +83,7 @@ class AcmeWire:
             PRE_TOOL_USE, ToolCall(tool_name=document["tool"], tool_input=document["input"]), Scene()
         )
 
-    def answer(self, event_name: str, outcome: Outcome) -> HookReply:
+    def answer(self, event_name: str, outcome: Outcome, payload: Any = None) -> HookReply:
         return HookReply(code=1 if outcome.blocked else 0, stdout=outcome.reason or "")
 
 

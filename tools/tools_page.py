@@ -47,8 +47,8 @@ _MCP = {
 
 def tools_page() -> str:
     dialects = list(every_dialect())
-    canonical = [dialect.title for dialect in dialects if dialect.wire.standard_tools and dialect.has_agent]
-    own = [dialect for dialect in dialects if not dialect.wire.standard_tools]
+    canonical = [dialect.title for dialect in dialects if dialect.own_tools is None and dialect.has_agent]
+    own = [dialect for dialect in dialects if dialect.own_tools is not None]
     return page(
         GENERATED,
         "# Tools",

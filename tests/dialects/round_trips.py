@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -95,8 +95,9 @@ RULE = PermissionUpdate(
 
 
 def _rewritten(moment: Moment) -> Any:
-    if moment.event.rewrites == "tool_response" and isinstance(moment.payload.tool_response, dict):
-        return {**moment.payload.tool_response, "stdout": "[cut]"}
+    before: Any = getattr(moment.payload, "tool_response", None)
+    if moment.event.rewrites == "tool_response" and isinstance(before, dict):
+        return {**cast("dict[str, Any]", before), "stdout": "[cut]"}
     return _REWRITTEN[moment.event.rewrites or ""]
 
 

@@ -39,7 +39,7 @@ def _names(table: ToolTable, name: str, arguments: Mapping[str, Any], target: To
 
 def test_a_table_is_called_like_its_dialect() -> None:
     tables = {
-        dialect.name: dialect.tools.agent for dialect in every_dialect() if not dialect.wire.standard_tools
+        dialect.name: dialect.tools.agent for dialect in every_dialect() if dialect.own_tools is not None
     }
 
     assert tables == {name: name for name in ("codewhale", "docker-agent", "reasonix")}

@@ -94,7 +94,7 @@ def _kind(name: str, dialect: Dialect, context: CheckContext) -> str:
         return KIND_OF[name].name
     # Other tables need not be complete, and where names of servers' tools are plain, any name may be one.
     others = (
-        [each for each in context.loader.names if each != dialect.name] if dialect.wire.standard_tools else ()
+        [each for each in context.loader.names if each != dialect.name] if dialect.own_tools is None else ()
     )
     tools = (context.loader.dialect(each).tools.tool(name) for each in others)
     forms = (form for tool in tools if tool is not None for form in (tool, *tool.each_of))

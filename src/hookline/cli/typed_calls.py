@@ -53,7 +53,7 @@ def doubts(engine: "Engine", request: "Request") -> Iterator[Diagnostic]:
             yield problem
         return
     given: Any = field_of(request.payload, "tool_input")
-    canonical = KIND_OF.get(name) if dialect is None or dialect.wire.standard_tools else None
+    canonical = KIND_OF.get(name) if dialect is None or dialect.own_tools is None else None
     if dialect is None:
         # A program may have tools with other arguments under names that are usual.
         tool = CANONICAL.tool(name)

@@ -155,12 +155,6 @@ class AgentFile(Struct, frozen=True):
 class ReversibleWire(Wire, Protocol):
     """A wire that also works in the other direction: it reads an agent's payload and answers that agent."""
 
-    #: Whether the agent's tools have canonical names.
-    standard_tools: bool
-
-    @property
-    def tools(self) -> "ToolTable": ...
-
     def parse(self, document: Mapping[str, Any]) -> Parsed:
         """A payload in the agent's own shape. Raises ConfigError or UnknownEventError that say what is wrong."""
         ...
@@ -259,12 +253,17 @@ class Dialect(ABC):
     @property
     def tools(self) -> "ToolTable":
         """What its agent's tools are called, and what they do."""
-        return self.wire.tools
+        known: ToolTable | None = getattr(self.wire, "tools", None)
+        if known is not None:
+            return known
+        from hookline.tools.standard import STANDARD  # noqa: PLC0415 a dialect of a host need not say anything
+
+        return STANDARD
 
     @property
     def own_tools(self) -> "ToolTable | None":
         """Its tools, for sessions in which its agent calls them; None where they have canonical names."""
-        return None if self.wire.standard_tools else self.wire.tools
+        return None if getattr(self.wire, "standard_tools", True) else getattr(self.wire, "tools", None)
 
     def flag_hook(self, own_event: DialectEvent, command: str) -> Hook:
         """The hook that `--hook EVENT=COMMAND` means, at one of the moments of that event."""
