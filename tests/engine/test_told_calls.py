@@ -557,6 +557,14 @@ def test_an_allow_for_what_a_move_writes_is_not_one_for_all_of_the_call(
 
 
 @pytest.mark.parametrize("dialect", ["native", "claude-code"])
+def test_who_is_not_told_that_a_call_leaves_the_sandbox_cannot_allow_it(dialect: str):
+    host = Host(hook(dialect, allowed(), "Bash"), caller="codewhale")
+    assert host.call("bash", command="ls").permission == "allow"
+    assert host.call("bash", command="ls", sandbox_permissions="use_default").permission == "allow"
+    assert host.call("bash", command="ls", sandbox_permissions="require_escalated").permission is None
+
+
+@pytest.mark.parametrize("dialect", ["native", "claude-code"])
 def test_who_allows_a_tool_of_a_server_allows_what_it_does(dialect: str):
     host = Host(hook(dialect, allowed(), "mcp__filesystem__.*"), caller="reasonix")
     assert host.call("mcp__filesystem__write_file", path="a", content="x").permission == "allow"

@@ -88,7 +88,9 @@ class ToldCall(Struct, frozen=True, eq=False):
         return replace(outcome, edits=()), rewritten.arguments, True
 
     def _allowed(self, answers: Sequence[Outcome]) -> bool:
-        """A call is allowed only if each of its acts is."""
+        """A call is allowed only if each of its acts is, and if it asks for nothing that the hook is not told."""
+        if self.call.is_widened:
+            return False
         allowed = sum(
             outcome.permission == "allow" and not told.view.act.implied
             for told, outcome in zip(self.acts, answers, strict=True)

@@ -220,6 +220,11 @@ def extra(tool: Tool, **facts: bool | tuple[str, Any]) -> Tool:
     return replace(tool, extra={**tool.extra, **facts})
 
 
+def widened(tool: Tool, *keys: str) -> Tool:
+    """These arguments give a call more rights: who was not told them cannot allow it."""
+    return replace(tool, widened_by=keys)
+
+
 def narrow(tool: Tool) -> Tool:
     """It does less than its kind: a hook for it is not asked about every call of that kind."""
     return replace(tool, narrow=True)

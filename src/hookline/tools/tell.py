@@ -95,6 +95,16 @@ class ReadCall:
         """All that the call does, told as it was called."""
         return View(self.tool_name, Act(None, self.tool_name, dict(self.arguments)))
 
+    @property
+    def is_widened(self) -> bool:
+        """Whether it asks for more rights than what it does needs elsewhere."""
+        return any(
+            value_at(self.arguments, (*act.base, key)) not in _NO_MORE
+            for act in self.acts
+            if act.tool is not None
+            for key in act.tool.widened_by
+        )
+
     def ways(self, target: ToolTable) -> tuple[tuple[Way, ...], ...]:
         """For each act, the ways in which the other agent would tell it; the first one is preferred."""
         return tuple([self._ways(act, target) for act in self.acts if target.canonical or not act.implied])
@@ -215,6 +225,8 @@ class ReadCall:
         return (View(act.tool_name, act, None, (), why),)
 
 
+#: Values of an argument that gives no more rights.
+_NO_MORE: tuple[Any, ...] = (None, "", "use_default", [], False)
 #: What an argument is where it is not said.
 _DEFAULTS = {"offset": 1}
 _SIMILAR = "the hook was told a similar call, because its agent has no tool that does this"

@@ -117,6 +117,8 @@ class Tool(Struct, frozen=True, eq=False, dict=True):
     guessed: bool = False
     #: It does less than its kind: its calls are read as that kind, and calls of that kind are not told as it.
     narrow: bool = False
+    #: Own arguments that give a call more rights, as to leave a sandbox: no hook of another agent is told them.
+    widened_by: tuple[str, ...] = ()
 
     @cached_property
     def of(self) -> Kind:

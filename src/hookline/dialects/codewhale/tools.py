@@ -23,6 +23,7 @@ from hookline.tools.declare import (
     search,
     seconds,
     shell,
+    widened,
     write,
 )
 from hookline.tools.table import ToolTable
@@ -71,7 +72,7 @@ _GATE = narrow(shell("command", cwd="cwd", timeout="timeout_ms"))
 TABLE = ToolTable(
     "codewhale",
     {
-        "bash": shell("command", timeout=seconds("timeout")),
+        "bash": widened(shell("command", timeout=seconds("timeout")), "sandbox_permissions"),
         "Bash": by_action(
             "action",
             {"run": _RUN_WITH_INPUT, "wait": _WAIT, "interact": _INTERACT, "cancel": _CANCEL},

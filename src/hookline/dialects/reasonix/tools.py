@@ -23,12 +23,15 @@ from hookline.tools.declare import (
     search,
     seconds,
     shell,
+    widened,
     write,
     zero_based,
 )
 from hookline.tools.table import ToolTable
 
-_SHELL = shell("command", timeout="timeout_ms", run_in_background="run_in_background")
+_SHELL = widened(
+    shell("command", timeout="timeout_ms", run_in_background="run_in_background"), "additional_write_dirs"
+)
 _TASK = agent("prompt", "task", description="description", subagent_type="subagent_type")
 _RESEARCH = narrow(agent("task", "prompt"))
 
