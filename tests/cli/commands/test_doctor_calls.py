@@ -105,18 +105,18 @@ MOMENTS = "".join(
     [
         (
             "claude-code", ["PreToolUse", "Stop"],
-            {"TurnStart": "has no moment for TurnStart", "PostToolUse": "does not at PostToolUse"},
+            {"TurnStart": "has no event like TurnStart", "PostToolUse": "does not at PostToolUse"},
         ),
         (
             "claude-code", ["PreToolUse"],
             {
-                "TurnStart": "has no moment for TurnStart", "TurnEnd": "does not at Stop",
+                "TurnStart": "has no event like TurnStart", "TurnEnd": "does not at Stop",
                 "PostToolUse": "does not at PostToolUse",
             },
         ),
         (
             "docker-agent", ["pre_tool_use", "stop"],
-            {"TurnStart": "has no moment for TurnStart", "PostToolUse": "does not at post_tool_use"},
+            {"TurnStart": "has no event like TurnStart", "PostToolUse": "does not at post_tool_use"},
         ),
         ("reasonix", list(EVENTS), {}),
     ],
@@ -131,7 +131,7 @@ def test_hooks_that_the_caller_never_asks_are_named(
     for hook, words in said.items():
         assert notes[hook].severity == "note"
         assert words in notes[hook].message
-        assert (notes[hook].fix is None) == ("has no moment" in words)
+        assert (notes[hook].fix is None) == ("has no event" in words)
 
 
 def test_where_no_agent_asks_nothing_is_said_of_that(case: DoctorCase) -> None:

@@ -93,7 +93,7 @@ def _asked_twice(asking: Mapping[str, Sequence[Hook]]) -> Iterator[Diagnostic]:
 def _never_asked(
     loaded: Loaded, context: CheckContext, dialect: Dialect, asking: Mapping[str, Sequence[Hook]]
 ) -> Iterator[Diagnostic]:
-    """Hooks at moments that an agent which asks Hookline does not tell it."""
+    """Hooks at events at which an agent that asks Hookline does not ask it."""
     moments = {name: {each.event for each in dialect.moments(name)} for name in dialect.events}
     fires = {event for events in moments.values() for event in events}
     asks = {event for name in asking for event in moments[name]}
@@ -105,9 +105,9 @@ def _never_asked(
             continue
         event = STOP if hook.event is TURN_END and TURN_END not in fires else hook.event
         own = next((name for name in (*dialect.call_events, *moments) if event in moments[name]), None)
-        told = f"has no moment for {event.name}" if own is None else f"does not at {own}"
+        why = f"has no event like {event.name}" if own is None else f"does not at {own}"
         fix = None if own is None else f"hookline hook --print-config {dialect.name} {own}"
-        message = f"{dialect.title} asks Hookline too ({entry.where}), but {told}: there it never runs"
+        message = f"{dialect.title} asks Hookline too ({entry.where}), but {why}: there it never runs"
         yield about(hook, "info", "never-asked", message, fix=fix)
 
 
