@@ -43,10 +43,16 @@ _INTERPRETER_VALUES = frozenset({"-r", "--require", "--import", "-W", "-X", "-I"
 _CODE = frozenset({"-c", "-e", "--eval", "-p", "--print"})
 #: Shells in shells, and runners of runners.
 _DEEPEST = 5
+#: A program and arguments without anything that a shell reads: most commands.
+_PLAIN = re.compile(r"(?:[\w.~-]*/)*([\w.-]{1,60})(?: [\w./:,=-]*)*")
+_NOT_ABOUT = _BEFORE | _KEYWORDS | _SHELLS | _RUNNERS.keys()
 
 
 def command_label(command: str, args: Sequence[str] | None = None) -> str:
     """The script a command is about: `uv run hooks/check.py --fast` is check.py. With `args` no shell reads it."""
+    plain = _PLAIN.fullmatch(command) if args is None else None
+    if plain is not None and plain[1] not in _NOT_ABOUT and not _LANGUAGES.fullmatch(plain[1]):
+        return plain[1]
     text = command[: 16 * _LONGEST]
     found = _named(_main_command(text) if args is None else [command, *args], _DEEPEST)
     return shortened(found if _NAME.fullmatch(found) else text.strip().split("\n", 1)[0]) or "command"

@@ -77,9 +77,8 @@ class Engine:
         self.store = HookStore(self.handlers, self.events)
         self.closed = False
         self._drain_seconds = drain_seconds
-        # In front of every id: receivers of http hooks take the same id for the same call, also from another process.
-        self._unique = f"{os.urandom(8).hex()}-"
-        self._ids = itertools.count(1)
+        # From anywhere: receivers of http hooks take the same id for the same call, also from another process.
+        self._ids = itertools.count(int.from_bytes(os.urandom(7)))
         self.store.swap(hooks)
 
     @property
@@ -149,7 +148,7 @@ class Engine:
 
     def next_run_id(self) -> str:
         """Unlike that of any other run, also in other processes; in a fork of this one it may come again."""
-        return f"{self._unique}{next(self._ids)}"
+        return str(next(self._ids))
 
     async def drain(self, limit: float | None = None) -> bool:
         """Wait for hooks that run in the background; False when the limit came first."""

@@ -26,6 +26,8 @@ _TOOL = "tool_name"
 #: Tools that rules about edits mean as well; those of programs alone, which no agent has, for hooks of any agent.
 _EDITS = frozenset(("MultiEdit", "NotebookEdit"))
 _ONLY_OURS = frozenset(("Delete", "Move"))
+#: Of canonical tools that agents have: the argument that says what a call does, and other keys that it may be under.
+_MAIN_KEYS = {name: (kind.needs, kind.other_keys) for name, kind in KIND_OF.items() if name not in _ONLY_OURS}
 #: Subjects remembered per lane. Tool names are few, but a host could invent them without end.
 _REMEMBERED = 1024
 
@@ -65,15 +67,13 @@ class PreparedHook:
         name = getattr(payload, _TOOL, None)
         if not isinstance(name, str):
             return True
-        kind = KIND_OF.get(name) if self._standard_tools else None
-        means_more = name in _ONLY_OURS or (name in _EDITS and self._is_canonical)
-        if kind is None or means_more or name in session.engine.tools:
+        keys = _MAIN_KEYS.get(name) if self._standard_tools else None
+        if keys is None or name in session.engine.tools or (name in _EDITS and self._is_canonical):
             return False
         # A program may give a tool of a canonical name other arguments.
         given: Any = payload.tool_input
-        if not given or not kind.needs:
-            return True
-        return _is_text(given, kind.needs) and kind.other_keys.isdisjoint(given)
+        main, others = keys
+        return not given or not main or (_is_text(given, main) and others.isdisjoint(given))
 
     @property
     def _is_canonical(self) -> bool:
@@ -112,6 +112,7 @@ class Lane:
         "_memory",
         "_subject",
         "all_waited",
+        "any_call",
         "guards",
         "hooks",
         "in_order",
@@ -128,6 +129,11 @@ class Lane:
         self.rechecks_own = policy.recheck_own and not rewriters
         self.guards = any(prepared.may & May.BLOCK for prepared in hooks)
         self.all_waited = policy.waits and all(prepared.hook.waiting == "wait" for prepared in hooks)
+        #: Whether its hooks are for any call, and see it as it is made: then it need not be looked at.
+        self.any_call = all(
+            each.hook.as_called and each.hook.matcher is None and each.hook.condition is None
+            for each in hooks
+        )
         self._subject = hooks[0].hook.event.subject
         self._memory: dict[str, MatchedHooks] = {}
 
@@ -275,7 +281,7 @@ class HookStore:
 
 def select(lane: Lane, event: EventSpec[Any], payload: Any, session: "Session") -> Sequence[PreparedHook]:
     """The hooks to run now, in config order. A `once` hook is used up by being selected."""
-    if not lane.hooks[0].is_told_as_called(payload, session):
+    if not (lane.any_call or lane.hooks[0].is_told_as_called(payload, session)):
         return _select_told(lane, event, payload, session)
     matching = lane.matching(payload)
     if matching.final:

@@ -201,12 +201,9 @@ _LONGEST_INPUT = 1024
 
 def _input_summary(tool_input: Any) -> str:
     """What a call is about: its command, path or address, or else its arguments. Neither redacted nor one line."""
-    if (
-        type(tool_input) is dict
-        and type(line := cast("dict[str, Any]", tool_input).get("command")) is str
-        and line
-    ):
-        return line[: _LONGEST_INPUT + 1]
+    line = cast("dict[str, Any]", tool_input).get("command") if type(tool_input) is dict else None
+    if type(line) is str and line:  # most calls, quickly
+        return line if len(line) <= _LONGEST_INPUT else line[: _LONGEST_INPUT + 1]
     if not isinstance(tool_input, Mapping):
         return tool_input[: _LONGEST_INPUT + 1] if isinstance(tool_input, str) else ""
     arguments = cast("Mapping[Any, Any]", tool_input)
