@@ -13,6 +13,10 @@ from hookline.tools.tool import NOTHING, Tool
 Path = tuple[str | int, ...]
 
 
+#: How paths begin that need a closer look.
+_ODD_START = frozenset(("", "/", ".", "~"))
+
+
 class Place(Struct, frozen=True):
     """Where a call is made: paths are read from there."""
 
@@ -22,6 +26,8 @@ class Place(Struct, frozen=True):
 
     def path(self, path: str, *, below_root: bool = False) -> str:
         """The path from the root. `..` stays: what is before it may be a link, which nothing here can follow."""
+        if path[:1] not in _ODD_START and self.cwd and not below_root:  # most paths, quickly
+            return f"{self.cwd.rstrip('/')}/{path}"
         if below_root:
             return _joined(self.root or self.cwd, path.lstrip("/"))
         if path.startswith("~") and self.home and path[1:2] in {"", "/"}:

@@ -107,7 +107,10 @@ class ReadCall:
 
     def ways(self, target: ToolTable) -> tuple[tuple[Way, ...], ...]:
         """For each act, the ways in which the other agent would tell it; the first one is preferred."""
-        return tuple([self._ways(act, target) for act in self.acts if target.canonical or not act.implied])
+        acts = self.acts
+        if len(acts) == 1:
+            return (self._ways(acts[0], target),)
+        return tuple([self._ways(act, target) for act in acts if target.canonical or not act.implied])
 
     def rewritten(self, view: View, new: Any, now: Any) -> Rewritten:
         """The arguments `now`, after a hook that was told `view` rewrote it. Raises `IrreversibleError`."""
@@ -191,8 +194,11 @@ class ReadCall:
 
     def _exact(self, act: Act, kind: Kind, target: ToolTable) -> tuple[Way, ...]:
         if target.canonical:
-            names = () if act.implied else tuple(dict.fromkeys((act.called, self.tool_name)))
-            return ((View(kind.tool, act, None, (*kind.also, *names)),),)
+            also = kind.also
+            if not act.implied:
+                called, whole = act.called, self.tool_name
+                also = (*also, called) if called == whole else (*also, called, whole)
+            return ((View(kind.tool, act, None, also),),)
         place = self._place
         return tuple(
             [
