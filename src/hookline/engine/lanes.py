@@ -28,6 +28,7 @@ _EDITS = frozenset(("MultiEdit", "NotebookEdit"))
 _ONLY_OURS = frozenset(("Delete", "Move"))
 #: Of canonical tools that agents have: the argument that says what a call does, and other keys that it may be under.
 _MAIN_KEYS = {name: (kind.needs, kind.other_keys) for name, kind in KIND_OF.items() if name not in _ONLY_OURS}
+_PLAIN_KEYS = {name: keys for name, keys in _MAIN_KEYS.items() if name not in _EDITS}
 #: Subjects remembered per lane. Tool names are few, but a host could invent them without end.
 _REMEMBERED = 1024
 
@@ -62,6 +63,16 @@ class PreparedHook:
         """Whether its agent would make the call as it was made. Most calls are such."""
         if not self._knows_tools:
             return True
+        if session.tools is None and self._standard_tools and not session.engine.tools:
+            try:
+                main, others = _PLAIN_KEYS[payload.tool_name]
+                if type(payload.tool_input[main]) is str and others.isdisjoint(payload.tool_input):
+                    return True
+            except (AttributeError, LookupError, TypeError):
+                pass  # not such a call: a closer look
+        return self._is_told_as_called(payload, session)
+
+    def _is_told_as_called(self, payload: Any, session: "Session") -> bool:
         if session.tools is not None:
             return session.tools is getattr(self.hook.wire, "tools", None)
         name = getattr(payload, _TOOL, None)
