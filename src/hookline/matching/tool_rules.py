@@ -21,6 +21,7 @@ from hookline.matching.value_rules import domain_argument, value_argument
 from hookline.model.errors import PatternError
 from hookline.model.events import EventSpec, field_of, knows
 from hookline.model.scene import Scene
+from hookline.tools.kinds import KIND_OF
 
 _NAME = re.compile(r"[\w*.:/-]+")
 #: `Name(...)`, but not a group of alternatives as in `Notebook(Edit|Read)`: that is a regular expression.
@@ -46,9 +47,6 @@ class ToolShape(Struct, frozen=True):
     kind: Literal["shell", "file", "search", "web", "other"] = "other"
     fields: tuple[str, ...] = ()
 
-
-#: Names of older tools that did the same.
-_ALSO: Mapping[str, tuple[str, ...]] = MappingProxyType({"Edit": ("MultiEdit",), "Agent": ("Task",)})
 
 _SHELL = ToolShape("shell", ("command",))
 _FILE = ToolShape("file", ("file_path", "notebook_path", "path"))
@@ -170,7 +168,7 @@ class ToolCondition(Struct, frozen=True, eq=False):
         called: Any = field_of(payload, "called_as")
         if not isinstance(called, Mapping) or not isinstance(tool, str):
             return self.rule, tool
-        if self.rule.tool in _ALSO.get(tool, ()):
+        if tool in KIND_OF and self.rule.tool in KIND_OF[tool].also:
             return self.rule, self.rule.tool
         name = cast("Mapping[str, Any]", called).get("tool_name")
         if isinstance(name, str) and not self.rule.names_tool(tool) and self.rule.names_tool(name):
