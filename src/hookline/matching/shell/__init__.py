@@ -6,6 +6,7 @@ The line is never run and nothing is looked up: what only the shell knows is a h
 a hole, the whole reading is uncertain.
 """
 
-from hookline.matching.shell.reader import HOLE, ShellCommand, ShellReader, ShellReading, base_name
+from hookline.matching.shell.holes import HOLE, base_name
+from hookline.matching.shell.reader import ShellCommand, ShellReader, ShellReading
 
 __all__ = ["HOLE", "ShellCommand", "ShellReader", "ShellReading", "base_name"]

@@ -10,14 +10,12 @@ from typing import Any
 from msgspec import Struct
 
 from hookline.matching.shell import tables
+from hookline.matching.shell.holes import HOLE, Words, base_name
 from hookline.matching.shell.reader import (
-    HOLE,
     MOST_PARTS,
     TOO_MANY_PARTS,
     ShellCommand,
     ShellReading,
-    Words,
-    base_name,
     parts_of,
     unreadable,
 )

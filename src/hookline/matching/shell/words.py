@@ -7,7 +7,7 @@ import re
 from itertools import pairwise
 from typing import Any
 
-from hookline.matching.shell.reader import HOLE
+from hookline.matching.shell.holes import HOLE
 
 _ESCAPE = re.compile(
     r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|(.))", re.DOTALL

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from hookline.matching.shell import tables
-from hookline.matching.shell.reader import HOLE, Words, base_name
+from hookline.matching.shell.holes import HOLE, Words, base_name
 
 _PLAIN_NAME = re.compile(r"[\w./@+-]+")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")

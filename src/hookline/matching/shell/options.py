@@ -1,0 +1,159 @@
+"""The options of a command, by getopt's rules: clusters, values glued or apart, abbreviated long options, `--`.
+
+Programs differ in which options they have, not in how options are written. So each program is described by one line
+of text, and this module reads the arguments of all of them.
+"""
+
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from msgspec import Struct
+
+from hookline.matching.shell.holes import HOLE, Words
+
+#: `gnu`: options may come after operands. `posix`: the first operand ends them. `words`: every option is one whole
+#: word with one dash, as with find, java and go.
+Style = Literal["gnu", "posix", "words"]
+
+
+class OptionSpec(Struct, frozen=True):
+    """The options of one program, as texts: `-i -n: -o:: --quiet --output: --color::`.
+
+    `:` after a name means that a value follows, `::` that a value may be glued to it.
+    """
+
+    text: str = ""
+    style: Style = "gnu"
+
+
+class Option(NamedTuple):
+    #: With its dashes, and in full where it was abbreviated.
+    name: str
+    value: str | None
+    #: Where among the arguments it is.
+    at: int
+
+
+class Options(NamedTuple):
+    given: tuple[Option, ...]
+    operands: Words
+    #: Where among the arguments the first operand is; their number where there is none.
+    first: int
+    #: Options that the program is not known to have: what follows them may be their value or not.
+    unknown: Words = ()
+
+    def values(self, *names: str) -> Words:
+        return tuple(one.value for one in self.given if one.name in names and one.value is not None)
+
+    def has(self, *names: str) -> bool:
+        return any(one.name in names for one in self.given)
+
+
+class _Table(NamedTuple):
+    """An option's name, and how many values it takes: 0, 1, or 2 for a value that can only be glued to it."""
+
+    short: dict[str, int]
+    long: dict[str, int]
+
+
+@lru_cache(maxsize=512)
+def _table(text: str) -> _Table:
+    short: dict[str, int] = {}
+    long: dict[str, int] = {}
+    for word in text.split():
+        name = word.rstrip(":")
+        (long if name.startswith("--") or len(name) > 2 else short)[name] = len(word) - len(name)
+    return _Table(short, long)
+
+
+def read_options(arguments: Words, spec: OptionSpec) -> Options:
+    """The options and operands among the arguments of a command, its name left out."""
+    return _Reader(arguments, _table(spec.text), spec.style).read()
+
+
+class _Reader:
+    def __init__(self, words: Words, table: _Table, style: Style) -> None:
+        self._words = words
+        self._table = table
+        self._style = style
+        self._given: list[Option] = []
+        self._operands: list[str] = []
+        self._unknown: list[str] = []
+        self._first = len(words)
+
+    def read(self) -> Options:
+        at = 0
+        while at < len(self._words):
+            word = self._words[at]
+            if word == "--":
+                self._take(at + 1)
+                break
+            if word[:1] != "-" or word == "-":
+                if self._style == "posix":
+                    self._take(at)
+                    break
+                self._first = min(self._first, at)
+                self._operands.append(word)
+                at += 1
+            elif word.startswith("--") or self._style == "words":
+                at += self._long(word, at)
+            else:
+                at += self._cluster(word, at)
+        return Options(tuple(self._given), tuple(self._operands), self._first, tuple(self._unknown))
+
+    def _take(self, at: int) -> None:
+        """All that is left are operands."""
+        self._first = min(self._first, at)
+        self._operands.extend(self._words[at:])
+
+    def _next(self, at: int) -> str | None:
+        return self._words[at + 1] if at + 1 < len(self._words) else None
+
+    def _long(self, word: str, at: int) -> int:
+        """How many words it takes."""
+        name, equals, value = word.partition("=")
+        names = self._full_names(name)
+        if not names:
+            self._unknown.append(word)
+            return 1
+        apart = False
+        for full in names:
+            takes = self._table.long.get(full, self._table.short.get(full, 0))
+            if equals:
+                self._given.append(Option(full, value, at))
+            elif takes == 1:
+                self._given.append(Option(full, self._next(at), at))
+                apart = True
+            else:
+                self._given.append(Option(full, None, at))
+        return 2 if apart else 1
+
+    def _full_names(self, name: str) -> list[str]:
+        """What a name may be short for. An ambiguous one is an error to the program: it counts as each of them."""
+        if name in self._table.long or (self._style == "words" and name in self._table.short):
+            return [name]
+        if self._style == "words" or len(name) < 3:
+            return []
+        return [full for full in self._table.long if full.startswith(name)]
+
+    def _cluster(self, word: str, at: int) -> int:
+        """`-euo pipefail`: letters without a value, then at most one with a value."""
+        if HOLE in word[:2]:
+            self._unknown.append(word)
+            return 1
+        for place in range(1, len(word)):
+            name = "-" + word[place]
+            takes = self._table.short.get(name)
+            if takes is None:
+                # It may have a value, glued or apart, or none: `-xyz` says nothing about what comes next.
+                self._unknown.append(word[0] + word[place:])
+                takes = 0
+            rest = word[place + 1 :]
+            if takes and rest:
+                self._given.append(Option(name, rest, at))
+                return 1
+            if takes == 1:
+                self._given.append(Option(name, self._next(at), at))
+                return 2
+            self._given.append(Option(name, None, at))
+        return 1
