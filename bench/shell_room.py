@@ -1,0 +1,303 @@
+"""Inside the namespace: runs lines with real shells, and says which forbidden programs each of them started.
+
+`bench.shell_sandbox` starts this file as a program, by itself, with nothing but the standard library. Whoever started
+it, from here on it is nobody, in namespaces of its own (users, mounts, processes, network), in a file system of its
+own: the system's programs and configuration read-only, and a room of temporary files that is new for every line. The
+forbidden programs are shims that leave a mark, by whatever path they are started.
+
+It reads one request a line (JSON: number, shell, line, seconds) and answers each with one line: number, the marks
+({program: how it was started}), and whether it had to be ended.
+"""
+
+import ctypes
+import json
+import os
+import resource
+import signal
+import struct
+import sys
+import time
+
+_SHELLS = {"bash": ("/usr/bin/bash", "bash"), "dash": ("/usr/bin/dash", "sh")}
+_NOBODY = 65534
+_NEWNS, _NEWUSER, _NEWPID, _NEWNET = 0x00020000, 0x10000000, 0x20000000, 0x40000000
+_NOSUID, _RDONLY, _REMOUNT, _BIND, _REC, _PRIVATE = 2, 1, 32, 4096, 16384, 1 << 18
+_DETACH = 2
+_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
+
+_ENVIRONMENT = {
+    "PATH": "/usr/local/bin:/usr/bin:/usr/sbin",
+    "HOME": "/room/home",
+    "USER": "root",
+    "LANG": "C.UTF-8",
+    "TERM": "dumb",
+    "GIT_CONFIG_NOSYSTEM": "1",
+}
+#: What is in the room when a line begins: names that lines use, none of them a program.
+_FILES = {
+    "f": "one\ntwo\nthree\n",
+    "y": "y\n",
+    "list": "y\nf\n",
+    "d/a.txt": "one\n",
+    "a.py": "print(1)\n",
+    "Makefile": "all:\n\t@true\n",
+    "home/.profile": "",
+}
+_REPOSITORY = (
+    "git init -q -b main . && git config user.name a && git config user.email a@b && git add f y d && "
+    "git commit -qm one && echo four >> f && git commit -qam two && echo five >> f"
+)
+#: How long what a line left running may go on after it.
+_GRACE = 0.4
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def _checked(result: int, what: str) -> None:
+    if result != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+
+
+def _mount(source: str, target: str, kind: str = "", flags: int = 0, options: str = "") -> None:
+    _checked(
+        _libc.mount(source.encode(), target.encode(), kind.encode() or None, flags, options.encode() or None),
+        f"mount {source} on {target}",
+    )
+
+
+def _unshare(flags: int) -> None:
+    _checked(_libc.unshare(flags), "unshare")
+
+
+def enter() -> None:
+    """Into namespaces of our own, as a user without rights outside. The caller goes on as process 1 there."""
+    if os.getuid() == 0:
+        os.setgroups([])
+        os.setresgid(_NOBODY, _NOBODY, _NOBODY)
+        os.setresuid(_NOBODY, _NOBODY, _NOBODY)
+        # Having changed the user, we may not write our own maps before this.
+        _libc.prctl(4, 1, 0, 0, 0)
+    uid, gid = os.getuid(), os.getgid()
+    _unshare(_NEWUSER | _NEWNS | _NEWPID | _NEWNET)
+    for name, text in (("setgroups", "deny"), ("uid_map", f"0 {uid} 1"), ("gid_map", f"0 {gid} 1")):
+        with open(f"/proc/self/{name}", "w") as file:
+            file.write(text)
+    child = os.fork()
+    if child:
+        sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0)
+    # The processes inside end with process 1, and that one with the one that waits outside.
+    _libc.prctl(1, signal.SIGKILL, 0, 0, 0)
+
+
+def furnish(forbidden: list[str]) -> None:
+    """A root file system of our own: the old one is gone afterwards."""
+    root = "/tmp"
+    _mount("none", "/", flags=_REC | _PRIVATE)
+    _mount("tmpfs", root, "tmpfs", _NOSUID, "size=64m,mode=755")
+    for name in ("usr", "etc", "dev", "proc", "mark", "room", "shims", "kept"):
+        os.mkdir(f"{root}/{name}")
+    for name in ("usr", "etc"):
+        _mount(f"/{name}", f"{root}/{name}", flags=_BIND | _REC)
+        _mount("none", f"{root}/{name}", flags=_BIND | _REMOUNT | _RDONLY | _NOSUID)
+    for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
+        if os.path.islink(f"/{name}"):
+            os.symlink(f"usr/{name}", f"{root}/{name}")
+        elif os.path.isdir(f"/{name}"):
+            os.mkdir(f"{root}/{name}")
+            _mount(f"/{name}", f"{root}/{name}", flags=_BIND | _REC)
+    _devices(root)
+    _mount("proc", f"{root}/proc", "proc", _NOSUID)
+    _mount("tmpfs", f"{root}/usr/local", "tmpfs", _NOSUID, "size=1m,mode=755")
+    os.mkdir(f"{root}/usr/local/bin")
+    for name in forbidden:
+        _forbid(root, name)
+    os.symlink("room/tmp", f"{root}/tmp")
+    os.chdir(root)
+    _checked(_libc.syscall(_PIVOT_ROOT[os.uname().machine], b".", b"."), "pivot_root")
+    _checked(_libc.umount2(b".", _DETACH), "umount the old root")
+    os.chdir("/")
+
+
+def _devices(root: str) -> None:
+    for name in ("null", "zero", "full", "random", "urandom", "tty"):
+        open(f"{root}/dev/{name}", "w").close()
+        _mount(f"/dev/{name}", f"{root}/dev/{name}", flags=_BIND)
+    os.mkdir(f"{root}/dev/pts")
+    _mount("devpts", f"{root}/dev/pts", "devpts", _NOSUID, "newinstance,ptmxmode=0666,mode=0620")
+    os.symlink("pts/ptmx", f"{root}/dev/ptmx")
+    for name, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
+        os.symlink(f"/proc/self/fd{target}", f"{root}/dev/{name}")
+
+
+def _forbid(root: str, name: str) -> None:
+    """The program of that name is a shim, wherever it was; in a place of the PATH if it was nowhere."""
+    shim = f"{root}/shims/{name}"
+    with open(shim, "wb") as file:
+        file.write(_shim(f"/mark/{name}"))
+    os.chmod(shim, 0o755)
+    places = [
+        place
+        for place in (
+            f"{root}/usr/bin/{name}",
+            f"{root}/usr/sbin/{name}",
+            f"{root}/bin/{name}",
+            f"{root}/sbin/{name}",
+        )
+        if os.path.exists(place)
+    ]
+    if not places:
+        places = [f"{root}/usr/local/bin/{name}"]
+        open(places[0], "w").close()
+    for place in {os.path.realpath(place) for place in places}:
+        _mount(shim, place, flags=_BIND)
+
+
+def _shim(mark: str) -> bytes:
+    """A program that appends its arguments to the mark and succeeds.
+
+    Machine code where we know how: it is started faster than a script, needs no interpreter, and the dynamic linker
+    takes it for a program.
+    """
+    if os.uname().machine != "x86_64":
+        return f'#!/bin/sh\nprintf "%s\\0" "$0" "$@" >> {mark}\n'.encode()
+    before = bytes.fromhex(
+        "488b0424"  # rax = argc
+        "488b742408"  # rsi = argv[0]
+        "488b54c410"  # rdx = envp[0], which follows the arguments in memory
+        "4989f44989d5"  # kept in r12, r13
+        "b802000000"  # open
+    )
+    after = bytes.fromhex(
+        "be41040000"  # to append, made if missing
+        "bab60100000f05"  # readable by all; call
+        "89c74c89e64c89ea4829f2"  # that file, from argv[0], up to envp[0]
+        "b8010000000f05"  # write; call
+        "b83c00000031ff0f05"  # exit 0; call
+    )
+    code = before + b"\x48\x8d\x3d" + struct.pack("<i", len(after)) + after + mark.encode() + b"\0"
+    base, headers = 0x400000, 64 + 56
+    size = headers + len(code)
+    return (
+        b"\x7fELF\x02\x01\x01" + bytes(9)
+        + struct.pack("<HHIQQQIHHHHHH", 2, 62, 1, base + headers, 64, 0, 0, 64, 56, 1, 0, 0, 0)
+        + struct.pack("<IIQQQQQQ", 1, 5, 0, base, base, size, size, 0x1000)
+        + code
+    )  # fmt: skip
+
+
+def furnish_room() -> None:
+    """What every line finds, made once: the lines themselves only see a copy."""
+    for name, text in _FILES.items():
+        os.makedirs(os.path.dirname(f"/kept/{name}"), exist_ok=True)
+        with open(f"/kept/{name}", "w") as file:
+            file.write(text)
+    os.mkdir("/kept/tmp", 0o1777)
+    maker = os.fork()
+    if maker == 0:
+        os.chdir("/kept")
+        environment = {**_ENVIRONMENT, "HOME": "/kept/home"}
+        os.execve("/bin/sh", ["sh", "-c", f"{{ {_REPOSITORY}; }} >/dev/null 2>&1"], environment)
+    os.waitpid(maker, 0)
+
+
+def _new_room() -> None:
+    """In the process of the line alone: the room goes with it."""
+    _unshare(_NEWNS)
+    _mount("tmpfs", "/room", "tmpfs", _NOSUID, "size=32m,mode=755")
+    for name in ("changes", "work"):
+        os.mkdir(f"/room/{name}")
+    _mount("overlay", "/room", "overlay", 0, "lowerdir=/kept,upperdir=/room/changes,workdir=/room/work")
+    os.chdir("/room")
+
+
+def _limits(seconds: float) -> None:
+    for limit, value in (
+        (resource.RLIMIT_CPU, int(seconds) + 1),
+        (resource.RLIMIT_FSIZE, 16 << 20),
+        (resource.RLIMIT_NPROC, 400),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_NOFILE, 256),
+        (resource.RLIMIT_DATA, 2 << 30),
+    ):
+        resource.setrlimit(limit, (value, value))
+
+
+def run(shell: str, line: str, seconds: float) -> tuple[dict[str, list[str]], bool]:
+    """The marks that the line left, and whether it was ended before it was over."""
+    child = os.fork()
+    if child == 0:
+        try:
+            _become(shell, line, seconds)
+        finally:
+            os._exit(126)
+    deadline = time.monotonic() + seconds
+    ended = True
+    while time.monotonic() < deadline:
+        try:
+            pid = os.waitpid(-1, os.WNOHANG)[0]
+        except ChildProcessError:
+            ended = False
+            break
+        if pid == child:
+            deadline = min(deadline, time.monotonic() + _GRACE)
+        elif pid == 0:
+            signal.sigtimedwait([signal.SIGCHLD], 0.02)
+            if os.listdir("/mark"):
+                break
+    _end_all()
+    return _marks(), ended
+
+
+def _become(shell: str, line: str, seconds: float) -> None:
+    program, name = _SHELLS[shell]
+    os.setsid()
+    _new_room()
+    _limits(seconds)
+    nothing = os.open("/dev/null", os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nothing, descriptor)
+    os.closerange(3, 64)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
+    os.execve(program, [name, "-c", line], {**_ENVIRONMENT, "PWD": "/room"})
+
+
+def _end_all() -> None:
+    while True:
+        try:
+            os.kill(-1, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        try:
+            os.waitpid(-1, 0)
+        except ChildProcessError:
+            return
+
+
+def _marks() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name in os.listdir("/mark"):
+        with open(f"/mark/{name}", "rb") as file:
+            found[name] = file.read(2000).decode("utf-8", "replace").split("\0")[:-1]
+        os.unlink(f"/mark/{name}")
+    return found
+
+
+def main() -> None:
+    enter()
+    furnish(sys.argv[1:])
+    furnish_room()
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
+    # What a line starts cannot look into this process, nor write where it answers.
+    _libc.prctl(4, 0, 0, 0, 0)
+    print(json.dumps("ready"), flush=True)
+    for request in sys.stdin.buffer:
+        number, shell, line, seconds = json.loads(request)
+        marks, ended = run(shell, line, seconds)
+        print(json.dumps([number, marks, ended]), flush=True)
+
+
+if __name__ == "__main__":
+    main()
