@@ -2,6 +2,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from msgspec import Struct
 
 from hookline.events import EventSpec
 from hookline.extending import Scene
@@ -22,14 +23,14 @@ from hookline.matching.conditions import (
 from hookline.model import events
 from hookline.model import payloads as p
 from hookline.model.events import subject_of
-from hookline.model.hook import Condition
+from hookline.model.hook import Answer, Condition, Doubt
 from tests.matching.rules_on_calls import call
 
 PRE = events.PRE_TOOL_USE
 
 
 def holds(condition: Condition, payload: Any = None, mode: str = "default") -> bool:
-    return condition.holds(PRE, payload or call("Bash"), Scene(permission_mode=mode))
+    return bool(condition.holds(PRE, payload or call("Bash"), Scene(permission_mode=mode)))
 
 
 @pytest.mark.parametrize(
@@ -215,3 +216,36 @@ def test_an_exit_code_that_was_reported_is_named():
     assert why(ExitCode(1), PRE, failed, Scene()) == "the exit code is 2, not 1"
     assert why(Foreign(), PRE, failed, Scene(depth=1)) == 'condition "mine" does not hold'
     assert problem(Foreign(), PRE) is None
+
+
+class Said(Struct, frozen=True):
+    """A condition that gives this answer."""
+
+    answer: Answer
+    text: str = "said"
+
+    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> Answer:
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    ("answers", "of_all", "of_any"),
+    [
+        ((True, Doubt("a")), Doubt("a"), True),
+        ((Doubt("a"), True), Doubt("a"), True),
+        ((Doubt("a"), Doubt("b")), Doubt("a"), Doubt("a")),
+        ((Doubt("a"), False), False, Doubt("a")),
+        ((False, Doubt("a")), False, Doubt("a")),
+        ((True, False), False, True),
+    ],
+)
+def test_doubt_in_a_part_is_doubt_in_the_whole_unless_another_part_decides(
+    answers: tuple[Answer, ...], of_all: Answer, of_any: Answer
+):
+    parts = tuple(map(Said, answers))
+    assert AllOf(parts).holds(PRE, call("Bash"), Scene()) == of_all
+    assert AnyOf(parts).holds(PRE, call("Bash"), Scene()) == of_any
+    for whole, answer in ((AllOf(parts), of_all), (AnyOf(parts), of_any)):
+        assert ('condition "said" in doubt: a' in why(whole, PRE, call("Bash"), Scene())) == (
+            isinstance(answer, Doubt)
+        )

@@ -100,7 +100,7 @@ def test_a_list_may_mix_names_and_tool_patterns():
     ]
 
     def holds(tool: str, **arguments: Any) -> bool:
-        return condition.holds(events.PRE_TOOL_USE, call(tool, **arguments), Scene(cwd="/w"))
+        return bool(condition.holds(events.PRE_TOOL_USE, call(tool, **arguments), Scene(cwd="/w")))
 
     assert holds("Edit", file_path="/w/src/a.py")
     assert not holds("Edit", file_path="/w/docs/a.md")

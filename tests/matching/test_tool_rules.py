@@ -7,9 +7,17 @@ from hypothesis import strategies as st
 from hookline import PatternError
 from hookline.extending import Scene
 from hookline.matching.patterns import LONGEST_PATTERN, Patterns
-from hookline.matching.tool_rules import ToolCondition, concerns, covers, parse_tool_rule, tool_condition
+from hookline.matching.tool_rules import (
+    ToolCondition,
+    concerns,
+    covers,
+    judge,
+    parse_tool_rule,
+    tool_condition,
+)
 from hookline.model import events
 from hookline.model import payloads as p
+from hookline.model.hook import Doubt
 from tests.matching.rules_on_calls import SHELL, allows, call, fires, rule
 
 
@@ -213,10 +221,70 @@ def test_rules_raise_only_pattern_errors_and_asking_raises_nothing(text: str, va
             condition.why(events.PRE_TOOL_USE, call(tool, **arguments), Scene(cwd=value))
 
 
-@given(st.text(max_size=30))
-def test_what_is_covered_is_concerned(line: str):
-    if allows("Bash(git *)", command="git " + line):
-        assert fires("Bash(git *)", command="git " + line)
+#: What makes lines, paths and URLs unclear, and what does not.
+_PIECES = st.sampled_from(
+    (
+        "git ",
+        "a/../",
+        "~/",
+        "src/",
+        "$X",
+        "${X:-y}",
+        "$(x)",
+        "`x`",
+        "'",
+        '"',
+        "\\",
+        "; ",
+        "*",
+        "http://",
+        "a.b",
+        "\u200b",
+    )
+)
+_UNCLEAR = st.lists(st.one_of(_PIECES, st.text(max_size=5)), max_size=6).map("".join)
+
+
+@given(_UNCLEAR)
+def test_what_is_covered_is_meant_beyond_doubt(text: str):
+    calls: tuple[tuple[str, str, dict[str, str]], ...] = (
+        ("Bash(git *)", "Bash", {"command": "git " + text}),
+        ("Bash(git *)", "Bash", {"command": text}),
+        ("Edit(src/**)", "Edit", {"file_path": text}),
+        ("Read(~/x/**)", "Read", {"file_path": text}),
+        ("WebFetch(domain:a.b)", "WebFetch", {"url": text}),
+        ("Task(a*)", "Task", {"x": text}),
+    )
+    for written, tool, arguments in calls:
+        if allows(written, tool, **arguments):
+            assert judge(rule(written), tool, arguments, "/proj") is True
+
+
+@pytest.mark.parametrize(
+    ("text", "tool", "arguments", "expected"),
+    [
+        ("Bash(rm *)", "Bash", {"command": "rm $X; $Y z"}, True),
+        ("Bash(rm *)", "Bash", {"command": "ls"}, False),
+        ("Bash(git * --force)", "Bash", {"command": "git $X --force"}, True),
+        ("Bash(git push --force*)", "Bash", {"command": "git push $X"}, "`git push …` may be git push --force*"),
+        ("Bash(git push)", "Bash", {"command": "git push$X"}, "`git push…` may be git push"),
+        ("Bash(git push)", "Bash", {"command": "git push $X"}, "`git push …` may be git push"),
+        ("Bash(rm *)", "Bash", {"command": "python3 -c 'rm(1)'"}, "rm * is mentioned in text that may be run"),
+        ("Bash(rm *)", "Bash", {}, "the call names no command"),
+        ("Read(~/.ssh/**)", "Read", {"file_path": "~/.ssh/id"}, True),
+        ("Read(/etc/passwd)", "Read", {"file_path": "/tmp/../etc/passwd"}, True),
+        ("Read(/etc/passwd)", "Read", {"file_path": "a/../b"}, 'which file "a/../b" is cannot be told from its text'),
+        ("Read(/etc/passwd)", "Read", {"file_path": "/" + "a" * 2000}, "the path is longer than 1024 characters"),
+        ("Grep(src/**)", "Grep", {"path": "/proj"}, True),
+        ("WebFetch(domain:a.b)", "WebFetch", {"url": "http://a.b@c.d"}, "the URL is not a plain one"),
+        ("Task(a)", "Task", {"x": [""] * 10_001}, "the call has more than 10000 values"),
+    ],
+)  # fmt: skip
+def test_a_rule_says_yes_no_or_what_could_not_be_told(
+    text: str, tool: str, arguments: dict[str, Any], expected: bool | str
+):
+    answer = judge(rule(text), tool, arguments, "/proj")
+    assert (answer.text if isinstance(answer, Doubt) else answer) == expected
 
 
 def condition(text: str) -> ToolCondition:
@@ -247,26 +315,26 @@ def test_an_if_reads_plain_mappings_too():
     [
         ("Bash(git *)", call("Bash", command="ls; pwd"), "no command of the line is git *"),
         ("Bash(git *)", call("Bash", command="cd x; git  push"), 'command "git push" is git *'),
-        ("Bash(git *)", call("Bash", command="$X"), "in doubt it holds: what the command is"),
-        ("Bash(git *)", call("Bash", command="cat <<E\ngit\nE"), "in doubt it holds: git * is mentioned"),
-        ("Bash(git *)", call("Bash"), "in doubt it holds: the call names no command"),
+        ("Bash(git *)", call("Bash", command="$X"), "in doubt: what the command is"),
+        ("Bash(git *)", call("Bash", command="cat <<E\ngit\nE"), "in doubt: git * is mentioned"),
+        ("Bash(git *)", call("Bash"), "in doubt: the call names no command"),
         ("Bash(git *)", call("Edit"), "the tool is Edit, not Bash"),
         ("Bash", call("Bash"), "the tool is Bash"),
         ("Bash(git *)", p.TurnAnswer(), "PreToolUse is not about a tool"),
-        ("Bash(git *)", {"tool_name": "Bash"}, "in doubt it holds: the call has no arguments"),
-        ("Edit(src/**)", call("Edit", file_path="/w/src/a"), 'path "/w/src/a" is or may be in src/**'),
+        ("Bash(git *)", {"tool_name": "Bash"}, "in doubt: the call has no arguments"),
+        ("Edit(src/**)", call("Edit", file_path="/w/src/a"), 'path "/w/src/a" is in src/**'),
         ("Edit(src/**)", call("Edit", file_path="/w/b"), 'path "/w/b" is not in src/**'),
-        ("Edit(src/**)", call("Edit"), "in doubt it holds: the call names no path"),
+        ("Edit(src/**)", call("Edit"), "in doubt: the call names no path"),
         (
             "Grep(src/**)",
             call("Grep", path="/w/b", glob="../*"),
-            "in doubt it holds: the search goes outside",
+            "in doubt: the search goes outside",
         ),
         ("Task(a)", call("Task", x="a"), "a value is a"),
         ("Task(a)", call("Task", x="b"), "no value is a"),
         ("WebFetch(domain:a.b)", call("WebFetch", url="http://a.b/"), 'host "a.b" is a.b'),
         ("WebFetch(domain:a.b)", call("WebFetch", url="http://c.b/"), 'host "c.b" is not a.b'),
-        ("WebFetch(domain:a.b)", call("WebFetch"), "in doubt it holds: the URL is not a plain one"),
+        ("WebFetch(domain:a.b)", call("WebFetch"), "in doubt: the URL is not a plain one"),
     ],
 )
 def test_an_if_says_why_it_holds_or_not(text: str, payload: Any, sentence: str):

@@ -137,3 +137,16 @@ def test_a_command_that_opens_a_door_needs_a_rule_that_spells_it_out() -> None:
     line = bash("git config core.pager less")
     assert decide(line, having(allow=["Bash(git:*)", "Bash(git config:*)"])).verdict == "ask"
     assert decide(line, having(allow=["Bash(git config core.pager less)"])).verdict == "allow"
+
+
+def test_a_guard_says_what_could_not_be_told_and_what_is_sure_decides_first() -> None:
+    guards = having(deny=["Bash(rm *)", "Bash(curl *)"], ask=["Bash(git push --force*)"])
+    doubted = decide(bash("git push $X"), guards)
+    assert doubted.step == "ask_rule"
+    said = "the rule Bash(git push --force*) (settings) (in doubt: `git push …` may be git push --force*)."
+    assert doubted.reason.endswith(said)
+    assert said in doubted.trail[-1]
+    sure = decide(bash("$X y; curl z"), guards)
+    assert (sure.rule, "in doubt" in sure.reason) == ("Bash(curl *)", False)
+    steered = decide(bash("git push \x1b[2J\n$X"), guards)
+    assert "\x1b" not in steered.reason

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.model.events import EventSpec
+from hookline.model.hook import Answer
 from hookline.model.outcome import GO_ON, Edit, Outcome, Vote, edited, merged
 from hookline.tools.acts import Place
 from hookline.tools.rewrite import IrreversibleError
@@ -179,7 +180,7 @@ def _is_for_anything(hook: "Hook", event: EventSpec[Any], payload: Any, scene: "
         return True
     unknown: dict[str, Any] = {_NAME: _NO_TOOL, _ARGUMENTS: {}, _CATEGORY: None}
     unknown = {name: value for name, value in unknown.items() if name in payload.__struct_fields__}
-    return hook.condition.holds(event, replace(payload, **unknown), scene)
+    return bool(hook.condition.holds(event, replace(payload, **unknown), scene))
 
 
 def _names(hook: "Hook", event: EventSpec[Any], view: "View") -> bool:
@@ -190,7 +191,7 @@ def _names(hook: "Hook", event: EventSpec[Any], view: "View") -> bool:
     return matcher.matches(view.tool_name) or (bool(view.also) and any(map(matcher.matches, view.also)))
 
 
-def _holds(hook: "Hook", event: EventSpec[Any], told: ToldAct) -> bool:
+def _holds(hook: "Hook", event: EventSpec[Any], told: ToldAct) -> Answer:
     """Whether the hook's condition does. An act that cannot be read may be anything of its kind."""
     if hook.condition is None or told.view.act.doubt:
         return True

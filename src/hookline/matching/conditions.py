@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from hookline.matching.patterns import Glob, glob
 from hookline.model.events import EventSpec, field_of, knows
-from hookline.model.hook import Condition, Matcher
+from hookline.model.hook import Answer, Condition, Doubt, Matcher
 from hookline.model.scene import Scene
 
 
@@ -196,8 +196,15 @@ class AllOf(Struct, frozen=True):
     def text(self) -> str:
         return "all(" + ", ".join(condition.text for condition in self.conditions) + ")"
 
-    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:
-        return all(condition.holds(event, payload, scene) for condition in self.conditions)
+    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> Answer:
+        total: Answer = True
+        for condition in self.conditions:
+            answer = condition.holds(event, payload, scene)
+            if not answer:
+                return False
+            if total is True and isinstance(answer, Doubt):
+                total = answer
+        return total
 
     def problem(self, event: EventSpec[Any]) -> str | None:
         return next(_problems(self.conditions, event), None)
@@ -218,15 +225,24 @@ class AnyOf(Struct, frozen=True):
     def text(self) -> str:
         return "any(" + ", ".join(condition.text for condition in self.conditions) + ")"
 
-    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:
-        return any(condition.holds(event, payload, scene) for condition in self.conditions)
+    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> Answer:
+        total: Answer = False
+        for condition in self.conditions:
+            answer = condition.holds(event, payload, scene)
+            if answer and not isinstance(answer, Doubt):
+                return True
+            total = total or answer
+        return total
 
     def problem(self, event: EventSpec[Any]) -> str | None:
         return next(_problems(self.conditions, event), None)
 
     def why(self, event: EventSpec[Any], payload: Any, scene: Scene) -> str:
-        for condition in self.conditions:
-            if condition.holds(event, payload, scene):
+        answers = [(each.holds(event, payload, scene), each) for each in self.conditions]
+        # A sure one first, as for the answer itself.
+        answers.sort(key=lambda found: isinstance(found[0], Doubt))
+        for answer, condition in answers:
+            if answer:
                 return why(condition, event, payload, scene)
         sentences = "; ".join(why(each, event, payload, scene) for each in self.conditions)
         return sentences or "any() of nothing never holds"
@@ -247,8 +263,10 @@ def problem(condition: Condition | None, event: EventSpec[Any]) -> str | None:
 def why(condition: Condition, event: EventSpec[Any], payload: Any, scene: Scene) -> str:
     if hasattr(condition, "why"):
         return cast("Explainable", condition).why(event, payload, scene)
-    verdict = "holds" if condition.holds(event, payload, scene) else "does not hold"
-    return f'condition "{condition.text}" {verdict}'
+    answer = condition.holds(event, payload, scene)
+    if isinstance(answer, Doubt):
+        return f'condition "{condition.text}" in doubt: {answer.text}'
+    return f'condition "{condition.text}" {"holds" if answer else "does not hold"}'
 
 
 def _problems(conditions: tuple[Condition, ...], event: EventSpec[Any]) -> Iterator[str]:

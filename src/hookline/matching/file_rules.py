@@ -1,8 +1,8 @@
 """The argument of a rule about files: gitignore-like globs, relative to the working directory.
 
 `src/**` lies below the working directory, `*.py` and `**/x` at any depth, `/etc/**` and `//etc/**` at the
-root, `~/.ssh/**` in a home. Paths are normalised as text; symbolic links cannot be followed here, so where a
-path climbs back out of a directory (`a/../b`) the wide reading counts it as concerned.
+root, `~/.ssh/**` in a home. Paths are normalised as text; symbolic links cannot be followed here, so which file
+a path is that climbs back out of a directory (`a/../b`) is in doubt.
 """
 
 import posixpath
@@ -15,11 +15,15 @@ from msgspec import Struct
 from hookline.matching.patterns import LONGEST_SUBJECT, Expression, Patterns
 from hookline.matching.shell.reader import INVISIBLE
 from hookline.model.errors import PatternError
+from hookline.model.hook import Answer, Doubt
 
 _MOST_ALTERNATIVES = 64
 _ALTERNATIVES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 _CLASS = re.compile(r"\[[!^]?\]?[^\]/]*\]")
 _MAGIC = re.compile(r"[*?\[]")
+_NO_PATH = Doubt("the call names no path")
+_WANDERS = Doubt("the search goes outside of its path")
+_NOWHERE = Doubt("the working directory is not known")
 _CLIMBS = re.compile(r"(?:^|/)(?!\.\.?/)[^/]+/(?:\./|/)*\.\.(?:/|$)")
 
 
@@ -36,24 +40,28 @@ class FileArgument(Struct, frozen=True, eq=False):
     #: The directories, from the working directory or from the root, that hold all that can match.
     roots: tuple[str, ...]
 
-    def concerns(self, arguments: Mapping[str, Any], cwd: str) -> bool:
+    def judge(self, arguments: Mapping[str, Any], cwd: str) -> Answer:
         paths = self._paths(arguments)
-        return not paths or self._wanders(arguments) or any(self._touches(path, cwd) for path in paths)
+        if not paths:
+            return _NO_PATH
+        total: Answer = False
+        for path in paths:
+            answer = self._touches(path, cwd)
+            if answer is True:
+                return True
+            total = total or answer
+        return total or (_WANDERS if self._wanders(arguments) else False)
 
     def covers(self, arguments: Mapping[str, Any], cwd: str) -> bool:
         paths = self._paths(arguments)
         return bool(paths) and not self.searches and all(self._within(path, cwd) for path in paths)
 
-    def why(self, arguments: Mapping[str, Any], cwd: str) -> str:
+    def why(self, arguments: Mapping[str, Any], cwd: str, answer: bool) -> str:
         paths = self._paths(arguments)
-        if not paths:
-            return "in doubt it holds: the call names no path"
-        for path in paths:
-            if self._touches(path, cwd):
-                return f'path "{path}" is or may be in {self.pattern}'
-        if self._wanders(arguments):
-            return "in doubt it holds: the search goes outside of its path"
-        return f'path "{paths[0]}" is not in {self.pattern}'
+        path = next((path for path in paths if self._touches(path, cwd) is True), paths[0])
+        if answer and self.searches:
+            return f'a search of "{path}" reaches {self.pattern}'
+        return f'path "{path}" {"is" if answer else "is not"} in {self.pattern}'
 
     def spelled_out(self, arguments: Mapping[str, Any], cwd: str) -> Mapping[str, Any]:
         """The same call with its paths from the root, so that it can be judged from another directory."""
@@ -76,19 +84,26 @@ class FileArgument(Struct, frozen=True, eq=False):
         given = [arguments.get("pattern") if "glob" not in arguments else None, arguments.get("glob")]
         return any(isinstance(one, str) and (one[:1] in {"/", "~"} or ".." in one) for one in given)
 
-    def _touches(self, path: str, cwd: str) -> bool:
+    def _touches(self, path: str, cwd: str) -> Answer:
+        # Whose home `~` is does not matter to a pattern about homes.
+        whole = "/" + path if path.startswith("~") else path
+        relative, absolute = from_here(whole, cwd), from_root(whole, cwd)
+        # An expression counts a text that is too long as found.
+        if len(absolute or relative or "") > LONGEST_SUBJECT:
+            return Doubt(f"the path is longer than {LONGEST_SUBJECT} characters")
+        if _found(self.relative, relative) or _found(self.absolute, absolute):
+            return True
+        if absolute is not None and self.searches and self._holds_a_root(absolute, cwd):
+            return True
         if doubtful(path):
-            return True
-        relative, absolute = from_here(path, cwd), from_root(path, cwd)
+            return Doubt(f'which file "{path}" is cannot be told from its text')
+        return _NOWHERE if self._may_touch(relative, absolute) else False
+
+    def _may_touch(self, relative: str | None, absolute: str | None) -> bool:
+        """Whether it would, from some working directory."""
         if absolute is None:
-            return self.absolute is not None or _found(self.relative, relative)
-        if _found(self.absolute, absolute):
-            return True
-        if self.searches and self._holds_a_root(absolute, cwd):
-            return True
-        if relative is not None:
-            return _found(self.relative, relative)
-        return any(_found(self.relative, tail) for tail in _tails(absolute))
+            return self.absolute is not None
+        return relative is None and any(_found(self.relative, tail) for tail in _tails(absolute))
 
     def _holds_a_root(self, absolute: str, cwd: str) -> bool:
         roots = (from_root(root, cwd) or absolute for root in self.roots)

@@ -8,8 +8,10 @@ from msgspec import Struct
 
 from hookline.matching.patterns import Glob, glob
 from hookline.matching.shell import HOLE, ShellCommand, ShellReader, ShellReading, base_name
+from hookline.model.hook import Answer, Doubt
 
 _QUOTES = re.compile(r"[\"'\\]")
+_NO_COMMAND = Doubt("the call names no command")
 
 
 class ShellArgument(Struct, frozen=True, eq=False):
@@ -22,14 +24,21 @@ class ShellArgument(Struct, frozen=True, eq=False):
     mention: re.Pattern[str] | None
     reader: ShellReader
 
-    def concerns(self, arguments: Mapping[str, Any], cwd: str) -> bool:  # noqa: ARG002 - the protocol
+    def judge(self, arguments: Mapping[str, Any], cwd: str) -> Answer:  # noqa: ARG002 - the protocol
+        """Sure if one command is surely meant, whatever else the line may run."""
         reading = self._reading(arguments)
-        return (
-            reading is None
-            or reading.uncertain is not None
-            or any(self._may_be(command) for command in reading.commands)
-            or any(self._mentioned(text) for text in reading.foreign)
-        )
+        if reading is None:
+            return _NO_COMMAND
+        if any(map(self._is, reading.commands)):
+            return True
+        if reading.uncertain is not None:
+            return Doubt(reading.uncertain)
+        for command in reading.commands:
+            if self._may_be(command):
+                return Doubt(f"`{command.text}` may be {self.pattern}")
+        if any(map(self._mentioned, reading.foreign)):
+            return Doubt(f"{self.pattern} is mentioned in text that may be run")
+        return False
 
     def covers(self, arguments: Mapping[str, Any], cwd: str) -> bool:  # noqa: ARG002 - the protocol
         commands = self.literal_commands(arguments)
@@ -49,17 +58,11 @@ class ShellArgument(Struct, frozen=True, eq=False):
         around, pin = " ".join(command.outer), " ".join(command.pin)
         return any(one.matches(around) and one.pieces[0].startswith(pin) for one in self.strict)
 
-    def why(self, arguments: Mapping[str, Any], cwd: str) -> str:  # noqa: ARG002 - the protocol
-        reading = self._reading(arguments)
-        if reading is None:
-            return "in doubt it holds: the call names no command"
-        if reading.uncertain:
-            return f"in doubt it holds: {reading.uncertain}"
-        for command in reading.commands:
-            if self._may_be(command):
+    def why(self, arguments: Mapping[str, Any], cwd: str, answer: bool) -> str:  # noqa: ARG002 - the protocol
+        reading = self._reading(arguments) if answer else None
+        for command in reading.commands if reading is not None else ():
+            if self._is(command):
                 return f'command "{command.text}" is {self.pattern}'
-        if any(self._mentioned(text) for text in reading.foreign):
-            return f"in doubt it holds: {self.pattern} is mentioned in text that may be run"
         return f"no command of the line is {self.pattern}"
 
     def _reading(self, arguments: Mapping[str, Any]) -> ShellReading | None:
@@ -69,12 +72,19 @@ class ShellArgument(Struct, frozen=True, eq=False):
             command = " ".join(_quoted(word) for word in words if isinstance(word, str))
         return self.reader.read(command) if isinstance(command, str) and command.strip() else None
 
+    def _is(self, command: ShellCommand) -> bool:
+        """Whatever is in its holes: in a pattern only `*` fits one."""
+        for form in command.forms:
+            for one in self.wide:
+                if one.matches(form):
+                    return True
+        return False
+
     def _may_be(self, command: ShellCommand) -> bool:
         for form in command.forms:
             known, hole, _rest = form.partition(HOLE)
-            for one in self.wide:
-                if one.matches(known) or (hole and (one.may_match(known) or one.matches(known.rstrip()))):
-                    return True
+            if hole and any(one.may_match(known) or one.matches(known.rstrip()) for one in self.wide):
+                return True
         return False
 
     def _mentioned(self, text: str) -> bool:

@@ -1,8 +1,8 @@
 """Rules about tool calls: `Bash`, `Bash(git *)`, `Edit(src/**)`, `WebFetch(domain:x.org)`, `mcp__server`.
 
-A rule can be read in two ways. `concerns` is the wide one, for guards and `if`: true when anything in the call
-matches, and true in doubt. `covers` is the strict one, for permissions: true only when everything in the call
-matches and nothing is in doubt.
+A rule can be read in two ways. `judge` is the wide one, for guards and `if`: yes when anything in the call matches,
+and in doubt when something in it may. `covers` is the strict one, for permissions: true only when everything in the
+call matches and nothing is in doubt.
 """
 
 import re
@@ -20,6 +20,7 @@ from hookline.matching.shell_rules import shell_argument
 from hookline.matching.value_rules import domain_argument, value_argument
 from hookline.model.errors import PatternError
 from hookline.model.events import EventSpec, field_of, knows
+from hookline.model.hook import Answer, Doubt
 from hookline.model.scene import Scene
 from hookline.tools.kinds import KIND_OF
 
@@ -34,11 +35,13 @@ class Argument(Protocol):
     @property
     def pattern(self) -> str: ...
 
-    def concerns(self, arguments: Mapping[str, Any], cwd: str) -> bool: ...
+    def judge(self, arguments: Mapping[str, Any], cwd: str) -> Answer: ...
 
     def covers(self, arguments: Mapping[str, Any], cwd: str) -> bool: ...
 
-    def why(self, arguments: Mapping[str, Any], cwd: str) -> str: ...
+    def why(self, arguments: Mapping[str, Any], cwd: str, answer: bool) -> str:
+        """The sentence for an answer that is not in doubt."""
+        ...
 
 
 class ToolShape(Struct, frozen=True):
@@ -52,6 +55,7 @@ _SHELL = ToolShape("shell", ("command",))
 _FILE = ToolShape("file", ("file_path", "notebook_path", "path"))
 _SEARCH = ToolShape("search", ("path",))
 _OTHER = ToolShape()
+_NO_ARGUMENTS = Doubt("the call has no arguments")
 
 #: The tools whose arguments mean more than text, by canonical names and names that many agents have.
 TOOL_SHAPES: Mapping[str, ToolShape] = MappingProxyType(
@@ -115,23 +119,35 @@ def parse_tool_rule(
     return ToolRule(whole, tool, names, argument, None if known else read_as)
 
 
-def concerns(rule: ToolRule, tool_name: str, tool_input: Any, cwd: str) -> bool:
-    """The wide reading: whether the call may be what the rule is about."""
+def judge(rule: ToolRule, tool_name: str, tool_input: Any, cwd: str) -> Answer:
+    """The wide reading: whether the call is what the rule is about, or may be."""
     if not rule.names_tool(tool_name):
         return False
-    if rule.argument is None or not isinstance(tool_input, Mapping):
+    if rule.argument is None:
         return True
-    return rule.argument.concerns(cast("Mapping[str, Any]", tool_input), cwd)
+    if not isinstance(tool_input, Mapping):
+        return _NO_ARGUMENTS
+    return rule.argument.judge(cast("Mapping[str, Any]", tool_input), cwd)
 
 
-def concerns_from(rule: ToolRule, tool_name: str, tool_input: Any, cwd: str, places: Iterable[str]) -> bool:
+def judge_from(rule: ToolRule, tool_name: str, tool_input: Any, cwd: str, places: Iterable[str]) -> Answer:
     """The same for a rule that may have been written from any of these places, wherever the agent is now."""
-    if concerns(rule, tool_name, tool_input, cwd):
-        return True
-    if not isinstance(rule.argument, FileArgument) or not isinstance(tool_input, Mapping):
-        return False
+    total = judge(rule, tool_name, tool_input, cwd)
+    if total is True or not isinstance(rule.argument, FileArgument) or not isinstance(tool_input, Mapping):
+        return total
     whole = rule.argument.spelled_out(cast("Mapping[str, Any]", tool_input), cwd)
-    return any(concerns(rule, tool_name, whole, place) for place in places if place and place != cwd)
+    for place in places:
+        if place and place != cwd:
+            answer = judge(rule, tool_name, whole, place)
+            if answer is True:
+                return True
+            total = total or answer
+    return total
+
+
+def concerns(rule: ToolRule, tool_name: str, tool_input: Any, cwd: str) -> bool:
+    """Whether a guard with this rule counts for the call: surely, or in doubt."""
+    return judge(rule, tool_name, tool_input, cwd) is not False
 
 
 def covers(rule: ToolRule, tool_name: str, tool_input: Any, cwd: str) -> bool:
@@ -154,11 +170,11 @@ class ToolCondition(Struct, frozen=True, eq=False):
     def text(self) -> str:
         return self.rule.text
 
-    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
+    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> Answer:  # noqa: ARG002 - the protocol
         rule, tool = self._meant(payload)
         # An agent that has moved into a directory must not get around the guards of what is in it.
         places = (scene.project_dir or "",)
-        return isinstance(tool, str) and concerns_from(rule, tool, _input(payload), scene.cwd, places)
+        return isinstance(tool, str) and judge_from(rule, tool, _input(payload), scene.cwd, places)
 
     def _meant(self, payload: Any) -> tuple[ToolRule, Any]:
         """The rule as it counts for this call, and the name by which the rule means the tool."""
@@ -191,10 +207,10 @@ class ToolCondition(Struct, frozen=True, eq=False):
             return f"the tool is {tool}, not {rule.tool}"
         if rule.argument is None:
             return f"the tool is {tool}"
-        arguments = _input(payload)
-        if not isinstance(arguments, Mapping):
-            return "in doubt it holds: the call has no arguments"
-        return rule.argument.why(cast("Mapping[str, Any]", arguments), scene.cwd)
+        answer = self.holds(event, payload, scene)
+        if isinstance(answer, Doubt):
+            return f"in doubt: {answer.text}"
+        return rule.argument.why(cast("Mapping[str, Any]", _input(payload)), scene.cwd, answer)
 
 
 def _has_path(arguments: Any) -> bool:

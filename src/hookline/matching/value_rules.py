@@ -8,11 +8,15 @@ import msgspec
 from msgspec import Struct
 
 from hookline.matching.patterns import Glob, glob
+from hookline.model.hook import Answer, Doubt
 
 _MOST_VALUES = 10_000
 _LONGEST_JSON = 1 << 20
 #: A URL that every parser understands alike. Any other is in doubt.
 _PLAIN_URL = re.compile(r"[a-z][a-z0-9+.-]*://([a-z0-9.-]+)(?::\d{0,5})?(?:[/?#][!-\[\]-~]*)?", re.IGNORECASE)
+_ODD_URL = Doubt("the URL is not a plain one")
+_TOO_MANY = Doubt(f"the call has more than {_MOST_VALUES} values")
+_NO_JSON = Doubt("the arguments are too long to be searched, or no JSON")
 
 
 class ValueArgument(Struct, frozen=True):
@@ -21,20 +25,21 @@ class ValueArgument(Struct, frozen=True):
     pattern: str
     glob: Glob
 
-    def concerns(self, arguments: Mapping[str, Any], cwd: str) -> bool:  # noqa: ARG002 - the protocol
+    def judge(self, arguments: Mapping[str, Any], cwd: str) -> Answer:  # noqa: ARG002 - the protocol
         for count, text in enumerate(texts(arguments)):
-            if count >= _MOST_VALUES or self.glob.matches(text):
+            if count >= _MOST_VALUES:
+                return _TOO_MANY
+            if self.glob.matches(text):
                 return True
         whole = _json(arguments)
-        return whole is None or self.glob.matches(whole)
+        return _NO_JSON if whole is None else self.glob.matches(whole)
 
     def covers(self, arguments: Mapping[str, Any], cwd: str) -> bool:  # noqa: ARG002 - the protocol
         found = list(_first(texts(arguments)))
         return 0 < len(found) <= _MOST_VALUES and all(self.glob.matches(text) for text in found)
 
-    def why(self, arguments: Mapping[str, Any], cwd: str) -> str:
-        verdict = "a value is" if self.concerns(arguments, cwd) else "no value is"
-        return f"{verdict} {self.pattern}"
+    def why(self, arguments: Mapping[str, Any], cwd: str, answer: bool) -> str:  # noqa: ARG002 - the protocol
+        return f"{'a' if answer else 'no'} value is {self.pattern}"
 
 
 class DomainArgument(Struct, frozen=True):
@@ -43,19 +48,16 @@ class DomainArgument(Struct, frozen=True):
     pattern: str
     host: Glob
 
-    def concerns(self, arguments: Mapping[str, Any], cwd: str) -> bool:  # noqa: ARG002 - the protocol
+    def judge(self, arguments: Mapping[str, Any], cwd: str) -> Answer:  # noqa: ARG002 - the protocol
         host = host_of(arguments)
-        return host is None or self.host.matches(host)
+        return _ODD_URL if host is None else self.host.matches(host)
 
     def covers(self, arguments: Mapping[str, Any], cwd: str) -> bool:  # noqa: ARG002 - the protocol
         host = host_of(arguments)
         return host is not None and self.host.matches(host)
 
-    def why(self, arguments: Mapping[str, Any], cwd: str) -> str:  # noqa: ARG002 - the protocol
-        host = host_of(arguments)
-        if host is None:
-            return "in doubt it holds: the URL is not a plain one"
-        return f'host "{host}" {"is" if self.host.matches(host) else "is not"} {self.pattern}'
+    def why(self, arguments: Mapping[str, Any], cwd: str, answer: bool) -> str:  # noqa: ARG002 - the protocol
+        return f'host "{host_of(arguments)}" {"is" if answer else "is not"} {self.pattern}'
 
 
 def value_argument(pattern: str) -> ValueArgument:

@@ -32,13 +32,23 @@ class Matcher(Protocol):
     def matches(self, subject: str) -> bool: ...
 
 
+class Doubt(Struct, frozen=True):
+    """What a rule is about may be there, or not: `text` says what could not be told. It counts as true."""
+
+    text: str
+
+
+#: No, yes, or in doubt. What only asks whether it is true takes doubt for yes, as a guard must.
+Answer = bool | Doubt
+
+
 class Condition(Protocol):
     """Whether a hook concerns this payload, beyond its subject."""
 
     @property
     def text(self) -> str: ...
 
-    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool: ...
+    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> Answer: ...
 
 
 #: Columns of a name that is made safe.

@@ -10,7 +10,7 @@ from hookline.model.safe_text import one_line, printable
 from hookline.permissions.facts import CallFacts
 from hookline.permissions.paths import all_inside, paths_of
 from hookline.permissions.protected import Hit
-from hookline.permissions.rules import Rule, covering, first_concerned
+from hookline.permissions.rules import Concerned, Rule, covering, first_concerned
 from hookline.permissions.state import Permissions
 
 __all__ = ["CallFacts", "Decision", "Step", "Verdict", "answered", "decide", "denied_by_rule", "unanswered"]
@@ -21,6 +21,10 @@ Step = Literal[
     "session_grant", "read_only", "default", "unattended", "request_deny", "request_allow", "user_deny",
     "user_allow",
 ]  # fmt: skip
+
+
+#: Columns of what could not be told: it may quote the call.
+_WIDEST_DOUBT = 200
 
 
 class Decision(Struct, frozen=True):
@@ -123,10 +127,10 @@ class _Steps:
         self.trail: list[str] = []
 
     def deny_rules(self) -> Decision | None:
-        rule = self._first_concerned(self._rules.deny)
-        if rule is None:
+        found = self._first_concerned(self._rules.deny)
+        if found is None:
             return self._pass(f"deny rules: none of {len(self._rules.deny)} concerns the call")
-        return _by_rule("deny", "deny_rule", rule, f"Permission to use {self._tool} was denied by the rule")
+        return _by_rule("deny", "deny_rule", found, f"Permission to use {self._tool} was denied by the rule")
 
     def hook_denial(self) -> Decision | None:
         vote = self._vote
@@ -142,10 +146,10 @@ class _Steps:
         return Decision("deny", "mode", f"Mode {self._mode.name} refuses {self._tool}. {self._mode.says}")
 
     def ask_rules(self) -> Decision | None:
-        rule = self._first_concerned(self._rules.ask)
-        if rule is None:
+        found = self._first_concerned(self._rules.ask)
+        if found is None:
             return self._pass(f"ask rules: none of {len(self._rules.ask)} concerns the call")
-        return _by_rule("ask", "ask_rule", rule, f"{self._tool} needs approval because of the rule")
+        return _by_rule("ask", "ask_rule", found, f"{self._tool} needs approval because of the rule")
 
     def hook_question(self) -> Decision | None:
         vote = self._vote
@@ -214,7 +218,7 @@ class _Steps:
             return Decision("ask", "default", f"{self._tool} needs approval: {self._outside()}.")
         return Decision("ask", "default", f"{self._tool} needs approval: no rule allows this call.")
 
-    def _first_concerned(self, rules: tuple[Rule, ...]) -> Rule | None:
+    def _first_concerned(self, rules: tuple[Rule, ...]) -> Concerned | None:
         return first_concerned(rules, self._facts, self._permissions.guard_places)
 
     def _covering(self, rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
@@ -239,9 +243,11 @@ class _Steps:
         self.trail.append(line)
 
 
-def _by_rule(verdict: Verdict, step: Step, rule: Rule, text: str) -> Decision:
+def _by_rule(verdict: Verdict, step: Step, found: Concerned, text: str) -> Decision:
+    rule = found.rule
     wide = ", which cannot be read and so counts for the whole tool" if rule.widened else ""
-    reason = f"{text} {rule.shown}{_from(rule)}{wide}."
+    doubt = f" (in doubt: {one_line(found.doubt.text, _WIDEST_DOUBT)})" if found.doubt is not None else ""
+    reason = f"{text} {rule.shown}{_from(rule)}{wide}{doubt}."
     return Decision(verdict, step, reason, rule.shown, rule.origin or None)
 
 

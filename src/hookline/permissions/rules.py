@@ -12,8 +12,9 @@ from hookline.matching.file_rules import FileArgument
 from hookline.matching.patterns import Patterns
 from hookline.matching.shell import ShellReader
 from hookline.matching.shell_rules import ShellArgument
-from hookline.matching.tool_rules import ToolRule, concerns_from, covers, parse_tool_rule
+from hookline.matching.tool_rules import ToolRule, covers, judge_from, parse_tool_rule
 from hookline.model.errors import PatternError
+from hookline.model.hook import Answer, Doubt
 from hookline.model.safe_text import one_line
 from hookline.permissions.facts import CallFacts
 from hookline.permissions.paths import PATH_FIELDS
@@ -176,18 +177,39 @@ class RuleSet(Struct, frozen=True, eq=False):
         return len(self.allow) + len(self.ask) + len(self.deny)
 
 
-def first_concerned(rules: Sequence[Rule], facts: CallFacts, places: Sequence[str] = ()) -> Rule | None:
-    """The wide reading, for rules that deny or ask: the first that may be about the call.
+class Concerned(Struct, frozen=True):
+    """A rule that is about a call, surely or in doubt."""
+
+    rule: Rule
+    doubt: Doubt | None = None
+
+
+def first_concerned(rules: Sequence[Rule], facts: CallFacts, places: Sequence[str] = ()) -> Concerned | None:
+    """The wide reading, for rules that deny or ask: the first that is about the call, else the first that may be.
 
     `places` are the directories that rules may be relative to: changing the directory does not evade them.
     """
     inputs = tuple(_inputs(facts))
     places = (*places, facts.worktree)
+    in_doubt: Concerned | None = None
     for rule in rules:
-        for reading in rule.readings:
-            if any(concerns_from(reading, facts.tool_name, one, facts.cwd, places) for one in inputs):
-                return rule
-    return None
+        answer = _judged(rule, inputs, facts, places)
+        if answer is True:
+            return Concerned(rule)
+        if isinstance(answer, Doubt) and in_doubt is None:
+            in_doubt = Concerned(rule, answer)
+    return in_doubt
+
+
+def _judged(rule: Rule, inputs: Sequence[Any], facts: CallFacts, places: Sequence[str]) -> Answer:
+    total: Answer = False
+    for reading in rule.readings:
+        for one in inputs:
+            answer = judge_from(reading, facts.tool_name, one, facts.cwd, places)
+            if answer is True:
+                return True
+            total = total or answer
+    return total
 
 
 def covering(rules: Sequence[Rule], facts: CallFacts, places: Sequence[str] = ()) -> tuple[Rule, ...]:

@@ -90,7 +90,7 @@ def test_a_failure_is_matched_by_the_clients_word() -> None:
 def holds(rule: str, tool: str = "Bash", home: str = "/home/u", **arguments: Any) -> bool:
     condition = read_if(rule, PATTERNS, SHELL, home)
     call = ToolCall(tool_name=tool, tool_input=arguments)
-    return condition is None or condition.holds(PRE_TOOL_USE, call, Scene(cwd="/srv/p"))
+    return condition is None or bool(condition.holds(PRE_TOOL_USE, call, Scene(cwd="/srv/p")))
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from hookline.model import events as e
 from hookline.model.diagnostics import Diagnostic, Path
 from hookline.model.errors import ConfigError
 from hookline.model.events import EVENTS, EventSpec
-from hookline.model.hook import Condition, Hook
+from hookline.model.hook import Answer, Condition, Hook
 from hookline.model.scene import Scene
 
 ROOT = "root"
@@ -234,7 +234,7 @@ class _ForAgent(Struct, frozen=True):
         mine = [] if self.name is None else [f"the agent is {self.name}"]
         return "; ".join([*mine, *([self.further.text] if self.further is not None else [])])
 
-    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:
+    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> Answer:
         agent = scene.agent_type if scene.agent_type in self.known else self.chosen
         if self.name is not None and agent != self.name:
             return False

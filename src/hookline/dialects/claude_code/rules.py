@@ -14,14 +14,16 @@ from hookline.dialects.claude_code.commands import CommandLine, read_line
 from hookline.dialects.claude_code.events import OLD_TOOL_NAMES
 from hookline.matching.patterns import Glob, Patterns, glob
 from hookline.matching.shell import ShellReader
-from hookline.matching.tool_rules import ToolRule, concerns, parse_tool_rule
+from hookline.matching.tool_rules import ToolRule, judge, parse_tool_rule
 from hookline.model.errors import PatternError
 from hookline.model.events import EventSpec, field_of, knows
-from hookline.model.hook import Condition
+from hookline.model.hook import Answer, Condition, Doubt
 from hookline.model.scene import Scene
 
 _ANYTHING: Final = re.compile(r"(?s)Bash(?:\(\s*\*?\s*\))?")
 _BASH: Final = re.compile(r"(?s)Bash\((.*)\)")
+_UNREADABLE: Final = Doubt("the line has a here-document or cannot be read")
+_SUBSTITUTES: Final = Doubt("the line has a command substitution")
 
 
 class ToolCondition(Struct, frozen=True):
@@ -39,28 +41,27 @@ class BashRule(ToolCondition, frozen=True):
     globs: tuple[Glob, ...]
     names_program: bool
 
-    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
+    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> Answer:  # noqa: ARG002 - the protocol
         if field_of(payload, "tool_name") != "Bash":
             return False
         line = _line(payload)
-        return line is None or self._concerns(line)
+        return _UNREADABLE if line is None else self._judge(line)
 
-    def _concerns(self, line: CommandLine) -> bool:
-        if line.doubtful or (line.substitutes and not self.names_program):
+    def _judge(self, line: CommandLine) -> Answer:
+        if any(one.matches(part) for part in line.parts for one in self.globs):
             return True
-        return any(one.matches(part) for part in line.parts for one in self.globs)
+        if line.doubtful:
+            return _UNREADABLE
+        return _SUBSTITUTES if line.substitutes and not self.names_program else False
 
     def why(self, event: EventSpec[Any], payload: Any, scene: Scene) -> str:
-        held = self.holds(event, payload, scene)
-        line = _line(payload)
+        answer = self.holds(event, payload, scene)
         if field_of(payload, "tool_name") != "Bash":
             reason = f"the tool is {field_of(payload, 'tool_name')}, not Bash"
-        elif line is None or line.doubtful:
-            reason = "in doubt it holds: the line has a here-document or cannot be read"
-        elif held and not any(one.matches(part) for part in line.parts for one in self.globs):
-            reason = "in doubt it holds: the line has a command substitution"
+        elif isinstance(answer, Doubt):
+            reason = f"in doubt: {answer.text}"
         else:
-            reason = "a command of the line is that" if held else "no command of the line is that"
+            reason = "a command of the line is that" if answer else "no command of the line is that"
         return f'if "{self.text}": {reason}'
 
 
@@ -76,13 +77,15 @@ class ToolIf(ToolCondition, frozen=True, eq=False):
 
     rule: ToolRule
 
-    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
+    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> Answer:  # noqa: ARG002 - the protocol
         tool = field_of(payload, "tool_name")
         if not isinstance(tool, str):
             return False
         arguments = field_of(payload, "tool_input")
         names = (tool, *OLD_TOOL_NAMES.get(tool, ()))
-        return any(concerns(self.rule, name, arguments, scene.cwd) for name in names)
+        # They are names of one tool: the rule has one of them.
+        named = next((name for name in names if self.rule.names_tool(name)), None)
+        return named is not None and judge(self.rule, named, arguments, scene.cwd)
 
 
 def read_if(text: str, patterns: Patterns, shell: ShellReader, home: str) -> Condition | None:

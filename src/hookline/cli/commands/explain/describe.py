@@ -99,7 +99,7 @@ def condition_facts(
     if doubt:
         return ConditionFacts(redact(condition.text), True, redact(f"not asked: {doubt}"))
     try:
-        holds, reason = condition.holds(event, payload, scene), why(condition, event, payload, scene)
+        holds, reason = bool(condition.holds(event, payload, scene)), why(condition, event, payload, scene)
     except Exception as problem:  # noqa: BLE001 a condition may be a host's code
         holds, reason = True, _broke(problem)
     return ConditionFacts(redact(condition.text), holds, redact(reason))
