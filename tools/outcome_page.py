@@ -102,6 +102,7 @@ _FIELDS: Mapping[str, str] = {
     "Run.mode": "Whether its answer is applied.",
     "Run.recheck": "It was asked again because another hook changed the input.",
     "Run.told_as": "The name of the tool as the hook was told it, if its agent calls it otherwise.",
+    "Run.doubt": "What could not be told, if it was only in doubt that the call concerns the hook.",
     "Run.exit_code": "The exit code of the process.",
     "Run.signal": "The signal that ended the process.",
     "Run.queue_ms": "How long it waited for a slot, in milliseconds; not part of its timeout.",

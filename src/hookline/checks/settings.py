@@ -11,9 +11,10 @@ from hookline.checks.context import CheckContext, entries
 from hookline.config.load import Loaded
 from hookline.dialects.report import about
 from hookline.journal.redaction import Redactor, holds_a_secret
+from hookline.matching.conditions import AllOf, Always, AnyOf, ExitCode, InMode, ToolCategory, ToolName
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.events import PRE_TOOL_USE, USER_PROMPT_SUBMIT, May
-from hookline.model.hook import Hook
+from hookline.model.hook import Condition, Hook
 from hookline.model.policy import Cause
 
 #: Seconds. No program starts and answers in less.
@@ -104,12 +105,34 @@ def modes_and_rewrites(loaded: Loaded, context: CheckContext) -> Iterator[Diagno
         if hook.rewrites and not hook.policy.may & May.REWRITE:
             message = f"rewrites is set, but nothing can be rewritten at {hook.policy.event_name}"
             yield about(hook, "warning", "beyond-its-power", message, "rewrites", fix="remove rewrites")
+        if hook.in_doubt != "match" and (message := _never_in_doubt(hook)):
+            yield about(hook, "warning", "no-effect", message, "in_doubt", fix="remove in_doubt")
         if hook.disabled_by is not None:
             message, fix = f"it is off: disabled by {hook.disabled_by}", "remove it from disable there"
             yield about(hook, "info", "mode-off", message, fix=fix)
         elif hook.mode in _MODES:
             message = _MODES[hook.mode]
             yield about(hook, "info", f"mode-{hook.mode}", message, "mode", fix='mode = "enforce"')
+
+
+def _never_in_doubt(hook: Hook) -> str | None:
+    """Why `in_doubt` changes nothing for a hook."""
+    if not _can_doubt(hook.condition):
+        return "in_doubt has no effect: names match or not; only a tool pattern such as Bash(git *) can be in doubt"
+    if hook.in_doubt == "ask" and hook.waiting != "wait":
+        return "in_doubt = ask has no effect: the hook is not waited for, so it runs"
+    if hook.in_doubt == "ask" and not (May.PERMIT | May.BLOCK) & hook.policy.may:
+        return f"in_doubt = ask has no effect: nothing can be stopped at {hook.policy.event_name}, so the hook runs"
+    return None
+
+
+def _can_doubt(condition: Condition | None) -> bool:
+    if isinstance(condition, AllOf | AnyOf):
+        return any(map(_can_doubt, condition.conditions))
+    if condition is None or isinstance(condition, Always | ToolName | ToolCategory | InMode | ExitCode):
+        return False
+    rule = getattr(condition, "rule", None)  # of a tool pattern, and without an argument it is a name
+    return rule is None or getattr(rule, "argument", True) is not None
 
 
 _NEEDED: Final[Mapping[str, tuple[str, str]]] = {

@@ -201,12 +201,12 @@ def _stale_guards(state: DispatchState, field: str) -> list[PreparedHook]:
         if not (result.lane.guards and (changed_later or result.lane.rechecks_own)):
             continue
         fresh = {
-            id(answer.prepared)
+            answer.prepared.key
             for answer in result.answers
             if field_of(answer.payload, field) == final
             or (not changed_later and answer.prepared is last_editor)
         }
-        stale.extend(guard for guard in _guards_concerned(state, result) if id(guard) not in fresh)
+        stale.extend(guard for guard in _guards_concerned(state, result) if guard.key not in fresh)
     return stale
 
 
@@ -214,13 +214,13 @@ def _guards_concerned(state: DispatchState, result: LaneResult) -> list[Prepared
     """The guards of a lane that the final payload concerns, also those that the first one did not."""
     event, payload, session = state.event, state.payload, state.session
     before = [answer.prepared for answer in result.answers]
-    known = {id(prepared) for prepared in before}
-    again = [prepared for prepared in before if check_again(prepared, event, payload, session) is not None]
+    known = {prepared.key for prepared in before}
+    again = [check_again(prepared, event, payload, session) for prepared in before]
     newly = [
-        prepared for prepared in select(result.lane, event, payload, session) if id(prepared) not in known
+        prepared for prepared in select(result.lane, event, payload, session) if prepared.key not in known
     ]
     return [
         prepared
         for prepared in (*again, *newly)
-        if prepared.may & May.BLOCK and prepared.hook.waiting == "wait"
+        if prepared is not None and prepared.may & May.BLOCK and prepared.hook.waiting == "wait"
     ]

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.engine.lanes import Lane, PreparedHook, check_condition, check_matcher
-from hookline.matching.conditions import explain_match, explain_matcher, why
+from hookline.engine.lanes import Lane, PreparedHook, check_matcher
+from hookline.matching.conditions import Explanation, explain_match, explain_matcher
 from hookline.model.events import EventSpec
 from hookline.model.hook import Hook
 
@@ -76,9 +76,17 @@ def _reason(
         return False, f"not matched: {explain_matcher(hook.matcher, subject or '')}"
     if (same := _same_as(prepared, seen)) is not None:
         return False, same
-    if hook.condition is not None and check_condition(prepared, event, payload, session) is None:
-        return False, f"not matched: {why(hook.condition, event, payload, scene)}"
-    return True, f"matched: {explain_match(hook.matcher, hook.condition, subject, event, payload, scene).why}"
+    found = explain_match(hook.matcher, hook.condition, subject, event, payload, scene)
+    selected = found.matched and not (found.in_doubt and hook.in_doubt == "pass")
+    return selected, f"{'matched' if selected else 'not matched'}: {_words(hook, found)}"
+
+
+def _words(hook: Hook, found: Explanation) -> str:
+    """With what becomes of a match that is only in doubt, unless it counts as any other."""
+    if not found.in_doubt or hook.in_doubt == "match":
+        return found.why
+    instead = ", the user is asked in its place" if hook.in_doubt == "ask" else ""
+    return f"only in doubt, in_doubt = {hook.in_doubt}{instead}: {found.why}"
 
 
 def _same_as(prepared: PreparedHook, seen: dict[object, str]) -> str | None:
@@ -121,7 +129,8 @@ def _act_reason(hook: Hook, event: EventSpec[Any], told_call: "ToldCall") -> str
     doubt = told.view.act.doubt
     condition = None if doubt else hook.condition
     found = explain_match(hook.matcher, condition, name, event, told.payload, told.scene)
-    return f"{found.why}; {doubt}, so it may be anything" if doubt and found.matched else found.why
+    words = _words(hook, found)
+    return f"{words}; {doubt}, so it may be anything" if doubt and found.matched else words
 
 
 def deciding_act(hook: Hook, told_call: "ToldCall") -> "tuple[ToldAct, str]":

@@ -14,7 +14,7 @@ from hookline.handlers.registry import Handler
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.errors import ConfigError
 from hookline.model.events import EventSpec, May
-from hookline.model.hook import Hook
+from hookline.model.hook import Doubt, Hook
 from hookline.model.policy import Policy
 from hookline.tools.kinds import KIND_OF
 
@@ -36,7 +36,7 @@ _REMEMBERED = 1024
 class PreparedHook:
     """A hook with everything about it that stays the same between two runs, worked out once."""
 
-    __slots__ = ("_knows_tools", "_source", "_standard_tools", "handler", "hook", "key", "may")
+    __slots__ = ("_knows_tools", "_source", "_standard_tools", "doubt", "handler", "hook", "key", "may")
 
     def __init__(self, hook: Hook, handler: Handler | None) -> None:
         self.hook = hook
@@ -52,6 +52,16 @@ class PreparedHook:
         self._knows_tools = hook.event.subject == _TOOL and hasattr(hook.wire, "standard_tools")
         self._standard_tools: bool = getattr(hook.wire, "standard_tools", False)
         self._source: str | None = None
+        #: What could not be told, where a payload concerns it only in doubt.
+        self.doubt = ""
+
+    def marked_in_doubt(self, doubt: str) -> "PreparedHook | None":
+        """The same hook for a payload that concerns it only in doubt; None if that does not count for it."""
+        if self.hook.in_doubt == "pass":
+            return None
+        doubted = PreparedHook(self.hook, self.handler)
+        doubted.key, doubted.doubt = self.key, doubt
+        return doubted
 
     def marked_broken(self, why: str) -> "PreparedHook":
         """The same hook with a reason why it cannot run: it fails not_started under its policy."""
@@ -334,9 +344,12 @@ def check_told(
     if prepared.hook.mode == "off":
         return None
     try:
-        return prepared if session.told_call(prepared, event, payload).acts else None
+        acts = session.told_call(prepared, event, payload).acts
     except Exception as problem:  # noqa: BLE001 a matcher or condition may come from the host
         return prepared.marked_broken(f"its matcher or condition failed: {type(problem).__name__}: {problem}")
+    if prepared.hook.as_called and acts and all(act.doubt for act in acts):
+        return prepared.marked_in_doubt(acts[0].doubt)  # it is told all of the call at once
+    return prepared if acts else None
 
 
 def may_concern(
@@ -371,8 +384,11 @@ def check_condition(
     if condition is None:
         return prepared
     try:
-        return prepared if condition.holds(event, payload, session.scene) else None
+        answer = condition.holds(event, payload, session.scene)
     except Exception as problem:  # noqa: BLE001 a condition may come from the host
         return prepared.marked_broken(
             f"its condition {condition.text!r} failed: {type(problem).__name__}: {problem}"
         )
+    if isinstance(answer, Doubt):
+        return prepared.marked_in_doubt(answer.text)
+    return prepared if answer else None

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 from hookline.model.events import EventSpec
-from hookline.model.hook import Hook, Scope, Waiting
+from hookline.model.hook import Hook, InDoubt, Scope, Waiting
 from hookline.model.policy import CAUSES, Cause, Reaction
 from hookline.model.run import Mode
 from hookline.model.scene import Scene
@@ -31,6 +31,7 @@ def make_hook(
     matcher: str | None = None,
     *,
     condition: str | None = None,
+    in_doubt: InDoubt = "match",
     name: str | None = None,
     timeout: float = 600.0,
     waiting: Waiting = "wait",
@@ -43,7 +44,11 @@ def make_hook(
     scope: Scope = "user",
 ) -> Hook:
     """One hook. A matcher or condition that cannot be parsed raises PatternError here, not later."""
-    _refuse_unknown(waiting=(waiting, get_args(Waiting)), mode=(mode, get_args(Mode)))
+    _refuse_unknown(
+        waiting=(waiting, get_args(Waiting)),
+        mode=(mode, get_args(Mode)),
+        in_doubt=(in_doubt, get_args(InDoubt)),
+    )
     _refuse_timeout(timeout)
     matches, holds = home.match(event, matcher, condition)
     kind, spec, label = _shell(action) if isinstance(action, str) else _function(action)
@@ -56,6 +61,7 @@ def make_hook(
         spec=spec,
         matcher=matches,
         condition=holds,
+        in_doubt=in_doubt,
         timeout=timeout,
         waiting=waiting,
         once=once,

@@ -190,6 +190,7 @@ def call_for(
         scene=session.scene,
         timeout=hook.timeout if timeout is None else min(timeout, hook.timeout),
         run_id=session.engine.next_run_id(),
+        match_doubt=prepared.doubt,
     )
 
 
@@ -210,6 +211,7 @@ def calls_about_acts(
         call = call_for(state, prepared, told.payload, timeout)
         call.scene, call.directory = told.scene, state.session.scene.cwd
         call.told_as, call.doubt = told.payload.tool_name, told.view.act.doubt
+        call.match_doubt = told.doubt
         calls.append(call)
     return calls
 
@@ -252,6 +254,10 @@ class Refused(Broke, frozen=True):
     instead: Outcome = GO_ON
 
 
+class Unsure(Broke, frozen=True):
+    """Whether the call concerns the hook is in doubt, so the user is asked in its place."""
+
+
 async def call_handler(state: "DispatchState", prepared: PreparedHook, call: Call) -> RawResult:
     """The raw result, also for every failure. Only cancellation is raised."""
     engine, hook = state.session.engine, prepared.hook
@@ -266,12 +272,14 @@ async def call_handler(state: "DispatchState", prepared: PreparedHook, call: Cal
             return Broke("not_started", hook.broken)
         if prepared.handler is None:
             return Broke("not_started", f"there is no handler for type {hook.kind!r}")
-        return await _run_handler(prepared.handler, call)
+        return await _run_handler(prepared, prepared.handler, call)
     except BaseException as problem:  # noqa: BLE001 nothing raises out of dispatch but cancellation
         return _broke(problem, call)
 
 
-async def _run_handler(handler: Handler, call: Call) -> RawResult:
+async def _run_handler(prepared: PreparedHook, handler: Handler, call: Call) -> RawResult:
+    if call.match_doubt and prepared.hook.in_doubt == "ask" and _can_stop(prepared):
+        return Unsure("not_started")
     if handler.own_clock:
         return await handler.run(call)
     return await bounded(handler.run(call), call.timeout)
@@ -310,12 +318,45 @@ def decode_and_judge(state: "DispatchState", prepared: PreparedHook, call: Call,
     """Let the wire decode a raw result, and judge what of it counts."""
     if type(raw) is Refused:
         return _refused(prepared, raw)
-    try:
-        decoded = prepared.hook.wire.decode(call, raw)
-    except Exception as problem:  # noqa: BLE001 a wire may come from the host
-        decoded = Decoded(failure=Broke("unreadable", f"{type(problem).__name__}: {problem}"))
-    judged = judge(prepared, decoded, attended=state.session.scene.attended)
+    if type(raw) is Unsure:
+        judged = _asked_instead(prepared)
+    else:
+        try:
+            decoded = prepared.hook.wire.decode(call, raw)
+        except Exception as problem:  # noqa: BLE001 a wire may come from the host
+            decoded = Decoded(failure=Broke("unreadable", f"{type(problem).__name__}: {problem}"))
+        judged = judge(prepared, decoded, attended=state.session.scene.attended)
+    if call.match_doubt and judged.outcome.votes:
+        judged = _doubted(prepared.hook, judged, one_line(call.match_doubt, _MOST_WORDS))
     return _tightened(prepared, judged) if call.only_tightens else judged
+
+
+def _can_stop(prepared: PreparedHook) -> bool:
+    """Whether a question in place of the hook's answer would be asked, or at least deny."""
+    return prepared.hook.waiting == "wait" and bool((May.PERMIT | May.BLOCK) & prepared.may)
+
+
+def _asked_instead(prepared: PreparedHook) -> Judgement:
+    """As for a failure that asks: a denial where nothing can be asked."""
+    hook, kind = prepared.hook, "ask" if May.PERMIT & prepared.may else "block"
+    outcome = _attributed(hook, Outcome(votes=(Vote(kind, f"hook {hook.name} may be about this"),)))
+    return Judgement(outcome, "blocked" if outcome.blocked else "ok")
+
+
+def _doubted(hook: Hook, judged: Judgement, doubt: str) -> Judgement:
+    """With what could not be told in the reasons. A builtin allows whatever matches, so not what may match."""
+    votes = [vote for vote in judged.outcome.votes if vote.kind != "allow" or hook.kind != "builtin"]
+    dropped = () if len(votes) == len(judged.outcome.votes) else ("allow (in doubt)",)
+    said = tuple(
+        vote if vote.kind == "allow" else replace(vote, reason=_with_doubt(vote.reason, doubt))
+        for vote in votes
+    )
+    outcome = replace(judged.outcome, votes=said)
+    return replace(judged, outcome=outcome, dropped=(*judged.dropped, *dropped))
+
+
+def _with_doubt(reason: str, doubt: str) -> str:
+    return f"{reason} (in doubt: {doubt})" if reason else f"in doubt: {doubt}"
 
 
 def _refused(prepared: PreparedHook, raw: Refused) -> Judgement:
@@ -468,6 +509,8 @@ def record(
     )
     if call.told_as:
         facts["told_as"] = call.told_as
+    if call.match_doubt:
+        facts["doubt"] = call.match_doubt
     journal.record(replace(run, **facts) if facts else run)
 
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.model.events import EventSpec
-from hookline.model.hook import Answer
+from hookline.model.hook import Doubt
 from hookline.model.outcome import GO_ON, Edit, Outcome, Vote, edited, merged
 from hookline.tools.acts import Place
 from hookline.tools.rewrite import IrreversibleError
@@ -38,6 +38,8 @@ class ToldAct(Struct, frozen=True, eq=False):
     payload: Any
     scene: "Scene"
     view: "View"
+    #: What could not be told, where it concerns the hook only in doubt.
+    doubt: str = ""
 
 
 class ToldCall(Struct, frozen=True, eq=False):
@@ -135,7 +137,7 @@ def tell(
         for views in ways:
             named = [view for view in views if _names(hook, event, view)]
             told = [_told(view, call, target, payload, scene) for view in named]
-            found = [one for one in told if _holds(hook, event, one)]
+            found = [held for one in told if (held := _if_held(hook, event, one)) is not None]
             if found and not event.guard and acts and _same_call(found[0], acts[-1]):
                 break  # a name that can be read in several ways is one call: a hook that only looks on is told it once
             if found:
@@ -148,7 +150,8 @@ def tell(
         needed += 0 if implied else parts
     if not acts and _is_meant_by_name(hook, call):
         whole = ToldAct(payload, scene, call.whole)
-        return ToldCall(payload, call, (whole,) if _holds(hook, event, whole) else ())
+        held = _if_held(hook, event, whole)
+        return ToldCall(payload, call, () if held is None else (held,))
     return ToldCall(payload, call, tuple(acts), needed)
 
 
@@ -191,11 +194,14 @@ def _names(hook: "Hook", event: EventSpec[Any], view: "View") -> bool:
     return matcher.matches(view.tool_name) or (bool(view.also) and any(map(matcher.matches, view.also)))
 
 
-def _holds(hook: "Hook", event: EventSpec[Any], told: ToldAct) -> Answer:
-    """Whether the hook's condition does. An act that cannot be read may be anything of its kind."""
+def _if_held(hook: "Hook", event: EventSpec[Any], told: ToldAct) -> ToldAct | None:
+    """The act if the hook's condition holds for it. An act that cannot be read may be anything of its kind."""
     if hook.condition is None or told.view.act.doubt:
-        return True
-    return hook.condition.holds(event, told.payload, told.scene)
+        return told
+    answer = hook.condition.holds(event, told.payload, told.scene)
+    if not isinstance(answer, Doubt):
+        return told if answer else None
+    return None if hook.in_doubt == "pass" else replace(told, doubt=answer.text)
 
 
 def _may_be_any(hook: "Hook", event: EventSpec[Any], view: "View") -> bool:

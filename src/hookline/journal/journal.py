@@ -62,7 +62,7 @@ class Journal:
         known = self._known_clean
         if (
             run.stdout or run.stderr or run.detail or run.why or run.dropped or run.truncated
-            or run.hook not in known or run.source not in known
+            or run.hook not in known or run.source not in known or run.doubt is not None
             or (run.reason is not None and run.reason not in known)  # a guard often repeats its reason
         ):  # fmt: skip
             run = self._cleaner.clean(run)
@@ -247,7 +247,7 @@ _REMEMBERED = 1024
 
 _INPUT_COLUMNS = 200
 
-_TEXTS = ("stdout", "stderr", "detail", "reason", "why")
+_TEXTS = ("stdout", "stderr", "detail", "reason", "why", "doubt")
 _NAMES = ("hook", "source")
 
 
@@ -265,7 +265,7 @@ class RunCleaner:
             changes = self._changes(run)
         except Exception as error:  # noqa: BLE001 - text that cannot be cleaned is left out, never kept as it is
             self.problem = f"texts of a run left out: cleaning them raised {type(error).__name__}"
-            changes = {"stdout": "", "stderr": "", "reason": None, "why": "", "dropped": ()}
+            changes = {"stdout": "", "stderr": "", "reason": None, "why": "", "doubt": None, "dropped": ()}
             changes |= {"hook": "?", "source": "", "call": NO_CALL}
             changes["detail"] = "[left out: the text could not be cleaned]"
         return replace(run, **changes) if changes else run
@@ -387,6 +387,7 @@ def _flags(run: Run) -> tuple[str, ...]:
     return (
         "shadow" if run.mode == "shadow" else "",
         "recheck" if run.recheck else "",
+        "in-doubt" if run.doubt else "",
         f"told-as-{one_line(run.told_as, _NAME_COLUMNS)}" if run.told_as not in (None, run.call.tool) else "",
         "passed-without-answer" if run.passed_without_answer else "",
     )

@@ -288,6 +288,7 @@ def _no_tool(text: str, event: EventSpec[Any]) -> str | None:
 class Explanation(Struct, frozen=True):
     matched: bool
     why: str
+    in_doubt: bool = False
 
 
 def explain_match(
@@ -300,6 +301,7 @@ def explain_match(
 ) -> Explanation:
     """The first thing that kept the hook from being chosen, else all that let it."""
     reasons: list[str] = []
+    answer: Answer = True
     if matcher is not None:
         if subject is None:
             return Explanation(False, f'matcher "{matcher.text}" has nothing to test at {event.name}')
@@ -308,9 +310,11 @@ def explain_match(
             return Explanation(False, reasons[0])
     if condition is not None:
         reasons.append(why(condition, event, payload, scene))
-        if not condition.holds(event, payload, scene):
+        answer = condition.holds(event, payload, scene)
+        if not answer:
             return Explanation(False, reasons[-1])
-    return Explanation(True, "; ".join(reasons) or "it has no matcher and no condition")
+    words = "; ".join(reasons) or "it has no matcher and no condition"
+    return Explanation(True, words, isinstance(answer, Doubt))
 
 
 def explain_matcher(matcher: Matcher, subject: str) -> str:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from hookline.model.wire import Wire
 
 Waiting = Literal["wait", "async", "rewake"]
+#: What a match that is only in doubt counts as: a match, a question to the user in place of the hook, or none.
+InDoubt = Literal["match", "ask", "pass"]
 #: Whether what a hook prints or replies is its answer.
 Output = Literal["answer", "ignore"]
 Scope = Literal["managed", "user", "project", "local", "plugin", "flag", "session"]
@@ -76,6 +78,7 @@ class Hook(Struct, frozen=True, kw_only=True, eq=False):
     spec: Any = None
     matcher: Matcher | None = None
     condition: Condition | None = None
+    in_doubt: InDoubt = "match"
     timeout: float = 600.0
     waiting: Waiting = "wait"
     once: bool = False

@@ -52,6 +52,8 @@ class Run(Struct, frozen=True, kw_only=True):
     recheck: bool = False
     #: The tool's name as the hook was told it, if that is not the one it was called by.
     told_as: str | None = None
+    #: What could not be told, if it was only in doubt that the call concerns the hook.
+    doubt: str | None = None
     exit_code: int | None = None
     signal: int | None = None
     queue_ms: float = 0.0

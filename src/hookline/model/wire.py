@@ -50,6 +50,8 @@ class Call(Struct, kw_only=True):
     told_as: str = ""
     #: Why it cannot be said what the tool call does: a guard must not judge it.
     doubt: str = ""
+    #: What could not be told, where the hook's condition holds only in doubt.
+    match_doubt: str = ""
     #: Called with each line of output while the hook runs.
     on_line: Callable[[bytes], None] | None = None
 

@@ -10,7 +10,7 @@ from typing import Any, get_args
 from hookline.dialects.native.settings import COMMON, KINDS
 from hookline.handlers.command import SHELLS
 from hookline.model.events import EventSpec
-from hookline.model.hook import Output
+from hookline.model.hook import InDoubt, Output
 from hookline.model.policy import CAUSES
 from hookline.model.run import Mode
 from hookline.schemas.payload import DRAFT, Schema
@@ -52,6 +52,7 @@ _CLOSER: Mapping[str, Schema] = {
     "max_steps": {"type": "integer", "minimum": 1, "default": 50},
     "mode": {"enum": list(get_args(Mode)), "default": "enforce"},
     "output": {"enum": list(get_args(Output)), "default": "answer"},
+    "in_doubt": {"enum": list(get_args(InDoubt)), "default": "match"},
     "on_failure": _ON_FAILURE,
     "onFailure": _ON_FAILURE,
     "shell": {"enum": list(SHELLS), "default": "sh"},
@@ -76,6 +77,8 @@ ENTRY_WORDS: Mapping[str, str] = {
     "rewrites": "The hook changes what the event is about: it runs before the hooks that judge, "
     "and each sees what the last one left.",
     "required": "The hook must run: where it may not, the event is blocked.",
+    "in_doubt": "What counts where it cannot be told whether a call fits the matcher or `if`: match runs the hook, ask "
+    "asks the user instead, pass does not run it.",
     "command": "A line for the shell; with args, the program to start.",
     "args": "Arguments: the program is started without a shell, so nothing in them needs quoting.",
     "shell": "What the command line is given to.",

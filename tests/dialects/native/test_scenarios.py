@@ -28,7 +28,11 @@ async def fired(scenario: Scenario, directory: Path) -> tuple[Outcome, list[Run]
         return outcome, runs
 
 
-def shown(name: str, outcome: Outcome, runs: list[Run]) -> Any:
+def shown(name: str, outcome: Outcome, runs: list[Run], directory: Path) -> Any:
+    if name == "written":
+        return sorted(file.name for file in directory.iterdir())
+    if name == "doubts":
+        return [run.doubt for run in runs if run.doubt]
     if name == "runs":
         # By name: hooks of one lane run side by side, and are recorded as they end.
         return sorted(f"{run.hook} {run.status}" for run in runs)
@@ -43,7 +47,7 @@ def test_scenario(file: Path, tmp_path: Path):
     scenario = read_scenario(file)
     scenario.write_to(tmp_path)
     outcome, runs = asyncio.run(fired(scenario, tmp_path))
-    found = {name: shown(name, outcome, runs) for name in scenario.expected}
+    found = {name: shown(name, outcome, runs, tmp_path) for name in scenario.expected}
     assert found == scenario.expected, scenario.fact
 
 

@@ -127,6 +127,7 @@ def _as_read(hook: Hook) -> Mapping[str, Any]:
         "rewrites": hook.rewrites,
         "required": hook.required,
         "output": hook.output,
+        "in_doubt": hook.in_doubt,
     }
 
 

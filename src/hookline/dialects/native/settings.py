@@ -34,7 +34,7 @@ from hookline.matching.matchers import RegexMatcher, parse_matcher
 from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Path
 from hookline.model.errors import PatternError
-from hookline.model.hook import Condition, Hook, Matcher, Output, Waiting
+from hookline.model.hook import Condition, Hook, InDoubt, Matcher, Output, Waiting
 from hookline.model.policy import CAUSES, Cause, Reaction
 from hookline.model.run import Mode
 from hookline.model.wire import Wire
@@ -127,11 +127,12 @@ COMMON: Mapping[str, str] = {
     "timeout": "a number", "statusMessage": "text", "once": "true or false", "async": "true or false",
     "asyncRewake": "true or false",
     "on_failure": "text or an object", "onFailure": "text or an object", "mode": "text",
-    "rewrites": "true or false", "required": "true or false",
+    "rewrites": "true or false", "required": "true or false", "in_doubt": "text",
 }  # fmt: skip
 
 
 _OUTPUTS: tuple[Output, ...] = get_args(Output)
+_IN_DOUBT: tuple[InDoubt, ...] = get_args(InDoubt)
 
 
 def _command_spec(fields: Fields) -> CommandSpec:
@@ -266,6 +267,7 @@ class EntryReader(family.EntryReader):
             "on_failure": self._on_failure(),
             "mode": self._mode(),
             "output": self._output(),
+            "in_doubt": self._in_doubt(),
             "once": fields.get("once", False),
             "rewrites": fields.get("rewrites", False),
             "required": fields.get("required", False),
@@ -278,7 +280,7 @@ class EntryReader(family.EntryReader):
             return hook
         # What could not be read as a whole is not switched off or narrowed by a part of it.
         shared = self.group.matching.condition
-        return replace(hook, condition=shared, once=False, mode="enforce", identity=None)
+        return replace(hook, condition=shared, in_doubt="match", once=False, mode="enforce", identity=None)
 
     def why_broken(self, spec: Any) -> str | None:
         del spec
@@ -291,6 +293,16 @@ class EntryReader(family.EntryReader):
                 return mode
         self.say("error", "bad-mode", f"mode is {word!r}", "mode", fix=f"one of {', '.join(_MODES)}")
         return "enforce"
+
+    def _in_doubt(self) -> InDoubt:
+        word = self.fields.get("in_doubt", "match")
+        for each in _IN_DOUBT:
+            if word == each:
+                return each
+        self.say(
+            "error", "bad-in-doubt", f"in_doubt is {word!r}", "in_doubt", fix=f"one of {', '.join(_IN_DOUBT)}"
+        )
+        return "match"
 
     def _output(self) -> Output:
         if (

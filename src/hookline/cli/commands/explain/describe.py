@@ -10,7 +10,7 @@ from hookline.engine.lanes import Lane
 from hookline.matching.conditions import explain_matcher, why
 from hookline.matching.matchers import GlobMatcher, NameList, OneName, RegexMatcher
 from hookline.model.events import EventSpec, May
-from hookline.model.hook import Condition, Matcher
+from hookline.model.hook import Condition, Doubt, Matcher
 from hookline.model.policy import CAUSES, Cause, Reaction
 from hookline.model.scene import Scene
 from hookline.schemas.event_facts import BLOCK_WORDS, limit_words, placement_words
@@ -63,6 +63,8 @@ class MatcherFacts(Struct, frozen=True):
 class ConditionFacts(Struct, frozen=True):
     text: str
     holds: bool
+    #: What could not be told, if it holds only in doubt.
+    doubt: str | None
     why: str
 
 
@@ -97,12 +99,13 @@ def condition_facts(
     if condition is None:
         return None
     if doubt:
-        return ConditionFacts(redact(condition.text), True, redact(f"not asked: {doubt}"))
+        return ConditionFacts(redact(condition.text), True, None, redact(f"not asked: {doubt}"))
     try:
-        holds, reason = bool(condition.holds(event, payload, scene)), why(condition, event, payload, scene)
+        answer, reason = condition.holds(event, payload, scene), why(condition, event, payload, scene)
     except Exception as problem:  # noqa: BLE001 a condition may be a host's code
-        holds, reason = True, _broke(problem)
-    return ConditionFacts(redact(condition.text), holds, redact(reason))
+        answer, reason = True, _broke(problem)
+    unsure = redact(answer.text) if isinstance(answer, Doubt) else None
+    return ConditionFacts(redact(condition.text), bool(answer), unsure, redact(reason))
 
 
 def _broke(problem: Exception) -> str:

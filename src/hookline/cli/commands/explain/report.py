@@ -16,7 +16,7 @@ from hookline.cli.describe import (
 )
 from hookline.cli.text import indented, json_lines, paragraph, relative_to, table, with_tilde
 from hookline.cli.trust_state import TrustDocument
-from hookline.model.hook import Output, Scope
+from hookline.model.hook import InDoubt, Output, Scope
 from hookline.model.policy import Cause, Limit, Reaction
 from hookline.model.run import Mode
 from hookline.model.safe_text import one_line, printable
@@ -64,6 +64,8 @@ class HookFacts(Struct, frozen=True, kw_only=True):
     told: tuple[ToldDocument, ...]
     matcher: MatcherFacts | None
     condition: ConditionFacts | None
+    #: What a match that is only in doubt counts as.
+    in_doubt: InDoubt
     once: bool
     #: The hook of the same lane that it repeats; equal ones run once.
     duplicate_of: str | None
@@ -228,6 +230,9 @@ def _option_rows(hook: HookFacts) -> Iterator[tuple[str, str]]:
         from hookline.handlers.command import NEEDED
 
         yield "gets", f"of your variables only {NEEDED}, without secrets; --json names those left out"
+    if hook.in_doubt != "match":
+        instead = "the user is asked in its place" if hook.in_doubt == "ask" else "it does not run"
+        yield "in doubt", f"{instead} where it cannot be told whether it is meant"
     if hook.required:
         yield "required", "if it may not run, the event is blocked"
     yield "timeout", f"{hook.timeout:.10g} {hook.timeout_unit}"

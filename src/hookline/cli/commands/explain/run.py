@@ -219,6 +219,7 @@ def _hook(
         told=told_documents(verdict.told, redact),
         matcher=matcher_facts(hook.matcher, event.subject, asked.subject, redact),
         condition=condition_facts(hook.condition, event, asked.payload, asked.scene, redact, asked.doubt),
+        in_doubt=hook.in_doubt,
         once=hook.once,
         duplicate_of=_duplicate_of(verdict, asked.subject, seen, question.cwd, redact),
         mode=hook.mode,

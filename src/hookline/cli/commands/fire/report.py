@@ -146,6 +146,8 @@ class RunDocument(Struct, frozen=True, kw_only=True):
     recheck: bool
     #: The tool's name as the hook was told it, if that is not the one it was called by.
     told_as: str | None
+    #: What could not be told, if it was only in doubt that the call concerns the hook.
+    doubt: str | None
     exit_code: int | None
     signal: int | None
     queue_ms: float

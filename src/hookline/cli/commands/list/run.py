@@ -47,7 +47,7 @@ from hookline.config.engine import Engine
 from hookline.config.load import Found
 from hookline.engine.session import Session
 from hookline.model.events import EventSpec
-from hookline.model.hook import Hook, Scope
+from hookline.model.hook import Hook, InDoubt, Scope
 from hookline.model.run import Mode
 from hookline.model.safe_text import one_line, printable
 
@@ -68,6 +68,8 @@ class ListedHook(Struct, frozen=True, kw_only=True):
     spelled: str
     matcher: str | None
     condition: str | None
+    #: What a match that is only in doubt counts as.
+    in_doubt: InDoubt
     type: str
     runs: str
     mode: Mode
@@ -213,6 +215,7 @@ def _listed_hook(
         spelled=hook.policy.event_name,
         matcher=redact(hook.matcher.text) if hook.matcher is not None else None,
         condition=redact(hook.condition.text) if hook.condition is not None else None,
+        in_doubt=hook.in_doubt,
         type=hook.kind,
         runs=redact(what_it_runs(hook)),
         mode=hook.mode,
@@ -339,5 +342,7 @@ def _modes(hook: ListedHook) -> Iterator[str]:
     if hook.trust.state not in USUAL:
         yield hook.trust.state
     yield from (word for word in ("once", "rewrites", "required") if getattr(hook, word))
+    if hook.in_doubt != "match":
+        yield f"in doubt {hook.in_doubt}"
     if hook.broken:
         yield f"cannot run: {hook.broken}"

@@ -197,6 +197,8 @@ def _details(run: Run) -> Iterator[str]:
         yield "; ".join([run.detail, *_consequence(run)])
     elif run.reason:
         yield run.reason
+    if run.doubt and run.decision not in ("deny", "ask", "defer"):  # the reason of these says it
+        yield f"in doubt: {run.doubt}"
     if run.dropped:
         yield f"not counted: {', '.join(run.dropped)}" + (f" ({run.why})" if run.why else "")
     if run.mode == "shadow":
