@@ -2,8 +2,11 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from hookline.matching.patterns import Patterns
 from hookline.matching.shell import ShellReader
@@ -14,6 +17,7 @@ from hookline.permissions.state import Permissions
 
 HERE = Path(__file__).parent
 PROJECT = "/proj"
+_FENCE = "~~~"
 #: One for all: readings are pure, and the parser takes a moment to load.
 SHELL = ShellReader()
 PATTERNS = Patterns()
@@ -68,19 +72,62 @@ def vote(kind: VoteKind, reason: str = "", means: str = "") -> Vote:
     return Vote(kind, reason, by="guard.sh", means=means)
 
 
-def corpus(name: str) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Each line of a corpus with the rules that are in force for it."""
-    in_force: list[str] = []
-    collecting = False
-    for line in (HERE / name).read_text().split("\n"):
-        if not line or line.startswith("#"):
-            continue
+class Entry(Struct, frozen=True):
+    """A shell line, or several, of one of the corpora in this folder."""
+
+    line: str
+    #: The rules in force for it, those of its section.
+    rules: tuple[str, ...]
+    #: Guards that are rightly about it, and guards that may have either opinion.
+    hits: frozenset[str] = frozenset()
+    either: frozenset[str] = frozenset()
+
+    def false_alarm(self, guard: str) -> bool:
+        """Whether that guard has no reason to stop it."""
+        return not (self.hits | self.either) & {guard, "all"}
+
+
+def corpus(name: str) -> Iterator[Entry]:
+    """The entries of a corpus. How they are written is said at the top of everyday.txt."""
+    rules: tuple[str, ...] = ()
+    marks: list[str] = []
+    adding = False
+    lines = iter((HERE / name).read_text().split("\n"))
+    for line in lines:
         if line.startswith("= "):
-            in_force = [*(in_force if collecting else ()), line[2:]]
-            collecting = True
-        else:
-            collecting = False
-            yield tuple(in_force), _spelled_out(line)
+            one = () if line == "= nothing" else (line[2:],)
+            rules = (*rules, *one) if adding else one
+            adding = True
+        elif line.startswith("@ "):
+            marks = line[2:].split()
+        elif line and not line.startswith("# "):
+            adding = False
+            text = "\n".join(iter(lines.__next__, _FENCE)) if line == _FENCE else _spelled_out(line)
+            hits = frozenset(mark for mark in marks if mark[0] != "?")
+            yield Entry(text, rules, hits, frozenset(mark[1:] for mark in marks if mark[0] == "?"))
+            marks = []
+
+
+class PlainJob(Struct, frozen=True):
+    """What rules for one program allow, and what they must not."""
+
+    rules: tuple[str, ...]
+    job: str
+    plain: tuple[str, ...]
+    #: Lines that do more than the plain job, as was seen in a real shell.
+    seen: tuple[str, ...]
+    #: Lines that do more, which cannot be seen without the program, a terminal or a network.
+    unseen: tuple[str, ...]
+
+
+def plain_jobs() -> Iterator[PlainJob]:
+    for rules, entries in groupby(corpus("plain_jobs.txt"), lambda entry: entry.rules):
+        lines: dict[str, list[str]] = {":": [], "": [], "!": [], "?": []}
+        for entry in entries:
+            sign, blank, rest = entry.line.partition(" ")
+            marked = bool(blank) and sign in lines
+            lines[sign if marked else ""].append(rest if marked else entry.line)
+        yield PlainJob(rules, lines[":"][0], tuple(lines[""]), tuple(lines["!"]), tuple(lines["?"]))
 
 
 def _spelled_out(line: str) -> str:
