@@ -1,0 +1,306 @@
+"""Words as the shell would make them: quotes removed, variables filled in where the line shows what they hold.
+
+What it does not show becomes a hole. A word may become several words, or none; and where a variable may hold several
+values, a word is several alternatives.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import product
+from typing import Literal, NamedTuple
+
+from hookline.matching.shell.holes import HOLE
+from hookline.matching.shell.syntax import Arithmetic, List, Parameter, Part, Simple, Substitution, Text, Word
+from hookline.matching.shell.variables import Variables, first_text, plain
+
+#: How many values of variables are followed in one word.
+MOST_ALTERNATIVES = 8
+#: How often the value of a variable is looked for in another variable.
+_DEEPEST = 6
+
+#: Where a hole comes from. Names of files are `glob`; the environment outside the line is `environment`; `unknown`
+#: is all that the line itself may have made up.
+Origin = Literal["", "glob", "environment", "unknown"]
+
+_GLOB = re.compile(r"[*?]|\[[^\]]*\]")
+_BRACES = re.compile(r"\{[^{}]*(?:,|\.\.)|\{.*\{", re.DOTALL)
+_PLAIN_BRACES = re.compile(r"([^{}]*)\{([^{}]*,[^{}]*)\}([^{}]*)")
+_TILDE = re.compile(r"~[^/]+")
+_BLANK = re.compile(r"[ \t\n]+")
+#: Commands that print the path of the program they are given.
+_PATH_OF = (("which",), ("command", "-v"), ("type", "-p"), ("type", "-P"))
+#: Commands that print one absolute path and nothing else.
+_PRINTS_PATH = frozenset(
+    (
+        "pwd", "pwd -P", "git rev-parse --show-toplevel", "npm root", "npm bin", "npm prefix", "npm root -g",
+        "brew --prefix", "go env GOPATH", "go env GOROOT", "go env GOBIN", "yarn bin", "pnpm bin", "mktemp",
+        "mktemp -d", "gem env home", "python -m site --user-base", "python3 -m site --user-base",
+    )
+)  # fmt: skip
+
+
+class Field(NamedTuple):
+    """One word of a command."""
+
+    text: str
+    origin: Origin = ""
+    #: What fills the hole may hold blanks, and so be several words.
+    splits: bool = False
+
+
+class _Piece(NamedTuple):
+    text: str
+    #: `source` is unquoted text of the line, `value` what an unquoted expansion gives, `break` begins a new word.
+    mode: Literal["quoted", "source", "value", "break"]
+    origin: Origin = ""
+
+
+Fields = tuple[Field, ...]
+_Pieces = tuple[_Piece, ...]
+_UNKNOWN = _Piece(HOLE, "quoted", "unknown")
+_BREAK = _Piece("", "break")
+
+
+class Expander:
+    """`positional` are the arguments of the line itself, where they are known; `assured` the variables that have been
+    assigned for sure."""
+
+    def __init__(self, variables: Variables, positional: Sequence[str] | None, assured: set[str]) -> None:
+        self._variables = variables
+        self._positional = positional
+        self._assured = assured
+        self._depth = 0
+
+    def fields(self, word: Word) -> list[Fields]:
+        """The alternatives of a word; each is the words that it becomes."""
+        if len(word) == 1 and isinstance(word[0], Text):
+            return [_fields_of_text(word[0])]
+        return list(dict.fromkeys(map(_fields, self._pieces(word))))
+
+    def texts(self, word: Iterable[Part]) -> list[tuple[str, Origin]]:
+        """The alternatives of a word that is not split: the value of an assignment, a here-document."""
+        found = [
+            ("".join(piece.text for piece in pieces), _worst(piece.origin for piece in pieces))
+            for pieces in self._pieces(tuple(word))
+        ]
+        return list(dict.fromkeys(found))
+
+    def _pieces(self, word: Word) -> list[_Pieces]:
+        every = [self._part(part) for part in word]
+        count = 1
+        for at, each in enumerate(every):
+            count *= len(each)
+            if count > MOST_ALTERNATIVES:
+                mode = "quoted" if getattr(word[at], "quoted", True) else "value"
+                every[at] = [(_Piece(HOLE, mode, "unknown"),)]
+                count //= len(each)
+        return [tuple(piece for part in parts for piece in part) for parts in product(*every)]
+
+    def _part(self, part: Part) -> list[_Pieces]:
+        if isinstance(part, Text):
+            return [(_Piece(part.text, "quoted" if part.quoted else "source"),)]
+        if isinstance(part, Parameter):
+            return self._parameter(part)
+        if isinstance(part, Arithmetic):
+            return [(_Piece(HOLE, "quoted", "environment"),)]
+        return [(self._output(part),)]
+
+    # Parameters
+
+    def _parameter(self, part: Parameter) -> list[_Pieces]:
+        mode: Literal["quoted", "value"] = "quoted" if part.quoted else "value"
+        if part.name == "" or part.indirect or part.name in {"", "_"}:
+            return [(_Piece(HOLE, mode, "unknown"),)]
+        if part.name in "#?$!-0" or (part.operator == "#" and not part.word):
+            return [(_Piece(HOLE, "quoted", "environment"),)]
+        if part.operator in {":-", "-", ":=", "="}:
+            return _unique([*self._values(part, mode, absent=False), *self._default(part)])
+        if part.operator in {":+", "+"}:
+            return _unique([(_Piece("", mode),), *self._default(part)])
+        if part.operator in {"", ":?", "?"}:
+            return self._values(part, mode, absent=True)
+        origin: Origin = "unknown" if self._assigned(part.name) else "environment"
+        return [(_Piece(HOLE, mode, origin),)]
+
+    def _assigned(self, name: str) -> bool:
+        return name.isdigit() or name in "@*" or self._variables.may_change(name)
+
+    def _default(self, part: Parameter) -> list[_Pieces]:
+        pieces = self._pieces(part.word)
+        if part.quoted:
+            return [tuple(piece._replace(mode="quoted") for piece in each) for each in pieces]
+        return [
+            tuple(piece._replace(mode="value") if piece.mode == "source" else piece for piece in each)
+            for each in pieces
+        ]
+
+    def _values(self, part: Parameter, mode: Literal["quoted", "value"], absent: bool) -> list[_Pieces]:
+        """What a variable may hold. `absent`: also that it may not be there at all."""
+        name = part.name
+        if name.isdigit() or name in "@*":
+            return self._arguments(part, mode)
+        if not self._variables.may_change(name):
+            return [(_Piece(HOLE, mode, "environment"),)] if absent else []
+        self._variables.used.add(name)
+        if self._variables.any_name or self._depth >= _DEEPEST:
+            return [(_Piece(HOLE, mode, "unknown"),)]
+        self._depth += 1
+        found: list[_Pieces] = []
+        for value in self._variables.values[name][: MOST_ALTERNATIVES + 1]:
+            found.extend(self._value(value, part, mode))
+        self._depth -= 1
+        if absent and name not in self._assured:
+            found.append((_Piece("", mode),))
+        return _unique(found) if len(found) <= MOST_ALTERNATIVES else [(_Piece(HOLE, mode, "unknown"),)]
+
+    def _value(
+        self, value: tuple[Word, ...], part: Parameter, mode: Literal["quoted", "value"]
+    ) -> list[_Pieces]:
+        which = None if part.subscript is None else plain(part.subscript)
+        if part.subscript is None:
+            value = value[:1] or ((),)
+        elif which not in {"@", "*"}:
+            return (
+                [(_Piece(HOLE, mode, "unknown"),)]
+                if len(value) > 1
+                else self._value(value, part._replace(subscript=None), mode)
+            )
+        alternatives = [self.texts(word) for word in value]
+        if any(len(each) > 1 for each in alternatives) and len(value) > 1:
+            return [(_Piece(HOLE, mode, "unknown"),)]
+        if len(value) == 1:
+            return [(_Piece(text, mode, origin),) for text, origin in alternatives[0]]
+        pieces: list[_Piece] = []
+        for each in alternatives:
+            pieces += [_BREAK] if pieces else []
+            pieces.append(_Piece(each[0][0], mode, each[0][1]))
+        return [tuple(pieces)]
+
+    def _arguments(self, part: Parameter, mode: Literal["quoted", "value"]) -> list[_Pieces]:
+        known = self._positional
+        if known is None or part.operator:
+            return [(_Piece(HOLE, "value" if part.name in "@*" else mode, "unknown"),)]
+        if part.name.isdigit():
+            at = int(part.name)
+            return [(_Piece(known[at] if at < len(known) else "", mode),)]
+        pieces: list[_Piece] = []
+        for text in known[1:]:
+            pieces += [_BREAK] if pieces else []
+            pieces.append(_Piece(text, mode))
+        return [tuple(pieces)]
+
+    # What a command prints, where that is plain
+
+    def _output(self, part: Substitution) -> _Piece:
+        mode: Literal["quoted", "value"] = "quoted" if part.quoted else "value"
+        if part.direction:
+            return _Piece(HOLE, "quoted", "environment")
+        printed = self._printed(part.body)
+        return (
+            _Piece(printed, mode, "environment" if HOLE in printed else "")
+            if printed
+            else _Piece(HOLE, mode, "unknown")
+        )
+
+    def _printed(self, body: List) -> str:
+        commands = [item.node for item in body.items]
+        if not commands or not all(isinstance(node, Simple) for node in commands):
+            return ""
+        last = commands[-1]
+        if (
+            not isinstance(last, Simple)
+            or last.assignments
+            or any(r.operator != ">&" for r in last.redirects if first_text(r.target) != "/dev/null")
+        ):
+            return ""
+        words = tuple(plain(word) or "" for word in last.words)
+        if " ".join(words) in _PRINTS_PATH:
+            moves = all(
+                isinstance(n, Simple) and n.words and plain(n.words[0]) == "cd" for n in commands[:-1]
+            )
+            return "/" + HOLE if moves else ""
+        if len(commands) > 1 or not all(words):
+            return ""
+        if words[0] in {"echo", "printf"} and len(words) == 2 and not set(words[1]) & set("\\%-"):
+            return words[1]
+        return words[-1] if words[:-1] in _PATH_OF and words[-1][:1] != "-" else ""
+
+
+def _unique(found: list[_Pieces]) -> list[_Pieces]:
+    return list(dict.fromkeys(found))
+
+
+def _worst(origins: Iterable[Origin]) -> Origin:
+    return max(origins, key=("", "glob", "environment", "unknown").index, default="")
+
+
+def _fields_of_text(part: Text) -> Fields:
+    if part.quoted or not set(part.text) & set("*?[{~"):
+        return (Field(part.text),)
+    return _fields((_Piece(part.text, "source"),))
+
+
+def _fields(pieces: _Pieces) -> Fields:
+    """Splits what expansions gave at blanks, and marks what is a pattern."""
+    source = "".join(piece.text for piece in pieces if piece.mode == "source")
+    if "{" in source and _BRACES.search(source):
+        found = _PLAIN_BRACES.fullmatch(source) if len(pieces) == 1 else None
+        if found is None:
+            return (Field(HOLE, "unknown", splits=True),)
+        return tuple(
+            field
+            for each in found[2].split(",")
+            for field in _fields((_Piece(found[1] + each + found[3], "source"),))
+            if field.text
+        )
+    return _Splitter().split(pieces)
+
+
+class _Splitter:
+    def __init__(self) -> None:
+        self._found: list[Field] = []
+        self._text: list[str] = []
+        self._origins: list[Origin] = []
+        self._begun = False
+        self._splits = False
+
+    def split(self, pieces: _Pieces) -> Fields:
+        for piece in pieces:
+            if piece.mode == "break":
+                self._end()
+            elif piece.mode == "value":
+                self._value(piece)
+            elif piece.mode == "source":
+                self._add(*_without_patterns(piece.text, first=not self._begun))
+            else:
+                self._add(piece.text, piece.origin)
+        self._end()
+        return tuple(self._found)
+
+    def _value(self, piece: _Piece) -> None:
+        parts = _BLANK.split(piece.text)
+        for at, text in enumerate(parts):
+            if at:
+                self._end()
+            if text:
+                known, origin = _without_patterns(text, first=False)
+                self._add(known, _worst((piece.origin if HOLE in text else "", origin)))
+                self._splits = self._splits or HOLE in text
+
+    def _add(self, text: str, origin: Origin = "") -> None:
+        self._begun = True
+        self._text.append(text)
+        self._origins.append(origin)
+
+    def _end(self) -> None:
+        if self._begun:
+            self._found.append(Field("".join(self._text), _worst(self._origins), self._splits))
+        self._text, self._origins, self._begun, self._splits = [], [], False, False
+
+
+def _without_patterns(text: str, first: bool) -> tuple[str, Origin]:
+    """With holes in place of patterns for names of files."""
+    known = _GLOB.sub(HOLE, text) if set(text) & set("*?[") else text
+    if first and known[:1] == "~":
+        known = _TILDE.sub(HOLE, known, count=1) if _TILDE.match(known) else known
+    return known, "glob" if known != text else ""
