@@ -9,7 +9,7 @@ from bench.findings import Finding
 from hookline.matching.matchers import parse_matcher
 from hookline.matching.patterns import LONGEST_SUBJECT, Patterns
 from hookline.matching.shell import ShellReader
-from hookline.matching.shell.reader import LONGEST_LINE, unreadable
+from hookline.matching.shell.limits import LONGEST_LINE, unreadable
 from hookline.model.errors import PatternError
 
 #: Patterns that take a backtracking engine for ever, or that ask for what re2 does not have.

@@ -315,8 +315,8 @@ def test_an_if_reads_plain_mappings_too():
     [
         ("Bash(git *)", call("Bash", command="ls; pwd"), "no command of the line is git *"),
         ("Bash(git *)", call("Bash", command="cd x; git  push"), 'command "git push" is git *'),
-        ("Bash(git *)", call("Bash", command="$X"), "in doubt: what the command is"),
-        ("Bash(git *)", call("Bash", command="cat <<E\ngit\nE"), "in doubt: git * is mentioned"),
+        ("Bash(git *)", call("Bash", command="$X"), "in doubt: what `$X` runs is known only to the shell"),
+        ("Bash(git *)", call("Bash", command="python <<E\ngit\nE"), "in doubt: git * is mentioned"),
         ("Bash(git *)", call("Bash"), "in doubt: the call names no command"),
         ("Bash(git *)", call("Edit"), "the tool is Edit, not Bash"),
         ("Bash", call("Bash"), "the tool is Bash"),

@@ -42,8 +42,8 @@ def test_the_corpora_are_large_enough() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "x" * 20_000,
-        "(" * 40 + ")" * 40,
+        "x" * 70_000,
+        "(a;" * 40 + ")" * 40,
         "git " + "a;" * 5000,
         "git '",
         "git \\",

@@ -22,6 +22,7 @@ _DEEPEST = 6
 #: is all that the line itself may have made up.
 Origin = Literal["", "glob", "environment", "unknown"]
 
+_ORDER: tuple[Origin, ...] = ("", "glob", "environment", "unknown")
 _GLOB = re.compile(r"[*?]|\[[^\]]*\]")
 _BRACES = re.compile(r"\{[^{}]*(?:,|\.\.)|\{.*\{", re.DOTALL)
 _PLAIN_BRACES = re.compile(r"([^{}]*)\{([^{}]*,[^{}]*)\}([^{}]*)")
@@ -71,6 +72,10 @@ class Expander:
         self._assured = assured
         self._depth = 0
 
+    def forget_arguments(self) -> None:
+        """After `set` and `shift` the arguments are others."""
+        self._positional = None
+
     def fields(self, word: Word) -> list[Fields]:
         """The alternatives of a word; each is the words that it becomes."""
         if len(word) == 1 and isinstance(word[0], Text):
@@ -79,11 +84,10 @@ class Expander:
 
     def texts(self, word: Iterable[Part]) -> list[tuple[str, Origin]]:
         """The alternatives of a word that is not split: the value of an assignment, a here-document."""
-        found = [
-            ("".join(piece.text for piece in pieces), _worst(piece.origin for piece in pieces))
-            for pieces in self._pieces(tuple(word))
-        ]
-        return list(dict.fromkeys(found))
+        found: dict[tuple[str, Origin], None] = {}
+        for pieces in self._pieces(tuple(word)):
+            found["".join(piece.text for piece in pieces), _worst(piece.origin for piece in pieces)] = None
+        return list(found)
 
     def _pieces(self, word: Word) -> list[_Pieces]:
         every = [self._part(part) for part in word]
@@ -98,7 +102,8 @@ class Expander:
 
     def _part(self, part: Part) -> list[_Pieces]:
         if isinstance(part, Text):
-            return [(_Piece(part.text, "quoted" if part.quoted else "source"),)]
+            origin: Origin = "environment" if HOLE in part.text else ""
+            return [(_Piece(part.text, "quoted" if part.quoted else "source", origin),)]
         if isinstance(part, Parameter):
             return self._parameter(part)
         if isinstance(part, Arithmetic):
@@ -231,10 +236,13 @@ def _unique(found: list[_Pieces]) -> list[_Pieces]:
 
 
 def _worst(origins: Iterable[Origin]) -> Origin:
-    return max(origins, key=("", "glob", "environment", "unknown").index, default="")
+    return _ORDER[max(map(_ORDER.index, origins), default=0)]
 
 
 def _fields_of_text(part: Text) -> Fields:
+    if HOLE in part.text:
+        # A line inside a line: the outer one has left a hole in its code.
+        return _fields((_Piece(part.text, "quoted" if part.quoted else "value", "environment"),))
     if part.quoted or not set(part.text) & set("*?[{~"):
         return (Field(part.text),)
     return _fields((_Piece(part.text, "source"),))

@@ -86,6 +86,8 @@ class Parser(WordParser):
             self._comment()
             separator = self._separator()
             after = separator if separator in {"&&", "||"} else ";"
+            if separator == "&":
+                items[-1] = items[-1]._replace(background=True)
             if separator == "" and not self._ends(closers):
                 raise self.cannot(f"{self.text[self.at : self.at + 10]!r} is not expected")
 
@@ -170,9 +172,9 @@ class Parser(WordParser):
             return self._simple()
         if word not in {"[[", "{"}:
             self.at += len(word)
-        if word in {"!", "time"}:
-            return self._prefixed(word)
         read = {
+            "!": self._prefixed,
+            "time": self._prefixed,
             "{": self._group,
             "if": self._if,
             "while": self._while,
@@ -189,10 +191,10 @@ class Parser(WordParser):
         self.deeper(-1)
         return node
 
-    def _prefixed(self, word: str) -> Node:
+    def _prefixed(self) -> Node:
         """`! command`, `time -p command`: both may stand alone."""
         self.blanks()
-        while word == "time" and self.plain_word() in {"-p", "--"}:
+        while self.plain_word() in {"-p", "--"}:
             self.at += 2
             self.blanks()
         if self.at >= len(self.text) or self.text[self.at] in ";&|\n)":
@@ -259,7 +261,9 @@ class Parser(WordParser):
         self._blank_lines()
         if self.bash and not self.text.startswith("(", self.at) and self._reserved() in {"", "!", "time"}:
             raise self.cannot("a function has no body")
+        self.deeper(1)
         body = self._command()
+        self.deeper(-1)
         redirects: list[Redirect] = []
         if isinstance(body, Block | Test):
             body, redirects = body._replace(redirects=()), list(body.redirects)

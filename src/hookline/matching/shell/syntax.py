@@ -79,6 +79,8 @@ class Item(NamedTuple):
 
     node: "Node"
     after: str = ";"
+    #: `&`: a shell of its own runs it.
+    background: bool = False
 
 
 class List(NamedTuple):

@@ -32,16 +32,15 @@ _ASSIGNED_IN_ARITHMETIC = re.compile(
     r"([A-Za-z_][A-Za-z0-9_]*)(?:\[[^\]]*\])?\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)|(?:\+\+|--)\s*([A-Za-z_]\w*)|([A-Za-z_]\w*)\s*(?:\+\+|--)"
 )
 _DECLARING = frozenset(("export", "declare", "typeset", "local", "readonly"))
-#: Builtins that fill the variables they are given: all operands, the last one, or the value of an option.
-_READS_INTO = {
-    "read": "all",
-    "mapfile": "all",
-    "readarray": "all",
-    "getopts": "all",
-    "unset": "all",
-    "vared": "all",
-}
+_PREFIXES = frozenset(("command", "builtin", "env", "sudo"))
+#: Builtins that fill the variables they are given, and the one they fill when they are given none.
+_READING = {"read": "REPLY", "mapfile": "MAPFILE", "readarray": "MAPFILE", "getopts": "OPTARG", "unset": "_"}
+#: The option whose value names a variable.
 _OPTION_NAMES = {"printf": "-v", "wait": "-p"}
+
+
+#: A name, and the words of its value.
+_Assigned = tuple[str, tuple[Word, ...]]
 
 
 class Variables:
@@ -70,7 +69,7 @@ class Variables:
         return frozenset(changed)
 
 
-def _assigned(found: List, variables: Variables) -> Iterator[tuple[str, tuple[Word, ...]]]:
+def _assigned(found: List, variables: Variables) -> Iterator[_Assigned]:
     for node in nodes_of(found):
         if isinstance(node, Simple):
             for assignment in node.assignments:
@@ -83,7 +82,7 @@ def _assigned(found: List, variables: Variables) -> Iterator[tuple[str, tuple[Wo
                 yield node.name or "COPROC", UNKNOWN_VALUE
             elif node.name:
                 yield from ((node.name, (word,)) for word in node.words or UNKNOWN_VALUE)
-        for redirect in getattr(node, "redirects", ()):
+        for redirect in redirects_of(node):
             if redirect.variable:
                 yield redirect.variable, UNKNOWN_VALUE
         yield from _in_words(node)
@@ -95,7 +94,7 @@ def _value(assignment: Assignment) -> tuple[Word, ...]:
     return assignment.elements if assignment.elements is not None else (assignment.value,)
 
 
-def _in_words(node: Node) -> Iterator[tuple[str, tuple[Word, ...]]]:
+def _in_words(node: Node) -> Iterator[_Assigned]:
     """`${x:=value}` and arithmetic assign, too."""
     for part in parts_of(node):
         if isinstance(part, Parameter) and part.operator in {"=", ":="}:
@@ -113,46 +112,47 @@ def _set_by_arithmetic(parts: Word) -> Iterator[str]:
         yield next(filter(None, names))
 
 
-def _by_builtin(node: Simple, variables: Variables) -> Iterator[tuple[str, tuple[Word, ...]]]:
-    texts = [plain(word) for word in node.words]
-    while texts and texts[0] in {"command", "builtin", "sudo", "env"}:
-        texts = texts[1:]
-    program = texts[0] if texts else None
-    words = node.words[len(node.words) - len(texts) :]
+def _by_builtin(node: Simple, variables: Variables) -> Iterator[_Assigned]:
+    words = node.words
+    while words and plain(words[0]) in _PREFIXES:
+        words = words[1:]
+    program = plain(words[0]) if words else None
     if program in _DECLARING:
-        if (
-            any(text is not None and text[:1] == "-" and "n" in text for text in texts[1:])
-            and program != "export"
-        ):
-            variables.any_name = True
-        for word, text in zip(words[1:], texts[1:], strict=True):
-            found = _ASSIGNS.match(first_text(word))
-            if found is not None:
-                value = (_after(word, found.end()),) if not found[2] and not found[3] else UNKNOWN_VALUE
-                yield found[1], value
-            elif text is None and not _plainly_an_option(word):
-                variables.any_name = True
-    elif program in _READS_INTO:
-        for text in texts[1:]:
-            if text is None:
-                variables.any_name = True
-            elif _NAME.match(text):
-                yield text.partition("[")[0], UNKNOWN_VALUE
-        if program in {"read", "mapfile", "readarray"}:
-            yield {"read": "REPLY"}.get(program, "MAPFILE"), UNKNOWN_VALUE
-        for text in texts[1:]:  # `read -ax`
-            if text is not None and text[:1] == "-" and _NAME.match(text[2:]):
-                yield text[2:], UNKNOWN_VALUE
+        yield from _by_declaration(words[1:], variables)
+    elif program in _READING:
+        yield from _by_reading([plain(word) for word in words[1:]], variables)
+        yield _READING[program], UNKNOWN_VALUE
     elif program in _OPTION_NAMES:
-        yield from _option_value(_OPTION_NAMES[program], texts[1:], variables)
+        yield from _option_value(_OPTION_NAMES[program], [plain(word) for word in words[1:]], variables)
     elif program == "let":
-        for text in texts[1:]:
-            yield from ((name, UNKNOWN_VALUE) for name in _set_by_arithmetic((Text(text or "", True),)))
+        for word in words[1:]:
+            yield from ((name, UNKNOWN_VALUE) for name in _set_by_arithmetic(word))
 
 
-def _option_value(
-    option: str, texts: list[str | None], variables: Variables
-) -> Iterator[tuple[str, tuple[Word, ...]]]:
+def _by_declaration(words: tuple[Word, ...], variables: Variables) -> Iterator[_Assigned]:
+    """`export A=b`; with -n one name means another variable."""
+    for word in words:
+        text = first_text(word)
+        found = _ASSIGNS.match(text)
+        if found is not None:
+            yield found[1], (_after(word, found.end()),) if not found[2] and not found[3] else UNKNOWN_VALUE
+        elif text[:1] == "-":
+            variables.any_name = variables.any_name or "n" in text
+        elif plain(word) is None:
+            variables.any_name = True
+
+
+def _by_reading(texts: list[str | None], variables: Variables) -> Iterator[_Assigned]:
+    for text in texts:
+        if text is None:
+            variables.any_name = True
+        elif text[:1] == "-" and _NAME.match(text[2:]):  # `read -ax`
+            yield text[2:], UNKNOWN_VALUE
+        elif _NAME.match(text):
+            yield text.partition("[")[0], UNKNOWN_VALUE
+
+
+def _option_value(option: str, texts: list[str | None], variables: Variables) -> Iterator[_Assigned]:
     for at, text in enumerate(texts):
         if text is None or not text.startswith(option):
             continue
@@ -163,10 +163,6 @@ def _option_value(
             yield name.partition("[")[0], UNKNOWN_VALUE
     if texts and texts[0] is None:
         variables.any_name = True
-
-
-def _plainly_an_option(word: Word) -> bool:
-    return first_text(word)[:1] == "-"
 
 
 def first_text(word: Word) -> str:
@@ -182,11 +178,8 @@ def first_text(word: Word) -> str:
 def _after(word: Word, count: int) -> Word:
     """The word without its first characters, which are all text."""
     parts = list(word)
-    while parts and count:
-        part = parts.pop(0)
-        assert isinstance(part, Text)
-        if len(part.text) > count:
-            parts.insert(0, Text(part.text[count:], part.quoted))
+    while parts and count and isinstance(part := parts[0], Text):
+        parts[:1] = [Text(part.text[count:], part.quoted)] if len(part.text) > count else []
         count -= min(count, len(part.text))
     return tuple(parts)
 
@@ -243,7 +236,10 @@ def words_of(node: Node) -> Iterator[Iterable[Part]]:
         yield from node.words or ()
     elif isinstance(node, Test):
         yield from node.words
-    for redirect in getattr(node, "redirects", ()):
-        assert isinstance(redirect, Redirect)
+    for redirect in redirects_of(node):
         yield redirect.target
         yield redirect.body or ()
+
+
+def redirects_of(node: Node) -> tuple[Redirect, ...]:
+    return () if isinstance(node, List | Pipeline) else node.redirects

@@ -3,6 +3,7 @@
 import re
 from abc import ABC, abstractmethod
 
+from hookline.matching.shell.limits import INVISIBLE
 from hookline.matching.shell.syntax import (
     Arithmetic,
     Assignment,
@@ -16,7 +17,7 @@ from hookline.matching.shell.syntax import (
 )
 
 #: Everything the parser does is counted, so that a hostile line costs no more than this many steps.
-MOST_STEPS = 8000
+MOST_STEPS = 4000
 DEEPEST = 32
 
 _BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
@@ -66,6 +67,7 @@ class WordParser(ABC):
         #: Shared by all parsers of one line.
         self.steps = steps if steps is not None else [0]
         self.pending: list[_PendingDocument] = []
+        self._invisible = INVISIBLE.search(text) is not None
 
     @abstractmethod
     def nested(self, text: str) -> List: ...
@@ -116,6 +118,7 @@ class WordParser(ABC):
             self.step()
             found = _PLAIN.match(text, self.at)
             if found is not None:
+                self._visible(found[0])
                 parts.append(Text(found[0], quoted=False))
                 self.at = found.end()
                 continue
@@ -134,6 +137,12 @@ class WordParser(ABC):
         if self.at == begun:
             raise self.cannot(f"{text[self.at : self.at + 1]!r} is not expected")
         return tuple(parts)
+
+    def _visible(self, text: str) -> None:
+        """Between quotes such characters are data; elsewhere a word is not what it looks like."""
+        found = INVISIBLE.search(text) if self._invisible else None
+        if found is not None:
+            raise self.cannot(f"it contains the invisible character U+{ord(found[0]):04X}")
 
     def _bracketed(self) -> list[Part]:
         """`(a|b)` in a pattern, brackets in it included."""

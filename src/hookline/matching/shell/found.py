@@ -1,0 +1,48 @@
+"""What may be found in a command: a line of shell, another command, code of another language, or doubt."""
+
+from typing import Literal, NamedTuple
+
+from msgspec import Struct
+
+from hookline.matching.shell.holes import Words
+
+
+class Line(Struct, frozen=True):
+    """A line of shell found inside a command."""
+
+    code: str
+    #: What its $0, $1 and so on are: `sh -c CODE a b`.
+    args: Words = ()
+
+
+class Inner(Struct, frozen=True):
+    """The words of a command found inside a command."""
+
+    words: Words
+    #: The command around it, where that plainly names this one: a permission for `npx tsc` is one for tsc.
+    outer: Words = ()
+
+
+class Foreign(Struct, frozen=True):
+    """Code of another language, in which the name of a program can only be searched for."""
+
+    text: str
+
+
+class Doubt(Struct, frozen=True):
+    """What could not be told, as a phrase: "a shell reads its commands from a pipe"."""
+
+    reason: str
+
+
+Found = Line | Inner | Foreign | Doubt
+
+
+class Stdin(NamedTuple):
+    """What is known of a command's standard input.
+
+    `inherited`: nothing feeds it. `text`: a here-document or the like. `unknown`: a pipe or a file.
+    """
+
+    kind: Literal["inherited", "text", "unknown"] = "inherited"
+    text: str = ""

@@ -1,0 +1,574 @@
+"""Everything a shell line may run: a walk over the parsed line, and over every line found inside it."""
+
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator
+from itertools import product
+from typing import NamedTuple
+
+from hookline.matching.shell.expand import Expander, Field, Fields
+from hookline.matching.shell.found import Doubt, Foreign, Found, Inner, Line, Stdin
+from hookline.matching.shell.holes import HOLE, Words, base_name
+from hookline.matching.shell.interim import (
+    CONVENTION,
+    HARMLESS,
+    escapes,
+    forms_of,
+    look_at_variable,
+    look_through,
+    starts_programs,
+)
+from hookline.matching.shell.limits import unreadable
+from hookline.matching.shell.parser import CannotParseError, Parser
+from hookline.matching.shell.reader import ShellCommand, ShellReading
+from hookline.matching.shell.syntax import (
+    Arithmetic,
+    Assignment,
+    Block,
+    List,
+    Node,
+    Parameter,
+    Part,
+    Pipeline,
+    Redirect,
+    Simple,
+    Substitution,
+    Test,
+    Text,
+    Word,
+)
+from hookline.matching.shell.variables import Variables, parts_of, plain
+from hookline.matching.shell.word_parser import MOST_STEPS
+
+#: How often a line found inside a line is read again.
+DEEPEST_EVALUATION = 5
+MOST_COMMANDS = 400
+#: What all commands of one reading may hold together.
+MOST_TEXT = 1 << 17
+#: In steps: reading what a command is costs as much as so many words.
+_COST_OF_A_COMMAND = 8
+_MOST_VARIANTS = 12
+_MOST_FLOWS = 4000
+
+#: What bash and other shells read differently.
+_BASH_SYNTAX = re.compile(
+    r"\$'(?:[^'\\]|\\[^'])*\\'|\$\[|&>|[<>]\(|\[\[|\(\(|<<<|\|&|\+=|=\(|;&|\w\[|\b(?:function|select|coproc|time)\b"
+)
+#: Text that becomes code when it is evaluated as arithmetic or as a prompt.
+_HIDDEN_CODE = re.compile(r"\$\(|`|\[\$")
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+#: Builtins that evaluate the subscripts and expressions in their words.
+_EVALUATING = frozenset(
+    (
+        "let", "test", "[", "printf", "read", "unset", "declare", "typeset", "local", "export", "readonly",
+        "mapfile", "readarray", "wait", "getopts",
+    )
+)  # fmt: skip
+_HARMLESS_TARGETS = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr"))
+#: Programs for which standard input is nothing but data: a permission for one is one for all that it is given.
+_READS_DATA = frozenset(
+    (
+        "cat", "wc", "sort", "uniq", "grep", "egrep", "fgrep", "head", "tail", "tr", "cut", "jq", "nl", "rev", "tac",
+        "sha256sum", "md5sum", "sha1sum", "base64", "od", "xxd", "hexdump", "column", "fold", "fmt", "comm", "diff",
+    )
+)  # fmt: skip
+_INPUT = frozenset(("<", "<<", "<<<", "<>", "<&"))
+_COMPARISONS = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v"))
+
+
+class _Context(NamedTuple):
+    """Where a command is."""
+
+    depth: int = 0
+    #: The parts of pipelines and substitutions it belongs to.
+    stages: tuple[int, ...] = ()
+    stdin: Stdin = Stdin()
+    #: It is run for sure, once, by the shell of the line itself.
+    certain: bool = True
+    #: The function whose body it is in.
+    function: str = ""
+
+
+def read_line(line: str) -> ShellReading:
+    try:
+        return Walk().reading(line)
+    except RecursionError:
+        # The caller's own stack was almost full.
+        return ShellReading(doubts=("it is nested too deep",))
+
+
+class Walk:
+    """One reading in the making."""
+
+    def __init__(self) -> None:
+        self._steps = [0]
+        self._commands: list[ShellCommand] = []
+        self._stages: list[tuple[int, ...]] = []
+        self._last_stage = 0
+        self._flows: list[tuple[int, int]] = []
+        self._foreign: dict[str, None] = {}
+        self._doubts: dict[str, None] = {}
+        self._literal = True
+        self._text = 0
+        self._writes: list[str] = []
+        self._reads: list[str] = []
+        self._waiting: deque[tuple[Line | Inner, _Context]] = deque()
+        self._seen: set[tuple[str, bool]] = set()
+        self._variables = Variables()
+        self._assured: set[str] = set()
+        self._expander = Expander(self._variables, None, self._assured)
+        #: The line is being read as a shell other than bash would read it.
+        self._posix = False
+        self._aliases: dict[str, list[str]] = {}
+        self._runs_arguments: set[str] = set()
+        self._hidden: dict[str, None] = {}
+        self._evaluates = False
+        self._expanded_calls = 0
+        self._known_calls = (0, 0)
+
+    def reading(self, line: str) -> ShellReading:
+        self._waiting.append((Line(line), _Context()))
+        while self._waiting or self._called() or self._evaluated():
+            found, context = self._waiting.popleft()
+            if self._full():
+                break
+            if isinstance(found, Line):
+                self._line(found, context)
+            else:
+                self._command(found.words, context, found.outer)
+        return ShellReading(
+            tuple(self._commands),
+            tuple(self._foreign),
+            tuple(self._doubts),
+            self._literal and not self._doubts and not self._foreign,
+            tuple(self._writes),
+            tuple(self._reads),
+            tuple(self._all_flows()),
+        )
+
+    def _full(self) -> bool:
+        if len(self._commands) < MOST_COMMANDS and self._text < MOST_TEXT and self._steps[0] < MOST_STEPS:
+            return False
+        self._doubt("it runs too many commands to judge them all")
+        return True
+
+    def _doubt(self, reason: str) -> None:
+        self._doubts[reason] = None
+
+    # Lines
+
+    def _line(self, found: Line, context: _Context) -> None:
+        code = found.code
+        problem = unreadable(code) if context.depth == 0 else None
+        if problem is None and context.depth > DEEPEST_EVALUATION:
+            problem = f"lines of shell are nested more than {DEEPEST_EVALUATION} deep"
+        if problem is not None:
+            self._doubt(problem)
+            return
+        for bash in (True, False) if _BASH_SYNTAX.search(code) else (True,):
+            if (code, bash) not in self._seen or found.args:
+                self._seen.add((code, bash))
+                self._read(found, context, bash)
+
+    def _read(self, found: Line, context: _Context, bash: bool) -> None:
+        parser = Parser(found.code, bash, steps=self._steps)
+        try:
+            parsed = parser.parse()
+        except CannotParseError as error:
+            # A shell has run what comes before its mistake. To other shells than bash it may well be one.
+            parsed = List(tuple(parser.done))
+            if bash:
+                self._doubt(f"the line cannot be parsed: {error}")
+        used = frozenset(self._variables.used)
+        changed = self._variables.collect(parsed) & used
+        if changed:
+            self._doubt(f"code that is made up by the line assigns ${min(changed)}")
+        self._posix = not bash
+        assured = self._assured if context.depth == 0 else set[str]()
+        self._expander = Expander(self._variables, found.args or None, assured)
+        self._list(parsed, context)
+        self._posix = False
+
+    def _list(self, found: List, context: _Context) -> None:
+        for item in found.items:
+            certain = context.certain and item.after == ";" and not item.background
+            self._literal = self._literal and not item.background
+            self._node(item.node, context._replace(certain=certain))
+
+    def _node(self, node: Node, context: _Context) -> None:
+        if self._full():
+            return
+        if isinstance(node, Simple):
+            self._simple(node, context)
+        elif isinstance(node, Pipeline):
+            self._pipeline(node, context)
+        elif isinstance(node, List):
+            self._list(node, context)
+        elif isinstance(node, Block):
+            self._block(node, context)
+        else:
+            self._test(node, context)
+
+    def _new_stage(self) -> int:
+        self._last_stage += 1
+        return self._last_stage
+
+    def _pipeline(self, node: Pipeline, context: _Context) -> None:
+        stdin, before = context.stdin, 0
+        for command in node.commands:
+            stage = self._new_stage()
+            if before:
+                self._flows.append((before, stage))
+            self._node(command, context._replace(stages=(*context.stages, stage), stdin=stdin, certain=False))
+            stdin, before = self._printed(command), stage
+
+    def _printed(self, node: Node) -> Stdin:
+        """What a command writes to a pipe, where its words are the text."""
+        if not isinstance(node, Simple) or node.assignments or not node.words:
+            return Stdin("unknown")
+        program = plain(node.words[0])
+        if program == "cat" and len(node.words) == 1 and len(node.redirects) == 1:
+            return self._stdin(node.redirects, Stdin("unknown"))
+        if program not in {"echo", "printf"} or node.redirects:
+            return Stdin("unknown")
+        texts = [plain(word) for word in node.words[1:]]
+        if program == "echo" and texts and all(text is not None and "\\" not in text for text in texts):
+            return Stdin("text", " ".join(text or "" for text in texts if text != "-n") + "\n")
+        text = texts[0] if len(texts) == 1 else None
+        if text is not None and "%" not in text and "\\" not in (plain_text := _newlines(text)):
+            return Stdin("text", plain_text)
+        return Stdin("unknown")
+
+    def _stdin(self, redirects: Iterable[Redirect], stdin: Stdin) -> Stdin:
+        """What the redirections of a command leave of its standard input."""
+        for redirect in redirects:
+            if redirect.body is not None or redirect.operator == "<<<":
+                texts = self._expander.texts(redirect.body if redirect.body is not None else redirect.target)
+                known = len(texts) == 1 and HOLE not in texts[0][0]
+                stdin = Stdin("text", texts[0][0]) if known else Stdin("unknown")
+            elif redirect.operator in {"<", "<>", "<&"}:
+                stdin = Stdin("text") if plain(redirect.target) == "/dev/null" else Stdin("unknown")
+        return stdin
+
+    # Compound commands
+
+    def _block(self, node: Block, context: _Context) -> None:
+        stage = self._new_stage()
+        context = context._replace(
+            stages=(*context.stages, stage), stdin=self._stdin(node.redirects, context.stdin)
+        )
+        self._inside(node, context, stage)
+        self._redirects(node.redirects)
+        self._literal = self._literal and not any(one.operator in _INPUT for one in node.redirects)
+        if node.kind == "function":
+            # It may replace a program that a rule allows.
+            self._literal = False
+            context = context._replace(function=node.name, certain=False, stdin=Stdin("unknown"))
+        elif node.kind != "group":
+            context = context._replace(certain=False)
+        self._literal = self._literal and node.kind != "coproc"
+        loops = node.kind == "loop" and node.name and node.name not in self._assured
+        if loops:
+            self._assured.add(node.name)
+        for body in node.bodies:
+            self._list(body, context)
+        if loops:
+            self._assured.discard(node.name)
+
+    def _test(self, node: Test, context: _Context) -> None:
+        stage = self._new_stage()
+        self._inside(node, context._replace(stages=(*context.stages, stage)), stage)
+        self._redirects(node.redirects)
+        if node.arithmetic:
+            self._literal = False
+            self._evaluates = self._evaluates or _has_names(node.words)
+            return
+        texts = [plain(word) for word in node.words]
+        self._evaluates = self._evaluates or not _COMPARISONS.isdisjoint(text or "" for text in texts)
+        words = tuple(HOLE if text is None else text for text in texts)
+        if HOLE in words:
+            self._literal = False
+        self._emit(("[[", *words, "]]"), (*context.stages, stage), ())
+
+    def _inside(self, node: Node, context: _Context, stage: int) -> None:
+        """What is substituted in the words of a command is run, and its output goes there."""
+        for part in parts_of(node):
+            if isinstance(part, Substitution):
+                inner = self._new_stage()
+                self._flows.append((inner, stage) if part.direction != ">" else (stage, inner))
+                self._literal = False
+                stdin = Stdin("unknown") if part.direction == ">" else context.stdin
+                self._list(
+                    part.body,
+                    context._replace(stages=(*context.stages[:-1], inner), stdin=stdin, certain=False),
+                )
+            elif isinstance(part, Arithmetic):
+                self._literal = False
+                self._evaluates = self._evaluates or _has_names((part.parts,))
+            elif isinstance(part, Parameter):
+                self._parameter(part)
+            elif _HIDDEN_CODE.search(part.text):
+                self._hidden[part.text] = None
+
+    def _parameter(self, part: Parameter) -> None:
+        self._evaluates = (
+            self._evaluates
+            or part.indirect
+            or part.operator == ":"
+            or (part.subscript is not None and _has_names((part.subscript,)))
+        )
+        if part.operator == "@P":
+            self._evaluates = True
+            values = self._expander.texts((Parameter(part.name, quoted=True),))
+            for value, _origin in values:
+                if HOLE in value:
+                    self._doubt(f"${part.name} is expanded as a prompt, which may run commands")
+
+    # Simple commands
+
+    def _simple(self, node: Simple, context: _Context) -> None:
+        stage = self._new_stage()
+        context = context._replace(
+            stages=(*context.stages, stage), stdin=self._stdin(node.redirects, context.stdin)
+        )
+        self._inside(node, context, stage)
+        for assignment in node.assignments:
+            self._assignment(assignment, context, prefix=bool(node.words))
+        self._redirects(node.redirects)
+        if not node.words:
+            if context.certain:
+                self._assured.update(one.name for one in node.assignments)
+            return
+        fed = any(redirect.operator in _INPUT for redirect in node.redirects)
+        for words in self._variants(node, context):
+            if fed and base_name(words[0]) not in _READS_DATA:
+                self._literal = False
+            self._command(words, context, ())
+
+    def _assignment(self, assignment: Assignment, context: _Context, prefix: bool) -> None:
+        name = assignment.name
+        if name not in HARMLESS and (prefix or not name.islower()):
+            self._literal = False
+        if assignment.subscript is not None:
+            self._evaluates = self._evaluates or _has_names((assignment.subscript,))
+        words = assignment.elements if assignment.elements is not None else (assignment.value,)
+        for value, _origin in (text for word in words for text in self._expander.texts(word)):
+            if HOLE in value:
+                self._literal = False
+            if name in {"BASH_CMDS", "BASH_ALIASES"}:
+                self._found(Line(value), context)
+            for found in look_at_variable(name, value):
+                self._found(found, context)
+
+    def _redirects(self, redirects: Iterable[Redirect]) -> None:
+        for redirect in redirects:
+            if redirect.body is not None or redirect.operator == "<<<":
+                continue
+            for fields in self._expander.fields(redirect.target):
+                file = " ".join(field.text for field in fields)
+                self._text += len(file)
+                if redirect.operator == "<":
+                    self._reads.append(file)
+                    self._literal = self._literal and HOLE not in file
+                elif redirect.operator in {"<&", ">&"} and (file.rstrip("-").isdigit() or file == "-"):
+                    continue
+                else:
+                    self._writes.append(file)
+                    self._literal = self._literal and file in _HARMLESS_TARGETS
+
+    def _variants(self, node: Simple, context: _Context) -> Iterator[Words]:
+        """The words of a command, once for each set of values that its variables may have."""
+        every = [self._expander.fields(word) for word in node.words]
+        count = 1
+        for at, alternatives in enumerate(every):
+            count *= len(alternatives)
+            if count > _MOST_VARIANTS:
+                every[at] = [(Field(HOLE, "unknown", splits=True),)]
+                count //= len(alternatives)
+        every[0] = [one for fields in every[0] for one in self._first(fields, node.words[0])]
+        for chosen in dict.fromkeys(product(*every)):
+            fields = [field for word in chosen for field in word]
+            if not fields:
+                continue
+            self._check(fields)
+            self._name(fields[0], node, context)
+            yield tuple(field.text for field in fields)
+
+    def _first(self, fields: Fields, word: Word) -> list[Fields]:
+        """The command itself. Some variables hold programs by convention; unquoted they may also hold nothing."""
+        part = word[0]
+        if len(word) > 1 and word[0] == Text("", quoted=True) and len(word) == 2:
+            part = word[1]
+        elif len(word) > 1:
+            return [fields]
+        if not isinstance(part, Parameter) or not fields or fields[0].origin != "environment":
+            return [fields]
+        program = CONVENTION.get(part.name)
+        if program is None or fields[0].text != HOLE:
+            return [fields]
+        return [(Field(program),)] if part.quoted else [(Field(program),), ()]
+
+    def _check(self, fields: Iterable[Field]) -> None:
+        """Whether a permission may count: nothing in a word may turn out to be an option."""
+        for field in fields:
+            hole = field.text.find(HOLE)
+            if hole >= 0 and (
+                field.origin != "glob"
+                or field.splits
+                or hole == 0
+                or field.text[0] == "-"
+                or field.text[hole - 1] == "."
+            ):
+                self._literal = False
+
+    def _name(self, field: Field, node: Simple, context: _Context) -> None:
+        if field.text != "~" and (HOLE not in field.text or _known_name(field)):
+            return
+        if context.function and _is_argument(node.words[0]):
+            self._runs_arguments.add(context.function)
+            return
+        if self._posix and field.origin != "unknown":
+            return
+        self._doubt(f"what `{shown(node.words[0])}` runs is known only to the shell")
+
+    # Commands, and what they run
+
+    def _command(self, words: Words, context: _Context, outer: Words) -> None:
+        if not words:
+            return
+        self._emit(words, context.stages, outer)
+        if " " in words[0]:
+            self._literal = False
+        program = base_name(words[0])
+        if program == "alias":
+            for word in words[1:]:
+                name, equals, value = word.partition("=")
+                if equals:
+                    self._aliases.setdefault(name, []).append(value)
+        if program in _EVALUATING:
+            self._evaluates = True
+        if program in {"set", "shift"}:
+            self._expander.forget_arguments()
+        for found in look_through(words, context.stdin):
+            self._found(found, context)
+
+    def _emit(self, words: Words, stages: tuple[int, ...], outer: Words) -> None:
+        if self._posix and any(words == one.words for one in self._commands):
+            return
+        self._steps[0] += _COST_OF_A_COMMAND + len(words)
+        command = ShellCommand(words, base_name(words[0]), forms_of(words), escapes(words), outer)
+        self._commands.append(command)
+        self._stages.append(stages)
+        self._text += sum(map(len, command.forms))
+
+    def _found(self, found: Found, context: _Context) -> None:
+        if isinstance(found, Doubt):
+            self._doubt(found.reason)
+        elif isinstance(found, Foreign):
+            self._foreign[found.text] = None
+            if starts_programs(found.text):
+                self._doubt("a program in another language starts programs")
+        else:
+            self._text += len(found.words) if isinstance(found, Inner) else len(found.code)
+            self._steps[0] += 1
+            deeper = context.depth + isinstance(found, Line)
+            self._waiting.append((found, context._replace(depth=deeper, certain=False)))
+
+    def _called(self) -> bool:
+        """Calls of functions that run their arguments, and of aliases. True when there is more to read."""
+        if (known := (len(self._aliases), len(self._runs_arguments))) != self._known_calls:
+            # What is known only now may have been called before.
+            self._known_calls, self._expanded_calls = known, 0
+        first, self._expanded_calls = self._expanded_calls, len(self._commands)
+        for at in range(first, len(self._commands) if self._aliases or self._runs_arguments else first):
+            words = self._commands[at].words
+            context = _Context(depth=1, stages=self._stages[at], certain=False)
+            if words[0] in self._runs_arguments:
+                for begin in range(1, len(words)):
+                    self._found(Inner(words[begin:]), context)
+            for value in self._aliases.get(words[0], ()):
+                rest = " ".join(map(_quoted, words[1:]))
+                if HOLE in rest:
+                    self._doubt(f"what the alias {words[0]} is given is known only to the shell")
+                self._found(Line(f"{value} {rest.replace(HOLE, '')}"), context)
+        return bool(self._waiting)
+
+    def _evaluated(self) -> bool:
+        """Quoted text that holds substitutions, in a line that evaluates text."""
+        if not self._evaluates or not self._hidden:
+            return False
+        texts, self._hidden = self._hidden, {}
+        for text in texts:
+            parser = Parser(text, steps=self._steps)
+            try:
+                parts: list[Part] = parser.expanded(text)
+            except CannotParseError:
+                self._foreign[text] = None
+                continue
+            node = Simple((tuple(parts),))
+            self._inside(node, _Context(depth=1, certain=False), self._new_stage())
+        return bool(self._waiting)
+
+    def _all_flows(self) -> Iterator[tuple[int, int]]:
+        if not self._flows:
+            return
+        members: dict[int, list[int]] = {}
+        for at, stages in enumerate(self._stages):
+            for stage in stages:
+                members.setdefault(stage, []).append(at)
+        count = 0
+        for source, target in self._flows:
+            for one in members.get(source, ()):
+                for other in members.get(target, ()):
+                    count += 1
+                    if count > _MOST_FLOWS:
+                        return
+                    yield one, other
+
+
+def _newlines(text: str) -> str:
+    return text.replace("\\n", "\n").replace("\\t", "\t")
+
+
+def _has_names(words: Iterable[Iterable[Part]]) -> bool:
+    """Whether arithmetic refers to variables, whose text is evaluated in its turn."""
+    for word in words:
+        for part in word:
+            if isinstance(part, Parameter) or (isinstance(part, Text) and _IDENTIFIER.search(part.text)):
+                return True
+    return False
+
+
+def _known_name(field: Field) -> bool:
+    """Whether the name of the program is plain, though not the directory that it is in."""
+    directory, slash, name = field.text.rpartition("/")
+    if not slash or HOLE in name or not name:
+        return False
+    return not field.splits or field.origin in {"glob", "environment"} or directory.startswith("/")
+
+
+def _is_argument(word: Word) -> bool:
+    named = [part for part in word if part != Text("", quoted=True)]
+    return (
+        len(named) == 1
+        and isinstance(named[0], Parameter)
+        and (named[0].name in {"@", "*"} or named[0].name.isdigit())
+    )
+
+
+def shown(word: Word) -> str:
+    """A word as it may be quoted in a reason."""
+    return "".join(_shown(part) for part in word)[:80]
+
+
+def _shown(part: Part) -> str:
+    if isinstance(part, Text):
+        return part.text
+    if isinstance(part, Parameter):
+        name = ("!" if part.indirect else "") + part.name
+        return f"${{{name}{part.operator}…}}" if part.operator or part.subscript else f"${name}"
+    return "$((…))" if isinstance(part, Arithmetic) else "$(…)"
+
+
+def _quoted(word: str) -> str:
+    return "'" + word.replace("'", "'\\''") + "'"
