@@ -30,7 +30,7 @@ HARMLESS = frozenset(("CI", "NODE_ENV", "TZ", "LC_ALL"))
 
 
 def look_at_variable(name: str, value: str) -> Iterator[Found]:
-    if name in {"PS4", "BASH_ENV", "ENV", "PROMPT_COMMAND"}:
+    if name in {"PS4", "BASH_ENV", "ENV", "PROMPT_COMMAND", "PAGER", "GIT_PAGER", "EDITOR", "GIT_EDITOR"}:
         yield found.Line(value)
 
 
