@@ -11,22 +11,22 @@ from fnmatch import fnmatchcase
 
 from hookline.config.project import is_inside
 from hookline.matching.shell import HOLE, ShellReader, ShellReading, base_name
+from hookline.matching.shell.files import Files, files_of, found_by_find, is_reader, runs_standard_input
+from hookline.matching.shell.holes import Words
+from hookline.matching.shell.wrappers import program_of
 from hookline.permissions.protected import CONFIGURES, Hit, real_path, whole_path
 from hookline.permissions.shell_glance import Glance
-from hookline.permissions.shell_programs import (
-    Written,
-    changes_hookline,
-    found_by_find,
-    is_reader,
-    runs_standard_input,
-    written_by,
-)
 
 _CHANGES_TRUST = "it changes which hooks, rules or servers are in force or trusted"
 #: The output of one command becomes words of another.
 _FLOWS = re.compile(
     r"\$\(|`|<\(|\(\s*\)|\b(?:xargs|parallel|read|mapfile|readarray|exec|execdir|alias|function)\b"
 )
+#: Sub-commands of Hookline that change which hooks are in force or trusted, and the words with which they do not.
+#: A call of `hook` in the agent's place would tell Hookline about a session what the agent did not.
+_HOOKLINE_WRITES = frozenset(("hook", "init", "install", "rule", "trust"))
+_HOOKLINE_SHOWS = frozenset(("--list", "--diff", "--dry-run", "--print-config", "--help", "-h"))
+_HOOKLINE_YES = frozenset(("--yes", "-y"))
 _MOST_DIRECTORIES = 16
 _MOST_NAMES = 1000
 _NO_QUOTES = str.maketrans("", "", "\"'\\")
@@ -59,8 +59,8 @@ class _Line(Glance):
                 return hit
         return None
 
-    def _by_command(self, words: Sequence[str], reading: ShellReading) -> Hit | None:
-        shown = changes_hookline(words)
+    def _by_command(self, words: Words, reading: ShellReading) -> Hit | None:
+        shown = _changes_hookline(words)
         if shown is not None and "hookline" in self.line.casefold().translate(_NO_QUOTES):
             return Hit(shown, _CHANGES_TRUST, "Running")
         if runs_standard_input(words) and (name := self._mentioned()):
@@ -68,28 +68,29 @@ class _Line(Glance):
         if "--output" in self.line and any(HOLE in word for word in words) and (hit := self._hidden(reading)):
             return hit
         if base_name(words[0]) in {"find", "gfind"}:
-            return self._by_find(words[1:], reading) or self._by_words(written_by(words), reading)
-        return self._by_words(written_by(words), reading)
+            return self._by_find(words[1:], reading) or self._by_files(files_of(words), reading)
+        return self._by_files(files_of(words), reading)
 
-    def _by_words(self, written: Written, reading: ShellReading) -> Hit | None:
-        for word in (one for each in written.words for one in _paths_in(each)):
-            hit = self._hit(word, written.whole)
+    def _by_files(self, files: Files, reading: ShellReading) -> Hit | None:
+        written = _written(files)
+        for word in written:
+            hit = self._hit(word, files.whole)
             if hit is not None:
                 return hit
-        if any(HOLE in word for word in written.words):
+        if any(HOLE in word for word in written):
             hit = self._hidden(reading)
             if hit is not None:
                 return hit
-        for path in written.into:
+        for path in files.into:
             hit = self._hit_place(path, reading)
             if hit is not None:
                 return hit
-        for source, target in written.contents:
+        for source, target in files.contents:
             for name in self._names_below(source):
                 hit = self._hit_place(f"{target}/{name}", reading)
                 if hit is not None:
                     return hit
-        names = (self.name_in(code) for code in written.code)
+        names = (self.name_in(code) for code in files.code)
         return next((self._named(name) for name in names if name), None)
 
     def _names_below(self, word: str) -> Iterator[str]:
@@ -101,7 +102,7 @@ class _Line(Glance):
                 continue
             yield from names[:_MOST_NAMES]
 
-    def _by_find(self, rest: Sequence[str], reading: ShellReading) -> Hit | None:
+    def _by_find(self, rest: Words, reading: ShellReading) -> Hit | None:
         starts, tests, changes = found_by_find(rest)
         if not changes and not self._feeds_a_writer(reading):
             return None
@@ -127,7 +128,7 @@ class _Line(Glance):
         """Whether words that only the shell knows are written to: those of `find | xargs rm`."""
         if not _FLOWS.search(self.line):
             return False
-        return any(HOLE in word for each in reading.commands for word in written_by(each.words).words)
+        return any(HOLE in word for each in reading.commands for word in _written(files_of(each.words)))
 
     def _hidden(self, reading: ShellReading) -> Hit | None:
         """What a word that only the shell knows may be: a protected file that the line names somewhere else."""
@@ -188,14 +189,26 @@ class _Line(Glance):
         return None
 
 
-def _paths_in(word: str) -> Iterator[str]:
-    """The word itself, and what follows = or the letter of an option."""
-    yield word
-    _name, equals, value = word.partition("=")
-    if equals:
-        yield value
-    if word[:1] == "-" and word[:2] != "--" and len(word) > 2:
-        yield word[2:]
+def _written(files: Files) -> Words:
+    """What a command may write: also what may be a file of a program that is not known."""
+    return (*files.writes, *files.perhaps, *files.links)
+
+
+def _changes_hookline(words: Words) -> str | None:
+    """The command as it is shown, if it runs Hookline to change which hooks are in force or trusted."""
+    rest = words
+    if program_of(rest[0]) in {"python", "pypy"} and "hookline" in rest:
+        # Options of the interpreter may be before the module.
+        at = rest.index("hookline")
+        rest = rest[at:] if rest[at - 1].endswith("m") else rest
+    named = base_name(rest[0]).casefold()
+    if named != "hookline" and HOLE not in named:
+        return None
+    if _HOOKLINE_SHOWS & {*rest} and not _HOOKLINE_YES & {*rest}:
+        return None
+    # An option may have a value before the sub-command.
+    sub = next((word for word in rest[1:4] if word in _HOOKLINE_WRITES), "")
+    return f"hookline {sub}" if sub else None
 
 
 def _looked_for(path: str, tests: Sequence[tuple[str, str]]) -> bool:

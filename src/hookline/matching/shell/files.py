@@ -1,0 +1,484 @@
+"""Which files a command reads and writes, of what its words show.
+
+What programs do is in `file_rows`; here is what no row can say. A program without a row may read and write every file
+it is given. Redirections are not words: the reading of the line has them.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from types import MappingProxyType
+
+from hookline.matching.shell.file_rows import Row, rows
+from hookline.matching.shell.file_words import (
+    NOTHING,
+    Call,
+    Files,
+    by_row,
+    looks_recursive,
+    merged,
+    paths_in,
+    plain,
+)
+from hookline.matching.shell.holes import HOLE, Words, base_name
+from hookline.matching.shell.scripts import Script, awk_script, sed_script
+from hookline.matching.shell.wrappers import program_of
+
+__all__ = [
+    "NOTHING",
+    "Files",
+    "files_of",
+    "found_by_find",
+    "is_reader",
+    "is_remote",
+    "runs_standard_input",
+    "writes_by_option",
+]
+
+#: What they read comes to nothing but changes the shell itself.
+_SETS = frozenset(
+    (
+        "cd", "pushd", "popd", "export", "declare", "typeset", "local", "readonly", "set", "read", "mapfile",
+        "readarray", "printf", "alias", "unset", "let", "getopts",
+    )
+)  # fmt: skip
+#: They take a program from standard input when they are given none.
+_READ_CODE = frozenset(
+    (
+        "python", "pypy", "perl", "ruby", "node", "nodejs", "bun", "php", "lua", "luajit", "tclsh", "r", "julia",
+        "expect", "pwsh", "powershell",
+    )
+)  # fmt: skip
+
+
+@lru_cache(maxsize=512)
+def files_of(words: Words) -> Files:
+    """The files of one command."""
+    key, row, rest, around = _row_of(words)
+    if row is None:
+        return merged(around, Files(perhaps=paths_in(rest), whole=looks_recursive(rest)))
+    call = by_row(row, rest)
+    special = _SPECIAL.get(key)
+    return merged(around, special(call) if special is not None else call.found)
+
+
+def writes_by_option(words: Words) -> Words:
+    """What makes a command write a file, where that is more than its program's plain job. Empty: nothing does.
+
+    A permission for `sort` is none for `sort -o file`; tar, cp and tee write files as their plain job.
+    """
+    return files_of(words).by_option
+
+
+def is_reader(words: Words) -> bool:
+    """Whether the command reads files itself, and nothing it read is in the shell afterwards."""
+    row = _row_of(words)[1]
+    if row is None or row.runs or program_of(words[0]) in _SETS:
+        return False
+    found = files_of(words)
+    return not (found.writes or found.perhaps or found.links or found.code)
+
+
+def runs_standard_input(words: Words) -> bool:
+    """Whether a command takes its program from standard input, so that a here-document is code."""
+    program = program_of(words[0])
+    if program not in _READ_CODE:
+        return program in {"patch", "ed", "ex"} or words[:2] == ("git", "apply")
+    return not [word for word in words[1:] if word[:1] != "-"]
+
+
+def _row_of(words: Words) -> tuple[str, Row | None, Words, Files]:
+    """The key of a command's row, the row, the words that it is about, and the files of options before them."""
+    table = rows()
+    name = base_name(words[0]).casefold()
+    key = name if name in table else program_of(words[0])
+    row, rest, around = table.get(key), words[1:], NOTHING
+    while row is not None and row.sub:
+        call = by_row(row, rest)
+        around, first = merged(around, call.found), call.given.first
+        if first >= len(rest):
+            return key, row, (), around
+        sub = f"{key} {rest[first]}"
+        key = sub if sub in table else f"{key} *"
+        row, rest = table.get(key), rest[first + 1 :]
+    return key, row, rest, around
+
+
+# What no row can say
+
+_REMOTE = re.compile(r"(?:[\w.+-]+@)?(?:[\w.-]+|\[[\da-fA-F:]+\]):|[a-z][a-z\d+.-]*://")
+
+
+def is_remote(word: str) -> bool:
+    """Whether a word of scp, rsync or a cloud's copy command is a place on another machine."""
+    return _REMOTE.match(word) is not None and not word.startswith("file://")
+
+
+def _base(word: str) -> str:
+    return base_name(word.rstrip("/"))
+
+
+def _copy(call: Call) -> Files:
+    """The last operand is written, unless an option names the directory."""
+    target, sources = _target(call)
+    links = call.given.has("-l", "-s", "--link", "--symbolic-link")
+    folders = call.found.whole
+    return call.found._replace(
+        reads=plain(sources),
+        writes=plain(target),
+        links=plain(sources) if links else (),
+        whole=False,
+        into=_into(target, sources),
+        contents=tuple((each, one) for one in target for each in sources) if folders else (),
+    )
+
+
+def _target(call: Call) -> tuple[Words, Words]:
+    """Where the files go, and the files."""
+    operands = call.given.operands
+    named = call.given.values("-t", "--target-directory")
+    if named:
+        return named, operands
+    # A lone word that only the shell knows may stand for several.
+    return operands[-1:], operands[:-1] or tuple(word for word in operands if HOLE in word)
+
+
+def _into(target: Words, sources: Words) -> Words:
+    return tuple(f"{one}/{_base(each)}" for one in target for each in sources)
+
+
+def _install(call: Call) -> Files:
+    if call.given.has("-d", "--directory"):
+        return call.found._replace(writes=plain(call.given.operands))
+    return _copy(call)._replace(links=())
+
+
+def _move(call: Call) -> Files:
+    target, sources = _target(call)
+    return call.found._replace(
+        reads=plain(sources), writes=plain([*sources, *target]), whole=True, into=_into(target, sources)
+    )
+
+
+def _link(call: Call) -> Files:
+    """A link to a file is a way around every check of its name."""
+    target, sources = _target(call)
+    sources = sources or target
+    return call.found._replace(
+        reads=plain(sources),
+        writes=plain(target or (".",)),
+        links=plain(sources),
+        into=_into(target, sources),
+    )
+
+
+def _mode(call: Call) -> Files:
+    """`chmod -x file`: a mode may look like an option."""
+    return call.found._replace(writes=plain(call.given.operands)) if call.given.unknown else call.found
+
+
+def _transfer(call: Call) -> Files:
+    """To or from another machine, or a container."""
+    given, found = call.given, call.found
+    target, sources = given.operands[-1:], given.operands[:-1]
+    local = tuple(word for word in sources if not is_remote(word))
+    away = any(map(is_remote, target))
+    here = () if away else target
+    moved = local if given.has("--remove-source-files") else ()
+    return found._replace(
+        reads=plain([*found.reads, *local]),
+        writes=plain([*found.writes, *here, *moved]),
+        sends=plain(local) if away else (),
+        into=_into(here, sources),
+        contents=tuple((each, one) for one in here for each in sources if each.endswith("/")),
+        whole=any(option.name.startswith("--del") for option in given.given),
+    )
+
+
+def _cloud(call: Call) -> Files:
+    """`file://x` as a value is the content of a file."""
+    files = [word.partition("://")[2] for word in call.rest if word.startswith(("file://", "fileb://"))]
+    return call.found._replace(
+        reads=plain([*call.found.reads, *files]), sends=plain([*call.found.sends, *files])
+    )
+
+
+def _dd(call: Call) -> Files:
+    def named(name: str) -> Words:
+        return plain(word.removeprefix(name) for word in call.rest if word.startswith(name))
+
+    hidden = plain(word for word in call.rest if HOLE in word and "=" not in word)
+    return Files(reads=named("if="), writes=named("of=") + hidden)
+
+
+def _scripted(call: Call, options: Words, read: Callable[[str], Script]) -> Files:
+    """A program of sed or awk, in options or in the first operand; its names of files are those of the command, too."""
+    texts = call.given.values(*options)
+    others = call.given.has(*call.row.instead.split())
+    texts = texts or (() if others else call.given.operands[:1])
+    script = read("\n".join(texts))
+    found = call.found._replace(
+        reads=plain([*call.found.reads, *script.reads]), writes=plain([*call.found.writes, *script.writes])
+    )
+    if not script.sure:
+        # What cannot be read may name a file in a way of its own.
+        found = found._replace(code=texts)
+    return found._replace(by_option=(*found.by_option, *(texts if script.writes else ())))
+
+
+def _sed(call: Call) -> Files:
+    return _scripted(call, ("-e", "--expression"), sed_script)._replace(whole=False)
+
+
+def _awk(call: Call) -> Files:
+    found = _scripted(call, ("-e", "--source"), awk_script)
+    found = found._replace(reads=plain(word for word in found.reads if not _ASSIGNS.match(word)))
+    if "inplace" in call.given.values("-i", "--include"):
+        written = plain([*found.writes, *found.reads])
+        return found._replace(writes=written, by_option=(*found.by_option, "-i"))
+    return found
+
+
+_ASSIGNS = re.compile(r"[A-Za-z_]\w*=")
+
+
+def _jq(call: Call) -> Files:
+    """Some of its options take two values."""
+    rest: list[str] = []
+    files: list[str] = []
+    at = 0
+    while at < len(call.rest):
+        word = call.rest[at]
+        if word in {"--arg", "--argjson", "--slurpfile", "--rawfile"}:
+            files += call.rest[at + 2 : at + 3] if word in {"--slurpfile", "--rawfile"} else ()
+            at += 3
+            continue
+        if word in {"--args", "--jsonargs"}:
+            # What follows are values; the first operand is the program all the same.
+            break
+        rest.append(word)
+        at += 1
+    found = by_row(call.row, tuple(rest)).found
+    return found._replace(reads=plain([*found.reads, *files]))
+
+
+def _tar(call: Call) -> Files:
+    """What is packed is read, unless it is removed afterwards; the archive is written."""
+    call = by_row(call.row, _dashed(call.rest))
+    given = call.given
+    archives = given.values("-f", "--file")
+    folders = given.values("-C", "--directory")
+    members = tuple(f"{folder}/{word}" for folder in folders for word in given.operands) or given.operands
+    lists = given.values("-T", "--files-from", "-X", "--exclude-from")
+    marked = {*given.values("-g", "--listed-incremental", "--index-file", "--volno-file")}
+    base = call.found._replace(reads=plain(lists), writes=plain(marked), whole=False)
+    if given.has("-x", "--extract", "--get"):
+        written = (*base.writes, *(folders or (".",)), *members)
+        return base._replace(reads=plain((*base.reads, *archives)), writes=plain(written))
+    if given.has("-t", "--list", "-d", "--diff", "--compare", "--test-label"):
+        return base._replace(reads=plain((*base.reads, *archives)))
+    removes = given.has("--remove-files", "--delete")
+    local = tuple(word for word in archives if not is_remote(word))
+    return base._replace(
+        reads=plain((*base.reads, *members)),
+        writes=plain((*base.writes, *local, *(members if removes else ()))),
+        sends=plain(members) if len(local) < len(archives) else (),
+        whole=removes,
+    )
+
+
+def _dashed(rest: Words) -> Words:
+    """`tar czfC x.tgz dir .` as options: the values of the letters follow one after the other."""
+    if not rest or rest[0][:1] == "-" or HOLE in rest[0]:
+        return rest
+    after = list(rest[1:])
+    found: list[str] = []
+    for letter in rest[0]:
+        found.append(f"-{letter}")
+        if letter in "fCTXIbgFHKLNV" and after:
+            found.append(after.pop(0))
+    return (*found, *after)
+
+
+_FIND_TEST = re.compile(r"[-(!,]")
+_FIND_NAMES = frozenset(
+    ("-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex")
+)
+_FIND_FILES = frozenset(("-fprint", "-fprint0", "-fprintf", "-fls"))
+_FIND_RUNS = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
+
+
+def found_by_find(rest: Words) -> tuple[list[str], list[tuple[str, str]], bool]:
+    """Where a find starts, its tests of names with their patterns, and whether it changes what it finds."""
+    starts, named = _find_starts(rest), _find_names(rest)
+    changes = "-delete" in rest or any(not is_reader(words) for words in _find_runs(rest))
+    return starts, named, changes
+
+
+def _find_starts(rest: Words) -> list[str]:
+    rest = rest[next((at for at, word in enumerate(rest) if word not in {"-H", "-L", "-P"}), len(rest)) :]
+    tests = next((at for at, word in enumerate(rest) if _FIND_TEST.match(word)), len(rest))
+    return list(rest[:tests]) or ["."]
+
+
+def _find_names(rest: Words) -> list[tuple[str, str]]:
+    return [(word, rest[at + 1]) for at, word in enumerate(rest[:-1]) if word in _FIND_NAMES]
+
+
+def _find_runs(rest: Words) -> list[Words]:
+    """The commands it runs, with holes for the files."""
+    found: list[Words] = []
+    for at, word in enumerate(rest[:-1]):
+        if word in _FIND_RUNS:
+            ends = (i for i in range(at + 1, len(rest)) if rest[i] == ";" or (rest[i] == "+" and i > at + 1))
+            words = tuple(one.replace("{}", HOLE) for one in rest[at + 1 : next(ends, len(rest))])
+            found += [words] if words else []
+    return found
+
+
+def _find(call: Call) -> Files:
+    """What it finds has the names it looks for, anywhere below where it starts."""
+    starts = _find_starts(call.rest)
+    names = [
+        pattern if "path" in test else f"{start.rstrip('/')}/{pattern}"
+        for start in starts
+        for test, pattern in _find_names(call.rest)
+        if "regex" not in test
+    ]
+    files = plain(names or starts)
+    listed = [call.rest[at + 1] for at, word in enumerate(call.rest[:-1]) if word in _FIND_FILES]
+    inner = [files_of(words) for words in _find_runs(call.rest)]
+    changed = "-delete" in call.rest or any(HOLE in word for one in inner for word in one.writes)
+    return Files(
+        reads=files if any(HOLE in word for one in inner for word in one.reads) else (),
+        writes=plain([*listed, *(files if changed else ())]),
+        names=files,
+        by_option=tuple(word for word in call.rest if word in _FIND_FILES or word == "-delete"),
+    )
+
+
+def _revisions(call: Call) -> Files:
+    """`HEAD:.env` is a file of a commit."""
+    words = (
+        word.partition(":")[2] if ":" in word and word[:1] not in {"/", "."} else word
+        for word in call.found.reads
+    )
+    return call.found._replace(reads=plain(words))
+
+
+def _git_paths(call: Call) -> Files:
+    """What comes before `--` is a commit."""
+    if "--" not in call.rest:
+        return call.found
+    paths = call.rest[call.rest.index("--") + 1 :]
+    return call.found._replace(writes=plain(paths))
+
+
+def _git_restore(call: Call) -> Files:
+    index_only = call.given.has("-S", "--staged") and not call.given.has("-W", "--worktree")
+    return NOTHING if index_only else _git_paths(call)
+
+
+def _interpreter(call: Call) -> Files:
+    """A script is run, not written; what it is given it may write."""
+    given, found = call.given, call.found
+    module = next((one for one in given.given if one.name == "-m" and one.value), None)
+    if module is not None and program_of(call.row.names.split()[0]) == "python":
+        glued = call.rest[module.at] != "-m" and call.rest[module.at].endswith(module.value or "")
+        after = call.rest[module.at + (1 if glued else 2) :]
+        return files_of((module.value or "", *after))
+    operands = given.operands
+    if found.code and given.has("-i"):
+        return found._replace(reads=plain(operands), writes=plain(operands))
+    if found.code and given.has("-n", "-p") and call.row.names in {"perl", "ruby"}:
+        return found._replace(reads=plain([*found.reads, *operands]))
+    if found.code:
+        return found._replace(perhaps=plain(operands))
+    return found._replace(reads=plain([*found.reads, *operands[:1]]), perhaps=paths_in(operands[1:]))
+
+
+def _shell(call: Call) -> Files:
+    """The script; the reading lists it as a command with its words."""
+    if call.given.has("-c", "-s"):
+        return call.found
+    return call.found._replace(reads=plain([*call.found.reads, *call.given.operands[:1]]))
+
+
+def _curl(call: Call) -> Files:
+    found = call.found
+    addresses = (*call.given.operands, *call.given.values("--url"))
+    cookies = [word for word in call.given.values("-b", "--cookie") if "=" not in word]
+    files = [word.removeprefix("file://") for word in addresses if word.startswith("file://")]
+    found = found._replace(reads=plain([*found.reads, *files, *cookies]))
+    option = next((one for one in ("-O", "--remote-name", "--remote-name-all") if call.given.has(one)), "")
+    if option:
+        saved = [_base(word.partition("?")[0]) for word in addresses]
+        found = found._replace(writes=plain([*found.writes, *saved]), by_option=(*found.by_option, option))
+    return found
+
+
+def _httpie(call: Call) -> Files:
+    sent = [
+        word.rpartition("@")[2]
+        for word in call.given.operands
+        if "@" in word and "/" not in word.partition("@")[0]
+    ]
+    return call.found._replace(reads=plain(sent), sends=plain(sent))
+
+
+def _container(call: Call) -> Files:
+    """What is mounted, the program in the container may read and write."""
+    places = [word.partition(":")[0] for word in call.given.values("-v", "--volume") if ":" in word]
+    for word in call.given.values("--mount", "--secret"):
+        fields = [part.partition("=") for part in word.split(",")]
+        places += [value for name, _equals, value in fields if name in {"src", "source"}]
+    files = plain(word for word in places if word[:1] in {"/", ".", "~", HOLE})
+    return call.found._replace(perhaps=(*call.found.perhaps, *files))
+
+
+def _kube(call: Call) -> Files:
+    if call.given.operands[:1] == ("cp",):
+        return _transfer(call._replace(given=call.given._replace(operands=call.given.operands[1:])))
+    named = [word.rpartition("=")[2] for word in call.given.values("--from-file")]
+    reads = [word for word in call.found.reads if not is_remote(word)]
+    return call.found._replace(reads=plain([*reads, *named]))
+
+
+def _unpack(call: Call) -> Files:
+    if call.given.has("-l", "-t", "-v", "-p", "-Z", "-z"):
+        return call.found
+    return call.found._replace(writes=call.found.writes or (".",))
+
+
+_SPECIAL: Mapping[str, Callable[[Call], Files]] = MappingProxyType(
+    {
+        **dict.fromkeys(("cp", "gcp"), _copy),
+        **dict.fromkeys(("install", "ginstall"), _install),
+        **dict.fromkeys(("mv", "gmv"), _move),
+        **dict.fromkeys(("ln", "gln"), _link),
+        **dict.fromkeys(("scp", "rsync", "gsutil cp", "gsutil mv", "gsutil rsync", "rclone copy"), _transfer),
+        **dict.fromkeys(("aws s3 cp", "aws s3 mv", "aws s3 sync"), _transfer),
+        **dict.fromkeys(("docker cp", "podman cp", "nerdctl cp"), _transfer),
+        "aws *": _cloud,
+        **dict.fromkeys(("chmod", "gchmod"), _mode),
+        **dict.fromkeys(("dd", "gdd"), _dd),
+        **dict.fromkeys(("sed", "gsed"), _sed),
+        **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), _awk),
+        **dict.fromkeys(("jq", "jaq", "gojq", "yq", "tomlq", "xq"), _jq),
+        **dict.fromkeys(("tar", "gtar", "bsdtar"), _tar),
+        **dict.fromkeys(("unzip", "bsdunzip"), _unpack),
+        **dict.fromkeys(("find", "gfind"), _find),
+        **dict.fromkeys(("git diff", "git show", "git log", "git cat-file", "git blame"), _revisions),
+        **dict.fromkeys(("git checkout", "git stash"), _git_paths),
+        "git restore": _git_restore,
+        **dict.fromkeys(("python", "pypy", "perl", "ruby", "node", "nodejs", "bun", "php"), _interpreter),
+        **dict.fromkeys(("lua", "luajit", "julia", "tclsh", "wish", "rscript", "r", "guile"), _interpreter),
+        **dict.fromkeys(("sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "fish", "yash"), _shell),
+        "curl": _curl,
+        **dict.fromkeys(("http", "https", "xh"), _httpie),
+        **dict.fromkeys(
+            ("docker run", "podman run", "docker create", "podman create", "docker build"), _container
+        ),
+        **dict.fromkeys(("kubectl", "oc"), _kube),
+    }
+)
