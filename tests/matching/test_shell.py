@@ -88,7 +88,7 @@ def test_a_command_has_a_base_name_a_text_and_the_forms_a_rule_may_have_it_in():
         ("bash $X", "which file"),
         ("hash -p /bin/x y", "another name"),
         ("npx -- $X", "only the shell knows"),
-        ('npx "a $X"', "at run time"),
+        ('X=$(y); npx "a $X"', "at run time"),
         ("python -c 'import subprocess'", "starts programs"),
         ("python <<E\nimport subprocess\nE", "starts programs"),
         ('python -c "$X"', "at run time"),

@@ -87,6 +87,8 @@ class _Context(NamedTuple):
     certain: bool = True
     #: The function whose body it is in.
     function: str = ""
+    #: Words of the command hold what the line itself may have made up: code put together from them is not known.
+    made_up: bool = False
 
 
 def read_line(line: str) -> ShellReading:
@@ -340,10 +342,12 @@ class Walk:
                 self._assured.update(one.name for one in node.assignments)
             return
         fed = any(redirect.operator in _INPUT for redirect in node.redirects)
-        for words in self._variants(node, context):
-            if fed and base_name(words[0]) not in _READS_DATA:
+        for fields in self._variants(node, context):
+            if fed and base_name(fields[0].text) not in _READS_DATA:
                 self._literal = False
-            self._command(words, context, ())
+            made_up = any(field.origin == "unknown" for field in fields)
+            words = tuple(field.text for field in fields)
+            self._command(words, context._replace(made_up=made_up), ())
 
     def _assignment(self, assignment: Assignment, context: _Context, prefix: bool) -> None:
         name = assignment.name
@@ -376,7 +380,7 @@ class Walk:
                     self._writes.append(file)
                     self._literal = self._literal and file in _HARMLESS_TARGETS
 
-    def _variants(self, node: Simple, context: _Context) -> Iterator[Words]:
+    def _variants(self, node: Simple, context: _Context) -> Iterator[Fields]:
         """The words of a command, once for each set of values that its variables may have."""
         every = [self._expander.fields(word) for word in node.words]
         count = 1
@@ -387,12 +391,12 @@ class Walk:
                 count //= len(alternatives)
         every[0] = [one for fields in every[0] for one in self._first(fields, node.words[0])]
         for chosen in dict.fromkeys(product(*every)):
-            fields = [field for word in chosen for field in word]
+            fields = tuple(field for word in chosen for field in word)
             if not fields:
                 continue
             self._check(fields)
             self._name(fields[0], node, context)
-            yield tuple(field.text for field in fields)
+            yield fields
 
     def _first(self, fields: Fields, word: Word) -> list[Fields]:
         """The command itself. Some variables hold programs by convention; unquoted they may also hold nothing."""
@@ -450,7 +454,11 @@ class Walk:
         if program in {"set", "shift"}:
             self._expander.forget_arguments()
         for found in look_through(words, context.stdin):
-            self._found(found, context)
+            if isinstance(found, Inner) and any(HOLE in word and word not in words for word in found.words):
+                # The input of xargs, the files that find comes upon.
+                self._found(found, context._replace(made_up=True))
+            else:
+                self._found(found, context)
 
     def _emit(self, words: Words, stages: tuple[int, ...], outer: Words) -> None:
         if self._posix and any(words == one.words for one in self._commands):
@@ -464,6 +472,8 @@ class Walk:
     def _found(self, found: Found, context: _Context) -> None:
         if isinstance(found, Doubt):
             self._doubt(found.reason)
+        elif isinstance(found, Line) and HOLE in found.code and context.made_up:
+            self._doubt("a line of shell is put together at run time")
         elif isinstance(found, Foreign):
             self._foreign[found.text] = None
             if starts_programs(found.text):
