@@ -94,7 +94,7 @@ def prepare(engine: Engine, args: argparse.Namespace, cwd: str) -> tuple[Request
     found = loaded.diagnostics if args.config is not None else concerning(engine, loaded, request.event)
     loaded = replace(loaded, diagnostics=(*found, *_doubts(engine, request)))
     hooks = _concerned(request, with_flag_hooks(engine, loaded.hooks, args.hook or (), chosen))
-    engine.swap(_failing_closed(hooks) if args.strict else hooks)
+    engine.swap(strictly(engine, hooks) if args.strict else hooks)
     return request, loaded
 
 
@@ -275,8 +275,18 @@ def _concerned(request: Request, hooks: Sequence[Hook]) -> Sequence[Hook]:
     ]
 
 
-def _failing_closed(hooks: Sequence[Hook]) -> Sequence[Hook]:
-    return [replace(hook, on_failure="block") if hook.event.may & May.BLOCK else hook for hook in hooks]
+def strictly(engine: Engine, hooks: Sequence[Hook]) -> Sequence[Hook]:
+    """What can block fails closed, and the `if` of another agent also holds where it does as Hookline reads it."""
+    return [_strict(engine, hook) if hook.event.may & May.BLOCK else hook for hook in hooks]
+
+
+def _strict(engine: Engine, hook: Hook) -> Hook:
+    condition = hook.condition
+    if condition is not None and hook.dialect != OWN_FORMAT:
+        from hookline.matching.tool_rules import widened
+
+        condition = widened(condition, lambda text: engine.home.match(hook.event, None, text)[1])
+    return replace(hook, on_failure="block", condition=condition)
 
 
 def session_of(engine: Engine, request: Request) -> Session:

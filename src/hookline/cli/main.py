@@ -200,6 +200,14 @@ def add_hook_option(parser: Any) -> None:
     )
 
 
+def add_strict_option(parser: Any) -> None:
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="every hook that can block fails closed, and rules of other agents are read as Hookline's own, too",
+    )
+
+
 def add_trust_option(parser: Any) -> None:
     parser.add_argument(
         "--trust", action="store_true", help="vouch for everything of this project, for this run"

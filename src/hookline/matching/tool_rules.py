@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol, cast
 
 from msgspec import Struct
 
+from hookline.matching.conditions import AllOf, AnyOf
 from hookline.matching.file_rules import FileArgument, file_argument
 from hookline.matching.patterns import LONGEST_PATTERN, Glob, Patterns, glob
 from hookline.matching.shell import ShellReader
@@ -20,7 +21,7 @@ from hookline.matching.shell_rules import shell_argument
 from hookline.matching.value_rules import domain_argument, value_argument
 from hookline.model.errors import PatternError
 from hookline.model.events import EventSpec, field_of, knows
-from hookline.model.hook import Answer, Doubt
+from hookline.model.hook import Answer, Condition, Doubt
 from hookline.model.scene import Scene
 from hookline.tools.kinds import KIND_OF
 
@@ -211,6 +212,27 @@ class ToolCondition(Struct, frozen=True, eq=False):
         if isinstance(answer, Doubt):
             return f"in doubt: {answer.text}"
         return rule.argument.why(cast("Mapping[str, Any]", _input(payload)), scene.cwd, answer)
+
+
+class Widened(AnyOf, frozen=True):
+    """The rule of another agent as that agent reads it, or as it is read here: it holds where either does."""
+
+    @property
+    def text(self) -> str:
+        return self.conditions[0].text
+
+
+def widened(condition: Condition, read: Callable[[str], Condition | None]) -> Condition:
+    """A condition whose rules also hold as they are read here. `read` may raise PatternError."""
+    if isinstance(condition, AllOf | AnyOf):
+        return type(condition)(tuple(widened(each, read) for each in condition.conditions))
+    if isinstance(condition, ToolCondition) or not looks_like_tool_pattern(condition.text):
+        return condition
+    try:
+        ours = read(condition.text)
+    except PatternError:  # its own reading is all there is
+        ours = None
+    return condition if ours is None else Widened((condition, ours))
 
 
 def _has_path(arguments: Any) -> bool:

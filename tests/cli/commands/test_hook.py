@@ -336,3 +336,28 @@ def test_nothing_heavy_is_loaded_that_no_hook_needs(project: Path) -> None:
         capture_output=True,
     )  # fmt: skip
     assert (project / "loaded").read_text() == ""
+
+
+CLAUDE_RULE = {
+    "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [
+        {"type": "command", "command": "echo no rm >&2; exit 2", "if": "Bash(rm *)"},
+    ]}]}
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "usual", "strict"),
+    [("rm x", "deny", "deny"), ("sudo rm x", None, "deny"), ("$X y", None, "deny"), ("ls", None, None)],
+)
+def test_strict_reads_rules_of_other_agents_as_its_own_too(
+    project: Path, line: str, usual: str | None, strict: str | None
+) -> None:
+    write(project, ".claude/settings.json", json.dumps(CLAUDE_RULE))
+    asked = payload(project, tool_name="run_shell_command", tool_input={"command": line})
+    for expected, more in ((usual, ()), (strict, ("--strict",))):
+        ran = hook(project, "--dialect", "native", "PreToolUse", *more, stdin=asked)
+        assert ran.status == 0
+        assert [each for each in ("deny", "ask") if f'"{each}"' in ran.stdout] == (
+            [expected] if expected else []
+        )
+        assert ("in doubt" in ran.stdout) == (expected is not None and line == "$X y")

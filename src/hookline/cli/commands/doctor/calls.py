@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 CODE: Final = "wrong-call"
 #: What people call Hookline's own agent.
 OWN_AGENT: Final = "hookline agent"
-_OPTIONS: Final = ("--dialect", "--config", "--print-config")
+_OPTIONS: Final = ("--dialect", "--config", "--print-config", "--strict")
 
 
 class _Call(Struct, frozen=True):
@@ -167,6 +167,8 @@ def _call(words: Sequence[str]) -> _Call:
         meant = [option for option in _OPTIONS if option.startswith(name) and len(name) > 2]
         if len(meant) != 1:
             return _Call(unknown=name)
+        if meant[0] == "--strict":
+            continue
         value = value if given else rest.pop(0) if rest else ""
         dialect = value if meant[0] == "--dialect" else dialect
     return _Call(dialect, tuple(events))

@@ -7,6 +7,7 @@ from hookline.cli.main import (
     add_hook_option,
     add_json_option,
     add_source_options,
+    add_strict_option,
     add_trust_option,
     command_parser,
 )
@@ -32,5 +33,5 @@ def add_parser(commands: Any) -> None:
     add_source_options(parser)
     add_trust_option(parser)
     add_hook_option(parser)
-    parser.add_argument("--strict", action="store_true", help="as if every hook that can block failed closed")
+    add_strict_option(parser)
     add_json_option(parser, "the same facts as JSON")

@@ -8,6 +8,7 @@ from hookline.cli.main import (
     add_json_option,
     add_model_option,
     add_source_options,
+    add_strict_option,
     add_trust_option,
     command_parser,
 )
@@ -38,6 +39,6 @@ def add_parser(commands: Any) -> None:
     add_trust_option(parser)
     add_model_option(parser)
     add_hook_option(parser)
-    parser.add_argument("--strict", action="store_true", help="every hook that can block fails closed")
+    add_strict_option(parser)
     parser.add_argument("--dry-run", action="store_true", help="say what would run, and run nothing")
     add_json_option(parser, "print the outcome as JSON")

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any, NoReturn
 
-from hookline.cli.main import command_parser
+from hookline.cli.main import add_strict_option, command_parser
 from hookline.cli.output import ExitStatus, note
 
 _DESCRIPTION = """Hookline as one hook inside another agent: reads that agent's payload from standard input, runs the
@@ -28,6 +28,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--config", action="append", metavar="FILE", help="run exactly the hooks of these files (repeatable)"
     )
+    add_strict_option(parser)
     parser.add_argument("--print-config", metavar="NAME", help="print the entries for this agent's own file")
     _block_when_misused(parser)
 

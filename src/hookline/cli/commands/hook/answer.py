@@ -14,6 +14,7 @@ from hookline.cli.commands.hook.place import Place, find_place
 from hookline.cli.commands.hook.protect import names_protected, protect
 from hookline.cli.commands.hook.self_calls import calls_hookline_hook
 from hookline.cli.commands.hook.twin import Given, TwinCall, now, twin_call
+from hookline.cli.engines import strictly
 from hookline.config.engine import Engine
 from hookline.config.load import Loaded
 from hookline.config.project import is_inside, project_root
@@ -55,6 +56,8 @@ class AgentCall:
         event: str | None,
         files: Sequence[str] | None = None,
         env: MutableMapping[str, str] = os.environ,
+        *,
+        strict: bool = False,
     ) -> None:
         self.engine = engine
         self.outcome: Outcome = GO_ON
@@ -63,6 +66,7 @@ class AgentCall:
         self._name = dialect
         self._event_name = event
         self._files = files
+        self._strict = strict
         self._env = env
         #: When the agent asked.
         self.started = now()
@@ -109,7 +113,9 @@ class AgentCall:
                 return HookReply()
             raise
         self._payload = parsed.payload
-        self._twin = twin_call(dialect, parsed, raw, self._files, self._env, self.started)
+        self._twin = twin_call(
+            dialect, parsed, raw, self._files, self._env, self.started, strict=self._strict
+        )
         given = await self._twin.given() if self._twin is not None else None
         return await self._judged(dialect, event, parsed) if given is None else self._repeated(given)
 
@@ -164,8 +170,8 @@ class AgentCall:
                 "go back to the project's directory"
             )
         place = place or Place(cwd, cwd, cwd, in_project=False)
-        loaded = hooks_for(self.engine, place.directory, self._name, self._files)
-        self.engine.swap(loaded.hooks)
+        loaded = hooks_for(self.engine, place.directory, self._name, self._files, strict=self._strict)
+        self.engine.swap(strictly(self.engine, loaded.hooks) if self._strict else loaded.hooks)
         # Files that the entry names count as trusted.
         trust = self.engine.trust or Trust(place.directory, self._env, TrustOptions(vouched=True))
         self._admit, self.engine.admit = self.engine.admit, self._admitted
@@ -297,14 +303,16 @@ def _failed_answer(dialect: Dialect | None, event: DialectEvent | None, why: str
         return HookReply(BLOCKED, "", why)
 
 
-def hooks_for(engine: Engine, cwd: str, caller: str, files: Sequence[str] | None) -> Loaded:
+def hooks_for(
+    engine: Engine, cwd: str, caller: str, files: Sequence[str] | None, *, strict: bool = False
+) -> Loaded:
     """The hooks that answer: native ones and those of other agents, without those that the calling agent runs
     itself and those that would call Hookline again."""
     if files is not None:
         loaded = engine.loader.files(files)
         own: set[str] = set()
     else:
-        trust = engine.trust_in(cwd, TrustOptions(environment=False, asks=True))
+        trust = engine.trust_in(cwd, TrustOptions(environment=False, asks=True, strict=strict))
         loaded = engine.loader.directory(cwd, without=caller, trust=trust)
         own = _files_of_caller(engine, cwd, caller, loaded)
     shell: list[ShellReader] = []

@@ -24,7 +24,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         from hookline.cli.commands.hook.serve import serve
 
-        return serve(args.dialect, args.words, args.config)
+        return serve(args.dialect, args.words, args.config, strict=args.strict)
     except Exception as problem:  # noqa: BLE001 if Hookline itself breaks, even on import, a guard must still block
         from hookline.model.safe_text import one_line
 

@@ -26,7 +26,9 @@ from hookline.model.wire import HookReply
 _DRAIN_SECONDS = 5.0
 
 
-def serve(dialect: str | None, words: Sequence[str], files: Sequence[str] | None) -> int:
+def serve(
+    dialect: str | None, words: Sequence[str], files: Sequence[str] | None, *, strict: bool = False
+) -> int:
     """Read, answer, and return the exit status, which is the agent's own for the answer."""
     if dialect is None:
         note("hookline hook: say which agent calls: hookline hook --dialect NAME [EVENT]")
@@ -41,7 +43,7 @@ def serve(dialect: str | None, words: Sequence[str], files: Sequence[str] | None
     except RequestError as problem:
         note(one_line(f"hookline hook: {problem}", 500))
         return BLOCKED
-    call = AgentCall(engine, dialect, words[0] if words else None, files)
+    call = AgentCall(engine, dialect, words[0] if words else None, files, strict=strict)
     call.started = process_started()
     # Before the loop starts, so that the first signal ends a wait for input.
     raw = _input()

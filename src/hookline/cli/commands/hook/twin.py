@@ -133,6 +133,8 @@ def twin_call(
     files: Sequence[str] | None,
     env: Mapping[str, str],
     started: float,
+    *,
+    strict: bool = False,
 ) -> TwinCall | None:
     """None where it is not certain that two such calls are the same one, or nothing can be remembered."""
     session = parsed.scene.session_id
@@ -141,7 +143,7 @@ def twin_call(
         return None
     apart = _OF_SHELLS.union(dialect.own_variables)
     around = sorted(f"{name}={value}" for name, value in env.items() if name not in apart)
-    facts = (dialect.name, parsed.event.name, files, os.getuid(), around, sha256(raw).hexdigest())
+    facts = (dialect.name, parsed.event.name, files, strict, os.getuid(), around, sha256(raw).hexdigest())
     key = sha256(repr(facts).encode("utf-8", "surrogatepass")).digest()
     record = SessionRecord(dialect=dialect.name, session=session, files=tuple(files or ()))
     descriptor = Sessions(env.get("HOME", "")).open_calls(record)
