@@ -237,8 +237,7 @@ strace -o trace.txt ls                      |                      | trace.txt
 sudo cat .env                               |                      |
 """
 
-ROWS = [tuple(part.strip() for part in row.split("|")) for row in TABLE.strip().splitlines()]
-ROWS = [("|".join(row[:-2]), *row[-2:]) for row in ROWS]
+ROWS = [tuple(part.strip() for part in row.rsplit("|", 2)) for row in TABLE.strip().splitlines()]
 
 
 @pytest.mark.parametrize(("line", "reads", "writes"), ROWS, ids=[row[0] for row in ROWS])

@@ -12,8 +12,7 @@ from fnmatch import fnmatchcase
 from hookline.config.project import is_inside
 from hookline.matching.shell import HOLE, ShellReader, ShellReading, base_name
 from hookline.matching.shell.files import Files, files_of, found_by_find, is_reader, runs_standard_input
-from hookline.matching.shell.holes import Words
-from hookline.matching.shell.wrappers import program_of
+from hookline.matching.shell.holes import Words, without_version
 from hookline.permissions.protected import CONFIGURES, Hit, real_path, whole_path
 from hookline.permissions.shell_glance import Glance
 
@@ -197,7 +196,7 @@ def _written(files: Files) -> Words:
 def _changes_hookline(words: Words) -> str | None:
     """The command as it is shown, if it runs Hookline to change which hooks are in force or trusted."""
     rest = words
-    if program_of(rest[0]) in {"python", "pypy"} and "hookline" in rest:
+    if without_version(base_name(rest[0]).casefold()) in {"python", "pypy"} and "hookline" in rest:
         # Options of the interpreter may be before the module.
         at = rest.index("hookline")
         rest = rest[at:] if rest[at - 1].endswith("m") else rest

@@ -1,16 +1,11 @@
-"""Which files a command reads and writes, of what its words show.
-
-What programs do is in `file_rows`; here is what no row can say. A program without a row may read and write every file
-it is given. Redirections are not words: the reading of the line has them.
-"""
+"""What a command does with files: by the row of its program, and what no row can say."""
 
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
-from hookline.matching.shell.file_rows import Row, rows
-from hookline.matching.shell.file_words import (
+from hookline.matching.shell.files.by_row import (
     NOTHING,
     Call,
     Files,
@@ -20,20 +15,9 @@ from hookline.matching.shell.file_words import (
     paths_in,
     plain,
 )
-from hookline.matching.shell.holes import HOLE, Words, base_name
-from hookline.matching.shell.scripts import Script, awk_script, sed_script
-from hookline.matching.shell.wrappers import program_of
-
-__all__ = [
-    "NOTHING",
-    "Files",
-    "files_of",
-    "found_by_find",
-    "is_reader",
-    "is_remote",
-    "runs_standard_input",
-    "writes_by_option",
-]
+from hookline.matching.shell.files.rows import Row, rows
+from hookline.matching.shell.files.scripts import Script, awk_script, sed_script
+from hookline.matching.shell.holes import HOLE, Words, base_name, without_version
 
 #: What they read comes to nothing but changes the shell itself.
 _SETS = frozenset(
@@ -73,7 +57,7 @@ def writes_by_option(words: Words) -> Words:
 def is_reader(words: Words) -> bool:
     """Whether the command reads files itself, and nothing it read is in the shell afterwards."""
     row = _row_of(words)[1]
-    if row is None or row.runs or program_of(words[0]) in _SETS:
+    if row is None or row.runs or _key(words[0]) in _SETS:
         return False
     found = files_of(words)
     return not (found.writes or found.perhaps or found.links or found.code)
@@ -81,17 +65,21 @@ def is_reader(words: Words) -> bool:
 
 def runs_standard_input(words: Words) -> bool:
     """Whether a command takes its program from standard input, so that a here-document is code."""
-    program = program_of(words[0])
+    program = _key(words[0])
     if program not in _READ_CODE:
         return program in {"patch", "ed", "ex"} or words[:2] == ("git", "apply")
     return not [word for word in words[1:] if word[:1] != "-"]
 
 
+def _key(word: str) -> str:
+    """The name of a program in the rows: `/usr/bin/Python3.12` is python, but md5 is md5."""
+    name = base_name(word).casefold().removesuffix(".exe")
+    return name if name in rows() else without_version(name)
+
+
 def _row_of(words: Words) -> tuple[str, Row | None, Words, Files]:
     """The key of a command's row, the row, the words that it is about, and the files of options before them."""
-    table = rows()
-    name = base_name(words[0]).casefold()
-    key = name if name in table else program_of(words[0])
+    table, key = rows(), _key(words[0])
     row, rest, around = table.get(key), words[1:], NOTHING
     while row is not None and row.sub:
         call = by_row(row, rest)
@@ -383,7 +371,7 @@ def _interpreter(call: Call) -> Files:
     """A script is run, not written; what it is given it may write."""
     given, found = call.given, call.found
     module = next((one for one in given.given if one.name == "-m" and one.value), None)
-    if module is not None and program_of(call.row.names.split()[0]) == "python":
+    if module is not None and call.row.names.startswith("python"):
         glued = call.rest[module.at] != "-m" and call.rest[module.at].endswith(module.value or "")
         after = call.rest[module.at + (1 if glued else 2) :]
         return files_of((module.value or "", *after))

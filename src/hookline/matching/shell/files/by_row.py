@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from hookline.matching.shell.file_rows import Row
+from hookline.matching.shell.files.rows import Row
 from hookline.matching.shell.holes import HOLE, Words
 from hookline.matching.shell.options import Options, OptionSpec, Style, read_options
 

@@ -1,0 +1,30 @@
+"""Which files a command reads and writes, of what its words show.
+
+What programs do is in `rows`, what no row can say in `programs`. A program without a row may read and write every file
+it is given. Redirections are not words: the reading of the line has them.
+"""
+
+from hookline.matching.shell.files.by_row import NOTHING, Files
+from hookline.matching.shell.files.programs import (
+    files_of,
+    found_by_find,
+    is_reader,
+    is_remote,
+    runs_standard_input,
+    writes_by_option,
+)
+from hookline.matching.shell.files.scripts import Script, awk_script, sed_script
+
+__all__ = [
+    "NOTHING",
+    "Files",
+    "Script",
+    "awk_script",
+    "files_of",
+    "found_by_find",
+    "is_reader",
+    "is_remote",
+    "runs_standard_input",
+    "sed_script",
+    "writes_by_option",
+]
