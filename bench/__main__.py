@@ -10,7 +10,18 @@ from bench.findings import Finding
 from bench.ratios import run
 
 #: Packages that must not be loaded by making an engine.
-HEAVY = ("httpx2", "yaml", "rich", "pydantic", "textual", "pydantic_ai", "mcp", "re2", "tree_sitter", "anyio")
+HEAVY = (
+    "httpx2",
+    "yaml",
+    "rich",
+    "pydantic",
+    "textual",
+    "pydantic_ai",
+    "mcp",
+    "re2",
+    "hookline.matching.shell.walk",
+    "anyio",
+)
 
 
 def light_import() -> list[Finding]:

@@ -50,7 +50,7 @@ def test_an_engine_loads_no_package_that_no_hook_needs_yet() -> None:
         "pydantic",
         "textual",
         "re2",
-        "tree_sitter",
+        "hookline.matching.shell.walk",
         "anyio",
         "mcp",
     }

@@ -33,7 +33,7 @@ HEAVY = (
     "httpx2",
     "yaml",
     "re2",
-    "tree_sitter",
+    "hookline.matching.shell.walk",
     "pydantic",
     "rich",
     "mcp",

@@ -422,7 +422,6 @@ def python_modules(site: Site) -> None:
         "yaml",
         "mcp",
         "re2",
-        "tree_sitter",
         "asyncio",
         "sitecustomize",
         "usercustomize",

@@ -1,9 +1,13 @@
-"""The commands inside a shell line, by tree-sitter-bash.
+"""What a shell line really runs.
 
-Every simple command of the line is listed: of lists, pipes, loops, functions, here-documents and
-substitutions, and what wrappers (`sudo`, `xargs`), evaluators (`eval`, `sh -c`) and `find -exec` run.
-The line is never run and nothing is looked up: what only the shell knows is a hole, and where the command itself is
-a hole, the whole reading is uncertain.
+A reading says three things: the commands it is sure of, what it could not tell, and text of other languages that can
+only be searched. Every simple command counts: of lists, pipes, loops, functions, here-documents and substitutions, and
+what wrappers (`sudo`, `xargs`), evaluators (`eval`, `sh -c`) and programs such as `find -exec` run. The line is never
+run and nothing is looked up.
+
+The way of a line: `reader` remembers readings; `walk` makes one; `parser` and `word_parser` turn text into `syntax`;
+`variables` and `expand` turn its words into text; `runs` looks through programs that run programs, whose rows are in
+`programs`; `options` reads options for all of them.
 """
 
 from hookline.matching.shell.holes import HOLE, base_name
