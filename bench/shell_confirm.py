@@ -1,6 +1,6 @@
 """Runs the corpus of lines that start a forbidden program, in bash and dash, in the sandbox.
 
-`python -m bench.shell_confirm` fills in what new entries (`?`) start, and takes out and prints those that start nothing;
+`python -m bench.shell_confirm` fills in what new entries (`?`) start, takes out those that start nothing, and says so;
 `python -m bench.shell_confirm all` does so for the whole corpus.
 """
 
