@@ -9,8 +9,17 @@ from collections.abc import Iterable, Sequence
 from itertools import product
 from typing import Literal, NamedTuple
 
+from hookline.matching.shell.grammar.syntax import (
+    Arithmetic,
+    List,
+    Parameter,
+    Part,
+    Simple,
+    Substitution,
+    Text,
+    Word,
+)
 from hookline.matching.shell.holes import HOLE
-from hookline.matching.shell.syntax import Arithmetic, List, Parameter, Part, Simple, Substitution, Text, Word
 from hookline.matching.shell.variables import Variables, first_text, plain
 
 #: How many values of variables are followed in one word.

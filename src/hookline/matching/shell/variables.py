@@ -7,7 +7,7 @@ comes from outside (the environment, the output of a command, input) is a hole.
 import re
 from collections.abc import Iterable, Iterator
 
-from hookline.matching.shell.syntax import (
+from hookline.matching.shell.grammar.syntax import (
     Arithmetic,
     Assignment,
     Block,

@@ -8,20 +8,8 @@ from typing import NamedTuple
 
 from hookline.matching.shell.expand import Expander, Field, Fields
 from hookline.matching.shell.found import Doubt, Foreign, Found, Inner, Line, Stdin
-from hookline.matching.shell.holes import HOLE, Words, base_name
-from hookline.matching.shell.interim import (
-    CONVENTION,
-    HARMLESS,
-    escapes,
-    forms_of,
-    look_at_variable,
-    look_through,
-    starts_programs,
-)
-from hookline.matching.shell.limits import unreadable
-from hookline.matching.shell.parser import CannotParseError, Parser
-from hookline.matching.shell.reader import ShellCommand, ShellReading
-from hookline.matching.shell.syntax import (
+from hookline.matching.shell.grammar.parser import CannotParseError, Parser
+from hookline.matching.shell.grammar.syntax import (
     Arithmetic,
     Assignment,
     Block,
@@ -37,8 +25,20 @@ from hookline.matching.shell.syntax import (
     Text,
     Word,
 )
+from hookline.matching.shell.grammar.word_parser import MOST_STEPS
+from hookline.matching.shell.holes import HOLE, Words, base_name
+from hookline.matching.shell.interim import (
+    CONVENTION,
+    HARMLESS,
+    escapes,
+    forms_of,
+    look_at_variable,
+    look_through,
+    starts_programs,
+)
+from hookline.matching.shell.limits import unreadable
+from hookline.matching.shell.reader import ShellCommand, ShellReading
 from hookline.matching.shell.variables import Variables, parts_of, plain, words_of
-from hookline.matching.shell.word_parser import MOST_STEPS
 
 #: How often a line found inside a line is read again.
 DEEPEST_EVALUATION = 5
