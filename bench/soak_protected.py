@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from bench.findings import Finding
+from hookline.config.call_writes import CallReader
+from hookline.config.protected import protected_in
 from hookline.matching.shell import ShellReader
-from hookline.permissions.call_writes import CallReader
-from hookline.permissions.protected import protected_in
 
 LINES = 4_000
 

@@ -2,11 +2,11 @@ from typing import Any, get_args
 
 import pytest
 
+from hookline.config.protected import PROTECTED
 from hookline.model.outcome import Vote
 from hookline.permissions.decide import Decision, answered, decide
 from hookline.permissions.facts import CallFacts, Category
 from hookline.permissions.modes import MODES
-from hookline.permissions.protected import PROTECTED
 from hookline.permissions.state import Permissions
 from tests.permissions.permission_cases import PROJECT, bash, call, having, some_call, vote
 

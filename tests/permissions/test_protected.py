@@ -7,13 +7,13 @@ import pytest
 from msgspec.structs import replace
 
 from bench.soak_protected import random_lines, unseen_writes
+from hookline.config.protected import protected_in
 from hookline.dialects.registry import home_dialect
 from hookline.model.diagnostics import Where
 from hookline.model.hook import Hook
 from hookline.permissions.decide import answered, decide
 from hookline.permissions.facts import CallFacts, category_of
 from hookline.permissions.modes import MODES
-from hookline.permissions.protected import protected_in
 from hookline.permissions.rules import RuleReader
 from hookline.permissions.state import Permissions
 from tests.permissions.permission_cases import PATTERNS, SHELL, rules, vote

@@ -36,6 +36,7 @@ from hookline.agent.transcript.store import SessionsStore, new_session_id
 from hookline.agent.transcript.writer import Transcript
 from hookline.agent.turn.turn import AgentParts
 from hookline.config.engine import Engine
+from hookline.config.protected import protected_in
 from hookline.config.trust.trust import Options as TrustOptions
 from hookline.config.trust.trust import Trust
 from hookline.dialects.dialect import upward
@@ -47,7 +48,6 @@ from hookline.model.errors import ConfigError, PatternError
 from hookline.model.hook import Hook
 from hookline.model.scene import Scene
 from hookline.permissions.modes import MODES, mode_of
-from hookline.permissions.protected import protected_in
 from hookline.permissions.rules import RuleReader, RuleSet
 from hookline.permissions.state import Permissions
 

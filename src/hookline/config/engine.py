@@ -9,7 +9,7 @@ from hookline.dialects.registry import OWN_FORMAT, home_dialect
 from hookline.engine import engine as core
 from hookline.engine.background import Background
 from hookline.engine.run_hook import Admit, admit_all
-from hookline.handlers.registry import Handler, standard_handlers
+from hookline.handlers.registry import Handler, Handlers, standard_handlers
 from hookline.journal.journal import Journal, Trace, trace_wanted
 from hookline.journal.redaction import Redactor
 from hookline.model.events import EVENTS, EventSpec, event_table
@@ -17,6 +17,7 @@ from hookline.model.hook import Hook
 from hookline.model.run import Run
 
 if TYPE_CHECKING:
+    from hookline.config.call_writes import CallReaders
     from hookline.config.load import Loaded, Loader
     from hookline.config.trust.trust import Options, Trust
     from hookline.tools.declare import Tool
@@ -59,6 +60,17 @@ class Engine(core.Engine):
             background=background,
             drain_seconds=drain_seconds,
         )
+        if isinstance(self.handlers, Handlers) and self.handlers.protection.check is None:
+            self.handlers.protection.check = self._changes_guards
+        self._protected: CallReaders | None = None
+
+    def _changes_guards(self, tool_name: str, arguments: Mapping[str, Any], cwd: str) -> str | None:
+        """Why a call changes what guards the agent."""
+        if self._protected is None:
+            from hookline.config.call_writes import CallReaders  # noqa: PLC0415 only for those who guard that
+
+            self._protected = CallReaders(os.environ)
+        return self._protected.changes_guards(tool_name, arguments, cwd, self.hooks)
 
     @property
     def loader(self) -> "Loader":

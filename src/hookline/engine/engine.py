@@ -120,7 +120,7 @@ class Engine:
     def add(
         self, event: EventSpec[P], action: "Action[P]", matcher: str | None = None, **options: Any
     ) -> Hook:
-        """Add a hook for all sessions: a function, or a shell command. It stays when the config is swapped."""
+        """Add a hook for all sessions: a function, a shell command or a guard. It stays when the config is swapped."""
         hook = self.make_hook(event, action, matcher, **options)
         self.store.add(hook)
         return hook

@@ -9,13 +9,15 @@ from hookline.model.policy import CAUSES, Cause, Reaction
 from hookline.model.run import Mode
 from hookline.model.scene import Scene
 
-if TYPE_CHECKING:
-    from hookline.engine.engine import Home
-
 P = TypeVar("P")
 
-#: What a hook made in code does: a function of the payload (and the scene), sync or async, or a shell command.
-Action = Callable[[P], Any] | Callable[[P, Scene], Any] | str
+if TYPE_CHECKING:
+    from hookline.engine.engine import Home
+    from hookline.guards import Guard
+
+    #: What a hook made in code does: a function of the payload (and the scene), sync or async, a shell command, or a
+    #: guard by meaning.
+    Action = Callable[[P], Any] | Callable[[P, Scene], Any] | str | Guard
 
 #: What a failure means, by the names of the configuration or those of the engine.
 OnFailure = Literal["open", "closed", "ask", "pass", "warn", "block"]
@@ -27,7 +29,7 @@ _REACTIONS: Mapping[str, Reaction] = {
 def make_hook(
     home: "Home",
     event: EventSpec[P],
-    action: Action[P],
+    action: "Action[P]",
     matcher: str | None = None,
     *,
     condition: str | None = None,
@@ -51,7 +53,7 @@ def make_hook(
     )
     _refuse_timeout(timeout)
     matches, holds = home.match(event, matcher, condition)
-    kind, spec, label = _shell(action) if isinstance(action, str) else _function(action)
+    kind, spec, label = _made_of(action)
     return Hook(
         name=name or label,
         event=event,
@@ -105,6 +107,19 @@ def _reactions(
     for cause in given:
         _refuse_unknown(cause=(cause, CAUSES))
     return {cause: _REACTIONS[word] for cause, word in given.items()}
+
+
+def _made_of(action: "Action[Any]") -> tuple[str, Any, str]:
+    """The kind of hook that an action makes, its settings, and what it is called."""
+    if isinstance(action, str):
+        return _shell(action)
+    return _function(action) if callable(action) else _guard(action)
+
+
+def _guard(guard: "Guard") -> tuple[str, Any, str]:
+    from hookline.handlers.specs import BuiltinSpec  # noqa: PLC0415 as below
+
+    return "builtin", BuiltinSpec(guard.name, guard.args), guard.name
 
 
 def _shell(command: str) -> tuple[str, Any, str]:

@@ -4,16 +4,20 @@ import os
 import stat
 from collections.abc import Callable, Mapping
 from datetime import date
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
 from hookline.handlers.failures import crashed
-from hookline.handlers.specs import BuiltinSpec
+from hookline.handlers.specs import GUARDS, BuiltinSpec
 from hookline.model.outcome import ContextItem, Message, Outcome, allow, ask, context, deny
 from hookline.model.raw import Broke, RawResult, Returned
 from hookline.model.scene import Scene
 from hookline.model.wire import Call
+
+if TYPE_CHECKING:
+    from hookline.guards.judge import Protects
+    from hookline.guards.runner import GuardRunner, Verdict
 
 #: Bytes read of a prompt file.
 _MOST: Final = 64 * 1024
@@ -37,13 +41,17 @@ class BuiltinHandler:
         if builtin is None:
             return Broke("not_started", self.problem(spec) or "")
         try:
-            return Returned(builtin(spec.args, call.payload, _placed(call.scene, spec)))
+            scene = _placed(call.scene, spec)
+            if isinstance(builtin, GuardBuiltin):
+                return Returned(builtin.judge(call, spec, scene))
+            return Returned(builtin(spec.args, call.payload, scene))
         except Exception as error:  # noqa: BLE001 - a host may bring builtins of its own
             return crashed(error)
 
     def problem(self, spec: Any) -> str | None:
-        if spec.name in self._builtins:
-            return None
+        builtin = self._builtins.get(spec.name)
+        if builtin is not None:
+            return builtin.problem(spec.args) if isinstance(builtin, GuardBuiltin) else None
         from difflib import get_close_matches  # noqa: PLC0415 - only needed to explain a mistake
 
         name: str = spec.name
@@ -64,12 +72,13 @@ def _placed(scene: Scene, spec: BuiltinSpec) -> Scene:
 
 
 def standard_builtins(
-    *, today: Callable[[], date] = date.today, home: str | None = None
+    *, today: Callable[[], date] = date.today, home: str | None = None, protects: "Protects | None" = None
 ) -> dict[str, Builtin]:
     """The builtins every engine has, by the names that configurations use. The reference shows their docstrings.
 
-    The search for prompt files goes up to `home`.
+    The search for prompt files goes up to `home`. `protects` says why a call changes what guards the agent.
     """
+    guards = Guards(protects)
     return {
         "add_date": AddDate(today),
         "add_environment_info": add_environment_info,
@@ -78,6 +87,7 @@ def standard_builtins(
         "ask": always_ask,
         "allow": always_allow,
         "context": add_context,
+        **{name: GuardBuiltin(name, guards) for name in GUARDS},
     }
 
 
@@ -103,6 +113,54 @@ def add_context(args: tuple[str, ...], _payload: Any, _scene: Scene) -> Outcome 
     """Adds args as text for the model."""
     text = " ".join(args)
     return context(text) if text else None
+
+
+# Guards by meaning: what they know is in the package `guards`, which is loaded with the first hook that names one
+
+
+class Guards:
+    """The guards of one engine."""
+
+    def __init__(self, protects: "Protects | None") -> None:
+        self._protects = protects
+        self._runner: GuardRunner | None = None
+
+    @property
+    def runner(self) -> "GuardRunner":
+        if self._runner is None:
+            from hookline.guards.runner import GuardRunner  # noqa: PLC0415 - see above
+
+            self._runner = GuardRunner(self._protects)
+        return self._runner
+
+
+class GuardBuiltin:
+    """A guard by meaning."""
+
+    def __init__(self, name: str, guards: Guards) -> None:
+        self.name = name
+        self._guards = guards
+
+    def problem(self, args: tuple[str, ...]) -> str | None:
+        return self._guards.runner.problem(self.name, args)
+
+    def judge(self, call: Call, spec: BuiltinSpec, scene: Scene) -> Outcome | None:
+        """The answer about a call in the terms of the hook's agent."""
+        tools = getattr(call.hook.wire, "tools", None)
+        hook = call.hook
+        found = self._guards.runner.verdict(self.name, spec.args, call.payload, scene, tools, hook.in_doubt)
+        if found is not None and found.doubt:
+            call.match_doubt = call.match_doubt or found.doubt
+        return _answer(found)
+
+    def __call__(self, args: tuple[str, ...], payload: Any, scene: Scene) -> Outcome | None:
+        return _answer(self._guards.runner.verdict(self.name, args, payload, scene))
+
+
+def _answer(verdict: "Verdict | None") -> Outcome | None:
+    if verdict is None:
+        return None
+    return ask(verdict.reason) if verdict.answer == "ask" else deny(verdict.reason)
 
 
 # What the model cannot know: the date, the machine, instructions from files

@@ -13,6 +13,7 @@ from hookline.model.raw import RawResult
 from hookline.model.wire import Call
 
 if TYPE_CHECKING:
+    from hookline.guards.judge import Protects
     from hookline.handlers.agent import AgentRunner
     from hookline.handlers.builtin import Builtin
     from hookline.handlers.http.handler import HttpRules
@@ -45,11 +46,27 @@ class Handler(Protocol):
         ...
 
 
+class Protection:
+    """What the engine that has the handlers says about calls that change what guards the agent."""
+
+    def __init__(self) -> None:
+        self.check: Protects | None = None
+
+    def __call__(self, tool_name: str, arguments: Mapping[str, Any], cwd: str) -> str | None:
+        """Why a call may not be made; None where nothing speaks against it."""
+        if self.check is None:
+            raise RuntimeError("the engine does not know what is protected")
+        return self.check(tool_name, arguments, cwd)
+
+
 class Handlers(Mapping[str, Handler]):
     """Handlers by kind, each made for the first hook of its kind: most people use one or two."""
 
-    def __init__(self, makers: Mapping[str, Callable[[], Handler]]) -> None:
+    def __init__(
+        self, makers: Mapping[str, Callable[[], Handler]], protection: "Protection | None" = None
+    ) -> None:
         self._makers = makers
+        self.protection = protection if protection is not None else Protection()
         self._made: dict[str, Handler] = {}
 
     def __getitem__(self, kind: str) -> Handler:
@@ -69,7 +86,8 @@ class Handlers(Mapping[str, Handler]):
 
     def __or__(self, others: Mapping[str, Handler]) -> "Handlers":
         """These handlers and a host's own, which win."""
-        joined = Handlers({**self._makers, **{kind: partial(others.__getitem__, kind) for kind in others}})
+        makers = {**self._makers, **{kind: partial(others.__getitem__, kind) for kind in others}}
+        joined = Handlers(makers, self.protection)
         joined._made = {**self._made, **others}
         return joined
 
@@ -102,6 +120,16 @@ def standard_handlers(
     def own(given: Any, maker: str) -> Any:
         return given if given is not None else _made(maker)
 
+    protection = Protection()
+
+    def built_in() -> Handler:
+        given = builtins
+        if given is None:
+            from hookline.handlers.builtin import standard_builtins  # noqa: PLC0415 - as all handlers
+
+            given = standard_builtins(protects=protection)
+        return _made("builtin.BuiltinHandler", given)
+
     return Handlers(
         {
             "command": lambda: _made("command.CommandHandler", own(processes, "process.pool.Processes")),
@@ -110,8 +138,9 @@ def standard_handlers(
             "agent": lambda: _made("agent.AgentHandler", agent_runner),
             "mcp_tool": lambda: _made("mcp_tool.McpToolHandler", mcp),
             "function": lambda: _made("function.FunctionHandler"),
-            "builtin": lambda: _made("builtin.BuiltinHandler", own(builtins, "builtin.standard_builtins")),
-        }
+            "builtin": built_in,
+        },
+        protection,
     )
 
 

@@ -53,3 +53,11 @@ class BuiltinSpec(Struct, frozen=True):
     #: Its working directory instead of the scene's, and variables that it finds in the scene's `extra["env"]`.
     cwd: str | None = None
     env: Mapping[str, str] = {}
+
+
+#: The guards by meaning: builtins that only deny or ask. What they know is in `hookline.guards`, which is loaded with
+#: the first hook that names one.
+GUARDS = (
+    "delete-recursive", "force-push", "history-rewrite", "secrets-read", "write-outside-project", "network-upload",
+    "pipe-to-shell", "privilege", "database-drop", "cloud-delete", "disk", "self-protection",
+)  # fmt: skip

@@ -5,11 +5,11 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hookline.config.protected import Hit
 from hookline.model.outcome import Vote
 from hookline.model.safe_text import one_line, printable
 from hookline.permissions.facts import CallFacts
 from hookline.permissions.paths import all_inside, paths_of
-from hookline.permissions.protected import Hit
 from hookline.permissions.rules import Concerned, Rule, covering, first_concerned
 from hookline.permissions.state import Permissions
 

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
+from hookline.config.call_writes import CallReader
+from hookline.config.protected import Protected
 from hookline.matching.file_rules import doubtful, from_root
 from hookline.model.outcome import PermissionUpdate
 from hookline.model.safe_text import one_line
-from hookline.permissions.call_writes import CallReader
 from hookline.permissions.facts import TOOL_CATEGORIES, CallFacts, Category, category_of
 from hookline.permissions.modes import MODES, Mode, ModeName, mode_of, narrowed
-from hookline.permissions.protected import Protected
 from hookline.permissions.rules import Behavior, Rule, RuleReader, RuleSet
 from hookline.permissions.suggest import rule_texts
 from hookline.permissions.updates import Applied, apply_update

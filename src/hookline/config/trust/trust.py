@@ -28,7 +28,7 @@ from hookline.config.trust.names import Places, as_line
 from hookline.config.trust.store import StoredItem, TrustStore
 from hookline.documents.document import Document
 from hookline.engine.run_hook import ADMITTED, Admission
-from hookline.handlers.specs import BuiltinSpec, CommandSpec
+from hookline.handlers.specs import GUARDS, BuiltinSpec, CommandSpec
 from hookline.model.diagnostics import Where
 from hookline.model.hook import Hook, Scope
 from hookline.model.outcome import GO_ON, Message, Outcome, Vote
@@ -38,7 +38,7 @@ State = Literal["managed", "trusted", "modified", "untrusted", "disabled"]
 
 #: Where hooks of an untrusted project may tighten, and the builtins that do nothing else.
 _GUARDED = frozenset({"PreToolUse", "PermissionRequest", "UserPromptSubmit"})
-_TIGHTENING = frozenset({"deny", "ask"})
+_TIGHTENING = frozenset({"deny", "ask", *GUARDS})
 #: Scopes that only the user or the system can give.
 _VOUCHED_SCOPES: frozenset[Scope] = frozenset(("managed", "flag"))
 #: The variable with which a build trusts what it has checked.

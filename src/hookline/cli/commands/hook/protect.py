@@ -12,8 +12,8 @@ from hookline.model.wire import Parsed
 
 if TYPE_CHECKING:
     from hookline.cli.commands.hook.place import Place
+    from hookline.config.protected import Hit, Protected
     from hookline.dialects.dialect import Dialect
-    from hookline.permissions.protected import Hit, Protected
 
 #: Tools of these kinds change no file.
 _HARMLESS = frozenset(("read", "web", "agent"))
@@ -66,8 +66,8 @@ def _edited(
 
     if category_of(dialect.tools.canonical_name(tool)) in _HARMLESS:
         return None
+    from hookline.config.call_writes import CallReader
     from hookline.config.project import project_root, trust_root
-    from hookline.permissions.call_writes import CallReader
 
     top = project_root(place.cwd)
     # A worktree may lie in an agent's folder; its files are the project's all the same.
@@ -77,6 +77,6 @@ def _edited(
 
 
 def _protected(place: "Place", hooks: Sequence[Hook], env: Mapping[str, str]) -> "Protected":
-    from hookline.permissions.protected import configuring_names, protected_in
+    from hookline.config.protected import configuring_names, protected_in
 
     return protected_in((place.cwd, place.directory, place.root), env, hooks, configuring_names())

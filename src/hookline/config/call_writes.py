@@ -8,9 +8,18 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from hookline.config.project import is_inside
-from hookline.permissions.protected import CONFIGURES, Hit, Protected, real_path, whole_path
-from hookline.permissions.shell_glance import Glance
+from hookline.config.project import is_inside, project_root, trust_root
+from hookline.config.protected import (
+    CONFIGURES,
+    Hit,
+    Protected,
+    configuring_names,
+    protected_in,
+    real_path,
+    whole_path,
+)
+from hookline.config.shell_glance import Glance
+from hookline.model.hook import Hook
 
 if TYPE_CHECKING:
     from hookline.matching.shell import ShellReader
@@ -57,6 +66,8 @@ _PATCHED = (
 _DEEPEST = 6
 _MOST_TEXTS = 2000
 _LONGEST_PATH = 4096
+#: Directories of which it is remembered what is protected there.
+_MOST_DIRECTORIES = 64
 
 
 class CallReader:
@@ -87,8 +98,8 @@ class CallReader:
 
     def _parsed(self, glance: Glance) -> Hit | None:
         # Only here: most lines need no parser.
+        from hookline.config.shell_writes import protected_write  # noqa: PLC0415
         from hookline.matching.shell import ShellReader  # noqa: PLC0415
-        from hookline.permissions.shell_writes import protected_write  # noqa: PLC0415
 
         if self._shell is None:
             self._shell = ShellReader()
@@ -145,6 +156,30 @@ class CallReader:
                 if hit is not None:
                     return hit
         return None
+
+
+class CallReaders:
+    """Readers of calls for the directories in which an engine's sessions are."""
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        self._env = env
+        self._hooks: Sequence[Hook] = ()
+        self._by_directory: dict[str, CallReader] = {}
+
+    def changes_guards(
+        self, tool_name: str, arguments: Mapping[str, Any], cwd: str, hooks: Sequence[Hook]
+    ) -> str | None:
+        """Why a call changes what guards the agent: hooks, rules, servers, scripts of hooks, what is trusted."""
+        if hooks is not self._hooks or len(self._by_directory) >= _MOST_DIRECTORIES:
+            self._hooks, self._by_directory = hooks, {}
+        reader = self._by_directory.get(cwd)
+        if reader is None:
+            protected = protected_in((cwd, project_root(cwd)), self._env, hooks, configuring_names())
+            reader = self._by_directory[cwd] = CallReader(protected)
+        top = project_root(cwd)
+        # A worktree may lie in an agent's folder; its files are the project's all the same.
+        hit = reader.written_by_call(tool_name, arguments, cwd, top if trust_root(top) != top else "")
+        return hit.sentence if hit is not None else None
 
 
 def reads_only(tool_name: str) -> bool:

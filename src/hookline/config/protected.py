@@ -63,6 +63,11 @@ class Hit(NamedTuple):
     why: str
     act: str = "Writing to"
 
+    @property
+    def sentence(self) -> str:
+        """For a guard that forbids it."""
+        return f"{self.act} {one_line(self.path, 120)} changes what guards the agent: {self.why}."
+
     def __str__(self) -> str:
         return f"{self.act} {one_line(self.path, 120)} is always asked: {self.why}."
 

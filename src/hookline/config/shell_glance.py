@@ -10,7 +10,7 @@ from functools import cached_property
 from glob import iglob
 from itertools import islice
 
-from hookline.permissions.protected import Hit, Protected, is_pattern, real_path, unquoted, whole_path
+from hookline.config.protected import Hit, Protected, is_pattern, real_path, unquoted, whole_path
 
 _APART = str.maketrans(dict.fromkeys(";|&<>()`=\n\t", " "))
 #: What may stand around a path in code: a rough word is tried with these and without.

@@ -1,0 +1,54 @@
+"""Guards by meaning: named guards over what a tool call does, whatever it is written like.
+
+They are builtins: `type = "builtin"`, `command = "force-push"`. A program that embeds Hookline adds them with `guard`:
+
+    from hookline.guards import guard
+
+    engine.add(PRE_TOOL_USE, guard("force-push"))
+    engine.add(PRE_TOOL_USE, guard("secrets-read", "ask", "allow=.env.test"))
+
+docs/reference/guards.md says what each of them catches, its options, and what it cannot catch.
+"""
+
+from msgspec import Struct
+
+__all__ = ["GUARD_NAMES", "Guard", "guard"]
+
+#: The guards there are, and the module with the rows of each.
+MODULES = {
+    "delete-recursive": "deletes",
+    "force-push": "git",
+    "history-rewrite": "git",
+    "secrets-read": "secrets",
+    "write-outside-project": "places",
+    "network-upload": "network",
+    "pipe-to-shell": "network",
+    "privilege": "privilege",
+    "database-drop": "data",
+    "cloud-delete": "data",
+    "disk": "deletes",
+    "self-protection": "places",
+}
+
+GUARD_NAMES = tuple(MODULES)
+
+
+class Guard(Struct, frozen=True):
+    """One guard with its options, to be added as a hook."""
+
+    name: str
+    args: tuple[str, ...] = ()
+
+
+def guard(name: str, *options: str) -> Guard:
+    """The guard of that name; ValueError if there is none, or if it has no such options."""
+    # Only here: a configuration that names no guard does without their tables.
+    from hookline.guards.registry import policy_of, unknown_name  # noqa: PLC0415
+    from hookline.guards.settings import problem  # noqa: PLC0415
+
+    if name not in MODULES:
+        raise ValueError(unknown_name(name))
+    wrong = problem(policy_of(name), options)
+    if wrong is not None:
+        raise ValueError(wrong)
+    return Guard(name, options)

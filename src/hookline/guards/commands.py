@@ -1,0 +1,249 @@
+"""Whether a command is one that a row is about: program, sub-command, options and operands."""
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import NamedTuple
+
+from hookline.guards.policy import SEVERAL, Row
+from hookline.guards.programs import HAVE_SUB_COMMANDS, PLAIN, SPECS
+from hookline.matching.shell.holes import HOLE, Words, base_name
+from hookline.matching.shell.options import Options, OptionSpec, read_options
+
+_VERSION = re.compile(r"[-.]?\d[\d.]*$")
+#: What stands for standard input where a file is expected.
+_STDIN = frozenset(("-", "/dev/stdin", "/proc/self/fd/0", "/dev/fd/0"))
+_MOST_ALIASES = 8
+
+
+class Seen(NamedTuple):
+    """A command, read for a guard."""
+
+    program: str
+    #: Sub-commands and operands.
+    operands: Words
+    options: Options
+    words: Words
+
+
+class Hit(NamedTuple):
+    row: Row
+    #: The words that show it.
+    words: Words
+    #: What about it only the shell knows.
+    doubt: str = ""
+
+
+def program_names(word: str) -> tuple[str, ...]:
+    """The names by which rows may know a program: `python3.11` is python, too."""
+    name = base_name(word).casefold().removesuffix(".exe")
+    plain = _VERSION.sub("", name)
+    return (name, plain) if plain and plain != name else (name,)
+
+
+def rows_for(words: Words, index: Mapping[str, tuple[Row, ...]]) -> Sequence[Row]:
+    if not words:
+        return ()
+    names = program_names(words[0])
+    found = [row for name in names for row in index.get(name, ())]
+    return found + [row for row in index.get(SEVERAL, ()) if _program_fits(row, names)]
+
+
+def _program_fits(row: Row, names: Sequence[str]) -> bool:
+    wanted = row.run.split(" ", 1)[0].split("|")
+    return any(fnmatchcase(name, one) for one in wanted for name in names)
+
+
+def hits(words: Words, rows: Sequence[Row], texts: Sequence[str] = ()) -> Iterator[Hit]:
+    """The rows that a command fits. `texts` are what feeds it."""
+    if not rows or _asks_for_help(words):
+        return
+    for seen in _readings(words, tuple(rows)):
+        for row in rows:
+            doubt = _fits(row, seen, texts)
+            if doubt is not None:
+                yield Hit(row, seen.words, doubt)
+
+
+def _asks_for_help(words: Words) -> bool:
+    """Whether it is a program and sub-commands alone, and then `--help`. Further behind it may be meant "
+    "for another."""
+    return words[-1] == "--help" and all(word[:1] != "-" for word in words[:-1]) and len(words) <= 5
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def _readings(words: Words, rows: tuple[Row, ...]) -> Iterator[Seen]:
+    """The command; and for git what its aliases on the line stand for."""
+    names = program_names(words[0])
+    program = next((name for name in names if name in SPECS), names[-1])
+    options = read_options(words[1:], _spec(program, rows))
+    if program in HAVE_SUB_COMMANDS:
+        yield from _with_sub(program, words, options, rows)
+    else:
+        yield Seen(program, options.operands, options, words)
+
+
+def _with_sub(program: str, words: Words, top: Options, rows: tuple[Row, ...]) -> Iterator[Seen]:
+    """A program whose own options come before its sub-command, which has others."""
+    if not top.operands:
+        yield Seen(program, (), top, words)
+        return
+    aliases = dict(_aliases(top)) if program == "git" else {}
+    operands = top.operands
+    for _ in range(_MOST_ALIASES):
+        value = aliases.pop(operands[0], None)
+        if value is None:
+            break
+        operands = (*value, *operands[1:])
+    yield _sub(program, operands, top, words, rows)
+    if program == "git" and operands[0] == "config":
+        # An alias that is kept is as good as a command.
+        for at, word in enumerate(operands[1:-1], start=1):
+            if word.startswith("alias.") and (kept := _alias_words(operands[at + 1])):
+                yield _sub(program, kept, top, words, rows)
+
+
+def _sub(program: str, operands: Words, top: Options, words: Words, rows: tuple[Row, ...]) -> Seen:
+    sub, rest = operands[0], operands[1:]
+    inner = read_options(rest, _spec(f"{program} {sub}", rows))
+    options = Options(
+        (*top.given, *inner.given), (sub, *inner.operands), inner.first, (*top.unknown, *inner.unknown)
+    )
+    shown = words if operands is top.operands else (words[0], *operands)
+    return Seen(program, (sub, *inner.operands), options, shown)
+
+
+@lru_cache(maxsize=512)
+def _spec(program: str, rows: tuple[Row, ...]) -> OptionSpec:
+    """The options of a program, with those that the rows ask for."""
+    spec = SPECS.get(program, PLAIN)
+    known = {word.rstrip(":") for word in spec.text.split()}
+    if program in HAVE_SUB_COMMANDS:
+        return spec
+    more = {
+        name: name + (":" if row.value and name in row.given.split() else "")
+        for row in rows
+        for name in (*row.given.split(), *row.unless.split())
+        if name not in known
+    }
+    return OptionSpec(" ".join((spec.text, *more.values())), spec.style)
+
+
+def _aliases(top: Options) -> Iterator[tuple[str, Words]]:
+    for value in top.values("-c", "--config-env"):
+        name, _, text = value.partition("=")
+        if name.startswith("alias.") and (words := _alias_words(text)):
+            yield name.removeprefix("alias."), words
+
+
+def _alias_words(text: str) -> Words:
+    """An alias that begins with `!` is a shell line, which the reader of lines takes care of."""
+    try:
+        return tuple(shlex.split(text.removeprefix("!git ")))
+    except ValueError:
+        return ()
+
+
+# --- judging ---------------------------------------------------------------------------------------------------------
+
+
+def _fits(row: Row, seen: Seen, texts: Sequence[str]) -> str | None:
+    """None: it does not. Else what about that only the shell knows, and nothing if it is sure."""
+    behind, doubt = _below(row, seen.operands)
+    if behind is None or (row.unless and seen.options.has(*row.unless.split())):
+        return None
+    for asked, found in ((row.given, _given), (row.operand, _operand)):
+        answer = found(row, seen.options, behind) if asked else ""
+        if answer is None:
+            return None
+        doubt = doubt or answer
+    return doubt if _is_left(row, seen, behind, texts) else None
+
+
+def _is_left(row: Row, seen: Seen, behind: Words, texts: Sequence[str]) -> bool:
+    """What else a row asks for."""
+    if row.spare and behind and all(_regex(row.spare).search(word) for word in behind):
+        return False
+    if row.fed and not _is_fed(seen, behind):
+        return False
+    return not row.text or any(_regex(row.text).search(text) for text in (*_arguments(seen), *texts))
+
+
+def _arguments(seen: Seen) -> Iterator[str]:
+    yield from seen.words[1:]
+    yield " ".join(seen.words[1:])
+
+
+def _below(row: Row, operands: Words) -> tuple[Words | None, str]:
+    """The operands behind the sub-command of a row; None where it is another one."""
+    wanted = row.run.split()[1:]
+    if not wanted:
+        return operands, ""
+    if wanted[0] != "**":
+        return _starts(wanted, operands)
+    for at in range(len(operands)):
+        found, doubt = _starts(wanted[1:], operands[at:])
+        if found is not None and not doubt:
+            return found, ""
+    return None, ""
+
+
+def _starts(wanted: Sequence[str], operands: Words) -> tuple[Words | None, str]:
+    if len(operands) < len(wanted):
+        return None, ""
+    doubt = ""
+    for one, word in zip(wanted, operands, strict=False):
+        if word == HOLE:
+            doubt = "its sub-command is known only to the shell"
+        elif not any(fnmatchcase(word, each) for each in one.split("|")):
+            return None, ""
+    return operands[len(wanted) :], doubt
+
+
+def _given(row: Row, options: Options, behind: Words) -> str | None:  # noqa: ARG001 as the other
+    names = row.given.split()
+    if row.value:
+        values = [value for value in options.values(*names) if _regex(row.value).search(value)]
+        return "" if values else None
+    if options.has(*names):
+        return ""
+    for word in options.unknown:
+        known, hole, _ = word.partition(HOLE)
+        if hole and any(name.startswith(known) for name in names):
+            return f"what `{known}…` is, only the shell knows"
+    return None
+
+
+def _operand(row: Row, options: Options, behind: Words) -> str | None:
+    expression = _regex(row.operand)
+    words = behind
+    if row.which == "first":
+        words = behind[:1]
+    elif row.which == "last":
+        # An option that is not known may have a value, which then looks like an operand.
+        words = behind[1:] if options.unknown else behind[-1:]
+    doubt: str | None = None
+    for word in words:
+        found = expression.search(word)
+        if found is None:
+            continue
+        if HOLE not in found[0]:
+            return ""
+        doubt = "what it is given, only the shell knows"
+    return doubt
+
+
+def _is_fed(seen: Seen, behind: Words) -> bool:
+    """Whether standard input, or what only the shell knows, is what the program runs."""
+    if not behind or seen.options.has("-s"):
+        return True
+    return behind[0] in _STDIN or HOLE in behind[0]
+
+
+@lru_cache(maxsize=512)
+def _regex(text: str) -> re.Pattern[str]:
+    return re.compile(text, re.IGNORECASE)

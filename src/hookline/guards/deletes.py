@@ -1,0 +1,186 @@
+"""Guards over what is deleted on this machine: folders with all they hold, and disks."""
+
+from hookline.guards.policy import Policy, Row
+
+_FOLDERS = "deletes a folder with all that is in it"
+_FINDS = "deletes all that it finds, in every folder below"
+
+DELETE_RECURSIVE = Policy(
+    name="delete-recursive",
+    title="Deleting folders with all that is in them",
+    instead="Delete single files, move the folder aside, or ask the user.",
+    rows=(
+        Row(run="rm|grm|srm", does=_FOLDERS, given="-r -R --recursive", example="rm -fr build"),
+        Row(
+            run="find|gfind|bfs",
+            does=_FINDS,
+            text=r"(?:^|\s)-(?:delete\b|(?:exec|ok)(?:dir)?\s+(?:\S*/)?(?:g?rm|srm|unlink|shred|rmdir)\b)",
+            example="find . -name '*.tmp' -delete",
+        ),
+        Row(
+            run="fd|fdfind",
+            does=_FINDS,
+            text=r"(?:^|\s)(?:-[xX]|--exec|--exec-batch)[\s=](?:\S*/)?(?:rm|unlink|shred)\b",
+            example="fd -e tmp -X rm",
+        ),
+        Row(
+            run="git clean",
+            does="deletes files that git does not have",
+            given="-f --force",
+            unless="-n --dry-run",
+            example="git clean -xdf",
+        ),
+        Row(
+            run="rsync",
+            does="deletes what is in the target folder and not in the source",
+            given="--delete --delete-before --delete-during --delete-delay --delete-after --delete-excluded --del",
+            unless="-n --dry-run",
+            example="rsync -a --delete empty/ target/",
+        ),
+        Row(run="rimraf|del-cli", does=_FOLDERS, example="rimraf dist"),
+        Row(
+            run="unlink|rmdir|rm",
+            does=_FOLDERS,
+            given="--no-preserve-root",
+            example="rm --no-preserve-root /",
+        ),
+        Row(run="btrfs subvolume|sub delete|del", does=_FOLDERS, example="btrfs subvolume delete /data"),
+    ),
+    folders=True,
+    code=(
+        r"\brmtree\b|\brimraf\b|\brm_rf?\b|\brm_tree\b|remove_tree|removedirs|remove_dir_all|\bRemoveAll\b|"
+        r"deleteDirectory|(?:rmSync|rmdirSync|rmdir|fs\.rm|promises\.rm|\.rm)\([^\n]{0,200}recursive|"
+        r"\brm['\",\s]+(?:-\w+['\",\s]+)*-\w*[rR]|delete_recursive|Deno\.remove\([^\n]{0,200}recursive"
+    ),
+    code_does="looks like code that deletes folders",
+    catches=(
+        'rm -r -- "$DIR"',
+        "rm --recurs --force node_modules",
+        "find . -type d -name cache -exec rm -rf {} +",
+        "ls | xargs rm -rf",
+        "cd /srv && sudo rm -Rf old",
+        "python3 -c \"import shutil; shutil.rmtree('x')\"",
+        "docker ps -q | xargs -I{} sh -c 'rm -rf /data/{}'",
+    ),
+    leaves=("rm notes.txt", "rm -f *.log", "rmdir empty", "git clean -nd", "find . -name '*.py' -print"),
+    cannot=(
+        "Many files that are deleted one by one (`rm *`), and what a script or a Makefile deletes.",
+        "Code that computes the name of the function that deletes.",
+    ),
+)
+
+#: Devices that hold a disk or a part of one.
+_DEVICE = (
+    r"/dev/(?:sd[a-z]|hd[a-z]|vd[a-z]|xvd[a-z]|nvme\d|mmcblk\d|r?disk\d|md\d|dm-\d|loop\d|mapper/|disk/|sr\d|"
+    r"nbd\d|zvol/|dasd|pmem\d|mtd)"
+)
+_ERASES = "erases a disk or a part of it"
+
+DISK = Policy(
+    name="disk",
+    title="Formatting, partitioning and overwriting disks",
+    instead="Leave disks to the user.",
+    rows=(
+        Row(
+            run="mkfs|mkfs.*|mke2fs|newfs|newfs_*|mkswap|mkdosfs|mkntfs",
+            does=_ERASES,
+            example="mkfs.ext4 /dev/sdb1",
+        ),
+        Row(
+            run="dd|gdd|dcfldd",
+            does=_ERASES,
+            operand=f"^of={_DEVICE}",
+            example="dd if=image.iso of=/dev/sda bs=4M",
+        ),
+        Row(
+            run="fdisk|cfdisk|sfdisk|gdisk|sgdisk|cgdisk",
+            does="changes the partitions of a disk",
+            unless="-l --list -d --dump -p --print --info -i --list-details -x -J --json --verify -V -F -h",
+            example="fdisk /dev/sda",
+        ),
+        Row(
+            run="parted",
+            does="changes the partitions of a disk",
+            unless="-l --list -v --version",
+            operand=r"^(?:mk\w+|rm|resizepart|rescue|set|name|toggle)$",
+            example="parted -s /dev/sda mklabel gpt",
+        ),
+        Row(
+            run="wipefs",
+            does=_ERASES,
+            given="-a --all -o --offset",
+            unless="-n --no-act",
+            example="wipefs -af /dev/sda",
+        ),
+        Row(run="blkdiscard", does=_ERASES, example="blkdiscard /dev/nvme0n1"),
+        Row(
+            run="shred|wipe|srm|scrub",
+            does="overwrites files or disks so that nothing is left",
+            example="shred -n 3 -z /dev/sda",
+        ),
+        Row(
+            run="hdparm",
+            does=_ERASES,
+            given="--security-erase --security-erase-enhanced --trim-sector-ranges "
+            "--make-bad-sector --write-sector --fwdownload --dco-restore",
+            example="hdparm --security-erase NULL /dev/sda",
+        ),
+        Row(
+            run="nvme format|sanitize|delete-ns|write-zeroes",
+            does=_ERASES,
+            example="nvme format /dev/nvme0n1",
+        ),
+        Row(
+            run="cryptsetup luksformat|luksFormat|erase|luksErase|reencrypt|luksKillSlot",
+            does="makes what is on a disk unreadable",
+            example="cryptsetup luksFormat /dev/sdb",
+        ),
+        Row(
+            run="pvremove|vgremove|lvremove|pvcreate|vgreduce",
+            does="removes volumes of disks",
+            example="lvremove -f vg0/data",
+        ),
+        Row(
+            run="zpool|zfs destroy|labelclear|rollback",
+            does="destroys volumes of disks",
+            example="zpool destroy tank",
+        ),
+        Row(
+            run="mdadm",
+            does="changes the disks of an array",
+            given="--zero-superblock --create --stop -C -S",
+            example="mdadm --zero-superblock /dev/sdb",
+        ),
+        Row(
+            run="diskutil erase*|partitionDisk|reformat|secureErase|zeroDisk|randomDisk|resetFusion|split*",
+            does=_ERASES,
+            example="diskutil eraseDisk JHFS+ Blank disk2",
+        ),
+        Row(run="badblocks", does=_ERASES, given="-w", example="badblocks -wsv /dev/sdb"),
+        Row(run="diskutil apfs delete*|erase*", does=_ERASES, example="diskutil apfs deleteContainer disk2"),
+        Row(
+            run="tee|gtee|cp|gcp|mv|truncate|ddrescue|install|dc3dd",
+            does=_ERASES,
+            operand=f"^{_DEVICE}",
+            which="last",
+            example="cp image.iso /dev/sdb",
+        ),
+        Row(
+            run="asr restore",
+            does=_ERASES,
+            given="--erase -erase",
+            example="asr restore --source x --target y --erase",
+        ),
+    ),
+    written=f"^{_DEVICE}",
+    written_does=_ERASES,
+    code=rf"open\(['\"]{_DEVICE}[^)]*['\"][wa+]|mkfs\.|of={_DEVICE}",
+    code_does="looks like code that writes to a disk",
+    catches=(
+        "cat /dev/zero > /dev/sda",
+        "sudo dd if=/dev/urandom of=/dev/nvme0n1",
+        "sudo mkfs -t ext4 /dev/sdb",
+    ),
+    leaves=("fdisk -l", "dd if=/dev/zero of=disk.img count=1", "lsblk", "df -h", "cat x > /dev/null"),
+    cannot=("A disk behind another name: a link, a loop device made earlier, a path in a variable.",),
+)

@@ -1,0 +1,240 @@
+"""Guards over what git does to history: on the remote, and here."""
+
+from hookline.guards.policy import Policy, Row
+
+_DRY = "-n --dry-run"
+_OVERWRITES = "overwrites the branch on the remote, and commits of others are lost"
+_REMOVES = "deletes a branch or a tag on the remote"
+
+FORCE_PUSH = Policy(
+    name="force-push",
+    title="Pushes that overwrite what is on the remote",
+    instead="Push to a branch of your own, or ask the user to force it.",
+    rows=(
+        Row(
+            run="git push",
+            does=_OVERWRITES,
+            given="-f --force",
+            unless=_DRY,
+            example="git push -uf origin main",
+        ),
+        Row(
+            run="git push",
+            does="overwrites the branch on the remote",
+            given="--force-with-lease",
+            unless=_DRY,
+            part="lease",
+            example="git push --force-with-lease origin topic",
+        ),
+        Row(
+            run="git push",
+            does=_OVERWRITES,
+            operand=r"^\+",
+            unless=_DRY,
+            example="git push origin +main:main",
+        ),
+        Row(
+            run="git push",
+            does="makes the remote a copy of this repository, and all branches that are not here are lost",
+            given="--mirror",
+            unless=_DRY,
+            example="git push --mirror backup",
+        ),
+        Row(
+            run="git push",
+            does=_REMOVES,
+            given="-d --delete --prune",
+            unless=_DRY,
+            part="delete",
+            example="git push origin --delete topic",
+        ),
+        Row(
+            run="git push",
+            does=_REMOVES,
+            operand="^:.",
+            unless=_DRY,
+            part="delete",
+            example="git push origin :topic",
+        ),
+        Row(
+            run="git send-pack|http-push",
+            does=_OVERWRITES,
+            given="-f --force --mirror",
+            example="git send-pack --force origin main",
+        ),
+        Row(
+            run="git config|remote",
+            does="makes every push to that remote overwrite it",
+            operand=r"^\+refs/.*:|^remote\..*\.mirror$",
+            part="config",
+            example="git config remote.origin.push '+refs/heads/*:refs/heads/*'",
+        ),
+        Row(run="gh repo sync", does=_OVERWRITES, given="--force", example="gh repo sync owner/fork --force"),
+    ),
+    code=r"\bpush\b[^\n]{0,200}?['\"\s](?:--force|-\w*f\w*|\+[\w/]+:)['\"\s)\],;]?",
+    code_does="looks like a push that overwrites the remote",
+    parts={
+        "lease": "`--force-with-lease`, which overwrites only what you have seen",
+        "config": "settings that force",
+    },
+    more={"delete": "deleting branches and tags on the remote: `--delete`, `--prune`, `:branch`"},
+    catches=(
+        "git -C app push --forc",
+        "git -c alias.p='push -f' p origin main",
+        "cd app && sudo git push origin main -f",
+        "git push origin HEAD:main --force-with-lease=main:abc123",
+    ),
+    leaves=(
+        "git push -u origin topic",
+        "git push --follow-tags",
+        "git push -n -f",
+        'git push origin "$BRANCH"',
+    ),
+    cannot=(
+        "An alias or a script that is kept in a file (`~/.gitconfig`, a Makefile) and named on the line.",
+        "A whole option that comes from the environment: `git push $FLAGS`, unless the line itself sets it.",
+    ),
+)
+
+_REWRITES = "rewrites commits"
+
+HISTORY_REWRITE = Policy(
+    name="history-rewrite",
+    title="Commands that rewrite or drop commits",
+    instead="Add a new commit (git revert, git commit), or ask the user.",
+    rows=(
+        Row(
+            run="git filter-branch|filter-repo",
+            does="rewrites every commit of the history",
+            example="git filter-branch --tree-filter 'true' HEAD",
+        ),
+        Row(
+            run="git-filter-repo|bfg",
+            does="rewrites every commit of the history",
+            example="bfg --delete-files secrets.txt",
+        ),
+        Row(
+            run="git commit",
+            does="replaces the last commit",
+            given="--amend",
+            unless="--dry-run",
+            part="amend",
+            example="git commit --amend --no-edit",
+        ),
+        Row(
+            run="git rebase",
+            does=_REWRITES,
+            unless="--continue --abort --skip --quit --edit-todo --show-current-patch",
+            part="rebase",
+            example="git rebase -i HEAD~3",
+        ),
+        Row(
+            run="git reset",
+            does="moves the branch, and the commits behind it are on no branch any more",
+            given="--hard --soft --mixed --merge --keep",
+            operand=r"^(?!(?:HEAD|@)$)",
+            example="git reset --hard HEAD~2",
+        ),
+        Row(
+            run="git reset",
+            does="moves the branch, and the commits behind it are on no branch any more",
+            operand=r"^(?:HEAD|@|[\w./-]+)(?:[~^]|@\{)",
+            example="git reset HEAD~1",
+        ),
+        Row(
+            run="git branch",
+            does="deletes or moves a branch whose commits may be nowhere else",
+            given="-D -f --force",
+            example="git branch -D topic",
+        ),
+        Row(
+            run="git update-ref",
+            does="moves or deletes a branch without any check",
+            example="git update-ref -d refs/heads/main",
+        ),
+        Row(
+            run="git reflog expire|delete",
+            does="removes what lost commits could be found by",
+            unless=_DRY,
+            example="git reflog expire --expire=now --all",
+        ),
+        Row(
+            run="git gc|prune",
+            does="deletes commits that are on no branch",
+            given="--prune",
+            value="now|all|^0",
+            example="git gc --prune=now --aggressive",
+        ),
+        Row(run="git prune", does="deletes commits that are on no branch", unless=_DRY, example="git prune"),
+        Row(
+            run="git replace",
+            does="shows another commit in place of one",
+            given="-f --force -e --edit -g --graft",
+            example="git replace --graft HEAD",
+        ),
+        Row(run="git fast-import", does=_REWRITES, given="--force", example="git fast-import --force"),
+        Row(
+            run="git checkout|switch",
+            does="moves a branch to another commit",
+            given="-B -C --force-create",
+            part="branches",
+            example="git switch -C main origin/main",
+        ),
+        Row(
+            run="git tag",
+            does="deletes or moves a tag",
+            given="-d -f --delete --force",
+            part="tags",
+            example="git tag -f v1.0",
+        ),
+        Row(
+            run="git pull",
+            does="rewrites the commits that are not pushed yet",
+            given="-r --rebase",
+            part="pull",
+            example="git pull --rebase origin main",
+        ),
+        Row(
+            run="git stash drop|clear",
+            does="deletes changes that were put aside",
+            part="discard",
+            example="git stash clear",
+        ),
+        Row(
+            run="git reset",
+            does="throws away changes that are not committed",
+            given="--hard --merge",
+            part="discard",
+            example="git reset --hard",
+        ),
+        Row(
+            run="git restore|checkout",
+            does="throws away changes that are not committed",
+            operand=r"^(?:\.|:/|\*)$",
+            part="discard",
+            example="git checkout -- .",
+        ),
+    ),
+    code=r"\bgit\b[^\n]{0,100}?(?:filter-branch|filter-repo|--amend|\brebase\b|reset['\",\s]+--hard)",
+    code_does="looks like a command of git that rewrites commits",
+    parts={"amend": "`git commit --amend`", "rebase": "`git rebase`"},
+    more={
+        "branches": "branches that are set to another commit: `git checkout -B`, `git switch -C`",
+        "tags": "tags that are deleted or moved",
+        "pull": "`git pull --rebase`",
+        "discard": "changes that are thrown away: `git reset --hard`, `git checkout .`, `git stash drop`",
+    },
+    catches=(
+        "git -C app rebase --onto main old topic",
+        "git commit -a --ame --no-edit",
+        "git -c alias.x='reset --hard' x HEAD^",
+        "git reset --hard origin/main",
+    ),
+    leaves=(
+        "git rebase --abort",
+        "git reset HEAD file.py",
+        "git branch -d merged",
+        "git commit -m 'rebase notes'",
+    ),
+    cannot=("Commands that a GUI, a hook of git or a script in a file runs.",),
+)

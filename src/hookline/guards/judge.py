@@ -1,0 +1,220 @@
+"""What a guard says to a tool call: the acts of the call against the rows of its policy."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from hookline.guards.commands import hits, program_names, rows_for
+from hookline.guards.paths import Files, deletes_folder, outside_of, secret_in, written_by_tool
+from hookline.guards.policy import Flow, Policy, Row, by_program
+from hookline.guards.settings import Settings
+from hookline.matching.patterns import Glob, glob
+from hookline.matching.shell import HOLE, ShellCommand, ShellReader, ShellReading
+from hookline.model.safe_text import one_line
+from hookline.tools.acts import Act, Place
+
+#: Why a tool call may not be made because it changes what guards the agent; None where it may.
+Protects = Callable[[str, Mapping[str, Any], str], str | None]
+
+_LONGEST_SHOWN = 100
+_SHELL_LANGUAGES = frozenset(("sh", "bash", "shell", "zsh", "dash", "ksh", "console", "terminal"))
+_MOST_FLOWS = 400
+
+
+class Finding(NamedTuple):
+    """What a guard saw."""
+
+    #: The command or the file, and what that does.
+    seen: str
+    does: str
+    #: What could not be told, where it is not sure.
+    doubt: str = ""
+
+
+class Judge:
+    """One configured guard."""
+
+    def __init__(
+        self, policy: Policy, settings: Settings, reader: ShellReader, protects: Protects | None = None
+    ) -> None:
+        self.policy = policy
+        self.settings = settings
+        self._reader = reader
+        self._protects = protects
+        self._allowed = [*_patterns(settings.allow)] if policy.allows == "commands" else []
+
+    def finding(self, acts: Sequence[Act], place: Place) -> Finding | None:
+        """The first thing that is surely what the guard is about; else the first that may be."""
+        doubtful: Finding | None = None
+        for act in acts:
+            for found in self._about(act, place):
+                if not found.doubt:
+                    return found
+                doubtful = doubtful or found
+        return doubtful
+
+    def _about(self, act: Act, place: Place) -> Iterator[Finding]:
+        if self.policy.protects:
+            yield from self._protected(act, place)
+            return
+        kind = act.kind.name if act.kind is not None else ""
+        line = act.arguments.get({"shell": "command", "shell_input": "input", "code": "code"}.get(kind, ""))
+        if isinstance(line, str):
+            language = str(act.arguments.get("language") or "").casefold()
+            if kind == "code" and language not in _SHELL_LANGUAGES:
+                yield from self._code(line)
+            else:
+                yield from self._line(line, Place(act.cwd or place.cwd, place.root, place.home))
+        elif kind:
+            yield from self._files(act, place)
+
+    def _protected(self, act: Act, place: Place) -> Iterator[Finding]:
+        why = self._protects(act.tool_name, act.arguments, act.cwd or place.cwd) if self._protects else None
+        if why is not None:
+            yield Finding("", why)
+
+    # --- tools that name files ---------------------------------------------------------------------------------------
+
+    def _files(self, act: Act, place: Place) -> Iterator[Finding]:
+        policy = self.policy
+        files = Files(place, self.settings)
+        if policy.secrets:
+            found = secret_in(policy, files, act)
+            if found is not None:
+                yield Finding(found[0], found[1])
+        if policy.folders and (folder := deletes_folder(act)) is not None:
+            yield Finding(folder, "is a folder, which would be deleted with all that is in it")
+        for path in written_by_tool(act):
+            if policy.outside and files.is_outside(path):
+                yield Finding(path, _OUTSIDE)
+            if policy.written and _regex(policy.written).search(path):
+                yield Finding(path, f"would be written, which {policy.written_does}")
+
+    # --- shell lines -------------------------------------------------------------------------------------------------
+
+    def _line(self, line: str, place: Place) -> Iterator[Finding]:
+        policy, reading = self.policy, self._reader.read(line)
+        yield from self._commands(reading, _here_text(line))
+        for flow in policy.flows:
+            yield from self._flows(flow, reading)
+        if policy.written:
+            for path in reading.writes:
+                if _regex(policy.written).search(path):
+                    yield Finding(path, f"would be written, which {policy.written_does}")
+        if policy.secrets or policy.outside:
+            files = Files(place, self.settings, line)
+            found = outside_of(files, reading) if policy.outside else files.secrets_of(policy, reading)
+            yield from (Finding(*one) for one in found)
+        for text in reading.foreign:
+            yield from self._code(text)
+        if reading.uncertain is not None:
+            yield Finding("", "", reading.uncertain)
+
+    def _commands(self, reading: ShellReading, here: str) -> Iterator[Finding]:
+        index = self.policy.by_program
+        if not index:
+            return
+        for at, command in enumerate(reading.commands):
+            rows = [row for row in rows_for(command.words, index) if self._in_force(row)]
+            if rows and not self._is_allowed(command):
+                texts = (here, *_fed_texts(at, reading)) if any(row.text for row in rows) else ()
+                for hit in hits(command.words, rows, texts):
+                    yield Finding(_shown(hit.words), hit.row.does, hit.doubt)
+
+    def _flows(self, flow: Flow, reading: ShellReading) -> Iterator[Finding]:
+        sources = _sources(flow.source)
+        index = _sinks(flow.into)
+        for at, command in enumerate(reading.commands):
+            rows = [row for row in rows_for(command.words, index) if self._in_force(row)]
+            if not rows or self._is_allowed(command):
+                continue
+            for source in _feeding(at, reading):
+                words = reading.commands[source].words
+                if not words or sources.isdisjoint(program_names(words[0])):
+                    continue
+                for hit in hits(command.words, rows):
+                    shown = f"{_shown(words)} | {_shown(hit.words)}"
+                    yield Finding(shown, hit.row.does)
+
+    def _in_force(self, row: Row) -> bool:
+        return not row.part or row.part in self.settings.parts
+
+    def _is_allowed(self, command: ShellCommand) -> bool:
+        text = " ".join(command.words)
+        return any(pattern.matches(text) for pattern in self._allowed)
+
+    def _code(self, text: str) -> Iterator[Finding]:
+        policy = self.policy
+        found = _regex(policy.code).search(text) if policy.code else None
+        if found is not None:
+            yield Finding(one_line(found[0].strip("'\" "), _LONGEST_SHOWN), policy.code_does)
+
+
+def _patterns(allow: Sequence[str]) -> Iterator[Glob]:
+    """Commands that are left alone, as patterns are written in rules: `git push -f fork *` is without words, too."""
+    for pattern in allow:
+        plain = " ".join(pattern.split())
+        yield glob(plain)
+        if plain.endswith((" *", ":*")):
+            yield from (glob(plain[:-2]), glob(f"{plain[:-2]} *"))
+
+
+_OUTSIDE = "is outside the project and would be written"
+
+
+def _here_text(line: str) -> str:
+    """Where here-documents and here-strings are. What reads them is not told, so every command of the line may."""
+    return line.partition("<<")[2]
+
+
+def _fed_texts(at: int, reading: ShellReading) -> Sequence[str]:
+    """What a command may read as its text: words of the commands that feed it, and here-documents."""
+    fed = [word for source in _feeding(at, reading) for word in reading.commands[source].words]
+    return (*fed, *reading.foreign)
+
+
+def _feeding(at: int, reading: ShellReading) -> list[int]:
+    """The commands whose output reaches a command, directly or through others."""
+    flows: Sequence[tuple[int, int]] = reading.flows[:_MOST_FLOWS]
+    found: list[int] = []
+    waiting = [at]
+    while waiting:
+        now = waiting.pop()
+        for source, target in flows:
+            if target == now and source not in found:
+                found.append(source)
+                waiting.append(source)
+    return found
+
+
+@lru_cache(maxsize=64)
+def _sources(text: str) -> frozenset[str]:
+    return frozenset(text.casefold().split("|"))
+
+
+@lru_cache(maxsize=64)
+def _sinks(rows: tuple[Row, ...]) -> Mapping[str, tuple[Row, ...]]:
+    return by_program(rows)
+
+
+def _shown(words: Sequence[str]) -> str:
+    return one_line(" ".join(words).replace(HOLE, "…"), _LONGEST_SHOWN)
+
+
+@lru_cache(maxsize=256)
+def _regex(text: str) -> re.Pattern[str]:
+    return re.compile(text, re.IGNORECASE)
+
+
+# --- what the guard answers ------------------------------------------------------------------------------------------
+
+
+def reason_for(policy: Policy, finding: Finding) -> str:
+    """What was seen, what it does, what to do instead: for the model and the user."""
+    if not finding.doubt:
+        seen = f"`{finding.seen}` {finding.does}" if finding.seen else finding.does
+        return f"{seen.rstrip('.')}. {policy.instead}"
+    about = policy.title[:1].lower() + policy.title[1:]
+    seen = f"`{finding.seen}`" if finding.seen else "this call"
+    return f"{seen[:1].upper()}{seen[1:]} may be about {about}. Write it plainly, so that it can be judged."

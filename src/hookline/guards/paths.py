@@ -1,0 +1,295 @@
+"""Guards over files: which of them a call reads or writes, and whether that is secret or outside the project."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import lru_cache
+
+from hookline.guards.policy import Policy, Secret
+from hookline.guards.settings import Settings
+from hookline.matching.shell import HOLE, ShellCommand, ShellReading, base_name
+from hookline.matching.shell.files.programs import files_of
+from hookline.tools.acts import Act, Place
+
+#: Writing there hurts nobody.
+_ANYWHERE = ("/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/dev", "/proc/self/fd")  # noqa: S108
+#: What they run has other files than this machine.
+_ELSEWHERE = frozenset(
+    (
+        "docker",
+        "podman",
+        "nerdctl",
+        "docker-compose",
+        "kubectl",
+        "oc",
+        "ssh",
+        "vagrant",
+        "multipass",
+        "gcloud",
+        "lima",
+    )
+)
+#: They load a file and show it to nobody.
+_LOADS = frozenset(
+    ("source", ".", "docker", "podman", "nerdctl", "docker-compose", "dotenv", "dotenvx", "direnv", "git")
+)
+_PATTERN = re.compile(r"[*?\[]")
+_MOST_DIRECTORIES = 16
+_MARKERS = (".git", ".hookline", ".hg", ".jj")
+
+_OUTSIDE = "is outside the project and would be written"
+Found = tuple[str, str, str]
+
+
+class Files:
+    """The files of one call, seen from where it is made."""
+
+    def __init__(self, place: Place, settings: Settings, line: str = "") -> None:
+        self._place = place
+        self._settings = settings
+        self._line = line.replace('"', "").replace("${HOME}", "$HOME")
+
+    # --- secrets -----------------------------------------------------------------------------------------------------
+
+    def secret(self, policy: Policy, word: str) -> str | None:
+        """What secrets a path holds; None if it is not known to hold any."""
+        if not word or word.startswith("-"):
+            return None
+        texts = [word]
+        whole = self.whole(word, self._place.cwd)
+        if whole is not None:
+            texts += dict.fromkeys((whole, _real(whole)))
+        for row in policy.secrets:
+            if row.part and row.part not in self._settings.parts:
+                continue
+            if any(_is_secret(row, text) for text in texts) and not self._is_allowed(texts):
+                return row.what
+        return None
+
+    def secrets_of(self, policy: Policy, reading: ShellReading) -> Iterator[Found]:
+        """The files with secrets that a line reads."""
+        for word in reading.reads:
+            if (what := self.secret(policy, word)) is not None:
+                yield _shown(word), f"holds {what}", ""
+        elsewhere = _texts_elsewhere(reading)
+        loads = "load" in self._settings.parts
+        fed = {target for _, target in reading.flows}
+        for at, command in enumerate(reading.commands):
+            words = command.words
+            if (
+                not words
+                or _is_elsewhere(command, elsewhere)
+                or (not loads and base_name(words[0]) in _LOADS)
+            ):
+                continue
+            files = files_of(words)
+            for word in (*files.reads, *files.links, *files.sends):
+                if (what := self.secret(policy, word)) is not None:
+                    yield _shown(word), f"holds {what}", ""
+            for word in files.perhaps:
+                if (what := self.secret(policy, word)) is not None:
+                    yield (
+                        _shown(word),
+                        f"holds {what}",
+                        f"what `{base_name(words[0])}` does with {_shown(word)} is not known",
+                    )
+            if at in fed and any(HOLE in word for word in files.reads):
+                yield from self._listed(policy, at, reading)
+
+    def _listed(self, policy: Policy, at: int, reading: ShellReading) -> Iterator[Found]:
+        """What one command lists, another one reads: `find . -name .env | xargs cat`."""
+        flows: Sequence[tuple[int, int]] = reading.flows
+        for source, target in flows:
+            if target == at:
+                for word in reading.commands[source].words[1:]:
+                    if (what := self.secret(policy, word)) is not None:
+                        yield _shown(word), f"holds {what}", ""
+
+    def _is_allowed(self, texts: Sequence[str]) -> bool:
+        return any(self._fits(pattern, text) for pattern in self._settings.allow for text in texts)
+
+    def _fits(self, pattern: str, path: str) -> bool:
+        whole = self.whole(pattern, self._place.root or self._place.cwd) or pattern
+        return (
+            fnmatchcase(path, pattern)
+            or fnmatchcase(path, whole)
+            or _inside(path, whole)
+            or ("/" not in pattern and fnmatchcase(base_name(path), pattern))
+        )
+
+    # --- writing outside ---------------------------------------------------------------------------------------------
+
+    def is_outside(self, word: str, directory: str = "") -> bool:
+        """Whether a path is outside the project: as it is written, or where links lead."""
+        whole = self.whole(word, directory or self._place.cwd)
+        if whole is None or self._is_allowed((whole,)):
+            return False
+        real = _real(whole)
+        return not (self._is_inside(whole) and self._is_inside(real)) and not self._is_allowed((real,))
+
+    def _is_inside(self, path: str) -> bool:
+        return any(_inside(path, root) for root in self._roots())
+
+    def _roots(self) -> tuple[str, ...]:
+        return _roots(self._place.root or self._place.cwd, self._place.home, os.environ.get("TMPDIR", ""))
+
+    def whole(self, word: str, directory: str) -> str | None:
+        """The absolute path of a word; None where only the shell knows how it begins."""
+        home = self._place.home
+        if word.startswith(HOLE + "/") and home and f"$HOME{word[1:]}" in self._line:
+            word = home + word[1:]
+        if word == "~" or word.startswith("~/"):
+            word = home + word[1:] if home else word
+        if word.startswith(("~", HOLE, "/" + HOLE)):
+            return None
+        return os.path.normpath(os.path.join(directory or "/", word))
+
+    def directories(self, reading: ShellReading) -> Iterator[tuple[int, list[str]]]:
+        """For each command, the directories it may run in."""
+        now = [self._place.cwd]
+        # A directory that is entered in a subshell is left again; which commands are in it, the list does not say.
+        nested = "(" in self._line or "pushd" in self._line
+        for at, command in enumerate(reading.commands):
+            yield at, now
+            words = command.words
+            if not words or base_name(words[0]) not in {"cd", "pushd", "chdir"}:
+                continue
+            target = next((word for word in words[1:] if word[:1] not in {"-", "+"}), "~")
+            entered = [whole for one in now if (whole := self.whole(target, one)) is not None]
+            now = list(dict.fromkeys((*now, *entered) if nested else entered or now))[-_MOST_DIRECTORIES:]
+        yield len(reading.commands), now
+
+
+def outside_of(files: Files, reading: ShellReading) -> Iterator[Found]:
+    """The paths outside the project that a line writes to."""
+    every: list[str] = []
+    # `"$OUT/$name"` is read with and without values: nobody means the root by that.
+    spread = any(HOLE in word for command in reading.commands for word in command.words)
+    elsewhere = _texts_elsewhere(reading)
+    for at, directories in files.directories(reading):
+        every += [each for each in directories if each not in every]
+        if at == len(reading.commands):
+            break
+        command = reading.commands[at]
+        if not command.words or _is_elsewhere(command, elsewhere):
+            continue
+        for word in files_of(command.words).writes:
+            if spread and not word.strip("/"):
+                continue
+            if any(files.is_outside(word, directory) for directory in directories):
+                yield _shown(word), _OUTSIDE, ""
+    for word in reading.writes:
+        if any(files.is_outside(word, directory) for directory in every):
+            yield _shown(word), _OUTSIDE, ""
+
+
+def _texts_elsewhere(reading: ShellReading) -> Sequence[str]:
+    """The commands that run others in a container or on another machine."""
+    return [
+        " ".join(command.words[1:])
+        for command in reading.commands
+        if command.words and base_name(command.words[0]) in _ELSEWHERE
+    ]
+
+
+def _is_elsewhere(command: ShellCommand, elsewhere: Sequence[str]) -> bool:
+    """Whether one of those runs it."""
+    text = " ".join(command.words)
+    return any(text in each for each in elsewhere)
+
+
+# --- tools that name files -------------------------------------------------------------------------------------------
+
+
+def written_by_tool(act: Act) -> Iterator[str]:
+    if act.kind is not None and act.kind.access == "write":
+        yield from _paths(act)
+
+
+def deletes_folder(act: Act) -> str | None:
+    """The folder that a tool deletes."""
+    if act.kind is None or act.kind.name != "delete":
+        return None
+    return next((path for path in _paths(act) if os.path.isdir(path) and not os.path.islink(path)), None)
+
+
+def secret_in(policy: Policy, files: Files, act: Act) -> tuple[str, str] | None:
+    """The file with secrets that a tool reads, and what it holds."""
+    kind = act.kind.name if act.kind is not None else ""
+    paths: list[str] = []
+    if kind in ("read", "grep"):
+        paths += _paths(act)
+    elif kind == "move":
+        source = act.arguments.get("source")
+        paths += [source] if isinstance(source, str) else []
+    if kind in ("grep", "glob"):
+        paths += _patterns(kind, act.arguments)
+    for path in paths:
+        what = files.secret(policy, path)
+        if what is not None:
+            return _shown(path), f"holds {what}"
+    return None
+
+
+def _patterns(kind: str, arguments: Mapping[str, object]) -> Iterator[str]:
+    """What a search names by a pattern. Names alone are no secret, but those of a folder full of keys."""
+    pattern = arguments.get("glob" if kind == "grep" else "pattern")
+    path = arguments.get("path")
+    if not isinstance(pattern, str):
+        return
+    if kind == "grep":
+        yield from (pattern, base_name(pattern))
+    elif "/" in pattern or isinstance(path, str):
+        folder = os.path.join(path if isinstance(path, str) else "", os.path.dirname(pattern))
+        if any(
+            mark in f"{folder}/" for mark in ("/.ssh/", "/.gnupg/", "/.aws/", "/Keychains/", "/keyrings/")
+        ):
+            yield f"{folder.rstrip('/')}/x"
+
+
+def _paths(act: Act) -> list[str]:
+    names = act.kind.paths if act.kind is not None else ()
+    return [value for name in names if isinstance(value := act.arguments.get(name), str)]
+
+
+def _is_secret(row: Secret, text: str) -> bool:
+    if _regex(row.path).search(text) is not None:
+        return True
+    last = base_name(text).replace(HOLE, "*")
+    # `cat .e*`: a pattern may stand for a name that begins with a dot only if it does so itself.
+    return last[:1] == "." and _PATTERN.search(last) is not None and fnmatchcase(base_name(row.example), last)
+
+
+@lru_cache(maxsize=128)
+def _roots(root: str, home: str, temporary: str) -> tuple[str, ...]:
+    """The folders in which writing is no surprise: the repository that the project is in, and temporary ones."""
+    found = os.path.normpath(root) if root else ""
+    folder = found
+    while folder and folder not in ("/", home):
+        if any(os.path.lexists(os.path.join(folder, marker)) for marker in _MARKERS):
+            found = folder
+            break
+        folder = os.path.dirname(folder)
+    roots = [each for each in (found, *_ANYWHERE, temporary.rstrip("/")) if each and each != "/"]
+    return tuple(dict.fromkeys((*roots, *map(_real, roots))))
+
+
+def _inside(path: str, directory: str) -> bool:
+    return path == directory or path.startswith(directory.rstrip("/") + "/")
+
+
+def _real(path: str) -> str:
+    try:
+        return os.path.realpath(path)
+    except (ValueError, OSError):
+        return path
+
+
+def _shown(word: str) -> str:
+    return word.replace(HOLE, "…")[:200]
+
+
+@lru_cache(maxsize=128)
+def _regex(text: str) -> re.Pattern[str]:
+    return re.compile(text, re.IGNORECASE)

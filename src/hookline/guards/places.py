@@ -1,0 +1,51 @@
+"""Guards over places: nothing is written outside the project, and nothing that guards the agent."""
+
+from hookline.guards.policy import Policy
+
+WRITE_OUTSIDE_PROJECT = Policy(
+    name="write-outside-project",
+    title="Writing outside the project",
+    instead="Write below the project's folder or in /tmp, or ask the user.",
+    outside=True,
+    allows="paths",
+    catches=(
+        "echo 'alias ll=ls' >> ~/.bashrc",
+        "cp build/app /usr/local/bin/app",
+        "mv notes.txt ..",
+        "tee /etc/hosts < hosts",
+        'ln -s "$PWD/bin/app" ~/bin/app',
+        "tar xf x.tar -C /opt",
+        "cd / && touch here",
+        "sed -i s/a/b/ ~/.gitconfig",
+        "rm ../other/file",
+    ),
+    leaves=(
+        "npm test > /dev/null 2>&1",
+        "echo hi > /tmp/out.txt",
+        "mkdir -p build && cp a.txt build/",
+        "cat ~/.bashrc",
+        "cp ~/template.txt .",
+        'echo "x=1" >> "$GITHUB_OUTPUT"',
+    ),
+    cannot=(
+        "What programs write by themselves: caches of package managers, `npm install -g`, a script of the project.",
+        'A path of which the line does not show how it begins: `cp x "$TARGET"`.',
+    ),
+)
+
+SELF_PROTECTION = Policy(
+    name="self-protection",
+    title="Changing what guards the agent",
+    instead="Tell the user which change you propose.",
+    protects=True,
+    allows="",
+    catches=(
+        "echo > .hookline/hooks.toml",
+        "sed -i 's/deny/allow/' .hookline/hooks.toml",
+        "truncate -s 0 .hookline/hooks.toml",
+        "hookline trust --yes",
+        "rm -rf ~/.local/state/hookline",
+    ),
+    leaves=("cat .hookline/hooks.toml", "hookline doctor", "git add .hookline", "ls .hookline"),
+    cannot=("What the line does not show: a script, an archive that is unpacked, `git pull`.",),
+)

@@ -1,0 +1,108 @@
+"""What a guard by meaning is made of: rows about commands, flows, files and signs in code. All of it is data."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from types import MappingProxyType
+from typing import Literal
+
+from msgspec import Struct
+
+#: No program has this name.
+SEVERAL = "/"
+NO_PARTS: Mapping[str, str] = MappingProxyType({})
+
+
+class Row(Struct, frozen=True, kw_only=True):
+    """Commands that a guard is about. Everything that a row asks for must be so."""
+
+    #: Names of programs, then words of the sub-command, each with its alternatives: `docker|podman volume rm|prune`.
+    #: `*` in a word is any text, and the word `**` any number of words.
+    run: str
+    #: What such a command does, as the end of a sentence about it.
+    does: str
+    #: A line that the row is there for. A test holds every row to it.
+    example: str
+    #: One of these options is given; with `value`, with a value in which this expression is found.
+    given: str = ""
+    value: str = ""
+    #: With one of these options it does nothing of that kind.
+    unless: str = ""
+    #: Found in an operand behind the sub-command: in any of them, in the first or in the last.
+    operand: str = ""
+    which: Literal["any", "first", "last"] = "any"
+    #: Found in every operand: then the command is left alone.
+    spare: str = ""
+    #: Found in its words, in those of commands that feed it, or in text that is code for it.
+    text: str = ""
+    #: Its program is what comes in: it has no operand, or one that stands for standard input or for what only the
+    #: shell knows.
+    fed: bool = False
+    #: The part of the guard it belongs to, which can be switched on and off by that name.
+    part: str = ""
+
+
+class Flow(Struct, frozen=True, kw_only=True):
+    """The output of one command goes into another one, directly or through more."""
+
+    #: Names of programs; empty: any.
+    source: str
+    into: tuple[Row, ...]
+    #: Through which programs that change what comes in; empty: any.
+    part: str = ""
+
+
+class Secret(Struct, frozen=True, kw_only=True):
+    """Files with secrets, by how their paths end."""
+
+    path: str
+    what: str
+    example: str
+    part: str = ""
+
+
+class Policy(Struct, frozen=True, kw_only=True, dict=True):
+    """One guard."""
+
+    name: str
+    #: What it stops, in a few words.
+    title: str
+    #: What to do instead: for the model and the user.
+    instead: str
+    rows: tuple[Row, ...] = ()
+    flows: tuple[Flow, ...] = ()
+    #: Found in the path of a file that a line or a tool writes; and what that does.
+    written: str = ""
+    written_does: str = ""
+    #: Found in code of other languages; and what that does.
+    code: str = ""
+    code_does: str = ""
+    #: Files that must not be read.
+    secrets: tuple[Secret, ...] = ()
+    #: Writing anywhere but in the project is what it is about; deleting whole folders; what guards the agent.
+    outside: bool = False
+    folders: bool = False
+    protects: bool = False
+    #: Parts that are off unless they are asked for, and those that are on, each with what it is.
+    more: Mapping[str, str] = NO_PARTS
+    parts: Mapping[str, str] = NO_PARTS
+    #: What `allow` is a pattern of; empty: it takes none.
+    allows: Literal["", "commands", "paths"] = "commands"
+    #: Lines beside those of the rows, for the page: what it catches and what it leaves alone.
+    catches: tuple[str, ...] = ()
+    leaves: tuple[str, ...] = ()
+    #: What it cannot see, for the page.
+    cannot: tuple[str, ...] = ()
+
+    @cached_property
+    def by_program(self) -> Mapping[str, tuple[Row, ...]]:
+        return by_program(self.rows)
+
+
+def by_program(rows: tuple[Row, ...]) -> Mapping[str, tuple[Row, ...]]:
+    """Rows by each program they are about; under `SEVERAL` those for programs of names that begin alike."""
+    found: dict[str, tuple[Row, ...]] = {}
+    for row in rows:
+        for program in row.run.split(" ", 1)[0].split("|"):
+            key = SEVERAL if "*" in program else program
+            found[key] = (*found.get(key, ()), row)
+    return found

@@ -1,0 +1,107 @@
+"""The guard over more rights than the agent was given."""
+
+from hookline.guards.policy import Policy, Row
+
+_AS_ROOT = "runs with the rights of another user"
+_ACCOUNTS = "changes who may do what on this machine"
+_ROOT_IN_CONTAINER = "gives a container the rights of the machine it runs on"
+#: Capabilities with which a container can take over the machine.
+_CAPABILITIES = r"^(?:CAP_)?(?:ALL|SYS_ADMIN|SYS_PTRACE|SYS_MODULE|SYS_RAWIO|DAC_READ_SEARCH|NET_ADMIN)$"
+_MOUNTS = r"^(?:/|/etc|/root|/home|/proc|/sys|/boot)/?:|(?:source|src)=/(?:,|$)|docker\.sock"
+
+PRIVILEGE = Policy(
+    name="privilege",
+    title="Getting more rights: sudo, setuid, accounts, privileged containers",
+    instead="Do it without those rights, or tell the user which command to run.",
+    rows=(
+        Row(
+            run="sudo|doas|pkexec|run0|sudoedit|gsudo|please|dzdo|pfexec",
+            does=_AS_ROOT,
+            example="sudo apt-get install jq",
+        ),
+        Row(run="su|runuser|setpriv|gosu|su-exec|machinectl shell", does=_AS_ROOT, example="su -c 'id' root"),
+        Row(
+            run="su|runuser|setpriv|gosu|su-exec",
+            does=_AS_ROOT,
+            unless="--version --help -h -V",
+            example="su - postgres",
+        ),
+        Row(
+            run="chmod|gchmod",
+            does="makes a program run with the rights of its owner",
+            operand=r"^(?:[ugoa]*[uao][ugoa]*)?[+=][rwxXt]*s|^0?[4-7][0-7]{3}$",
+            example="chmod u+s /usr/bin/vim",
+        ),
+        Row(
+            run="install|ginstall",
+            does="makes a program run with the rights of its owner",
+            given="-m --mode",
+            value=r"^0?[4-7][0-7]{3}$|s",
+            example="install -m 4755 tool /usr/local/bin",
+        ),
+        Row(
+            run="setcap",
+            does="gives a program rights of the administrator",
+            example="setcap cap_net_admin+ep tool",
+        ),
+        Row(
+            run="docker|podman|nerdctl run|create|exec",
+            does=_ROOT_IN_CONTAINER,
+            given="--privileged",
+            example="docker run --privileged -it ubuntu bash",
+        ),
+        Row(
+            run="docker|podman|nerdctl run|create",
+            does="gives a container the files of the whole machine",
+            given="-v --volume --mount",
+            value=_MOUNTS,
+            example="docker run -v /:/host ubuntu chroot /host",
+        ),
+        Row(
+            run="docker|podman|nerdctl run|create",
+            does=_ROOT_IN_CONTAINER,
+            given="--cap-add",
+            value=_CAPABILITIES,
+            example="docker run --cap-add=SYS_ADMIN ubuntu",
+        ),
+        Row(
+            run="docker|podman|nerdctl run|create",
+            does=_ROOT_IN_CONTAINER,
+            given="--pid --userns --ipc --uts",
+            value="^host$",
+            example="docker run --pid=host ubuntu",
+        ),
+        Row(run="nsenter|chroot|systemd-run|capsh", does=_AS_ROOT, example="nsenter -t 1 -m sh"),
+        Row(
+            run="usermod|useradd|adduser|userdel|deluser|groupadd|groupmod|gpasswd|passwd|chpasswd|chage|vipw|newusers",
+            does=_ACCOUNTS,
+            example="usermod -aG docker ada",
+        ),
+        Row(run="visudo|dscl|dseditgroup|sysadminctl", does=_ACCOUNTS, example="visudo -f /etc/sudoers.d/me"),
+        Row(
+            run="osascript",
+            does=_AS_ROOT,
+            text="administrator privileges",
+            example="osascript -e 'do shell script \"id\" with administrator privileges'",
+        ),
+        Row(
+            run="kubectl|oc create|adm clusterrolebinding|policy",
+            does=_ACCOUNTS,
+            text=r"cluster-?admin",
+            example="kubectl create clusterrolebinding me --clusterrole=cluster-admin --user=me",
+        ),
+    ),
+    written=r"^/etc/(?:sudoers|passwd|shadow|gshadow|group|pam\.d|doas\.conf|polkit-1)(?:/|\.d/|-|$)|^/etc/sudoers\.d",
+    written_does=_ACCOUNTS,
+    code=r"\bos\.set(?:e?uid|gid|resuid)\(\s*0|['\"\s(]sudo['\"\s]|\bpkexec\b|chmod\([^\n]{0,100}?0o?4[0-7]{3}",
+    code_does="looks like code that gets more rights",
+    catches=(
+        "cd /srv && sudo -n true",
+        "echo 'me ALL=(ALL) ALL' > /etc/sudoers.d/me",
+        "chmod 4755 tool",
+        "xargs sudo rm",
+        "docker run --rm -v /var/run/docker.sock:/var/run/docker.sock alpine",
+    ),
+    leaves=("chmod +x run.sh", "chmod 755 run.sh", "docker run -v $PWD:/app node npm test", "id", "man sudo"),
+    cannot=("Rights that the agent has already, and services that act for it (a database, a CI system).",),
+)
