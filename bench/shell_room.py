@@ -18,7 +18,9 @@ import struct
 import sys
 import time
 
-_SHELLS = {"bash": ("/usr/bin/bash", "bash"), "dash": ("/usr/bin/dash", "sh")}
+#: The program of each shell, the name it is started by, and the user the lines are run by, as they see it: some things
+#: only root can do (chroot), and some are not done for root (PS4 from the environment).
+_SHELLS = {"bash": ("/usr/bin/bash", "bash", 1000), "dash": ("/usr/bin/dash", "sh", 0)}
 _NOBODY = 65534
 _NEWNS, _NEWUSER, _NEWPID, _NEWNET = 0x00020000, 0x10000000, 0x20000000, 0x40000000
 _NOSUID, _RDONLY, _REMOUNT, _BIND, _REC, _PRIVATE = 2, 1, 32, 4096, 16384, 1 << 18
@@ -28,7 +30,6 @@ _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 _ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/usr/sbin",
     "HOME": "/room/home",
-    "USER": "root",
     "LANG": "C.UTF-8",
     "TERM": "dumb",
     "GIT_CONFIG_NOSYSTEM": "1",
@@ -70,6 +71,15 @@ def _unshare(flags: int) -> None:
     _checked(_libc.unshare(flags), "unshare")
 
 
+def _unshare_as(user: int, others: int = 0) -> None:
+    """Into a namespace where our own user, the only one in it, has this number."""
+    uid, gid = os.getuid(), os.getgid()
+    _unshare(_NEWUSER | others)
+    for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {uid} 1"), ("gid_map", f"{user} {gid} 1")):
+        with open(f"/proc/self/{name}", "w") as file:
+            file.write(text)
+
+
 def enter() -> None:
     """Into namespaces of our own, as a user without rights outside. The caller goes on as process 1 there."""
     if os.getuid() == 0:
@@ -78,11 +88,7 @@ def enter() -> None:
         os.setresuid(_NOBODY, _NOBODY, _NOBODY)
         # Having changed the user, we may not write our own maps before this.
         _libc.prctl(4, 1, 0, 0, 0)
-    uid, gid = os.getuid(), os.getgid()
-    _unshare(_NEWUSER | _NEWNS | _NEWPID | _NEWNET)
-    for name, text in (("setgroups", "deny"), ("uid_map", f"0 {uid} 1"), ("gid_map", f"0 {gid} 1")):
-        with open(f"/proc/self/{name}", "w") as file:
-            file.write(text)
+    _unshare_as(0, _NEWNS | _NEWPID | _NEWNET)
     child = os.fork()
     if child:
         sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0)
@@ -250,10 +256,14 @@ def run(shell: str, line: str, seconds: float) -> tuple[dict[str, list[str]], bo
 
 
 def _become(shell: str, line: str, seconds: float) -> None:
-    program, name = _SHELLS[shell]
+    program, name, user = _SHELLS[shell]
     os.setsid()
     _new_room()
     _limits(seconds)
+    if user:
+        # The process came from one that may not be looked into, and so may not write its own maps.
+        _libc.prctl(4, 1, 0, 0, 0)
+        _unshare_as(user)
     nothing = os.open("/dev/null", os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)

@@ -173,7 +173,9 @@ curl -b cookies.txt -c jar.txt https://x.t  | cookies.txt          | jar.txt
 curl file:///etc/passwd                     | /etc/passwd          |
 wget -O out.html https://x.test             |                      | out.html
 wget -qO- https://x.test                    |                      |
-wget --post-file=.env https://x.test        | .env                 |
+wget https://x.test/a.tgz?v=1               |                      | a.tgz
+wget --spider https://x.test/a              |                      |
+wget --post-file=.env https://x.test        | .env                 | index.html
 wget -i urls.txt -P down                    | urls.txt             | down
 scp .env host:/tmp                          | .env                 |
 scp -i key.pem me@host:/etc/x .             |                      | .

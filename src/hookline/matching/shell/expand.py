@@ -9,8 +9,17 @@ from collections.abc import Iterable, Sequence
 from itertools import product
 from typing import Literal, NamedTuple
 
+from hookline.matching.shell.grammar.syntax import (
+    Arithmetic,
+    List,
+    Parameter,
+    Part,
+    Simple,
+    Substitution,
+    Text,
+    Word,
+)
 from hookline.matching.shell.holes import HOLE
-from hookline.matching.shell.syntax import Arithmetic, List, Parameter, Part, Simple, Substitution, Text, Word
 from hookline.matching.shell.variables import Variables, first_text, plain
 
 #: How many values of variables are followed in one word.
@@ -25,6 +34,7 @@ Origin = Literal["", "glob", "environment", "unknown"]
 _ORDER: tuple[Origin, ...] = ("", "glob", "environment", "unknown")
 _GLOB = re.compile(r"[*?]|\[[^\]]*\]")
 _BRACES = re.compile(r"\{[^{}]*(?:,|\.\.)|\{.*\{", re.DOTALL)
+_NUMBERS = re.compile(r"[\w./:=-]*\{\d+\.\.\d+(?:\.\.\d+)?\}[\w./:-]*")
 _PLAIN_BRACES = re.compile(r"([^{}]*)\{([^{}]*,[^{}]*)\}([^{}]*)")
 _TILDE = re.compile(r"~[^/]+")
 _BLANK = re.compile(r"[ \t\n]+")
@@ -80,7 +90,22 @@ class Expander:
         """The alternatives of a word; each is the words that it becomes."""
         if len(word) == 1 and isinstance(word[0], Text):
             return [_fields_of_text(word[0])]
-        return list(dict.fromkeys(map(_fields, self._pieces(word))))
+        separators = self._separators()
+        return list(dict.fromkeys(_fields(pieces, separators) for pieces in self._pieces(word)))
+
+    def _separators(self) -> re.Pattern[str] | None:
+        """What unquoted values are split at; None where only the shell knows."""
+        if not self._variables.may_change("IFS"):
+            return _BLANK
+        known: set[str] = set()
+        for value in self._variables.values.get("IFS", ()):
+            texts = [plain(word) for word in value]
+            if None in texts:
+                return None
+            known.update("".join(text or "" for text in texts))
+        return (
+            None if self._variables.any_name else re.compile(f"[ \t\n{re.escape(''.join(sorted(known)))}]+")
+        )
 
     def texts(self, word: Iterable[Part]) -> list[tuple[str, Origin]]:
         """The alternatives of a word that is not split: the value of an assignment, a here-document."""
@@ -151,8 +176,11 @@ class Expander:
             return [(_Piece(HOLE, mode, "unknown"),)]
         self._depth += 1
         found: list[_Pieces] = []
-        for value in self._variables.values[name][: MOST_ALTERNATIVES + 1]:
+        for value in self._variables.values.get(name, ())[: MOST_ALTERNATIVES + 1]:
             found.extend(self._value(value, part, mode))
+        for word in self._variables.loops.get(name, ())[: MOST_ALTERNATIVES + 1]:
+            every = (field for fields in self.fields(word) for field in fields)
+            found.extend((_Piece(field.text, mode, field.origin),) for field in every)
         self._depth -= 1
         if absent and name not in self._assured:
             found.append((_Piece("", mode),))
@@ -170,15 +198,16 @@ class Expander:
                 if len(value) > 1
                 else self._value(value, part._replace(subscript=None), mode)
             )
-        alternatives = [self.texts(word) for word in value]
-        if any(len(each) > 1 for each in alternatives) and len(value) > 1:
-            return [(_Piece(HOLE, mode, "unknown"),)]
-        if len(value) == 1:
-            return [(_Piece(text, mode, origin),) for text, origin in alternatives[0]]
+        if len(value) == 1 and part.subscript is None:
+            return [(_Piece(text, mode, origin),) for text, origin in self.texts(value[0])]
         pieces: list[_Piece] = []
-        for each in alternatives:
-            pieces += [_BREAK] if pieces else []
-            pieces.append(_Piece(each[0][0], mode, each[0][1]))
+        for word in value:
+            alternatives = self.fields(word)
+            if len(alternatives) > 1:
+                return [(_Piece(HOLE, mode, "unknown"),)]
+            for field in alternatives[0]:
+                pieces += [_BREAK] if pieces else []
+                pieces.append(_Piece(field.text, mode, field.origin))
         return [tuple(pieces)]
 
     def _arguments(self, part: Parameter, mode: Literal["quoted", "value"]) -> list[_Pieces]:
@@ -248,9 +277,11 @@ def _fields_of_text(part: Text) -> Fields:
     return _fields((_Piece(part.text, "source"),))
 
 
-def _fields(pieces: _Pieces) -> Fields:
+def _fields(pieces: _Pieces, separators: re.Pattern[str] | None = _BLANK) -> Fields:
     """Splits what expansions gave at blanks, and marks what is a pattern."""
     source = "".join(piece.text for piece in pieces if piece.mode == "source")
+    if "{" in source and _NUMBERS.fullmatch(source):
+        return (Field(HOLE, "glob"),)
     if "{" in source and _BRACES.search(source):
         found = _PLAIN_BRACES.fullmatch(source) if len(pieces) == 1 else None
         if found is None:
@@ -261,11 +292,12 @@ def _fields(pieces: _Pieces) -> Fields:
             for field in _fields((_Piece(found[1] + each + found[3], "source"),))
             if field.text
         )
-    return _Splitter().split(pieces)
+    return _Splitter(separators).split(pieces)
 
 
 class _Splitter:
-    def __init__(self) -> None:
+    def __init__(self, separators: re.Pattern[str] | None) -> None:
+        self._separators = separators
         self._found: list[Field] = []
         self._text: list[str] = []
         self._origins: list[Origin] = []
@@ -286,7 +318,9 @@ class _Splitter:
         return tuple(self._found)
 
     def _value(self, piece: _Piece) -> None:
-        parts = _BLANK.split(piece.text)
+        if self._separators is None and piece.text:
+            piece = _Piece(HOLE, "value", "unknown")
+        parts = (self._separators or _BLANK).split(piece.text)
         for at, text in enumerate(parts):
             if at:
                 self._end()

@@ -7,7 +7,7 @@ comes from outside (the environment, the output of a command, input) is a hole.
 import re
 from collections.abc import Iterable, Iterator
 
-from hookline.matching.shell.syntax import (
+from hookline.matching.shell.grammar.syntax import (
     Arithmetic,
     Assignment,
     Block,
@@ -49,6 +49,8 @@ class Variables:
     def __init__(self) -> None:
         #: Every value that a variable may have; each a tuple of words, of which an array has many.
         self.values: dict[str, list[tuple[Word, ...]]] = {}
+        #: Words that a loop goes over, which are expanded like those of a command.
+        self.loops: dict[str, list[Word]] = {}
         #: Some variable is assigned, and which one only the shell knows.
         self.any_name = False
         #: Names whose values a judgement was based on.
@@ -56,7 +58,7 @@ class Variables:
         self.functions: set[str] = set()
 
     def may_change(self, name: str) -> bool:
-        return name in self.values or self.any_name
+        return name in self.values or name in self.loops or self.any_name
 
     def collect(self, found: List) -> frozenset[str]:
         """Adds what is assigned in this code. Returns the names that have got new values."""
@@ -66,6 +68,12 @@ class Variables:
             if value not in values:
                 values.append(value)
                 changed.add(name)
+        for node in nodes_of(found):
+            if isinstance(node, Block) and node.kind == "loop" and node.name and node.words is not None:
+                words = self.loops.setdefault(node.name, [])
+                new = [word for word in node.words if word not in words]
+                words += new
+                changed.update([node.name] if new else ())
         return frozenset(changed)
 
 
@@ -80,8 +88,8 @@ def _assigned(found: List, variables: Variables) -> Iterator[_Assigned]:
                 variables.functions.add(node.name)
             elif node.kind == "coproc":
                 yield node.name or "COPROC", UNKNOWN_VALUE
-            elif node.name:
-                yield from ((node.name, (word,)) for word in node.words or UNKNOWN_VALUE)
+            elif node.name and node.words is None:
+                yield node.name, UNKNOWN_VALUE
         for redirect in redirects_of(node):
             if redirect.variable:
                 yield redirect.variable, UNKNOWN_VALUE
@@ -135,7 +143,9 @@ def _by_declaration(words: tuple[Word, ...], variables: Variables) -> Iterator[_
         text = first_text(word)
         found = _ASSIGNS.match(text)
         if found is not None:
-            yield found[1], (_after(word, found.end()),) if not found[2] and not found[3] else UNKNOWN_VALUE
+            # `declare -a 'x=(a b)'` is an array, too.
+            plain_value = not found[2] and not found[3] and not text[found.end() :].startswith("(")
+            yield found[1], (_after(word, found.end()),) if plain_value else UNKNOWN_VALUE
         elif text[:1] == "-":
             variables.any_name = variables.any_name or "n" in text
         elif plain(word) is None:

@@ -8,20 +8,8 @@ from typing import NamedTuple
 
 from hookline.matching.shell.expand import Expander, Field, Fields
 from hookline.matching.shell.found import Doubt, Foreign, Found, Inner, Line, Stdin
-from hookline.matching.shell.holes import HOLE, Words, base_name
-from hookline.matching.shell.interim import (
-    CONVENTION,
-    HARMLESS,
-    escapes,
-    forms_of,
-    look_at_variable,
-    look_through,
-    starts_programs,
-)
-from hookline.matching.shell.limits import unreadable
-from hookline.matching.shell.parser import CannotParseError, Parser
-from hookline.matching.shell.reader import ShellCommand, ShellReading
-from hookline.matching.shell.syntax import (
+from hookline.matching.shell.grammar.parser import CannotParseError, Parser
+from hookline.matching.shell.grammar.syntax import (
     Arithmetic,
     Assignment,
     Block,
@@ -37,8 +25,20 @@ from hookline.matching.shell.syntax import (
     Text,
     Word,
 )
-from hookline.matching.shell.variables import Variables, parts_of, plain
-from hookline.matching.shell.word_parser import MOST_STEPS
+from hookline.matching.shell.grammar.word_parser import MOST_STEPS
+from hookline.matching.shell.holes import HOLE, Words, base_name
+from hookline.matching.shell.interim import (
+    CONVENTION,
+    HARMLESS,
+    escapes,
+    forms_of,
+    look_at_variable,
+    look_through,
+    starts_programs,
+)
+from hookline.matching.shell.limits import unreadable
+from hookline.matching.shell.reader import ShellCommand, ShellReading
+from hookline.matching.shell.variables import Variables, parts_of, plain, words_of
 
 #: How often a line found inside a line is read again.
 DEEPEST_EVALUATION = 5
@@ -64,6 +64,10 @@ _EVALUATING = frozenset(
         "mapfile", "readarray", "wait", "getopts",
     )
 )  # fmt: skip
+#: Variables whose values bash evaluates as arithmetic.
+_INTEGERS = frozenset(
+    ("RANDOM", "SECONDS", "LINENO", "OPTIND", "EPOCHSECONDS", "BASH_ARGV0", "SRANDOM", "HISTCMD")
+)
 _HARMLESS_TARGETS = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr"))
 #: Programs for which standard input is nothing but data: a permission for one is one for all that it is given.
 _READS_DATA = frozenset(
@@ -311,6 +315,10 @@ class Walk:
                 self._parameter(part)
             elif _HIDDEN_CODE.search(part.text):
                 self._hidden[part.text] = None
+        for word in words_of(node):
+            text = "".join(part.text if isinstance(part, Text) else " " for part in word)
+            if _HIDDEN_CODE.search(text):
+                self._hidden[text] = None
 
     def _parameter(self, part: Parameter) -> None:
         self._evaluates = (
@@ -352,6 +360,10 @@ class Walk:
     def _assignment(self, assignment: Assignment, context: _Context, prefix: bool) -> None:
         name = assignment.name
         if name not in HARMLESS and (prefix or not name.islower()):
+            self._literal = False
+        if name in _INTEGERS:
+            self._evaluates = True
+        if name == "IFS" and assignment.value:
             self._literal = False
         if assignment.subscript is not None:
             self._evaluates = self._evaluates or _has_names((assignment.subscript,))

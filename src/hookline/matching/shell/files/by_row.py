@@ -147,9 +147,9 @@ class _Found:
             self._lists["<"].append(word)
         if writes:
             self._lists["%" if self._dry else ">"].append(word)
-        if sign == "#":
+        if sign in "?#":
             self._lists["?"].extend(paths_in((word,)))
-        if sign in "?^!%#":
+        if sign in "^!%#":
             self._lists[sign].append(word)
 
 

@@ -400,9 +400,23 @@ def _curl(call: Call) -> Files:
     found = found._replace(reads=plain([*found.reads, *files, *cookies]))
     option = next((one for one in ("-O", "--remote-name", "--remote-name-all") if call.given.has(one)), "")
     if option:
-        saved = [_base(word.partition("?")[0]) for word in addresses]
-        found = found._replace(writes=plain([*found.writes, *saved]), by_option=(*found.by_option, option))
+        found = found._replace(
+            writes=plain([*found.writes, *map(_saved, addresses)]), by_option=(*found.by_option, option)
+        )
     return found
+
+
+def _wget(call: Call) -> Files:
+    """Without a name it writes what the address ends with."""
+    if call.found.writes or call.given.has("--spider", "-O", "--output-document"):
+        return call.found
+    return call.found._replace(writes=plain(map(_saved, call.given.operands)))
+
+
+def _saved(address: str) -> str:
+    """The name under which a download is saved."""
+    place = address.rpartition("://")[2].partition("?")[0]
+    return base_name(place) if "/" in place and place[-1] != "/" else "index.html"
 
 
 def _httpie(call: Call) -> Files:
@@ -463,6 +477,7 @@ _SPECIAL: Mapping[str, Callable[[Call], Files]] = MappingProxyType(
         **dict.fromkeys(("lua", "luajit", "julia", "tclsh", "wish", "rscript", "r", "guile"), _interpreter),
         **dict.fromkeys(("sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "fish", "yash"), _shell),
         "curl": _curl,
+        "wget": _wget,
         **dict.fromkeys(("http", "https", "xh"), _httpie),
         **dict.fromkeys(
             ("docker run", "podman run", "docker create", "podman create", "docker build"), _container

@@ -123,7 +123,7 @@ _WGET = (
     "--timeout: --wait: --waitretry: --limit-rate: --execute: --level: --accept: --reject: --domains: --quota: "
     "--rejected-log:> --warc-file:> --warc-tempdir:> --http-user: --http-password: --base: --cut-dirs: "
     "--dns-timeout: --connect-timeout: --read-timeout: --bind-address: --use-askpass: --progress: --hsts-file:> "
-    "--exclude-directories: --include-directories: --certificate-type: --private-key-type: --proxy:: --no-proxy"
+    "--exclude-directories: --include-directories: --certificate-type: --private-key-type: --proxy:: --spider"
 )
 _REVISIONS = (
     "-n: -S: -G: -L: -U: -O: -l: -M:: -C:: --output:> --format: --pretty:: --since: --until: --after: --before: "
@@ -273,17 +273,17 @@ ROWS = (
     Row("rclone", sub=True, options="--config:! --log-file:>", style="posix"),
     Row("copy copyto move moveto sync bisync", "", "--config:! --log-file:> --exclude: --include: --files-from:< "
         "--exclude-from:< --transfers: --checkers: --bwlimit:", under="rclone"),
-    Row("*", "-*", under="rclone"),
+    Row("*", "?*", under="rclone"),
     Row("gsutil", sub=True, options="-o: -h: -i: -u:", style="posix"),
     Row("cp mv rsync", "", "-r& -R& -x: -j: -a: -z:", under="gsutil"),
-    Row("cat *", "-*", under="gsutil"),
+    Row("cat *", "?*", under="gsutil"),
     Row("aws", sub=True, style="posix",
         options="--profile: --region: --output: --endpoint-url: --query: --ca-bundle:"),
-    Row("*", "-*", "--body:^ --zip-file: --profile: --region: --output:", under="aws"),
+    Row("*", "?*", "--body:^ --zip-file: --profile: --region: --output:", under="aws"),
     Row("s3", sub=True, under="aws", options="--profile: --region: --endpoint-url:", style="posix"),
     Row("cp mv sync", "", "--recursive& --exclude: --include: --acl: --sse: --profile: --region: --endpoint-url: "
         "--storage-class: --content-type: --cache-control: --metadata:", under="aws s3"),
-    Row("*", "-*", under="aws s3"),
+    Row("*", "?*", under="aws s3"),
     Row("gcloud az oci doctl heroku flyctl fly vercel netlify wrangler firebase", "?*", "--key-file:! "
         "--data-file:^ --flags-file:< --file:^ --env-vars-file:< --project: --region: --format:"),
     # Cryptography.
@@ -349,9 +349,9 @@ ROWS = (
     ),
     Row("docker-compose podman-compose", "", "-f:< -p: --file:< --env-file:< --project-name: --project-directory:",
         style="posix"),
-    Row("kubectl oc k9s kustomize", "-*", _KUBE),
-    Row("helm", "-*", _HELM),
-    Row("terraform tofu", "-*", "-out:+ -var-file:< -state:< -state-out:> -backend-config:< -var: -target: -chdir:",
+    Row("kubectl oc k9s kustomize", "?*", _KUBE),
+    Row("helm", "?*", _HELM),
+    Row("terraform tofu", "?*", "-out:+ -var-file:< -state:< -state-out:> -backend-config:< -var: -target: -chdir:",
         style="words"),
     Row("ansible ansible-playbook", "<*", "-i:< -e: -l: -t: -u: -f: --inventory:< --extra-vars: --private-key:! "
         "--vault-password-file:! --key-file:! --limit: --tags:"),
@@ -359,11 +359,11 @@ ROWS = (
     Row("gist", "-^*", "-d: -f: --desc: --filename:", under="gh"),
     Row("release", "--^*", "-t: -n: -F:< --title: --notes: --notes-file:< -R: --repo: --target: -p: -D:+ --dir:+ -O:+",
         under="gh"),
-    Row("secret variable", "-*", "-f:^ --env-file:^ -b: --body: -e: --env: -o: --org: -R: --repo: -r: --repos:",
+    Row("secret variable", "?*", "-f:^ --env-file:^ -b: --body: -e: --env: -o: --org: -R: --repo: -r: --repos:",
         under="gh"),
-    Row("api", "-*", "-F:@ --field:@ -f: --raw-field: --input:^ -H: --header: -X: --method: -q: --jq: -t: --template:",
+    Row("api", "?*", "-F:@ --field:@ -f: --raw-field: --input:^ -H: --header: -X: --method: -q: --jq: -t: --template:",
         under="gh"),
-    Row("*", "-*", "-F:< --body-file:< -b: -t: --body: --title: -R: --repo: -q: --jq: --json: -l: -L: -a: -r: -B: -H:",
+    Row("*", "?*", "-F:< --body-file:< -b: -t: --body: --title: -R: --repo: -q: --jq: --json: -l: -L: -a: -r: -B: -H:",
         under="gh"),
     # Languages, builds and tests.
     Row("sh bash dash zsh ksh mksh ash rbash fish yash posh", "", "-c -o: -O: --rcfile:< --init-file:<",
@@ -385,32 +385,32 @@ ROWS = (
     Row("deno m4 sqlite psql mysql mariadb gdb lldb script socat nc ncat", "#*", "-c:# -e:# -f:< -o:> -r:# --command:# "
         "--execute:# --file:< --output:> -x:< -L:>"),
     Row("flock", "%", "-w: -E: -c:# --timeout: --command:#", style="posix", runs=True),
-    Row("make gmake", "-*", "-f:< -C: -I: -j:: -l:: -o: -W: --file:< --makefile:< --directory: --include-dir: --eval:# "
+    Row("make gmake", "?*", "-f:< -C: -I: -j:: -l:: -o: -W: --file:< --makefile:< --directory: --include-dir: --eval:# "
         "--jobs:: --output-sync::"),
-    Row("just task rake invoke", "-*", "-f:< -d: -t:< -c: --justfile:< --taskfile:< --rakefile:< --dotenv-path:<"),
-    Row("cmake", "-*", "-S: -B:+ -G: -D: -P:< -C:< -E --build:+ --install: --preset: --target: --prefix:+"),
+    Row("just task rake invoke", "?*", "-f:< -d: -t:< -c: --justfile:< --taskfile:< --rakefile:< --dotenv-path:<"),
+    Row("cmake", "?*", "-S: -B:+ -G: -D: -P:< -C:< -E --build:+ --install: --preset: --target: --prefix:+"),
     Row("gcc g++ cc c++ clang clang++ ld as rustc", "<*", _COMPILER),
     Row("go", sub=True, options="-C:", style="posix"),
-    Row("build test run vet list install", "-*", "-o:+ -coverprofile:> -cpuprofile:> -memprofile:> -trace:> -tags: "
+    Row("build test run vet list install", "?*", "-o:+ -coverprofile:> -cpuprofile:> -memprofile:> -trace:> -tags: "
         "-ldflags: -run: -bench: -count: -timeout: -mod: -modfile:< -p:", under="go", style="words"),
     Row("fmt", "=*", under="go", whole=True),
-    Row("env mod get work version tool clean doc generate", "-*", under="go"),
-    Row("cargo rustup mvn gradle gradlew ./gradlew dotnet swift xcodebuild bazel ninja meson", "-*",
+    Row("env mod get work version tool clean doc generate", "?*", under="go"),
+    Row("cargo rustup mvn gradle gradlew ./gradlew dotnet swift xcodebuild bazel ninja meson", "?*",
         "--manifest-path:< --target-dir:+ --config: -f:< --file:< --output:+ -o:+"),
-    Row("npm pnpm yarn", "-*", "--prefix: -C: --userconfig:< --cwd: --dir: -w: --workspace: -F: --filter:"),
-    Row("pip conda mamba micromamba pixi poetry pipenv pdm hatch rye", "-*",
+    Row("npm pnpm yarn", "?*", "--prefix: -C: --userconfig:< --cwd: --dir: -w: --workspace: -F: --filter:"),
+    Row("pip conda mamba micromamba pixi poetry pipenv pdm hatch rye", "?*",
         "-r:< -c:< -e:< -t:+ -d:+ -i: --requirement:< --constraint:< --editable:< --target:+ --dest:+ --log:> "
         "--index-url: --extra-index-url: -o:+ --output:+ --report:>"),
     Row("uv", sub=True, options="--directory: --project: --config-file:< --color: --cache-dir:", style="posix"),
     Row("run", "", "--env-file:< --with: -p: --python: --with-requirements:< --group: --extra: --directory: -m: "
         "--package: --project:", under="uv", style="posix"),
-    Row("*", "-*", "-r:< -c:< -o:+ -e:< -p: --requirement:< --constraint:< --output-file:+ --python: --group: "
+    Row("*", "?*", "-r:< -c:< -o:+ -e:< -p: --requirement:< --constraint:< --output-file:+ --python: --group: "
         "--extra: --target:+ --index-url:", under="uv"),
-    Row("brew apt apt-get yum dnf apk pacman snap gem bundle composer", "-*", "-o: -c:<"),
+    Row("brew apt apt-get yum dnf apk pacman snap gem bundle composer", "?*", "-o: -c:<"),
     Row("pytest", "<*", _PYTEST, whole=True),
     Row("json.tool", "<>", "--indent:"),
     Row("venv virtualenv", ">*", "-p: --prompt: --python:"),
-    Row("unittest http.server timeit cprofile doctest", "-*", "-o:> -d: -b: -p: -s:"),
+    Row("unittest http.server timeit cprofile doctest", "?*", "-o:> -d: -b: -p: -s:"),
     Row("mypy flake8 pylint pydocstyle bandit vulture coverage tsc", "<*", "-c: -p: -o:> -m: --config-file:< "
         "--config:< --rcfile:< --output-file:> --output:> --junit-xml:> --txt-report:> --html-report:> --xml-report:> "
         "--outFile:+ --outDir:+ --project:< --tee --cache-dir: --python-version: --python-executable:", whole=True),
@@ -419,7 +419,7 @@ ROWS = (
         "--ignore: --output-format: --extend-select: --target-version: --line-length: --exclude: --add-noqa~",
         under="ruff", whole=True, default="."),
     Row("format", "=*", "--check? --diff? --config:< --line-length: --exclude:", under="ruff", whole=True, default="."),
-    Row("*", "-*", under="ruff"),
+    Row("*", "?*", under="ruff"),
     Row("eslint stylelint", "<*", "-o:> -c:< -f: --fix~ --fix-type: --output-file:> --config:< --ext: --format: "
         "--rule: --ignore-path:< --cache-location:> --max-warnings: --fix-dry-run --parser:", whole=True),
     Row("biome", "-<*", "--write~ --apply~ --apply-unsafe~ --fix~ --config-path:<", whole=True),

@@ -1,20 +1,19 @@
-"""The words of a shell line: quotes, parameters, substitutions, arithmetic, assignments, redirections."""
+"""The words of a shell line: quotes, parameters, substitutions, arithmetic."""
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
-from hookline.matching.shell.limits import INVISIBLE
-from hookline.matching.shell.syntax import (
+from hookline.matching.shell.grammar.syntax import (
     Arithmetic,
-    Assignment,
     List,
     Parameter,
     Part,
-    Redirect,
     Substitution,
     Text,
     Word,
 )
+from hookline.matching.shell.limits import INVISIBLE
 
 #: Everything the parser does is counted, so that a hostile line costs no more than this many steps.
 MOST_STEPS = 4000
@@ -23,7 +22,6 @@ DEEPEST = 32
 _BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
 _PLAIN = re.compile(r"[^ \t\n\\'\"$`;&|<>()]+")
 _IN_QUOTES = re.compile(r'[^\\"$`]+')
-_IN_HERE_DOCUMENT = re.compile(r"[^\\$`]+")
 _IN_BACKQUOTES = re.compile(r"[^\\`]+")
 _IN_ANSI = re.compile(r"[^\\']+")
 _IN_BRACES = re.compile(r"[^\\'\"$`}<>]+")
@@ -33,9 +31,6 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-]")
 _SHORT_PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-]")
 _OPERATOR = re.compile(r":[-=+?]|[-=+?]|##?|%%?|//?|\^\^?|,,?|@[a-zA-Z]|:")
-_ASSIGNED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[|\+?=)")
-_REDIRECT = re.compile(r"<<<|<<-?|<>|<&|>>|>&|>\||<|>")
-_DESCRIPTOR = re.compile(r"(?:[0-9]+|\{([A-Za-z_][A-Za-z0-9_]*)\})(?=[<>])")
 _ESCAPE = re.compile(
     r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|(.))|([^\\]+)", re.DOTALL
 )
@@ -51,13 +46,6 @@ class CannotParseError(Exception):
     """The line is not one that all shells read as this parser would, or it is too much to read."""
 
 
-class _PendingDocument:
-    """A here-document that was announced and not read yet."""
-
-    def __init__(self, end: str, literal: bool, tabs: bool, body: list[Part]) -> None:
-        self.end, self.literal, self.tabs, self.body = end, literal, tabs, body
-
-
 class WordParser(ABC):
     def __init__(self, text: str, bash: bool, depth: int, steps: list[int] | None) -> None:
         self.text = text
@@ -66,7 +54,6 @@ class WordParser(ABC):
         self.depth = depth
         #: Shared by all parsers of one line.
         self.steps = steps if steps is not None else [0]
-        self.pending: list[_PendingDocument] = []
         self._invisible = INVISIBLE.search(text) is not None
 
     @abstractmethod
@@ -186,7 +173,7 @@ class WordParser(ABC):
         elif character == '"':
             self.at += 1
             parts.append(Text("", quoted=True))
-            self._until(parts, '"', _IN_QUOTES)
+            self.until(parts, '"', _IN_QUOTES)
         elif character == "`":
             parts.append(self._backquotes(quoted))
         else:
@@ -200,7 +187,7 @@ class WordParser(ABC):
             parts.append(Text(following, quoted=True))
         self.at += 2
 
-    def _until(self, parts: list[Part], end: str, plain: re.Pattern[str]) -> None:
+    def until(self, parts: list[Part], end: str, plain: re.Pattern[str]) -> None:
         """The parts between double quotes, or of a here-document, whose end is nothing."""
         escapes = '$`"\\\n' if end else "$`\\\n"
         while True:
@@ -261,7 +248,7 @@ class WordParser(ABC):
         elif following == "[" and self.bash:
             self.at += 2
             inner: list[Part] = []
-            self._subscript(inner)
+            self.subscript(inner)
             parts.append(Arithmetic(tuple(inner), quoted))
         elif following == "'" and self.bash and not quoted:
             parts.extend(self._ansi())
@@ -320,38 +307,51 @@ class WordParser(ABC):
 
     def double_brackets(self, begin: int) -> Word | None:
         """The parts of `((...))`; None where it turns out to be a subshell in a subshell."""
-        before, pending = self.at, list(self.pending)
+        go_back = self.mark()
         self.at = begin
-        parts: list[Part] = []
-        open_brackets = 1
         try:
             self.deeper(1)
-            while open_brackets:
-                self.step()
-                found = _IN_ARITHMETIC.match(self.text, self.at)
-                if found is not None:
-                    parts.append(Text(found[0], quoted=True))
-                    self.at = found.end()
-                if self.at >= len(self.text):
-                    raise self.cannot("(( is never closed")
-                if self.text[self.at] in "()":
-                    open_brackets += 1 if self.text[self.at] == "(" else -1
-                    parts.append(Text(self.text[self.at], quoted=True))
-                    self.at += 1
-                elif self.text[self.at] == "'":
-                    raise self.cannot("shells disagree about quotes in arithmetic")
-                else:
-                    self._part(parts, quoted=self.text[self.at] != '"')
+            parts = self._arithmetic()
+            self.deeper(-1)
         except CannotParseError:
-            self.depth -= 1
-            self.at, self.pending = before, pending
+            go_back()
             return None
-        self.depth -= 1
         if not self.text.startswith(")", self.at):
-            self.at, self.pending = before, pending
+            go_back()
             return None
         self.at += 1
-        return tuple(parts[:-1])
+        return parts
+
+    def mark(self) -> Callable[[], None]:
+        """Remembers where the parser is. What it returns goes back there."""
+        at, depth = self.at, self.depth
+
+        def go_back() -> None:
+            self.at, self.depth = at, depth
+
+        return go_back
+
+    def _arithmetic(self) -> Word:
+        parts: list[Part] = []
+        open_brackets = 1
+        while True:
+            self.step()
+            found = _IN_ARITHMETIC.match(self.text, self.at)
+            if found is not None:
+                parts.append(Text(found[0], quoted=True))
+                self.at = found.end()
+            if self.at >= len(self.text):
+                raise self.cannot("(( is never closed")
+            if self.text[self.at] in "()":
+                open_brackets += 1 if self.text[self.at] == "(" else -1
+                self.at += 1
+                if not open_brackets:
+                    return tuple(parts)
+                parts.append(Text(self.text[self.at - 1], quoted=True))
+            elif self.text[self.at] == "'":
+                raise self.cannot("shells disagree about quotes in arithmetic")
+            else:
+                self._part(parts, quoted=self.text[self.at] != '"')
 
     # Parameters
 
@@ -373,7 +373,7 @@ class WordParser(ABC):
         if text.startswith("[", self.at) and self.bash:
             self.at += 1
             subscript = []
-            self._subscript(subscript)
+            self.subscript(subscript)
         operator, word = ("#", ()) if counts else self._operation(quoted)
         if counts and not text.startswith("}", self.at):
             raise self.cannot("${#name is not closed")
@@ -426,7 +426,7 @@ class WordParser(ABC):
         else:
             self._part(parts, quoted)
 
-    def _subscript(self, parts: list[Part]) -> None:
+    def subscript(self, parts: list[Part]) -> None:
         """Up to the `]` that closes it."""
         open_brackets = 1
         self.deeper(1)
@@ -447,174 +447,3 @@ class WordParser(ABC):
                 parts.append(Text(self.text[self.at - 1], quoted=True))
             else:
                 self._part(parts, quoted=self.text[self.at] not in "'\"")
-
-    # Assignments
-
-    def assignment(self) -> Assignment | None:
-        found = _ASSIGNED.match(self.text, self.at)
-        if found is None:
-            return None
-        begun = self.at
-        subscript: list[Part] | None = None
-        self.at = found.end()
-        append = found[2] == "+="
-        if found[2] == "[":
-            subscript = self._subscripted(begun)
-            if subscript is None:
-                return None
-            append = self.text.startswith("+", self.at)
-            self.at += 2 if append else 1
-        if append and not self.bash:
-            self.at = begun
-            return None
-        if self.text.startswith("(", self.at) and self.bash and subscript is None:
-            return Assignment(found[1], elements=self._elements(), append=append)
-        empty = self.at >= len(self.text) or self.text[self.at] in " \t\n;&|<>)"
-        value = () if empty and not self.text.startswith(("<(", ">("), self.at) else self.word()
-        return Assignment(found[1], value, None, None if subscript is None else tuple(subscript), append)
-
-    def _subscripted(self, begun: int) -> list[Part] | None:
-        """What is between the brackets of `name[...]=`. Without the = bash still takes them for one word."""
-        if not self.bash:
-            self.at = begun
-            return None
-        parts: list[Part] = []
-        self._subscript(parts)
-        if not self.text.startswith(("=", "+="), self.at):
-            inside = self.text[begun : self.at]
-            if re.search(r"[\s;&|<>()]", inside):
-                raise self.cannot("what a bracket after a name holds is read differently by shells")
-            self.at = begun
-            return None
-        return parts
-
-    def _elements(self) -> tuple[Word, ...]:
-        self.at += 1
-        found: list[Word] = []
-        self.deeper(1)
-        while True:
-            self.step()
-            self.blanks()
-            character = self.text[self.at : self.at + 1]
-            if character == ")":
-                self.at += 1
-                self.deeper(-1)
-                return tuple(found)
-            if character == "\n":
-                self.at += 1
-                if self.pending:
-                    raise self.cannot("a here-document begins in an array")
-            elif character == "#":
-                end = self.text.find("\n", self.at)
-                self.at = len(self.text) if end < 0 else end
-            elif character == "" or (
-                character in ";&|<>(" and not self.text.startswith(("<(", ">("), self.at)
-            ):
-                raise self.cannot("an array is never closed")
-            elif character == "[":
-                found.append(self._keyed())
-            else:
-                found.append(self.word())
-
-    def _keyed(self) -> Word:
-        """`[key]=value` in an array: the key is evaluated, too."""
-        begun = self.at
-        parts: list[Part] = []
-        self.at += 1
-        self._subscript(parts)
-        if not self.text.startswith(("=", "+="), self.at):
-            self.at = begun
-            return self.word()
-        self.at += 1 + self.text.startswith("+", self.at)
-        empty = self.at >= len(self.text) or self.text[self.at] in " \t\n)"
-        return (Arithmetic(tuple(parts), quoted=True), *(() if empty else self.word()))
-
-    # Redirections and here-documents
-
-    def redirect(self, redirects: list[Redirect]) -> bool:
-        """Reads a redirection, if one comes next."""
-        begun, variable = self.at, ""
-        descriptor = _DESCRIPTOR.match(self.text, self.at)
-        if descriptor is not None and (self.bash or not descriptor[1]):
-            self.at, variable = descriptor.end(), descriptor[1] or ""
-        elif self.bash and self.text.startswith("&>", self.at):
-            self.at += 3 if self.text.startswith("&>>", self.at) else 2
-            self._target("&>", redirects, "")
-            return True
-        found = _REDIRECT.match(self.text, self.at)
-        process = self.bash and self.text.startswith(("<(", ">("), self.at) and self.at == begun
-        if found is None or process:
-            self.at = begun
-            return False
-        operator = found[0]
-        self.at = found.end()
-        if self.text.startswith("\\\n", self.at) and self.text[self.at + 2 : self.at + 3] in {
-            "<",
-            ">",
-            "&",
-            "|",
-            "(",
-        }:
-            raise self.cannot("an operator continues on the next line")
-        if operator in {"<<", "<<-"}:
-            self._here_document(operator == "<<-", redirects)
-        else:
-            self._target(operator, redirects, variable)
-        return True
-
-    def _target(self, operator: str, redirects: list[Redirect], variable: str) -> None:
-        if operator == "<<<" and not self.bash:
-            raise self.cannot("<<< is known to bash only")
-        self.blanks()
-        redirects.append(Redirect(operator, self.word(), variable=variable))
-
-    def _here_document(self, tabs: bool, redirects: list[Redirect]) -> None:
-        self.blanks()
-        begun = self.at
-        word = self.word()
-        raw = self.text[begun : self.at]
-        if any(isinstance(part, Substitution | Arithmetic) for part in word) or "$'" in raw or '$"' in raw:
-            raise self.cannot("the end of a here-document is expanded")
-        literal = any(quote in raw for quote in "\\'\"")
-        end = re.sub(r"\\(.)|['\"]", r"\1", raw) if literal else raw
-        if len(self.pending) >= 16:
-            raise self.cannot("there are too many here-documents")
-        body: list[Part] = []
-        self.pending.append(_PendingDocument(end, literal, tabs, body))
-        redirects.append(Redirect("<<", body=body))
-
-    def read_here_documents(self) -> None:
-        """After the end of a line: the bodies of the here-documents that were announced in it."""
-        waiting, self.pending = self.pending, []
-        for document in waiting:
-            text = self._body(document)
-            document.body += [Text(text, quoted=True)] if document.literal else self.expanded(text)
-
-    def end_here_documents(self) -> None:
-        """At the end of the text: shells take what there is, which is nothing."""
-        self.at = len(self.text)
-        self.read_here_documents()
-
-    def _body(self, document: _PendingDocument) -> str:
-        begun = self.at
-        while self.at < len(self.text):
-            self.step()
-            end = self.text.find("\n", self.at)
-            line = self.text[self.at :] if end < 0 else self.text[self.at : end]
-            start, self.at = self.at, len(self.text) if end < 0 else end + 1
-            if (line.lstrip("\t") if document.tabs else line) == document.end:
-                body = self.text[begun:start]
-                if not document.literal and re.search(r"(?<!\\)(?:\\\\)*\\\n$", body):
-                    raise self.cannot("the end of a here-document is joined to the line before it")
-                return body
-        return self.text[begun:]
-
-    def expanded(self, body: str) -> list[Part]:
-        if not ("$" in body or "`" in body or "\\" in body):
-            return [Text(body, quoted=True)]
-        around = self.text, self.at, self.pending
-        self.text, self.at, self.pending = body, 0, []
-        parts: list[Part] = []
-        self._until(parts, "", _IN_HERE_DOCUMENT)
-        self.text, self.at, self.pending = around
-        return parts

@@ -6,7 +6,8 @@ judged. It never guesses and never recovers from a mistake. Its work is bounded 
 
 import re
 
-from hookline.matching.shell.syntax import (
+from hookline.matching.shell.grammar.redirect_parser import RedirectParser
+from hookline.matching.shell.grammar.syntax import (
     Assignment,
     Block,
     Item,
@@ -20,7 +21,7 @@ from hookline.matching.shell.syntax import (
     Text,
     Word,
 )
-from hookline.matching.shell.word_parser import UNKNOWN, CannotParseError, WordParser
+from hookline.matching.shell.grammar.word_parser import UNKNOWN, CannotParseError
 
 __all__ = ["CannotParseError", "Parser"]
 
@@ -37,7 +38,7 @@ _CLOSERS = frozenset(("then", "elif", "else", "fi", "do", "done", "esac", "}"))
 _DECLARING = frozenset(("declare", "typeset", "local", "export", "readonly", "alias", "eval"))
 
 
-class Parser(WordParser):
+class Parser(RedirectParser):
     """One text. `done` has what was complete when a mistake was found: a shell has run that by then."""
 
     def __init__(self, text: str, bash: bool = True, depth: int = 0, steps: list[int] | None = None) -> None:

@@ -1,0 +1,1 @@
+"""The grammar of the shell: text in, `syntax` out."""
