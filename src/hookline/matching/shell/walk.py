@@ -3,9 +3,11 @@
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
-from itertools import product
+from itertools import chain, product
 from typing import NamedTuple
 
+from hookline.matching.shell.definitions import Definitions
+from hookline.matching.shell.draft import Draft, Stages
 from hookline.matching.shell.expand import Expander, Field, Fields
 from hookline.matching.shell.found import Doubt, Foreign, Found, Inner, Line, Stdin
 from hookline.matching.shell.grammar.parser import CannotParseError, Parser
@@ -25,30 +27,21 @@ from hookline.matching.shell.grammar.syntax import (
     Text,
     Word,
 )
-from hookline.matching.shell.grammar.word_parser import MOST_STEPS
 from hookline.matching.shell.holes import HOLE, Words, base_name
 from hookline.matching.shell.interim import (
     CONVENTION,
     HARMLESS,
-    escapes,
-    forms_of,
     look_at_variable,
     look_through,
     starts_programs,
 )
 from hookline.matching.shell.limits import unreadable
-from hookline.matching.shell.reader import ShellCommand, ShellReading
+from hookline.matching.shell.reader import ShellReading
 from hookline.matching.shell.variables import Variables, parts_of, plain, words_of
 
 #: How often a line found inside a line is read again.
 DEEPEST_EVALUATION = 5
-MOST_COMMANDS = 400
-#: What all commands of one reading may hold together.
-MOST_TEXT = 1 << 17
-#: In steps: reading what a command is costs as much as so many words.
-_COST_OF_A_COMMAND = 8
 _MOST_VARIANTS = 12
-_MOST_FLOWS = 4000
 
 #: What bash and other shells read differently.
 _BASH_SYNTAX = re.compile(
@@ -85,7 +78,7 @@ class _Context(NamedTuple):
 
     depth: int = 0
     #: The parts of pipelines and substitutions it belongs to.
-    stages: tuple[int, ...] = ()
+    stages: Stages = ()
     stdin: Stdin = Stdin()
     #: It is run for sure, once, by the shell of the line itself.
     certain: bool = True
@@ -107,17 +100,7 @@ class Walk:
     """One reading in the making."""
 
     def __init__(self) -> None:
-        self._steps = [0]
-        self._commands: list[ShellCommand] = []
-        self._stages: list[tuple[int, ...]] = []
-        self._last_stage = 0
-        self._flows: list[tuple[int, int]] = []
-        self._foreign: dict[str, None] = {}
-        self._doubts: dict[str, None] = {}
-        self._literal = True
-        self._text = 0
-        self._writes: list[str] = []
-        self._reads: list[str] = []
+        self._draft = Draft()
         self._waiting: deque[tuple[Line | Inner, _Context]] = deque()
         self._seen: set[tuple[str, bool]] = set()
         self._variables = Variables()
@@ -125,41 +108,21 @@ class Walk:
         self._expander = Expander(self._variables, None, self._assured)
         #: The line is being read as a shell other than bash would read it.
         self._posix = False
-        self._aliases: dict[str, list[str]] = {}
-        self._runs_arguments: set[str] = set()
+        self._definitions = Definitions()
         self._hidden: dict[str, None] = {}
         self._evaluates = False
-        self._expanded_calls = 0
-        self._known_calls = (0, 0)
 
     def reading(self, line: str) -> ShellReading:
         self._waiting.append((Line(line), _Context()))
         while self._waiting or self._called() or self._evaluated():
             found, context = self._waiting.popleft()
-            if self._full():
+            if self._draft.full():
                 break
             if isinstance(found, Line):
                 self._line(found, context)
             else:
                 self._command(found.words, context, found.outer)
-        return ShellReading(
-            tuple(self._commands),
-            tuple(self._foreign),
-            tuple(self._doubts),
-            self._literal and not self._doubts and not self._foreign,
-            tuple(self._writes),
-            tuple(self._reads),
-            tuple(self._all_flows()),
-        )
-
-    def _full(self) -> bool:
-        if len(self._commands) < MOST_COMMANDS and self._text < MOST_TEXT and self._steps[0] < MOST_STEPS:
-            return False
-        self._doubt("it runs too many commands to judge them all")
-        return True
-
-    def _doubt(self, reason: str) -> None:
-        self._doubts[reason] = None
+        return self._draft.reading()
 
     # Lines
 
@@ -169,7 +132,7 @@ class Walk:
         if problem is None and context.depth > DEEPEST_EVALUATION:
             problem = f"lines of shell are nested more than {DEEPEST_EVALUATION} deep"
         if problem is not None:
-            self._doubt(problem)
+            self._draft.doubt(problem)
             return
         for bash in (True, False) if _BASH_SYNTAX.search(code) else (True,):
             if (code, bash) not in self._seen or found.args:
@@ -177,18 +140,18 @@ class Walk:
                 self._read(found, context, bash)
 
     def _read(self, found: Line, context: _Context, bash: bool) -> None:
-        parser = Parser(found.code, bash, steps=self._steps)
+        parser = Parser(found.code, bash, steps=self._draft.steps)
         try:
             parsed = parser.parse()
         except CannotParseError as error:
             # A shell has run what comes before its mistake. To other shells than bash it may well be one.
             parsed = List(tuple(parser.done))
             if bash:
-                self._doubt(f"the line cannot be parsed: {error}")
+                self._draft.doubt(f"the line cannot be parsed: {error}")
         used = frozenset(self._variables.used)
         changed = self._variables.collect(parsed) & used
         if changed:
-            self._doubt(f"code that is made up by the line assigns ${min(changed)}")
+            self._draft.doubt(f"code that is made up by the line assigns ${min(changed)}")
         self._posix = not bash
         assured = self._assured if context.depth == 0 else set[str]()
         self._expander = Expander(self._variables, found.args or None, assured)
@@ -198,11 +161,11 @@ class Walk:
     def _list(self, found: List, context: _Context) -> None:
         for item in found.items:
             certain = context.certain and item.after == ";" and not item.background
-            self._literal = self._literal and not item.background
+            self._draft.literal = self._draft.literal and not item.background
             self._node(item.node, context._replace(certain=certain))
 
     def _node(self, node: Node, context: _Context) -> None:
-        if self._full():
+        if self._draft.full():
             return
         if isinstance(node, Simple):
             self._simple(node, context)
@@ -215,16 +178,10 @@ class Walk:
         else:
             self._test(node, context)
 
-    def _new_stage(self) -> int:
-        self._last_stage += 1
-        return self._last_stage
-
     def _pipeline(self, node: Pipeline, context: _Context) -> None:
         stdin, before = context.stdin, 0
         for command in node.commands:
-            stage = self._new_stage()
-            if before:
-                self._flows.append((before, stage))
+            stage = self._draft.stage(after=before)
             self._node(command, context._replace(stages=(*context.stages, stage), stdin=stdin, certain=False))
             stdin, before = self._printed(command), stage
 
@@ -259,20 +216,22 @@ class Walk:
     # Compound commands
 
     def _block(self, node: Block, context: _Context) -> None:
-        stage = self._new_stage()
+        stage = self._draft.stage()
         context = context._replace(
             stages=(*context.stages, stage), stdin=self._stdin(node.redirects, context.stdin)
         )
         self._inside(node, context, stage)
         self._redirects(node.redirects)
-        self._literal = self._literal and not any(one.operator in _INPUT for one in node.redirects)
+        self._draft.literal = self._draft.literal and not any(
+            one.operator in _INPUT for one in node.redirects
+        )
         if node.kind == "function":
             # It may replace a program that a rule allows.
-            self._literal = False
+            self._draft.literal = False
             context = context._replace(function=node.name, certain=False, stdin=Stdin("unknown"))
         elif node.kind != "group":
             context = context._replace(certain=False)
-        self._literal = self._literal and node.kind != "coproc"
+        self._draft.literal = self._draft.literal and node.kind != "coproc"
         loops = node.kind == "loop" and node.name and node.name not in self._assured
         if loops:
             self._assured.add(node.name)
@@ -282,34 +241,37 @@ class Walk:
             self._assured.discard(node.name)
 
     def _test(self, node: Test, context: _Context) -> None:
-        stage = self._new_stage()
+        stage = self._draft.stage()
         self._inside(node, context._replace(stages=(*context.stages, stage)), stage)
         self._redirects(node.redirects)
         if node.arithmetic:
-            self._literal = False
+            self._draft.literal = False
             self._evaluates = self._evaluates or _has_names(node.words)
             return
         texts = [plain(word) for word in node.words]
         self._evaluates = self._evaluates or not _COMPARISONS.isdisjoint(text or "" for text in texts)
         words = tuple(HOLE if text is None else text for text in texts)
         if HOLE in words:
-            self._literal = False
+            self._draft.literal = False
         self._emit(("[[", *words, "]]"), (*context.stages, stage), ())
 
     def _inside(self, node: Node, context: _Context, stage: int) -> None:
         """What is substituted in the words of a command is run, and its output goes there."""
         for part in parts_of(node):
             if isinstance(part, Substitution):
-                inner = self._new_stage()
-                self._flows.append((inner, stage) if part.direction != ">" else (stage, inner))
-                self._literal = False
+                inner = (
+                    self._draft.stage(after=stage)
+                    if part.direction == ">"
+                    else self._draft.stage(before=stage)
+                )
+                self._draft.literal = False
                 stdin = Stdin("unknown") if part.direction == ">" else context.stdin
                 self._list(
                     part.body,
                     context._replace(stages=(*context.stages[:-1], inner), stdin=stdin, certain=False),
                 )
             elif isinstance(part, Arithmetic):
-                self._literal = False
+                self._draft.literal = False
                 self._evaluates = self._evaluates or _has_names((part.parts,))
             elif isinstance(part, Parameter):
                 self._parameter(part)
@@ -332,12 +294,12 @@ class Walk:
             values = self._expander.texts((Parameter(part.name, quoted=True),))
             for value, _origin in values:
                 if HOLE in value:
-                    self._doubt(f"${part.name} is expanded as a prompt, which may run commands")
+                    self._draft.doubt(f"${part.name} is expanded as a prompt, which may run commands")
 
     # Simple commands
 
     def _simple(self, node: Simple, context: _Context) -> None:
-        stage = self._new_stage()
+        stage = self._draft.stage()
         context = context._replace(
             stages=(*context.stages, stage), stdin=self._stdin(node.redirects, context.stdin)
         )
@@ -345,6 +307,7 @@ class Walk:
         for assignment in node.assignments:
             self._assignment(assignment, context, prefix=bool(node.words))
         self._redirects(node.redirects)
+        self._written(node, context)
         if not node.words:
             if context.certain:
                 self._assured.update(one.name for one in node.assignments)
@@ -352,7 +315,7 @@ class Walk:
         fed = any(redirect.operator in _INPUT for redirect in node.redirects)
         for fields in self._variants(node, context):
             if fed and base_name(fields[0].text) not in _READS_DATA:
-                self._literal = False
+                self._draft.literal = False
             made_up = any(field.origin == "unknown" for field in fields)
             words = tuple(field.text for field in fields)
             self._command(words, context._replace(made_up=made_up), ())
@@ -360,17 +323,17 @@ class Walk:
     def _assignment(self, assignment: Assignment, context: _Context, prefix: bool) -> None:
         name = assignment.name
         if name not in HARMLESS and (prefix or not name.islower()):
-            self._literal = False
+            self._draft.literal = False
         if name in _INTEGERS:
             self._evaluates = True
         if name == "IFS" and assignment.value:
-            self._literal = False
+            self._draft.literal = False
         if assignment.subscript is not None:
             self._evaluates = self._evaluates or _has_names((assignment.subscript,))
         words = assignment.elements if assignment.elements is not None else (assignment.value,)
         for value, _origin in (text for word in words for text in self._expander.texts(word)):
             if HOLE in value:
-                self._literal = False
+                self._draft.literal = False
             if name in {"BASH_CMDS", "BASH_ALIASES"}:
                 self._found(Line(value), context)
             for found in look_at_variable(name, value):
@@ -382,15 +345,28 @@ class Walk:
                 continue
             for fields in self._expander.fields(redirect.target):
                 file = " ".join(field.text for field in fields)
-                self._text += len(file)
+                self._draft.charge(1, len(file))
                 if redirect.operator == "<":
-                    self._reads.append(file)
-                    self._literal = self._literal and HOLE not in file
+                    self._draft.reads.append(file)
+                    self._draft.literal = self._draft.literal and HOLE not in file
                 elif redirect.operator in {"<&", ">&"} and (file.rstrip("-").isdigit() or file == "-"):
                     continue
                 else:
-                    self._writes.append(file)
-                    self._literal = self._literal and file in _HARMLESS_TARGETS
+                    self._draft.writes.append(file)
+                    self._draft.literal = self._draft.literal and file in _HARMLESS_TARGETS
+
+    def _written(self, node: Simple, context: _Context) -> None:
+        """`cat > x.sh <<E`, `echo 'rm y' > x.sh`: the file may be run later in the line."""
+        targets = [redirect.target for redirect in node.redirects if redirect.operator in {">", ">>", ">|"}]
+        if len(targets) != 1:
+            return
+        printed = self._printed(
+            node._replace(redirects=tuple(r for r in node.redirects if r.operator in _INPUT))
+        )
+        if printed.kind == "text":
+            for fields in self._expander.fields(targets[0]):
+                for found in self._definitions.script(" ".join(field.text for field in fields), printed.text):
+                    self._found(found, context)
 
     def _variants(self, node: Simple, context: _Context) -> Iterator[Fields]:
         """The words of a command, once for each set of values that its variables may have."""
@@ -435,17 +411,17 @@ class Walk:
                 or field.text[0] == "-"
                 or field.text[hole - 1] == "."
             ):
-                self._literal = False
+                self._draft.literal = False
 
     def _name(self, field: Field, node: Simple, context: _Context) -> None:
         if field.text != "~" and (HOLE not in field.text or _known_name(field)):
             return
         if context.function and _is_argument(node.words[0]):
-            self._runs_arguments.add(context.function)
+            self._definitions.runs_arguments(context.function)
             return
         if self._posix and field.origin != "unknown":
             return
-        self._doubt(f"what `{shown(node.words[0])}` runs is known only to the shell")
+        self._draft.doubt(f"what `{shown(node.words[0])}` runs is known only to the shell")
 
     # Commands, and what they run
 
@@ -454,65 +430,44 @@ class Walk:
             return
         self._emit(words, context.stages, outer)
         if " " in words[0]:
-            self._literal = False
+            self._draft.literal = False
         program = base_name(words[0])
-        if program == "alias":
-            for word in words[1:]:
-                name, equals, value = word.partition("=")
-                if equals:
-                    self._aliases.setdefault(name, []).append(value)
         if program in _EVALUATING:
             self._evaluates = True
         if program in {"set", "shift"}:
             self._expander.forget_arguments()
-        for found in look_through(words, context.stdin):
+        for found in chain(look_through(words, context.stdin), self._definitions.note(words, context.stdin)):
             if isinstance(found, Inner) and any(HOLE in word and word not in words for word in found.words):
                 # The input of xargs, the files that find comes upon.
                 self._found(found, context._replace(made_up=True))
             else:
                 self._found(found, context)
 
-    def _emit(self, words: Words, stages: tuple[int, ...], outer: Words) -> None:
-        if self._posix and any(words == one.words for one in self._commands):
-            return
-        self._steps[0] += _COST_OF_A_COMMAND + len(words)
-        command = ShellCommand(words, base_name(words[0]), forms_of(words), escapes(words), outer)
-        self._commands.append(command)
-        self._stages.append(stages)
-        self._text += sum(map(len, command.forms))
+    def _emit(self, words: Words, stages: Stages, outer: Words) -> None:
+        if not self._posix or all(words != one.words for one in self._draft.commands):
+            self._draft.command(words, stages, outer)
 
     def _found(self, found: Found, context: _Context) -> None:
         if isinstance(found, Doubt):
-            self._doubt(found.reason)
+            self._draft.doubt(found.reason)
         elif isinstance(found, Line) and HOLE in found.code and context.made_up:
-            self._doubt("a line of shell is put together at run time")
+            self._draft.doubt("a line of shell is put together at run time")
         elif isinstance(found, Foreign):
-            self._foreign[found.text] = None
+            self._draft.foreign(found.text)
             if starts_programs(found.text):
-                self._doubt("a program in another language starts programs")
+                self._draft.doubt("a program in another language starts programs")
         else:
-            self._text += len(found.words) if isinstance(found, Inner) else len(found.code)
-            self._steps[0] += 1
+            self._draft.charge(1, len(found.words) if isinstance(found, Inner) else len(found.code))
             deeper = context.depth + isinstance(found, Line)
             self._waiting.append((found, context._replace(depth=deeper, certain=False)))
 
     def _called(self) -> bool:
-        """Calls of functions that run their arguments, and of aliases. True when there is more to read."""
-        if (known := (len(self._aliases), len(self._runs_arguments))) != self._known_calls:
-            # What is known only now may have been called before.
-            self._known_calls, self._expanded_calls = known, 0
-        first, self._expanded_calls = self._expanded_calls, len(self._commands)
-        for at in range(first, len(self._commands) if self._aliases or self._runs_arguments else first):
-            words = self._commands[at].words
-            context = _Context(depth=1, stages=self._stages[at], certain=False)
-            if words[0] in self._runs_arguments:
-                for begin in range(1, len(words)):
-                    self._found(Inner(words[begin:]), context)
-            for value in self._aliases.get(words[0], ()):
-                rest = " ".join(map(_quoted, words[1:]))
-                if HOLE in rest:
-                    self._doubt(f"what the alias {words[0]} is given is known only to the shell")
-                self._found(Line(f"{value} {rest.replace(HOLE, '')}"), context)
+        """Calls of what the line itself defines. True when there is more to read."""
+        for at, found in self._definitions.called(self._draft.commands):
+            if isinstance(found, Foreign):
+                self._draft.foreign(found.text)
+            else:
+                self._found(found, _Context(depth=1, stages=self._draft.stages[at], certain=False))
         return bool(self._waiting)
 
     def _evaluated(self) -> bool:
@@ -521,31 +476,15 @@ class Walk:
             return False
         texts, self._hidden = self._hidden, {}
         for text in texts:
-            parser = Parser(text, steps=self._steps)
+            parser = Parser(text, steps=self._draft.steps)
             try:
                 parts: list[Part] = parser.expanded(text)
             except CannotParseError:
-                self._foreign[text] = None
+                self._draft.foreign(text)
                 continue
             node = Simple((tuple(parts),))
-            self._inside(node, _Context(depth=1, certain=False), self._new_stage())
+            self._inside(node, _Context(depth=1, certain=False), self._draft.stage())
         return bool(self._waiting)
-
-    def _all_flows(self) -> Iterator[tuple[int, int]]:
-        if not self._flows:
-            return
-        members: dict[int, list[int]] = {}
-        for at, stages in enumerate(self._stages):
-            for stage in stages:
-                members.setdefault(stage, []).append(at)
-        count = 0
-        for source, target in self._flows:
-            for one in members.get(source, ()):
-                for other in members.get(target, ()):
-                    count += 1
-                    if count > _MOST_FLOWS:
-                        return
-                    yield one, other
 
 
 def _newlines(text: str) -> str:
@@ -590,7 +529,3 @@ def _shown(part: Part) -> str:
         name = ("!" if part.indirect else "") + part.name
         return f"${{{name}{part.operator}…}}" if part.operator or part.subscript else f"${name}"
     return "$((…))" if isinstance(part, Arithmetic) else "$(…)"
-
-
-def _quoted(word: str) -> str:
-    return "'" + word.replace("'", "'\\''") + "'"

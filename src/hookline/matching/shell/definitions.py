@@ -1,0 +1,97 @@
+"""What a line defines and then calls itself: aliases, functions that run their arguments, scripts that it writes."""
+
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+
+from hookline.matching.shell.found import Doubt, Foreign, Found, Inner, Line, Stdin
+from hookline.matching.shell.holes import HOLE, Words
+from hookline.matching.shell.reader import ShellCommand
+from hookline.matching.shell.wrappers import program_of
+
+_INTERPRETERS = frozenset(
+    ("python", "perl", "ruby", "node", "php", "lua", "tclsh", "awk", "gawk", "sed", "make")
+)
+#: What begins a script of another language.
+_OTHER_LANGUAGE = ("#!/usr/bin/env python", "#!/usr/bin/python", "#!/usr/bin/env node", "#!/usr/bin/env perl")
+
+
+_MAKEFILES = ("Makefile", "makefile", "GNUmakefile")
+#: Shells and git run these by themselves, later.
+_RUN_LATER = re.compile(
+    r"(?:^|/)(?:\.bashrc|\.bash_profile|\.bash_login|\.bash_logout|\.profile|\.zshrc|\.zshenv|\.zprofile|\.kshrc"
+    r"|\.envrc|\.git/hooks/[\w-]+)$"
+)
+_COPIES = frozenset(("cp", "ln", "install", "mv", "link"))
+_PROGRAM_FILE = re.compile(r"(?:^|/)s?bin/[^/]+$")
+
+
+class Definitions:
+    def __init__(self) -> None:
+        self._aliases: dict[str, list[str]] = {}
+        self._runs_arguments: set[str] = set()
+        self._scripts: dict[str, list[str]] = {}
+        self._told: set[tuple[int, Found]] = set()
+
+    def note(self, words: Words, stdin: Stdin) -> Iterator[Found]:
+        """Remembers what a command defines; what of it will be run for sure is told at once."""
+        program = program_of(words[0])
+        if program == "alias":
+            for name, equals, value in (word.partition("=") for word in words[1:]):
+                if equals:
+                    self._aliases.setdefault(name, []).append(value)
+        elif program == "tee" and stdin.kind == "text":
+            for word in words[1:]:
+                yield from self.script(word, stdin.text)
+        elif program in _COPIES:
+            # A program under another name is still that program.
+            yield from (Inner((word,)) for word in words[1:-1] if _PROGRAM_FILE.search(word))
+
+    def runs_arguments(self, function: str) -> None:
+        """`f() { "$@"; }`."""
+        self._runs_arguments.add(function)
+
+    def script(self, file: str, text: str) -> Iterator[Found]:
+        """`cat > x.sh <<E`: what a file will hold when the line runs it."""
+        if _RUN_LATER.search(file):
+            yield Line(text)
+        elif HOLE not in file and file:
+            self._scripts.setdefault(posixpath.normpath(file), []).append(text)
+
+    def called(self, commands: Sequence[ShellCommand]) -> Iterator[tuple[int, Found]]:
+        """What the commands run by being calls of these, with the place of the command; each is told once."""
+        if not self._aliases and not self._runs_arguments and not self._scripts:
+            return
+        for at in range(len(commands)):
+            for found in self._by(commands[at].words):
+                if (at, found) not in self._told:
+                    self._told.add((at, found))
+                    yield at, found
+
+    def _by(self, words: Words) -> Iterator[Found]:
+        if words[0] in self._runs_arguments:
+            yield from (Inner(words[begin:]) for begin in range(1, len(words)))
+        for value in self._aliases.get(words[0], ()):
+            if value.split()[:1] == [words[0]]:
+                continue  # a shell does not expand it again
+            rest = " ".join(map(_quoted, words[1:]))
+            if HOLE in rest:
+                yield Doubt(f"what the alias {words[0]} is given is known only to the shell")
+            yield Line(f"{value} {rest.replace(HOLE, '')}")
+        if self._scripts:
+            yield from self._by_script(words)
+
+    def _by_script(self, words: Words) -> Iterator[Found]:
+        for text in self._scripts.get(posixpath.normpath(words[0]), ()):
+            yield Foreign(text) if text.startswith(_OTHER_LANGUAGE) else Line(text, words)
+        program = program_of(words[0])
+        if program in _INTERPRETERS:
+            script = next((word for word in words[1:] if word[:1] != "-"), "")
+            names = [script, *(_MAKEFILES if program == "make" else ())]
+            yield from (
+                Foreign(text) for name in names for text in self._scripts.get(posixpath.normpath(name), ())
+            )
+
+
+def _quoted(word: str) -> str:
+    return "'" + word.replace("'", "'\\''") + "'"

@@ -1,0 +1,94 @@
+"""A reading in the making: the commands found so far, what could not be told, and what it has cost."""
+
+from collections.abc import Iterator
+
+from hookline.matching.shell.grammar.word_parser import MOST_STEPS
+from hookline.matching.shell.holes import Words, base_name
+from hookline.matching.shell.interim import escapes, forms_of
+from hookline.matching.shell.reader import ShellCommand, ShellReading
+
+MOST_COMMANDS = 400
+#: What all commands of one reading may hold together.
+MOST_TEXT = 1 << 17
+#: In steps: reading what a command is costs as much as so many words.
+_COST_OF_A_COMMAND = 8
+_MOST_FLOWS = 4000
+
+#: The parts of pipelines and substitutions that a command belongs to, from the outermost one.
+Stages = tuple[int, ...]
+
+
+class Draft:
+    def __init__(self) -> None:
+        self.commands: list[ShellCommand] = []
+        self.stages: list[Stages] = []
+        self.writes: list[str] = []
+        self.reads: list[str] = []
+        #: Counted by the parsers, too.
+        self.steps = [0]
+        #: Whether a permission may count, as far as it is known.
+        self.literal = True
+        self._foreign: dict[str, None] = {}
+        self._doubts: dict[str, None] = {}
+        self._text = 0
+        self._last_stage = 0
+        self._flows: list[tuple[int, int]] = []
+
+    def doubt(self, reason: str) -> None:
+        self._doubts[reason] = None
+
+    def foreign(self, text: str) -> None:
+        self._foreign[text] = None
+
+    def command(self, words: Words, stages: Stages, outer: Words = ()) -> None:
+        command = ShellCommand(words, base_name(words[0]), forms_of(words), escapes(words), outer)
+        self.commands.append(command)
+        self.stages.append(stages)
+        self.charge(_COST_OF_A_COMMAND + len(words), sum(map(len, command.forms)))
+
+    def charge(self, steps: int, text: int) -> None:
+        self.steps[0] += steps
+        self._text += text
+
+    def full(self) -> bool:
+        """Whether it has cost too much to go on."""
+        if len(self.commands) < MOST_COMMANDS and self._text < MOST_TEXT and self.steps[0] < MOST_STEPS:
+            return False
+        self.doubt("it runs too many commands to judge them all")
+        return True
+
+    def stage(self, *, after: int = 0, before: int = 0) -> int:
+        """A new part of a pipeline or a substitution. The output of `after` goes into it, its own into `before`."""
+        self._last_stage += 1
+        if after:
+            self._flows.append((after, self._last_stage))
+        if before:
+            self._flows.append((self._last_stage, before))
+        return self._last_stage
+
+    def reading(self) -> ShellReading:
+        return ShellReading(
+            tuple(self.commands),
+            tuple(self._foreign),
+            tuple(self._doubts),
+            self.literal and not self._doubts and not self._foreign,
+            tuple(self.writes),
+            tuple(self.reads),
+            tuple(self._all_flows()),
+        )
+
+    def _all_flows(self) -> Iterator[tuple[int, int]]:
+        if not self._flows:
+            return
+        members: dict[int, list[int]] = {}
+        for at, stages in enumerate(self.stages):
+            for stage in stages:
+                members.setdefault(stage, []).append(at)
+        count = 0
+        for source, target in self._flows:
+            for one in members.get(source, ()):
+                for other in members.get(target, ()):
+                    count += 1
+                    if count > _MOST_FLOWS:
+                        return
+                    yield one, other
