@@ -5,8 +5,8 @@ it, from here on it is nobody, in namespaces of its own (users, mounts, processe
 own: the system's programs and configuration read-only, and a room of temporary files that is new for every line. The
 forbidden programs are shims that leave a mark, by whatever path they are started.
 
-It reads one request a line (JSON: number, shell, line, seconds) and answers each with one line: number, the marks
-({program: how it was started}), and whether it had to be ended.
+It reads one request a line (JSON: shell, line, seconds, whether the room is read-only) and answers each with one line:
+the marks ({program: how it was started}), and whether it had to be ended.
 """
 
 import ctypes
@@ -207,13 +207,15 @@ def furnish_room() -> None:
     os.waitpid(maker, 0)
 
 
-def _new_room() -> None:
+def _new_room(read_only: bool) -> None:
     """In the process of the line alone: the room goes with it."""
     _unshare(_NEWNS)
     _mount("tmpfs", "/room", "tmpfs", _NOSUID, "size=32m,mode=755")
     for name in ("changes", "work"):
         os.mkdir(f"/room/{name}")
     _mount("overlay", "/room", "overlay", 0, "lowerdir=/kept,upperdir=/room/changes,workdir=/room/work")
+    if read_only:
+        _mount("none", "/room", flags=_REMOUNT | _BIND | _RDONLY)
     os.chdir("/room")
 
 
@@ -229,12 +231,12 @@ def _limits(seconds: float) -> None:
         resource.setrlimit(limit, (value, value))
 
 
-def run(shell: str, line: str, seconds: float) -> tuple[dict[str, list[str]], bool]:
+def run(shell: str, line: str, seconds: float, read_only: bool) -> tuple[dict[str, list[str]], bool]:
     """The marks that the line left, and whether it was ended before it was over."""
     child = os.fork()
     if child == 0:
         try:
-            _become(shell, line, seconds)
+            _become(shell, line, seconds, read_only)
         finally:
             os._exit(126)
     deadline = time.monotonic() + seconds
@@ -255,10 +257,10 @@ def run(shell: str, line: str, seconds: float) -> tuple[dict[str, list[str]], bo
     return _marks(), ended
 
 
-def _become(shell: str, line: str, seconds: float) -> None:
+def _become(shell: str, line: str, seconds: float, read_only: bool) -> None:
     program, name, user = _SHELLS[shell]
     os.setsid()
-    _new_room()
+    _new_room(read_only)
     _limits(seconds)
     if user:
         # The process came from one that may not be looked into, and so may not write its own maps.
@@ -304,9 +306,7 @@ def main() -> None:
     _libc.prctl(4, 0, 0, 0, 0)
     print(json.dumps("ready"), flush=True)
     for request in sys.stdin.buffer:
-        number, shell, line, seconds = json.loads(request)
-        marks, ended = run(shell, line, seconds)
-        print(json.dumps([number, marks, ended]), flush=True)
+        print(json.dumps(run(*json.loads(request))), flush=True)
 
 
 if __name__ == "__main__":

@@ -62,13 +62,13 @@ class _Worker:
         told = self._process.communicate()[1].decode(errors="replace").strip().splitlines()
         return told[-1] if told else f"exit status {self._process.returncode}"
 
-    def run(self, shell: str, line: str, seconds: float) -> Ran:
-        self._requests.write(json.dumps([0, shell, line, seconds]).encode() + b"\n")
+    def run(self, shell: str, line: str, seconds: float, read_only: bool) -> Ran:
+        self._requests.write(json.dumps([shell, line, seconds, read_only]).encode() + b"\n")
         self._requests.flush()
         answer = self._answers.readline()
         if not answer:
             raise SandboxError(f"{self._last_words()}, at {line!r}")
-        _number, marks, ended = json.loads(answer)
+        marks, ended = json.loads(answer)
         return Ran(shell, line, marks, ended)
 
     def close(self) -> None:
@@ -95,22 +95,25 @@ class Sandbox:
         for worker in self._workers:
             worker.close()
 
-    def run(self, lines: Iterable[tuple[str, str]], seconds: float = 2.0) -> Iterator[Ran]:
-        """Each line (shell, line) as it went, in their order. At most `seconds` each."""
+    def run(
+        self, lines: Iterable[tuple[str, str]], seconds: float = 2.0, read_only: bool = False
+    ) -> Iterator[Ran]:
+        """Each line (shell, line) as it went, in their order. At most `seconds` each; `read_only`: in a room in which
+        no file can be written."""
         coming = iter(lines)
         while some := list(islice(coming, _AT_ONCE)):
             shells, texts = zip(*some, strict=True)
-            yield from self._threads.map(self._run, shells, texts, repeat(seconds))
+            yield from self._threads.map(self._run, shells, texts, repeat(seconds), repeat(read_only))
 
     def reaches(self, line: str, program: str, seconds: float = 2.0) -> tuple[str, ...]:
         """The shells in which the line starts the program."""
         runs = self.run([(shell, line) for shell in SHELLS], seconds)
         return tuple(ran.shell for ran in runs if program in ran.marks)
 
-    def _run(self, shell: str, line: str, seconds: float) -> Ran:
+    def _run(self, shell: str, line: str, seconds: float, read_only: bool) -> Ran:
         worker = self._free.get()
         try:
-            return worker.run(shell, line, seconds)
+            return worker.run(shell, line, seconds, read_only)
         finally:
             self._free.put(worker)
 

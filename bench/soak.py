@@ -12,6 +12,7 @@ from time import monotonic
 from typing import Any
 
 from bench import (
+    shell_confirm,
     soak_agent,
     soak_engine,
     soak_hostile,
@@ -23,6 +24,7 @@ from bench import (
     soak_process,
     soak_protected,
     soak_reach,
+    soak_shell,
     soak_trust,
 )
 from bench.findings import Finding
@@ -47,6 +49,8 @@ def parts() -> dict[str, Part]:
     found["s3"] = soak_hostile.s3
     found["protected"] = soak_protected.soak
     found["reach"] = soak_reach.reach
+    found["s4"] = soak_shell.s4
+    found["s4corpus"] = shell_confirm.soak
     found["s10"] = lambda _say: soak_matching.findings()
     for name in ("r10", "r12"):
         found[name] = getattr(soak_native, name)

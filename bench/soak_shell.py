@@ -1,0 +1,248 @@
+"""Part s4 of the soak: shell lines made up at random, judged by the rules and run by bash and dash in the sandbox.
+
+The judge is the shells themselves. A line that started `rm` while a guard `Bash(rm *)` was silent, or while rules that
+allow everyday programs allowed it, is a hole. What is found is made as short as it goes and printed as it belongs into
+the corpus (tests/matching/reaches.txt).
+
+A line on which the guard fires and which is not allowed cannot be a hole. All lines are judged; of those that cannot be
+one, every tenth is run all the same, to show how many of the lines that are made up do reach `rm`.
+
+`python -m bench.soak_shell LINES SEED` runs it alone. With `PYTHONPATH=OTHER/src` it judges another version: the reader
+built on tree-sitter was silent on lines of SILENT_BEFORE.
+"""
+
+import random
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+
+from msgspec import Struct
+
+from bench.findings import Finding
+from bench.shell_grammar import Grammar, Made
+from bench.shell_mutation import Mutation
+from bench.shell_sandbox import SHELLS, Ran, Sandbox, why_not
+from hookline.matching.tool_rules import concerns
+from hookline.permissions.decide import decide
+from tests.matching import reaches
+from tests.matching.rules_on_calls import rule
+from tests.permissions.permission_cases import bash, having
+
+LINES = 100_000
+#: What the rules allow: programs whose plain job is harmless, and none of them is to start rm.
+ALLOWED: tuple[str, ...] = tuple(
+    f"Bash({program}:*)"
+    for program in (
+        "echo", "true", "env", "git", "sort", "tar", "sed", "find", "xargs", "make", "awk", "cat", "printf", "ls", "cd",
+        "read", "set", "export", "test", "wait", "sleep", "timeout", "nice", "nohup", "bash", "sh",
+        "tee", "split", "zip", "less", "ssh", "install", "grep", "command", "f", "y",
+    )
+)  # fmt: skip
+_SECONDS = 1.0
+_SAMPLE = 10
+_SHORTENED = 40
+_TRIES = 600
+Say = Callable[[str], None]
+
+
+class Hole(Struct, frozen=True):
+    line: str
+    families: tuple[str, ...]
+    silent: bool
+    allowed: bool
+    shell: str
+
+
+class Judge:
+    def __init__(self) -> None:
+        self._guard = rule("Bash(rm *)")
+        self._permissions = having(allow=ALLOWED)
+
+    def silent(self, line: str) -> bool:
+        return not concerns(self._guard, "Bash", {"command": line}, "/proj")
+
+    def allowed(self, line: str) -> bool:
+        return decide(bash(line), self._permissions).verdict == "allow"
+
+
+class Tally(Struct):
+    made: int = 0
+    silent: int = 0
+    allowed: int = 0
+    run: int = 0
+    reached: int = 0
+    #: Of those that were run for the count alone.
+    sampled: int = 0
+    sampled_reached: int = 0
+    unended: int = 0
+
+
+def made_up(seed: int) -> Iterator[Made]:
+    """Three of the grammar, then two changed ones of the corpus, and so on, without end."""
+    chance = random.Random(seed)
+    grammar = Grammar(chance)
+    lines = [
+        (entry.family, entry.line) for entry in reaches.corpus() if entry.family != reaches.NO_TEXT_SHOWS
+    ]
+    mutation = Mutation(lines, grammar, chance)
+    while True:
+        for _ in range(3):
+            yield grammar.make()
+        for _ in range(2):
+            yield mutation.make()
+
+
+def fuzz(sandbox: Sandbox, judge: Judge, lines: Iterator[Made], say: Say) -> tuple[Tally, list[Hole]]:
+    tally = Tally()
+    holes: list[Hole] = []
+    begun = said = time.monotonic()
+    while batch := list(islice(lines, 1000)):
+        asked: list[tuple[Made, bool, bool]] = []
+        for made in batch:
+            silent, allowed = judge.silent(made.line), judge.allowed(made.line)
+            tally.made += 1
+            tally.silent += silent
+            tally.allowed += allowed
+            if silent or allowed or tally.made % _SAMPLE == 0:
+                asked.append((made, silent, allowed))
+        runs = sandbox.run(((shell, made.line) for made, _, _ in asked for shell in SHELLS), _SECONDS)
+        for made, silent, allowed in asked:
+            _count(tally, holes, judge, made, silent, allowed, [next(runs) for _ in SHELLS])
+        if time.monotonic() - said > 20:
+            said = time.monotonic()
+            say(
+                f"{tally.made:,} lines, {tally.run:,} run, {tally.reached:,} reached rm, {len(holes)} holes "
+                f"({said - begun:.0f} s)"
+            )
+    return tally, holes
+
+
+def _count(
+    tally: Tally,
+    holes: list[Hole],
+    judge: Judge,
+    made: Made,
+    silent: bool,
+    allowed: bool,
+    both: Sequence[Ran],
+) -> None:
+    reached = [ran.shell for ran in both if "rm" in ran.marks]
+    tally.run += 1
+    tally.reached += bool(reached)
+    tally.unended += any(ran.ended and not ran.marks for ran in both)
+    if not silent and not allowed:
+        tally.sampled += 1
+        tally.sampled_reached += bool(reached)
+    elif reached:
+        families = tuple(
+            dict.fromkeys(
+                family
+                for family, alone in made.uses
+                if not alone or (judge.silent(alone) if silent else judge.allowed(alone))
+            )
+        )
+        used = tuple(dict.fromkeys(family for family, _alone in made.uses))
+        holes.append(Hole(made.line, families or used, silent, allowed, reached[0]))
+
+
+def shortened(hole: Hole, sandbox: Sandbox, judge: Judge) -> Hole:
+    """As short as it goes while it is a hole of the same kind: without tokens, then without signs."""
+    left = _TRIES
+
+    def is_hole(line: str) -> bool:
+        nonlocal left
+        if (
+            (hole.silent and not judge.silent(line))
+            or (not hole.silent and not judge.allowed(line))
+            or left <= 0
+        ):
+            return False
+        left -= 1
+        (ran,) = sandbox.run([(hole.shell, line)], _SECONDS)
+        return "rm" in ran.marks
+
+    best = hole.line
+    for pattern in (r"\s+|\w+|.", r"."):
+        pieces = re.findall(pattern, best, re.DOTALL)
+        size = max(len(pieces) // 2, 1)
+        while size:
+            at = 0
+            while at < len(pieces):
+                fewer = pieces[:at] + pieces[at + size :]
+                if is_hole("".join(fewer)):
+                    pieces = fewer
+                else:
+                    at += size
+            size //= 2
+        best = "".join(pieces)
+    return Hole(best, hole.families, hole.silent, hole.allowed, hole.shell)
+
+
+def shortest(holes: Sequence[Hole], sandbox: Sandbox, judge: Judge) -> list[Hole]:
+    """Some of the holes, each as short as it goes, of as many families as there are."""
+    chosen: list[Hole] = []
+    for seen in range(3):
+        counted: Counter[tuple[str, ...]] = Counter()
+        for hole in sorted(holes, key=lambda hole: len(hole.line)):
+            counted[hole.families] += 1
+            if counted[hole.families] == seen + 1:
+                chosen.append(hole)
+    short = {hole.line: hole for hole in (shortened(hole, sandbox, judge) for hole in chosen[:_SHORTENED])}
+    return list(short.values())
+
+
+def s4(say: Say, lines: int = LINES, seed: int | None = None) -> Iterator[Finding]:
+    missing = why_not()
+    if missing:
+        yield Finding("S4 shell lines made up at random", f"no sandbox here: {missing}", "run", False)
+        return
+    seed = time.time_ns() % 1_000_000_000 if seed is None else seed
+    say(f"seed {seed}")
+    judge = Judge()
+    with Sandbox() as sandbox:
+        tally, holes = fuzz(sandbox, judge, islice(made_up(seed), lines), say)
+        short = shortest(holes, sandbox, judge)
+        own = [hole for hole in short if _through_a_file(hole, sandbox)]
+    say(
+        f"judged {tally.made:,}; guard silent on {tally.silent:,}, {tally.allowed:,} allowed; run {tally.run:,} in "
+        f"bash and dash, {tally.reached:,} reached rm, {tally.unended:,} were ended after {_SECONDS:g} s"
+    )
+    say(f"of {tally.sampled:,} run for the count alone, {tally.sampled_reached:,} reached rm")
+    for hole in short:
+        kind = "silent" if hole.silent else "allowed"
+        note = " (through a file it writes)" if hole in own else ""
+        say(f"{kind}{note}: {', '.join(hole.families)} | ? {reaches.on_one_line(hole.line)}")
+    for kind, found in (
+        ("reached rm while the guard was silent", [hole for hole in holes if hole.silent]),
+        ("reached rm while it was allowed", [hole for hole in holes if hole.allowed]),
+    ):
+        families = Counter(family for hole in found for family in hole.families)
+        for family, count in families.most_common():
+            say(f"{kind}: {count:,} {family}")
+        yield Finding(
+            f"S4 {tally.made:,} shell lines (seed {seed}), {tally.run:,} run in bash and dash, {kind}",
+            f"{len(found)} in {len(families)} families",
+            "0",
+            not found,
+        )
+
+
+def _through_a_file(hole: Hole, sandbox: Sandbox) -> bool:
+    """It works only because the line writes a file and then runs it, which is on the list of what no text can show."""
+    (ran,) = sandbox.run([(hole.shell, f"exec 2>/dev/null; {hole.line}")], _SECONDS, read_only=True)
+    return "rm" not in ran.marks
+
+
+def main() -> int:
+    lines, seed = (*map(int, sys.argv[1:3]), *(None, None))[:2]
+    findings = list(s4(lambda text: print(text, flush=True), lines or LINES, seed))
+    for finding in findings:
+        print(finding)
+    return 1 if not all(finding.ok for finding in findings) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
