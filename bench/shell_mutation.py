@@ -19,10 +19,10 @@ _PIECES: tuple[str, ...] = (
     "rm", "rm y", "y", "'", '"', "\\", "`", "$(", ")", "(", "{ ", "; }", ";", "&&", "||", "|", "&", "\n", " ", "#",
     " #", "$'", "\\\n", "<<E", "\nE\n", "<<-E", "<<'E'", "<<<", ">o", "2>&1", "&>o", "<f", "[[ ", " ]]", "[ ", " ]",
     "((", "))", "$((", "${", "}", "$X", "${X:-", "X=", "X=rm", "x=(", "if ", "then ", "; fi", "for i in ", "; do ",
-    "; done", "case x in ", "x) ", ";; ", "esac", "!", "time ", "coproc ", "f() ", "function f ", "-c ", "-", "--", "-e ", "=",
-    "==", " == ", "=~", "eval ", "env ", "sh -c ", "bash -c ", "xargs ", "| sh", "exec ", "command ", "*", "?", "~",
-    "{a,b}", "\t", "\r", "''", '""', "$@", "$1", ":", "true", "trap ", " EXIT", "-o pipefail ", "-O extglob ", "\\\\", "<(",
-    "@P",
+    "; done", "case x in ", "x) ", ";; ", "esac", "!", "time ", "coproc ", "f() ", "function f ", "-c ", "-", "--",
+    "-e ", "=", "==", " == ", "=~", "eval ", "env ", "sh -c ", "bash -c ", "xargs ", "| sh", "exec ", "command ", "*",
+    "?", "~", "{a,b}", "\t", "\r", "''", '""', "$@", "$1", ":", "true", "trap ", " EXIT", "-o pipefail ",
+    "-O extglob ", "\\\\", "<(", "@P",
 )  # fmt: skip
 #: Programs so slow that few of the lines that begin them are worth the time.
 _SLOW = re.compile(
