@@ -45,7 +45,7 @@ _MOST_VARIANTS = 12
 
 #: What bash and other shells read differently.
 _BASH_SYNTAX = re.compile(
-    r"\$'(?:[^'\\]|\\[^'])*\\'|\$\[|&>|[<>]\(|\[\[|\(\(|<<<|\|&|\+=|=\(|;&|\w\[|\b(?:function|select|coproc|time)\b"
+    r"\$'(?:[^'\\]|\\[^'])*\\'|\$\[|&>|[<>]\(|\[\[|\(\(|<<<|\|&|\+=|=\(|;&|\w\[|\b(?:function|select|coproc)\b"
 )
 #: Text that becomes code when it is evaluated as arithmetic or as a prompt.
 _HIDDEN_CODE = re.compile(r"\$\(|`|\[\$")
@@ -380,10 +380,14 @@ class Walk:
         every[0] = [one for fields in every[0] for one in self._first(fields, node.words[0])]
         for chosen in dict.fromkeys(product(*every)):
             fields = tuple(field for word in chosen for field in word)
-            if not fields:
+            if not fields or (not chosen[0] and HOLE in fields[0].text):
+                # The first word may be empty; that the next one is then the command is far-fetched when it is no name.
+                continue
+            if context.function and HOLE in fields[0].text and _is_argument(node.words[0]):
+                self._definitions.runs_arguments(context.function)
                 continue
             self._check(fields)
-            self._name(fields[0], node, context)
+            self._name(fields[0], node)
             yield fields
 
     def _first(self, fields: Fields, word: Word) -> list[Fields]:
@@ -413,11 +417,8 @@ class Walk:
             ):
                 self._draft.literal = False
 
-    def _name(self, field: Field, node: Simple, context: _Context) -> None:
+    def _name(self, field: Field, node: Simple) -> None:
         if field.text != "~" and (HOLE not in field.text or _known_name(field)):
-            return
-        if context.function and _is_argument(node.words[0]):
-            self._definitions.runs_arguments(context.function)
             return
         if self._posix and field.origin != "unknown":
             return
