@@ -2,16 +2,20 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from msgspec import Struct
 
 from hookline.matching.patterns import Glob, glob
-from hookline.matching.shell import HOLE, ShellCommand, ShellReader, ShellReading, base_name
+from hookline.matching.shell import HOLE, ShellCommand, ShellReading, base_name
 from hookline.model.hook import Answer, Doubt
 
 _QUOTES = re.compile(r"[\"'\\]")
 _NO_COMMAND = Doubt("the call names no command")
+
+
+class LineReader(Protocol):
+    def read(self, line: str) -> ShellReading: ...
 
 
 class ShellArgument(Struct, frozen=True, eq=False):
@@ -22,7 +26,9 @@ class ShellArgument(Struct, frozen=True, eq=False):
     wide: tuple[Glob, ...]
     #: Finds the program in code of another language.
     mention: re.Pattern[str] | None
-    reader: ShellReader
+    reader: LineReader
+    #: How lines are judged, where that is worth saying.
+    note: str = ""
 
     def judge(self, arguments: Mapping[str, Any], cwd: str) -> Answer:  # noqa: ARG002 - the protocol
         """Sure if one command is surely meant, whatever else the line may run."""
@@ -32,13 +38,16 @@ class ShellArgument(Struct, frozen=True, eq=False):
         if any(map(self._is, reading.commands)):
             return True
         if reading.uncertain is not None:
-            return Doubt(reading.uncertain)
+            return self._doubt(reading.uncertain)
         for command in reading.commands:
             if self._may_be(command):
-                return Doubt(f"`{command.text}` may be {self.pattern}")
+                return self._doubt(f"`{command.text}` may be {self.pattern}")
         if any(map(self._mentioned, reading.foreign)):
-            return Doubt(f"{self.pattern} is mentioned in text that may be run")
+            return self._doubt(f"{self.pattern} is mentioned in text that may be run")
         return False
+
+    def _doubt(self, phrase: str) -> Doubt:
+        return Doubt(f"{phrase}; {self.note}" if self.note else phrase)
 
     def covers(self, arguments: Mapping[str, Any], cwd: str) -> bool:  # noqa: ARG002 - the protocol
         commands = self.literal_commands(arguments)
@@ -60,10 +69,9 @@ class ShellArgument(Struct, frozen=True, eq=False):
 
     def why(self, arguments: Mapping[str, Any], cwd: str, answer: bool) -> str:  # noqa: ARG002 - the protocol
         reading = self._reading(arguments) if answer else None
-        for command in reading.commands if reading is not None else ():
-            if self._is(command):
-                return f'command "{command.text}" is {self.pattern}'
-        return f"no command of the line is {self.pattern}"
+        found = next(filter(self._is, reading.commands if reading is not None else ()), None)
+        which = f'command "{found.text}"' if found is not None else "no command of the line"
+        return f"{which} is {self.pattern}" + (f" ({self.note})" if self.note else "")
 
     def _reading(self, arguments: Mapping[str, Any]) -> ShellReading | None:
         command: Any = arguments.get("command")
@@ -94,11 +102,11 @@ class ShellArgument(Struct, frozen=True, eq=False):
         return any(Glob(("", *one.pieces, "")).matches(folded) for one in self.wide)
 
 
-def shell_argument(pattern: str, reader: ShellReader) -> ShellArgument:
+def shell_argument(pattern: str, reader: LineReader, note: str = "") -> ShellArgument:
     text = " ".join(pattern.split())
     wide = {glob(one.casefold()): None for variant in _variants(text) for one in _readings(variant)}
     return ShellArgument(
-        text, tuple(map(glob, _readings(text))), tuple(wide), _mention(text.casefold()), reader
+        text, tuple(map(glob, _readings(text))), tuple(wide), _mention(text.casefold()), reader, note
     )
 
 

@@ -48,11 +48,13 @@ class Argument(Protocol):
 class ToolShape(Struct, frozen=True):
     """How the argument of a rule about this tool is read, and from which fields."""
 
-    kind: Literal["shell", "file", "search", "web", "other"] = "other"
+    kind: Literal["shell", "powershell", "file", "search", "web", "other"] = "other"
     fields: tuple[str, ...] = ()
 
 
 _SHELL = ToolShape("shell", ("command",))
+#: Names that tools have which take lines of PowerShell.
+_POWERSHELL = frozenset(("PowerShell", "powershell", "pwsh"))
 _FILE = ToolShape("file", ("file_path", "notebook_path", "path"))
 _SEARCH = ToolShape("search", ("path",))
 _OTHER = ToolShape()
@@ -62,6 +64,7 @@ _NO_ARGUMENTS = Doubt("the call has no arguments")
 TOOL_SHAPES: Mapping[str, ToolShape] = MappingProxyType(
     {
         **dict.fromkeys(("Bash", "bash", "exec_shell", "shell", "run_shell_command"), _SHELL),
+        **dict.fromkeys(_POWERSHELL, ToolShape("powershell", ("command",))),
         **dict.fromkeys(("Edit", "Write", "Read", "MultiEdit", "NotebookEdit", "NotebookRead"), _FILE),
         "Delete": ToolShape("file", ("file_path",)),
         "Move": ToolShape("file", ("source", "destination")),
@@ -117,7 +120,8 @@ def parse_tool_rule(
 
     known = shapes.get(tool)
     argument = _argument(pattern, known or _OTHER, patterns, shell)
-    return ToolRule(whole, tool, names, argument, None if known else read_as)
+    plain = known is not None and known.kind != "shell"
+    return ToolRule(whole, tool, names, argument, None if plain else read_as)
 
 
 def judge(rule: ToolRule, tool_name: str, tool_input: Any, cwd: str) -> Answer:
@@ -188,9 +192,12 @@ class ToolCondition(Struct, frozen=True, eq=False):
         if tool in KIND_OF and self.rule.tool in KIND_OF[tool].also:
             return self.rule, self.rule.tool
         name = cast("Mapping[str, Any]", called).get("tool_name")
-        if isinstance(name, str) and not self.rule.names_tool(tool) and self.rule.names_tool(name):
-            return self.rule.read_as(tool), name
-        return self.rule, tool
+        if not isinstance(name, str):
+            return self.rule, tool
+        meant = tool if self.rule.names_tool(tool) or not self.rule.names_tool(name) else name
+        if name in _POWERSHELL:
+            return self.rule.read_as(name), meant
+        return (self.rule if meant == tool else self.rule.read_as(tool)), meant
 
     def problem(self, event: EventSpec[Any]) -> str | None:
         if knows(event, "tool_name"):
@@ -262,6 +269,13 @@ def _names(tool: str) -> tuple[Glob, ...]:
 def _argument(pattern: str, shape: ToolShape, patterns: Patterns, shell: ShellReader) -> Argument:
     if shape.kind == "shell":
         return shell_argument(pattern, shell)
+    if shape.kind == "powershell":
+        from hookline.matching.shell.powershell import (  # noqa: PLC0415 few lines are of PowerShell
+            BY_NAME_ONLY,
+            PowerShellReader,
+        )
+
+        return shell_argument(pattern, PowerShellReader(), BY_NAME_ONLY)
     if shape.kind in {"file", "search"}:
         return file_argument(pattern, shape.fields, shape.kind == "search", patterns)
     if shape.kind == "web" and pattern.startswith("domain:"):

@@ -83,7 +83,8 @@ def _file_suggestions(facts: CallFacts, directories: Sequence[str]) -> list[Json
 
 def _shell_rules(facts: CallFacts, shell: ShellReader) -> tuple[str, ...]:
     command = facts.tool_input.get("command")
-    if facts.tool_name not in TOOL_SHAPES or not isinstance(command, str) or not command.strip():
+    shape = TOOL_SHAPES.get(facts.tool_name)
+    if shape is None or shape.kind != "shell" or not isinstance(command, str) or not command.strip():
         return ()
     reading = shell.read(command)
     if not reading.literal:

@@ -234,7 +234,7 @@ def too_wide(text: str, categories: Mapping[str, Category] = TOOL_CATEGORIES) ->
 def _wide_argument(tool: str, argument: str) -> str | None:
     shape = TOOL_SHAPES.get(tool)
     kind = shape.kind if shape is not None else "other"
-    if kind == "shell":
+    if kind in {"shell", "powershell"}:
         return None if _PROGRAM.match(argument) else "it does not name the program"
     if kind == "web" and argument.startswith("domain:"):
         host = argument.removeprefix("domain:").strip().removeprefix("*.")
