@@ -87,10 +87,11 @@ class Definitions:
         program = program_of(words[0])
         if program in _INTERPRETERS:
             script = next((word for word in words[1:] if word[:1] != "-"), "")
-            names = [script, *(_MAKEFILES if program == "make" else ())]
-            yield from (
-                Foreign(text) for name in names for text in self._scripts.get(posixpath.normpath(name), ())
-            )
+            yield from map(Foreign, self._scripts.get(posixpath.normpath(script), ()))
+        elif program == "make":
+            files = (text for name in _MAKEFILES for text in self._scripts.get(name, ()))
+            recipes = (line for text in files for line in text.splitlines() if line[:1] == "\t")
+            yield from (Line(line.lstrip("\t@-+")) for line in recipes)
 
 
 def _quoted(word: str) -> str:
