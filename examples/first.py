@@ -1,25 +1,27 @@
-"""A minimal example: one function decides about two commands."""
+"""A minimal example: a guard and a function decide about three commands."""
 
 import asyncio
 
-from hookline import Engine, Outcome, deny
+from hookline import Engine, Outcome, ask
 from hookline.events import PRE_TOOL_USE, ToolCall
+from hookline.guards import guard
 
 engine = Engine()
+engine.add(PRE_TOOL_USE, guard("force-push"))
 
 
 @engine.on(PRE_TOOL_USE, "Bash(git push *)")
-def no_force_push(call: ToolCall) -> Outcome | None:
-    return deny("force pushes rewrite history") if "--force" in call.tool_input["command"] else None
+def release_day(call: ToolCall) -> Outcome | None:
+    return ask("is it time for a release?") if "release" in call.tool_input["command"] else None
 
 
 async def main() -> None:
     session = engine.session("me")
-    for command in ("git push", "cd app && git push --force"):
+    for command in ("git push", "git push origin release", "cd app && git push -uf"):
         outcome = await session.dispatch(
             PRE_TOOL_USE, ToolCall(tool_name="Bash", tool_input={"command": command})
         )
-        print(f"{command}: {f'denied: {outcome.reason}' if outcome.blocked else 'go ahead'}")
+        print(command, "->", f"{outcome.permission}: {outcome.reason}" if outcome.permission else "go ahead")
     await engine.close()
 
 

@@ -6,7 +6,8 @@ from typing import Any, cast
 
 from hookline.dialects.dialect import SUFFIXES
 from hookline.dialects.native.settings import COMMON, KINDS
-from hookline.handlers.builtin import Builtin, standard_builtins
+from hookline.guards.registry import policy_of
+from hookline.handlers.builtin import Builtin, GuardBuiltin, standard_builtins
 from hookline.model.events import EventSpec
 from hookline.schemas.config import KIND_WORDS, config_schema, entry_schema
 from hookline.schemas.event_facts import type_words
@@ -95,8 +96,15 @@ def _kind(kind: str) -> str:
 
 
 def _builtins() -> str:
+    builtins = standard_builtins().items()
     return table(
-        ("Builtin", "Does"), [(code(name), _summary(each)) for name, each in standard_builtins().items()]
+        ("Builtin", "Does"),
+        [
+            (f"[`{name}`](guards.md#{name})", f"Stops: {policy_of(name).title}.")
+            if isinstance(each, GuardBuiltin)
+            else (code(name), _summary(each))
+            for name, each in builtins
+        ],
     )
 
 

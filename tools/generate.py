@@ -14,6 +14,7 @@ from tools.cli_schemas import cli_schemas
 from tools.config_page import config_page
 from tools.events_page import events_page
 from tools.firing_page import firing_page
+from tools.guards_page import guards_page
 from tools.markdown import json_pretty
 from tools.outcome_page import outcome_page
 from tools.reach_page import reach_page
@@ -36,6 +37,7 @@ def artefacts(events: Mapping[str, EventSpec[Any]]) -> dict[str, str]:
         "docs/reference/firing.md": firing_page(ROOT, events),
         "docs/reference/config.md": config_page(events),
         "docs/reference/secrets.md": secrets_page(),
+        "docs/reference/guards.md": guards_page(),
         "docs/reference/tools.md": tools_page(),
         "docs/reference/reach.md": reach_page(ROOT),
         "docs/dialects/rules.md": rules_page(load_rules(ROOT)),

@@ -3,13 +3,13 @@
 from hookline.guards.policy import Policy, Row
 
 _DRY = "-n --dry-run"
-_OVERWRITES = "overwrites the branch on the remote, and commits of others are lost"
+_OVERWRITES = "overwrites the branch on the remote"
 _REMOVES = "deletes a branch or a tag on the remote"
 
 FORCE_PUSH = Policy(
     name="force-push",
     title="Pushes that overwrite what is on the remote",
-    instead="Push to a branch of your own, or ask the user to force it.",
+    instead="Push to a branch of your own, or ask the user.",
     rows=(
         Row(
             run="git push",
@@ -20,7 +20,7 @@ FORCE_PUSH = Policy(
         ),
         Row(
             run="git push",
-            does="overwrites the branch on the remote",
+            does=_OVERWRITES,
             given="--force-with-lease",
             unless=_DRY,
             part="lease",

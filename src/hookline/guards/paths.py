@@ -88,7 +88,7 @@ class Files:
                 if (what := self.secret(policy, word)) is not None:
                     yield _shown(word), f"holds {what}", ""
             for word in files.perhaps:
-                if (what := self.secret(policy, word)) is not None:
+                if ("/" in word or "." in word) and (what := self.secret(policy, word)) is not None:
                     yield (
                         _shown(word),
                         f"holds {what}",

@@ -36,7 +36,7 @@ class GuardRunner:
         """Why a guard with these options cannot work."""
         policy = policy_of(name)
         if policy.protects and self._protects is None:
-            return f"{name} needs to be told what is protected: pass `protects` to standard_builtins"
+            return f"{name} needs an engine that says what is protected; standard_handlers has the way to it"
         return problem(policy, args)
 
     def verdict(

@@ -32,8 +32,11 @@ class BuiltinHandler:
     kind = "builtin"
     own_clock = False
 
-    def __init__(self, builtins: Mapping[str, Builtin]) -> None:
+    def __init__(self, builtins: Mapping[str, Builtin], protects: "Protects | None" = None) -> None:
         self._builtins = builtins
+        for builtin in builtins.values():
+            if isinstance(builtin, GuardBuiltin):
+                builtin.guards.protects = builtin.guards.protects or protects
 
     async def run(self, call: Call) -> RawResult:
         spec: BuiltinSpec = call.hook.spec
@@ -72,13 +75,13 @@ def _placed(scene: Scene, spec: BuiltinSpec) -> Scene:
 
 
 def standard_builtins(
-    *, today: Callable[[], date] = date.today, home: str | None = None, protects: "Protects | None" = None
+    *, today: Callable[[], date] = date.today, home: str | None = None
 ) -> dict[str, Builtin]:
     """The builtins every engine has, by the names that configurations use. The reference shows their docstrings.
 
-    The search for prompt files goes up to `home`. `protects` says why a call changes what guards the agent.
+    The search for prompt files goes up to `home`.
     """
-    guards = Guards(protects)
+    guards = Guards()
     return {
         "add_date": AddDate(today),
         "add_environment_info": add_environment_info,
@@ -121,8 +124,9 @@ def add_context(args: tuple[str, ...], _payload: Any, _scene: Scene) -> Outcome 
 class Guards:
     """The guards of one engine."""
 
-    def __init__(self, protects: "Protects | None") -> None:
-        self._protects = protects
+    def __init__(self) -> None:
+        #: Why a call changes what guards the agent: the engine knows it.
+        self.protects: Protects | None = None
         self._runner: GuardRunner | None = None
 
     @property
@@ -130,7 +134,7 @@ class Guards:
         if self._runner is None:
             from hookline.guards.runner import GuardRunner  # noqa: PLC0415 - see above
 
-            self._runner = GuardRunner(self._protects)
+            self._runner = GuardRunner(self.protects)
         return self._runner
 
 
@@ -139,22 +143,22 @@ class GuardBuiltin:
 
     def __init__(self, name: str, guards: Guards) -> None:
         self.name = name
-        self._guards = guards
+        self.guards = guards
 
     def problem(self, args: tuple[str, ...]) -> str | None:
-        return self._guards.runner.problem(self.name, args)
+        return self.guards.runner.problem(self.name, args)
 
     def judge(self, call: Call, spec: BuiltinSpec, scene: Scene) -> Outcome | None:
         """The answer about a call in the terms of the hook's agent."""
         tools = getattr(call.hook.wire, "tools", None)
         hook = call.hook
-        found = self._guards.runner.verdict(self.name, spec.args, call.payload, scene, tools, hook.in_doubt)
+        found = self.guards.runner.verdict(self.name, spec.args, call.payload, scene, tools, hook.in_doubt)
         if found is not None and found.doubt:
             call.match_doubt = call.match_doubt or found.doubt
         return _answer(found)
 
     def __call__(self, args: tuple[str, ...], payload: Any, scene: Scene) -> Outcome | None:
-        return _answer(self._guards.runner.verdict(self.name, args, payload, scene))
+        return _answer(self.guards.runner.verdict(self.name, args, payload, scene))
 
 
 def _answer(verdict: "Verdict | None") -> Outcome | None:

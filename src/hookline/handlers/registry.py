@@ -121,15 +121,6 @@ def standard_handlers(
         return given if given is not None else _made(maker)
 
     protection = Protection()
-
-    def built_in() -> Handler:
-        given = builtins
-        if given is None:
-            from hookline.handlers.builtin import standard_builtins  # noqa: PLC0415 - as all handlers
-
-            given = standard_builtins(protects=protection)
-        return _made("builtin.BuiltinHandler", given)
-
     return Handlers(
         {
             "command": lambda: _made("command.CommandHandler", own(processes, "process.pool.Processes")),
@@ -138,7 +129,9 @@ def standard_handlers(
             "agent": lambda: _made("agent.AgentHandler", agent_runner),
             "mcp_tool": lambda: _made("mcp_tool.McpToolHandler", mcp),
             "function": lambda: _made("function.FunctionHandler"),
-            "builtin": built_in,
+            "builtin": lambda: _made(
+                "builtin.BuiltinHandler", own(builtins, "builtin.standard_builtins"), protection
+            ),
         },
         protection,
     )

@@ -99,7 +99,7 @@ ENTRY_WORDS: Mapping[str, str] = {
     "tool": "Its tool.",
     "input": "The arguments of the tool; `${path.to.field}` in a text is taken from the payload.",
     "builtin.command": "The builtin; `name` says it too.",
-    "builtin.args": "What it is given, such as the text of deny.",
+    "builtin.args": "What it is given: the text of deny, the options of a guard.",
 }
 
 KIND_WORDS: Mapping[str, str] = {

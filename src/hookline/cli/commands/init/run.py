@@ -24,18 +24,16 @@ GUARD = """\
 # `hookline events` lists the moments a hook can react to.
 
 [[hooks.PreToolUse]]                 # before a tool runs ...
-matcher = "Bash"                     # ... when that tool is Bash
 
 [[hooks.PreToolUse.hooks]]
 name = "no force push"
-if = "Bash(git push *--force*)"      # any command of the line, also behind && and in $(...)
-type = "builtin"
-command = "deny"
-args = ["force pushes rewrite history; push to a branch of your own"]
+type = "builtin"                     # ... a guard that comes with Hookline looks at what the call does
+command = "force-push"               # others: delete-recursive, secrets-read, write-outside-project, pipe-to-shell, ...
+# args = ["ask"]                     # ask you instead of denying
 """
 
 #: One that it must deny, one that it must not.
-_DENIED, _ALLOWED = "cd app && git push --force", "git push"
+_DENIED, _ALLOWED = "cd app && git push -uf", "git push"
 
 _NEXT_STEPS = """\
   hookline fire PreToolUse Bash command='git push --force'  ask it yourself
