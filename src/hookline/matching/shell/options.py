@@ -12,8 +12,9 @@ from msgspec import Struct
 from hookline.matching.shell.holes import HOLE, Words
 
 #: `gnu`: options may come after operands. `posix`: the first operand ends them. `words`: every option is one whole
-#: word with one dash, as with find, java and go.
-Style = Literal["gnu", "posix", "words"]
+#: word with one dash, as with find, java and go. `shell`: as `posix`, but values are always words of their own, after
+#: a cluster that may ask for several (`-ceuo pipefail CODE`), and `+x` is an option, too.
+Style = Literal["gnu", "posix", "words", "shell"]
 
 
 class OptionSpec(Struct, frozen=True):
@@ -88,9 +89,11 @@ class _Reader:
             if word == "--":
                 self._take(at + 1)
                 break
-            if word[:1] != "-" or word == "-":
-                if self._style == "posix":
-                    self._take(at)
+            if self._style == "shell" and word[:1] in {"-", "+"} and len(word) > 1:
+                at += self._apart(word, at)
+            elif word[:1] != "-" or word == "-":
+                if self._style in {"posix", "shell"}:
+                    self._take(at + (word == "-" and self._style == "shell"))
                     break
                 self._first = min(self._first, at)
                 self._operands.append(word)
@@ -127,6 +130,24 @@ class _Reader:
             else:
                 self._given.append(Option(full, None, at))
         return 2 if apart else 1
+
+    def _apart(self, word: str, at: int) -> int:
+        """Options of a shell. Their long ones are written in full, and with one dash or two."""
+        long = word if word.startswith("--") else f"-{word}"
+        if long.partition("=")[0] in self._table.long:
+            return self._long(long, at)
+        if word.startswith("--"):
+            self._unknown.append(word)
+            return 1
+        taken = 1
+        for letter in word[1:]:
+            takes = self._table.short.get(f"-{letter}")
+            if takes is None:
+                self._unknown.append(f"-{letter}")
+            value = self._next(at + taken - 1) if takes else None
+            self._given.append(Option(f"-{letter}", value, at))
+            taken += bool(takes)
+        return taken
 
     def _full_names(self, name: str) -> list[str]:
         """What a name may be short for. An ambiguous one is an error to the program: it counts as each of them."""

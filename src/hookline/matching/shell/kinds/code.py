@@ -1,0 +1,78 @@
+"""Code of programming languages: text to search for names, and signs that it starts programs."""
+
+import re
+from collections.abc import Callable, Iterator
+
+from hookline.matching.shell.found import Doubt, Foreign, Found
+from hookline.matching.shell.holes import HOLE
+
+# Patterns are texts, compiled when the first such code is seen and kept by `re`.
+_ANY = r"system|exec|eval|popen|subprocess|spawn|fork|child_process|import_|importlib|ctypes|getline|shell|[`!]|\|\s*\""
+_PYTHON = (
+    r"(?<!platform\.)\bsystem\b|\bplatform\s*=|as\s+platform\b|popen|subprocess|spawn|\bfork|(?<![.\w])exec\b"
+    r"|\bexec[lv]|(?<![.\w])eval\b|(?<!re\.)\bcompile\b|__import__|import_module|importlib|ctypes|cffi|builtins"
+    r"|\b(?:pty|runpy|code|codeop|pdb|timeit|cProfile|profile|trace|pickle|marshal|commands|posix|antigravity)\b"
+    r"|multiprocessing|webbrowser|startfile|attrgetter|methodcaller|__dict__|__class__|__subclasses__|__globals__"
+    r"|\b(?:vars|globals|locals)\b|getattr\((?!\s*[\w.]+\s*,\s*['\"]\w+['\"])|subprocess|\bimport\s*\*|\bsh\b"
+    r"|\\x|\\u|\\N"
+)
+_NODE = (
+    r"child_process|spawn|\bexec(?:Sync|File\w*)?\b|fork|\beval\b|Function\b|process\.(?:binding|dlopen|mainModule)"
+    r"|\bvm\b|worker_threads|constructor|import\((?!\s*['\"])|require\((?!\s*['\"][\w@./:-]+['\"]\s*\))|execa|shelljs"
+    r"|\bzx\b|\$`|Bun\.|Deno\.|globalThis|\bcluster\b|module\.|\\x|\\u|require\b(?!\s*\()"
+)
+_PERL = (
+    r"\bsystem\b|\bexec\b|`|\bqx\b|\beval\b|\bopen\b|\bfork\b|\bsyscall\b|\bdo\b\s*[\"'(\w$]|\brequire\b|\buse\s+(?!strict|"
+    r"warnings|utf8|feature|POSIX|JSON|List|Data|File::(?:Basename|Spec|Path)|Time|Digest|MIME|v?5)|->\(|&\{|&\$|\*\{|/e"
+    r"|[}\])!,|#~@]\w*e[egimsxr]*\b|CORE|IPC|readpipe|<[^<>\n]*\|"
+)
+_RUBY = (
+    r"\bsystem\b|\bexec\b|`|%x|\beval\b|popen|spawn|fork|open\b|\bsend\b|instance_eval|class_eval|Kernel|Process"
+    r"|Open3|PTY|\bload\b|const_get|method\(|Fiddle|syscall|\bsh\b"
+)
+_PHP = (
+    r"system|exec|passthru|popen|proc_open|`|eval|pcntl|assert|create_function|call_user|include|require|mail\("
+    r"|\$\w+\s*\(|dl\(|FFI|preg_replace"
+)
+_LUA = r"execute|popen|load|dofile|require|exec|system|debug|_G\b|_ENV\b|getfenv"
+
+
+def _reader(signs: str, name: str) -> Callable[[str], Iterator[Found]]:
+    def found(code: str) -> Iterator[Found]:
+        yield Foreign(code)
+        if re.search(signs, code):
+            yield Doubt(f"{name} code starts programs, or code that it makes up")
+        elif _is_made_up(code):
+            yield Doubt(f"{name} code is put together at run time")
+
+    return found
+
+
+def _is_made_up(code: str) -> bool:
+    """Whether the shell puts more than a text between quotes into it."""
+    return HOLE in code and HOLE in re.sub(r"'[^'\n]*'|\"[^\"\n]*\"", "", code)
+
+
+def starts_programs(code: str) -> bool:
+    """Whether code in another language looks as if it runs programs, or code that it makes up."""
+    return re.search(_ANY, code, re.IGNORECASE) is not None
+
+
+python = _reader(_PYTHON, "Python")
+node = _reader(_NODE, "JavaScript")
+perl = _reader(_PERL, "Perl")
+ruby = _reader(_RUBY, "Ruby")
+php = _reader(_PHP, "PHP")
+lua = _reader(_LUA, "Lua")
+#: A language that has no signs of its own here.
+other = _reader(f"(?i:{_ANY})", "")
+
+
+def other_language(name: str) -> Callable[[str], Iterator[Found]]:
+    return _reader(f"(?i:{_ANY})", name)
+
+
+def unread(code: str) -> Iterator[Found]:
+    """Code that is searched for names and always in doubt."""
+    yield Foreign(code)
+    yield Doubt("a line of PowerShell or of another shell is judged by names only")

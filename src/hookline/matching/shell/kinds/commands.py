@@ -1,0 +1,96 @@
+"""Lines of shell, words of a command, names of programs and of files that are programs."""
+
+import shlex
+from collections.abc import Iterator
+
+from hookline.matching.shell.found import Doubt, Foreign, Found, Inner, Line
+from hookline.matching.shell.holes import HOLE, Words, base_name
+
+#: Pagers, editors and packers that tools are told to use every day, and that run nothing by themselves.
+_USUAL = frozenset(
+    (
+        "", "cat", "less", "more", "most", "true", ":", "vi", "vim", "nvim", "nano", "emacs", "emacsclient", "code",
+        "subl", "hx", "micro", "head", "tail", "delta", "diff-so-fancy", "bat", "false", "never", "always", "auto",
+        "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd", "zstdmt", "lz4", "lzip", "lzop", "pigz",
+        "unpigz", "pbzip2", "lbzip2", "pixz", "pxz", "brotli", "compress", "uncompress", "ssh", "gpg", "gpg2",
+    )
+)  # fmt: skip
+_SHELL_SIGNS = frozenset(";&|`$<>(){}\n\\!*?\"'#~+")
+
+#: Where a process finds what is piped into it.
+_STDIN_FILES = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/", "/dev/pts/", "/dev/tty")
+
+
+def is_usual(text: str) -> bool:
+    """Whether a pager, an editor or a packer is one of the usual ones, with no more than options."""
+    words = text.split()
+    if any(sign in text for sign in _SHELL_SIGNS):
+        return False
+    name = base_name(words[0]) if words else ""
+    return name in _USUAL and all(word.startswith("-") or word.isdigit() for word in words[1:])
+
+
+def line(code: str) -> Iterator[Found]:
+    yield Doubt("a line of shell is put together at run time") if HOLE in code else Line(code)
+
+
+def usual_line(code: str) -> Iterator[Found]:
+    if not is_usual(code):
+        yield from line(code)
+
+
+def expanded(text: str) -> Iterator[Found]:
+    """Text in which a shell replaces variables and substitutions, as between double quotes."""
+    if "$" in text or "`" in text:
+        yield from line(': "' + text.replace('"', '\\"') + '"')
+
+
+def split(text: str) -> Words:
+    """The words of a text, quotes removed. One that cannot be split is one word, and nobody knows which."""
+    try:
+        return tuple(shlex.split(text))
+    except ValueError:
+        return (HOLE,)
+
+
+def words(text: str) -> Iterator[Found]:
+    found = split(text)
+    if found:
+        yield Inner(found)
+
+
+def usual_words(text: str) -> Iterator[Found]:
+    if not is_usual(text):
+        yield from words(text)
+
+
+def program(text: str) -> Iterator[Found]:
+    if not is_usual(text):
+        yield Inner((text,))
+
+
+def is_stdin(file: str) -> bool:
+    """Whether the file is what is piped in: `-`, /dev/stdin, /dev//stdin, /proc/self/fd/0."""
+    while "//" in file or "/./" in file:
+        file = file.replace("//", "/").replace("/./", "/")
+    return file == "-" or file.startswith(_STDIN_FILES) or (file.startswith("/proc/") and "/fd/" in file)
+
+
+def file(name: str) -> Iterator[Found]:
+    """A file that is a program: what is in it is not known, but it is a file of somebody's."""
+    if is_stdin(name):
+        yield Doubt("a program is read from standard input")
+    elif name.startswith("data:"):
+        yield Foreign(name)
+        yield Doubt("a program is given as data")
+    elif unknown_file(name):
+        yield Doubt("which file is run, only the shell knows")
+
+
+def unknown_file(name: str) -> bool:
+    """`$X` may be anything; `$DIR/run.sh` is a file."""
+    return HOLE in name and (name.endswith(HOLE) or not name.partition(HOLE)[2].startswith("/"))
+
+
+def is_file_beyond(name: str) -> bool:
+    return name not in {"/dev/null", "-", "/dev/stdout", "/dev/stderr", ""}

@@ -1,0 +1,90 @@
+"""Commands of editors, debuggers and database shells: each has a way to run a line of shell."""
+
+import re
+from collections.abc import Callable, Iterator
+
+from hookline.matching.shell.found import Doubt, Foreign, Found, Line
+from hookline.matching.shell.holes import HOLE
+
+_VIM_FORCED = (
+    r"\b(?:w|wq|wqa|wa|wn|x|xa|xit|q|qa|qall|wall|wqall|quit|e|edit|bd|bw|cq|cquit|silent|set\s+\w+|write)!"
+)
+_VIM_RUNS = (
+    r"![^\s|]|!\s+\S|system|term|job_|python|\bpy\w*\b|\blua|perl|ruby|\btcl|\bmz|libcall|\bexe|\bso\w*\b|\bsh\w*\b|norm"
+    r"|feedkeys|\bmake|\bl?grep|map\b|\bru\w*\b|\bpa\w*\b|autocmd|\bau\b|modeline|eval|\bcal\w*\b|=\s*\S+\("
+)
+
+
+def _lines_of(
+    name: str, lines: str, doubts: str = "", flags: re.RegexFlag = re.MULTILINE
+) -> Callable[[str], Iterator[Found]]:
+    """A language in which the last group of `lines` is a line of shell, and `doubts` are signs of more than that."""
+
+    def found(code: str) -> Iterator[Found]:
+        for match in re.finditer(lines, code, flags):
+            line = next((group for group in match.groups()[::-1] if group is not None), "")
+            if HOLE in line:
+                yield Doubt("a line of shell is put together at run time")
+            elif line.strip():
+                yield Line(line.strip())
+        if doubts and re.search(doubts, code, flags):
+            yield Foreign(code)
+            yield Doubt(f"code of {name} starts programs, or code that it makes up")
+
+    return found
+
+
+def vim(code: str) -> Iterator[Found]:
+    rest = re.sub(_VIM_FORCED, "", code.strip().lstrip("+:"))
+    if code == HOLE:
+        yield Doubt("a command of an editor is put together at run time")
+    elif re.search(_VIM_RUNS, rest):
+        shell = re.search(r"!\s*(.+)", rest, re.DOTALL)
+        yield Foreign(code)
+        if shell and HOLE not in shell[1]:
+            yield Line(shell[1])
+        yield Doubt("a command of an editor starts programs")
+
+
+#: `!LINE`, `r !LINE`, `w !LINE`, `e !LINE`, with an address before it.
+ed = _lines_of("ed", r"^[\d,.$%;+'/ \w-]{0,80}?!\s*(.+)$", r"^[^\n]*/[^\n]*!")
+dc = _lines_of("dc", r"!(?![<>=])\s*([^\n]+)")
+m4 = _lines_of(
+    "m4",
+    r"syscmd\(\s*[`\[]*([^')\]]*)",
+    r"syscmd|changequote|changecom|\bdefn\b|builtin|indir|include|format\(|patsubst",
+)
+gnuplot = _lines_of(
+    "gnuplot",
+    r"(?:^|;)\s*!\s*(.+)$|system\(?\s*[\"'](.+)[\"']|[\"']<\s*(.+?)[\"']",
+    r"system|`|'\||\"\||eval",
+)
+sqlite = _lines_of(
+    "SQLite",
+    r"^\s*\.(?:sh\w*|sy\w*)\s+(.+)$|^\s*\.(?:on\w*|o\w*|r\w*|im\w*)\s[^\n]*?\|\s*([^\"'\n]+)",
+    r"^\s*\.(?:load|excel|www|archive|ar)\b|\bedit\(|load_extension",
+)
+psql = _lines_of(
+    "psql",
+    r"\\!\s*(.+)$|\\(?:g|gx|o|out|w|write|copy[^\n|]*program|i)\s*\|?\s*'?\|\s*(.+)$|\bprogram\s+'([^']*)'|\\\w+\s[^\n]*`([^`]*)`",
+    r"\\(?:e|ef|ev|edit|gexec|setenv|include)\b|\\copy[^\n]*program\b(?!\s*')",
+    re.MULTILINE | re.IGNORECASE,
+)
+mysql = _lines_of(
+    "MySQL",
+    r"\\!\s*(.+)$|^\s*system\s+(.+)$|(?:\\P|^\s*pager)\s+(.+)$",
+    r"sys_exec|sys_eval|load_file|outfile|dumpfile|\\\.|^\s*(?:source|tee|edit)\b|\\[eT]",
+    re.MULTILINE | re.IGNORECASE,
+)
+gdb = _lines_of(
+    "gdb",
+    r"^\s*(?:she\w*|!|mak\w*|pipe\s[^|]*\|)\s*(.+)$|^\s*\|[^|]*\|\s*(.+)$",
+    r"^\s*(?:py\w*|pi|gu\w*|so\w*|ev\w*|compile|call\b.*\w\(|p\w*\b.*\w\(|pri\w*\b.*\w\(|ta\w*\b.*\||exec|set\s+.*exec-wrapper"
+    r"|ski\w*\s*system|define|dont|with|dump|generate|restore|auto-load)|system|popen|exec[lv]",
+)
+less = _lines_of("less", r"^\+*[^!|]*!\s*(.+)$|\|\s*\S\s*(.+)$")
+lldb = _lines_of(
+    "lldb",
+    r"^\s*(?:platform\s+)?shell\s+(?:--host\s+|-h\s+)?(?:--\s+)?(.+)$",
+    r"script|\bpy|command|expr|system|shell",
+)

@@ -1,0 +1,85 @@
+"""Makefiles and variables of make: what they run."""
+
+import re
+from collections.abc import Iterator
+
+from hookline.matching.shell.found import Doubt, Foreign, Found, Inner, Line
+from hookline.matching.shell.holes import HOLE
+from hookline.matching.shell.kinds import commands
+
+#: Variables that by custom hold programs: what make runs in a recipe.
+_PROGRAMS = r"\.?(?:SHELL|SHELLFLAGS|MAKE\w*|[A-Z]*CC|[A-Z]*CXX|CPP|LD|AR|AS|FC|RM|CP|MV|INSTALL|PYTHON\d?|NODE|NPM|\w*_CMD)"
+_SHELL = r"\$[({]\s*shell\s+([^\0]*)"
+_SHELL_SIGNS = r"[;&|`$<>(){}\n\\!*?\"'#~]"
+
+
+def makefile(text: str) -> Iterator[Found]:
+    """Recipes, `!=` and `$(shell …)`."""
+    yield Foreign(text)
+    if HOLE in text:
+        yield Doubt("a makefile is put together at run time")
+    yield from _shell_calls(text)
+    for line in text.replace("\\\n", " ").splitlines():
+        recipe = re.match(r"[^\t#][^;#]*:[^;]*;\s*(.*)|\t\s*(.*)|[^#]*!=\s*(.*)", line)
+        if recipe:
+            code = next((group for group in recipe.groups() if group is not None), "")
+            yield from _recipe(code)
+    if re.search(
+        r"\.RECIPEPREFIX|\bdefine\b|\$[({](?:eval|call|guile|file)|^\s*-?s?include|^\s*load\b",
+        text,
+        re.MULTILINE,
+    ):
+        yield Doubt("a makefile puts together what it runs")
+
+
+def _recipe(code: str) -> Iterator[Found]:
+    code = code.lstrip("@-+ \t").replace("$$", "$")
+    if code and HOLE not in code:
+        yield Line(code)
+
+
+def _shell_calls(text: str) -> Iterator[Found]:
+    for match in re.finditer(_SHELL, text):
+        code = _balanced(match[1])
+        if code:
+            yield Line(code.replace("$$", "$"))
+
+
+def _balanced(text: str) -> str:
+    """Up to the bracket that closes one opened before."""
+    depth = 1
+    for at, sign in enumerate(text):
+        depth += (sign in "({") - (sign in ")}")
+        if not depth:
+            return text[:at]
+    return text
+
+
+def variable(word: str) -> Iterator[Found]:
+    """`NAME=value` among the operands of make."""
+    name, equals, value = word.partition("=")
+    if not equals:
+        return
+    if name.endswith("!"):
+        yield from commands.line(value)
+    yield from _shell_calls(value)
+    if re.fullmatch(_PROGRAMS, name.rstrip(":+?!")):
+        split = commands.split(value)
+        if name.startswith(".SHELLFLAGS"):
+            split = ("sh", *split)
+        if split and HOLE not in split[0]:
+            yield Inner(split)
+    elif re.search(_SHELL_SIGNS, value):
+        yield Foreign(value)
+        if HOLE in value and ("shell" in value or "`" in value):
+            yield Doubt("a variable of make is put together at run time")
+
+
+def variable_beyond(word: str) -> bool:
+    """A recipe may put it into a line of shell."""
+    name, equals, value = word.partition("=")
+    if not equals or name.startswith("-"):
+        return False
+    return bool(
+        re.fullmatch(_PROGRAMS, name.rstrip(":+?!")) or re.search(_SHELL_SIGNS, value) or name.endswith("!")
+    )

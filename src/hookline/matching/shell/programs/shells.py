@@ -1,0 +1,223 @@
+"""Shells, and those of their builtins that run what they are given."""
+
+from collections.abc import Iterator
+
+from hookline.matching.shell.found import Doubt, Found, Inner, Line, Stdin
+from hookline.matching.shell.holes import HOLE, Words
+from hookline.matching.shell.kinds import KINDS, from_stdin
+from hookline.matching.shell.kinds.commands import is_stdin, unknown_file
+from hookline.matching.shell.options import OptionSpec, read_options
+from hookline.matching.shell.programs.row import Row
+
+_LETTERS = " ".join(f"-{letter}" for letter in "abefghiklmnprstuvxyBCDEHIPTVqX")
+_BASH = OptionSpec(
+    f"{_LETTERS} -c -d -o: -O: --rcfile: --init-file: --norc --noprofile --login --posix --restricted --verbose --debugger "
+    "--debug --dump-strings --dump-po-strings --noediting --wordexp --protected --rpm-requires --pretty-print "
+    "--help --version --command: --init-command: --emulate: --no-config",
+    "shell",
+)
+
+
+def _shell(rest: Words, stdin: Stdin) -> Iterator[Found]:
+    read = read_options(rest, _BASH)
+    if any(rest[one.at] in {"--version", "--help"} for one in read.given if one.name.startswith("--")):
+        return
+    for one in read.given:
+        if one.value is None:
+            continue
+        if one.name in {"--rcfile", "--init-file"}:
+            yield from from_stdin("line", stdin) if is_stdin(one.value) else KINDS["file"].found(one.value)
+        elif one.name in {"--command", "--init-command"}:
+            yield from KINDS["line"].found(one.value)
+    operands = read.operands
+    if read.has("-c"):
+        yield from _code(operands)
+    elif read.has("-s") or not operands or is_stdin(operands[0]):
+        if not read.has("--command"):
+            yield from from_stdin("line", stdin)
+    else:
+        yield from _script(operands)
+    if read.unknown:
+        yield from (Line(word) for word in rest if " " in word.strip() and HOLE not in word)
+
+
+def _code(operands: Words) -> Iterator[Found]:
+    if operands and HOLE in operands[0]:
+        yield Doubt("a line of shell is put together at run time")
+    elif operands:
+        yield Line(operands[0], operands[1:])
+
+
+def _script(operands: Words) -> Iterator[Found]:
+    """A shell given a file: its content is not known, but rules can be about its name."""
+    if unknown_file(operands[0]):
+        yield Doubt("which file a shell reads, only the shell knows")
+    else:
+        yield Inner(operands)
+
+
+def _fish(rest: Words, stdin: Stdin) -> Iterator[Found]:
+    spec = OptionSpec(
+        "-n -N -i -l -P -d: -o: -f: -D: -h -v --login --interactive --no-config --no-execute --private --profile: "
+        "--features: --debug: --debug-output: -c: -C: --command: --init-command:",
+        "posix",
+    )
+    read = read_options(rest, spec)
+    lines = read.values("-c", "-C", "--command", "--init-command")
+    for line in lines:
+        yield from KINDS["line"].found(line)
+    if lines:
+        return
+    if read.operands and not is_stdin(read.operands[0]):
+        yield from _script(read.operands)
+    else:
+        yield from from_stdin("line", stdin)
+
+
+def _source(rest: Words, stdin: Stdin) -> Iterator[Found]:
+    words = rest[1:] if rest[:1] == ("--",) else rest
+    if words and is_stdin(words[0]):
+        yield from from_stdin("line", stdin)
+        if stdin.kind != "text":
+            yield Doubt("a shell reads its commands from standard input")
+    elif words:
+        yield from _script(words)
+
+
+def _trap(rest: Words, _stdin: Stdin) -> Iterator[Found]:
+    """`trap -- LINE SIGNAL`. With `-l`, `-p` or a signal alone nothing is set."""
+    words = rest[1:] if rest[:1] == ("--",) else rest
+    if words and not words[0].startswith("-"):
+        yield from KINDS["line"].found(words[0])
+
+
+def _alias(rest: Words, _stdin: Stdin) -> Iterator[Found]:
+    for word in rest:
+        if "=" in word:
+            yield from KINDS["line"].found(word.partition("=")[2])
+        elif HOLE in word:
+            yield Doubt("what an alias stands for, only the shell knows")
+
+
+def _command(rest: Words, _stdin: Stdin) -> Iterator[Found]:
+    """`command -v rm` only looks a program up."""
+    read = read_options(rest, OptionSpec("-p -v -V", "posix"))
+    if read.operands and not read.has("-v", "-V"):
+        yield Inner(read.operands)
+
+
+def _fc(rest: Words, _stdin: Stdin) -> Iterator[Found]:
+    """Runs lines of the history again, or an editor on them."""
+    if not any(word.startswith("-") and "l" in word for word in rest):
+        read = read_options(rest, OptionSpec("-l -n -r -s -e:"))
+        for editor in read.values("-e"):
+            yield from KINDS["usual line"].found(editor)
+        yield Doubt("lines of the history are run again")
+
+
+def _complete(rest: Words, _stdin: Stdin) -> Iterator[Found]:
+    """Words of `-W` are expanded, `-C` is a line, `-F` a function."""
+    read = read_options(
+        rest,
+        OptionSpec(
+            "-a -b -c -d -e -f -g -j -k -s -u -v -p -r -D -E -I -V: -o: -A: -G: -W: -F: -C: -X: -P: -S:",
+            "posix",
+        ),
+    )
+    for line in read.values("-C"):
+        yield from KINDS["line"].found(line)
+    for function in read.values("-F"):
+        yield Inner((function,))
+    for words in read.values("-W"):
+        yield from KINDS["expanded"].found(words)
+
+
+def _bind(rest: Words, stdin: Stdin) -> Iterator[Found]:
+    read = read_options(rest, OptionSpec("-l -p -P -s -S -v -V -X -m: -q: -u: -r: -f: -x:", "posix"))
+    for binding in read.values("-x"):
+        yield from KINDS["line"].found(binding.partition(":")[2].strip(" '\""))
+    for file in read.values("-f"):
+        yield from from_stdin("code", stdin) if is_stdin(file) else ()
+
+
+def _subscripts(rest: Words, _stdin: Stdin) -> Iterator[Found]:
+    """A subscript of an array is arithmetic, in which substitutions run even if they were quoted."""
+    for word in rest:
+        if "$(" in word or "`" in word:
+            yield from KINDS["expanded"].found(word)
+
+
+def _test(rest: Words, _stdin: Stdin) -> Iterator[Found]:
+    """`[ -v 'a[$(rm)]' ]`, and numbers compared in [[ ]]."""
+    yield from _subscripts(rest, _stdin)
+
+
+ROWS = (
+    Row(
+        "sh, bash, dash, zsh, ksh, mksh, ash, rbash, yash, posh, lksh, oksh, rksh, loksh, brush, osh, bosh, hush",
+        "runs a script",
+        reader=_shell,
+        examples=(
+            "sh -c 'rm y'",
+            "bash -euo pipefail -c 'rm y'",
+            "bash -euoc pipefail 'rm y'",
+            "bash -lO extglob -c 'rm y'",
+            "bash -co pipefail 'rm y'",
+            "bash -Oc extglob 'rm y'",
+            "bash +x -c 'rm y'",
+            "bash -ic 'rm y'",
+            "bash --norc -c -- 'rm y'",
+            "bash -c 'rm \"$@\"' x y",
+            "echo 'rm y' | bash",
+            "echo 'rm y' | sh -s a b",
+            "bash <<< 'rm y'",
+            "echo 'rm y' | bash /dev//stdin",
+            "echo 'rm y' | bash /proc/self/fd/0",
+            "echo 'rm y' | bash -",
+            "echo 'rm y' | bash --rcfile /dev/stdin -i",
+            "bash --rcfile <(echo 'rm y') -i",
+            "bash -init-file <(echo 'rm y') -i",
+            "bash <(echo 'rm y')",
+        ),
+    ),
+    Row("fish, elvish, nu, xonsh, oil, ion", "runs a script", reader=_fish),
+    Row("csh, tcsh", "runs a script", reader=_shell),
+    Row(
+        "pwsh, powershell",
+        "runs a script",
+        "-noexit -nologo -noninteractive -noprofile -nop -noni -executionpolicy: -ep: -ex: -workingdirectory: -wd: "
+        "-outputformat: -inputformat: -version: -windowstyle: -login -l -sta -mta -configurationname:",
+        {"powershell": "-c: -command: -commandwithargs: -cwa: -encodedcommand: -enc: -ec: -e:", "file": "-f: -file:"},
+        style="words",
+        quiet="-help -? -h",
+        stdin="powershell",
+        first="powershell",
+        others="powershell",
+    ),
+    Row("cmd", "runs a line of cmd", others="powershell"),
+    Row("eval", "runs its operands as a line", style="posix", command=0, joined=True,
+        examples=("eval 'rm y'", "eval -- rm y", "eval rm y")),
+    Row("., source", "reads a script into the shell", reader=_source,
+        examples=(". /dev/stdin <<< 'rm y'", "source <(echo 'rm y')", "echo 'rm y' | . /dev//stdin")),
+    Row("trap", "runs a line at a signal", reader=_trap, examples=("trap 'rm y' EXIT", "trap -- 'rm y' 0")),
+    Row("alias", "gives a line a name", reader=_alias, examples=("shopt -s expand_aliases; alias l='rm y'\nl",)),
+    Row("command", "runs a command that is no function", reader=_command, examples=("command rm y", "command -p -- rm y")),
+    Row("builtin", "runs a builtin", style="posix", command=0, examples=("builtin eval 'rm y'", "builtin command rm y")),
+    Row("exec", "runs a command in the shell's place", "-c -l -a:", style="posix", command=0,
+        examples=("exec rm y", "exec -a x rm y", "exec -cla x rm y")),
+    Row("coproc", "runs a command beside the shell", loose=()),
+    Row("hash", "remembers where programs are", "-l -r -d -t", {"renamed": "-p:"}, style="posix",
+        examples=("hash -p $(command -v rm) ls; ls y",)),
+    Row("enable", "switches builtins on and off", "-a -d -n -p -s", {"renamed": "-f:"}, style="posix"),
+    Row("fc", "shows or runs lines of the history", reader=_fc),
+    Row("bind", "sets what keys do", reader=_bind),
+    Row("complete, compgen, compopt", "sets how words are completed", reader=_complete,
+        examples=("compgen -C 'rm y' x", "compgen -W '$(rm y)'")),
+    Row("mapfile, readarray", "reads lines into an array", "-t -d: -n: -O: -s: -u: -c:", {"line": "-C:"},
+        reader=_subscripts, examples=("mapfile -c1 -C 'rm y' a <<< x", "mapfile -tc 1 -C 'rm y' a <<< x")),
+    Row("let, printf, read, unset, declare, typeset, local, export, readonly, wait, getopts, integer, float",
+        "sets variables", reader=_subscripts, examples=("let 'x[$(rm y)]=1'", "read 'x[$(rm y)]' <<< 1")),
+    Row("test, [, [[", "tests a condition", reader=_test, examples=("test -v 'x[$(rm y)]'", "[ -v 'x[`rm y`0]' ]")),
+    Row("emulate", "runs a line as another shell does", "-L -R -l -o: +o:", {"line": "-c:"}, style="posix"),
+    Row("sched, zsh/sched, precmd, autoload", "runs a line of zsh later", others="line"),
+)  # fmt: skip

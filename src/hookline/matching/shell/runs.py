@@ -1,0 +1,297 @@
+"""What a command runs: programs behind wrappers, lines given to shells, code given to interpreters.
+
+Which program does what is told by rows (`hookline.matching.shell.programs`); this module reads the arguments of a
+command by the row of its program.
+"""
+
+import re
+from collections.abc import Iterator
+
+from hookline.matching.shell.environment import look_at_variable
+from hookline.matching.shell.found import Doubt, Foreign, Found, Inner, Line, Stdin
+from hookline.matching.shell.holes import HOLE, Words, base_name
+from hookline.matching.shell.kinds import KINDS, from_stdin
+from hookline.matching.shell.kinds.code import starts_programs
+from hookline.matching.shell.kinds.commands import is_stdin, unknown_file
+from hookline.matching.shell.options import Option, Options, OptionSpec, read_options
+from hookline.matching.shell.programs import has_rows_below, row_of
+from hookline.matching.shell.programs.row import Row
+
+__all__ = [
+    "Doubt",
+    "Foreign",
+    "Found",
+    "Inner",
+    "Line",
+    "Stdin",
+    "after_options",
+    "escapes",
+    "look_through",
+    "program_of",
+    "starts_programs",
+]
+
+_PLAIN_NAME = r"[\w./@+-]+"
+_ASSIGNMENT = r"[A-Za-z_]\w*(?:%%|\(\))?\+?="
+
+
+def program_of(word: str) -> str:
+    """The key of a program in the table: `/usr/bin/Python3.12` is python."""
+    name = base_name(word).casefold()
+    if row_of(name) is not None:
+        return name
+    if name.startswith(("ld-linux", "ld-musl", "ld.so")) or re.fullmatch(r"ld-[\d.]+\.so", name):
+        return "ld.so"
+    bare = name.removesuffix(".exe") if name.endswith(".exe") else _without_version(name)
+    return bare or name
+
+
+def _without_version(name: str) -> str:
+    """Without `3.12`, `-3` or `.5` at the end. No regular expression: it would try every digit of a long number."""
+    bare = name.rstrip("0123456789.")
+    version = name[len(bare) :].lstrip(".")
+    if not version:
+        return name
+    dots = len(name) - len(bare) - len(version)
+    return name[: len(bare) + dots - 1] if dots else bare.removesuffix("-")
+
+
+def look_through(words: Words, stdin: Stdin = Stdin()) -> Iterator[Found]:
+    """Everything this command may run."""
+    if HOLE in words[0]:
+        yield Doubt("what the command is, only the shell knows")
+        return
+    key = program_of(words[0])
+    row = row_of(key)
+    if row is not None:
+        yield from _Call(row, key, words, 1, stdin).found()
+
+
+def escapes(words: Words) -> bool:
+    """Whether it runs or writes more than its program's plain job: a permission for the program does not count."""
+    key = program_of(words[0])
+    row = row_of(key)
+    return row is not None and _Call(row, key, words, 1, Stdin()).beyond()
+
+
+def after_options(words: Words) -> Words:
+    """The arguments from the first operand on: without the options before a sub-command."""
+    row = row_of(program_of(words[0]))
+    rest = words[1:]
+    if row is None:
+        spec = OptionSpec(style="posix")
+    else:
+        spec = OptionSpec(row.spec.text, "words" if row.style == "words" else "posix")
+    return rest[read_options(rest, spec).first :]
+
+
+class _Call:
+    """One command, as the row of its program tells what is what."""
+
+    def __init__(self, row: Row, key: str, words: Words, at: int, stdin: Stdin) -> None:
+        self._row = row
+        self._key = key
+        self._words = words
+        self._at = at
+        self._stdin = stdin
+        rest = words[at:]
+        self._rest = row.ordered(rest) if row.ordered is not None else rest
+        spec = row.spec
+        self._below = has_rows_below(key)
+        if self._below:
+            spec = OptionSpec(spec.text, "posix")
+        self._options: Options = read_options(self._rest, spec)
+
+    def found(self) -> Iterator[Found]:
+        row = self._row
+        if self._is_quiet():
+            return
+        if row.reader is not None:
+            yield from row.reader(self._rest, self._stdin)
+        yield from self._in_options()
+        if row.runner and (named := self._plainly_named()) is not None:
+            yield named
+            return
+        if row.loose is not None:
+            yield from self._loose(row.loose)
+        yield from self._in_operands()
+        yield from self._in_stdin()
+        below = self._sub_command()
+        if below is not None:
+            yield from below.found()
+
+    def beyond(self) -> bool:
+        if self._is_quiet():
+            return False
+        if self._row.always:
+            return True
+        plain = self._row.plain.split(", ")
+        for option, kind in self._given_kinds():
+            if kind not in plain and (kind == "exec" or KINDS[kind].beyond(option.value or "")):
+                return True
+        for operand, kind in self._operand_kinds():
+            if kind not in plain and KINDS[kind].beyond(operand):
+                return True
+        below = self._sub_command()
+        return below is not None and below.beyond()
+
+    def _is_quiet(self) -> bool:
+        """With --help nothing runs. Abbreviations do not count: not every program takes them."""
+        quiet = self._row.quiet.split()
+        return any(
+            one.name in quiet and (not one.name.startswith("--") or self._rest[one.at] == one.name)
+            for one in self._options.given
+        )
+
+    def _sub_command(self) -> "_Call | None":
+        operands = self._options.operands
+        if not self._below or not operands:
+            return None
+        key = f"{self._key} {operands[0]}"
+        row = row_of(key)
+        if row is None:
+            return None
+        at = self._at + self._options.first + 1
+        words = self._words if self._row.ordered is None else (self._words[0], *self._rest)
+        return _Call(
+            row, key, words, at if self._row.ordered is None else self._options.first + 2, self._stdin
+        )
+
+    # options
+
+    def _given_kinds(self) -> Iterator[tuple[Option, str]]:
+        kinds = self._row.kinds
+        for option in self._options.given:
+            kind = kinds.get(option.name)
+            if kind is not None:
+                yield option, kind
+
+    def _in_options(self) -> Iterator[Found]:
+        for option, kind in self._given_kinds():
+            if kind == "exec":
+                yield from self._executed(option.at + 1)
+            elif kind == "file" and self._row.stdin and option.value is not None and is_stdin(option.value):
+                yield from self._from_stdin(self._row.stdin)
+            elif option.value is not None:
+                yield from KINDS[kind].found(option.value)
+
+    def _executed(self, at: int) -> Iterator[Found]:
+        """`-exec rm {} ;`: a command among the arguments, in which {} is what was found."""
+        words = [word.replace("{}", HOLE) for word in self._rest[at:]]
+        ends = (i for i, word in enumerate(words) if word == ";" or (word == "+" and i))
+        command = tuple(words[: next(ends, len(words))])
+        if command:
+            yield Inner(command)
+
+    # operands
+
+    def _operand_kinds(self) -> Iterator[tuple[str, str]]:
+        row = self._row
+        operands = self._options.operands
+        first = row.first
+        if first and first != "script":
+            instead = row.values.get(first, "").split() + row.values.get("file", "").split()
+            if self._options.has(*(name.rstrip(":") for name in instead)):
+                first = ""
+            elif operands:
+                yield operands[0], first
+        if row.others:
+            yield from ((operand, row.others) for operand in operands[1 if first else 0 :])
+
+    def _in_operands(self) -> Iterator[Found]:
+        for operand, kind in self._operand_kinds():
+            yield from KINDS[kind].found(operand)
+        if self._row.first == "script":
+            yield from self._script()
+        if self._row.command is not None:
+            yield from self._command(self._row.command)
+
+    def _command(self, place: int) -> Iterator[Found]:
+        if self._options.unknown:
+            # Nobody knows which word is a value and which is the command.
+            yield from self._loose(())
+            return
+        words = self._options.operands
+        if self._row.assigns:
+            assigned = 0
+            while assigned < len(words) and "=" in words[assigned]:
+                name, _equals, value = words[assigned].partition("=")
+                if not re.match(_ASSIGNMENT, words[assigned]):
+                    # Not every one of them takes this for an assignment.
+                    yield Inner(words[assigned:])
+                yield from look_at_variable(name, value)
+                assigned += 1
+            words = words[assigned:]
+        words = words[place:]
+        if self._row.joined and words:
+            yield from KINDS["line"].found(" ".join(words))
+        elif words:
+            yield Inner(words)
+
+    def _script(self) -> Iterator[Found]:
+        """A program given as a file: what is in it is not known, but rules can be about its name."""
+        operands = self._options.operands
+        code = [kind for _option, kind in self._given_kinds() if kind not in {"file", "settings", "names"}]
+        if code or not operands or is_stdin(operands[0]):
+            return
+        if unknown_file(operands[0]):
+            yield Doubt("which file is run, only the shell knows")
+        elif self._row.stdin == "line":
+            yield Inner(operands)
+
+    def _plainly_named(self) -> Inner | None:
+        operands = self._options.operands
+        plain = operands and not self._options.given and not self._options.unknown
+        if plain and re.fullmatch(_PLAIN_NAME, operands[0]):
+            return Inner(operands, self._words)
+        return None
+
+    # standard input
+
+    def _in_stdin(self) -> Iterator[Found]:
+        kind = self._row.stdin
+        if not kind:
+            return
+        operands = self._options.operands
+        is_named = any(is_stdin(operand) for operand in operands[: self._row.stdin_operands + 1])
+        given = {given for _option, given in self._given_kinds()}
+        if not is_named and (len(operands) > self._row.stdin_operands or kind in given or "file" in given):
+            return
+        if kind in given and self._row.first == "script":
+            # `python -c CODE -`: the dash is an argument of the code.
+            return
+        yield from self._from_stdin(kind)
+
+    def _from_stdin(self, kind: str) -> Iterator[Found]:
+        yield from from_stdin(kind, self._stdin)
+
+    # programs whose options are not listed
+
+    def _loose(self, triggers: tuple[str, ...]) -> Iterator[Found]:
+        start = 0
+        rest = [word.replace("{}", HOLE) for word in self._rest]
+        if triggers:
+            marks = [at for at, word in enumerate(rest) if word.partition("=")[0] in triggers]
+            if not marks:
+                return
+            start = marks[0] if rest[marks[0]].startswith("-") else marks[0] + 1
+        for at in range(start, len(rest)):
+            word = rest[at]
+            if " " in word.strip() or "\n" in word.strip():
+                yield from _quoted_line(word)
+            elif HOLE in word:
+                # After an option it is more likely its value: `docker run -v $PWD:/x`.
+                if at == start or not rest[at - 1].startswith("-") or rest[at - 1] == "--":
+                    yield Doubt("what the command is, only the shell knows")
+            elif not word.startswith("-"):
+                yield Inner(tuple(rest[at:]))
+
+
+def _quoted_line(word: str) -> Iterator[Found]:
+    if HOLE in word:
+        yield Doubt("a line of shell is put together at run time")
+        return
+    yield Line(word)
+    option, equals, value = word.partition("=")
+    if equals and option.startswith("-"):
+        yield Line(value)
