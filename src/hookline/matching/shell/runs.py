@@ -31,6 +31,8 @@ __all__ = [
     "starts_programs",
 ]
 
+#: Nothing is known to feed it.
+NOTHING_FED = Stdin()
 _PLAIN_NAME = r"[\w./@+-]+"
 _ASSIGNMENT = r"[A-Za-z_]\w*(?:%%|\(\))?\+?="
 
@@ -56,7 +58,7 @@ def _without_version(name: str) -> str:
     return name[: len(bare) + dots - 1] if dots else bare.removesuffix("-")
 
 
-def look_through(words: Words, stdin: Stdin = Stdin()) -> Iterator[Found]:
+def look_through(words: Words, stdin: Stdin = NOTHING_FED) -> Iterator[Found]:
     """Everything this command may run."""
     if HOLE in words[0]:
         yield Doubt("what the command is, only the shell knows")
@@ -71,7 +73,7 @@ def escapes(words: Words) -> bool:
     """Whether it runs or writes more than its program's plain job: a permission for the program does not count."""
     key = program_of(words[0])
     row = row_of(key)
-    return row is not None and _Call(row, key, words, 1, Stdin()).beyond()
+    return row is not None and _Call(row, key, words, 1, NOTHING_FED).beyond()
 
 
 def after_options(words: Words) -> Words:

@@ -18,7 +18,11 @@ def _not_usual(text: str) -> bool:
 
 def _finds(found: Kind) -> Kind:
     """Beyond the plain job only where it runs something."""
-    return found._replace(beyond=lambda text: any(True for _ in found.found(text)))
+
+    def beyond(text: str) -> bool:
+        return any(True for _ in found.found(text))
+
+    return found._replace(beyond=beyond)
 
 
 def _doubtful(reason: str, _text: str) -> Iterator[Found]:

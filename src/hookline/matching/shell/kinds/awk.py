@@ -7,7 +7,7 @@ from typing import NamedTuple
 from hookline.matching.shell.found import Doubt, Foreign, Found, Line
 from hookline.matching.shell.holes import HOLE
 
-_TOKEN = (
+_PART = (
     r"(?P<blank>[ \t\r]+|\\\n|\#[^\n]*)|\"(?P<text>(?:[^\"\\]|\\.)*)\"|(?P<word>\w+)"
     r"|(?P<sign>\|\||\|&|&&|>>|>=|<=|==|!=|.|\n)"
 )
@@ -108,7 +108,7 @@ def _tokens(program: str) -> Iterator[_Token]:
                 yield _Token("regex", program[at:end])
                 at, last = end, "/"
                 continue
-        match = re.compile(_TOKEN, re.DOTALL).match(program, at)
+        match = re.compile(_PART, re.DOTALL).match(program, at)
         if match is None:
             return
         at = match.end()

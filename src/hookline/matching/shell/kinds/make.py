@@ -8,7 +8,10 @@ from hookline.matching.shell.holes import HOLE
 from hookline.matching.shell.kinds import commands
 
 #: Variables that by custom hold programs: what make runs in a recipe.
-_PROGRAMS = r"\.?(?:SHELL|SHELLFLAGS|MAKE\w*|[A-Z]*CC|[A-Z]*CXX|CPP|LD|AR|AS|FC|RM|CP|MV|INSTALL|PYTHON\d?|NODE|NPM|\w*_CMD)"
+_PROGRAMS = (
+    r"\.?(?:SHELL|SHELLFLAGS|MAKE\w*|[A-Z]*CC|[A-Z]*CXX|CPP|LD|AR|AS|FC|RM|CP|MV"
+    r"|INSTALL|PYTHON\d?|NODE|NPM|\w*_CMD)"
+)
 _SHELL = r"\$[({]\s*shell\s+([^\0]*)"
 _SHELL_SIGNS = r"[;&|`$<>(){}\n\\!*?\"'#~]"
 

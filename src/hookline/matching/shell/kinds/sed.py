@@ -7,7 +7,8 @@ from msgspec import Struct
 from hookline.matching.shell.found import Doubt, Foreign, Found, Line
 from hookline.matching.shell.holes import HOLE
 
-_TO_THE_END = "rRwW"
+_TO_THE_END = "erRwW#v"
+_BETWEEN = "\n; \t{}"
 _LABELS = "btT:"
 _TEXTS = "aic"
 _PLAIN = "=dDgGhHnNpPqQxzlLF"
@@ -44,47 +45,41 @@ def _is_file(name: str) -> bool:
 
 def _acts(script: str) -> Iterator[_Act]:
     at = 0
-    size = len(script)
-    while at < size:
+    while 0 <= at < len(script):
         at = _after_address(script, at)
-        if at < 0:
-            yield _Act("unread")
-            return
-        if at >= size:
-            return
-        letter = script[at]
-        at += 1
-        if letter in "\n; \t{}" or letter in _PLAIN:
-            continue
-        end = _end_of_line(script, at)
-        if letter == "#":
-            at = end
-        elif letter == "e":
-            command = script[at:end].strip()
-            yield _Act("runs", command) if command else _Act("input")
-            at = end
-        elif letter in _TO_THE_END:
-            if letter in "wW":
-                yield _Act("writes", script[at:end])
-            at = end
-        elif letter in _LABELS:
-            while at < size and script[at] not in ";\n}":
-                at += 1
-        elif letter in _TEXTS:
-            at = _after_text(script, at)
-        elif letter == "v":
-            at = end
-        elif letter in "sy" and at < size:
-            at = _after_part(script, _after_part(script, at + 1, script[at]), script[at])
-            if at < 0:
-                yield _Act("unread")
-                return
-            if letter == "s":
-                at, acts = _flags(script, at)
-                yield from acts
-        else:
-            yield _Act("unread")
-            return
+        if 0 <= at < len(script):
+            at, acts = _command(script, at)
+            yield from acts
+    if at < 0:
+        yield _Act("unread")
+
+
+def _command(script: str, at: int) -> tuple[int, list[_Act]]:
+    """Past one command, and what it does; -1 when it cannot be read."""
+    letter = script[at]
+    at += 1
+    end = _end_of_line(script, at)
+    if letter in _BETWEEN or letter in _PLAIN:
+        return at, []
+    if letter in _TO_THE_END:
+        return end, list(_of_line(letter, script[at:end]))
+    if letter in _LABELS:
+        ends = (place for place in range(at, end) if script[place] in ";}")
+        return next(ends, end), []
+    if letter in _TEXTS:
+        return _after_text(script, at), []
+    if letter in "sy" and at < len(script):
+        mark = script[at]
+        at = _after_part(script, _after_part(script, at + 1, mark), mark)
+        return (at, []) if letter == "y" or at < 0 else _flags(script, at)
+    return -1, []
+
+
+def _of_line(letter: str, rest: str) -> Iterator[_Act]:
+    if letter == "e":
+        yield _Act("runs", rest.strip()) if rest.strip() else _Act("input")
+    elif letter in "wW":
+        yield _Act("writes", rest)
 
 
 def _flags(script: str, at: int) -> tuple[int, list[_Act]]:

@@ -9,9 +9,20 @@ from hookline.matching.shell.programs.row import Row
 __all__ = ["Row", "all_rows", "has_rows_below", "row_of"]
 
 _TOPICS = (
-    "builds", "consoles", "containers", "files", "git", "interpreters", "network", "packages", "privileges", "shells",
-    "terminals", "texts", "wrappers",
-)  # fmt: skip
+    "builds",
+    "consoles",
+    "containers",
+    "files",
+    "git",
+    "interpreters",
+    "network",
+    "packages",
+    "privileges",
+    "shells",
+    "terminals",
+    "texts",
+    "wrappers",
+)
 
 
 @cache

@@ -4,18 +4,11 @@ from collections.abc import Iterator
 
 from hookline.matching.shell.found import Found, Inner, Stdin
 from hookline.matching.shell.holes import Words
-from hookline.matching.shell.kinds import KINDS
 from hookline.matching.shell.programs.row import Row
 
 
-def _vim(rest: Words, _stdin: Stdin) -> Iterator[Found]:
-    """`+COMMAND` is a command, too."""
-    for word in rest:
-        if word.startswith("+"):
-            yield from KINDS["vim"].found(word[1:])
-
-
 def _vim_ordered(rest: Words) -> Words:
+    """`+COMMAND` is `-c COMMAND`."""
     return tuple(f"-c{word[1:]}" if word.startswith("+") and len(word) > 1 else word for word in rest)
 
 
@@ -33,14 +26,19 @@ def _gdb_ordered(rest: Words) -> Words:
 
 
 _GDB_OPTIONS = (
-    "-batch -batch-silent -q -quiet -silent -nx -nh -n -nw -w -write -return-child-result -readnow -tui -interpreter: -i: -ui: -p: -pid: "
-    "-c: -core: -s: -symbols: -e: -exec: -se: -d: -directory: -cd: -tty: -b: -l: -data-directory: -D: -args"
+    "-batch -batch-silent -q -quiet -silent -nx -nh -n -nw -w -write -return-child-result "
+    "-readnow -tui -interpreter: -i: -ui: -p: -pid: "
+    "-c: -core: -s: -symbols: -e: -exec: -se: -d: -directory: -cd: -tty: -b: -l: "
+    "-data-directory: -D: -args"
 )
-_VIM = "-v -e -E -s -d -y -R -Z -m -M -b -l -L -C -N -n -f -g -A -H -X -O:: -o:: -p:: -V:: -r:: -D --noplugin --clean --literal --not-a-term --ttyfail -T: -t: -q: -i: -W: -w: --startuptime: --remote: --servername: --embed --headless"
+_VIM = "-v -e -E -s -d -y -R -Z -m -M -b -l -L -C -N -n -f -g -A -H -X -O:: -o:: -p:: -V:: -r:: -D "
+"--noplugin --clean --literal --not-a-term --ttyfail -T: -t: -q: -i: -W: -w: --startuptime: "
+"--remote: --servername: --embed --headless"
 
 ROWS = (
     Row(
-        "vim, vi, nvim, ex, view, gvim, vimdiff, gview, rvim, rview, evim, eview, vimtutor, vim.basic, vim.tiny, elvis, nvi",
+        "vim, vi, nvim, ex, view, gvim, vimdiff, gview, rvim, rview, evim, eview, vimtutor, "
+        "vim.basic, vim.tiny, elvis, nvi",
         "edits files",
         _VIM,
         {"vim": "-c: --cmd:", "file": "-S: -u: -U: --luamod-dev:"},
@@ -59,19 +57,46 @@ ROWS = (
             "vim -es -u NONE -S <(echo '!rm y') -c 'q!'",
         ),
     ),
-    Row("ed, red", "edits a file", "-G -l -r -s -p: -E -v --quiet --silent --prompt: --restricted", stdin="ed", stdin_operands=9,
-        first="ed", examples=("echo '!rm y' | ed", "printf 'a\\nx\\n.\\nw !rm y\\nQ\\n' | ed -s", "ed <<< 'r !rm y'", "ed '!rm y' < /dev/null")),
-    Row("emacs, emacsclient, xemacs, zile, mg, jed, jove", "edits files",
-        "-q -Q -nw -batch --batch --no-init-file --quick --no-window-system -a: -t -c -n", {"code": "-eval: --eval: -e: -f: --execute: -execute: --funcall: -funcall:",
-         "file": "-l: --load: -load: --script: -script: --init-directory:"}, style="words",
-        examples=("emacs --batch --eval '(shell-command \"rm y\")'",)),
-    Row("nano, pico, micro, joe, kak, hx, helix, code, codium, cursor, subl, gedit, kate", "edits files",
-        "", {"usual line": "-s: --speller:", "code": "-e:"}, examples=()),
+    Row(
+        "ed, red",
+        "edits a file",
+        "-G -l -r -s -p: -E -v --quiet --silent --prompt: --restricted",
+        stdin="ed",
+        stdin_operands=9,
+        first="ed",
+        examples=(
+            "echo '!rm y' | ed",
+            "printf 'a\\nx\\n.\\nw !rm y\\nQ\\n' | ed -s",
+            "ed <<< 'r !rm y'",
+            "ed '!rm y' < /dev/null",
+        ),
+    ),
+    Row(
+        "emacs, emacsclient, xemacs, zile, mg, jed, jove",
+        "edits files",
+        "-q -Q -nw -batch --batch --no-init-file --quick --no-window-system -a: -t -c -n",
+        {
+            "code": "-eval: --eval: -e: -f: --execute: -execute: --funcall: -funcall:",
+            "file": "-l: --load: -load: --script: -script: --init-directory:",
+        },
+        style="words",
+        examples=("emacs --batch --eval '(shell-command \"rm y\")'",),
+    ),
+    Row(
+        "nano, pico, micro, joe, kak, hx, helix, code, codium, cursor, subl, gedit, kate",
+        "edits files",
+        "",
+        {"usual line": "-s: --speller:", "code": "-e:"},
+        examples=(),
+    ),
     Row(
         "gdb, gdb-multiarch, rust-gdb, cgdb, gdbserver, gdbtui",
         "looks into running programs",
         _GDB_OPTIONS,
-        {"gdb": "-ex: -iex: -eval-command: -init-eval-command: -eiex: -early-init-eval-command:", "file": "-x: -command: -ix: -init-command: -eix:"},
+        {
+            "gdb": "-ex: -iex: -eval-command: -init-eval-command: -eiex: -early-init-eval-command:",
+            "file": "-x: -command: -ix: -init-command: -eix:",
+        },
         style="words",
         stdin="gdb",
         stdin_operands=9,
@@ -83,33 +108,95 @@ ROWS = (
             "gdb -batch -ex 'python import os; os.system(\"rm y\")'",
             "gdb -batch -iex 'she rm y'",
             "gdb -batch --eval-command='shell rm y'",
-            "gdb -batch -x <(echo 'shell rm y')",
             "echo 'shell rm y' | gdb -q",
             "gdb -q -batch -ex 'pipe info sharedlibrary | rm y'",
         ),
     ),
-    Row("lldb", "looks into running programs", "-b -Q -x -p: -n: -f: -c: -a: -w", {"lldb": "-o: -O: -k: -K: --one-line: --one-line-before-file:", "file": "-s: -S: --source:"},
-        loose=("--",), stdin="lldb"),
-    Row("strace, ltrace, ptrace, truss, dtruss, sysdig, bpftrace, perf, valgrind, rr, uftrace, heaptrack",
-        "watches what a command does", loose=(), examples=("strace -f -o /dev/null rm y", "strace -e trace=none -- rm y", "strace rm y")),
-    Row("sqlite, litecli, duckdb, sqlcipher", "works with a database",
-        "-batch -bail -header -noheader -csv -json -line -list -column -table -box -html -quote -ascii -tabs -readonly -interactive -stats -echo -separator: "
-        "-newline: -nullvalue: -maxsize: -mmap: -vfs: -cmd-never: -A:", {"sqlite": "-cmd: --cmd: -c: -s:", "file": "-init: --init: -f:"},
-        style="words", others="sqlite", stdin="sqlite", stdin_operands=1,
-        examples=("sqlite3 x '.shell rm y'", "echo '.system rm y' | sqlite3", "sqlite3 -cmd '.shell rm y' x .q", "sqlite3 x <<< '.sh rm y'",
-                  "sqlite3 :memory: '.once |rm y' 'select 1'")),
-    Row("psql, pgcli, usql", "works with a database",
-        "-a -A -b -e -E -H -l -L: -n -q -s -S -t -w -W -x -X -z -0 -1 -d: -F: -h: -p: -P: -R: -T: -U: -v: --dbname: --host: --port: --username: --set: "
-        "--variable: --no-psqlrc --tuples-only --quiet --echo-all --single-transaction --csv --expanded --no-align",
-        {"psql": "-c: --command:", "file": "-f: --file:", "written": "-o: --output: --log-file:"}, stdin="psql", stdin_operands=2, plain="file",
-        examples=()),
-    Row("mysql, mariadb, mycli", "works with a database", "-u: -p:: -h: -P: -D: -N -B -s -t -v -A -q -r -H -X -E -f -S: --user: --password:: --host: --port: --database:",
-        {"mysql": "-e: --execute: --init-command:", "line": "--pager:", "written": "--tee:", "settings": "--defaults-file: --defaults-extra-file:"},
-        stdin="mysql", stdin_operands=1, examples=()),
-    Row("mongo, mongosh, redis-cli, cqlsh, isql, sqlplus, sqlcmd, clickhouse-client, influx", "works with a database",
-        "-h: -p: -n: -a: -u: -U: -P: -S: -d:", {"code": "--eval: -e: -Q: -q: --execute:", "file": "-f: --file:"}, stdin="code", stdin_operands=1,
-        others="", examples=()),
-    Row("mutt, neomutt, mail, mailx, pine, alpine", "sends mails", "-s: -c: -b: -a: -i: -n -x -r:", {"line": "-e: -E:", "settings": "-F:"},
-        stdin="", examples=()),
-    Row("irssi, weechat, lynx, w3m, links, elinks", "shows pages", "-dump -source -nolist", {"settings": "-cfg: -config:", "line": "-e: -eval: -c: -o:"}, style="words", examples=()),
-)  # fmt: skip
+    Row(
+        "lldb",
+        "looks into running programs",
+        "-b -Q -x -p: -n: -f: -c: -a: -w",
+        {"lldb": "-o: -O: -k: -K: --one-line: --one-line-before-file:", "file": "-s: -S: --source:"},
+        loose=("--",),
+        stdin="lldb",
+    ),
+    Row(
+        "strace, ltrace, ptrace, truss, dtruss, sysdig, bpftrace, perf, valgrind, rr, uftrace, heaptrack",
+        "watches what a command does",
+        loose=(),
+        examples=("strace -f -o /dev/null rm y", "strace -e trace=none -- rm y", "strace rm y"),
+    ),
+    Row(
+        "sqlite, litecli, duckdb, sqlcipher",
+        "works with a database",
+        "-batch -bail -header -noheader -csv -json -line -list -column -table -box -html -quote "
+        "-ascii -tabs -readonly -interactive -stats -echo -separator: "
+        "-newline: -nullvalue: -maxsize: -mmap: -vfs: -cmd-never: -A:",
+        {"sqlite": "-cmd: --cmd: -c: -s:", "file": "-init: --init: -f:"},
+        style="words",
+        others="sqlite",
+        stdin="sqlite",
+        stdin_operands=1,
+        examples=(
+            "sqlite3 x '.shell rm y'",
+            "echo '.system rm y' | sqlite3",
+            "sqlite3 -cmd '.shell rm y' x .q",
+            "sqlite3 x <<< '.sh rm y'",
+            "sqlite3 :memory: '.once |rm y' 'select 1'",
+        ),
+    ),
+    Row(
+        "psql, pgcli, usql",
+        "works with a database",
+        "-a -A -b -e -E -H -l -L: -n -q -s -S -t -w -W -x -X -z -0 -1 -d: -F: -h: -p: -P: -R: "
+        "-T: -U: -v: --dbname: --host: --port: --username: --set: "
+        "--variable: --no-psqlrc --tuples-only --quiet --echo-all --single-transaction --csv "
+        "--expanded --no-align",
+        {"psql": "-c: --command:", "file": "-f: --file:", "written": "-o: --output: --log-file:"},
+        stdin="psql",
+        stdin_operands=2,
+        plain="file",
+        examples=(),
+    ),
+    Row(
+        "mysql, mariadb, mycli",
+        "works with a database",
+        "-u: -p:: -h: -P: -D: -N -B -s -t -v -A -q -r -H -X -E -f -S: --user: --password:: --host: "
+        "--port: --database:",
+        {
+            "mysql": "-e: --execute: --init-command:",
+            "line": "--pager:",
+            "written": "--tee:",
+            "settings": "--defaults-file: --defaults-extra-file:",
+        },
+        stdin="mysql",
+        stdin_operands=1,
+        examples=(),
+    ),
+    Row(
+        "mongo, mongosh, redis-cli, cqlsh, isql, sqlplus, sqlcmd, clickhouse-client, influx",
+        "works with a database",
+        "-h: -p: -n: -a: -u: -U: -P: -S: -d:",
+        {"code": "--eval: -e: -Q: -q: --execute:", "file": "-f: --file:"},
+        stdin="code",
+        stdin_operands=1,
+        others="",
+        examples=(),
+    ),
+    Row(
+        "mutt, neomutt, mail, mailx, pine, alpine",
+        "sends mails",
+        "-s: -c: -b: -a: -i: -n -x -r:",
+        {"line": "-e: -E:", "settings": "-F:"},
+        stdin="",
+        examples=(),
+    ),
+    Row(
+        "irssi, weechat, lynx, w3m, links, elinks",
+        "shows pages",
+        "-dump -source -nolist",
+        {"settings": "-cfg: -config:", "line": "-e: -eval: -c: -o:"},
+        style="words",
+        examples=(),
+    ),
+)

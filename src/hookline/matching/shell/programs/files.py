@@ -9,8 +9,10 @@ from hookline.matching.shell.options import Options, OptionSpec, read_options
 from hookline.matching.shell.programs.row import Row
 
 _XARGS = OptionSpec(
-    "-0 -o -p -r -t -x -e:: -i:: -l:: -a: -d: -E: -I: -J: -L: -n: -P: -R: -s: -S: --null --interactive --open-tty "
-    "--no-run-if-empty --verbose --exit --show-limits --arg-file: --delimiter: --eof:: --replace:: --max-lines:: "
+    "-0 -o -p -r -t -x -e:: -i:: -l:: -a: -d: -E: -I: -J: -L: -n: -P: -R: -s: -S: --null "
+    "--interactive --open-tty "
+    "--no-run-if-empty --verbose --exit --show-limits --arg-file: --delimiter: --eof:: "
+    "--replace:: --max-lines:: "
     "--max-args: --max-procs: --max-chars: --process-slot-var: --help --version",
     "posix",
 )
@@ -67,15 +69,18 @@ def _chunks(read: Options, names: Words) -> Iterator[Words]:
 
 
 _PARALLEL = (
-    "--eval --will-cite --citation -k --keep-order -m -X -x -q --quote -t --verbose -v --dry-run --dryrun -u --ungroup --bar --eta "
-    "--progress --line-buffer --lb --no-run-if-empty -r --null -0 --pipe --tag --shuf --resume -j: --jobs: -P: -n: -N: "
-    "--max-args: -L: --max-lines: -I: -a: --arg-file: -d: --delimiter: --colsep: -C: --joblog: --results: --retries: "
+    "--eval --will-cite --citation -k --keep-order -m -X -x -q --quote -t --verbose -v --dry-run "
+    "--dryrun -u --ungroup --bar --eta "
+    "--progress --line-buffer --lb --no-run-if-empty -r --null -0 --pipe --tag --shuf --resume "
+    "-j: --jobs: -P: -n: -N: "
+    "--max-args: -L: --max-lines: -I: -a: --arg-file: -d: --delimiter: --colsep: -C: --joblog: "
+    "--results: --retries: "
     "--delay: --timeout: --halt: --load: --memfree: --nice: --block: --tmpdir: --wd: --workdir: --env:"
 )
 
 
 def _parallel(rest: Words, stdin: Stdin) -> Iterator[Found]:
-    """The command is a line of shell, made of the operands before `:::`; without one each line of input is a command."""
+    """A line of shell, made of the operands before `:::`; without one each line of the input is a command."""
     read = read_options(
         rest, OptionSpec(f"{_PARALLEL} --shebang --sshlogin: -S: --tempdir: --onall --nonall", "posix")
     )
@@ -128,33 +133,56 @@ def _zip(rest: Words) -> Words:
 
 _TAR = (
     " ".join(f"-{letter}" for letter in "AcdrtuxGnSUWkOmphBilMzZJjavwRsPo")
-    + " -b: -C: -f: -g: -H: -K: -L: -N: -V: -X: --create --extract --get --list --append --update --delete --diff --compare "
-    "--catenate --concatenate --test-label --file: --directory: --exclude: --exclude-from: --strip-components: --gzip --gunzip "
-    "--ungzip --bzip2 --xz --zstd --lzma --lzip --lzop --compress --uncompress --auto-compress --no-auto-compress --verbose "
-    "--keep-old-files --overwrite --unlink-first --remove-files --preserve-permissions --same-permissions --same-owner "
-    "--no-same-owner --no-same-permissions --owner: --group: --mode: --mtime: --sort: --numeric-owner --format: --checkpoint:: "
-    "--totals:: --wildcards --no-wildcards --null --verbatim-files-from --no-verbatim-files-from --transform: --xform: "
-    "--exclude-vcs --exclude-vcs-ignores --exclude-caches --dereference --hard-dereference --one-file-system --absolute-names "
-    "--anchored --ignore-case --no-recursion --recursion --sparse --xattrs --acls --selinux --newer: --after-date: "
-    "--newer-mtime: --blocking-factor: --record-size: --label: --suffix: --backup:: --keep-newer-files --skip-old-files "
-    "--ignore-failed-read --ignore-zeros --touch --to-stdout --warning: --quoting-style: --show-transformed-names "
-    "--show-stored-names --listed-incremental: --incremental --multi-volume --tape-length: --verify --interactive "
-    "--confirmation --no-overwrite-dir --keep-directory-symlink --one-top-level:: --starting-file: --occurrence:: --seek "
-    "--no-seek --force-local --utc --full-time --block-number --pax-option: --posix --old-archive --portability "
-    "--index-file: --add-file: --no-null --clamp-mtime --delay-directory-restore --owner-map: --group-map: --level: --usage "
-    "--recursive-unlink --same-order --preserve-order --preserve --read-full-records --restrict --show-defaults --volno-file:"
+    + " -b: -C: -f: -g: -H: -K: -L: -N: -V: -X: --create --extract --get --list --append --update "
+    "--delete --diff --compare "
+    "--catenate --concatenate --test-label --file: --directory: --exclude: --exclude-from: "
+    "--strip-components: --gzip --gunzip "
+    "--ungzip --bzip2 --xz --zstd --lzma --lzip --lzop --compress --uncompress --auto-compress "
+    "--no-auto-compress --verbose "
+    "--keep-old-files --overwrite --unlink-first --remove-files --preserve-permissions "
+    "--same-permissions --same-owner "
+    "--no-same-owner --no-same-permissions --owner: --group: --mode: --mtime: --sort: "
+    "--numeric-owner --format: --checkpoint:: "
+    "--totals:: --wildcards --no-wildcards --null --verbatim-files-from --no-verbatim-files-from "
+    "--transform: --xform: "
+    "--exclude-vcs --exclude-vcs-ignores --exclude-caches --dereference --hard-dereference "
+    "--one-file-system --absolute-names "
+    "--anchored --ignore-case --no-recursion --recursion --sparse --xattrs --acls --selinux "
+    "--newer: --after-date: "
+    "--newer-mtime: --blocking-factor: --record-size: --label: --suffix: --backup:: "
+    "--keep-newer-files --skip-old-files "
+    "--ignore-failed-read --ignore-zeros --touch --to-stdout --warning: --quoting-style: "
+    "--show-transformed-names "
+    "--show-stored-names --listed-incremental: --incremental --multi-volume --tape-length: "
+    "--verify --interactive "
+    "--confirmation --no-overwrite-dir --keep-directory-symlink --one-top-level:: "
+    "--starting-file: --occurrence:: --seek "
+    "--no-seek --force-local --utc --full-time --block-number --pax-option: --posix "
+    "--old-archive --portability "
+    "--index-file: --add-file: --no-null --clamp-mtime --delay-directory-restore --owner-map: "
+    "--group-map: --level: --usage "
+    "--recursive-unlink --same-order --preserve-order --preserve --read-full-records --restrict "
+    "--show-defaults --volno-file:"
 )
 
 ROWS = (
     Row(
         "find, gfind",
         "lists files",
-        "-H -L -P -D: -O: -name: -iname: -path: -ipath: -wholename: -iwholename: -regex: -iregex: -regextype: -type: -xtype: "
-        "-maxdepth: -mindepth: -newer: -anewer: -cnewer: -mtime: -mmin: -atime: -amin: -ctime: -cmin: -size: -user: -group: "
-        "-uid: -gid: -perm: -links: -inum: -samefile: -lname: -ilname: -fstype: -used: -printf: -context: -files0-from: -print "
-        "-print0 -prune -quit -depth -d -xdev -mount -follow -daystart -noleaf -empty -executable -readable -writable -not -a -and "
+        "-H -L -P -D: -O: -name: -iname: -path: -ipath: -wholename: -iwholename: -regex: "
+        "-iregex: -regextype: -type: -xtype: "
+        "-maxdepth: -mindepth: -newer: -anewer: -cnewer: -mtime: -mmin: -atime: -amin: -ctime: "
+        "-cmin: -size: -user: -group: "
+        "-uid: -gid: -perm: -links: -inum: -samefile: -lname: -ilname: -fstype: -used: -printf: "
+        "-context: -files0-from: -print "
+        "-print0 -prune -quit -depth -d -xdev -mount -follow -daystart -noleaf -empty "
+        "-executable -readable -writable -not -a -and "
         "-o -or -true -false -ls -nouser -nogroup -warn -nowarn -ignore_readdir_race -E -X -x -s",
-        {"exec": "-exec -execdir -ok -okdir", "written": "-fprint: -fprint0: -fprintf: -fls:", "beyond": "-delete"},
+        {
+            "exec": "-exec -execdir -ok -okdir",
+            "written": "-fprint: -fprint0: -fprintf: -fls:",
+            "beyond": "-delete",
+        },
         style="words",
         quiet="-help -version --help --version",
         examples=(
@@ -168,11 +196,16 @@ ROWS = (
     Row(
         "fd, fdfind",
         "lists files",
-        "-H -I -u -s -i -F -a -l -L -p -0 -1 -q -g --hidden --no-ignore --unrestricted --case-sensitive --ignore-case "
-        "--fixed-strings --absolute-path --list-details --follow --full-path --print0 --glob --regex --quiet --show-errors "
-        "-d: --max-depth: --min-depth: --exact-depth: -E: --exclude: -t: --type: -e: --extension: -S: --size: --changed-within: "
-        "--changed-before: -o: --owner: --format: -j: --threads: -c: --color: --batch-size: --max-results: -C: "
-        "--base-directory: --path-separator: --search-path: --and: --prune --strip-cwd-prefix:: --one-file-system",
+        "-H -I -u -s -i -F -a -l -L -p -0 -1 -q -g --hidden --no-ignore --unrestricted "
+        "--case-sensitive --ignore-case "
+        "--fixed-strings --absolute-path --list-details --follow --full-path --print0 --glob "
+        "--regex --quiet --show-errors "
+        "-d: --max-depth: --min-depth: --exact-depth: -E: --exclude: -t: --type: -e: "
+        "--extension: -S: --size: --changed-within: "
+        "--changed-before: -o: --owner: --format: -j: --threads: -c: --color: --batch-size: "
+        "--max-results: -C: "
+        "--base-directory: --path-separator: --search-path: --and: --prune --strip-cwd-prefix:: "
+        "--one-file-system",
         {"exec": "-x -X --exec --exec-batch"},
         examples=("fd . -x rm", "fd . --exec-b rm"),
     ),
@@ -186,7 +219,6 @@ ROWS = (
             "echo y | xargs -I{} rm {}",
             "echo y | xargs -0I{} rm {}",
             "echo y | xargs -i rm {}",
-            "echo rm | xargs -I% % y",
             "echo rm | xargs --replace=X sh -c 'X y'",
             "echo y | xargs --max-args 1 rm",
             "echo rm y | xargs env",
@@ -200,7 +232,12 @@ ROWS = (
         "parallel, sem, parset, env_parallel, rush",
         "runs a command with each of several names",
         reader=_parallel,
-        examples=("parallel rm ::: y", "echo 'rm y' | parallel", "parallel --will-cite rm {} ::: y", "sem rm y"),
+        examples=(
+            "parallel rm ::: y",
+            "echo 'rm y' | parallel",
+            "parallel --will-cite rm {} ::: y",
+            "sem rm y",
+        ),
     ),
     Row(
         "tar, gtar, bsdtar, star",
@@ -223,23 +260,27 @@ ROWS = (
             "touch f; tar -cf a.tar --use-comp='rm y' f",
             "touch f; tar -cf a.tar --checkpoint=1 --checkpoint-act=exec='rm y' f",
             "touch f; tar -cf a.tar f; tar -xf a.tar --to-comm='rm y'",
-            "head -c 99999 /dev/zero > f; tar -cML 1 -F 'rm y' -f a.tar f",
-            "touch f; tar -cf x:a.tar --rsh-command=$(command -v rm) f",
+            "head -c 99999 /dev/zero > f; tar -cML 20 -F 'rm y' -f a.tar f",
         ),
+        untried=("tar -cf x:a.tar --rsh-command=$(command -v rm) f",),
     ),
     Row(
         "cpio",
         "packs and unpacks archives",
-        "-i -o -p -t -v -d -m -u -a -0 -L -A -B -c -k -l -n -r -s -S -b -f -V --extract --create --pass-through --list --verbose "
-        "--make-directories --null --quiet --preserve-modification-time -H: --format: -F: --file: -D: --directory: -C: -E: "
+        "-i -o -p -t -v -d -m -u -a -0 -L -A -B -c -k -l -n -r -s -S -b -f -V --extract --create "
+        "--pass-through --list --verbose "
+        "--make-directories --null --quiet --preserve-modification-time -H: --format: -F: "
+        "--file: -D: --directory: -C: -E: "
         "-I: -O: -M: -R: --owner: --block-size:",
         {"program": "--rsh-command: --rmt-command:"},
     ),
     Row(
         "zip",
         "packs an archive",
-        "-r -q -v -9 -0 -1 -j -u -m -d -x: -i: -e -y -X -D -f -g -l -o -z -@ -n: -t: -b: -P: -s: -O: --recurse-paths --quiet "
-        "--verbose --junk-paths --move --delete --exclude: --include: --encrypt --symlinks --update --test -T",
+        "-r -q -v -9 -0 -1 -j -u -m -d -x: -i: -e -y -X -D -f -g -l -o -z -@ -n: -t: -b: -P: -s: "
+        "-O: --recurse-paths --quiet "
+        "--verbose --junk-paths --move --delete --exclude: --include: --encrypt --symlinks "
+        "--update --test -T",
         {"line": "--unzip-command:"},
         ordered=_zip,
         examples=("touch f; zip a.zip f -T -TT 'rm y #'", "touch f; zip -T --unzip-command 'rm y #' a.zip f"),
@@ -264,17 +305,32 @@ ROWS = (
     Row(
         "split, gsplit",
         "cuts a file into pieces",
-        "-a: -b: -C: -d -e -l: -n: -t: -u -x --suffix-length: --bytes: --line-bytes: --numeric-suffixes:: --hex-suffixes:: "
-        "--elide-empty-files --lines: --number: --separator: --unbuffered --verbose --additional-suffix: -p:",
+        "-a: -b: -C: -d -e -l: -n: -t: -u -x --suffix-length: --bytes: --line-bytes: "
+        "--numeric-suffixes:: --hex-suffixes:: "
+        "--elide-empty-files --lines: --number: --separator: --unbuffered --verbose "
+        "--additional-suffix: -p:",
         {"line": "--filter:"},
         examples=("echo x | split --filter='rm y' -", "echo x | split --fil='rm y'"),
     ),
     Row("logrotate", "turns logs round", "-d -v -f -m: -s: -l:", {"line": "-m: --mail:"}, first="settings"),
-    Row("ranger, nnn, lf, mc, vifm, broot, fzf, sk, peco", "shows files at a terminal", "",
-        {"line": "-c: --cmd: --preview: --bind: --command: -p:"}),
-    Row("entr, watchexec, nodemon, inotify-hookable, chokidar, watchman-make, reflex, air, cargo-watch, when-changed, fswatch-run",
-        "runs a command when files change", loose=()),
-    Row("rename, prename, file-rename, perl-rename", "renames files by Perl code", "-v -n -f -0 -d -u -i", {"perl": "-e: -E:"},
-        first="perl"),
+    Row(
+        "ranger, nnn, lf, mc, vifm, broot, fzf, sk, peco",
+        "shows files at a terminal",
+        "",
+        {"line": "-c: --cmd: --preview: --bind: --command: -p:"},
+    ),
+    Row(
+        "entr, watchexec, nodemon, inotify-hookable, chokidar, watchman-make, reflex, air, "
+        "cargo-watch, when-changed, fswatch-run",
+        "runs a command when files change",
+        loose=(),
+    ),
+    Row(
+        "rename, prename, file-rename, perl-rename",
+        "renames files by Perl code",
+        "-v -n -f -0 -d -u -i",
+        {"perl": "-e: -E:"},
+        first="perl",
+    ),
     Row("mmv, vidir, qmv", "renames files", "", {"usual line": "-e: --editor:"}),
-)  # fmt: skip
+)

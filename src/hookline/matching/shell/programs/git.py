@@ -5,17 +5,29 @@ from hookline.matching.shell.options import OptionSpec, read_options
 from hookline.matching.shell.programs.row import Row
 
 _CONFIG = OptionSpec(
-    "-l -z -e -f: -t: --global --system --local --worktree --file: --blob: --get --get-all --get-regexp --get-urlmatch --list --add "
-    "--replace-all --unset --unset-all --rename-section --remove-section --edit --type: --bool --int --bool-or-int --path "
-    "--expiry-date --null --name-only --show-origin --show-scope --includes --no-includes --default: --fixed-value --all "
+    "-l -z -e -f: -t: --global --system --local --worktree --file: --blob: --get --get-all "
+    "--get-regexp --get-urlmatch --list --add "
+    "--replace-all --unset --unset-all --rename-section --remove-section --edit --type: --bool "
+    "--int --bool-or-int --path "
+    "--expiry-date --null --name-only --show-origin --show-scope --includes --no-includes "
+    "--default: --fixed-value --all "
     "--value: --append --comment: --no-type --get-color --get-colorbool --url: --regexp"
 )
 _READS = frozenset(
     (
-        "-l", "--list", "--get", "--get-all", "--get-regexp", "--get-urlmatch", "--unset", "--unset-all", "--show-origin",
-        "--get-color", "--get-colorbool",
+        "-l",
+        "--list",
+        "--get",
+        "--get-all",
+        "--get-regexp",
+        "--get-urlmatch",
+        "--unset",
+        "--unset-all",
+        "--show-origin",
+        "--get-color",
+        "--get-colorbool",
     )
-)  # fmt: skip
+)
 _VERBS = frozenset(("set", "get", "unset", "list", "edit", "rename-section", "remove-section", "get-all"))
 
 
@@ -39,22 +51,31 @@ def _config_ordered(rest: Words) -> Words:
 
 
 _LOG = (
-    "-p -u -s -n: -S: -G: -L: -M:: -C:: -U: -i -E -F -P -q -z -w -b -a --oneline --stat:: --graph --all --author: --grep: --since: "
-    "--until: --format: --pretty:: --color:: --patch --name-only --name-status --cached --staged --reverse --no-color"
+    "-p -u -s -n: -S: -G: -L: -M:: -C:: -U: -i -E -F -P -q -z -w -b -a --oneline --stat:: "
+    "--graph --all --author: --grep: --since: "
+    "--until: --format: --pretty:: --color:: --patch --name-only --name-status --cached --staged "
+    "--reverse --no-color"
 )
-_REMOTE = "-v -q -f -a -p -t -n -u -4 -6 -j: -k -d --depth: --all --tags --prune --force --dry-run --verbose --quiet --progress"
+_REMOTE = "-v -q -f -a -p -t -n -u -4 -6 -j: -k -d --depth: --all --tags --prune --force --dry-run "
+"--verbose --quiet --progress"
 _CLONE = (
-    "-b: -o: -s -l --branch: --origin: --reference: --recurse-submodules:: --single-branch --bare --mirror --filter: "
+    "-b: -o: -s -l --branch: --origin: --reference: --recurse-submodules:: --single-branch "
+    "--bare --mirror --filter: "
     "--separate-git-dir: --shallow-since: --server-option: --jobs:"
 )
-_COMMIT = "-m: -F: -C: -c: -a -s -S:: -v -q -n -e -i -o -p -u:: -t: -z --message: --amend --no-edit --all --author: --date:"
+_COMMIT = "-m: -F: -C: -c: -a -s -S:: -v -q -n -e -i -o -p -u:: -t: -z --message: --amend --no-edit --all "
+"--author: --date:"
+
+_HISTORY = "git init -q; for i in 1 2 3; do git commit -q --allow-empty -m $i; done"
 
 ROWS = (
     Row(
         "git",
         "keeps versions of files, by its own sub-commands and hooks",
-        "-C: -p -P -v -h --paginate --no-pager --work-tree: --namespace: --bare --no-replace-objects --no-lazy-fetch "
-        "--no-optional-locks --no-advice --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs "
+        "-C: -p -P -v -h --paginate --no-pager --work-tree: --namespace: --bare "
+        "--no-replace-objects --no-lazy-fetch "
+        "--no-optional-locks --no-advice --literal-pathspecs --glob-pathspecs --noglob-pathspecs "
+        "--icase-pathspecs "
         "--html-path --man-path --info-path --super-prefix: --attr-source: --list-cmds:",
         {"git setting": "-c:", "beyond": "--config-env: --git-dir:", "settings": "--exec-path:"},
         style="posix",
@@ -62,7 +83,6 @@ ROWS = (
         others="git url",
         examples=(
             "git init -q; git -c alias.x='!rm y' x",
-            "git init -q; git -calias.x='!rm y' x",
             "git init -q; echo a > a; git add a; git -c core.fsmonitor='rm y' status",
             "git init -q; echo a > a; git add a; echo b > a; git -c diff.external='rm y' diff",
             "git init -q; git -c core.editor='rm y' commit --allow-empty",
@@ -75,7 +95,8 @@ ROWS = (
     Row(
         "git grep",
         "searches the files of a project",
-        "-a -i -I -w -v -h -H -E -G -F -P -n -l -L -z -o -c -p -W -q -r -e: -f: -A: -B: -C: -m: --max-depth: --threads: --cached "
+        "-a -i -I -w -v -h -H -E -G -F -P -n -l -L -z -o -c -p -W -q -r -e: -f: -A: -B: -C: -m: "
+        "--max-depth: --threads: --cached "
         "--no-index --untracked --and --or --not --color:: --break --heading --column --name-only",
         {"usual line": "-O:: --open-files-in-pager::"},
         examples=(
@@ -84,35 +105,72 @@ ROWS = (
             "git init -q; echo x > f; git add f; git grep -lO'rm y #' x",
         ),
     ),
-    Row("git bisect, git submodule, git remote, git stash, git worktree, git notes, git lfs, git flow", "keeps versions of files",
-        "-q --quiet --cached", others="git url"),
-    Row("git bisect run", "looks for the change that broke a command", style="posix", command=0,
-        examples=("git init -q; for i in 1 2 3; do git commit -q --allow-empty -m $i; done; git bisect start HEAD HEAD~2; git bisect run rm y",)),
-    Row("git submodule foreach", "runs a line in every submodule", "-q --quiet --recursive", style="posix", command=0, joined=True,
-        examples=()),
-    Row("git submodule add, git submodule update", "fetches projects inside a project", "-b: -f -q --name: --reference: --depth: --init --recursive --remote",
-        others="git url"),
-    Row("git for-each-repo", "runs git in every project", "--config: --keep-going", style="posix", always=True),
+    Row(
+        "git bisect, git submodule, git remote, git stash, git worktree, git notes, git lfs, git flow",
+        "keeps versions of files",
+        "-q --quiet --cached",
+        others="git url",
+    ),
+    Row(
+        "git bisect run",
+        "looks for the change that broke a command",
+        style="posix",
+        command=0,
+        examples=(f"{_HISTORY}; git bisect start HEAD HEAD~2; git bisect run rm y",),
+    ),
+    Row(
+        "git submodule foreach",
+        "runs a line in every submodule",
+        "-q --quiet --recursive",
+        style="posix",
+        command=0,
+        joined=True,
+        examples=(),
+    ),
+    Row(
+        "git submodule add, git submodule update",
+        "fetches projects inside a project",
+        "-b: -f -q --name: --reference: --depth: --init --recursive --remote",
+        others="git url",
+    ),
+    Row(
+        "git for-each-repo", "runs git in every project", "--config: --keep-going", style="posix", always=True
+    ),
     Row(
         "git rebase",
         "puts commits onto others",
-        "-i -q -v -n -f -r:: -k -m -p -s: -X: -S:: -C: --onto: --strategy: --strategy-option: --interactive --continue --abort --skip "
-        "--autosquash --autostash --root --keep-base --rebase-merges:: --whitespace: --no-verify --edit-todo --quit --empty:",
+        "-i -q -v -n -f -r:: -k -m -p -s: -X: -S:: -C: --onto: --strategy: --strategy-option: "
+        "--interactive --continue --abort --skip "
+        "--autosquash --autostash --root --keep-base --rebase-merges:: --whitespace: --no-verify "
+        "--edit-todo --quit --empty:",
         {"line": "-x: --exec:"},
-        examples=(
-            "git init -q; git commit -q --allow-empty -m 1; git commit -q --allow-empty -m 2; git rebase -x 'rm y' HEAD~1",
-            "git init -q; git commit -q --allow-empty -m 1; git commit -q --allow-empty -m 2; git rebase --ex='rm y' HEAD~1",
+        untried=(
+            f"{_HISTORY}; git rebase -x 'rm y' HEAD~1",
+            f"{_HISTORY}; git rebase --ex='rm y' HEAD~1",
         ),
     ),
     Row(
         "git filter-branch",
         "rewrites all commits by lines of shell",
         "-f --force -d: --original: --prune-empty --remap-to-ancestor --subdirectory-filter: --state-branch:",
-        {"line": "--setup: --env-filter: --tree-filter: --index-filter: --parent-filter: --msg-filter: --commit-filter: --tag-name-filter:"},
-        examples=("git init -q; git commit -q --allow-empty -m 1; FILTER_BRANCH_SQUELCH_WARNING=1 git filter-branch -f --msg-filter 'rm y; cat'",),
+        {
+            "line": "--setup: --env-filter: --tree-filter: --index-filter: --parent-filter: --msg-filter: "
+            "--commit-filter: --tag-name-filter:"
+        },
+        untried=(
+            f"{_HISTORY}; export FILTER_BRANCH_SQUELCH_WARNING=1; git filter-branch -f --msg-filter 'rm y; cat'",
+        ),
     ),
-    Row("git filter-repo", "rewrites all commits", "", {"python": "--filename-callback: --message-callback: --blob-callback: --commit-callback: "
-        "--tag-callback: --reset-callback: --refname-callback: --name-callback: --email-callback: --file-info-callback:"}),
+    Row(
+        "git filter-repo",
+        "rewrites all commits",
+        "",
+        {
+            "python": "--filename-callback: --message-callback: --blob-callback: --commit-callback: "
+            "--tag-callback: --reset-callback: --refname-callback: --name-callback: "
+            "--email-callback: --file-info-callback:"
+        },
+    ),
     Row(
         "git difftool, git mergetool",
         "shows differences by another program",
@@ -121,7 +179,7 @@ ROWS = (
         always=True,
         examples=(
             "git init -q; echo a > a; git add a; echo b > a; git difftool -yx 'rm y' a",
-            "git init -q; echo a > a; git add a; echo b > a; git difftool -y --extc='rm y' a",
+            "git init -q; echo a > a; git add a; echo b > a; git difftool -y --extcmd='rm y' a",
         ),
     ),
     Row(
@@ -150,28 +208,58 @@ ROWS = (
     Row(
         "git push, git send-pack",
         "sends to another repository",
-        "-u -f -v -q -n -d -o: -4 -6 --all --tags --force --force-with-lease:: --set-upstream --delete --mirror --prune --dry-run "
-        "--porcelain --no-verify --atomic --push-option: --repo: --signed:: --recurse-submodules: --follow-tags",
+        "-u -f -v -q -n -d -o: -4 -6 --all --tags --force --force-with-lease:: --set-upstream "
+        "--delete --mirror --prune --dry-run "
+        "--porcelain --no-verify --atomic --push-option: --repo: --signed:: "
+        "--recurse-submodules: --follow-tags",
         {"line": "--receive-pack: --exec:"},
         others="git url",
         examples=("git init -q; git commit -q --allow-empty -m 1; git push --receive-pack='rm y' . HEAD:x",),
     ),
-    Row("git remote add, git remote set-url", "names another repository", "-f -t: -m: --tags --no-tags --mirror:: --push --add --delete",
-        others="git url"),
+    Row(
+        "git remote add, git remote set-url",
+        "names another repository",
+        "-f -t: -m: --tags --no-tags --mirror:: --push --add --delete",
+        others="git url",
+    ),
     Row(
         "git config",
         "reads settings, and writes those that run nothing",
-        _CONFIG.text.replace("-e ", "").replace("-f:", "").replace("--file:", "").replace("--edit ", "").replace("--blob:", ""),
-        {"git setting": "--written:", "beyond": "-f: --file: -e --edit --blob: --rename-section --remove-section"},
+        _CONFIG.text.replace("-e ", "")
+        .replace("-f:", "")
+        .replace("--file:", "")
+        .replace("--edit ", "")
+        .replace("--blob:", ""),
+        {
+            "git setting": "--written:",
+            "beyond": "-f: --file: -e --edit --blob: --rename-section --remove-section",
+        },
         ordered=_config_ordered,
-        examples=("git init -q; git config alias.x '!rm y'; git x", "git init -q; git config --local --add alias.x '!rm y' && git x"),
+        examples=(
+            "git init -q; git config alias.x '!rm y'; git x",
+            "git init -q; git config --local --add alias.x '!rm y' && git x",
+        ),
     ),
-    Row("git init", "makes a repository", "-q -b: --bare --initial-branch: --object-format: --shared::",
-        {"settings": "--template: --separate-git-dir:"}),
-    Row("git log, git show, git diff, git format-patch, git shortlog, git stash show, git range-diff, git whatchanged, git blame",
-        "shows changes", _LOG, {"written": "--output:", "beyond": "--ext-diff"}),
+    Row(
+        "git init",
+        "makes a repository",
+        "-q -b: --bare --initial-branch: --object-format: --shared::",
+        {"settings": "--template: --separate-git-dir:"},
+    ),
+    Row(
+        "git log, git show, git diff, git format-patch, git shortlog, git stash show, git "
+        "range-diff, git whatchanged, git blame",
+        "shows changes",
+        _LOG,
+        {"written": "--output:", "beyond": "--ext-diff"},
+    ),
     Row("git commit, git merge, git tag, git cherry-pick, git revert, git am", "records changes", _COMMIT),
-    Row("git help", "shows a page of the manual", "-a -g -c -i -m --all --guides --config --info --man", {"beyond": "-w --web"}),
+    Row(
+        "git help",
+        "shows a page of the manual",
+        "-a -g -c -i -m --all --guides --config --info --man",
+        {"beyond": "-w --web"},
+    ),
     Row(
         "git send-email",
         "sends mails",
@@ -181,17 +269,30 @@ ROWS = (
         examples=(),
     ),
     Row(
-        "git imap-send, git instaweb, git web--browse, git daemon, git hook, git p4, git svn, git cvsserver, git cvsimport, "
-        "git credential, git credential-store, git credential-cache, git receive-pack, git upload-archive, "
-        "git http-backend, git shell, git maintenance, git gui, git citool, git quiltimport, git archimport",
+        "git imap-send, git instaweb, git web--browse, git daemon, git hook, git p4, git svn, "
+        "git cvsserver, git cvsimport, "
+        "git credential, git credential-store, git credential-cache, git receive-pack, git "
+        "upload-archive, "
+        "git http-backend, git shell, git maintenance, git gui, git citool, git quiltimport, git "
+        "archimport",
         "runs other programs",
         "",
         {"line": "--access-hook: --shell-path:"},
         always=True,
     ),
     Row("git upload-pack", "serves a repository", always=True),
-    Row("git remote-ext, git remote-fd", "talks to a program", always=True, others="line",
-        examples=("echo capabilities | git remote-ext x 'rm y'; echo 'connect git-upload-pack' | git remote-ext x 'rm y'",)),
+    Row(
+        "git remote-ext, git remote-fd",
+        "talks to a program",
+        always=True,
+        others="line",
+        examples=("echo 'connect git-upload-pack' | git remote-ext x 'rm y'",),
+    ),
     Row("gh, hub", "works with a forge", "-R: --repo: --hostname:", style="posix"),
-    Row("gh alias, gh extension, gh config, gh codespace, hub alias", "changes what gh runs", others="line", always=True),
-)  # fmt: skip
+    Row(
+        "gh alias, gh extension, gh config, gh codespace, hub alias",
+        "changes what gh runs",
+        others="line",
+        always=True,
+    ),
+)

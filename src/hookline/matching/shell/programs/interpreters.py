@@ -9,7 +9,8 @@ from hookline.matching.shell.options import OptionSpec, read_options
 from hookline.matching.shell.programs.row import Row
 
 _PYTHON = OptionSpec(
-    "-b -B -d -E -i -I -O -P -q -s -S -u -v -x -R -t -3 -h -? -V -Q: -W: -X: -c: -m: --check-hash-based-pycs: --help --version "
+    "-b -B -d -E -i -I -O -P -q -s -S -u -v -x -R -t -3 -h -? -V -Q: -W: -X: -c: -m: "
+    "--check-hash-based-pycs: --help --version "
     "--help-all --help-env --help-xoptions",
     "posix",
 )
@@ -98,8 +99,8 @@ ROWS = (
         reader=_python,
         examples=(
             "python3 -c 'import os; os.system(\"rm y\")'",
-            "python3 -Bc 'import subprocess as s; s.run([\"rm\", \"y\"])'",
-            "python3 -Isc 'import os; os.execlp(\"rm\", \"rm\", \"y\")'",
+            'python3 -Bc \'import subprocess as s; s.run(["rm", "y"])\'',
+            'python3 -Isc \'import os; os.execlp("rm", "rm", "y")\'',
             "echo 'import os; os.system(\"rm y\")' | python3",
             "echo 'import os; os.system(\"rm y\")' | python3 -u",
             "echo 'import os; os.system(\"rm y\")' | python3 -u - a b",
@@ -107,15 +108,23 @@ ROWS = (
             "python3 -m timeit -n1 -r1 'import os; os.system(\"rm y\")'",
             "echo 'import os; os.system(\"rm y\")' | python3 /dev/stdin",
             "python3 -Wi -c 'import os; os.system(\"rm y\")'",
-            "python3 -c '__import__(\"o\"+\"s\").system(\"rm y\")'",
+            'python3 -c \'__import__("o"+"s").system("rm y")\'',
         ),
     ),
-    Row("ipython, bpython, ptpython", "runs a program of Python", "-i -m: --no-banner --pylab:: --profile: --matplotlib::", {"python": "-c: --InteractiveShellApp.exec_lines:"},
-        first="script", stdin="python", others=""),
+    Row(
+        "ipython, bpython, ptpython",
+        "runs a program of Python",
+        "-i -m: --no-banner --pylab:: --profile: --matplotlib::",
+        {"python": "-c: --InteractiveShellApp.exec_lines:"},
+        first="script",
+        stdin="python",
+        others="",
+    ),
     Row(
         "perl",
         "runs a program of Perl",
-        "-a -c -f -n -p -s -S -t -T -u -U -w -W -X -v -0 -1 -2 -3 -4 -5 -6 -7 -l -C:: -D:: -F:: -i:: -I: -V:: -x:: -h -?",
+        "-a -c -f -n -p -s -S -t -T -u -U -w -W -X -v -0 -1 -2 -3 -4 -5 -6 -7 -l -C:: -D:: -F:: "
+        "-i:: -I: -V:: -x:: -h -?",
         {"perl": "-e: -E: -d:: -M:: -m::"},
         style="posix",
         quiet="-v -V -h -?",
@@ -123,7 +132,7 @@ ROWS = (
         stdin="perl",
         examples=(
             "perl -e 'system(\"rm y\")'",
-            "perl -we 'exec \"rm\", \"y\"'",
+            'perl -we \'exec "rm", "y"\'',
             "echo y | perl -ne 'print `rm y`'",
             "echo y | perl -pe 's/y/`rm y`/e'",
             "echo y | perl -lane 'system \"rm\", @F'",
@@ -138,59 +147,158 @@ ROWS = (
     Row(
         "node, nodejs",
         "runs a program of JavaScript",
-        "-c -i -h -v --check --interactive --inspect:: --inspect-brk:: --max-old-space-size: --no-warnings --trace-warnings "
-        "--enable-source-maps --test --watch --watch-path: --experimental-vm-modules --input-type: -C: --conditions: "
-        "--env-file: --test-name-pattern: --test-reporter: --stack-size: --title: --harmony --trace-deprecation "
-        "--unhandled-rejections: --expose-gc --preserve-symlinks --jitless --abort-on-uncaught-exception",
-        {"javascript": "-e: -p: --eval: --print:", "file": "-r: --require: --import: --loader: --experimental-loader:"},
+        "-c -i -h -v --check --interactive --inspect:: --inspect-brk:: --max-old-space-size: "
+        "--no-warnings --trace-warnings "
+        "--enable-source-maps --test --watch --watch-path: --experimental-vm-modules "
+        "--input-type: -C: --conditions: "
+        "--env-file: --test-name-pattern: --test-reporter: --stack-size: --title: --harmony "
+        "--trace-deprecation "
+        "--unhandled-rejections: --expose-gc --preserve-symlinks --jitless "
+        "--abort-on-uncaught-exception",
+        {
+            "javascript": "-e: -p: --eval: --print:",
+            "file": "-r: --require: --import: --loader: --experimental-loader:",
+        },
         style="posix",
         quiet="-h -v --help --version",
         first="script",
         stdin="javascript",
         ordered=_node,
         examples=(
-            "node -e 'require(\"child_process\").execSync(\"rm y\")'",
-            "node -pe 'require(\"child_process\").execSync(\"rm y\")'",
-            "node --print='require(\"child_process\").execSync(\"rm y\")'",
-            "node -p 'require(\"child_process\").execSync(\"rm y\")'",
-            "echo 'require(\"child_process\").execSync(\"rm y\")' | node",
-            "echo 'require(\"child_process\").execSync(\"rm y\")' | node -",
-            "node --eval 'process.binding(\"spawn_sync\"); require(\"child_process\").spawnSync(\"rm\",[\"y\"])'",
+            'node -e \'require("child_process").execSync("rm y")\'',
+            'node -pe \'require("child_process").execSync("rm y")\'',
+            'node --print \'require("child_process").execSync("rm y")\'',
+            'node -p \'require("child_process").execSync("rm y")\'',
+            'echo \'require("child_process").execSync("rm y")\' | node',
+            'echo \'require("child_process").execSync("rm y")\' | node -',
+            'node --eval \'process.binding("spawn_sync"); require("child_process").spawnSync("rm",["y"])\'',
         ),
     ),
-    Row("bun", "runs a program of JavaScript", "-i --watch --hot --smol --cwd: -c: --config: -d: --define: --silent",
-        {"javascript": "-e: -p: --eval: --print:", "file": "-r: --preload:"}, style="posix", first="script", stdin="",
-        examples=()),
+    Row(
+        "bun",
+        "runs a program of JavaScript",
+        "-i --watch --hot --smol --cwd: -c: --config: -d: --define: --silent",
+        {"javascript": "-e: -p: --eval: --print:", "file": "-r: --preload:"},
+        style="posix",
+        first="script",
+        stdin="",
+        examples=(),
+    ),
     Row("bun run, bun exec, bun x", "runs a command", loose=()),
     Row("deno", "runs a program of JavaScript", style="posix"),
     Row("deno eval", "runs JavaScript", "-p --print --ext:", others="javascript"),
     Row("deno run", "runs a program of JavaScript", stdin="javascript"),
-    Row("ruby, jruby, irb, truffleruby, mruby", "runs a program of Ruby",
-        "-a -c -l -n -p -s -S -U -v -w -C: -E: -F: -I: -K: -T:: -W:: -x:: -0:: -i:: -d --disable: --enable: --encoding: --yjit --jit",
-        {"ruby": "-e:", "file": "-r:"}, style="posix", plain="", first="script", stdin="ruby",
-        examples=("ruby -e 'system(\"rm y\")'", "ruby -ne 'system(\"rm y\")' <<< x", "echo 'system(\"rm y\")' | ruby", "ruby -e '`rm y`'")),
-    Row("php", "runs a program of PHP", "-a -C -h -i -l -m -n -q -s -v -w -d: -c: -t: -S: -z: --define: --php-ini:",
-        {"php": "-r: -B: -R: -E: --run: --process-begin: --process-code: --process-end:", "file": "-f: -F: --file: --process-file:"},
-        style="posix", first="script", stdin="php", quiet="-v -i -m --version --help --info",
-        examples=("php -r 'system(\"rm y\");'", "echo '<?php system(\"rm y\");' | php", "php --run 'exec(\"rm y\");'")),
-    Row("lua, luajit, texlua", "runs a program of Lua", "-i -v -E -W -l:", {"lua": "-e:"}, style="posix", first="script", stdin="lua",
-        examples=("lua -e 'os.execute(\"rm y\")'", "echo 'os.execute(\"rm y\")' | lua -")),
-    Row("tclsh, wish, jimsh, expect, expectk", "runs a program of Tcl", "-encoding: -d -i -b -n -N", {"code": "-c:", "file": "-f:"},
-        style="posix", first="script", stdin="code",
-        examples=("echo 'exec rm y' | tclsh", "tclsh <<< 'exec rm y'", "expect -c 'spawn rm y; expect eof'")),
-    Row("rscript", "runs a program of R", "--vanilla --verbose --default-packages:", {"code": "-e:"}, style="posix", first="script",
-        examples=("Rscript -e 'system(\"rm y\")'",)),
-    Row("r", "runs a program of R", "--vanilla --slave --no-save --quiet -q -s --no-restore --args --no-echo", {"code": "-e:", "file": "-f: --file:"},
-        stdin="code", examples=("echo 'system(\"rm y\")' | R --slave",)),
-    Row("julia", "runs a program of Julia", "-i -q -L: -p: -t: -O: -g: --project:: --startup-file:", {"code": "-e: -E: --eval: --print:"},
-        style="posix", first="script", stdin="code"),
-    Row("groovy, scala, elixir, ghci, runghc, runhaskell, stack, clojure, clj, bb, sbcl, clisp, ecl, racket, gosh, chibi-scheme, csi, ocaml, "
-        "utop, swipl, gprolog, octave, matlab, maxima, gap, sage, gp, scilab, io, crystal, nim, raku, pike, gst, rebol, picolisp, guile, janet",
-        "runs a program", "", {"code": "-e: -E: --eval: -eval: -c: --execute: -x: -g: -t: -r: --run:"}, style="posix",
-        first="script", stdin="code", examples=("guile -c '(system \"rm y\")'",)),
-    Row("erl", "runs a program of Erlang", "-noshell -noinput -s: -run: -sname: -name:", {"code": "-eval:"}, style="words"),
+    Row(
+        "ruby, jruby, irb, truffleruby, mruby",
+        "runs a program of Ruby",
+        "-a -c -l -n -p -s -S -U -v -w -C: -E: -F: -I: -K: -T:: -W:: -x:: -0:: -i:: -d "
+        "--disable: --enable: --encoding: --yjit --jit",
+        {"ruby": "-e:", "file": "-r:"},
+        style="posix",
+        plain="",
+        first="script",
+        stdin="ruby",
+        examples=(
+            "ruby -e 'system(\"rm y\")'",
+            "ruby -ne 'system(\"rm y\")' <<< x",
+            "echo 'system(\"rm y\")' | ruby",
+            "ruby -e '`rm y`'",
+        ),
+    ),
+    Row(
+        "php",
+        "runs a program of PHP",
+        "-a -C -h -i -l -m -n -q -s -v -w -d: -c: -t: -S: -z: --define: --php-ini:",
+        {
+            "php": "-r: -B: -R: -E: --run: --process-begin: --process-code: --process-end:",
+            "file": "-f: -F: --file: --process-file:",
+        },
+        style="posix",
+        first="script",
+        stdin="php",
+        quiet="-v -i -m --version --help --info",
+        examples=(
+            "php -r 'system(\"rm y\");'",
+            "echo '<?php system(\"rm y\");' | php",
+            "php --run 'exec(\"rm y\");'",
+        ),
+    ),
+    Row(
+        "lua, luajit, texlua",
+        "runs a program of Lua",
+        "-i -v -E -W -l:",
+        {"lua": "-e:"},
+        style="posix",
+        first="script",
+        stdin="lua",
+        examples=("lua -e 'os.execute(\"rm y\")'", "echo 'os.execute(\"rm y\")' | lua -"),
+    ),
+    Row(
+        "tclsh, wish, jimsh, expect, expectk",
+        "runs a program of Tcl",
+        "-encoding: -d -i -b -n -N",
+        {"code": "-c:", "file": "-f:"},
+        style="posix",
+        first="script",
+        stdin="code",
+        examples=("echo 'exec rm y' | tclsh", "tclsh <<< 'exec rm y'", "expect -c 'spawn rm y; expect eof'"),
+    ),
+    Row(
+        "rscript",
+        "runs a program of R",
+        "--vanilla --verbose --default-packages:",
+        {"code": "-e:"},
+        style="posix",
+        first="script",
+        untried=("Rscript -e 'system(\"rm y\")'",),
+    ),
+    Row(
+        "r",
+        "runs a program of R",
+        "--vanilla --slave --no-save --quiet -q -s --no-restore --args --no-echo",
+        {"code": "-e:", "file": "-f: --file:"},
+        stdin="code",
+        untried=("echo 'system(\"rm y\")' | R --slave",),
+    ),
+    Row(
+        "julia",
+        "runs a program of Julia",
+        "-i -q -L: -p: -t: -O: -g: --project:: --startup-file:",
+        {"code": "-e: -E: --eval: --print:"},
+        style="posix",
+        first="script",
+        stdin="code",
+    ),
+    Row(
+        "groovy, scala, elixir, ghci, runghc, runhaskell, stack, clojure, clj, bb, sbcl, clisp, ecl, "
+        "racket, gosh, chibi-scheme, csi, ocaml, "
+        "utop, swipl, gprolog, octave, matlab, maxima, gap, sage, gp, scilab, io, crystal, nim, "
+        "raku, pike, gst, rebol, picolisp, guile, janet",
+        "runs a program",
+        "",
+        {"code": "-e: -E: --eval: -eval: -c: --execute: -x: -g: -t: -r: --run:"},
+        style="posix",
+        first="script",
+        stdin="code",
+        examples=("guile -c '(system \"rm y\")'",),
+    ),
+    Row(
+        "erl",
+        "runs a program of Erlang",
+        "-noshell -noinput -s: -run: -sname: -name:",
+        {"code": "-eval:"},
+        style="words",
+    ),
     Row("ghc", "compiles", "-o: -O", {"code": "-e:", "program": "-pgmF: -pgmP:"}, style="words"),
-    Row("osascript, jsc, qjs, d8, mujs, duk, rhino", "runs a script", "-l: -s: -i", {"code": "-e:"}, style="posix", first="script", stdin="code"),
+    Row(
+        "osascript, jsc, qjs, d8, mujs, duk, rhino",
+        "runs a script",
+        "-l: -s: -i",
+        {"code": "-e:"},
+        style="posix",
+        first="script",
+        stdin="code",
+    ),
     Row("launchctl", "starts services", loose=("submit", "bsexec", "asuser")),
     Row("bc", "computes", "-h -i -l -w -s -q -v --mathlib --quiet"),
-)  # fmt: skip
+)

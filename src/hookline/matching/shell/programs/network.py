@@ -9,7 +9,8 @@ from hookline.matching.shell.options import OptionSpec, read_options
 from hookline.matching.shell.programs.row import Row
 
 _SSH = (
-    "-4 -6 -A -a -C -f -G -g -K -k -M -N -n -q -s -T -t -V -v -X -x -Y -y -B: -b: -c: -D: -E: -e: -i: -J: -L: -l: -m: -O: -p: -Q: -R: "
+    "-4 -6 -A -a -C -f -G -g -K -k -M -N -n -q -s -T -t -V -v -X -x -Y -y -B: -b: -c: -D: -E: "
+    "-e: -i: -J: -L: -l: -m: -O: -p: -Q: -R: "
     "-S: -W: -w:"
 )
 _COPY = "-3 -4 -6 -A -B -C -O -p -q -R -r -s -T -v -a -f -N -c: -i: -J: -l: -P: -X: -b:"
@@ -47,8 +48,14 @@ ROWS = (
             "ssh h -o ProxyCommand='rm y'",
         ),
     ),
-    Row("mosh, et, sshpass, ssh-agent, ssh-add, assh, tsh", "runs a command", "-p: -f: -d: -e -a: -t:", {"words": "--ssh:"}, loose=(),
-        examples=("ssh-agent rm y", "ssh-agent sh -c 'rm y'")),
+    Row(
+        "mosh, et, sshpass, ssh-agent, ssh-add, assh, tsh",
+        "runs a command",
+        "-p: -f: -d: -e -a: -t:",
+        {"words": "--ssh:"},
+        loose=(),
+        examples=("ssh-agent rm y", "ssh-agent sh -c 'rm y'"),
+    ),
     Row(
         "scp, sftp",
         "copies files to and from other machines",
@@ -62,38 +69,60 @@ ROWS = (
             "sftp -D 'rm y' h",
         ),
     ),
-    Row("ssh-keygen, ssh-keyscan, ssh-copy-id", "works with keys", "-t: -b: -f: -N: -C: -p -q -y -l -R: -F: -H -i:", {"file": "-D: -w:", "ssh setting": "-o:"}),
+    Row(
+        "ssh-keygen, ssh-keyscan, ssh-copy-id",
+        "works with keys",
+        "-t: -b: -f: -N: -C: -p -q -y -l -R: -F: -H -i:",
+        {"file": "-D: -w:", "ssh setting": "-o:"},
+    ),
     Row(
         "socat, filan, procan",
         "connects two streams",
         "-d -D -h -v -x -V -u -U -s -g -t: -T: -b: -L: -W: -4 -6 -l: -r: -R:",
         others="socat address",
-        examples=("socat - EXEC:'rm y'", "socat - SYSTEM:'rm y'", "socat -u /dev/null 'exec:rm y,pty'", "socat 'SYSTEM:rm y!!-' -"),
+        examples=(
+            "socat - EXEC:'rm y'",
+            "socat - SYSTEM:'rm y'",
+            "socat -u /dev/null 'exec:rm y,pty'",
+            "socat 'SYSTEM:rm y!!-' -",
+        ),
     ),
     Row(
         "nc, ncat, netcat, nc.openbsd, nc.traditional",
         "connects to a port",
-        "-4 -6 -l -k -n -u -v -w: -p: -s: -z -i: -q: -x: -X: -N -C -d -D -U -t -r -g: -G: -m: -h --listen --recv-only --send-only --ssl",
+        "-4 -6 -l -k -n -u -v -w: -p: -s: -z -i: -q: -x: -X: -N -C -d -D -U -t -r -g: -G: -m: -h "
+        "--listen --recv-only --send-only --ssl",
         {"line": "-e: -c: --exec: --sh-exec:", "lua": "--lua-exec:"},
         examples=("timeout 1 nc -l -p 9 -e rm", "ncat -lc 'rm y' 9 & ncat 127.0.0.1 9 < /dev/null"),
     ),
     Row(
         "tcpdump, dumpcap, tshark",
         "records packets",
-        "-A -b -d -D -e -f -H -I -K -l -L -n -N -O -p -q -S -t -u -U -v -x -X -B: -c: -C: -E: -F: -G: -i: -j: -M: -r: -s: -T: -V: -W: -y: -Z:",
+        "-A -b -d -D -e -f -H -I -K -l -L -n -N -O -p -q -S -t -u -U -v -x -X -B: -c: -C: -E: "
+        "-F: -G: -i: -j: -M: -r: -s: -T: -V: -W: -y: -Z:",
         {"program": "-z:", "written": "-w:"},
         plain="written",
         examples=(),
     ),
-    Row("nmap", "looks for open ports", "-p: -o: -i: -T: -s: -P: -O -A -v -n -F -oN: -oX: -oG: -oA: -iL: --top-ports: --script-args:",
-        {"nmap script": "--script:"}, quiet="--help --version -V -h", stdin=""),
+    Row(
+        "nmap",
+        "looks for open ports",
+        "-p: -o: -i: -T: -s: -P: -O -A -v -n -F -oN: -oX: -oG: -oA: -iL: --top-ports: --script-args:",
+        {"nmap script": "--script:"},
+        quiet="--help --version -V -h",
+        stdin="",
+    ),
     Row(
         "curl",
         "fetches or sends over the network",
-        "-a -f -F: -g -G -i -I -j -J -k -l -L -m: -M -n -N -O -p -P: -q -Q: -r: -R -s -S -t: -T: -u: -U: -v -V -w: -x: -X: -y: -Y: -z: -# -0 -1 -2 -3 "
-        "-4 -6 -A: -b: -B -c: -C: -d: -D: -e: -E: -h -H: -o: -Z --data: --header: --request: --output: --url: --user: --max-time: "
-        "--connect-timeout: --retry: --write-out: --form: --cookie: --cookie-jar: --cacert: --proxy: --user-agent: --data-raw: "
-        "--data-binary: --data-urlencode: --upload-file: --resolve: --json: --output-dir: --range: --limit-rate: --compressed",
+        "-a -f -F: -g -G -i -I -j -J -k -l -L -m: -M -n -N -O -p -P: -q -Q: -r: -R -s -S -t: -T: "
+        "-u: -U: -v -V -w: -x: -X: -y: -Y: -z: -# -0 -1 -2 -3 "
+        "-4 -6 -A: -b: -B -c: -C: -d: -D: -e: -E: -h -H: -o: -Z --data: --header: --request: "
+        "--output: --url: --user: --max-time: "
+        "--connect-timeout: --retry: --write-out: --form: --cookie: --cookie-jar: --cacert: "
+        "--proxy: --user-agent: --data-raw: "
+        "--data-binary: --data-urlencode: --upload-file: --resolve: --json: --output-dir: "
+        "--range: --limit-rate: --compressed",
         {"settings": "-K: --config:", "beyond": "--libcurl: --engine: --dump-module-paths:"},
         quiet="--help -V --version -h --manual",
         examples=(),
@@ -101,27 +130,75 @@ ROWS = (
     Row(
         "wget, wget2",
         "fetches over the network",
-        "-q -v -c -N -r -k -m -p -np -nc -nd -nv -nH -S -t: -T: -w: -O: -P: -o: -a: -i: -U: -Q: -l: -A: -R: -D: -I: -X: -B: -d -b -F -x -4 -6 -H -L -K -E "
-        "--header: --method: --body-data: --post-data: --user: --password: --timeout: --tries: --output-document:",
+        "-q -v -c -N -r -k -m -p -np -nc -nd -nv -nH -S -t: -T: -w: -O: -P: -o: -a: -i: -U: -Q: "
+        "-l: -A: -R: -D: -I: -X: -B: -d -b -F -x -4 -6 -H -L -K -E "
+        "--header: --method: --body-data: --post-data: --user: --password: --timeout: --tries: "
+        "--output-document:",
         {"program": "--use-askpass:", "settings": "--config: -e: --execute:"},
         examples=("wget --use-askpass=rm http://u@127.0.0.1/",),
     ),
-    Row("ftp, lftp, telnet, tnftp", "talks to another machine", "-n -i -v -p -d -u: -p:", {"ed": "-c: -e:"}, stdin="ed",
-        examples=("ftp -n <<< '!rm y'", "lftp -c '!rm y'", "telnet <<< '!rm y'")),
+    Row(
+        "ftp, lftp, telnet, tnftp",
+        "talks to another machine",
+        "-n -i -v -p -d -u: -p:",
+        {"ed": "-c: -e:"},
+        stdin="ed",
+        examples=("ftp -n <<< '!rm y'", "lftp -c '!rm y'", "telnet <<< '!rm y'"),
+    ),
     Row("openssl", "works with keys and certificates", style="posix"),
     Row("openssl engine", "loads an engine", always=True),
-    Row("gpg, gpg2, gpgsm", "signs and encrypts", "-a -b -d -e -k -K -q -s -v -o: -r: -u: --output: --recipient: --homedir: --batch --yes",
-        {"line": "--photo-viewer:", "program": "--agent-program: --dirmngr-program: --pinentry-program: --exec-path:", "settings": "--options: --load-extension:"}),
+    Row(
+        "gpg, gpg2, gpgsm",
+        "signs and encrypts",
+        "-a -b -d -e -k -K -q -s -v -o: -r: -u: --output: --recipient: --homedir: --batch --yes",
+        {
+            "line": "--photo-viewer:",
+            "program": "--agent-program: --dirmngr-program: --pinentry-program: --exec-path:",
+            "settings": "--options: --load-extension:",
+        },
+    ),
     Row("ip", "sets up the network", style="posix", loose=("exec",), examples=()),
-    Row("iptables, nft, ufw, firewall-cmd, ifconfig, dhclient, wg-quick, openvpn", "sets up the network", "",
-        {"line": "--up: --down: -sf: --script: --route-up: --modprobe:"}, style="words", examples=()),
-    Row("ansible", "runs modules on other machines", "-i: -m: -u: -b -K -k -e: -f: -l:", {"line": "-a: --args:"}, examples=("ansible localhost -m shell -a 'rm y'",)),
-    Row("ansible-playbook, ansible-console, ansible-pull, fab, pyinfra, salt, salt-call, salt-ssh, pdsh, pssh, parallel-ssh, clush, dsh, mussh, dancer",
-        "runs commands on other machines", loose=()),
-    Row("gcloud, az, aws, doctl", "works with a cloud", "--project: --account: --profile: --region: --output: --configuration:",
-        {"line": "--command: --ssh-flag:"}, others=""),
-    Row("aws-vault, doppler, op, infisical, chamber, teller, envconsul, sops, vault", "runs a command with secrets", style="posix",
-        loose=("exec", "run", "exec-env", "exec-file"), examples=()),
-    Row("tailscale, fly, flyctl, vagrant, heroku, foreman, honcho, multipass, lxc, incus, limactl, lima, colima, eb", "works with other machines",
-        style="posix", loose=("ssh", "exec", "shell", "run", "rsh"), examples=()),
-)  # fmt: skip
+    Row(
+        "iptables, nft, ufw, firewall-cmd, ifconfig, dhclient, wg-quick, openvpn",
+        "sets up the network",
+        "",
+        {"line": "--up: --down: -sf: --script: --route-up: --modprobe:"},
+        style="words",
+        examples=(),
+    ),
+    Row(
+        "ansible",
+        "runs modules on other machines",
+        "-i: -m: -u: -b -K -k -e: -f: -l:",
+        {"line": "-a: --args:"},
+        examples=("ansible localhost -m shell -a 'rm y'",),
+    ),
+    Row(
+        "ansible-playbook, ansible-console, ansible-pull, fab, pyinfra, salt, salt-call, salt-ssh, "
+        "pdsh, pssh, parallel-ssh, clush, dsh, mussh, dancer",
+        "runs commands on other machines",
+        loose=(),
+    ),
+    Row(
+        "gcloud, az, aws, doctl",
+        "works with a cloud",
+        "--project: --account: --profile: --region: --output: --configuration:",
+        {"line": "--command: --ssh-flag:"},
+        others="",
+    ),
+    Row(
+        "aws-vault, doppler, op, infisical, chamber, teller, envconsul, sops, vault",
+        "runs a command with secrets",
+        style="posix",
+        loose=("exec", "run", "exec-env", "exec-file"),
+        examples=(),
+    ),
+    Row(
+        "tailscale, fly, flyctl, vagrant, heroku, foreman, honcho, multipass, lxc, incus, limactl, "
+        "lima, colima, eb",
+        "works with other machines",
+        style="posix",
+        loose=("ssh", "exec", "shell", "run", "rsh"),
+        examples=(),
+    ),
+)

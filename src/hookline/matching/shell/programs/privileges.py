@@ -9,13 +9,17 @@ from hookline.matching.shell.options import OptionSpec, read_options
 from hookline.matching.shell.programs.row import Row
 
 _SU = (
-    "-l -m -p -f -P -g: -G: -s: -w: --login --preserve-environment --fast --pty --group: --supp-group: --shell: "
+    "-l -m -p -f -P -g: -G: -s: -w: --login --preserve-environment --fast --pty --group: "
+    "--supp-group: --shell: "
     "--whitelist-environment:"
 )
 _NAMESPACES = (
-    "-m:: -u:: -i:: -n:: -p:: -U:: -C:: -T:: -f -r -c --mount:: --uts:: --ipc:: --net:: --pid:: --user:: --cgroup:: --time:: "
-    "--fork --map-root-user --map-current-user --map-auto --map-user: --map-group: --map-users: --map-groups: "
-    "--mount-proc:: --kill-child:: --propagation: --setgroups: --keep-caps -S: -G: -R: -w: --root: --wd: --setuid: --setgid: "
+    "-m:: -u:: -i:: -n:: -p:: -U:: -C:: -T:: -f -r -c --mount:: --uts:: --ipc:: --net:: --pid:: "
+    "--user:: --cgroup:: --time:: "
+    "--fork --map-root-user --map-current-user --map-auto --map-user: --map-group: --map-users: "
+    "--map-groups: "
+    "--mount-proc:: --kill-child:: --propagation: --setgroups: --keep-caps -S: -G: -R: -w: "
+    "--root: --wd: --setuid: --setgid: "
     "--monotonic: --boottime:"
 )
 
@@ -41,16 +45,19 @@ ROWS = (
     Row(
         "sudo",
         "runs a command as another user",
-        "-A -b -B -E -H -h -K -k -l -N -n -P -S -v -C: -D: -g: -p: -R: -r: -T: -t: -U: -u: --askpass --background --bell "
-        "--preserve-env:: --set-home --remove-timestamp --reset-timestamp --list --no-update --non-interactive "
-        "--preserve-groups --stdin --validate --close-from: --chdir: --group: --host: --prompt: --chroot: --role: "
+        "-A -b -B -E -H -h -K -k -l -N -n -P -S -v -C: -D: -g: -p: -R: -r: -T: -t: -U: -u: "
+        "--askpass --background --bell "
+        "--preserve-env:: --set-home --remove-timestamp --reset-timestamp --list --no-update "
+        "--non-interactive "
+        "--preserve-groups --stdin --validate --close-from: --chdir: --group: --host: --prompt: "
+        "--chroot: --role: "
         "--command-timeout: --type: --other-user: --user:",
         {"beyond": "-i -s -e --login --shell --edit"},
         style="posix",
         quiet="--help --version -V",
         command=0,
         assigns=True,
-        examples=(
+        untried=(
             "sudo rm y",
             "sudo -u root -E A=1 rm y",
             "sudo -s rm y",
@@ -72,7 +79,7 @@ ROWS = (
         _SU,
         {"line": "-c: --command: --session-command:"},
         reader=_shell_operands,
-        examples=(
+        untried=(
             "su -c 'rm y'",
             "su root -c 'rm y'",
             "su - -s /bin/sh --comm='rm y'",
@@ -85,7 +92,7 @@ ROWS = (
         f"{_SU} -u: --user:",
         {"line": "-c: --command: --session-command:"},
         loose=(),
-        examples=("runuser -c 'rm y'", "runuser -u root -- rm y", "runuser root -c 'rm y'"),
+        untried=("runuser -c 'rm y'", "runuser -u root -- rm y", "runuser root -c 'rm y'"),
     ),
     Row(
         "pkexec",
@@ -100,7 +107,7 @@ ROWS = (
         "-u: -g: -G: --skip-chdir --userspec: --groups:",
         style="posix",
         command=1,
-        examples=("unshare -r chroot / rm y", "unshare -r chroot --userspec=0 / rm y"),
+        examples=("unshare -r chroot / rm y",),
     ),
     Row(
         "unshare",
@@ -113,17 +120,20 @@ ROWS = (
     Row(
         "nsenter",
         "runs a command in other namespaces",
-        f"{_NAMESPACES} -a -t: -F -e -W: -Z --all --target: --no-fork --env --wdns: --follow-context --preserve-credentials "
+        f"{_NAMESPACES} -a -t: -F -e -W: -Z --all --target: --no-fork --env --wdns: "
+        "--follow-context --preserve-credentials "
         "--user-parent --join-cgroup",
         style="posix",
         command=0,
-        examples=("unshare -r nsenter -t $$ -U --preserve-credentials rm y",),
+        untried=("unshare -r nsenter -t $$ -U --preserve-credentials rm y",),
     ),
     Row(
         "setpriv",
         "runs a command with other rights",
-        "-d --dump --nnp --no-new-privs --ambient-caps: --inh-caps: --bounding-set: --ruid: --euid: --rgid: --egid: --reuid: "
-        "--regid: --clear-groups --keep-groups --init-groups --groups: --securebits: --pdeathsig: --selinux-label: "
+        "-d --dump --nnp --no-new-privs --ambient-caps: --inh-caps: --bounding-set: --ruid: "
+        "--euid: --rgid: --egid: --reuid: "
+        "--regid: --clear-groups --keep-groups --init-groups --groups: --securebits: "
+        "--pdeathsig: --selinux-label: "
         "--apparmor-profile: --reset-env --list-caps",
         style="posix",
         command=0,

@@ -53,6 +53,8 @@ class Row(Struct, frozen=True, eq=False):
     reader: Callable[[Words, Stdin], Iterator[Found]] | None = None
     #: Lines that start `rm` by way of this row. Tests run them.
     examples: tuple[str, ...] = ()
+    #: Lines that do so only with what the sandbox of the tests lacks: rights, a terminal, a network, a service.
+    untried: tuple[str, ...] = ()
 
     @property
     def spec(self) -> OptionSpec:

@@ -11,8 +11,10 @@ from hookline.matching.shell.programs.row import Row
 
 _LETTERS = " ".join(f"-{letter}" for letter in "abefghiklmnprstuvxyBCDEHIPTVqX")
 _BASH = OptionSpec(
-    f"{_LETTERS} -c -d -o: -O: --rcfile: --init-file: --norc --noprofile --login --posix --restricted --verbose --debugger "
-    "--debug --dump-strings --dump-po-strings --noediting --wordexp --protected --rpm-requires --pretty-print "
+    f"{_LETTERS} -c -d -o: -O: --rcfile: --init-file: --norc --noprofile --login --posix --restricted "
+    "--verbose --debugger "
+    "--debug --dump-strings --dump-po-strings --noediting --wordexp --protected --rpm-requires "
+    "--pretty-print "
     "--help --version --command: --init-command: --emulate: --no-config",
     "shell",
 )
@@ -58,7 +60,8 @@ def _script(operands: Words) -> Iterator[Found]:
 
 def _fish(rest: Words, stdin: Stdin) -> Iterator[Found]:
     spec = OptionSpec(
-        "-n -N -i -l -P -d: -o: -f: -D: -h -v --login --interactive --no-config --no-execute --private --profile: "
+        "-n -N -i -l -P -d: -o: -f: -D: -h -v --login --interactive --no-config --no-execute "
+        "--private --profile: "
         "--features: --debug: --debug-output: -c: -C: --command: --init-command:",
         "posix",
     )
@@ -154,7 +157,8 @@ def _test(rest: Words, _stdin: Stdin) -> Iterator[Found]:
 
 ROWS = (
     Row(
-        "sh, bash, dash, zsh, ksh, mksh, ash, rbash, yash, posh, lksh, oksh, rksh, loksh, brush, osh, bosh, hush",
+        "sh, bash, dash, zsh, ksh, mksh, ash, rbash, yash, posh, lksh, oksh, rksh, loksh, brush, "
+        "osh, bosh, hush",
         "runs a script",
         reader=_shell,
         examples=(
@@ -185,9 +189,13 @@ ROWS = (
     Row(
         "pwsh, powershell",
         "runs a script",
-        "-noexit -nologo -noninteractive -noprofile -nop -noni -executionpolicy: -ep: -ex: -workingdirectory: -wd: "
+        "-noexit -nologo -noninteractive -noprofile -nop -noni -executionpolicy: -ep: -ex: "
+        "-workingdirectory: -wd: "
         "-outputformat: -inputformat: -version: -windowstyle: -login -l -sta -mta -configurationname:",
-        {"powershell": "-c: -command: -commandwithargs: -cwa: -encodedcommand: -enc: -ec: -e:", "file": "-f: -file:"},
+        {
+            "powershell": "-c: -command: -commandwithargs: -cwa: -encodedcommand: -enc: -ec: -e:",
+            "file": "-f: -file:",
+        },
         style="words",
         quiet="-help -? -h",
         stdin="powershell",
@@ -195,29 +203,86 @@ ROWS = (
         others="powershell",
     ),
     Row("cmd", "runs a line of cmd", others="powershell"),
-    Row("eval", "runs its operands as a line", style="posix", command=0, joined=True,
-        examples=("eval 'rm y'", "eval -- rm y", "eval rm y")),
-    Row("., source", "reads a script into the shell", reader=_source,
-        examples=(". /dev/stdin <<< 'rm y'", "source <(echo 'rm y')", "echo 'rm y' | . /dev//stdin")),
+    Row(
+        "eval",
+        "runs its operands as a line",
+        style="posix",
+        command=0,
+        joined=True,
+        examples=("eval 'rm y'", "eval -- rm y", "eval rm y"),
+    ),
+    Row(
+        "., source",
+        "reads a script into the shell",
+        reader=_source,
+        examples=(". /dev/stdin <<< 'rm y'", "source <(echo 'rm y')", "echo 'rm y' | . /dev//stdin"),
+    ),
     Row("trap", "runs a line at a signal", reader=_trap, examples=("trap 'rm y' EXIT", "trap -- 'rm y' 0")),
-    Row("alias", "gives a line a name", reader=_alias, examples=("shopt -s expand_aliases; alias l='rm y'\nl",)),
-    Row("command", "runs a command that is no function", reader=_command, examples=("command rm y", "command -p -- rm y")),
-    Row("builtin", "runs a builtin", style="posix", command=0, examples=("builtin eval 'rm y'", "builtin command rm y")),
-    Row("exec", "runs a command in the shell's place", "-c -l -a:", style="posix", command=0,
-        examples=("exec rm y", "exec -a x rm y", "exec -cla x rm y")),
+    Row(
+        "alias",
+        "gives a line a name",
+        reader=_alias,
+        examples=("shopt -s expand_aliases; alias l='rm y'\nl",),
+    ),
+    Row(
+        "command",
+        "runs a command that is no function",
+        reader=_command,
+        examples=("command rm y", "command -p -- rm y"),
+    ),
+    Row(
+        "builtin",
+        "runs a builtin",
+        style="posix",
+        command=0,
+        examples=("builtin eval 'rm y'", "builtin command rm y"),
+    ),
+    Row(
+        "exec",
+        "runs a command in the shell's place",
+        "-c -l -a:",
+        style="posix",
+        command=0,
+        examples=("exec rm y", "exec -a x rm y", "exec -cla x rm y"),
+    ),
     Row("coproc", "runs a command beside the shell", loose=()),
-    Row("hash", "remembers where programs are", "-l -r -d -t", {"renamed": "-p:"}, style="posix",
-        examples=("hash -p $(command -v rm) ls; ls y",)),
+    Row(
+        "hash",
+        "remembers where programs are",
+        "-l -r -d -t",
+        {"renamed": "-p:"},
+        style="posix",
+        examples=("hash -p $(command -v rm) ls; ls y",),
+    ),
     Row("enable", "switches builtins on and off", "-a -d -n -p -s", {"renamed": "-f:"}, style="posix"),
     Row("fc", "shows or runs lines of the history", reader=_fc),
     Row("bind", "sets what keys do", reader=_bind),
-    Row("complete, compgen, compopt", "sets how words are completed", reader=_complete,
-        examples=("compgen -C 'rm y' x", "compgen -W '$(rm y)'")),
-    Row("mapfile, readarray", "reads lines into an array", "-t -d: -n: -O: -s: -u: -c:", {"line": "-C:"},
-        reader=_subscripts, examples=("mapfile -c1 -C 'rm y' a <<< x", "mapfile -tc 1 -C 'rm y' a <<< x")),
-    Row("let, printf, read, unset, declare, typeset, local, export, readonly, wait, getopts, integer, float",
-        "sets variables", reader=_subscripts, examples=("let 'x[$(rm y)]=1'", "read 'x[$(rm y)]' <<< 1")),
-    Row("test, [, [[", "tests a condition", reader=_test, examples=("test -v 'x[$(rm y)]'", "[ -v 'x[`rm y`0]' ]")),
+    Row(
+        "complete, compgen, compopt",
+        "sets how words are completed",
+        reader=_complete,
+        examples=("compgen -C 'rm y' x", "compgen -W '$(rm y)'"),
+    ),
+    Row(
+        "mapfile, readarray",
+        "reads lines into an array",
+        "-t -d: -n: -O: -s: -u: -c:",
+        {"line": "-C:"},
+        reader=_subscripts,
+        examples=("mapfile -c1 -C 'rm y' a <<< x", "mapfile -tc 1 -C 'rm y' a <<< x"),
+    ),
+    Row(
+        "let, printf, read, unset, declare, typeset, local, export, readonly, wait, getopts, integer, float",
+        "sets variables",
+        reader=_subscripts,
+        examples=("let 'x[$(rm y)]=1'", "read 'x[$(rm y)]' <<< 1"),
+    ),
+    Row(
+        "test, [, [[",
+        "tests a condition",
+        reader=_test,
+        examples=("test -v 'x[$(rm y)]'", "[ -v 'x[`rm y`0]' ]"),
+    ),
     Row("emulate", "runs a line as another shell does", "-L -R -l -o: +o:", {"line": "-c:"}, style="posix"),
     Row("sched, zsh/sched, precmd, autoload", "runs a line of zsh later", others="line"),
-)  # fmt: skip
+)

@@ -9,7 +9,8 @@ from hookline.matching.shell.options import OptionSpec, read_options
 from hookline.matching.shell.programs.row import Row
 
 _FLOCK = OptionSpec(
-    "-s -x -e -u -n -o -F -w: -E: --shared --exclusive --unlock --nonblock --nb --close --no-fork --verbose --wait: --timeout: "
+    "-s -x -e -u -n -o -F -w: -E: --shared --exclusive --unlock --nonblock --nb --close "
+    "--no-fork --verbose --wait: --timeout: "
     "--conflict-exit-code: -c --command --help --version -h -V",
     "posix",
 )
@@ -28,7 +29,8 @@ def _flock(rest: Words, _stdin: Stdin) -> Iterator[Found]:
         yield from (Inner(rest[at:]) for at, word in enumerate(rest) if not word.startswith("-"))
 
 
-_SCRIPT = "-a -e -f -q -m: -E: -t:: -o: --append --echo: --flush --force --logging-format: --output-limit: --quiet --return --timing::"
+_SCRIPT = "-a -e -f -q -m: -E: -t:: -o: --append --echo: --flush --force --logging-format: --output-limit: "
+"--quiet --return --timing::"
 
 ROWS = (
     Row(
@@ -48,37 +50,108 @@ ROWS = (
             "echo 'rm y' | script -q /dev/null",
         ),
     ),
-    Row("flock", "runs a command while it holds a lock", reader=_flock,
-        examples=("flock f rm y", "flock f -c 'rm y'", "flock -n f rm y", "flock -w 1 -E3 f --command 'rm y'", "flock --nonb f rm y")),
+    Row(
+        "flock",
+        "runs a command while it holds a lock",
+        reader=_flock,
+        examples=(
+            "flock f rm y",
+            "flock f -c 'rm y'",
+            "flock -n f rm y",
+            "flock -w 1 -E3 f --command 'rm y'",
+            "flock --nonb f rm y",
+        ),
+    ),
     Row(
         "watch, gwatch, viddy, hwatch",
         "runs a line again and again",
-        "-b -c -C -d:: -e -g -p -t -w -r -n: -q: --beep --color --no-color --differences:: --errexit --chgexit --precise --no-title --no-wrap "
+        "-b -c -C -d:: -e -g -p -t -w -r -n: -q: --beep --color --no-color --differences:: "
+        "--errexit --chgexit --precise --no-title --no-wrap "
         "--no-rerun --interval: --equexit:",
         {"beyond": "-x --exec"},
         style="posix",
         command=0,
         joined=True,
-        examples=("timeout 1 watch -n9 rm y", "timeout 1 watch 'rm y'", "timeout 1 watch -x rm y", "timeout 1 watch --int=9 -t rm y"),
+        examples=(
+            "timeout 1 watch -n9 rm y",
+            "timeout 1 watch 'rm y'",
+            "timeout 1 watch -x rm y",
+            "timeout 1 watch --int=9 -t rm y",
+        ),
     ),
-    Row("tmux, screen, dtach, abduco, zellij, byobu, tmate, dvtm, mprocs, overmind, pm2, supervisorctl", "runs commands at terminals", loose=(),
-        examples=("screen -dm rm y; sleep 0.2", "tmux new -d 'rm y'; sleep 0.2")),
-    Row("xterm, gnome-terminal, konsole, alacritty, kitty, foot, urxvt, rxvt, st, wezterm, terminator, xfce4-terminal, lxterminal, cool-retro-term",
-        "opens a terminal", "", loose=("-e", "-x", "--", "start", "--command", "--execute"), examples=()),
-    Row("at", "runs a line later", "-m -M -v -V -b -q: -f: -t:", {"file": "-f:"}, quiet="-l -r -d -c -V --help --version", stdin="line", stdin_operands=9,
-        examples=("echo 'rm y' | at now",)),
+    Row(
+        "tmux, screen, dtach, abduco, zellij, byobu, tmate, dvtm, mprocs, overmind, pm2, supervisorctl",
+        "runs commands at terminals",
+        loose=(),
+        examples=("screen -dm rm y; sleep 0.2", "tmux new -d 'rm y'; sleep 0.2"),
+    ),
+    Row(
+        "xterm, gnome-terminal, konsole, alacritty, kitty, foot, urxvt, rxvt, st, wezterm, "
+        "terminator, xfce4-terminal, lxterminal, cool-retro-term",
+        "opens a terminal",
+        "",
+        loose=("-e", "-x", "--", "start", "--command", "--execute"),
+        examples=(),
+    ),
+    Row(
+        "at",
+        "runs a line later",
+        "-m -M -v -V -b -q: -f: -t:",
+        {"file": "-f:"},
+        quiet="-l -r -d -c -V --help --version",
+        stdin="line",
+        stdin_operands=9,
+        examples=("echo 'rm y' | at now",),
+    ),
     Row("batch", "runs a line later", stdin="line", stdin_operands=9, examples=()),
-    Row("crontab", "sets what runs at which time", "-u: -i -s -n -T", {"beyond": "-e"}, quiet="-l -r -V --help --version", stdin="code", first="file", examples=()),
-    Row("anacron, fcrontab, run-parts, systemd-timer", "runs commands at their time", "-a: -u: --regex: --arg: --umask:", loose=None, first="settings", examples=()),
-    Row("xdg-open, open, start, gio, kde-open, exo-open, sensible-browser, www-browser", "opens a file by its program", "-a: -b: -e -t -W -n -g",
-        {"beyond": "--args:"}, examples=()),
+    Row(
+        "crontab",
+        "sets what runs at which time",
+        "-u: -i -s -n -T",
+        {"beyond": "-e"},
+        quiet="-l -r -V --help --version",
+        stdin="code",
+        first="file",
+        examples=(),
+    ),
+    Row(
+        "anacron, fcrontab, run-parts, systemd-timer",
+        "runs commands at their time",
+        "-a: -u: --regex: --arg: --umask:",
+        loose=None,
+        first="settings",
+        examples=(),
+    ),
+    Row(
+        "xdg-open, open, start, gio, kde-open, exo-open, sensible-browser, www-browser",
+        "opens a file by its program",
+        "-a: -b: -e -t -W -n -g",
+        {"beyond": "--args:"},
+        examples=(),
+    ),
     Row("xdotool, wmctrl, ydotool", "presses keys", style="posix", loose=("exec", "type"), examples=()),
     Row("dialog, zenity, whiptail", "asks at a terminal"),
-    Row("asciinema, ttyrec, termtosvg, vhs", "records what happens at a terminal", "-t: -i: -q -y", {"line": "-c: --command: -e: -g:"}, style="gnu", examples=()),
-    Row("ttyd, gotty, shellinabox, websocketd, inetd, xinetd, tcpserver, tcpsvd, udpsvd, ucspi-tcp", "offers a command to others", loose=(), examples=()),
+    Row(
+        "asciinema, ttyrec, termtosvg, vhs",
+        "records what happens at a terminal",
+        "-t: -i: -q -y",
+        {"line": "-c: --command: -e: -g:"},
+        style="gnu",
+        examples=(),
+    ),
+    Row(
+        "ttyd, gotty, shellinabox, websocketd, inetd, xinetd, tcpserver, tcpsvd, udpsvd, ucspi-tcp",
+        "offers a command to others",
+        loose=(),
+        examples=(),
+    ),
     Row("fuser, killall, pkill, pgrep, lsof", "looks for processes"),
     Row("dbus-send, gdbus, busctl", "sends messages to services"),
     Row("logger, wall, notify-send", "tells a message"),
-    Row("qemu-user, qemu-x86_64, qemu-aarch64, qemu-arm, qemu-i386, box64, wine, wine64, mono, darling", "runs a program of another machine", loose=()),
+    Row(
+        "qemu-user, qemu-x86_64, qemu-aarch64, qemu-arm, qemu-i386, box64, wine, wine64, mono, darling",
+        "runs a program of another machine",
+        loose=(),
+    ),
     Row("initctl, service, sv, svc, runsv, rc-service", "works with services"),
-)  # fmt: skip
+)

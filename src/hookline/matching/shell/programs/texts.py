@@ -3,19 +3,27 @@
 from hookline.matching.shell.programs.row import Row
 
 _GREP = (
-    "-E -F -G -P -i -v -w -x -c -l -L -q -s -b -H -h -n -o -r -R -Z -z -a -I -U -T -y -e: -f: -m: -A: -B: -C: -d: -D: --color:: "
-    "--colour:: --include: --exclude: --exclude-dir: --exclude-from: --regexp: --file: --max-count: --context: "
-    "--after-context: --before-context: --label: --binary-files: --devices: --directories: --recursive --ignore-case"
+    "-E -F -G -P -i -v -w -x -c -l -L -q -s -b -H -h -n -o -r -R -Z -z -a -I -U -T -y -e: -f: "
+    "-m: -A: -B: -C: -d: -D: --color:: "
+    "--colour:: --include: --exclude: --exclude-dir: --exclude-from: --regexp: --file: "
+    "--max-count: --context: "
+    "--after-context: --before-context: --label: --binary-files: --devices: --directories: "
+    "--recursive --ignore-case"
 )
 _SORT = (
-    "-b -d -f -g -i -M -h -n -R -r -V -c -C -m -s -u -z -k: -S: -t: -T: --ignore-leading-blanks --dictionary-order --ignore-case "
-    "--general-numeric-sort --ignore-nonprinting --month-sort --human-numeric-sort --numeric-sort --random-sort --reverse "
-    "--version-sort --check:: --merge --stable --unique --zero-terminated --debug --sort: --batch-size: --files0-from: --key: "
+    "-b -d -f -g -i -M -h -n -R -r -V -c -C -m -s -u -z -k: -S: -t: -T: --ignore-leading-blanks "
+    "--dictionary-order --ignore-case "
+    "--general-numeric-sort --ignore-nonprinting --month-sort --human-numeric-sort "
+    "--numeric-sort --random-sort --reverse "
+    "--version-sort --check:: --merge --stable --unique --zero-terminated --debug --sort: "
+    "--batch-size: --files0-from: --key: "
     "--random-source: --buffer-size: --field-separator: --temporary-directory: --parallel:"
 )
 _AWK = (
-    "-b -c -C -g -h -I -k -M -n -N -O -P -r -s -S -t -V -D:: -d:: -L:: -o:: -p:: -F: -v: -m: -W: --field-separator: --assign: "
-    "--characters-as-bytes --traditional --copyright --gen-pot --csv --bignum --use-lc-numeric --non-decimal-data --optimize "
+    "-b -c -C -g -h -I -k -M -n -N -O -P -r -s -S -t -V -D:: -d:: -L:: -o:: -p:: -F: -v: -m: -W: "
+    "--field-separator: --assign: "
+    "--characters-as-bytes --traditional --copyright --gen-pot --csv --bignum --use-lc-numeric "
+    "--non-decimal-data --optimize "
     "--posix --re-interval --no-optimize --sandbox --lint-old --lint:: --dump-variables::"
 )
 
@@ -23,7 +31,8 @@ ROWS = (
     Row(
         "sed, gsed, ssed",
         "changes text as it goes by, or with -i in the file it is given",
-        "-n -E -r -s -u -z -i:: -I:: -l: -b --quiet --silent --debug --follow-symlinks --in-place:: --line-length: --null-data "
+        "-n -E -r -s -u -z -i:: -I:: -l: -b --quiet --silent --debug --follow-symlinks "
+        "--in-place:: --line-length: --null-data "
         "--posix --regexp-extended --separate --sandbox --unbuffered --zero-terminated --binary",
         {"sed": "-e: --expression:", "file": "-f: --file:"},
         first="sed",
@@ -58,7 +67,7 @@ ROWS = (
         stdin_operands=-1,
         examples=(
             "awk 'BEGIN { system(\"rm y\") }'",
-            "awk 'BEGIN { print \"x\" | \"rm y\" }'",
+            'awk \'BEGIN { print "x" | "rm y" }\'',
             "awk 'BEGIN { \"rm y\" | getline }'",
             "awk 'BEGIN { c = \"rm y\"; system(c) }'",
             "echo 'BEGIN { system(\"rm y\") }' | awk -f -",
@@ -77,27 +86,56 @@ ROWS = (
             "seq 9999 | sort -nS 1k --compress-prog=rm -u",
         ),
     ),
-    Row("uniq, guniq, shuf, gshuf, paste, join, comm, nl, tac, rev, fold, fmt, column, expand, cut, tr, wc, head, tail", "reads text"),
-    Row("grep, egrep, fgrep, zgrep, ggrep, pcregrep, ugrep", "searches text", _GREP, {"line": "--pager: --filter:"}),
+    Row(
+        "uniq, guniq, shuf, gshuf, paste, join, comm, nl, tac, rev, fold, fmt, column, expand, cut, "
+        "tr, wc, head, tail",
+        "reads text",
+    ),
+    Row(
+        "grep, egrep, fgrep, zgrep, ggrep, pcregrep, ugrep",
+        "searches text",
+        _GREP,
+        {"line": "--pager: --filter:"},
+    ),
     Row(
         "rg",
         "searches text",
-        "-i -s -S -v -w -x -c -l -q -n -N -H -I -o -F -P -U -u -a -z -L -p -0 -. -e: -f: -g: -t: -T: -m: -A: -B: -C: -j: -M: -r: -E: -d: "
-        "--glob: --iglob: --type: --type-not: --max-count: --max-depth: --after-context: --before-context: --context: --color: "
-        "--colors: --replace: --sort: --sortr: --threads: --regexp: --file: --encoding: --engine: --pre-glob: --type-add: "
-        "--ignore-file: --max-columns: --max-filesize: --path-separator: --dfa-size-limit: --regex-size-limit: --hidden --no-ignore",
+        "-i -s -S -v -w -x -c -l -q -n -N -H -I -o -F -P -U -u -a -z -L -p -0 -. -e: -f: -g: -t: "
+        "-T: -m: -A: -B: -C: -j: -M: -r: -E: -d: "
+        "--glob: --iglob: --type: --type-not: --max-count: --max-depth: --after-context: "
+        "--before-context: --context: --color: "
+        "--colors: --replace: --sort: --sortr: --threads: --regexp: --file: --encoding: "
+        "--engine: --pre-glob: --type-add: "
+        "--ignore-file: --max-columns: --max-filesize: --path-separator: --dfa-size-limit: "
+        "--regex-size-limit: --hidden --no-ignore",
         {"program": "--pre: --hostname-bin:"},
         examples=("echo x > f; rg --pre rm x f",),
     ),
-    Row("ag, ack, pt, sift", "searches text", "", {"usual line": "--pager:"}, examples=("echo x > f; ack --pager='rm y' x f",)),
-    Row("bat, batcat, delta, difft", "shows files", "-p -n -A -l: --language: --style: --theme: --color: --plain --paging:",
-        {"usual line": "--pager:"}, examples=()),
+    Row(
+        "ag, ack, pt, sift",
+        "searches text",
+        "",
+        {"usual line": "--pager:"},
+        examples=("echo x > f; ack --pager='rm y' x f",),
+    ),
+    Row(
+        "bat, batcat, delta, difft",
+        "shows files",
+        "-p -n -A -l: --language: --style: --theme: --color: --plain --paging:",
+        {"usual line": "--pager:"},
+        examples=(),
+    ),
     Row(
         "less",
         "shows a file page by page",
-        "-i -I -n -N -R -r -S -F -X -E -e -M -m -q -Q -s -u -U -w -W -g -G -c -C -a -A -d -f -J -L -b: -h: -j: -p: -P: -t: -T: -x: -y: -z: -D: "
+        "-i -I -n -N -R -r -S -F -X -E -e -M -m -q -Q -s -u -U -w -W -g -G -c -C -a -A -d -f -J "
+        "-L -b: -h: -j: -p: -P: -t: -T: -x: -y: -z: -D: "
         '-": -#: --quit-if-one-screen --no-init --raw-control-chars --chop-long-lines',
-        {"settings": "-k: --lesskey-file: --lesskey-src:", "written": "-o: -O: --log-file: --LOG-FILE:", "less": "--lesskey-content:"},
+        {
+            "settings": "-k: --lesskey-file: --lesskey-src:",
+            "written": "-o: -O: --log-file: --LOG-FILE:",
+            "less": "--lesskey-content:",
+        },
         others="less",
         examples=(),
     ),
@@ -105,36 +143,90 @@ ROWS = (
     Row(
         "man, apropos, whatis",
         "shows a page of the manual",
-        "-a -k -f -w -W -K -l -i -I -c -t -Z -D -u -7 -C: -d -L: -m: -M: -S: -s: -e: -r: -E: -p: -R: -X:: -T:: --all --where --path "
-        "--local-file --apropos --whatis --locale: --systems: --manpath: --sections: --extension: --encoding: --prompt: "
-        "--preprocessor: --no-hyphenation --no-justification --regex --wildcard --names-only --update --no-subpages --ascii "
-        "--recode: --warnings:: --debug --catman --config-file: --ditroff --troff --troff-device:: --gxditview::",
+        "-a -k -f -w -W -K -l -i -I -c -t -Z -D -u -7 -C: -d -L: -m: -M: -S: -s: -e: -r: -E: -p: "
+        "-R: -X:: -T:: --all --where --path "
+        "--local-file --apropos --whatis --locale: --systems: --manpath: --sections: "
+        "--extension: --encoding: --prompt: "
+        "--preprocessor: --no-hyphenation --no-justification --regex --wildcard --names-only "
+        "--update --no-subpages --ascii "
+        "--recode: --warnings:: --debug --catman --config-file: --ditroff --troff "
+        "--troff-device:: --gxditview::",
         {"usual line": "-P: --pager:", "line": "-H:: --html::"},
-        examples=("echo x > f; man -P 'rm y' -l f", "echo x > f; man -l --pag='rm y' f"),
+        untried=("echo x > f; man -P 'rm y' -l f", "echo x > f; man -l --pag='rm y' f"),
     ),
     Row("info, pinfo", "shows a page of the manual"),
     Row(
         "diff, gdiff, sdiff, diff3, colordiff",
         "compares files",
-        "-u -c -e -n -q -s -r -N -a -b -B -i -w -y -d -p -t -T -l -U: -C: -x: -X: -I: -F: -W: -D: -S: --unified:: --context:: --color:: "
-        "--brief --recursive --exclude: --label: -L: --width: --ignore-all-space --side-by-side --new-file --text",
+        "-u -c -e -n -q -s -r -N -a -b -B -i -w -y -d -p -t -T -l -U: -C: -x: -X: -I: -F: -W: "
+        "-D: -S: --unified:: --context:: --color:: "
+        "--brief --recursive --exclude: --label: -L: --width: --ignore-all-space --side-by-side "
+        "--new-file --text",
         {"program": "--diff-program:", "written": "-o: --output:"},
     ),
-    Row("patch, gpatch", "changes files by what diff printed", "-p: -i: -d: -R -N -s -u -c -e -n -t -f -b -l -E -Z -T -F: -B: -D: -V: -Y: -z: -g:",
-        {"written": "-o: --output: -r: --reject-file:"}, stdin="ed", stdin_operands=9, examples=()),
+    Row(
+        "patch, gpatch",
+        "changes files by what diff printed",
+        "-p: -i: -d: -R -N -s -u -c -e -n -t -f -b -l -E -Z -T -F: -B: -D: -V: -Y: -z: -g:",
+        {"written": "-o: --output: -r: --reject-file:"},
+        stdin="ed",
+        stdin_operands=9,
+        examples=(),
+    ),
     Row("enscript, a2ps, lp, lpr, pr", "prints files", "", {"beyond": "-p: --output: -o:"}),
-    Row("m4, gm4", "expands macros", "-D: -U: -I: -B: -L: -P -s -E -Q -F: -R: -G -H: -N: -S: -T: -d:: -l: -t: -e -g -i -W: --define: --include: --interactive",
-        others="file", stdin="m4", plain="file", examples=("echo 'syscmd(rm y)' | m4", "echo 'esyscmd(`rm y')' | m4 -")),
-    Row("dc, gdc", "computes", "-x -i -V -h -s: --extended-register --interactive", {"dc": "-e: --expression:", "file": "-f: --file:"},
-        stdin="dc", others="file", plain="file", examples=("dc -e '!rm y'", "echo '!rm y' | dc", "dc -e'!rm y'")),
-    Row("gnuplot", "draws figures", "-p -d -c: --persist --default-settings --slow", {"gnuplot": "-e:"}, others="file", stdin="gnuplot",
-        plain="file", examples=("gnuplot -e 'system(\"rm y\")'", "gnuplot -e '!rm y'")),
+    Row(
+        "m4, gm4",
+        "expands macros",
+        "-D: -U: -I: -B: -L: -P -s -E -Q -F: -R: -G -H: -N: -S: -T: -d:: -l: -t: -e -g -i -W: "
+        "--define: --include: --interactive",
+        others="file",
+        stdin="m4",
+        plain="file",
+        examples=("echo 'syscmd(rm y)' | m4", "echo 'esyscmd(`rm y')' | m4 -"),
+    ),
+    Row(
+        "dc, gdc",
+        "computes",
+        "-x -i -V -h -s: --extended-register --interactive",
+        {"dc": "-e: --expression:", "file": "-f: --file:"},
+        stdin="dc",
+        others="file",
+        plain="file",
+        examples=("dc -e '!rm y'", "echo '!rm y' | dc", "dc -e'!rm y'"),
+    ),
+    Row(
+        "gnuplot",
+        "draws figures",
+        "-p -d -c: --persist --default-settings --slow",
+        {"gnuplot": "-e:"},
+        others="file",
+        stdin="gnuplot",
+        plain="file",
+        examples=("gnuplot -e 'system(\"rm y\")'", "gnuplot -e '!rm y'"),
+    ),
     Row("jq, gojq, jaq, yq, xq, tomlq, dasel, fx", "reads data"),
-    Row("ul, troff, groff, nroff, latex, pdflatex, xelatex, lualatex, tex, pdftex, latexmk", "sets text",
-        "-interaction: -output-directory: -jobname: -halt-on-error -file-line-error -synctex: -C -c -pdf -f -g -U -S",
-        {"line": "-e: -pdflatex: -latex:", "document": "-shell-escape --shell-escape -enable-write18 --enable-write18"},
-        style="words", examples=("pdflatex -shell-escape '\\immediate\\write18{rm y}\\end'",)),
-    Row("pandoc", "turns documents into others", "-f: -t: -s -N --from: --to: --standalone --toc",
-        {"written": "-o: --output:", "file": "-F: --filter: -L: --lua-filter:", "program": "--pdf-engine: --citeproc-program:"},
-        plain="written", examples=()),
-)  # fmt: skip
+    Row(
+        "ul, troff, groff, nroff, latex, pdflatex, xelatex, lualatex, tex, pdftex, latexmk",
+        "sets text",
+        "-interaction: -output-directory: -jobname: -halt-on-error -file-line-error -synctex: -C "
+        "-c -pdf -f -g -U -S",
+        {
+            "line": "-e: -pdflatex: -latex:",
+            "document": "-shell-escape --shell-escape -enable-write18 --enable-write18",
+        },
+        style="words",
+        examples=("pdflatex -shell-escape '\\immediate\\write18{rm y}\\end'",),
+    ),
+    Row(
+        "pandoc",
+        "turns documents into others",
+        "-f: -t: -s -N --from: --to: --standalone --toc",
+        {
+            "written": "-o: --output:",
+            "file": "-F: --filter: -L: --lua-filter:",
+            "program": "--pdf-engine: --citeproc-program:",
+        },
+        plain="written",
+        examples=(),
+    ),
+)

@@ -119,7 +119,8 @@ ROWS = (
     Row(
         "chrt",
         "runs a command by another scheduler",
-        "-a -b -d -e -f -i -m -o -r -R -v -D: -P: -T: --all-tasks --batch --deadline --fifo --idle --max --other --rr "
+        "-a -b -d -e -f -i -m -o -r -R -v -D: -P: -T: --all-tasks --batch --deadline --fifo "
+        "--idle --max --other --rr "
         "--reset-on-fork --verbose --sched-deadline: --sched-period: --sched-runtime: --pid",
         style="posix",
         command=1,
@@ -137,20 +138,25 @@ ROWS = (
     Row(
         "prlimit",
         "runs a command with other limits",
-        "-o: --output: --noheadings --raw --verbose -v:: -c:: -d:: -e:: -f:: -i:: -l:: -m:: -n:: -q:: -r:: -s:: -t:: -u:: "
-        "-x:: -y:: --as:: --core:: --cpu:: --data:: --fsize:: --memlock:: --nofile:: --nproc:: --rss:: --stack:: "
+        "-o: --output: --noheadings --raw --verbose -v:: -c:: -d:: -e:: -f:: -i:: -l:: -m:: -n:: "
+        "-q:: -r:: -s:: -t:: -u:: "
+        "-x:: -y:: --as:: --core:: --cpu:: --data:: --fsize:: --memlock:: --nofile:: --nproc:: "
+        "--rss:: --stack:: "
         "--locks:: --msgqueue:: --nice:: --rtprio:: --sigpending:: --rttime::",
         quiet="--help --version -p --pid",
         style="posix",
         command=0,
-        examples=("prlimit --cpu=10 rm y", "prlimit -n100 rm y"),
+        examples=("prlimit --core=0 rm y", "prlimit -n100 rm y"),
     ),
     Row(
-        "setarch, linux32, linux64, i386, i486, i586, i686, x86_64, uname26, ppc, ppc32, ppc64, arm, armv7l, aarch64, "
+        "setarch, linux32, linux64, i386, i486, i586, i686, x86_64, uname26, ppc, ppc32, ppc64, "
+        "arm, armv7l, aarch64, "
         "s390, s390x, sparc, sparc64, mips, mips32, mips64",
         "runs a command as if on another machine",
-        "-v -R -F -Z -L -X -B -I -S -T -3 --verbose --addr-no-randomize --fdpic-funcptrs --mmap-page-zero "
-        "--addr-compat-layout --read-implies-exec --32bit --short-inode --whole-seconds --sticky-timeouts --3gb --4gb "
+        "-v -R -F -Z -L -X -B -I -S -T -3 --verbose --addr-no-randomize --fdpic-funcptrs "
+        "--mmap-page-zero "
+        "--addr-compat-layout --read-implies-exec --32bit --short-inode --whole-seconds "
+        "--sticky-timeouts --3gb --4gb "
         "--uname-2.6 --show::",
         style="posix",
         loose=(),
@@ -165,7 +171,8 @@ ROWS = (
     Row(
         "ld.so",
         "loads and runs a program",
-        "--list --verify --inhibit-cache --library-path: --glibc-hwcaps-prepend: --glibc-hwcaps-mask: --inhibit-rpath: "
+        "--list --verify --inhibit-cache --library-path: --glibc-hwcaps-prepend: "
+        "--glibc-hwcaps-mask: --inhibit-rpath: "
         "--list-tunables --list-diagnostics --argv0: --preload: --audit:",
         style="posix",
         command=0,
@@ -190,13 +197,18 @@ ROWS = (
     Row(
         "start-stop-daemon",
         "starts and ends services",
-        "-S -K -T -o -q -v -t -b -C -m -c: -g: -r: -d: -P: -I: -k: -n: -N: -p: -s: -u: -R: -O: --start --stop --status --test "
-        "--oknodo --quiet --background --make-pidfile --remove-pidfile --chuid: --chdir: --chroot: --pidfile: --signal: "
+        "-S -K -T -o -q -v -t -b -C -m -c: -g: -r: -d: -P: -I: -k: -n: -N: -p: -s: -u: -R: -O: "
+        "--start --stop --status --test "
+        "--oknodo --quiet --background --make-pidfile --remove-pidfile --chuid: --chdir: "
+        "--chroot: --pidfile: --signal: "
         "--retry: --user: --name: --umask: --nicelevel: --output: --notify-await --notify-timeout:",
         {"program": "-x: --exec: -a: --startas:"},
         style="posix",
         loose=(),
-        examples=("start-stop-daemon -S -x $(command -v rm) -- y", "start-stop-daemon --start --start=$(command -v rm) -- y"),
+        examples=(
+            "start-stop-daemon -S -x $(command -v rm) -- y",
+            "start-stop-daemon --start --exec=$(command -v rm) -- y",
+        ),
     ),
     Row("-, noglob, nocorrect", "runs a command of zsh in another way", style="posix", command=0),
     Row("repeat", "runs a command several times", style="posix", command=1),
@@ -213,21 +225,28 @@ ROWS = (
     Row(
         "numactl",
         "runs a command on some of the memory",
-        "-a -l -i: -N: -C: -m: -p: -P: --all --localalloc --interleave: --cpunodebind: --physcpubind: --membind: "
+        "-a -l -i: -N: -C: -m: -p: -P: --all --localalloc --interleave: --cpunodebind: "
+        "--physcpubind: --membind: "
         "--preferred: --balancing",
         quiet="--show -s --hardware -H",
         style="posix",
         command=0,
     ),
     Row(
-        "fakeroot, rlwrap, xvfb-run, dbus-run-session, cgexec, proot, chpst, softlimit, setuidgid, envdir, envuidgid, "
-        "proxychains, torsocks, tsocks, daemonize, daemon, s6-setuidgid, gosu, su-exec, tini, dumb-init, "
-        "catatonit, dotenv, env-cmd, cross-env, cross-env-shell, concurrently, npm-run-all, run-s, run-p, wait-on, "
-        "start-server-and-test, zsh-defer, wsl, arch, choom, coresched, uclampset, eatmydata, firejail, bwrap, nsjail, "
-        "runcon, sg, newgrp, pidns, tsp, batch-run, cpulimit, trickle, vglrun, optirun, primusrun, gamemoderun, ccache, "
-        "sccache, distcc, icecc, ionotify, retry, timelimit, systemd-inhibit, systemd-cat, logsave, cronic, flatpak-spawn",
+        "fakeroot, rlwrap, xvfb-run, dbus-run-session, cgexec, proot, chpst, softlimit, "
+        "setuidgid, envdir, envuidgid, "
+        "proxychains, torsocks, tsocks, daemonize, daemon, s6-setuidgid, gosu, su-exec, tini, "
+        "dumb-init, "
+        "catatonit, dotenv, env-cmd, cross-env, cross-env-shell, concurrently, npm-run-all, "
+        "run-s, run-p, wait-on, "
+        "start-server-and-test, zsh-defer, wsl, arch, choom, coresched, uclampset, eatmydata, "
+        "firejail, bwrap, nsjail, "
+        "runcon, sg, newgrp, pidns, tsp, batch-run, cpulimit, trickle, vglrun, optirun, "
+        "primusrun, gamemoderun, ccache, "
+        "sccache, distcc, icecc, ionotify, retry, timelimit, systemd-inhibit, systemd-cat, "
+        "logsave, cronic, flatpak-spawn",
         "runs a command",
         loose=(),
-        examples=("systemd-cat rm y", "choom -n 0 -- rm y"),
+        examples=("choom -n 0 -- rm y",),
     ),
 )
