@@ -22,7 +22,7 @@ def test_no_line_outside_a_dialects_folder_names_it() -> None:
         ("cli/commands/fire/__init__.py", "  hookline fire --dialect reasonix TurnEnd", False),
         ("cli/commands/fire/__init__.py", 'return "hookline" if dialect == "reasonix" else ""', True),
         ("dialects/registry.py", '"codewhale": Listed("codewhale", (".codewhale",)),', False),
-        ("matching/shell/tables.py", '"docker": ("run", "exec"),', False),
+        ("matching/shell/programs/containers.py", '"docker run, docker exec",', False),
     ],
 )
 def test_what_counts_as_naming_a_dialect(file: str, line: str, names: bool) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from hookline.matching.shell.found import Doubt, Foreign, Found, Inner, Line, Stdin
 from hookline.matching.shell.holes import HOLE, Words
 from hookline.matching.shell.reader import ShellCommand
-from hookline.matching.shell.wrappers import program_of
+from hookline.matching.shell.runs import program_of
 
 _INTERPRETERS = frozenset(
     ("python", "perl", "ruby", "node", "php", "lua", "tclsh", "awk", "gawk", "sed", "make")

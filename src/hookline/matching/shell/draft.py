@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from hookline.matching.shell.grammar.word_parser import MOST_STEPS
 from hookline.matching.shell.holes import Words, base_name
-from hookline.matching.shell.interim import escapes, forms_of
 from hookline.matching.shell.reader import ShellCommand, ShellReading
+from hookline.matching.shell.runs import escapes, forms_of
 
 MOST_COMMANDS = 400
 #: What all commands of one reading may hold together.

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from hookline.matching.shell.environment import look_at_variable
 from hookline.matching.shell.found import Doubt, Foreign, Found, Inner, Line, Stdin
-from hookline.matching.shell.holes import HOLE, Words, base_name
+from hookline.matching.shell.holes import HOLE, Words, base_name, without_version
 from hookline.matching.shell.kinds import KINDS, from_stdin
 from hookline.matching.shell.kinds.code import starts_programs
 from hookline.matching.shell.kinds.commands import is_stdin, unknown_file
@@ -26,6 +26,7 @@ __all__ = [
     "Stdin",
     "after_options",
     "escapes",
+    "forms_of",
     "look_through",
     "program_of",
     "starts_programs",
@@ -44,25 +45,12 @@ def program_of(word: str) -> str:
         return name
     if name.startswith(("ld-linux", "ld-musl", "ld.so")) or re.fullmatch(r"ld-[\d.]+\.so", name):
         return "ld.so"
-    bare = name.removesuffix(".exe") if name.endswith(".exe") else _without_version(name)
+    bare = name.removesuffix(".exe") if name.endswith(".exe") else without_version(name)
     return bare or name
-
-
-def _without_version(name: str) -> str:
-    """Without `3.12`, `-3` or `.5` at the end. No regular expression: it would try every digit of a long number."""
-    bare = name.rstrip("0123456789.")
-    version = name[len(bare) :].lstrip(".")
-    if not version:
-        return name
-    dots = len(name) - len(bare) - len(version)
-    return name[: len(bare) + dots - 1] if dots else bare.removesuffix("-")
 
 
 def look_through(words: Words, stdin: Stdin = NOTHING_FED) -> Iterator[Found]:
     """Everything this command may run."""
-    if HOLE in words[0]:
-        yield Doubt("what the command is, only the shell knows")
-        return
     key = program_of(words[0])
     row = row_of(key)
     if row is not None:
@@ -74,6 +62,13 @@ def escapes(words: Words) -> bool:
     key = program_of(words[0])
     row = row_of(key)
     return row is not None and _Call(row, key, words, 1, NOTHING_FED).beyond()
+
+
+def forms_of(words: Words) -> tuple[str, ...]:
+    """The command as one folded text in the ways a rule may have it."""
+    named = (base_name(words[0]), *words[1:])
+    bare = (named[0], *after_options(words))
+    return tuple(dict.fromkeys(" ".join(form).casefold() for form in (words, named, bare)))
 
 
 def after_options(words: Words) -> Words:
@@ -174,8 +169,8 @@ class _Call:
                 yield from self._executed(option.at + 1)
             elif kind == "file" and self._row.stdin and option.value is not None and is_stdin(option.value):
                 yield from self._from_stdin(self._row.stdin)
-            elif option.value is not None:
-                yield from KINDS[kind].found(option.value)
+            elif option.value is not None or kind == "document":
+                yield from KINDS[kind].found(option.value or "")
 
     def _executed(self, at: int) -> Iterator[Found]:
         """`-exec rm {} ;`: a command among the arguments, in which {} is what was found."""
@@ -290,9 +285,6 @@ class _Call:
 
 
 def _quoted_line(word: str) -> Iterator[Found]:
-    if HOLE in word:
-        yield Doubt("a line of shell is put together at run time")
-        return
     yield Line(word)
     option, equals, value = word.partition("=")
     if equals and option.startswith("-"):

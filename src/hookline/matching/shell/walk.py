@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from hookline.matching.shell.definitions import Definitions
 from hookline.matching.shell.draft import Draft, Stages
+from hookline.matching.shell.environment import CONVENTION, HARMLESS, look_at_variable
 from hookline.matching.shell.expand import Expander, Field, Fields
 from hookline.matching.shell.found import Doubt, Foreign, Found, Inner, Line, Stdin
 from hookline.matching.shell.grammar.parser import CannotParseError, Parser
@@ -28,15 +29,9 @@ from hookline.matching.shell.grammar.syntax import (
     Word,
 )
 from hookline.matching.shell.holes import HOLE, Words, base_name
-from hookline.matching.shell.interim import (
-    CONVENTION,
-    HARMLESS,
-    look_at_variable,
-    look_through,
-    starts_programs,
-)
 from hookline.matching.shell.limits import unreadable
 from hookline.matching.shell.reader import ShellReading
+from hookline.matching.shell.runs import look_through
 from hookline.matching.shell.variables import Variables, parts_of, plain, words_of
 
 #: How often a line found inside a line is read again.
@@ -111,6 +106,8 @@ class Walk:
         self._definitions = Definitions()
         self._hidden: dict[str, None] = {}
         self._evaluates = False
+        #: `exec < file`: what was inherited is no longer.
+        self._fed_anew = False
 
     def reading(self, line: str) -> ShellReading:
         self._waiting.append((Line(line), _Context()))
@@ -121,6 +118,8 @@ class Walk:
             if isinstance(found, Line):
                 self._line(found, context)
             else:
+                if HOLE in base_name(found.words[0]):
+                    self._draft.doubt("what a command runs is known only when it runs")
                 self._command(found.words, context, found.outer)
         return self._draft.reading()
 
@@ -318,6 +317,7 @@ class Walk:
                 self._draft.literal = False
             made_up = any(field.origin == "unknown" for field in fields)
             words = tuple(field.text for field in fields)
+            self._fed_anew = self._fed_anew or (fed and base_name(words[0]) == "exec")
             self._command(words, context._replace(made_up=made_up), ())
 
     def _assignment(self, assignment: Assignment, context: _Context, prefix: bool) -> None:
@@ -402,6 +402,8 @@ class Walk:
         program = CONVENTION.get(part.name)
         if program is None or fields[0].text != HOLE:
             return [fields]
+        # Good enough not to take it for any other program, not good enough to permit it.
+        self._draft.literal = False
         return [(Field(program),)] if part.quoted else [(Field(program),), ()]
 
     def _check(self, fields: Iterable[Field]) -> None:
@@ -437,6 +439,8 @@ class Walk:
             self._evaluates = True
         if program in {"set", "shift"}:
             self._expander.forget_arguments()
+        if self._fed_anew and context.stdin.kind == "inherited":
+            context = context._replace(stdin=Stdin("unknown"))
         for found in chain(look_through(words, context.stdin), self._definitions.note(words, context.stdin)):
             if isinstance(found, Inner) and any(HOLE in word and word not in words for word in found.words):
                 # The input of xargs, the files that find comes upon.
@@ -455,8 +459,6 @@ class Walk:
             self._draft.doubt("a line of shell is put together at run time")
         elif isinstance(found, Foreign):
             self._draft.foreign(found.text)
-            if starts_programs(found.text):
-                self._draft.doubt("a program in another language starts programs")
         else:
             self._draft.charge(1, len(found.words) if isinstance(found, Inner) else len(found.code))
             deeper = context.depth + isinstance(found, Line)
@@ -468,7 +470,7 @@ class Walk:
             if isinstance(found, Foreign):
                 self._draft.foreign(found.text)
             else:
-                self._found(found, _Context(depth=1, stages=self._draft.stages[at], certain=False))
+                self._found(found, _Context(1, self._draft.stages[at], Stdin("unknown"), certain=False))
         return bool(self._waiting)
 
     def _evaluated(self) -> bool:

@@ -71,6 +71,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "less": _finds(Kind(editors.less, title="a pager")),
         # Settings.
         "git setting": Kind(settings.git, settings.git_beyond),
+        "kept git setting": Kind(settings.git, settings.git_kept_beyond),
         "git value": Kind(settings.git_value),
         "git url": Kind(settings.git_url, settings.git_url_beyond),
         "ssh setting": Kind(settings.ssh, settings.ssh_beyond),
@@ -95,9 +96,15 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
 )
 
 
+#: Kinds that are no code if nobody knows them.
+_DATA = frozenset(("names", "tar names"))
+#: Without a pipe a person sits before these.
+_CONSOLES = frozenset(("vim", "ed", "dc", "m4", "gnuplot", "sqlite", "psql", "mysql", "gdb", "lldb", "less"))
+
+
 def from_stdin(kind: str, stdin: Stdin) -> Iterator[Found]:
     """What a program runs that takes text of this kind from standard input."""
     if stdin.kind == "text":
         yield from KINDS[kind].found(stdin.text)
-    elif stdin.kind == "unknown" and kind not in {"names", "tar names"}:
-        yield Doubt(f"{KINDS[kind].title} reads its commands from a pipe or a file")
+    elif kind not in _DATA and (stdin.kind == "unknown" or kind not in _CONSOLES):
+        yield Doubt(f"{KINDS[kind].title} reads its commands from standard input")

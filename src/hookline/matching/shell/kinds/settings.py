@@ -52,9 +52,14 @@ def git(setting: str) -> Iterator[Found]:
 
 def git_beyond(setting: str) -> bool:
     key, _equals, value = setting.partition("=")
-    if re.fullmatch(_GIT_HARMLESS, key.casefold()):
-        return False
-    return not (re.fullmatch(_GIT_LINES, key.casefold()) and commands.is_usual(value))
+    return git_kept_beyond(setting) and not (
+        re.fullmatch(_GIT_LINES, key.casefold()) and commands.is_usual(value)
+    )
+
+
+def git_kept_beyond(setting: str) -> bool:
+    """A setting that is written to a file is there for every later call."""
+    return re.fullmatch(_GIT_HARMLESS, setting.partition("=")[0].casefold()) is None
 
 
 def _alias(value: str) -> Iterator[Found]:

@@ -146,7 +146,7 @@ ROWS = (
         others="java option",
         examples=(),
     ),
-    Row("dotnet", "builds a project of .NET", style="posix"),
+    Row("dotnet", "builds a project of dotnet", style="posix"),
     Row(
         "configure, autoreconf, automake, libtool, pkg-config",
         "configures a project",

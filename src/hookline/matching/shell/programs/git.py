@@ -231,7 +231,7 @@ ROWS = (
         .replace("--edit ", "")
         .replace("--blob:", ""),
         {
-            "git setting": "--written:",
+            "kept git setting": "--written:",
             "beyond": "-f: --file: -e --edit --blob: --rename-section --remove-section",
         },
         ordered=_config_ordered,

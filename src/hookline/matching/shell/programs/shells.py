@@ -44,9 +44,7 @@ def _shell(rest: Words, stdin: Stdin) -> Iterator[Found]:
 
 
 def _code(operands: Words) -> Iterator[Found]:
-    if operands and HOLE in operands[0]:
-        yield Doubt("a line of shell is put together at run time")
-    elif operands:
+    if operands:
         yield Line(operands[0], operands[1:])
 
 
@@ -81,8 +79,6 @@ def _source(rest: Words, stdin: Stdin) -> Iterator[Found]:
     words = rest[1:] if rest[:1] == ("--",) else rest
     if words and is_stdin(words[0]):
         yield from from_stdin("line", stdin)
-        if stdin.kind != "text":
-            yield Doubt("a shell reads its commands from standard input")
     elif words:
         yield from _script(words)
 
