@@ -27,7 +27,9 @@ def _ssh(rest: Words, stdin: Stdin) -> Iterator[Found]:
     line = after[again.first :]
     if line:
         yield from KINDS["line"].found(" ".join(line))
-    elif not read.has("-N", "-V", "-Q", "-G", "-O", "-W", "-f") and read.operands:
+    elif (
+        read.operands and stdin.kind != "inherited" and not read.has("-N", "-V", "-Q", "-G", "-O", "-W", "-f")
+    ):
         yield from from_stdin("line", stdin)
 
 
