@@ -72,8 +72,8 @@ class Draft:
             tuple(self._foreign),
             tuple(self._doubts),
             self.literal and not self._doubts and not self._foreign,
-            tuple(self.writes),
-            tuple(self.reads),
+            tuple(dict.fromkeys(self.writes)),
+            tuple(dict.fromkeys(self.reads)),
             tuple(self._all_flows()),
         )
 

@@ -392,6 +392,7 @@ class Walk:
 
     def _first(self, fields: Fields, word: Word) -> list[Fields]:
         """The command itself. Some variables hold programs by convention; unquoted they may also hold nothing."""
+        self._variables.used.update(part.name for part in word if isinstance(part, Parameter))
         part = word[0]
         if len(word) > 1 and word[0] == Text("", quoted=True) and len(word) == 2:
             part = word[1]
@@ -530,5 +531,7 @@ def _shown(part: Part) -> str:
         return part.text
     if isinstance(part, Parameter):
         name = ("!" if part.indirect else "") + part.name
-        return f"${{{name}{part.operator}…}}" if part.operator or part.subscript else f"${name}"
+        if part.operator or part.subscript:
+            return f"${{{name}{part.operator}…}}"
+        return f"${{{name}}}" if part.indirect else f"${name}"
     return "$((…))" if isinstance(part, Arithmetic) else "$(…)"
