@@ -9,9 +9,7 @@ from hookline.matching.shell.holes import HOLE, Words
 from hookline.matching.shell.reader import ShellCommand
 from hookline.matching.shell.runs import program_of
 
-_INTERPRETERS = frozenset(
-    ("python", "perl", "ruby", "node", "php", "lua", "tclsh", "awk", "gawk", "sed", "make")
-)
+_INTERPRETERS = frozenset(("python", "perl", "ruby", "node", "php", "lua", "tclsh", "awk", "gawk", "sed"))
 #: What begins a script of another language.
 _OTHER_LANGUAGE = ("#!/usr/bin/env python", "#!/usr/bin/python", "#!/usr/bin/env node", "#!/usr/bin/env perl")
 

@@ -385,6 +385,8 @@ class Walk:
                 continue
             if context.function and HOLE in fields[0].text and _is_argument(node.words[0]):
                 self._definitions.runs_arguments(context.function)
+                if self._variables.may_change("IFS"):
+                    self._draft.doubt(f"what {context.function} is given is split into other words")
                 continue
             self._check(fields)
             self._name(fields[0], node)
