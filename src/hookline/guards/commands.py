@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from hookline.guards.policy import SEVERAL, Row
-from hookline.guards.programs import HAVE_SUB_COMMANDS, PLAIN, SPECS
+from hookline.guards.tables.options import HAVE_SUB_COMMANDS, PLAIN, SPECS
 from hookline.matching.shell.holes import HOLE, Words, base_name
 from hookline.matching.shell.options import Options, OptionSpec, read_options
 

@@ -8,7 +8,7 @@ from hookline.matching.nearest import nearest
 
 
 def policy_of(name: str) -> Policy:
-    module = import_module(f"hookline.guards.{MODULES[name]}")
+    module = import_module(f"hookline.guards.tables.{MODULES[name]}")
     return getattr(module, name.upper().replace("-", "_"))
 
 

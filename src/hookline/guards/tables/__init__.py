@@ -1,0 +1,1 @@
+"""What the guards know: a policy for each of them, and the options of the programs that they are about."""
