@@ -399,3 +399,9 @@ def test_no_readers(line: str) -> None:
 )
 def test_incomplete_commands_are_read_all_the_same(words: tuple[str, ...]) -> None:
     assert isinstance(files_of(words), Files)
+
+
+def test_commands_in_commands_are_read_to_a_bounded_depth() -> None:
+    assert files_of(("find", "d", *("-exec", "find") * 3000, "{}")).perhaps == ("d",)
+    assert files_of(("python3", *("-m", "python3") * 3000, ".env")).perhaps[-1] == ".env"
+    assert files_of(("tar", "xf", "a.tar", *("-C", "d") * 3000, *("m",) * 3000)).writes == ("d", "m")

@@ -162,16 +162,18 @@ class _Reader:
         if HOLE in word[:2]:
             self._unknown.append(word)
             return 1
+        told = False
         for place in range(1, len(word)):
             name = "-" + word[place]
             takes = self._table.short.get(name)
             if takes is None:
-                # It may have a value, glued or apart, or none: `-xyz` says nothing about what comes next.
-                self._unknown.append(word[0] + word[place:])
+                # It may have a value, glued or apart, or none: `-xyz` says nothing about what comes next. The rest is
+                # told once: a long word of unknown letters would take its length squared.
+                self._unknown.append(name if told else word[0] + word[place:])
+                told = True
                 takes = 0
-            rest = word[place + 1 :]
-            if takes and rest:
-                self._given.append(Option(name, rest, at))
+            if takes and place + 1 < len(word):
+                self._given.append(Option(name, word[place + 1 :], at))
                 return 1
             if takes == 1:
                 self._given.append(Option(name, self._next(at), at))

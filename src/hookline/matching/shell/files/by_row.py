@@ -207,12 +207,13 @@ def looks_recursive(rest: Words) -> bool:
     )
 
 
-_SENT = re.compile(r"(?:[^=@<]*=)?[@<](?P<file>.+)", re.DOTALL)
+#: Patterns are compiled when they are needed first, and kept by `re`.
+_SENT = r"(?s)(?:[^=@<]*=)?[@<](?P<file>.+)"
 
 
 def sent_files(value: str, option: str = "") -> Words:
     """The file in a value such as `@file`, `name=@file` or `name=<file;type=x`; `name@file` only where that is one."""
     if option == "--data-urlencode" and "@" in value and "=" not in value:
         return (value.partition("@")[2],)
-    match = _SENT.match(value)
+    match = re.match(_SENT, value)
     return (match["file"].partition(";")[0],) if match else ()

@@ -94,12 +94,14 @@ def _row_of(words: Words) -> tuple[str, Row | None, Words, Files]:
 
 # What no row can say
 
-_REMOTE = re.compile(r"(?:[\w.+-]+@)?(?:[\w.-]+|\[[\da-fA-F:]+\]):|[a-z][a-z\d+.-]*://")
+#: Of folders and names in them, how many pairs are put together.
+_MOST_PAIRS = 400
+_REMOTE = r"(?:[\w.+-]+@)?(?:[\w.-]+|\[[\da-fA-F:]+\]):|[a-z][a-z\d+.-]*://"
 
 
 def is_remote(word: str) -> bool:
     """Whether a word of scp, rsync or a cloud's copy command is a place on another machine."""
-    return _REMOTE.match(word) is not None and not word.startswith("file://")
+    return re.match(_REMOTE, word) is not None and not word.startswith("file://")
 
 
 def _base(word: str) -> str:
@@ -126,7 +128,7 @@ def _target(call: Call) -> tuple[Words, Words]:
     operands = call.given.operands
     named = call.given.values("-t", "--target-directory")
     if named:
-        return named, operands
+        return named[-1:], operands
     # A lone word that only the shell knows may stand for several.
     return operands[-1:], operands[:-1] or tuple(word for word in operands if HOLE in word)
 
@@ -220,14 +222,11 @@ def _sed(call: Call) -> Files:
 
 def _awk(call: Call) -> Files:
     found = _scripted(call, ("-e", "--source"), awk_script)
-    found = found._replace(reads=plain(word for word in found.reads if not _ASSIGNS.match(word)))
+    found = found._replace(reads=plain(word for word in found.reads if not re.match(r"[A-Za-z_]\w*=", word)))
     if "inplace" in call.given.values("-i", "--include"):
         written = plain([*found.writes, *found.reads])
         return found._replace(writes=written, by_option=(*found.by_option, "-i"))
     return found
-
-
-_ASSIGNS = re.compile(r"[A-Za-z_]\w*=")
 
 
 def _jq(call: Call) -> Files:
@@ -256,7 +255,7 @@ def _tar(call: Call) -> Files:
     given = call.given
     archives = given.values("-f", "--file")
     folders = given.values("-C", "--directory")
-    members = tuple(f"{folder}/{word}" for folder in folders for word in given.operands) or given.operands
+    members = _below(folders, given.operands) or given.operands
     lists = given.values("-T", "--files-from", "-X", "--exclude-from")
     marked = {*given.values("-g", "--listed-incremental", "--index-file", "--volno-file")}
     base = call.found._replace(reads=plain(lists), writes=plain(marked), whole=False)
@@ -275,6 +274,13 @@ def _tar(call: Call) -> Files:
     )
 
 
+def _below(folders: Words, names: Words) -> Words:
+    """Each of the names in each of the folders; where these are too many, the folders and the names."""
+    if len(folders) * len(names) > _MOST_PAIRS:
+        return (*folders, *names)
+    return tuple(f"{folder.rstrip('/')}/{name}" for folder in folders for name in names)
+
+
 def _dashed(rest: Words) -> Words:
     """`tar czfC x.tgz dir .` as options: the values of the letters follow one after the other."""
     if not rest or rest[0][:1] == "-" or HOLE in rest[0]:
@@ -288,7 +294,7 @@ def _dashed(rest: Words) -> Words:
     return (*found, *after)
 
 
-_FIND_TEST = re.compile(r"[-(!,]")
+_FIND_SIGNS = frozenset("-(!,")
 _FIND_NAMES = frozenset(
     ("-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex")
 )
@@ -299,13 +305,18 @@ _FIND_RUNS = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
 def found_by_find(rest: Words) -> tuple[list[str], list[tuple[str, str]], bool]:
     """Where a find starts, its tests of names with their patterns, and whether it changes what it finds."""
     starts, named = _find_starts(rest), _find_names(rest)
-    changes = "-delete" in rest or any(not is_reader(words) for words in _find_runs(rest))
+    changes = "-delete" in rest or any(_may_change(words) for words in _find_runs(rest))
     return starts, named, changes
+
+
+def _may_change(words: Words) -> bool:
+    row = _row_of(words)[1]
+    return row is None or row.holds or not is_reader(words)
 
 
 def _find_starts(rest: Words) -> list[str]:
     rest = rest[next((at for at, word in enumerate(rest) if word not in {"-H", "-L", "-P"}), len(rest)) :]
-    tests = next((at for at, word in enumerate(rest) if _FIND_TEST.match(word)), len(rest))
+    tests = next((at for at, word in enumerate(rest) if word[:1] in _FIND_SIGNS), len(rest))
     return list(rest[:tests]) or ["."]
 
 
@@ -316,33 +327,44 @@ def _find_names(rest: Words) -> list[tuple[str, str]]:
 def _find_runs(rest: Words) -> list[Words]:
     """The commands it runs, with holes for the files."""
     found: list[Words] = []
-    for at, word in enumerate(rest[:-1]):
-        if word in _FIND_RUNS:
-            ends = (i for i in range(at + 1, len(rest)) if rest[i] == ";" or (rest[i] == "+" and i > at + 1))
-            words = tuple(one.replace("{}", HOLE) for one in rest[at + 1 : next(ends, len(rest))])
-            found += [words] if words else []
-    return found
+    words: list[str] | None = None
+    for word in rest:
+        if words is None:
+            words = [] if word in _FIND_RUNS else None
+        elif word == ";" or (word == "+" and words):
+            found.append(tuple(words))
+            words = None
+        else:
+            words.append(word.replace("{}", HOLE))
+    return [each for each in (*found, tuple(words or ())) if each]
 
 
 def _find(call: Call) -> Files:
     """What it finds has the names it looks for, anywhere below where it starts."""
-    starts = _find_starts(call.rest)
-    names = [
-        pattern if "path" in test else f"{start.rstrip('/')}/{pattern}"
-        for start in starts
-        for test, pattern in _find_names(call.rest)
-        if "regex" not in test
-    ]
-    files = plain(names or starts)
+    starts = tuple(_find_starts(call.rest))
+    tests = _find_names(call.rest)
+    named = tuple(pattern for test, pattern in tests if test in {"-name", "-iname"})
+    paths = (pattern for test, pattern in tests if "path" in test or "whole" in test)
+    files = plain((*_below(starts, named), *paths)) or starts
     listed = [call.rest[at + 1] for at, word in enumerate(call.rest[:-1]) if word in _FIND_FILES]
-    inner = [files_of(words) for words in _find_runs(call.rest)]
+    inner = [_files_inside(words) for words in _find_runs(call.rest)]
     changed = "-delete" in call.rest or any(HOLE in word for one in inner for word in one.writes)
+    perhaps = files if any(HOLE in word for one in inner for word in one.perhaps) else ()
     return Files(
         reads=files if any(HOLE in word for one in inner for word in one.reads) else (),
         writes=plain([*listed, *(files if changed else ())]),
+        perhaps=perhaps,
         names=files,
         by_option=tuple(word for word in call.rest if word in _FIND_FILES or word == "-delete"),
     )
+
+
+def _files_inside(words: Words) -> Files:
+    """Of a command inside another one. Those that hold commands themselves are not taken apart again."""
+    row = _row_of(words)[1]
+    if row is None or row.holds:
+        return Files(perhaps=paths_in(words[1:]))
+    return files_of(words)
 
 
 def _revisions(call: Call) -> Files:
@@ -374,7 +396,7 @@ def _interpreter(call: Call) -> Files:
     if module is not None and call.row.names.startswith("python"):
         glued = call.rest[module.at] != "-m" and call.rest[module.at].endswith(module.value or "")
         after = call.rest[module.at + (1 if glued else 2) :]
-        return files_of((module.value or "", *after))
+        return _files_inside((module.value or "", *after))
     operands = given.operands
     if found.code and given.has("-i"):
         return found._replace(reads=plain(operands), writes=plain(operands))

@@ -42,6 +42,8 @@ class Row(Struct, frozen=True):
     default: str = ""
     #: It runs a command, which the reading lists as well.
     runs: bool = False
+    #: The files of a command among its words are its own: `find -exec`, `python -m`.
+    holds: bool = False
 
 
 _CHECKSUMS = "md5sum sha1sum sha224sum sha256sum sha384sum sha512sum shasum md5 cksum b2sum sum"
@@ -182,7 +184,7 @@ ROWS = (
     Row("hexdump hd", "<*", "-e: -f:< -n: -s: -L::"),
     Row("strings objdump", "<*", "-n: -e: -t: -T: -j: -M: --bytes: --radix: --encoding:"),
     Row("fold fmt expand unexpand pr look", "<*", "-w: -t: -l: -p: -g: --width: --tabs:"),
-    Row("file", "<*", "-m: -f:< -F: -P: -e: --files-from:< --magic-file: --separator: --exclude:"),
+    Row("file", "<*", "-m:< -f:< -F: -P: -e: -C~ --compile~ --files-from:< --magic-file:< --separator: --exclude:"),
     Row("cut gcut", "<*", "-b: -c: -d: -f: --bytes: --characters: --delimiter: --fields: --output-delimiter:"),
     Row("column", "<*", "-s: -o: -c: -N: -R: -T: -H: -O: -E: -W: --separator: --output-separator:"),
     Row("cmp comm join paste", "<*", "-n: -i: -1: -2: -t: -a: -e: -j: -o: -v: -d: --delimiters: --bytes: "
@@ -257,7 +259,7 @@ ROWS = (
     Row("mv gmv", "", "-S: -t:+ --suffix: --target-directory:+ --backup::"),
     Row("dd gdd"),
     Row("tar gtar bsdtar", "<*", _TAR),
-    Row("find gfind"),
+    Row("find gfind", holds=True),
     # To and from other machines.
     Row("scp", "", _SCP),
     Row("rsync", "", _RSYNC),
@@ -373,7 +375,7 @@ ROWS = (
     Row("awk gawk mawk nawk", "-<*", "-f:< -F: -v: -i: -e:# -E:< -l: -o::> -p::> -d::> -D:: -W: --file:< "
         "--field-separator: --assign: --include: --source:# --exec:< --load: --pretty-print::> --profile::> "
         "--dump-variables::>", "-f -e -E --file --source --exec"),
-    Row("python pypy ipython", "", "-c:# -m: -W: -X: -Q: --check-hash-based-pycs:", style="posix"),
+    Row("python pypy ipython", "", "-c:# -m: -W: -X: -Q: --check-hash-based-pycs:", style="posix", holds=True),
     Row("perl", "", "-e:# -E:# -i::~ -I: -M:: -m:: -F:: -x:: -l:: -0:: -C:: -D:: -d::", style="posix"),
     Row("ruby", "", "-e:# -i::~ -I: -r: -C: -E: -F:: -x:: -K:: -W::", style="posix"),
     Row("node nodejs bun", "", "-e:# -p:# -r:< --eval:# --print:# --require:< --import: --loader: --env-file:< "

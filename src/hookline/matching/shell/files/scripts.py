@@ -28,8 +28,8 @@ class _UnreadableError(Exception):
 
 #: Where sed writes to a file, these are no files.
 _STREAMS = frozenset(("/dev/stdout", "/dev/stderr"))
-_SED_ADDRESS = re.compile(r"[\s;{}]*(?:\d+(?:~\d+)?|\$|[+~]\d+|,|!|\s)")
-_BRACKETS = re.compile(r"\[\^?\]?(?:\[[:.=][^\]]*\]|[^\]\n])*\]")
+_SED_ADDRESS = re.compile(r"[\s;{},!]+|\d+(?:~\d+)?|\$|[+~]\d+")
+_BRACKETS = re.compile(r"\[\^?\]?(?:\[[:.=][^\]\n]{0,16}\]|[^\]\n])*+\]")
 _SED_FLAGS = re.compile(r"[gpimMIe\d\s]*")
 _SED_NAME = re.compile(r"\s*([^\n]*)")
 _SED_LABEL = re.compile(r"[^;\n}]*")
@@ -73,8 +73,6 @@ class _Sed:
             match = _SED_ADDRESS.match(self._code, self._at)
             if match:
                 self._at = match.end()
-            elif letter in ";{}":
-                self._at += 1
             elif letter == "/":
                 self._until("/", self._at + 1, brackets=self._brackets)
                 self._address_flags()
@@ -96,7 +94,10 @@ class _Sed:
         while at < len(self._code):
             if self._code[at] == "\\":
                 at += 2
-            elif brackets and self._code[at] == "[" and (match := _BRACKETS.match(self._code, at)):
+            elif brackets and self._code[at] == "[":
+                match = _BRACKETS.match(self._code, at)
+                if match is None:
+                    raise _UnreadableError
                 at = match.end()
             elif self._code[at] == mark:
                 self._at = at + 1
