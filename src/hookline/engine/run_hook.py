@@ -326,8 +326,11 @@ def decode_and_judge(state: "DispatchState", prepared: PreparedHook, call: Call,
         except Exception as problem:  # noqa: BLE001 a wire may come from the host
             decoded = Decoded(failure=Broke("unreadable", f"{type(problem).__name__}: {problem}"))
         judged = judge(prepared, decoded, attended=state.session.scene.attended)
-    if call.match_doubt and judged.outcome.votes:
-        judged = _doubted(prepared.hook, judged, one_line(call.match_doubt, _MOST_WORDS))
+    if judged.outcome.votes:
+        if prepared.hook.kind == "builtin":
+            judged = _without_loose_allow(judged, call)
+        if call.match_doubt:
+            judged = _doubted(judged, one_line(call.match_doubt, _MOST_WORDS))
     return _tightened(prepared, judged) if call.only_tightens else judged
 
 
@@ -343,16 +346,29 @@ def _asked_instead(prepared: PreparedHook) -> Judgement:
     return Judgement(outcome, "blocked" if outcome.blocked else "ok")
 
 
-def _doubted(hook: Hook, judged: Judgement, doubt: str) -> Judgement:
-    """With what could not be told in the reasons. A builtin allows whatever matches, so not what may match."""
-    votes = [vote for vote in judged.outcome.votes if vote.kind != "allow" or hook.kind != "builtin"]
-    dropped = () if len(votes) == len(judged.outcome.votes) else ("allow (in doubt)",)
-    said = tuple(
-        vote if vote.kind == "allow" else replace(vote, reason=_with_doubt(vote.reason, doubt))
-        for vote in votes
+def _without_loose_allow(judged: Judgement, call: Call) -> Judgement:
+    """A builtin does not look at the call. So it allows what its rule is about, and nothing that comes with it."""
+    condition = call.hook.condition
+    votes = tuple(vote for vote in judged.outcome.votes if vote.kind != "allow")
+    if condition is None or len(votes) == len(judged.outcome.votes):
+        return judged
+    from hookline.matching.conditions import covers  # noqa: PLC0415 few builtins allow
+
+    if covers(condition, call.event, call.payload, call.scene):
+        return judged
+    outcome = replace(judged.outcome, votes=votes, permission_updates=())
+    return replace(
+        judged, outcome=outcome, dropped=(*judged.dropped, "allow (the call is more than its rule)")
     )
-    outcome = replace(judged.outcome, votes=said)
-    return replace(judged, outcome=outcome, dropped=(*judged.dropped, *dropped))
+
+
+def _doubted(judged: Judgement, doubt: str) -> Judgement:
+    """With what could not be told in the reasons."""
+    votes = tuple(
+        vote if vote.kind == "allow" else replace(vote, reason=_with_doubt(vote.reason, doubt))
+        for vote in judged.outcome.votes
+    )
+    return replace(judged, outcome=replace(judged.outcome, votes=votes))
 
 
 def _with_doubt(reason: str, doubt: str) -> str:

@@ -206,6 +206,9 @@ class AllOf(Struct, frozen=True):
                 total = answer
         return total
 
+    def covers(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:
+        return all(covers(condition, event, payload, scene) for condition in self.conditions)
+
     def problem(self, event: EventSpec[Any]) -> str | None:
         return next(_problems(self.conditions, event), None)
 
@@ -234,6 +237,9 @@ class AnyOf(Struct, frozen=True):
             total = total or answer
         return total
 
+    def covers(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:
+        return any(covers(condition, event, payload, scene) for condition in self.conditions)
+
     def problem(self, event: EventSpec[Any]) -> str | None:
         return next(_problems(self.conditions, event), None)
 
@@ -258,6 +264,12 @@ def problem(condition: Condition | None, event: EventSpec[Any]) -> str | None:
     """Why it can never hold at this event; None when it can, or when that is not known."""
     check = getattr(condition, "problem", None)
     return None if check is None else cast("Checkable", condition).problem(event)
+
+
+def covers(condition: Condition, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:
+    """Whether it holds for all of the payload beyond doubt: what a permission needs."""
+    strict = cast("Any", getattr(condition, "covers", None))
+    return condition.holds(event, payload, scene) is True if strict is None else strict(event, payload, scene)
 
 
 def why(condition: Condition, event: EventSpec[Any], payload: Any, scene: Scene) -> str:

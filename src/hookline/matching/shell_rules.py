@@ -47,7 +47,8 @@ class ShellArgument(Struct, frozen=True, eq=False):
         return False
 
     def _doubt(self, phrase: str) -> Doubt:
-        return Doubt(f"{phrase}; {self.note}" if self.note else phrase)
+        text = phrase.replace(HOLE, "…")
+        return Doubt(f"{text}; {self.note}" if self.note else text)
 
     def covers(self, arguments: Mapping[str, Any], cwd: str) -> bool:  # noqa: ARG002 - the protocol
         commands = self.literal_commands(arguments)

@@ -181,6 +181,15 @@ class ToolCondition(Struct, frozen=True, eq=False):
         places = (scene.project_dir or "",)
         return isinstance(tool, str) and judge_from(rule, tool, _input(payload), scene.cwd, places)
 
+    def covers(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
+        rule, tool = self._meant(payload)
+        if not isinstance(tool, str):
+            return False
+        given = _input(payload)
+        if isinstance(rule.argument, FileArgument) and isinstance(given, Mapping):
+            given = rule.argument.spelled_out(cast("Mapping[str, Any]", given), scene.cwd)
+        return any(covers(rule, tool, given, place) for place in {scene.cwd, scene.project_dir or scene.cwd})
+
     def _meant(self, payload: Any) -> tuple[ToolRule, Any]:
         """The rule as it counts for this call, and the name by which the rule means the tool."""
         tool: Any = field_of(payload, "tool_name")
