@@ -16,6 +16,7 @@ _VERSION = re.compile(r"[-.]?\d[\d.]*$")
 #: What stands for standard input where a file is expected.
 _STDIN = frozenset(("-", "/dev/stdin", "/proc/self/fd/0", "/dev/fd/0"))
 _MOST_ALIASES = 8
+_LONGEST_OPTION = 100
 
 
 class Seen(NamedTuple):
@@ -54,6 +55,12 @@ def rows_for(words: Words, index: Mapping[str, tuple[Row, ...]]) -> Sequence[Row
 def _program_fits(row: Row, names: Sequence[str]) -> bool:
     wanted = row.run.split(" ", 1)[0].split("|")
     return any(fnmatchcase(name, one) for one in wanted for name in names)
+
+
+def plain_words(words: Words) -> Words:
+    """`git-push` is `git push`."""
+    name = base_name(words[0]) if words else ""
+    return ("git", name.removeprefix("git-"), *words[1:]) if name.startswith("git-") else words
 
 
 def hits(words: Words, rows: Sequence[Row], texts: Sequence[str] = ()) -> Iterator[Hit]:
@@ -159,9 +166,23 @@ def _fits(row: Row, seen: Seen, texts: Sequence[str]) -> str | None:
     for asked, found in ((row.given, _given), (row.operand, _operand)):
         answer = found(row, seen.options, behind) if asked else ""
         if answer is None:
+            answer = _fed(row, seen, texts)
+        if answer is None:
             return None
         doubt = doubt or answer
     return doubt if _is_left(row, seen, behind, texts) else None
+
+
+def _fed(row: Row, seen: Seen, texts: Sequence[str]) -> str | None:
+    """Whether what another command prints may be a word that the row asks for: `git push $(echo -f)`."""
+    if not texts or not any(HOLE in word for word in seen.words):
+        return None
+    if row.given and not row.value:
+        printed = tuple(text for text in texts if text[:1] == "-" and len(text) < _LONGEST_OPTION)
+        found = read_options(printed, OptionSpec(row.given)).has(*row.given.split())
+    else:
+        found = bool(row.operand) and any(_regex(row.operand).match(text) for text in texts)
+    return "another command puts its words together" if found else None
 
 
 def _is_left(row: Row, seen: Seen, behind: Words, texts: Sequence[str]) -> bool:

@@ -1,16 +1,18 @@
 """What a guard says to a tool call: the acts of the call against the rows of its policy."""
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from hookline.guards.commands import hits, program_names, rows_for
+from hookline.guards.commands import hits, plain_words, program_names, rows_for
 from hookline.guards.paths import Files, deletes_folder, outside_of, secret_in, written_by_tool
 from hookline.guards.policy import Flow, Policy, Row, by_program
 from hookline.guards.settings import Settings
 from hookline.matching.patterns import Glob, glob
 from hookline.matching.shell import HOLE, ShellCommand, ShellReader, ShellReading
+from hookline.matching.shell.files.programs import files_of
 from hookline.model.safe_text import one_line
 from hookline.tools.acts import Act, Place
 
@@ -116,26 +118,45 @@ class Judge:
         if not index:
             return
         for at, command in enumerate(reading.commands):
-            rows = [row for row in rows_for(command.words, index) if self._in_force(row)]
+            words = plain_words(command.words)
+            rows = [row for row in rows_for(words, index) if self._in_force(row)]
             if rows and not self._is_allowed(command):
-                texts = (here, *_fed_texts(at, reading)) if any(row.text for row in rows) else ()
-                for hit in hits(command.words, rows, texts):
+                for hit in hits(words, rows, (here, *_fed_texts(at, reading))):
                     yield Finding(_shown(hit.words), hit.row.does, hit.doubt)
 
     def _flows(self, flow: Flow, reading: ShellReading) -> Iterator[Finding]:
-        sources = _sources(flow.source)
-        index = _sinks(flow.into)
+        sources, index = _sources(flow.source), _sinks(flow.into)
         for at, command in enumerate(reading.commands):
             rows = [row for row in rows_for(command.words, index) if self._in_force(row)]
             if not rows or self._is_allowed(command):
                 continue
-            for source in _feeding(at, reading):
-                words = reading.commands[source].words
-                if not words or sources.isdisjoint(program_names(words[0])):
-                    continue
+            fed_by = [
+                reading.commands[source].words
+                for source in _feeding(at, reading)
+                if not sources.isdisjoint(program_names(reading.commands[source].words[0]))
+            ]
+            fed_by += [("<", file) for file in reading.reads] if flow.files else []
+            for words in fed_by[:1]:
                 for hit in hits(command.words, rows):
-                    shown = f"{_shown(words)} | {_shown(hit.words)}"
-                    yield Finding(shown, hit.row.does)
+                    yield Finding(f"{_shown(words)} | {_shown(hit.words)}", hit.row.does)
+        if flow.kept:
+            yield from self._kept(sources, index, reading)
+
+    def _kept(
+        self, sources: frozenset[str], index: Mapping[str, tuple[Row, ...]], reading: ShellReading
+    ) -> Iterator[Finding]:
+        """What is fetched into a file and run by the same line."""
+        files: set[str] = set()
+        for command in reading.commands:
+            words = command.words
+            names = program_names(words[0])
+            ran = {words[0], *files_of(words).reads} if any(name in index for name in names) else {words[0]}
+            if any(os.path.normpath(each) in files for each in ran) and not self._is_allowed(command):
+                yield Finding(_shown(words), "runs what was just downloaded, unseen")
+            if not sources.isdisjoint(names):
+                files |= {
+                    os.path.normpath(each) for each in (*files_of(words).writes, *reading.writes) if each
+                }
 
     def _in_force(self, row: Row) -> bool:
         return not row.part or row.part in self.settings.parts

@@ -32,7 +32,7 @@ _ELSEWHERE = frozenset(
 )
 #: They load a file and show it to nobody.
 _LOADS = frozenset(
-    ("source", ".", "docker", "podman", "nerdctl", "docker-compose", "dotenv", "dotenvx", "direnv", "git")
+    ("source", ".", "docker", "podman", "nerdctl", "docker-compose", "dotenv", "dotenvx", "direnv")
 )
 _PATTERN = re.compile(r"[*?\[]")
 _MOST_DIRECTORIES = 16
@@ -72,16 +72,11 @@ class Files:
         for word in reading.reads:
             if (what := self.secret(policy, word)) is not None:
                 yield _shown(word), f"holds {what}", ""
-        elsewhere = _texts_elsewhere(reading)
         loads = "load" in self._settings.parts
         fed = {target for _, target in reading.flows}
         for at, command in enumerate(reading.commands):
             words = command.words
-            if (
-                not words
-                or _is_elsewhere(command, elsewhere)
-                or (not loads and base_name(words[0]) in _LOADS)
-            ):
+            if not words or (not loads and base_name(words[0]) in _LOADS):
                 continue
             files = files_of(words)
             for word in (*files.reads, *files.links, *files.sends):

@@ -44,11 +44,13 @@ class Row(Struct, frozen=True, kw_only=True):
 class Flow(Struct, frozen=True, kw_only=True):
     """The output of one command goes into another one, directly or through more."""
 
-    #: Names of programs; empty: any.
+    #: Names of programs.
     source: str
     into: tuple[Row, ...]
-    #: Through which programs that change what comes in; empty: any.
-    part: str = ""
+    #: A file that the line reads is as good as the output of a program.
+    files: bool = False
+    #: So is a file that one of those programs writes and that the line then runs.
+    kept: bool = False
 
 
 class Secret(Struct, frozen=True, kw_only=True):

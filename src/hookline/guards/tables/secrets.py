@@ -232,6 +232,7 @@ SECRETS_READ = Policy(
         "chmod 600 .env",
     ),
     cannot=(
+        "Such files among others that are read as a whole: `grep -r KEY .`, `cp -r . x`, `tar c .`.",
         (
             "Secrets in files with other names, in the code, in logs, in the history of git, or in the memory "
             "of a program."
