@@ -165,3 +165,24 @@ def test_a_guard_about_bash_reads_powershell_as_powershell(caller: str, tool: st
     assert host.call(tool, command="ls; Remove-Item x").reason == "not here"
     assert "known only to PowerShell" in (host.call(tool, command="& $x").reason or "")
     assert host.call(tool, command="$x = 'rm'").permission is None
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("pwsh -NoProfile -Command 'ls; Remove-Item x'", True),
+        ("pwsh -c 'Get-ChildItem'", False),
+        ("echo 'ri x' | pwsh", True),
+        ("pwsh -c '& $x'", "what `& $x` runs is known only to PowerShell"),
+        ('pwsh -c "Get-Item $X"', "a part of a line of PowerShell is known only to the shell"),
+        ("powershell -EncodedCommand cgBtAA==", "judged by names only"),
+        ("pwsh -enc cgBtAA==", "judged by names only"),
+    ],
+)
+def test_powershell_inside_a_line_of_shell_is_judged_by_name(line: str, expected: bool | str):
+    answer = judge(rule("Bash(rm *)"), "Bash", {"command": line}, "/proj")
+    if isinstance(expected, str):
+        assert isinstance(answer, Doubt)
+        assert expected in answer.text
+    else:
+        assert answer == expected

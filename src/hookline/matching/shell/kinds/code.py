@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 
-from hookline.matching.shell.found import Doubt, Foreign, Found
+from hookline.matching.shell.found import Doubt, Foreign, Found, Inner
 from hookline.matching.shell.holes import HOLE
 
 # Patterns are texts, compiled when the first such code is seen and kept by `re`.
@@ -70,6 +70,24 @@ other = _reader(f"(?i:{_ANY})", "")
 
 def other_language(name: str) -> Callable[[str], Iterator[Found]]:
     return _reader(f"(?i:{_ANY})", name)
+
+
+def powershell(code: str) -> Iterator[Found]:
+    """Each command under all of its names, without its arguments."""
+    from hookline.matching.shell.powershell import (  # noqa: PLC0415 few lines start it
+        BY_NAME_ONLY,
+        names_of,
+        read_powershell,
+    )
+
+    if HOLE in code:
+        yield Doubt(f"a part of a line of PowerShell is known only to the shell; {BY_NAME_ONLY}")
+        return
+    reading = read_powershell(code)
+    for command in reading.commands:
+        arguments = (HOLE,) if command.words[1:] else ()
+        yield from (Inner((name, *arguments)) for name in names_of(command.words[0]))
+    yield from (Doubt(f"{doubt}; {BY_NAME_ONLY}") for doubt in reading.doubts)
 
 
 def unread(code: str) -> Iterator[Found]:

@@ -187,18 +187,20 @@ ROWS = (
         "runs a script",
         "-noexit -nologo -noninteractive -noprofile -nop -noni -executionpolicy: -ep: -ex: "
         "-workingdirectory: -wd: "
+        "-NoExit -NoLogo -NonInteractive -NoProfile -ExecutionPolicy: -WorkingDirectory: "
         "-outputformat: -inputformat: -version: -windowstyle: -login -l -sta -mta -configurationname:",
         {
-            "powershell": "-c: -command: -commandwithargs: -cwa: -encodedcommand: -enc: -ec: -e:",
+            "powershell": "-c: -command: -Command:",
+            "unread": "-commandwithargs: -cwa: -encodedcommand: -enc: -ec: -e:",
             "file": "-f: -file:",
         },
         style="words",
         quiet="-help -? -h",
         stdin="powershell",
-        first="powershell",
-        others="powershell",
+        first="unread",
+        others="unread",
     ),
-    Row("cmd", "runs a line of cmd", others="powershell"),
+    Row("cmd", "runs a line of cmd", others="unread"),
     Row(
         "eval",
         "runs its operands as a line",
