@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from hookline.matching.shell.grammar.word_parser import MOST_STEPS
 from hookline.matching.shell.holes import Words, base_name
+from hookline.matching.shell.limits import LONGEST_ARGUMENTS
 from hookline.matching.shell.reader import ShellCommand, ShellReading
 from hookline.matching.shell.runs import escapes, forms_of
 
@@ -41,7 +42,8 @@ class Draft:
         self._foreign[text] = None
 
     def command(self, words: Words, stages: Stages, outer: Words = ()) -> None:
-        command = ShellCommand(words, base_name(words[0]), forms_of(words), escapes(words), outer)
+        long = sum(map(len, words)) > LONGEST_ARGUMENTS
+        command = ShellCommand(words, base_name(words[0]), forms_of(words), long or escapes(words), outer)
         self.commands.append(command)
         self.stages.append(stages)
         self.charge(_COST_OF_A_COMMAND + len(words), sum(map(len, command.forms)))

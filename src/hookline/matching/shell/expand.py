@@ -32,10 +32,11 @@ _DEEPEST = 6
 Origin = Literal["", "glob", "environment", "unknown"]
 
 _ORDER: tuple[Origin, ...] = ("", "glob", "environment", "unknown")
-_GLOB = re.compile(r"[*?]|\[[^\]]*\]")
-_BRACES = re.compile(r"\{[^{}]*(?:,|\.\.)|\{.*\{", re.DOTALL)
+_GLOB = re.compile(r"[*?]|\[[^\[\]]*\]")
+_BRACES = re.compile(r"\{[^{}]*+\{|\{[^{},.]*+(?:,|\.\.)")
 _NUMBERS = re.compile(r"[\w./:=-]*\{\d+\.\.\d+(?:\.\.\d+)?\}[\w./:-]*")
-_PLAIN_BRACES = re.compile(r"([^{}]*)\{([^{}]*,[^{}]*)\}([^{}]*)")
+#: A longer word is not looked into: a name of a file has no such length, and a pattern of it would cost too much.
+_LONGEST_PATTERN = 2048
 _TILDE = re.compile(r"~[^/]+")
 _BLANK = re.compile(r"[ \t\n]+")
 #: Commands that print the path of the program they are given.
@@ -280,19 +281,26 @@ def _fields_of_text(part: Text) -> Fields:
 def _fields(pieces: _Pieces, separators: re.Pattern[str] | None = _BLANK) -> Fields:
     """Splits what expansions gave at blanks, and marks what is a pattern."""
     source = "".join(piece.text for piece in pieces if piece.mode == "source")
-    if "{" in source and _NUMBERS.fullmatch(source):
-        return (Field(HOLE, "glob"),)
-    if "{" in source and _BRACES.search(source):
-        found = _PLAIN_BRACES.fullmatch(source) if len(pieces) == 1 else None
-        if found is None:
+    if "{" in source:
+        if len(source) > _LONGEST_PATTERN:
             return (Field(HOLE, "unknown", splits=True),)
-        return tuple(
-            field
-            for each in found[2].split(",")
-            for field in _fields((_Piece(found[1] + each + found[3], "source"),))
-            if field.text
-        )
+        if _NUMBERS.fullmatch(source):
+            return (Field(HOLE, "glob"),)
+        if _BRACES.search(source):
+            return _alternatives(source) if len(pieces) == 1 else (Field(HOLE, "unknown", splits=True),)
     return _Splitter(separators).split(pieces)
+
+
+def _alternatives(source: str) -> Fields:
+    """`a{b,c}d`. With more than one pair of braces it is left to the shell."""
+    before, _, rest = source.partition("{")
+    inside, closed, after = rest.partition("}")
+    if not closed or "," not in inside or "{" in rest or "}" in after:
+        return (Field(HOLE, "unknown", splits=True),)
+    words = (before + each + after for each in inside.split(","))
+    return tuple(
+        field for word in words if word for field in _Splitter(_BLANK).split((_Piece(word, "source"),))
+    )
 
 
 class _Splitter:
@@ -342,6 +350,8 @@ class _Splitter:
 
 def _without_patterns(text: str, first: bool) -> tuple[str, Origin]:
     """With holes in place of patterns for names of files."""
+    if len(text) > _LONGEST_PATTERN and set(text) & set("*?["):
+        return HOLE, "unknown"
     known = _GLOB.sub(HOLE, text) if set(text) & set("*?[") else text
     if first and known[:1] == "~":
         known = _TILDE.sub(HOLE, known, count=1) if _TILDE.match(known) else known

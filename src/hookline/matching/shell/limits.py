@@ -5,6 +5,8 @@ import re
 from hookline.matching.shell.holes import HOLE
 
 LONGEST_LINE = 64 * 1024
+#: Of one command. Here-documents do not count.
+LONGEST_ARGUMENTS = 16 * 1024
 
 #: Control characters but newline and tab, blanks that a shell does not treat as such, and invisible characters.
 INVISIBLE = re.compile(

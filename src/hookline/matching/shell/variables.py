@@ -29,7 +29,8 @@ UNKNOWN_VALUE: tuple[Word, ...] = ((Parameter("", quoted=True),),)
 _ASSIGNS = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^\]]*\])?(\+?)=", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ASSIGNED_IN_ARITHMETIC = re.compile(
-    r"([A-Za-z_][A-Za-z0-9_]*)(?:\[[^\]]*\])?\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)|(?:\+\+|--)\s*([A-Za-z_]\w*)|([A-Za-z_]\w*)\s*(?:\+\+|--)"
+    r"(?<!\w)([A-Za-z_]\w*+)(?:\[[^\[\]]*+\])?\s*+(?:[-+*/%&|^]|<<|>>)?=(?!=)"
+    r"|(?:\+\+|--)\s*+([A-Za-z_]\w*+)|(?<!\w)([A-Za-z_]\w*+)\s*+(?:\+\+|--)"
 )
 _DECLARING = frozenset(("export", "declare", "typeset", "local", "readonly"))
 _PREFIXES = frozenset(("command", "builtin", "env", "sudo"))

@@ -11,7 +11,7 @@ from hookline.matching.shell.draft import Draft, Stages
 from hookline.matching.shell.environment import CONVENTION, HARMLESS, look_at_variable
 from hookline.matching.shell.expand import Expander, Field, Fields
 from hookline.matching.shell.found import Doubt, Foreign, Found, Inner, Line, Stdin
-from hookline.matching.shell.grammar.parser import CannotParseError, Parser
+from hookline.matching.shell.grammar.parser import CannotParseError, Parser, TooMuchError
 from hookline.matching.shell.grammar.syntax import (
     Arithmetic,
     Assignment,
@@ -29,7 +29,7 @@ from hookline.matching.shell.grammar.syntax import (
     Word,
 )
 from hookline.matching.shell.holes import HOLE, Words, base_name
-from hookline.matching.shell.limits import unreadable
+from hookline.matching.shell.limits import LONGEST_ARGUMENTS, unreadable
 from hookline.matching.shell.reader import ShellReading
 from hookline.matching.shell.runs import look_through
 from hookline.matching.shell.variables import Variables, parts_of, plain, words_of
@@ -142,6 +142,9 @@ class Walk:
         parser = Parser(found.code, bash, steps=self._draft.steps)
         try:
             parsed = parser.parse()
+        except TooMuchError as error:
+            self._draft.doubt(f"the line cannot be parsed: {error}")
+            return
         except CannotParseError as error:
             # A shell has run what comes before its mistake. To other shells than bash it may well be one.
             parsed = List(tuple(parser.done))
@@ -440,6 +443,9 @@ class Walk:
         program = base_name(words[0])
         if program in _EVALUATING:
             self._evaluates = True
+        if sum(map(len, words)) > LONGEST_ARGUMENTS:
+            self._draft.doubt(f"the arguments of {program} are longer than {LONGEST_ARGUMENTS} characters")
+            return
         if program in {"set", "shift"}:
             self._expander.forget_arguments()
         if self._fed_anew and context.stdin.kind == "inherited":

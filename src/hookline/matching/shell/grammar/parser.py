@@ -21,9 +21,9 @@ from hookline.matching.shell.grammar.syntax import (
     Text,
     Word,
 )
-from hookline.matching.shell.grammar.word_parser import UNKNOWN, CannotParseError
+from hookline.matching.shell.grammar.word_parser import UNKNOWN, CannotParseError, TooMuchError
 
-__all__ = ["CannotParseError", "Parser"]
+__all__ = ["CannotParseError", "Parser", "TooMuchError"]
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 #: Between the commands of a list.

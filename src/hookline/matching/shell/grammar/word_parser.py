@@ -46,6 +46,10 @@ class CannotParseError(Exception):
     """The line is not one that all shells read as this parser would, or it is too much to read."""
 
 
+class TooMuchError(CannotParseError):
+    """Reading on would cost too much."""
+
+
 class WordParser(ABC):
     def __init__(self, text: str, bash: bool, depth: int, steps: list[int] | None) -> None:
         self.text = text
@@ -68,7 +72,7 @@ class WordParser(ABC):
     def step(self, count: int = 1) -> None:
         self.steps[0] += count
         if self.steps[0] > MOST_STEPS:
-            raise self.cannot("it is too long to be judged")
+            raise TooMuchError("it is too long to be judged")
 
     def deeper(self, by: int) -> None:
         self.depth += by
