@@ -85,6 +85,7 @@ class _Found:
 
     def __init__(self, row: Row, plan: _Plan, given: Options) -> None:
         self._row = row
+        self._plan = plan
         self._given = given
         self._lists: dict[str, list[str]] = {sign: [] for sign in "<>?^!%#"}
         self._by_option: list[str] = []
@@ -99,6 +100,7 @@ class _Found:
     def _option(self, mark: str, name: str, value: str | None) -> None:
         if mark == "~":
             self._in_place = True
+        elif mark == ">" and (value is None or "~" in self._plan.marks.get(name, "")):
             self._by_option.append(name)
         elif mark == "&":
             self._whole = True

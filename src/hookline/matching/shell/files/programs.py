@@ -256,7 +256,7 @@ def _tar(call: Call) -> Files:
     archives = given.values("-f", "--file")
     folders = given.values("-C", "--directory")
     members = _below(folders, given.operands) or given.operands
-    lists = given.values("-T", "--files-from", "-X", "--exclude-from")
+    lists = given.values("-T", "--files-from", "-X", "--exclude-from", "--owner-map", "--group-map")
     marked = {*given.values("-g", "--listed-incremental", "--index-file", "--volno-file")}
     base = call.found._replace(reads=plain(lists), writes=plain(marked), whole=False)
     if given.has("-x", "--extract", "--get"):

@@ -23,7 +23,8 @@ class Row(Struct, frozen=True):
     `options` is the text of an `OptionSpec` with marks at the ends of its words. The value is `<` a file that is read,
     `>` one that is written, which is more than the program's plain job, `+` one that is written as its plain job, `!`
     one with which it proves who it is, `@` data that is sent (of a file, after `@`), `^` a file that is sent, `#` code.
-    Without a value: `~` the operands are changed in place, `&` a directory means all in it, `?` nothing is written.
+    Without a value: `~` the operands are changed in place (`~>` where that is more than the plain job), `&` a directory
+    means all in it, `?` nothing is written.
     """
 
     names: str
@@ -97,10 +98,10 @@ _SCP = "-i:! -F:< -S: -o: -P: -l: -J: -D: -c: -X: -r&"
 _TAR = (
     "-f:+ -C:+ -T:< -X:< -I: -b: -F: -g:> -H: -K: -L: -N: -V: --file:+ --directory:+ --files-from:< --exclude: "
     "--exclude-from:< --use-compress-program: --blocking-factor: --listed-incremental:> --format: --transform: "
-    "--xform: --strip-components: --owner: --group: --mode: --mtime: --newer: --checkpoint:: --checkpoint-action: "
-    "--to-command: --index-file:> --volno-file:> --rsh-command: --rmt-command: --info-script: --new-volume-script: "
-    "--suffix: --one-top-level:: --extract --get --list --create --append --update --catenate --concatenate --delete "
-    "--remove-files --diff --compare --test-label"
+    "--xform: --strip-components: --owner: --group: --owner-map:< --group-map:< --mode: --mtime: --newer: "
+    "--checkpoint:: --checkpoint-action: --to-command: --index-file:> --volno-file:> --rsh-command: --rmt-command: "
+    "--info-script: --new-volume-script: --suffix: --one-top-level:: --extract --get --list --create --append "
+    "--update --catenate --concatenate --delete --remove-files --diff --compare --test-label"
 )
 _CURL = (
     "-o:> -D:> -c:> -K:< -b: -d:@ -F:@ -T:^ -E:! -H:@ -u: -x: -X: -A: -e: -m: -w: -r: -C: -y: -Y: -z: -U: -P: -Q: "
@@ -163,7 +164,7 @@ _GPG = (
     "--default-key: --sign --encrypt --decrypt --export --import --verify --list-keys --list-secret-keys"
 )
 _PYTEST = (
-    "-c:< -k: -m: -n: -o: -p: -r: -W: --junitxml:> --junit-xml:> --html:> --log-file:> --report-log:> --basetemp:> "
+    "-c:< -k: -m: -n: -o: -p: -r: -W: --junitxml:+ --junit-xml:+ --html:+ --log-file:+ --report-log:+ --basetemp:> "
     "--result-log:> --rootdir: --confcutdir: --maxfail: --tb: --cov:: --cov-report: --cov-config:< --durations: "
     "--ignore: --deselect: --timeout: --config-file:< --log-level: --log-cli-level: --dist: --numprocesses: --color:"
 )
@@ -182,13 +183,15 @@ ROWS = (
     Row("nl", "<*", "-b: -d: -f: -h: -i: -l: -n: -s: -v: -w:"),
     Row("od god", "<*", "-A: -j: -N: -S:: -t: -w:: --address-radix: --skip-bytes: --read-bytes: --format:"),
     Row("hexdump hd", "<*", "-e: -f:< -n: -s: -L::"),
-    Row("strings objdump", "<*", "-n: -e: -t: -T: -j: -M: --bytes: --radix: --encoding:"),
+    Row("strings", "<*", "-n: -e: -t: -T: --bytes: --radix: --encoding:"),
+    Row("objdump", "<*", "-j: -M: -b: -m: --section: --disassembler-options:"),
     Row("fold fmt expand unexpand pr look", "<*", "-w: -t: -l: -p: -g: --width: --tabs:"),
-    Row("file", "<*", "-m:< -f:< -F: -P: -e: -C~ --compile~ --files-from:< --magic-file:< --separator: --exclude:"),
+    Row("file", "<*", "-m:< -f:< -F: -P: -e: -C~> --compile~> --files-from:< --magic-file:< --separator: --exclude:"),
     Row("cut gcut", "<*", "-b: -c: -d: -f: --bytes: --characters: --delimiter: --fields: --output-delimiter:"),
     Row("column", "<*", "-s: -o: -c: -N: -R: -T: -H: -O: -E: -W: --separator: --output-separator:"),
-    Row("cmp comm join paste", "<*", "-n: -i: -1: -2: -t: -a: -e: -j: -o: -v: -d: --delimiters: --bytes: "
-        "--output-delimiter: --ignore-initial:"),
+    Row("cmp", "<*", "-n: -i: --bytes: --ignore-initial:"),
+    Row("comm paste", "<*", "-d: --delimiters: --output-delimiter:"),
+    Row("join", "<*", "-1: -2: -t: -a: -e: -j: -o: -v:"),
     Row("diff gdiff colordiff sdiff diff3 delta difft icdiff wdiff", "<*", "-I: -U: -C: -F: -W: -x: -X:< -r& -o:> "
         "--recursive& --output:> --exclude: --exclude-from:< --label: --from-file:< --to-file:< --unified::"),
     Row("grep egrep fgrep ggrep zgrep bzgrep xzgrep pcregrep pcre2grep ugrep", "-<*", _GREP,
@@ -203,8 +206,8 @@ ROWS = (
         "--temporary-directory: --batch-size: --compress-program: --files0-from:< --random-source:< --sort:"),
     Row("shuf gshuf", "<*", "-o:> -n: -i: --output:> --head-count: --input-range: --random-source:<"),
     Row("jq jaq gojq", "-<*", "-f:< -L: --from-file:< --indent: --arg --argjson --args --jsonargs", "-f --from-file"),
-    Row("yq tomlq xq", "-<*", "-i~ -I: -o: -p: -s: --inplace~ --in-place~ --indent: --output-format: --input-format: "
-        "--split-exp: --from-file:< --arg --argjson", "--from-file"),
+    Row("yq tomlq xq", "-<*", "-i~> -I: -o: -p: -s: --inplace~> --in-place~> --indent: --output-format: "
+        "--input-format: --split-exp: --from-file:< --arg --argjson", "--from-file"),
     Row("xmllint", "<*", "-o:> --output:> --xpath: --schema:< --dtdvalid:< --relaxng:< --encode: --path:"),
     Row("iconv", "<*", "-f: -t: -o:> --from-code: --to-code: --output:>"),
     Row("gron jless fx", "<*"),
@@ -241,7 +244,7 @@ ROWS = (
     Row(_PACKERS, "=*", "-S: -b: -T: -o:+ -D:< -c? -l? -t? --stdout? --to-stdout? --list? --test? --suffix: "
         "--threads: --output:+ -r& --recursive&"),
     Row("zip", "><*", "-b: -i: -x: -n: -P: -O:+ -r& -R& --recurse-paths& --out:+ --exclude: --include: --password: "
-        "--log-file:> --unzip-command: -m~ --move~"),
+        "--log-file:> --unzip-command: -m~> --move~>"),
     Row("unzip bsdunzip", "<-*", "-d:+ -x: -P: -I: -l? -t? -v? -p? -Z? -z?"),
     Row("ar gar", "-=<*"),
     Row("7z 7za 7zr rar unrar", "-=<*", "-o::+ -p:: -x:: -i::"),
@@ -292,7 +295,7 @@ ROWS = (
     Row("openssl", "-<*", _OPENSSL, style="words"),
     Row("gpg gpgv", "<*", _GPG),
     Row("age rage", "<*", "-o:> --output:> -r: -R:< -i:! --recipient: --recipients-file:< --identity:!"),
-    Row("sops", "<*", "-i~ --in-place~ --output:> -k: -p: --age: --config:<"),
+    Row("sops", "<*", "-i~> --in-place~> --output:> -k: -p: --age: --config:<"),
     # Sub-commands of git.
     Row("git", sub=True, options="-C: -c: --git-dir: --work-tree: --namespace: --config-env: --exec-path::",
         style="posix"),
@@ -370,14 +373,14 @@ ROWS = (
     # Languages, builds and tests.
     Row("sh bash dash zsh ksh mksh ash rbash fish yash posh", "", "-c -o: -O: --rcfile:< --init-file:<",
         style="posix", runs=True),
-    Row("sed gsed", "-<*", "-e:# -f:< -i::~ -l: --expression:# --file:< --in-place::~ --line-length: --null-data",
+    Row("sed gsed", "-<*", "-e:# -f:< -i::~> -l: --expression:# --file:< --in-place::~> --line-length: --null-data",
         "-e -f --expression --file"),
     Row("awk gawk mawk nawk", "-<*", "-f:< -F: -v: -i: -e:# -E:< -l: -o::> -p::> -d::> -D:: -W: --file:< "
         "--field-separator: --assign: --include: --source:# --exec:< --load: --pretty-print::> --profile::> "
         "--dump-variables::>", "-f -e -E --file --source --exec"),
     Row("python pypy ipython", "", "-c:# -m: -W: -X: -Q: --check-hash-based-pycs:", style="posix", holds=True),
-    Row("perl", "", "-e:# -E:# -i::~ -I: -M:: -m:: -F:: -x:: -l:: -0:: -C:: -D:: -d::", style="posix"),
-    Row("ruby", "", "-e:# -i::~ -I: -r: -C: -E: -F:: -x:: -K:: -W::", style="posix"),
+    Row("perl", "", "-e:# -E:# -i::~> -I: -M:: -m:: -F:: -x:: -l:: -0:: -C:: -D:: -d::", style="posix"),
+    Row("ruby", "", "-e:# -i::~> -I: -r: -C: -E: -F:: -x:: -K:: -W::", style="posix"),
     Row("node nodejs bun", "", "-e:# -p:# -r:< --eval:# --print:# --require:< --import: --loader: --env-file:< "
         "--env-file-if-exists:< --conditions: --inspect:: --max-old-space-size: --test-name-pattern: "
         "--cpu-prof-dir:> --redirect-warnings:> --report-directory:> --title: -C:", style="posix"),
@@ -393,7 +396,7 @@ ROWS = (
     Row("cmake", "?*", "-S: -B:+ -G: -D: -P:< -C:< -E --build:+ --install: --preset: --target: --prefix:+"),
     Row("gcc g++ cc c++ clang clang++ ld as rustc", "<*", _COMPILER),
     Row("go", sub=True, options="-C:", style="posix"),
-    Row("build test run vet list install", "?*", "-o:+ -coverprofile:> -cpuprofile:> -memprofile:> -trace:> -tags: "
+    Row("build test run vet list install", "?*", "-o:+ -coverprofile:+ -cpuprofile:+ -memprofile:+ -trace:+ -tags: "
         "-ldflags: -run: -bench: -count: -timeout: -mod: -modfile:< -p:", under="go", style="words"),
     Row("fmt", "=*", under="go", whole=True),
     Row("env mod get work version tool clean doc generate", "?*", under="go"),
