@@ -41,9 +41,10 @@ about, and says what could not be told. `in_doubt = "ask"` or `"pass"` of the ho
 as an operand and not as an option: `git push origin "$BRANCH"` is a push like any other.
 
 Code of other languages on the line (`python3 -c "…"`) is searched for signs, such as `rmtree` or `DROP TABLE`. Code
-that puts these together from pieces is not noticed. No guard sees what a script does that the line only names, and none
-is a sandbox: an agent that may run any program can do anything. They stop what models do by mistake or are talked
-into."""
+that puts these together from pieces is not noticed. Lines of PowerShell are searched in the same way, and not read.
+
+No guard sees what a script does that the line only names, and none is a sandbox: an agent that may run any program can
+do anything. Guards stop what models do by mistake or are talked into."""
 
 
 def guards_page() -> str:

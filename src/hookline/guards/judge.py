@@ -46,17 +46,20 @@ class Judge:
         self._protects = protects
         self._allowed = [*_patterns(settings.allow)] if policy.allows == "commands" else []
 
-    def finding(self, acts: Sequence[Act], place: Place) -> Finding | None:
-        """The first thing that is surely what the guard is about; else the first that may be."""
+    def finding(self, acts: Sequence[Act], place: Place, *, searched: bool = False) -> Finding | None:
+        """The first thing that is surely what the guard is about; else the first that may be.
+
+        Lines of a shell that cannot be read, as those of PowerShell, are `searched`.
+        """
         doubtful: Finding | None = None
         for act in acts:
-            for found in self._about(act, place):
+            for found in self._about(act, place, searched):
                 if not found.doubt:
                     return found
                 doubtful = doubtful or found
         return doubtful
 
-    def _about(self, act: Act, place: Place) -> Iterator[Finding]:
+    def _about(self, act: Act, place: Place, searched: bool) -> Iterator[Finding]:
         if self.policy.protects:
             yield from self._protected(act, place)
             return
@@ -67,7 +70,7 @@ class Judge:
             if kind == "code" and language not in _SHELL_LANGUAGES:
                 yield from self._code(line)
             else:
-                yield from self._line(line, Place(act.cwd or place.cwd, place.root, place.home))
+                yield from self._line(line, Place(act.cwd or place.cwd, place.root, place.home), searched)
         elif kind:
             yield from self._files(act, place)
 
@@ -95,7 +98,7 @@ class Judge:
 
     # --- shell lines -------------------------------------------------------------------------------------------------
 
-    def _line(self, line: str, place: Place) -> Iterator[Finding]:
+    def _line(self, line: str, place: Place, searched: bool) -> Iterator[Finding]:
         policy, reading = self.policy, self._reader.read(line)
         yield from self._commands(reading, _here_text(line))
         for flow in policy.flows:
@@ -108,9 +111,9 @@ class Judge:
             files = Files(place, self.settings, line)
             found = outside_of(files, reading) if policy.outside else files.secrets_of(policy, reading)
             yield from (Finding(*one) for one in found)
-        for text in reading.foreign:
+        for text in (line,) if searched else reading.foreign:
             yield from self._code(text)
-        if reading.uncertain is not None:
+        if reading.uncertain is not None and not searched:
             yield Finding("", "", reading.uncertain)
 
     def _commands(self, reading: ShellReading, here: str) -> Iterator[Finding]:

@@ -12,9 +12,11 @@ from hookline.model.scene import Scene
 from hookline.tools.acts import Place
 from hookline.tools.read_call import read_call
 from hookline.tools.standard import CANONICAL
-from hookline.tools.table import ToolTable
+from hookline.tools.table import ToolTable, folded
 
 _MOST_JUDGES = 256
+#: Tools whose lines are of a shell that is not read.
+_NOT_READ = frozenset(("powershell", "pwsh"))
 
 
 class Verdict(NamedTuple):
@@ -56,7 +58,7 @@ class GuardRunner:
         cwd = scene.cwd or os.getcwd()
         place = Place(cwd, scene.project_dir or cwd, os.environ.get("HOME") or os.path.expanduser("~"))
         acts = read_call(tools or CANONICAL, tool, _arguments(payload), place)
-        found = judge.finding(acts, place)
+        found = judge.finding(acts, place, searched=_called(payload, tool) in _NOT_READ)
         if found is None:
             return None
         settings, reason = judge.settings, reason_for(judge.policy, found)
@@ -78,6 +80,13 @@ class GuardRunner:
                 policy, read_settings(policy, args), self._reader, self._protects
             )
         return judge
+
+
+def _called(payload: Any, tool: str) -> str:
+    """The tool's name as the agent has it."""
+    made: Any = getattr(payload, "called_as", None)
+    name = cast("Mapping[str, Any]", made).get("tool_name") if isinstance(made, Mapping) else None
+    return folded(name if isinstance(name, str) else tool)
 
 
 def _arguments(payload: Any) -> Any:
