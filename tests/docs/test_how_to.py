@@ -9,7 +9,8 @@ from tests.cli.run_cli import clean_env, place
 from tests.docs.pages import MARK, Command, PageFile, same_output, script, steps
 from tests.vouching import vouch_for_nothing
 
-PAGES = sorted((Path(__file__).parents[2] / "docs" / "how-to").glob("*.md"))
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = sorted((*DOCS.glob("how-to/*.md"), *DOCS.glob("explanation/*.md")))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
