@@ -45,7 +45,7 @@ class Mutation:
         tokens = _TOKEN.findall(line)
         for _ in range(self.chance.choice((1, 1, 1, 2, 2, 3))):
             tokens = self.chance.choice(_CHANGES)(tokens, self) or tokens
-        made, uses = "".join(tokens), [(f"{family}, changed", "")]
+        made, uses = "".join(tokens), [(f"{family}, changed", line)]
         if self.chance.random() < 0.15:
             around = self._grammar.around(made)
             made, uses = around.line, [*around.uses, *uses]

@@ -7,8 +7,12 @@ the corpus (tests/matching/reaches.txt).
 A line on which the guard fires and which is not allowed cannot be a hole. All lines are judged; of those that cannot be
 one, every tenth is run all the same, to show how many of the lines that are made up do reach `rm`.
 
-`python -m bench.soak_shell LINES SEED` runs it alone. With `PYTHONPATH=OTHER/src` it judges another version: the reader
-built on tree-sitter was silent on lines of SILENT_BEFORE.
+`python -m bench.soak_shell LINES SEED` runs it alone. With `PYTHONPATH=OTHER/src` it judges another version: of 4,000
+lines (seed 20), 458 reached `rm` while the guard over the reader that was built on tree-sitter was silent, and in 25
+families of the grammar one production by itself was enough: option clusters, names and abbreviated options of wrappers,
+env -S, xargs, shells, paths of standard input, code on it for shells and programs, shells that programs start, process
+substitution, make, tar, git's options and settings, sort, script, gdb, Python, aliases, arithmetic, BASH_CMDS, backquote
+escapes, $'…'.
 """
 
 import random
@@ -137,15 +141,9 @@ def _count(
         tally.sampled += 1
         tally.sampled_reached += bool(reached)
     elif reached:
-        families = tuple(
-            dict.fromkeys(
-                family
-                for family, alone in made.uses
-                if not alone or (judge.silent(alone) if silent else judge.allowed(alone))
-            )
-        )
-        used = tuple(dict.fromkeys(family for family, _alone in made.uses))
-        holes.append(Hole(made.line, families or used, silent, allowed, reached[0]))
+        passes = judge.silent if silent else judge.allowed
+        families = tuple(dict.fromkeys(family for family, alone in made.uses if passes(alone)))
+        holes.append(Hole(made.line, families or ("several together",), silent, allowed, reached[0]))
 
 
 def shortened(hole: Hole, sandbox: Sandbox, judge: Judge) -> Hole:
