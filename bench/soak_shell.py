@@ -9,10 +9,10 @@ one, every tenth is run all the same, to show how many of the lines that are mad
 
 `python -m bench.soak_shell LINES SEED` runs it alone. With `PYTHONPATH=OTHER/src` it judges another version: of 4,000
 lines (seed 20), 458 reached `rm` while the guard over the reader that was built on tree-sitter was silent, and in 25
-families of the grammar one production by itself was enough: option clusters, names and abbreviated options of wrappers,
-env -S, xargs, shells, paths of standard input, code on it for shells and programs, shells that programs start, process
-substitution, make, tar, git's options and settings, sort, script, gdb, Python, aliases, arithmetic, BASH_CMDS, backquote
-escapes, $'…'.
+families of the grammar one production by itself was enough: option clusters, names and abbreviated options of
+wrappers, env -S, xargs, shells, paths of standard input, code on it for shells and for programs, shells that programs
+start, process substitution, make, tar, options and settings of git, sort, script, gdb, Python, aliases, arithmetic,
+BASH_CMDS, backquote escapes and quotes of the form $'…'.
 """
 
 import random
