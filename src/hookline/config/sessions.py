@@ -230,6 +230,7 @@ def guard_identity(hook: Hook, files: Mapping[str, str]) -> str:
         hook.spec,
         None if hook.matcher is None else hook.matcher.text,
         None if hook.condition is None else hook.condition.text,
+        hook.in_doubt,
         hook.timeout,
         hook.once,
         on_failure,

@@ -48,6 +48,7 @@ WEAKENED: dict[str, Callable[[Path], object]] = {
     "off": changed("on_failure", 'mode = "off"\non_failure'),
     "shadow": changed("on_failure", 'mode = "shadow"\non_failure'),
     "not waited for": changed("on_failure", "async = true\non_failure"),
+    "in doubt": changed("on_failure", 'in_doubt = "pass"\non_failure'),
     "fails open": changed('"closed"', '"open"'),
 }
 
