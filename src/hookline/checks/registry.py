@@ -19,6 +19,7 @@ from hookline.checks.programs import unstartable
 from hookline.checks.settings import (
     duplicates,
     fails_open,
+    guards,
     modes_and_rewrites,
     needed_hosts,
     secrets,
@@ -57,6 +58,7 @@ CHECKS: Final = (
     Check("misspelled keys", misspelled_keys),
     Check("answers", answers),
     Check("guards that fail open", fails_open),
+    Check("guards by meaning", guards),
     Check("modes", modes_and_rewrites),
     Check("secrets", secrets),
     Check("what hooks need", needed_hosts),

@@ -9,7 +9,9 @@ from msgspec.json import encode
 from hookline.checks.answers import judges
 from hookline.checks.context import CheckContext, entries
 from hookline.config.load import Loaded
+from hookline.dialects.registry import OWN_FORMAT
 from hookline.dialects.report import about
+from hookline.handlers.specs import GUARDS, BuiltinSpec
 from hookline.journal.redaction import Redactor, holds_a_secret
 from hookline.matching.conditions import AllOf, Always, AnyOf, ExitCode, InMode, ToolCategory, ToolName
 from hookline.model.diagnostics import Diagnostic
@@ -117,7 +119,7 @@ def modes_and_rewrites(loaded: Loaded, context: CheckContext) -> Iterator[Diagno
 
 def _never_in_doubt(hook: Hook) -> str | None:
     """Why `in_doubt` changes nothing for a hook."""
-    if not _can_doubt(hook.condition):
+    if not _is_guard(hook) and not _can_doubt(hook.condition):
         return "in_doubt has no effect: names match or not; only a tool pattern such as Bash(git *) can be in doubt"
     if hook.in_doubt == "ask" and hook.waiting != "wait":
         return "in_doubt = ask has no effect: the hook is not waited for, so it runs"
@@ -133,6 +135,37 @@ def _can_doubt(condition: Condition | None) -> bool:
         return False
     rule = getattr(condition, "rule", None)  # of a tool pattern, and without an argument it is a name
     return rule is None or getattr(rule, "argument", True) is not None
+
+
+#: Guards that are about files, whatever tool names them, and a tool that each of them is to see.
+_OVER_FILES: Final = {"secrets-read": "Read", "write-outside-project": "Write", "self-protection": "Write"}
+
+
+def guards(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
+    """Guards by meaning at events or with matchers where they see nothing, or half of it."""
+    del context
+    for hook in entries(loaded):
+        if not _is_guard(hook):
+            continue
+        name: str = hook.spec.name
+        if hook.event.subject != "tool_name" or not hook.event.guard:
+            message = f"{name} has no effect at {hook.policy.event_name}, where no tool call can be stopped"
+            yield about(hook, "error", "no-effect", message, fix="put it at PreToolUse")
+            continue
+        tool = _OVER_FILES.get(name)
+        matcher = hook.matcher
+        if (
+            tool is not None
+            and matcher is not None
+            and hook.dialect == OWN_FORMAT
+            and not matcher.matches(tool)
+        ):
+            message = f"{name} is about files, but its matcher {matcher.text!r} does not let it see {tool}"
+            yield about(hook, "warning", "narrow-guard", message, fix="remove the matcher")
+
+
+def _is_guard(hook: Hook) -> bool:
+    return isinstance(hook.spec, BuiltinSpec) and hook.spec.name in GUARDS
 
 
 _NEEDED: Final[Mapping[str, tuple[str, str]]] = {
