@@ -14,6 +14,7 @@ _INTERPRETERS = frozenset(("python", "perl", "ruby", "node", "php", "lua", "tcls
 _OTHER_LANGUAGE = ("#!/usr/bin/env python", "#!/usr/bin/python", "#!/usr/bin/env node", "#!/usr/bin/env perl")
 
 
+_MOST_ALIASES = 8
 _MAKEFILES = ("Makefile", "makefile", "GNUmakefile")
 #: Shells and git run these by themselves, later.
 _RUN_LATER = re.compile(
@@ -36,8 +37,11 @@ class Definitions:
         program = program_of(words[0])
         if program == "alias":
             for name, equals, value in (word.partition("=") for word in words[1:]):
-                if equals:
-                    self._aliases.setdefault(name, []).append(value)
+                values = self._aliases.setdefault(name, []) if equals else []
+                if len(values) >= _MOST_ALIASES:
+                    yield Doubt(f"the alias {name} is made too often")
+                elif equals and value not in values:
+                    values.append(value)
         elif program == "tee" and stdin.kind == "text":
             for word in words[1:]:
                 yield from self.script(word, stdin.text)

@@ -32,6 +32,8 @@ _DEEPEST = 6
 Origin = Literal["", "glob", "environment", "unknown"]
 
 _ORDER: tuple[Origin, ...] = ("", "glob", "environment", "unknown")
+#: Unquoted, these make a word into other words.
+_ACTIVE = re.compile(r"[*?\[{~]")
 _GLOB = re.compile(r"[*?]|\[[^\[\]]*\]")
 _BRACES = re.compile(r"\{[^{}]*+\{|\{[^{},.]*+(?:,|\.\.)")
 _NUMBERS = re.compile(r"[\w./:=-]*\{\d+\.\.\d+(?:\.\.\d+)?\}[\w./:-]*")
@@ -273,7 +275,7 @@ def _fields_of_text(part: Text) -> Fields:
     if HOLE in part.text:
         # A line inside a line: the outer one has left a hole in its code.
         return _fields((_Piece(part.text, "quoted" if part.quoted else "value", "environment"),))
-    if part.quoted or not set(part.text) & set("*?[{~"):
+    if part.quoted or _ACTIVE.search(part.text) is None:
         return (Field(part.text),)
     return _fields((_Piece(part.text, "source"),))
 
@@ -350,9 +352,9 @@ class _Splitter:
 
 def _without_patterns(text: str, first: bool) -> tuple[str, Origin]:
     """With holes in place of patterns for names of files."""
-    if len(text) > _LONGEST_PATTERN and set(text) & set("*?["):
+    if len(text) > _LONGEST_PATTERN and _ACTIVE.search(text):
         return HOLE, "unknown"
-    known = _GLOB.sub(HOLE, text) if set(text) & set("*?[") else text
+    known = _GLOB.sub(HOLE, text)
     if first and known[:1] == "~":
         known = _TILDE.sub(HOLE, known, count=1) if _TILDE.match(known) else known
     return known, "glob" if known != text else ""

@@ -56,7 +56,11 @@ class Variables:
         self.any_name = False
         #: Names whose values a judgement was based on.
         self.used: set[str] = set()
-        self.functions: set[str] = set()
+        self._loop_words: list[tuple[str, Word]] = []
+
+    def goes_over(self, name: str, words: tuple[Word, ...]) -> None:
+        """The words of a loop."""
+        self._loop_words.extend((name, word) for word in words)
 
     def may_change(self, name: str) -> bool:
         return name in self.values or name in self.loops or self.any_name
@@ -69,12 +73,12 @@ class Variables:
             if value not in values:
                 values.append(value)
                 changed.add(name)
-        for node in nodes_of(found):
-            if isinstance(node, Block) and node.kind == "loop" and node.name and node.words is not None:
-                words = self.loops.setdefault(node.name, [])
-                new = [word for word in node.words if word not in words]
-                words += new
-                changed.update([node.name] if new else ())
+        for name, word in self._loop_words:
+            words = self.loops.setdefault(name, [])
+            if word not in words:
+                words.append(word)
+                changed.add(name)
+        self._loop_words.clear()
         return frozenset(changed)
 
 
@@ -85,12 +89,12 @@ def _assigned(found: List, variables: Variables) -> Iterator[_Assigned]:
                 yield assignment.name, _value(assignment)
             yield from _by_builtin(node, variables)
         elif isinstance(node, Block):
-            if node.kind == "function":
-                variables.functions.add(node.name)
-            elif node.kind == "coproc":
+            if node.kind == "coproc":
                 yield node.name or "COPROC", UNKNOWN_VALUE
-            elif node.name and node.words is None:
+            elif node.kind == "loop" and node.name and node.words is None:
                 yield node.name, UNKNOWN_VALUE
+            elif node.kind == "loop" and node.name:
+                variables.goes_over(node.name, node.words or ())
         for redirect in redirects_of(node):
             if redirect.variable:
                 yield redirect.variable, UNKNOWN_VALUE

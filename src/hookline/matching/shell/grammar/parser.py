@@ -136,6 +136,7 @@ class Parser(RedirectParser):
         while True:
             self._comment()
             if self.at < len(self.text) and self.text[self.at] == "\n":
+                self.step()
                 self.at += 1
                 self.read_here_documents()
                 continue
