@@ -44,6 +44,9 @@ _BASH_SYNTAX = re.compile(
 )
 #: Text that becomes code when it is evaluated as arithmetic or as a prompt.
 _HIDDEN_CODE = re.compile(r"\$\(|`|\[\$")
+_ESCAPED_CODE = re.compile(r"\\[$`]")
+#: Ends the here-document as which such text is read.
+_END = "_END_OF_TEXT_"
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 #: Builtins that evaluate the subscripts and expressions in their words.
 _EVALUATING = frozenset(
@@ -105,6 +108,7 @@ class Walk:
         self._posix = False
         self._definitions = Definitions()
         self._hidden: dict[str, None] = {}
+        self._told: set[str] = set()
         self._evaluates = False
         #: `exec < file`: what was inherited is no longer.
         self._fed_anew = False
@@ -486,16 +490,21 @@ class Walk:
         """Quoted text that holds substitutions, in a line that evaluates text."""
         if not self._evaluates or not self._hidden:
             return False
-        texts, self._hidden = self._hidden, {}
+        texts = [
+            text for text in dict.fromkeys(one.rstrip("\n") for one in self._hidden) if text not in self._told
+        ]
+        self._hidden = {}
+        self._told.update(texts)
         for text in texts:
-            parser = Parser(text, steps=self._draft.steps)
+            if _ESCAPED_CODE.search(text):
+                self._draft.doubt("quoted text that holds substitutions is evaluated more than once")
             try:
-                parts: list[Part] = parser.expanded(text)
+                Parser(text, steps=self._draft.steps).expanded(text)
             except CannotParseError:
                 self._draft.foreign(text)
-                continue
-            node = Simple((tuple(parts),))
-            self._inside(node, _Context(depth=1, certain=False), self._draft.stage())
+            else:
+                # As a here-document it is read like any other line, with what it assigns and defines.
+                self._found(Line(f"<<{_END}\n{text}\n{_END}"), _Context(depth=1, certain=False))
         return bool(self._waiting)
 
 

@@ -353,7 +353,9 @@ class WordParser(ABC):
                     return tuple(parts)
                 parts.append(Text(self.text[self.at - 1], quoted=True))
             elif self.text[self.at] == "'":
-                raise self.cannot("shells disagree about quotes in arithmetic")
+                # It quotes nothing here: what is substituted behind it is run.
+                parts.append(Text("'", quoted=True))
+                self.at += 1
             else:
                 self._part(parts, quoted=self.text[self.at] != '"')
 
