@@ -13,6 +13,7 @@ from hookline.guards.settings import Settings
 from hookline.matching.patterns import Glob, glob
 from hookline.matching.shell import HOLE, ShellCommand, ShellReader, ShellReading
 from hookline.matching.shell.files.programs import files_of
+from hookline.matching.shell.kinds.code import starts_programs
 from hookline.model.safe_text import one_line
 from hookline.tools.acts import Act, Place
 
@@ -112,7 +113,7 @@ class Judge:
             found = outside_of(files, reading) if policy.outside else files.secrets_of(policy, reading)
             yield from (Finding(*one) for one in found)
         for text in (line,) if searched else reading.foreign:
-            yield from self._code(text)
+            yield from self._code(text, searched)
         if reading.uncertain is not None and not searched:
             yield Finding("", "", reading.uncertain)
 
@@ -168,9 +169,12 @@ class Judge:
         text = " ".join(command.words)
         return any(pattern.matches(text) for pattern in self._allowed)
 
-    def _code(self, text: str) -> Iterator[Finding]:
+    def _code(self, text: str, searched: bool = False) -> Iterator[Finding]:
         policy = self.policy
         found = _regex(policy.code).search(text) if policy.code else None
+        if found is None and policy.started:
+            found = _regex(policy.started).search(text)
+            found = found if found is not None and (searched or starts_programs(text)) else None
         if found is not None:
             yield Finding(one_line(found[0].strip("'\" "), _LONGEST_SHOWN), policy.code_does)
 

@@ -75,8 +75,9 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
     #: Found in the path of a file that a line or a tool writes; and what that does.
     written: str = ""
     written_does: str = ""
-    #: Found in code of other languages; and what that does.
+    #: Found in code of other languages; in such code if it starts programs; and what that does.
     code: str = ""
+    started: str = ""
     code_does: str = ""
     #: Files that must not be read.
     secrets: tuple[Secret, ...] = ()

@@ -48,10 +48,12 @@ DELETE_RECURSIVE = Policy(
     ),
     folders=True,
     code=(
-        r"\b(?:remove-item|ri|rd|del|erase)\b[^\n;|]{0,200}\s-rec|"
         r"\brmtree\b|\brimraf\b|\brm_rf?\b|\brm_tree\b|remove_tree|removedirs|remove_dir_all|\bRemoveAll\b|"
         r"deleteDirectory|(?:rmSync|rmdirSync|rmdir|fs\.rm|promises\.rm|\.rm)\([^\n]{0,200}recursive|"
-        r"\brm['\",\s]+(?:-\w+['\",\s]+)*-\w*[rR]|delete_recursive|Deno\.remove\([^\n]{0,200}recursive"
+        r"delete_recursive|Deno\.remove\([^\n]{0,200}recursive"
+    ),
+    started=(
+        r"\brm['\",\s]+(?:-\w+['\",\s]+)*-\w*[rR]|\b(?:remove-item|ri|rd|del|erase)\b[^\n;|]{0,200}\s-rec"
     ),
     code_does="looks like code that deletes folders",
     catches=(
@@ -175,9 +177,10 @@ DISK = Policy(
     ),
     written=f"^{_DEVICE}",
     written_does=_ERASES,
-    code=(
+    code=(rf"open\(['\"]{_DEVICE}[^)]*['\"][wa+]"),
+    started=(
         r"\b(?:format-volume|clear-disk|initialize-disk|remove-partition|diskpart)\b|"
-        rf"open\(['\"]{_DEVICE}[^)]*['\"][wa+]|mkfs\.|of={_DEVICE}"
+        rf"\bmkfs\.|\bof={_DEVICE}"
     ),
     code_does="looks like code that writes to a disk",
     catches=(

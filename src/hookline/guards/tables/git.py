@@ -71,7 +71,7 @@ FORCE_PUSH = Policy(
         ),
         Row(run="gh repo sync", does=_OVERWRITES, given="--force", example="gh repo sync owner/fork --force"),
     ),
-    code=r"\bpush\b[^\n]{0,200}?['\"\s](?:--force|-\w*f\w*|\+[\w/]+:)['\"\s)\],;]?",
+    started=r"\bpush\b[^\n]{0,200}?['\"\s](?:--force|-\w*f\w*|\+[\w/]+:)['\"\s)\],;]?",
     code_does="looks like a push that overwrites the remote",
     parts={
         "lease": "`--force-with-lease`, which overwrites only what you have seen",
@@ -215,7 +215,7 @@ HISTORY_REWRITE = Policy(
             example="git checkout -- .",
         ),
     ),
-    code=r"\bgit\b[^\n]{0,100}?(?:filter-branch|filter-repo|--amend|\brebase\b|reset['\",\s]+--hard)",
+    started=r"\bgit\b[^\n]{0,100}?(?:filter-branch|filter-repo|--amend|\brebase\b|reset['\",\s]+--hard)",
     code_does="looks like a command of git that rewrites commits",
     parts={"amend": "`git commit --amend`", "rebase": "`git rebase`"},
     more={

@@ -292,10 +292,13 @@ NETWORK_UPLOAD = Policy(
     written=r"^/dev/(?:tcp|udp)/(?!localhost|127\.)",
     written_does="sends what is written to another machine",
     code=(
-        r"(?:\biwr\b|\birm\b|invoke-webrequest|invoke-restmethod)[^\n]{0,300}\s-infile|"
         r"(?:requests|httpx|session)\.(?:post|put|patch)\([^\n]{0,300}?(?:open\(|files\s*=|read)|\bftplib\b|\bsmtplib\b|"
         r"\bparamiko\b|upload_file(?:obj)?\(|put_object\(|urlopen\([^\n]{0,300}?open\(|"
         r"fetch\([^\n]{0,300}?readFile"
+    ),
+    started=(
+        r"(?:\biwr\b|\birm\b|invoke-webrequest|invoke-restmethod)[^\n]{0,300}\s-infile|"
+        r"\bcurl\b[^\n]{0,300}?(?:\s-\w*T|--upload-file|-\w*[dF]['\",\s]*\w*=?@|--data\S*['\",\s]+@)"
     ),
     code_does="looks like code that sends files to another machine",
     parts={},
@@ -433,12 +436,12 @@ PIPE_TO_SHELL = Policy(
             ),
         ),
     ),
-    code=(
+    started=(
         r"\b(?:iex|invoke-expression)\b[^\n]{0,200}?(?:\biwr\b|\birm\b|invoke-webrequest|invoke-restmethod|downloadstring)|"
         r"(?:\biwr\b|\birm\b|invoke-webrequest|invoke-restmethod|downloadstring)[^\n]{0,300}\|\s*(?:iex|invoke-expression)\b|"
-        r"\b(?:curl|wget)\b[^\n|]{0,300}\|\s*(?:sudo\s+)?(?:\S*/)?(?:ba|da|z|k|a)?sh\b|"
-        r"(?:exec|eval)\([^\n]{0,200}?(?:urlopen|urlretrieve|requests\.get|httpx\.get|fetch\(|https?://)"
+        r"\b(?:curl|wget)\b[^\n|]{0,300}\|\s*(?:sudo\s+)?(?:\S*/)?(?:ba|da|z|k|a)?sh\b"
     ),
+    code=(r"(?:exec|eval)\([^\n]{0,200}?(?:urlopen|urlretrieve|requests\.get|httpx\.get|fetch\(|https?://)"),
     code_does="looks like code that runs what it downloads",
     more={
         "sql": "statements that are piped into a database",

@@ -93,10 +93,8 @@ PRIVILEGE = Policy(
     ),
     written=r"^/etc/(?:sudoers|passwd|shadow|gshadow|group|pam\.d|doas\.conf|polkit-1)(?:/|\.d/|-|$)|^/etc/sudoers\.d",
     written_does=_ACCOUNTS,
-    code=(
-        r"\bstart-process\b[^\n]{0,200}\brunas\b|"
-        r"\bos\.set(?:e?uid|gid|resuid)\(\s*0|['\"\s(]sudo['\"\s]|\bpkexec\b|chmod\([^\n]{0,100}?0o?4[0-7]{3}"
-    ),
+    code=r"\bos\.set(?:e?uid|gid|resuid)\(\s*0|chmod\([^\n]{0,100}?0o?4[0-7]{3}",
+    started=r"\bstart-process\b[^\n]{0,200}\brunas\b|['\"\s(]sudo['\"\s]|\bpkexec\b",
     code_does="looks like code that gets more rights",
     catches=(
         "cd /srv && sudo -n true",
