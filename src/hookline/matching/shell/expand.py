@@ -35,7 +35,7 @@ _ORDER: tuple[Origin, ...] = ("", "glob", "environment", "unknown")
 #: Unquoted, these make a word into other words.
 _ACTIVE = re.compile(r"[*?\[{~]")
 _GLOB = re.compile(r"[*?]|\[[^\[\]]*\]")
-_BRACES = re.compile(r"\{[^{}]*+\{|\{[^{},.]*+(?:,|\.\.)")
+_BRACES = re.compile(r"\{[^{}]*+\{|\{(?:[^{},.]|\.(?!\.))*+(?:,|\.\.)")
 _NUMBERS = re.compile(r"[\w./:=-]*\{\d+\.\.\d+(?:\.\.\d+)?\}[\w./:-]*")
 #: A longer word is not looked into: a name of a file has no such length, and a pattern of it would cost too much.
 _LONGEST_PATTERN = 2048
