@@ -106,6 +106,7 @@ def test_ask_denies_where_nothing_can_be_asked_and_runs_what_is_not_waited_for()
     async def background() -> None:
         async with Engine() as other:
             other.add(PRE_TOOL_USE, ran.append, FORCE, in_doubt="ask", waiting="async")
+            assert "in its place" not in explained(other)[0][1]
             await other.session("s").dispatch(PRE_TOOL_USE, UNSURE)
             await other.drain()
 

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from hookline.tools.tell import View
 
 
+_ASKS = "only in doubt, in_doubt = ask"
+#: How the reason of a hook begins that does not run, because the user is asked in its place.
+ASKED_INSTEAD = f"matched: {_ASKS}"
+
+
 class Verdict(Struct, frozen=True):
     """Whether a hook would run on a payload, and why."""
 
@@ -83,10 +88,11 @@ def _reason(
 
 def _words(hook: Hook, found: Explanation) -> str:
     """With what becomes of a match that is only in doubt, unless it counts as any other."""
-    if not found.in_doubt or hook.in_doubt == "match":
-        return found.why
-    instead = ", the user is asked in its place" if hook.in_doubt == "ask" else ""
-    return f"only in doubt, in_doubt = {hook.in_doubt}{instead}: {found.why}"
+    if found.in_doubt and hook.asks_in_doubt:
+        return f"{_ASKS}, the user is asked in its place: {found.why}"
+    if found.in_doubt and hook.in_doubt == "pass":
+        return f"only in doubt, in_doubt = pass: {found.why}"
+    return found.why
 
 
 def _same_as(prepared: PreparedHook, seen: dict[object, str]) -> str | None:

@@ -272,13 +272,13 @@ async def call_handler(state: "DispatchState", prepared: PreparedHook, call: Cal
             return Broke("not_started", hook.broken)
         if prepared.handler is None:
             return Broke("not_started", f"there is no handler for type {hook.kind!r}")
-        return await _run_handler(prepared, prepared.handler, call)
+        return await _run_handler(prepared.handler, call)
     except BaseException as problem:  # noqa: BLE001 nothing raises out of dispatch but cancellation
         return _broke(problem, call)
 
 
-async def _run_handler(prepared: PreparedHook, handler: Handler, call: Call) -> RawResult:
-    if call.match_doubt and prepared.hook.in_doubt == "ask" and _can_stop(prepared):
+async def _run_handler(handler: Handler, call: Call) -> RawResult:
+    if call.match_doubt and call.hook.asks_in_doubt:
         return Unsure("not_started")
     if handler.own_clock:
         return await handler.run(call)
@@ -332,11 +332,6 @@ def decode_and_judge(state: "DispatchState", prepared: PreparedHook, call: Call,
         if call.match_doubt:
             judged = _doubted(judged, one_line(call.match_doubt, _MOST_WORDS))
     return _tightened(prepared, judged) if call.only_tightens else judged
-
-
-def _can_stop(prepared: PreparedHook) -> bool:
-    """Whether a question in place of the hook's answer would be asked, or at least deny."""
-    return prepared.hook.waiting == "wait" and bool((May.PERMIT | May.BLOCK) & prepared.may)
 
 
 def _asked_instead(prepared: PreparedHook) -> Judgement:

@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import force_setattr
 
 from hookline.model.diagnostics import NOWHERE, Where
-from hookline.model.events import EventSpec
+from hookline.model.events import EventSpec, May
 from hookline.model.policy import Cause, Policy, Reaction
 from hookline.model.run import Mode
 from hookline.model.scene import Scene
@@ -106,6 +106,15 @@ class Hook(Struct, frozen=True, kw_only=True, eq=False):
         # Names are in messages everywhere: one that has line breaks or steers a terminal would forge lines of them.
         if not self.name.isprintable():
             force_setattr(self, "name", shown_name(self.name) or "?")
+
+    @property
+    def asks_in_doubt(self) -> bool:
+        """Whether the user is asked in its place where it is in doubt that a call concerns it.
+
+        A hook that is not waited for, or that can stop nothing, runs.
+        """
+        can_stop = self.event.may & self.policy.may & (May.PERMIT | May.BLOCK)
+        return self.in_doubt == "ask" and self.waiting == "wait" and bool(can_stop)
 
     def reaction(self, cause: Cause) -> Reaction:
         """What a failure of this hook means: its own `on_failure` first, then its policy."""

@@ -290,3 +290,19 @@ def test_variables_that_a_hook_of_a_project_does_not_get_are_named() -> None:
         "project": {"passed_on": "needed", "left_out": left_out},
     }
     assert {hook["scope"]: hook["environment"] for hook in listed["hooks"]} == given
+
+
+@pytest.mark.parametrize(("in_doubt", "would_run"), [("match", True), ("ask", False), ("pass", False)])
+def test_a_match_in_doubt_is_said_with_what_it_counts_as(
+    here: InProcess, in_doubt: str, would_run: bool
+) -> None:
+    here.write(
+        ".hookline/hooks.toml",
+        '[[hooks.PreToolUse]]\nmatcher = "Bash(git push --force*)"\n'
+        f'hooks = [{{command = "x", in_doubt = "{in_doubt}"}}]\n',
+    )
+    (hook,) = explained(here, "PreToolUse", "Bash", "command=git push $X")["lanes"][0]["hooks"]
+    assert (hook["would_run"], hook["in_doubt"]) == (would_run, in_doubt)
+    assert hook["condition"]["doubt"] == "`git push …` may be git push --force*"
+    (sure,) = explained(here, "PreToolUse", "Bash", "command=git push --force")["lanes"][0]["hooks"]
+    assert (sure["would_run"], sure["condition"]["doubt"]) == (True, None)

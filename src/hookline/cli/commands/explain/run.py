@@ -40,7 +40,7 @@ from hookline.cli.text import reason_relative_to, relative_to, terminal_width
 from hookline.cli.trust_state import is_held_back, report_held_back, report_store, trust_of
 from hookline.config.engine import Engine
 from hookline.config.load import Found, Loaded, Loader
-from hookline.engine.explain import Verdict, deciding_act
+from hookline.engine.explain import ASKED_INSTEAD, Verdict, deciding_act
 from hookline.engine.lanes import Lane, PreparedHook, check_matcher
 from hookline.engine.run_hook import effective_reaction
 from hookline.engine.session import Session
@@ -214,7 +214,7 @@ def _hook(
         scope=hook.scope,
         type=hook.kind,
         runs=redact(what_it_runs(hook)),
-        would_run=verdict.selected and admission.admitted,
+        would_run=verdict.selected and admission.admitted and not verdict.why.startswith(ASKED_INSTEAD),
         why=reason_relative_to(question.cwd, redact(verdict.why)),
         told=told_documents(verdict.told, redact),
         matcher=matcher_facts(hook.matcher, event.subject, asked.subject, redact),

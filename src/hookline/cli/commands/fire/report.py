@@ -29,6 +29,7 @@ from hookline.cli.text import (
 )
 from hookline.cli.trust_state import USUAL, TrustDocument
 from hookline.engine.background import LateMessage
+from hookline.engine.explain import ASKED_INSTEAD
 from hookline.journal.journal import Journal
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.events import EventSpec, May
@@ -367,7 +368,10 @@ def _json(value: Any) -> str | None:
 def _warnings(firing: Firing) -> Iterator[str]:
     """What is easily overlooked: hooks that did not run, gave no answer, or ran in shadow mode."""
     entries = [entry.run for entry in firing.entries if not entry.again]
-    ran = sum(entry.status not in ("skipped", "untrusted") for entry in entries)
+    ran = sum(
+        entry.status not in ("skipped", "untrusted") and not entry.why.startswith(ASKED_INSTEAD)
+        for entry in entries
+    )
     if ran < len(entries):
         yield f"hooks: {ran} of {len(entries)} ran"
     asked = [entry.run for entry in firing.entries if not entry.run.recheck]
