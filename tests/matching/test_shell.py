@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hookline.matching.shell import HOLE, ShellReader, ShellReading
 from hookline.matching.shell.limits import LONGEST_LINE
 from tests.matching.corpus import LEAVES_RM_ALONE, REACHES_RM
-from tests.matching.rules_on_calls import SHELL
+from tests.matching.rules_on_calls import SHELL, allows
 
 
 def read(line: str) -> ShellReading:
@@ -83,12 +83,12 @@ def test_a_command_has_a_base_name_a_text_and_the_forms_a_rule_may_have_it_in():
         ("sh -c '\x01'", "U+0001"),
         ("cat x | sh", "standard input"),
         ("sh -s x", "standard input"),
-        ("python3", "standard input"),
-        ("at now", "standard input"),
+        ("cat x | python3", "standard input"),
+        ("exec < x; at now", "standard input"),
         ("bash $X", "which file"),
         ("hash -p /bin/x y", "another name"),
-        ("npx -- $X", "only the shell knows"),
-        ('X=$(y); npx "a $X"', "at run time"),
+        ("npx -- $X", "only when it runs"),
+        ('X=$(y); sh -c "a $X"', "at run time"),
         ("python -c 'import subprocess'", "starts programs"),
         ("python <<E\nimport subprocess\nE", "starts programs"),
         ('python -c "$X"', "at run time"),
@@ -147,7 +147,7 @@ def test_literal_lines_are_known_as_such(line: str):
         '"git log" x',
         "git log < f",
         "f() { x; }",
-        "python -c 1",
+        "python -c 'exec(1)'",
     ],
 )
 def test_lines_with_anything_else_are_not_literal(line: str):
@@ -241,10 +241,14 @@ def test_a_permission_for_a_program_does_not_count_for_what_goes_beyond_its_job(
         "git -c color.ui=never log",
         "sort -u f",
         "tar -I zstd -xf f",
-        "sed -i s/w/e/ f",
+        "sed s/w/e/ f",
         "awk '$1 > 2' f",
     ):
         assert not read(line).commands[0].escapes
+    # A rule that spells the option by which it writes is about that.
+    assert allows("Bash(sed -i:*)", command="sed -i s/a/b/ f")
+    assert not allows("Bash(sed:*)", command="sed -i s/a/b/ f")
+    assert not allows("Bash(git -c:*)", command="git -c core.fsmonitor=x status")
 
 
 @given(st.text(max_size=80))

@@ -61,7 +61,7 @@ class ShellArgument(Struct, frozen=True, eq=False):
 
     def covers_command(self, command: ShellCommand) -> bool:
         text = " ".join(command.words)
-        if any(one.matches(text) and (one.exact or not command.escapes) for one in self.strict):
+        if any(one.matches(text) and (one.exact or _spells(one, command.beyond)) for one in self.strict):
             return True
         if not command.outer or command.escapes:
             return False
@@ -101,6 +101,11 @@ class ShellArgument(Struct, frozen=True, eq=False):
         if self.mention is not None:
             return self.mention.search(folded) is not None
         return any(Glob(("", *one.pieces, "")).matches(folded) for one in self.wide)
+
+
+def _spells(rule: Glob, beyond: Sequence[str]) -> bool:
+    """Whether a rule is about all that makes a command do more than its plain job: `sed -i:*`."""
+    return not beyond or set(beyond) <= {*rule.pieces[0].split()}
 
 
 def shell_argument(pattern: str, reader: LineReader, note: str = "") -> ShellArgument:

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 from hookline.matching.shell.grammar.word_parser import MOST_STEPS
 from hookline.matching.shell.holes import Words, base_name
-from hookline.matching.shell.limits import LONGEST_ARGUMENTS
 from hookline.matching.shell.reader import ShellCommand, ShellReading
-from hookline.matching.shell.runs import escapes, forms_of
+from hookline.matching.shell.runs import forms_of
 
 MOST_COMMANDS = 400
 #: What all commands of one reading may hold together.
@@ -42,8 +41,7 @@ class Draft:
         self._foreign[text] = None
 
     def command(self, words: Words, stages: Stages, outer: Words = ()) -> None:
-        long = sum(map(len, words)) > LONGEST_ARGUMENTS
-        command = ShellCommand(words, base_name(words[0]), forms_of(words), long or escapes(words), outer)
+        command = ShellCommand(words, base_name(words[0]), forms_of(words), outer)
         self.commands.append(command)
         self.stages.append(stages)
         self.charge(_COST_OF_A_COMMAND + len(words), sum(map(len, command.forms)))
@@ -73,7 +71,7 @@ class Draft:
             tuple(self.commands),
             tuple(self._foreign),
             tuple(self._doubts),
-            self.literal and not self._doubts and not self._foreign,
+            self.literal and not self._doubts,
             tuple(dict.fromkeys(self.writes)),
             tuple(dict.fromkeys(self.reads)),
             tuple(self._all_flows()),

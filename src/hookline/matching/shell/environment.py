@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from types import MappingProxyType
 
-from hookline.matching.shell.found import Found
+from hookline.matching.shell.found import Found, Inner
 from hookline.matching.shell.kinds import KINDS
 
 #: By the kind of their value, the variables that some program runs, loads or takes options from. `*` is any text.
@@ -25,11 +25,11 @@ _VARIABLES: Mapping[str, str] = MappingProxyType(
         "MERGE_TOOL DIFFPROG "
         "MYSQL_PAGER FZF_DEFAULT_COMMAND FZF_CTRL_T_COMMAND WATCH_COMMAND HOMEBREW_EDITOR "
         "BUNDLER_EDITOR TEXEDIT",
-        "usual words": "CC CXX CPP LD AR AS FC RANLIB STRIP MAKE RUSTC RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER "
+        "usual words": "CC CXX CPP LD AR AS FC RANLIB STRIP RUSTC RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER "
         "RUSTDOC "
-        "CARGO CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER CARGO_TARGET_*_RUNNER "
+        "CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER CARGO_TARGET_*_RUNNER "
         "CARGO_TARGET_*_LINKER "
-        "RSYNC_RSH CVS_RSH SVN_SSH HG PYTHON NODE TMUX_COMMAND",
+        "RSYNC_RSH CVS_RSH SVN_SSH",
         "program": "SHELL GIT_SSH GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS TAPE_RSH XDG_OPEN "
         "npm_config_script_shell "
         "NPM_CONFIG_SCRIPT_SHELL npm_config_git npm_config_shell npm_config_editor GOROOT_EXEC "
@@ -76,7 +76,8 @@ _VARIABLES: Mapping[str, str] = MappingProxyType(
 #: They cannot run or load anything: with one of these a permission for the command still counts.
 HARMLESS = frozenset(
     (
-        "CI", "NODE_ENV", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_COLLATE", "LC_MESSAGES", "LC_NUMERIC",
+        "CI", "GH_PROMPT_DISABLED", "NODE_ENV",
+        "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_COLLATE", "LC_MESSAGES", "LC_NUMERIC",
         "LC_TIME", "LC_MONETARY", "TZ", "FORCE_COLOR", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE",
         "COLORTERM", "COLUMNS",
         "LINES", "TERM", "DEBUG", "VERBOSE", "QUIET", "LOG_LEVEL", "LOGLEVEL", "PYTHONUNBUFFERED",
@@ -162,7 +163,9 @@ def look_at_variable(name: str, value: str) -> Iterator[Found]:
         return
     if kind == "expanded":
         yield from KINDS["expanded"].found(value)
-        if name in {"BASH_ENV", "ENV"}:
+        if name in {"BASH_ENV", "ENV"} and value:
+            # A shell reads the file before anything else.
+            yield Inner((value,))
             yield from KINDS["file"].found(value)
     elif kind == "piped line":
         # `|line %s`, `||-line %s`; without the bar it is run just as well.

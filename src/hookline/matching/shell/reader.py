@@ -13,8 +13,6 @@ class ShellCommand(Struct, frozen=True):
     #: The command as one folded text in the ways a rule may have it: as written, by base name, without the
     #: options before its first operand.
     forms: tuple[str, ...]
-    #: It runs or writes more than its program's name says: only a rule with the exact command permits it.
-    escapes: bool = False
     #: The words of the command that runs this one, where they name it plainly: `uv run pytest`.
     outer: Words = ()
 
@@ -22,6 +20,18 @@ class ShellCommand(Struct, frozen=True):
     def pin(self) -> Words:
         """The words around it that name it: a permission for these covers it, too."""
         return self.outer[: len(self.outer) - len(self.words) + 1] if self.outer else ()
+
+    @property
+    def beyond(self) -> Words:
+        """What makes it run or write more than its program's plain job; see `runs.beyond`."""
+        from hookline.matching.shell.runs import beyond  # noqa: PLC0415 only permissions ask for it
+
+        return beyond(self.words)
+
+    @property
+    def escapes(self) -> bool:
+        """It runs or writes more than its program's name says: only a rule with the exact command permits it."""
+        return bool(self.beyond)
 
     @property
     def text(self) -> str:

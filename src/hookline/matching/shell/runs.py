@@ -6,6 +6,7 @@ command by the row of its program.
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from hookline.matching.shell.environment import look_at_variable
 from hookline.matching.shell.found import Doubt, Foreign, Found, Inner, Line, Stdin
@@ -13,6 +14,7 @@ from hookline.matching.shell.holes import HOLE, Words, base_name, without_versio
 from hookline.matching.shell.kinds import KINDS, from_stdin
 from hookline.matching.shell.kinds.code import starts_programs
 from hookline.matching.shell.kinds.commands import is_stdin, unknown_file
+from hookline.matching.shell.limits import LONGEST_ARGUMENTS
 from hookline.matching.shell.options import Option, Options, OptionSpec, read_options
 from hookline.matching.shell.programs import has_rows_below, row_of
 from hookline.matching.shell.programs.row import Row
@@ -25,6 +27,7 @@ __all__ = [
     "Line",
     "Stdin",
     "after_options",
+    "beyond",
     "escapes",
     "forms_of",
     "look_through",
@@ -34,6 +37,8 @@ __all__ = [
 
 #: Nothing is known to feed it.
 NOTHING_FED = Stdin()
+#: Options by which programs change the files they are given, as everybody expects of them.
+_PLAIN_WRITES = frozenset(("--fix", "--write", "--fix-only", "--unsafe-fixes"))
 _PLAIN_NAME = r"[\w./@+-]+"
 _ASSIGNMENT = r"[A-Za-z_]\w*(?:%%|\(\))?\+?="
 
@@ -59,14 +64,24 @@ def look_through(words: Words, stdin: Stdin = NOTHING_FED) -> Iterator[Found]:
 
 def escapes(words: Words) -> bool:
     """Whether it runs or writes more than its program's plain job: a permission for the program does not count."""
+    return bool(beyond(words))
+
+
+@lru_cache(maxsize=256)
+def beyond(words: Words) -> Words:
+    """What makes it run or write more than its program's plain job.
+
+    The name of an option by which it writes a file: a rule that spells it is about that. Anything else is given with
+    a blank in it, which no word of a rule is.
+    """
+    from hookline.matching.shell.files import writes_by_option  # noqa: PLC0415 only permissions need it
+
+    if sum(map(len, words)) > LONGEST_ARGUMENTS:
+        return ("too long to judge",)
     key = program_of(words[0])
     row = row_of(key)
-    if row is None:
-        # It runs nothing, as far as is known. Most lines need no more than the rows.
-        from hookline.matching.shell.files import writes_by_option  # noqa: PLC0415 see above
-
-        return bool(writes_by_option(words))
-    return _Call(row, key, words, 1, NOTHING_FED).beyond()
+    runs = () if row is None else tuple(dict.fromkeys(_Call(row, key, words, 1, NOTHING_FED).beyond()))
+    return runs or tuple(word for word in writes_by_option(words) if word not in _PLAIN_WRITES)
 
 
 def forms_of(words: Words) -> tuple[str, ...]:
@@ -122,20 +137,21 @@ class _Call:
         if below is not None:
             yield from below.found()
 
-    def beyond(self) -> bool:
+    def beyond(self) -> Iterator[str]:
         if self._is_quiet():
-            return False
+            return
         if self._row.always:
-            return True
+            yield f"{self._key} itself"
         plain = self._row.plain.split(", ")
         for option, kind in self._given_kinds():
             if kind not in plain and (kind == "exec" or KINDS[kind].beyond(option.value or "")):
-                return True
+                yield option.name if kind == "written" else f"{option.name} {option.value}"
         for operand, kind in self._operand_kinds():
             if kind not in plain and KINDS[kind].beyond(operand):
-                return True
+                yield f"operand {operand}"
         below = self._sub_command()
-        return below is not None and below.beyond()
+        if below is not None:
+            yield from below.beyond()
 
     def _is_quiet(self) -> bool:
         """With --help nothing runs. Abbreviations do not count: not every program takes them."""
@@ -173,7 +189,7 @@ class _Call:
             if kind == "exec":
                 yield from self._executed(option.at + 1)
             elif kind == "file" and self._row.stdin and option.value is not None and is_stdin(option.value):
-                yield from self._from_stdin(self._row.stdin)
+                yield from from_stdin(self._row.stdin, self._stdin, named=True)
             elif option.value is not None or kind == "document":
                 yield from KINDS[kind].found(option.value or "")
 
@@ -243,7 +259,7 @@ class _Call:
 
     def _plainly_named(self) -> Inner | None:
         operands = self._options.operands
-        plain = operands and not self._options.given and not self._options.unknown
+        plain = operands and not self._options.unknown and not any(self._given_kinds())
         if plain and re.fullmatch(_PLAIN_NAME, operands[0]):
             return Inner(operands, self._words)
         return None
@@ -262,10 +278,7 @@ class _Call:
         if kind in given and self._row.first == "script":
             # `python -c CODE -`: the dash is an argument of the code.
             return
-        yield from self._from_stdin(kind)
-
-    def _from_stdin(self, kind: str) -> Iterator[Found]:
-        yield from from_stdin(kind, self._stdin)
+        yield from from_stdin(kind, self._stdin, named=is_named)
 
     # programs whose options are not listed
 

@@ -90,6 +90,10 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "ruby options": Kind(partial(others.options_of, "ruby", ".")),
         "go options": Kind(partial(others.options_of, "go build", "")),
         "less options": Kind(partial(others.options_of, "less", "")),
+        "path": Kind(nothing, others.is_path),
+        "linker option": Kind(nothing, others.linker_beyond),
+        "rust setting": _finds(Kind(others.rust_setting)),
+        "go flags": Kind(others.go_flags, others.go_flags_beyond),
         "comma words": Kind(others.comma_words),
         "document": Kind(partial(_doubtful, "a document may run programs")),
         "renamed": Kind(partial(_doubtful, "a command is given another name")),
@@ -99,13 +103,11 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
 
 #: Kinds that are no code if nobody knows them.
 _DATA = frozenset(("names", "tar names"))
-#: Without a pipe a person sits before these.
-_CONSOLES = frozenset(("vim", "ed", "dc", "m4", "gnuplot", "sqlite", "psql", "mysql", "gdb", "lldb", "less"))
 
 
-def from_stdin(kind: str, stdin: Stdin) -> Iterator[Found]:
-    """What a program runs that takes text of this kind from standard input."""
+def from_stdin(kind: str, stdin: Stdin, *, named: bool = False) -> Iterator[Found]:
+    """What a program runs that takes text of this kind from standard input. `named`: its words say that it does."""
     if stdin.kind == "text":
         yield from KINDS[kind].found(stdin.text)
-    elif kind not in _DATA and (stdin.kind == "unknown" or kind not in _CONSOLES):
+    elif kind not in _DATA and (named or stdin.kind == "unknown"):
         yield Doubt(f"{KINDS[kind].title} reads its commands from standard input")

@@ -1,5 +1,6 @@
 """Lines of shell, words of a command, names of programs and of files that are programs."""
 
+import posixpath
 import shlex
 from collections.abc import Iterator
 
@@ -71,8 +72,7 @@ def program(text: str) -> Iterator[Found]:
 
 def is_stdin(file: str) -> bool:
     """Whether the file is what is piped in: `-`, /dev/stdin, /dev//stdin, /proc/self/fd/0."""
-    while "//" in file or "/./" in file:
-        file = file.replace("//", "/").replace("/./", "/")
+    file = posixpath.normpath(file).replace("//", "/") if "/" in file else file
     return file == "-" or file.startswith(_STDIN_FILES) or (file.startswith("/proc/") and "/fd/" in file)
 
 

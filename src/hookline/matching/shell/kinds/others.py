@@ -50,6 +50,31 @@ def rsync_options(text: str) -> Iterator[Found]:
         yield from commands.words(text)
 
 
+def is_path(text: str) -> bool:
+    """A name of its own is one that the program knows; a path is a file of somebody's."""
+    return "/" in text or text.startswith(".") or HOLE in text
+
+
+def linker_beyond(option: str) -> bool:
+    return re.search(r"plugin|@|-o\b|-T|dynamic-linker|Map|audit", option) is not None
+
+
+def rust_setting(setting: str) -> Iterator[Found]:
+    """`linker=PROGRAM` among the ways of generating code."""
+    name, _equals, value = setting.partition("=")
+    if name in {"linker", "link-self-contained"} and value:
+        yield Inner((value,))
+
+
+def go_flags_beyond(flags: str) -> bool:
+    return re.search(r"extld|extar|linkmode|plugin|toolexec", flags) is not None
+
+
+def go_flags(flags: str) -> Iterator[Found]:
+    for name in re.findall(r"-?-ext(?:ld|ar)[= ]([^ ]+)", flags):
+        yield from commands.words(name.strip("'\""))
+
+
 def comma_words(text: str) -> Iterator[Found]:
     """`rm,y`: words of a command with commas between them."""
     yield Inner(tuple(text.split(",")))

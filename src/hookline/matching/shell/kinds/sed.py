@@ -1,5 +1,6 @@
 """Scripts of sed: the commands e and w, and the flags e and w of s."""
 
+import re
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -18,6 +19,9 @@ class _Act(Struct, frozen=True):
     #: `runs` a line, runs its `input`, `writes` a file, or `unread`: what the script says is not known.
     what: str
     text: str = ""
+
+
+_UNREAD = _Act("unread")
 
 
 def found(script: str) -> Iterator[Found]:
@@ -43,7 +47,15 @@ def _is_file(name: str) -> bool:
     return name.strip() not in {"/dev/stdout", "/dev/stderr"}
 
 
-def _acts(script: str) -> Iterator[_Act]:
+def _acts(script: str) -> list[_Act]:
+    """What a script does. Some take a slash in brackets for the end of an expression, and some do not."""
+    acts = list(_read(script))
+    if _UNREAD in acts and "[" in script:
+        acts = list(_read(re.sub(r"\[\^?\]?[^]\n]*\]", lambda found: "x" * len(found[0]), script)))
+    return acts
+
+
+def _read(script: str) -> Iterator[_Act]:
     at = 0
     while 0 <= at < len(script):
         at = _after_address(script, at)
@@ -51,7 +63,7 @@ def _acts(script: str) -> Iterator[_Act]:
             at, acts = _command(script, at)
             yield from acts
     if at < 0:
-        yield _Act("unread")
+        yield _UNREAD
 
 
 def _command(script: str, at: int) -> tuple[int, list[_Act]]:

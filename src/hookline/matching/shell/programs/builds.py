@@ -1,5 +1,6 @@
 """Programs that build: make, cmake, compilers and the tools of single languages."""
 
+from hookline.matching.shell.holes import Words
 from hookline.matching.shell.programs.row import Row
 
 _MAKE = (
@@ -15,8 +16,22 @@ _MAKE = (
     "--warn-undefined-variables "
     "--jobserver-style: --shuffle::"
 )
-_COMPILER = "-c -g -E -S -v -w -s -o: -I: -L: -l: -D: -U: -x: -include: -isystem: -iquote: -Xlinker: -Wl: "
-"-std: -arch: -target: -T: -u: -z: -MF: -MT:"
+_COMPILER = "-c -g -E -S -v -w -s -o: -I: -L: -l: -D: -U: -x: -include: -isystem: -iquote: "
+"-std: -arch: -target: -T: -u: -z: -MT:"
+
+
+def _compiler(rest: Words) -> Words:
+    """Values that are glued to an option of one letter or to `-Wl,`, and files with arguments."""
+    ordered: list[str] = []
+    for word in rest:
+        for glued, option in (("-B", "--prefix"), ("-Wl,", "--linker"), ("@", "--arguments")):
+            if word.startswith(glued) and word != glued:
+                ordered.append(f"{option}={word[len(glued) :]}")
+                break
+        else:
+            ordered.append("--prefix" if word == "-B" else word)
+    return tuple(ordered)
+
 
 ROWS = (
     Row(
@@ -81,8 +96,15 @@ ROWS = (
         "x86_64-linux-gnu-g++",
         "compiles",
         _COMPILER,
-        {"comma words": "-wrapper:", "settings": "-B: -fplugin: -specs: --specs: --config:"},
+        {
+            "comma words": "-wrapper:",
+            "settings": "--prefix: -fplugin: -specs: --specs: --config: --arguments:",
+            "linker option": "--linker: -Xlinker:",
+            "path": "-fuse-ld:",
+            "written": "-MF:",
+        },
         style="words",
+        ordered=_compiler,
         quiet="--help --version -dumpversion -dumpmachine",
         examples=(
             "echo 'int main;' > a.c; gcc -wrapper rm a.c",
@@ -119,23 +141,45 @@ ROWS = (
         "compiles",
         "-L: -l: -o: -A: -W: -D: -F: --cfg: --crate-type: --crate-name: --edition: --emit: --target: "
         "--out-dir: --extern:",
-        {"beyond": "--sysroot:"},
+        {"beyond": "--sysroot:", "rust setting": "-C: --codegen:"},
         others="",
         examples=(),
     ),
     Row("rustup, rustup run", "runs a tool of Rust", loose=("run",)),
     Row("go", "builds a project of Go", "-C:", style="words", examples=()),
     Row(
-        "go build, go test, go run, go vet, go install, go list, go generate",
+        "go build, go run, go vet, go install, go list, go generate",
         "builds and runs a project of Go",
-        "-v -x -n -a -race -cover -short -json -o: -run: -bench: -tags: -ldflags: -gcflags: "
+        "-v -x -n -a -race -cover -short -json -o: -run: -bench: -tags: -gcflags: "
         "-count: -timeout: -p: -mod: -coverprofile: -parallel: -cpu: -C: -f:",
         {
             "words": "-exec: --exec: -toolexec: --toolexec:",
             "file": "-vettool: --vettool: -overlay: --overlay:",
+            "go flags": "-ldflags: --ldflags:",
         },
         style="words",
         examples=(),
+    ),
+    Row(
+        "go test",
+        "runs the tests of a project of Go",
+        "-v -x -n -a -race -cover -short -json -run: -bench: -tags: -gcflags: -count: -timeout: "
+        "-p: -mod: -parallel: -cpu: -C: "
+        "-benchtime: -shuffle: -failfast -benchmem -coverpkg: -covermode: -list: -skip:",
+        {
+            "words": "-exec: --exec: -toolexec: --toolexec:",
+            "file": "-vettool: --vettool: -overlay: --overlay:",
+            "go flags": "-ldflags: --ldflags:",
+            "written": "-o: -coverprofile: -cpuprofile: -memprofile: -trace: -outputdir: -blockprofile: "
+            "-mutexprofile:",
+        },
+        style="words",
+    ),
+    Row("go env", "shows settings of Go", "-json -changed", {"beyond": "-w -u"}, style="words"),
+    Row(
+        "cargo rustc, cargo install, cargo fix",
+        "builds a project of Rust with options of the compiler",
+        always=True,
     ),
     Row(
         "javac, java, kotlin, kotlinc, scalac, jshell",

@@ -174,7 +174,7 @@ ROWS = (
         examples=(),
     ),
     Row(
-        "mongo, mongosh, redis-cli, cqlsh, isql, sqlplus, sqlcmd, clickhouse-client, influx",
+        "mongo, mongosh, sqlplus, sqlcmd",
         "works with a database",
         "-h: -p: -n: -a: -u: -U: -P: -S: -d:",
         {"code": "--eval: -e: -Q: -q: --execute:", "file": "-f: --file:"},

@@ -136,4 +136,17 @@ ROWS = (
     Row(
         "terraform, tofu, terragrunt, pulumi, packer", "works with infrastructure", style="posix", examples=()
     ),
+    Row(
+        "kubectl get, kubectl describe, kubectl logs, kubectl top, kubectl explain, oc get, oc "
+        "describe, oc logs, k get, k describe, k logs",
+        "shows what is in a cluster",
+        "-n: -o: -l: -A -w -f -p -c: --namespace: --output: --selector: --context: "
+        "--all-namespaces --watch --tail: "
+        "--since: --container: --follow --previous --show-labels --sort-by: --field-selector: "
+        "--no-headers --raw: --request-timeout:",
+        {
+            "settings": "--kubeconfig: --cache-dir: -s: --server: --token: --as: --user: "
+            "--certificate-authority: --client-key: --profile-output:"
+        },
+    ),
 )

@@ -124,11 +124,12 @@ def _bundle(rest: Words) -> Words:
 
 
 def _zip(rest: Words) -> Words:
-    """`-TT LINE` is the one option of zip that is two letters long and runs something."""
+    """`-TT LINE` and `-lf FILE` are options of zip that are two letters long."""
     ordered: list[str] = []
     for word in rest:
         ordered += ["--unzip-command", word[3:]] if word.startswith("-TT") and word[3:] else [word]
-    return tuple("--unzip-command" if word == "-TT" else word for word in ordered)
+    long = {"-TT": "--unzip-command", "-lf": "--logfile-path"}
+    return tuple(long.get(word, word) for word in ordered)
 
 
 _TAR = (
@@ -139,7 +140,7 @@ _TAR = (
     "--strip-components: --gzip --gunzip "
     "--ungzip --bzip2 --xz --zstd --lzma --lzip --lzop --compress --uncompress --auto-compress "
     "--no-auto-compress --verbose "
-    "--keep-old-files --overwrite --unlink-first --remove-files --preserve-permissions "
+    "--keep-old-files --overwrite --unlink-first --preserve-permissions "
     "--same-permissions --same-owner "
     "--no-same-owner --no-same-permissions --owner: --group: --mode: --mtime: --sort: "
     "--numeric-owner --format: --checkpoint:: "
@@ -249,6 +250,7 @@ ROWS = (
             "tar action": "--checkpoint-action:",
             "program": "--rsh-command: --rmt-command:",
             "file": "-T: --files-from:",
+            "beyond": "--remove-files",
         },
         plain="file",
         stdin="tar names",
@@ -281,7 +283,7 @@ ROWS = (
         "-O: --recurse-paths --quiet "
         "--verbose --junk-paths --move --delete --exclude: --include: --encrypt --symlinks "
         "--update --test -T",
-        {"line": "--unzip-command:"},
+        {"line": "--unzip-command:", "written": "--logfile-path:"},
         ordered=_zip,
         examples=("touch f; zip a.zip f -T -TT 'rm y #'", "touch f; zip -T --unzip-command 'rm y #' a.zip f"),
     ),
@@ -294,6 +296,9 @@ ROWS = (
             "remote shell": "-e: --rsh:",
             "line": "--rsync-path:",
             "written": "--log-file: --write-batch: --only-write-batch:",
+            "beyond": "--delete --del --delete-before --delete-during --delete-delay --delete-after "
+            "--delete-excluded "
+            "--delete-missing-args --remove-source-files --daemon --server --config:",
         },
         examples=(
             "rsync -e 'rm y' a h:b",

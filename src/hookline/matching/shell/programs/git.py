@@ -154,7 +154,8 @@ ROWS = (
         "rewrites all commits by lines of shell",
         "-f --force -d: --original: --prune-empty --remap-to-ancestor --subdirectory-filter: --state-branch:",
         {
-            "line": "--setup: --env-filter: --tree-filter: --index-filter: --parent-filter: --msg-filter: "
+            "line": "--setup: --env-filter: --tree-filter: --index-filter: --parent-filter: "
+            "--msg-filter: "
             "--commit-filter: --tag-name-filter:"
         },
         untried=(
@@ -183,7 +184,7 @@ ROWS = (
         ),
     ),
     Row(
-        "git fetch, git pull, git ls-remote, git fetch-pack, git archive",
+        "git fetch, git pull, git ls-remote, git fetch-pack",
         "fetches from another repository",
         f"{_REMOTE} {_CLONE} --rebase:: --ff-only --heads --symref --sort: --format: --prefix: --remote:",
         {"line": "--upload-pack: --exec:", "written": "--output:"},
@@ -295,4 +296,19 @@ ROWS = (
         others="line",
         always=True,
     ),
+    Row(
+        "git archive",
+        "packs files",
+        "-l -v -0 -1 -9 --format: --prefix: --remote: --list --verbose --add-file: --worktree-attributes",
+        {"written": "-o: --output:", "line": "--exec:"},
+        others="git url",
+    ),
+    Row(
+        "git fast-export, git fast-import",
+        "writes out all commits",
+        "--all --import-marks: --date-format: --force --quiet",
+        {"written": "--export-marks: --export-pack-edges:"},
+    ),
+    Row("git bundle", "packs commits", style="posix"),
+    Row("git bundle create", "packs commits into a file", always=True),
 )

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from hookline.matching.shell.found import Doubt, Found, Inner, Stdin
 from hookline.matching.shell.holes import HOLE, Words
 from hookline.matching.shell.kinds import KINDS, from_stdin
+from hookline.matching.shell.kinds.commands import is_stdin
 from hookline.matching.shell.options import OptionSpec, read_options
 from hookline.matching.shell.programs.row import Row
 
@@ -35,8 +36,8 @@ def _python(rest: Words, stdin: Stdin) -> Iterator[Found]:
     if read.has("-c", "-m"):
         return
     operands = read.operands
-    if not operands or operands[0] in {"-", "/dev/stdin"} or operands[0].startswith(("/dev/", "/proc/")):
-        yield from from_stdin("python", stdin)
+    if not operands or is_stdin(operands[0]):
+        yield from from_stdin("python", stdin, named=bool(operands))
     elif operands[0].strip() == HOLE:
         yield Doubt("which file is run, only the shell knows")
 
@@ -130,6 +131,7 @@ ROWS = (
         quiet="-v -V -h -?",
         first="script",
         stdin="perl",
+        plain="perl",
         examples=(
             "perl -e 'system(\"rm y\")'",
             'perl -we \'exec "rm", "y"\'',
@@ -151,11 +153,13 @@ ROWS = (
         "--no-warnings --trace-warnings "
         "--enable-source-maps --test --watch --watch-path: --experimental-vm-modules "
         "--input-type: -C: --conditions: "
-        "--env-file: --test-name-pattern: --test-reporter: --stack-size: --title: --harmony "
+        "--env-file: --test-name-pattern: --stack-size: --title: --harmony "
         "--trace-deprecation "
         "--unhandled-rejections: --expose-gc --preserve-symlinks --jitless "
         "--abort-on-uncaught-exception",
         {
+            "path": "--test-reporter:",
+            "written": "--test-reporter-destination:",
             "javascript": "-e: -p: --eval: --print:",
             "file": "-r: --require: --import: --loader: --experimental-loader:",
         },
@@ -163,6 +167,7 @@ ROWS = (
         quiet="-h -v --help --version",
         first="script",
         stdin="javascript",
+        plain="javascript",
         ordered=_node,
         examples=(
             'node -e \'require("child_process").execSync("rm y")\'',
@@ -195,9 +200,9 @@ ROWS = (
         "--disable: --enable: --encoding: --yjit --jit",
         {"ruby": "-e:", "file": "-r:"},
         style="posix",
-        plain="",
         first="script",
         stdin="ruby",
+        plain="ruby",
         examples=(
             "ruby -e 'system(\"rm y\")'",
             "ruby -ne 'system(\"rm y\")' <<< x",
@@ -216,6 +221,7 @@ ROWS = (
         style="posix",
         first="script",
         stdin="php",
+        plain="php",
         quiet="-v -i -m --version --help --info",
         examples=(
             "php -r 'system(\"rm y\");'",
@@ -231,6 +237,7 @@ ROWS = (
         style="posix",
         first="script",
         stdin="lua",
+        plain="lua",
         examples=("lua -e 'os.execute(\"rm y\")'", "echo 'os.execute(\"rm y\")' | lua -"),
     ),
     Row(
@@ -241,6 +248,7 @@ ROWS = (
         style="posix",
         first="script",
         stdin="code",
+        plain="code",
         examples=("echo 'exec rm y' | tclsh", "tclsh <<< 'exec rm y'", "expect -c 'spawn rm y; expect eof'"),
     ),
     Row(
@@ -258,6 +266,7 @@ ROWS = (
         "--vanilla --slave --no-save --quiet -q -s --no-restore --args --no-echo",
         {"code": "-e:", "file": "-f: --file:"},
         stdin="code",
+        plain="code",
         untried=("echo 'system(\"rm y\")' | R --slave",),
     ),
     Row(
@@ -268,6 +277,7 @@ ROWS = (
         style="posix",
         first="script",
         stdin="code",
+        plain="code",
     ),
     Row(
         "groovy, scala, elixir, ghci, runghc, runhaskell, stack, clojure, clj, bb, sbcl, clisp, ecl, "
@@ -280,6 +290,7 @@ ROWS = (
         style="posix",
         first="script",
         stdin="code",
+        plain="code",
         examples=("guile -c '(system \"rm y\")'",),
     ),
     Row(
@@ -298,6 +309,7 @@ ROWS = (
         style="posix",
         first="script",
         stdin="code",
+        plain="code",
     ),
     Row("launchctl", "starts services", loose=("submit", "bsexec", "asuser")),
     Row("bc", "computes", "-h -i -l -w -s -q -v --mathlib --quiet"),

@@ -9,24 +9,28 @@ from hookline.matching.shell.options import OptionSpec, read_options
 from hookline.matching.shell.programs.row import Row
 
 _SSH = (
-    "-4 -6 -A -a -C -f -G -g -K -k -M -N -n -q -s -T -t -V -v -X -x -Y -y -B: -b: -c: -D: -E: "
-    "-e: -i: -J: -L: -l: -m: -O: -p: -Q: -R: "
-    "-S: -W: -w:"
+    "-4 -6 -A -a -C -f -G -g -K -k -M -N -n -q -s -T -t -V -v -X -x -Y -y -B: -b: -c: "
+    "-e: -i: -J: -l: -m: -p: -Q:"
 )
 _COPY = "-3 -4 -6 -A -B -C -O -p -q -R -r -s -T -v -a -f -N -c: -i: -J: -l: -P: -X: -b:"
 
 
-def _ssh(rest: Words, stdin: Stdin) -> Iterator[Found]:
-    """Options may also follow the host; what comes after them is a line for the shell there."""
-    spec = OptionSpec(f"{_SSH} -o: -F: -I:", "posix")
-    read = read_options(rest, spec)
+_SSH_SPEC = OptionSpec(f"{_SSH} -o: -F: -I: -E: -L: -R: -D: -S: -O: -W: -w:", "posix")
+
+
+def _ssh_ordered(rest: Words) -> Words:
+    """Options may also follow the host."""
+    read = read_options(rest, _SSH_SPEC)
     after = read.operands[1:]
-    again = read_options(after, spec)
-    for setting in again.values("-o"):
-        yield from KINDS["ssh setting"].found(setting)
-    line = after[again.first :]
-    if line:
-        yield from KINDS["line"].found(" ".join(line))
+    more = after[: read_options(after, _SSH_SPEC).first]
+    return (*rest[: read.first], *more, *read.operands[:1], *after[len(more) :]) if read.operands else rest
+
+
+def _ssh(rest: Words, stdin: Stdin) -> Iterator[Found]:
+    """What comes after the host is a line for the shell there."""
+    read = read_options(rest, _SSH_SPEC)
+    if len(read.operands) > 1:
+        yield from KINDS["line"].found(" ".join(read.operands[1:]))
     elif (
         read.operands and stdin.kind != "inherited" and not read.has("-N", "-V", "-Q", "-G", "-O", "-W", "-f")
     ):
@@ -35,12 +39,19 @@ def _ssh(rest: Words, stdin: Stdin) -> Iterator[Found]:
 
 ROWS = (
     Row(
-        "ssh, autossh, dbclient, slogin, sshpass-ssh",
+        "ssh, autossh, dbclient, slogin",
         "runs a line on another machine",
         _SSH,
-        {"ssh setting": "-o:", "settings": "-F:", "file": "-I:"},
+        {
+            "ssh setting": "-o:",
+            "settings": "-F:",
+            "file": "-I:",
+            "written": "-E:",
+            "beyond": "-L: -R: -D: -S: -O: -W: -w:",
+        },
         style="posix",
         quiet="-V",
+        ordered=_ssh_ordered,
         reader=_ssh,
         examples=(
             "ssh -o ProxyCommand='rm y' h",

@@ -2,19 +2,22 @@
 
 from hookline.matching.shell.programs.row import Row
 
-_NODE_SETTINGS = "--node-options: --userconfig: --globalconfig: --editor: --viewer: --prefix-never:"
+_NODE_SETTINGS = "--node-options: --userconfig: --globalconfig: --editor: --viewer: "
 _NPM = "-C: -w: -g -D -S -E -O -P -q -s -y -f --prefix: --workspace: --dir: --filter: -F: --cwd: "
 "--registry: --loglevel: --silent --save-dev"
 
+_UV = (
+    "-q -v -m: -p: -w: -n -U --with: --with-editable: --with-requirements: --from: --extra: "
+    "--all-extras --group: --no-group: "
+    "--only-group: --dev --no-dev --frozen --locked --isolated --no-sync --no-project --offline "
+    "--no-cache --python: --package: "
+    "--env-file: --directory: --project: --module: --index: --index-url: --refresh --upgrade "
+    "--exact --active --script -s "
+    "--no-progress --color: --no-env-file --all-groups --all-packages --link-mode: --resolution: "
+    "--quiet --verbose"
+)
+
 ROWS = (
-    Row(
-        "npx, bunx, pnpx, uvx",
-        "runs the program of a package",
-        loose=(),
-        runner=True,
-        quiet="--version --help",
-        examples=("npx -c 'rm y'", "npx --call='rm y'", "npx --offline -- rm y"),
-    ),
     Row(
         "uv",
         "works with a project of Python",
@@ -22,10 +25,7 @@ ROWS = (
         style="posix",
         loose=("x",),
     ),
-    Row("uv run", "runs a program of the project", loose=(), runner=True, stdin="python", examples=()),
-    Row("uv tool", "works with tools of Python", loose=("run",)),
     Row("pipx", "runs programs of packages", style="posix"),
-    Row("pipx run", "runs the program of a package", loose=(), runner=True),
     Row("pipx runpip, pipx environment", "works with packages", always=True),
     Row(
         "poetry, pipenv, pdm, rye, hatch, pixi",
@@ -33,7 +33,6 @@ ROWS = (
         "-C: -P: -p: -e: -q -v -n --directory: --project:",
         style="posix",
     ),
-    Row("poetry run, pipenv run, pdm run, rye run", "runs a program of the project", loose=(), runner=True),
     Row("hatch run, pixi run", "runs a program of the project", loose=()),
     Row("conda, mamba, micromamba", "works with environments", style="posix"),
     Row("conda run, mamba run, micromamba run", "runs a command in an environment", loose=()),
@@ -46,16 +45,9 @@ ROWS = (
         examples=(),
     ),
     Row(
-        "npm exec, npm x, npm explore, pnpm dlx, yarn exec, yarn dlx",
-        "runs the program of a package",
-        loose=(),
-        examples=("npm exec -c 'rm y'", "npm exec --offline -- rm y"),
-    ),
-    Row("pnpm exec", "runs a program of the project", loose=(), runner=True),
-    Row(
         "npm run, npm run-script, npm test, npm start, npm install, npm i, npm ci, pnpm run, "
-        "pnpm install, yarn run, yarn install, npm publish, "
-        "npm config, npm set, pnpm config, yarn config",
+        "pnpm install, yarn run, yarn install, npm publish, npm ls, npm outdated, npm audit, npm view, "
+        "npm config, pnpm config, yarn config",
         "runs scripts of the project",
         f"{_NPM} --if-present --workspaces",
         {"program": "--script-shell: --shell: --git:", "beyond": _NODE_SETTINGS},
@@ -68,7 +60,6 @@ ROWS = (
         loose=("run", "exec", "npx", "use"),
     ),
     Row("bundle", "works with a project of Ruby", style="posix"),
-    Row("bundle exec", "runs a program of the project", loose=(), runner=True),
     Row(
         "rbenv, pyenv, asdf, mise, direnv, nodenv, goenv, jenv, rvm, chruby-exec, sdk, aqua, devbox, "
         "devenv, flox",
@@ -92,8 +83,11 @@ ROWS = (
     Row(
         "pip",
         "installs packages of Python",
-        "-q -v -U -r: -e: -c: -i: -t: --python-never:",
-        {"settings": "--python: --global-option: --config-settings:"},
+        "-q -v -U -r: -e: -c: -i: -t: ",
+        {
+            "settings": "--python: --global-option: --config-settings:",
+            "written": "--log: --log-file: --report:",
+        },
     ),
     Row(
         "composer, gem, cabal, opam, luarocks, cpan, cpanm, mix, rebar, lerna, nx, turbo, moon",
@@ -163,8 +157,91 @@ ROWS = (
         "runs tests",
         "-q -v -x -s -k: -m: -n: -r: -l --lf --ff --tb: --maxfail: --durations: --cov:: "
         "--cov-report: --junitxml: --rootdir: -W:",
-        {"settings": "-c: --config-file: --confcutdir:", "file": "-p:"},
+        {
+            "settings": "-c: --config-file: --confcutdir:",
+            "file": "-p:",
+            "written": "--debug::",
+            "beyond": "--pastebin: --basetemp:",
+        },
         plain="file",
         examples=(),
+    ),
+    Row(
+        "npx, npm exec, npm x",
+        "runs the program of a package",
+        "-y -q -s -p: -w: --yes --no --no-install --quiet --silent --package: --workspace: "
+        "--workspaces --offline "
+        "--prefer-offline --prefer-online --ignore-existing --no-audit --no-fund",
+        {"line": "-c: --call:", "program": "--script-shell: --shell:", "beyond": _NODE_SETTINGS},
+        style="posix",
+        command=0,
+        runner=True,
+        examples=("npx -c 'rm y'", "npx --call='rm y'", "npx --offline -- rm y", "npm exec -c 'rm y'"),
+    ),
+    Row(
+        "bunx, pnpx, pnpm dlx, yarn dlx, yarn exec, npm explore",
+        "runs the program of a package",
+        "-y -q --bun --silent --package: -p: -s",
+        {"line": "-c: --shell-mode"},
+        style="posix",
+        command=0,
+        runner=True,
+    ),
+    Row(
+        "pnpm exec",
+        "runs a program of the project",
+        "-r -w --recursive --parallel",
+        {"beyond": "-c --shell-mode"},
+        style="posix",
+        command=0,
+        runner=True,
+    ),
+    Row(
+        "bundle exec",
+        "runs a program of the project",
+        "--keep-file-descriptors --gemfile:",
+        style="posix",
+        command=0,
+        runner=True,
+    ),
+    Row(
+        "poetry run, pipenv run, pdm run, rye run",
+        "runs a program of the project",
+        "-q -v -n -p: --venv: -s --no-venv",
+        style="posix",
+        command=0,
+        runner=True,
+    ),
+    Row(
+        "uv run, uvx, uv tool run, uv x",
+        "runs a program of the project or of a package",
+        _UV,
+        style="posix",
+        command=0,
+        runner=True,
+        stdin="",
+    ),
+    Row("uv tool", "works with tools of Python", style="posix"),
+    Row(
+        "uv sync, uv lock, uv add, uv remove, uv pip, uv build, uv venv, uv python, uv export, uv "
+        "tree, uv init, uv publish",
+        "works with a project of Python",
+        "-q -v -U -n --frozen --locked --offline --extra: --group: --dev --no-dev --all-extras",
+        {"beyond": "--directory: --project: -p: --python: --config-file: --script:"},
+    ),
+    Row(
+        "pipx run",
+        "runs the program of a package",
+        "-q -v --spec: --no-cache --python: --pip-args: --index-url:",
+        style="posix",
+        command=0,
+        runner=True,
+    ),
+    Row("npm config set, npm set, pnpm config set, yarn config set", "changes settings of npm", always=True),
+    Row(
+        "npm help, npm edit",
+        "shows a page of the manual",
+        _NPM,
+        {"program": "--viewer: --editor: --browser:"},
     ),
 )

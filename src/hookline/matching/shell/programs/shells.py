@@ -28,7 +28,7 @@ def _shell(rest: Words, stdin: Stdin) -> Iterator[Found]:
         if one.value is None:
             continue
         if one.name in {"--rcfile", "--init-file"}:
-            yield from from_stdin("line", stdin) if is_stdin(one.value) else KINDS["file"].found(one.value)
+            yield from _file(one.value, stdin)
         elif one.name in {"--command", "--init-command"}:
             yield from KINDS["line"].found(one.value)
     operands = read.operands
@@ -36,11 +36,22 @@ def _shell(rest: Words, stdin: Stdin) -> Iterator[Found]:
         yield from _code(operands)
     elif read.has("-s") or not operands or is_stdin(operands[0]):
         if not read.has("--command"):
-            yield from from_stdin("line", stdin)
+            named = read.has("-s") or bool(operands) or "-" in rest
+            yield from from_stdin("line", stdin, named=named)
     else:
         yield from _script(operands)
     if read.unknown:
         yield from (Line(word) for word in rest if " " in word.strip() and HOLE not in word)
+
+
+def _file(name: str, stdin: Stdin) -> Iterator[Found]:
+    """A file that a shell reads before anything else."""
+    if is_stdin(name):
+        yield from from_stdin("line", stdin, named=True)
+    elif unknown_file(name):
+        yield Doubt("which file a shell reads, only the shell knows")
+    else:
+        yield Inner((name,))
 
 
 def _code(operands: Words) -> Iterator[Found]:
@@ -78,7 +89,7 @@ def _fish(rest: Words, stdin: Stdin) -> Iterator[Found]:
 def _source(rest: Words, stdin: Stdin) -> Iterator[Found]:
     words = rest[1:] if rest[:1] == ("--",) else rest
     if words and is_stdin(words[0]):
-        yield from from_stdin("line", stdin)
+        yield from from_stdin("line", stdin, named=True)
     elif words:
         yield from _script(words)
 

@@ -87,8 +87,7 @@ ROWS = (
         ),
     ),
     Row(
-        "uniq, guniq, shuf, gshuf, paste, join, comm, nl, tac, rev, fold, fmt, column, expand, cut, "
-        "tr, wc, head, tail",
+        "shuf, gshuf, paste, join, comm, nl, tac, rev, fold, fmt, column, expand, cut, tr, wc, head, tail",
         "reads text",
     ),
     Row(
@@ -129,12 +128,12 @@ ROWS = (
         "less",
         "shows a file page by page",
         "-i -I -n -N -R -r -S -F -X -E -e -M -m -q -Q -s -u -U -w -W -g -G -c -C -a -A -d -f -J "
-        "-L -b: -h: -j: -p: -P: -t: -T: -x: -y: -z: -D: "
+        "-L -b: -h: -j: -p: -P: -t: -x: -y: -z: -D: "
         '-": -#: --quit-if-one-screen --no-init --raw-control-chars --chop-long-lines',
         {
-            "settings": "-k: --lesskey-file: --lesskey-src:",
+            "settings": "-k: --lesskey-file: --lesskey-src: -T: --tag-file:",
             "written": "-o: -O: --log-file: --LOG-FILE:",
-            "less": "--lesskey-content:",
+            "beyond": "--lesskey-content:",
         },
         others="less",
         examples=(),
@@ -143,15 +142,19 @@ ROWS = (
     Row(
         "man, apropos, whatis",
         "shows a page of the manual",
-        "-a -k -f -w -W -K -l -i -I -c -t -Z -D -u -7 -C: -d -L: -m: -M: -S: -s: -e: -r: -E: -p: "
-        "-R: -X:: -T:: --all --where --path "
-        "--local-file --apropos --whatis --locale: --systems: --manpath: --sections: "
+        "-a -k -f -w -W -K -i -I -c -t -Z -D -u -7 -d -L: -m: -S: -s: -e: -r: -E: -p: "
+        "-R: --all --where --path "
+        "--apropos --whatis --locale: --systems: --sections: "
         "--extension: --encoding: --prompt: "
         "--preprocessor: --no-hyphenation --no-justification --regex --wildcard --names-only "
         "--update --no-subpages --ascii "
-        "--recode: --warnings:: --debug --catman --config-file: --ditroff --troff "
-        "--troff-device:: --gxditview::",
-        {"usual line": "-P: --pager:", "line": "-H:: --html::"},
+        "--recode: --warnings:: --debug --catman --ditroff --troff",
+        {
+            "usual line": "-P: --pager:",
+            "line": "-H:: --html::",
+            "beyond": "-l --local-file -T:: --troff-device:: -X:: --gxditview::",
+            "settings": "-C: --config-file: -M: --manpath:",
+        },
         untried=("echo x > f; man -P 'rm y' -l f", "echo x > f; man -l --pag='rm y' f"),
     ),
     Row("info, pinfo", "shows a page of the manual"),
@@ -163,15 +166,6 @@ ROWS = (
         "--brief --recursive --exclude: --label: -L: --width: --ignore-all-space --side-by-side "
         "--new-file --text",
         {"program": "--diff-program:", "written": "-o: --output:"},
-    ),
-    Row(
-        "patch, gpatch",
-        "changes files by what diff printed",
-        "-p: -i: -d: -R -N -s -u -c -e -n -t -f -b -l -E -Z -T -F: -B: -D: -V: -Y: -z: -g:",
-        {"written": "-o: --output: -r: --reject-file:"},
-        stdin="ed",
-        stdin_operands=9,
-        examples=(),
     ),
     Row("enscript, a2ps, lp, lpr, pr", "prints files", "", {"beyond": "-p: --output: -o:"}),
     Row(
@@ -228,5 +222,34 @@ ROWS = (
         },
         plain="written",
         examples=(),
+    ),
+    Row(
+        "patch, gpatch",
+        "changes files by what diff printed",
+        "-p: -i: -d: -R -N -s -u -c -n -t -f -b -l -E -Z -T -F: -B: -D: -V: -Y: -z: -g:",
+        {"written": "-o: --output: -r: --reject-file:", "beyond": "-e --ed"},
+    ),
+    Row(
+        "uniq, guniq",
+        "shows lines that follow each other once",
+        "-c -d -u -i -z -D -f: -s: -w: --all-repeated:: --group:: --count --repeated "
+        "--ignore-case --skip-fields: --skip-chars: "
+        "--unique --zero-terminated --check-chars:",
+        first="names",
+        others="written",
+    ),
+    Row(
+        "xxd",
+        "shows bytes",
+        "-a -b -C -d -e -E -h -i -p -r -u -v -c: -g: -l: -n: -o: -R: -s:",
+        first="names",
+        others="written",
+    ),
+    Row(
+        "date, gdate",
+        "shows the time",
+        "-u -R -I:: -d: -f: -r: -j -v: --date: --file: --reference: --rfc-email --utc --iso-8601:: "
+        "--rfc-3339:",
+        {"beyond": "-s: --set:"},
     ),
 )
