@@ -41,7 +41,7 @@ class Draft:
         self._foreign[text] = None
 
     def command(self, words: Words, stages: Stages, outer: Words = ()) -> None:
-        command = ShellCommand(words, base_name(words[0]), forms_of(words), outer)
+        command = ShellCommand(words, base_name(words[0]), forms_of(words), outer=outer)
         self.commands.append(command)
         self.stages.append(stages)
         self.charge(_COST_OF_A_COMMAND + len(words), sum(map(len, command.forms)))

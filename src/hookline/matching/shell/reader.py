@@ -13,6 +13,8 @@ class ShellCommand(Struct, frozen=True):
     #: The command as one folded text in the ways a rule may have it: as written, by base name, without the
     #: options before its first operand.
     forms: tuple[str, ...]
+    #: Its words say too little: only a rule with the exact command permits it.
+    by_word: bool = False
     #: The words of the command that runs this one, where they name it plainly: `uv run pytest`.
     outer: Words = ()
 
@@ -26,7 +28,7 @@ class ShellCommand(Struct, frozen=True):
         """What makes it run or write more than its program's plain job; see `runs.beyond`."""
         from hookline.matching.shell.runs import beyond  # noqa: PLC0415 only permissions ask for it
 
-        return beyond(self.words)
+        return ("all its words",) if self.by_word else beyond(self.words)
 
     @property
     def escapes(self) -> bool:
