@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import hookline
 import hookline.events
+import hookline.guards
 import hookline.tools
 from tests.frozen.approved import check_approved
 
@@ -44,6 +45,10 @@ def test_the_names_of_hookline_tools_and_their_signatures() -> None:
     check_approved("hookline.tools.txt", "\n".join(lines) + "\n")
     assert all(value.__doc__ for value in values.values())
     assert dir(hookline.tools) == sorted(hookline.tools.__all__)
+
+
+def test_the_names_of_hookline_guards() -> None:
+    check_approved("hookline.guards.txt", _described(hookline.guards))
 
 
 def _described(module: Any) -> str:
