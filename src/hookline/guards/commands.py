@@ -57,10 +57,16 @@ def _program_fits(row: Row, names: Sequence[str]) -> bool:
     return any(fnmatchcase(name, one) for one in wanted for name in names)
 
 
-def plain_words(words: Words) -> Words:
-    """`git-push` is `git push`."""
+#: They run a program of the project by its name.
+_RUNNERS = frozenset(("pnpm", "yarn", "bun"))
+
+
+def spellings(words: Words) -> Iterator[Words]:
+    """The command, in other words where it has such: `git-push` is `git push`, `yarn prisma` is `prisma`."""
     name = base_name(words[0]) if words else ""
-    return ("git", name.removeprefix("git-"), *words[1:]) if name.startswith("git-") else words
+    yield ("git", name.removeprefix("git-"), *words[1:]) if name.startswith("git-") else words
+    if name in _RUNNERS and len(words) > 1:
+        yield words[1:]
 
 
 def hits(words: Words, rows: Sequence[Row], texts: Sequence[str] = ()) -> Iterator[Hit]:
@@ -196,6 +202,7 @@ def _is_left(row: Row, seen: Seen, behind: Words, texts: Sequence[str]) -> bool:
 
 def _arguments(seen: Seen) -> Iterator[str]:
     yield from seen.words[1:]
+    yield from (option.value for option in seen.options.given if option.value)
     yield " ".join(seen.words[1:])
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from hookline.guards.commands import hits, plain_words, program_names, rows_for
+from hookline.guards.commands import hits, program_names, rows_for, spellings
 from hookline.guards.paths import Files, deletes_folder, outside_of, secret_in, written_by_tool
 from hookline.guards.policy import Flow, Policy, Row, by_program
 from hookline.guards.settings import Settings
@@ -105,7 +105,8 @@ class Judge:
         for flow in policy.flows:
             yield from self._flows(flow, reading)
         if policy.written:
-            for path in reading.writes:
+            written = (path for command in reading.commands for path in files_of(command.words).writes)
+            for path in (*reading.writes, *written):
                 if _regex(policy.written).search(path):
                     yield Finding(path, f"would be written, which {policy.written_does}")
         if policy.secrets or policy.outside:
@@ -122,9 +123,10 @@ class Judge:
         if not index:
             return
         for at, command in enumerate(reading.commands):
-            words = plain_words(command.words)
-            rows = [row for row in rows_for(words, index) if self._in_force(row)]
-            if rows and not self._is_allowed(command):
+            for words in spellings(command.words):
+                rows = [row for row in rows_for(words, index) if self._in_force(row)]
+                if not rows or self._is_allowed(command):
+                    continue
                 for hit in hits(words, rows, (here, *_fed_texts(at, reading))):
                     yield Finding(_shown(hit.words), hit.row.does, hit.doubt)
 

@@ -35,6 +35,11 @@ _LOADS = frozenset(
     ("source", ".", "docker", "podman", "nerdctl", "docker-compose", "dotenv", "dotenvx", "direnv")
 )
 _PATTERN = re.compile(r"[*?\[]")
+#: Files that code of other languages opens to write.
+_CODE_WRITES = re.compile(
+    r"open\(\s*['\"]([/~.][^'\"]{0,500})['\"]\s*,\s*['\"][wax]|"
+    r"(?:writeFile|appendFile|write_text|File\.write|file_put_contents)(?:Sync)?\(\s*['\"]([/~.][^'\"]{0,500})['\"]"
+)
 _MOST_DIRECTORIES = 16
 _MARKERS = (".git", ".hookline", ".hg", ".jj")
 
@@ -174,7 +179,10 @@ def outside_of(files: Files, reading: ShellReading) -> Iterator[Found]:
                 continue
             if any(files.is_outside(word, directory) for directory in directories):
                 yield _shown(word), _OUTSIDE, ""
-    for word in reading.writes:
+    in_code = [
+        path for text in reading.foreign for found in _CODE_WRITES.findall(text) for path in found if path
+    ]
+    for word in (*reading.writes, *in_code):
         if any(files.is_outside(word, directory) for directory in every):
             yield _shown(word), _OUTSIDE, ""
 

@@ -4,16 +4,16 @@ from hookline.guards.policy import Policy, Row
 
 _DROPS = "deletes data of a database"
 _SQL = (
-    r"\bdrop\s+(?:table|database|schema|view|materialized\s+view|index|role|user|sequence|type|function|tablespace|keyspace|collection|column)\b"
+    r"\bdrop(?:\s|/\*.{0,50}?\*/)+(?:table|database|schema|view|materialized\s+view|index|role|user|sequence|type|function|tablespace|keyspace|collection|column)\b"
     r"|\btruncate\s+(?:table\s+)?(?:only\s+)?[\w\"`\[]"
-    r"|\bdelete\s+from\s+[\w.\"`\[\]]+\s*(?:;|$|['\"])"
+    r"|\bdelete\s+from\s+(?:only\s+)?[\w.\"`\[\]]+(?:\s+(?!where\b|using\b|returning\b)(?:as\s+)?\w+)?\s*(?:;|$|['\"])"
     r"|\bdropDatabase\b|\.drop\(\s*\)|\bdelete(?:Many|One)?\(\s*\{\s*\}|\.remove\(\s*\{\s*\}"
     r"|\balter\s+table\s+\S+\s+drop\b"
 )
 _CLIENTS = (
     "psql|pgcli|mysql|mariadb|mycli|sqlite|sqlite3|litecli|mongosh|mongo|clickhouse-client|clickhouse|cqlsh|sqlcmd|"
     "duckdb|usql|snowsql|bq|cockroach|influx|sqlplus|isql|tsql|osql|db2|vsql|trino|presto|hive|beeline|impala-shell|"
-    "turso|libsql|wrangler|surreal|neo4j|cypher-shell|pgsql|supabase"
+    "turso|libsql|wrangler|surreal|neo4j|cypher-shell|pgsql|supabase|heroku"
 )
 _RESETS = "deletes all tables and begins again"
 
@@ -77,6 +77,21 @@ DATABASE_DROP = Policy(
         Row(
             run="alembic|flask ** downgrade", does=_DROPS, operand="^base$", example="alembic downgrade base"
         ),
+        Row(
+            run="php|console|symfony ** doctrine:schema:drop|doctrine:database:drop",
+            does=_RESETS,
+            example="php bin/console doctrine:schema:drop --force",
+        ),
+        Row(run="dotnet ef database drop", does=_RESETS, example="dotnet ef database drop --force"),
+        Row(
+            run="rails|bin/rails runner|r",
+            does=_DROPS,
+            text=r"\b(?:delete|destroy)_all\b",
+            example="rails runner 'User.delete_all'",
+        ),
+        Row(run="pg_dropcluster", does=_DROPS, example="pg_dropcluster 15 main"),
+        Row(run="migrate drop", does=_RESETS, example="migrate -path x -database y drop -f"),
+        Row(run="influx bucket|org delete", does=_DROPS, example="influx bucket delete -n x"),
         Row(run="flyway clean", does=_RESETS, example="flyway clean"),
         Row(run="liquibase drop-all|dropAll", does=_RESETS, example="liquibase drop-all"),
         Row(run="mix ecto.drop|ecto.reset", does=_RESETS, example="mix ecto.reset"),
@@ -138,23 +153,25 @@ CLOUD_DELETE = Policy(
     instead="Show the user what would be deleted (plan, list, --dry-run).",
     rows=(
         Row(
-            run="terraform|tofu|terragrunt destroy", does=_DELETES, example="terraform destroy -auto-approve"
+            run="terraform|tf|tofu|terragrunt destroy",
+            does=_DELETES,
+            example="terraform destroy -auto-approve",
         ),
         Row(
-            run="terraform|tofu|terragrunt apply",
+            run="terraform|tf|tofu|terragrunt apply",
             does=_DELETES,
             given="-destroy --destroy",
             example="terraform apply -destroy",
         ),
         Row(
-            run="terraform|tofu|terragrunt run-all|state|workspace destroy|rm|delete",
+            run="terraform|tf|tofu|terragrunt run-all|state|workspace destroy|rm|delete",
             does=_DELETES,
             example="terraform state rm aws_instance.web",
         ),
         Row(
-            run="pulumi destroy|stack",
+            run="pulumi destroy|down|stack",
             does=_DELETES,
-            text=r"\bdestroy\b|\bstack rm\b",
+            text=r"\bdestroy\b|\bdown\b|\bstack rm\b",
             example="pulumi destroy --yes",
         ),
         Row(run="cdk|cdktf|sst destroy|remove", does=_DELETES, example="cdk destroy --all"),

@@ -82,6 +82,7 @@ FORCE_PUSH = Policy(
         "git -C app push --forc",
         "git -c alias.p='push -f' p origin main",
         "cd app && sudo git push origin main -f",
+        "bash -euo pipefail -c 'git push -qf'",
         "git push origin HEAD:main --force-with-lease=main:abc123",
     ),
     leaves=(

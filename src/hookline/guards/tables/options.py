@@ -97,7 +97,7 @@ _TEXTS: Mapping[str, str] = {
     "mc": "-r --recursive --force --dangerous --config-dir: -C:",
     "kubectl oc k kubectl.exe": _KUBE,
     "helm": _KUBE + " --dry-run --keep-history",
-    "terraform tofu terragrunt": (
+    "terraform tf tofu terragrunt": (
         "-chdir: -destroy -auto-approve -target: -var: -var-file: -state: -lock: -input: -no-color -help "
         "--terragrunt-working-dir: -compact-warnings -json -out: -refresh:"
     ),
@@ -185,6 +185,7 @@ _TEXTS: Mapping[str, str] = {
         "--list-keys --list-secret-keys -k -K -c --quiet -q"
     ),
     "npm pnpm yarn": "--dry-run --tag: --access: --registry: --workspace: -w: --otp: -C: --prefix: --filter: --cwd:",
+    "migrate": "-path: -source: -database: -f -prefetch: -lock-timeout: -verbose",
     "cargo": "--dry-run -n --token: --registry: -p: --package: --manifest-path:",
     "prisma": "--schema: --force-reset --accept-data-loss --force -f --skip-seed --skip-generate --name: -n:",
     "osascript": "-e: -l: -s: -i",
@@ -332,7 +333,7 @@ _WORDS: Mapping[str, str] = {
 def _specs() -> Mapping[str, OptionSpec]:
     found: dict[str, OptionSpec] = {}
     for names, text in _TEXTS.items():
-        style = "words" if names.startswith("terraform") else "gnu"
+        style = "words" if names.startswith(("terraform", "migrate")) else "gnu"
         found |= dict.fromkeys(names.split(), OptionSpec(text, style))
     for names, text in _POSIX.items():
         found |= dict.fromkeys(names.split(), OptionSpec(text, "posix"))

@@ -71,6 +71,14 @@ PRIVILEGE = Policy(
             value="^host$",
             example="docker run --pid=host ubuntu",
         ),
+        Row(
+            run="docker|podman|nerdctl run|create",
+            does=_ROOT_IN_CONTAINER,
+            given="--security-opt",
+            value="unconfined|disable",
+            example="docker run --security-opt seccomp=unconfined ubuntu",
+        ),
+        Row(run="sg|newgrp|runas", does=_AS_ROOT, example="sg docker 'docker ps'"),
         Row(run="nsenter|chroot|systemd-run|capsh", does=_AS_ROOT, example="nsenter -t 1 -m sh"),
         Row(
             run="usermod|useradd|adduser|userdel|deluser|groupadd|groupmod|gpasswd|passwd|chpasswd|chage|vipw|newusers",
