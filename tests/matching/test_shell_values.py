@@ -26,6 +26,8 @@ def commands(line: str) -> list[str]:
         ("X=git; ${X:?} status", "git status"),
         ("for p in git hg; do $p status; done", "hg status"),
         ("{git,add,a.py}", "git add a.py"),
+        ("A=({git,hg}); ${A[0]} status", "git status"),
+        ("X='git x'; A=($X); \"$A\" status", "git status"),
         ("git add {.github,x}/a.py", "git add .github/a.py x/a.py"),
         ("for p in {git,hg}; do $p status; done", "hg status"),
         ("a=(git status); \"${a[@]}\" -s", "git status -s"),

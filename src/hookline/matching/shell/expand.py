@@ -20,7 +20,7 @@ from hookline.matching.shell.grammar.syntax import (
     Word,
 )
 from hookline.matching.shell.holes import HOLE
-from hookline.matching.shell.variables import Variables, first_text, plain
+from hookline.matching.shell.variables import Elements, Variables, first_text, plain
 
 #: How many values of variables are followed in one word.
 MOST_ALTERNATIVES = 8
@@ -194,13 +194,16 @@ class Expander:
     ) -> list[_Pieces]:
         which = None if part.subscript is None else plain(part.subscript)
         if part.subscript is None:
-            value = value[:1] or ((),)
+            value = value if isinstance(value, Elements) else value[:1] or ((),)
         elif which not in {"@", "*"}:
             return (
                 [(_Piece(HOLE, mode, "unknown"),)]
-                if len(value) > 1
+                if len(value) > 1 or (isinstance(value, Elements) and which != "0")
                 else self._value(value, part._replace(subscript=None), mode)
             )
+        if isinstance(value, Elements) and part.subscript is None:
+            firsts = [fields[0] if fields else Field("") for fields in self.fields(value[0] if value else ())]
+            return [(_Piece(field.text, mode, field.origin),) for field in firsts]
         if len(value) == 1 and part.subscript is None:
             return [(_Piece(text, mode, origin),) for text, origin in self.texts(value[0])]
         pieces: list[_Piece] = []

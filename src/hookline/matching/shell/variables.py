@@ -44,6 +44,12 @@ _OPTION_NAMES = {"printf": "-v", "wait": "-p"}
 _Assigned = tuple[str, tuple[Word, ...]]
 
 
+class Elements(tuple[Word, ...]):
+    """The words of an array, which are expanded like those of a command: `A=({rm,y})` has two elements."""
+
+    __slots__ = ()
+
+
 class Variables:
     """All that is assigned in a line, the lines inside it included."""
 
@@ -70,7 +76,7 @@ class Variables:
         changed: set[str] = set()
         for name, value in _assigned(found, self):
             values = self.values.setdefault(name, [])
-            if value not in values:
+            if not any(one == value and type(one) is type(value) for one in values):
                 values.append(value)
                 changed.add(name)
         for name, word in self._loop_words:
@@ -104,7 +110,7 @@ def _assigned(found: List, variables: Variables) -> Iterator[_Assigned]:
 def _value(assignment: Assignment) -> tuple[Word, ...]:
     if assignment.append or assignment.subscript is not None:
         return UNKNOWN_VALUE
-    return assignment.elements if assignment.elements is not None else (assignment.value,)
+    return Elements(assignment.elements) if assignment.elements is not None else (assignment.value,)
 
 
 def _in_words(node: Node) -> Iterator[_Assigned]:
