@@ -102,10 +102,11 @@ class Glance:
     def _there(self) -> list[str]:
         return self.protected.there()
 
-    def name_in(self, text: str) -> str | None:
+    def name_in(self, text: str, *, patterns: bool = True) -> str | None:
         """What in a text means a protected file: a name, a pattern, a path that leads to one."""
         found = self.protected.mentioned(text)
-        return found or next((name for token in words_of(text) if (name := self._name(token))), None)
+        tokens = (token for token in words_of(text) if patterns or not is_pattern(token))
+        return found or next((name for token in tokens if (name := self._name(token))), None)
 
     def names_in(self, text: str) -> int:
         """How often a text means one."""

@@ -89,7 +89,8 @@ class _Line(Glance):
                 hit = self._hit_place(f"{target}/{name}", reading)
                 if hit is not None:
                     return hit
-        names = (self.name_in(code) for code in files.code)
+        # A pattern in code is no pattern of a shell: `s/".*"/x/` names nothing.
+        names = (self.name_in(code, patterns=False) for code in files.code)
         return next((self._named(name) for name in names if name), None)
 
     def _names_below(self, word: str) -> Iterator[str]:
