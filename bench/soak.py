@@ -14,6 +14,7 @@ from typing import Any
 from bench import (
     shell_confirm,
     soak_agent,
+    soak_allow,
     soak_engine,
     soak_hostile,
     soak_http,
@@ -51,6 +52,7 @@ def parts() -> dict[str, Part]:
     found["reach"] = soak_reach.reach
     found["s4"] = soak_shell.s4
     found["s4corpus"] = shell_confirm.soak
+    found["allow"] = soak_allow.allow
     found["s10"] = lambda _say: soak_matching.findings()
     for name in ("r10", "r12"):
         found[name] = getattr(soak_native, name)

@@ -1,39 +1,19 @@
-"""Guards over everyday lines: they stop those that are marked with their names, and next to none of the others."""
+"""What people and agents run all day is stopped by a guard only where that guard is right."""
 
 import pytest
 
-from hookline.guards import GUARD_NAMES
-from hookline.guards.runner import GuardRunner
-from hookline.model.payloads import ToolCall
-from hookline.model.scene import Scene
-from tests.permissions.permission_cases import PROJECT, corpus
-
-EVERYDAY = list(corpus("everyday.txt"))
-#: Of all lines.
-MOST_FALSE_ALARMS = 0.01
-#: One for all: a line is read once for all guards.
-RUNNER = GuardRunner(lambda _tool, _arguments, _cwd: None)
-SCENE = Scene(cwd=PROJECT, project_dir=PROJECT)
-#: What is protected, only an engine knows: tests/guards/test_formats.py.
-NAMES = [name for name in GUARD_NAMES if name != "self-protection"]
+from bench.soak_allow import STOPPING, everyday_alarms
+from tests.permissions.permission_cases import corpus
 
 
-def stops(name: str, line: str) -> bool:
-    call = ToolCall(tool_name="Bash", tool_input={"command": line})
-    return RUNNER.verdict(name, (), call, SCENE) is not None
-
-
-def test_everyday_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", "/home/anna")
+def test_hardly_an_everyday_line_is_stopped_without_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every second one, and all that are about a guard; `make soak` asks about the others as well."""
+    monkeypatch.setenv("HOME", "/home/ada")
     monkeypatch.delenv("TMPDIR", raising=False)
-    missed: list[tuple[str, str]] = []
-    false: dict[str, list[str]] = {name: [] for name in NAMES}
-    for entry in EVERYDAY:
-        for name in NAMES:
-            if stops(name, entry.line):
-                false[name] += [entry.line] if entry.false_alarm(name) else []
-            elif name in entry.hits:
-                missed.append((name, entry.line))
-    assert missed == []
-    most = MOST_FALSE_ALARMS * len(EVERYDAY)
-    assert {name: lines for name, lines in false.items() if len(lines) > most} == {}
+    entries = list(corpus("everyday.txt"))
+    some = [entry for at, entry in enumerate(entries) if at % 2 == 0 or entry.hits]
+    found = everyday_alarms(some)
+    alarms = {name: lines for name, lines in found.false.items() if len(lines) > len(some) * 0.01}
+    assert not alarms, {name: (len(lines), lines) for name, lines in alarms.items()}
+    assert not found.missed
+    assert set(STOPPING) >= {mark for entry in entries for mark in entry.hits | entry.either} - {"all"}

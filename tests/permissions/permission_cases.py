@@ -100,7 +100,7 @@ def corpus(name: str) -> Iterator[Entry]:
             adding = True
         elif line.startswith("@ "):
             marks = line[2:].split()
-        elif line and not line.startswith("# "):
+        elif line and line != "#" and not line.startswith("# "):
             adding = False
             text = "\n".join(iter(lines.__next__, _FENCE)) if line == _FENCE else _spelled_out(line)
             hits = frozenset(mark for mark in marks if mark[0] != "?")

@@ -10,7 +10,7 @@ import pytest
 
 from hookline.permissions.decide import decide
 from tests.matching.test_bypasses import jumbled_line, made_up_line
-from tests.permissions.permission_cases import Entry, bash, corpus, having, plain_jobs
+from tests.permissions.permission_cases import Entry, PlainJob, bash, corpus, having, plain_jobs
 
 BYPASSES = list(corpus("bypasses.txt"))
 EVERYDAY = list(corpus("everyday.txt"))
@@ -28,7 +28,16 @@ def test_a_line_that_does_more_than_is_allowed_is_asked(entry: Entry) -> None:
 def test_everyday_lines_run_unasked() -> None:
     permissions = having(allow=NAMED[0].rules)
     asked = [entry.line for entry in NAMED if decide(bash(entry.line), permissions).verdict != "allow"]
-    assert len(asked) <= len(NAMED) * 0.2, asked
+    assert len(asked) <= len(NAMED) * 0.03, asked
+
+
+@pytest.mark.parametrize("job", list(plain_jobs()), ids=lambda job: job.rules[0])
+def test_a_rule_allows_the_plain_job_and_nothing_that_is_smuggled_in(job: PlainJob) -> None:
+    permissions = having(allow=job.rules)
+    asked = [line for line in job.plain if decide(bash(line), permissions).verdict != "allow"]
+    smuggled = (*job.seen, *job.unseen)
+    allowed = [line for line in smuggled if decide(bash(line), permissions).verdict == "allow"]
+    assert (asked, allowed) == ([], []), job.job
 
 
 def test_the_corpora_are_large_enough() -> None:
@@ -63,7 +72,7 @@ def test_a_decision_takes_little_time() -> None:
     permissions = having(allow=NAMED[0].rules, ask=["Bash(git push:*)"], deny=["Bash(rm:*)", "Bash(sudo:*)"])
     decide(bash("git status"), permissions)
     taken: list[float] = []
-    for entry in (*EVERYDAY, *BYPASSES):
+    for entry in (*EVERYDAY[::3], *BYPASSES[::2]):
         started = time.thread_time()
         decide(bash(entry.line + " "), permissions)
         taken.append(time.thread_time() - started)
@@ -80,7 +89,7 @@ def test_what_is_allowed_runs_nothing_else_in_a_real_shell(tmp_path: Path) -> No
     (programs / "rm").chmod(0o755)
     permissions = having(allow=["Bash(echo:*)", "Bash(true:*)", "Bash(env:*)", "Bash(exec:*)", "Bash(y:*)"])
     chance = random.Random(7)
-    lines = {"echo " + make(chance) for make in (made_up_line, jumbled_line) for _line in range(1500)}
+    lines = {"echo " + make(chance) for make in (made_up_line, jumbled_line) for _line in range(700)}
     allowed = sorted(line for line in lines if decide(bash(line), permissions).verdict == "allow")
     assert allowed
     for line in allowed[:60]:

@@ -57,7 +57,9 @@ class ShellArgument(Struct, frozen=True, eq=False):
     def literal_commands(self, arguments: Mapping[str, Any]) -> tuple[ShellCommand, ...]:
         """The commands of a line; none where no permission may be granted on it."""
         reading = self._reading(arguments)
-        return reading.commands if reading is not None and reading.literal else ()
+        if reading is None or not reading.literal:
+            return ()
+        return tuple(one for one in reading.commands if one.needs_permission) or reading.commands
 
     def covers_command(self, command: ShellCommand) -> bool:
         text = " ".join(command.words)
@@ -92,6 +94,9 @@ class ShellArgument(Struct, frozen=True, eq=False):
     def _may_be(self, command: ShellCommand) -> bool:
         for form in command.forms:
             known, hole, _rest = form.partition(HOLE)
+            if _is_directory_alone(form):
+                # Its base name is a form as well.
+                continue
             if hole and any(one.may_match(known) or one.matches(known.rstrip()) for one in self.wide):
                 return True
         return False
@@ -137,6 +142,12 @@ def _mention(text: str) -> re.Pattern[str] | None:
     if not first or "*" in first:
         return None
     return re.compile(rf"(?<![\w-]){re.escape(first)}(?![\w-]|\.\w)")
+
+
+def _is_directory_alone(form: str) -> bool:
+    """`…/bin/java -jar x`: of the program only the directory is not known."""
+    directory, slash, name = form.partition(" ")[0].rpartition("/")
+    return bool(slash) and bool(name) and HOLE in directory and HOLE not in name
 
 
 def _quoted(word: str) -> str:

@@ -90,7 +90,7 @@ def _shell_rules(facts: CallFacts, shell: ShellReader) -> tuple[str, ...]:
     if not reading.literal:
         return ()
     pins = {each.outer: each.pin for each in reading.commands if each.outer}
-    alone = [each for each in reading.commands if not each.outer]
+    alone = [each for each in reading.commands if not each.outer and each.needs_permission]
     texts = [_shell_rule(facts.tool_name, each, pins.get(each.words, ())) for each in alone]
     return tuple(dict.fromkeys(texts)) if all(texts) else ()
 

@@ -36,6 +36,13 @@ class ShellCommand(Struct, frozen=True):
         return bool(self.beyond)
 
     @property
+    def needs_permission(self) -> bool:
+        """Not for what only ends or goes on with the line: `break`, `[ -f x ]`, the word `time`."""
+        from hookline.matching.shell.permitted import needs_permission  # noqa: PLC0415 only permissions ask for it
+
+        return needs_permission(self.words)
+
+    @property
     def text(self) -> str:
         return " ".join(self.words).replace(HOLE, "…")
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from hookline.matching.shell.definitions import Definitions
 from hookline.matching.shell.draft import Draft, Stages
-from hookline.matching.shell.environment import CONVENTION, HARMLESS, look_at_variable
+from hookline.matching.shell.environment import CONVENTION, look_at_variable
 from hookline.matching.shell.expand import Expander, Field, Fields
 from hookline.matching.shell.found import Doubt, Foreign, Found, Inner, Line, Stdin
 from hookline.matching.shell.grammar.parser import CannotParseError, Parser, TooMuchError
@@ -30,6 +30,7 @@ from hookline.matching.shell.grammar.syntax import (
 )
 from hookline.matching.shell.holes import HOLE, Words, base_name
 from hookline.matching.shell.limits import LONGEST_ARGUMENTS, unreadable
+from hookline.matching.shell.permitted import may_be_set, takes_data, unsettled
 from hookline.matching.shell.reader import ShellReading
 from hookline.matching.shell.runs import look_through
 from hookline.matching.shell.variables import Variables, parts_of, plain, words_of
@@ -60,13 +61,6 @@ _INTEGERS = frozenset(
     ("RANDOM", "SECONDS", "LINENO", "OPTIND", "EPOCHSECONDS", "BASH_ARGV0", "SRANDOM", "HISTCMD")
 )
 _HARMLESS_TARGETS = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr"))
-#: Programs for which standard input is nothing but data: a permission for one is one for all that it is given.
-_READS_DATA = frozenset(
-    (
-        "cat", "wc", "sort", "uniq", "grep", "egrep", "fgrep", "head", "tail", "tr", "cut", "jq", "nl", "rev", "tac",
-        "sha256sum", "md5sum", "sha1sum", "base64", "od", "xxd", "hexdump", "column", "fold", "fmt", "comm", "diff",
-    )
-)  # fmt: skip
 _INPUT = frozenset(("<", "<<", "<<<", "<>", "<&"))
 _COMPARISONS = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v"))
 
@@ -80,6 +74,8 @@ class _Context(NamedTuple):
     stdin: Stdin = Stdin()
     #: It is run for sure, once, by the shell of the line itself.
     certain: bool = True
+    #: A redirection around it is its standard input.
+    fed: bool = False
     #: The function whose body it is in.
     function: str = ""
     #: Words of the command hold what the line itself may have made up: code put together from them is not known.
@@ -228,9 +224,7 @@ class Walk:
         )
         self._inside(node, context, stage)
         self._redirects(node.redirects)
-        self._draft.literal = self._draft.literal and not any(
-            one.operator in _INPUT for one in node.redirects
-        )
+        context = context._replace(fed=context.fed or any(one.operator in _INPUT for one in node.redirects))
         if node.kind == "function":
             # It may replace a program that a rule allows.
             self._draft.literal = False
@@ -257,7 +251,7 @@ class Walk:
         texts = [plain(word) for word in node.words]
         self._evaluates = self._evaluates or not _COMPARISONS.isdisjoint(text or "" for text in texts)
         words = tuple(HOLE if text is None else text for text in texts)
-        if HOLE in words:
+        if HOLE in words and not _COMPARISONS.isdisjoint(words):
             self._draft.literal = False
         self._emit(("[[", *words, "]]"), (*context.stages, stage), ())
 
@@ -270,15 +264,17 @@ class Walk:
                     if part.direction == ">"
                     else self._draft.stage(before=stage)
                 )
-                self._draft.literal = False
                 stdin = Stdin("unknown") if part.direction == ">" else context.stdin
                 self._list(
                     part.body,
                     context._replace(stages=(*context.stages[:-1], inner), stdin=stdin, certain=False),
                 )
             elif isinstance(part, Arithmetic):
-                self._draft.literal = False
-                self._evaluates = self._evaluates or _has_names((part.parts,))
+                # What is put into arithmetic is evaluated, the output of a command as well.
+                named = _has_names((part.parts,))
+                known = not named and all(isinstance(each, Text) for each in part.parts)
+                self._draft.literal = self._draft.literal and known
+                self._evaluates = self._evaluates or named
             elif isinstance(part, Parameter):
                 self._parameter(part)
             elif _HIDDEN_CODE.search(part.text):
@@ -289,12 +285,11 @@ class Walk:
                 self._hidden[text] = None
 
     def _parameter(self, part: Parameter) -> None:
-        self._evaluates = (
-            self._evaluates
-            or part.indirect
-            or part.operator == ":"
-            or (part.subscript is not None and _has_names((part.subscript,)))
-        )
+        subscript = part.subscript or ()
+        if part.indirect or part.operator == ":" or _has_names((subscript,)):
+            self._evaluates, self._draft.literal = True, False
+        elif not all(isinstance(each, Text) for each in subscript):
+            self._draft.literal = False
         if part.operator == "@P":
             self._evaluates = True
             values = self._expander.texts((Parameter(part.name, quoted=True),))
@@ -311,40 +306,38 @@ class Walk:
         )
         self._inside(node, context, stage)
         for assignment in node.assignments:
-            self._assignment(assignment, context, prefix=bool(node.words))
+            self._assignment(assignment, context, node)
         self._redirects(node.redirects)
         self._written(node, context)
         if not node.words:
             if context.certain:
                 self._assured.update(one.name for one in node.assignments)
             return
-        fed = any(redirect.operator in _INPUT for redirect in node.redirects)
+        fed = context.fed or any(redirect.operator in _INPUT for redirect in node.redirects)
         for fields in self._variants(node, context):
-            if fed and base_name(fields[0].text) not in _READS_DATA:
-                self._draft.literal = False
             made_up = any(field.origin == "unknown" for field in fields)
             words = tuple(field.text for field in fields)
             self._fed_anew = self._fed_anew or (fed and base_name(words[0]) == "exec")
+            self._draft.literal = self._draft.literal and (not fed or takes_data(words))
             self._command(words, context._replace(made_up=made_up), ())
 
-    def _assignment(self, assignment: Assignment, context: _Context, prefix: bool) -> None:
-        name = assignment.name
-        if name not in HARMLESS and (prefix or not name.islower()):
+    def _assignment(self, assignment: Assignment, context: _Context, node: Simple) -> None:
+        name, prefix = assignment.name, bool(node.words)
+        reads = prefix and plain(node.words[0]) == "read"
+        if not may_be_set(name, prefix=prefix) and not (name == "IFS" and reads):
             self._draft.literal = False
         if name in _INTEGERS:
             self._evaluates = True
-        if name == "IFS" and assignment.value:
-            self._draft.literal = False
         if assignment.subscript is not None:
+            self._draft.literal = False
             self._evaluates = self._evaluates or _has_names((assignment.subscript,))
         words = assignment.elements if assignment.elements is not None else (assignment.value,)
         for value, _origin in (text for word in words for text in self._expander.texts(word)):
-            if HOLE in value:
-                self._draft.literal = False
             if name in {"BASH_CMDS", "BASH_ALIASES"}:
                 self._found(Line(value), context)
             for found in look_at_variable(name, value):
-                self._found(found, context)
+                # Nobody says when it runs, or that it gets anything to read.
+                self._found(found, context._replace(stdin=Stdin("text")))
 
     def _redirects(self, redirects: Iterable[Redirect]) -> None:
         for redirect in redirects:
@@ -395,7 +388,7 @@ class Walk:
                 if self._variables.may_change("IFS"):
                     self._draft.doubt(f"what {context.function} is given is split into other words")
                 continue
-            self._check(fields)
+            self._draft.literal = self._draft.literal and not unsettled(fields)
             self._name(fields[0], node)
             yield fields
 
@@ -415,19 +408,6 @@ class Walk:
         # Good enough not to take it for any other program, not good enough to permit it.
         self._draft.literal = False
         return [(Field(program),)] if part.quoted else [(Field(program),), ()]
-
-    def _check(self, fields: Iterable[Field]) -> None:
-        """Whether a permission may count: nothing in a word may turn out to be an option."""
-        for field in fields:
-            hole = field.text.find(HOLE)
-            if hole >= 0 and (
-                field.origin != "glob"
-                or field.splits
-                or hole == 0
-                or field.text[0] == "-"
-                or field.text[hole - 1] == "."
-            ):
-                self._draft.literal = False
 
     def _name(self, field: Field, node: Simple) -> None:
         if field.text != "~" and (HOLE not in field.text or _known_name(field)):

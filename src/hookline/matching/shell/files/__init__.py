@@ -10,6 +10,7 @@ from hookline.matching.shell.files.programs import (
     found_by_find,
     is_reader,
     is_remote,
+    option_values,
     runs_standard_input,
     writes_by_option,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "found_by_find",
     "is_reader",
     "is_remote",
+    "option_values",
     "runs_standard_input",
     "sed_script",
     "writes_by_option",

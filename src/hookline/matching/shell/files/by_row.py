@@ -144,7 +144,9 @@ class _Found:
         )
 
     def _operand(self, word: str, sign: str) -> None:
-        reads, writes = sign in "<=", sign in ">=" or (sign == "<" and self._in_place)
+        reads, writes = sign in "<=", sign in ">=$" or (sign == "<" and self._in_place)
+        if sign == "$" and word not in _STREAMS:
+            self._by_option.append(word)
         if reads:
             self._lists["<"].append(word)
         if writes:

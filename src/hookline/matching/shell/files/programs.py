@@ -92,6 +92,30 @@ def _row_of(words: Words) -> tuple[str, Row | None, Words, Files]:
     return key, row, rest, around
 
 
+def option_values(words: Words) -> frozenset[int]:
+    """Where among the words of a command there are values of options that its row knows."""
+    table, key, found, begin = rows(), _key(words[0]), set[int](), 1
+    row = table.get(key)
+    while row is not None:
+        given = by_row(row, words[begin:]).given
+        for option in given.given:
+            # A hole in the option itself may be its value; then the next word is none.
+            at = begin + option.at
+            if (
+                option.value is not None
+                and not {HOLE, "="} & set(words[at])
+                and words[at + 1] == option.value
+            ):
+                found.add(at + 1)
+        begin += given.first + 1
+        if not row.sub or begin > len(words):
+            break
+        sub = f"{key} {words[begin - 1]}"
+        key = sub if sub in table else f"{key} *"
+        row = table.get(key)
+    return frozenset(found)
+
+
 # What no row can say
 
 #: Of folders and names in them, how many pairs are put together.
@@ -210,9 +234,8 @@ def _scripted(call: Call, options: Words, read: Callable[[str], Script]) -> File
     found = call.found._replace(
         reads=plain([*call.found.reads, *script.reads]), writes=plain([*call.found.writes, *script.writes])
     )
-    if not script.sure:
-        # What cannot be read may name a file in a way of its own.
-        found = found._replace(code=texts)
+    # What cannot be read may name a file in a way of its own.
+    found = found._replace(code=() if script.sure else texts)
     return found._replace(by_option=(*found.by_option, *(texts if script.writes else ())))
 
 

@@ -16,9 +16,9 @@ from hookline.matching.shell.options import Style
 class Row(Struct, frozen=True):
     """How the words of these programs name files.
 
-    `operands` has a sign for each operand in turn: `<` read, `>` written, `=` read and written, `%` only named or
-    listed, `-` no file, `?` perhaps read and perhaps written. `*` after a sign: all further ones; a sign after that is
-    for the last one (`<*>` copies).
+    `operands` has a sign for each operand in turn: `<` read, `>` written, `$` written, which is more than the program's
+    plain job, `=` read and written, `%` only named or listed, `-` no file, `?` perhaps read and perhaps written. `*`
+    after a sign: all further ones; a sign after that is for the last one (`<*>` copies).
 
     `options` is the text of an `OptionSpec` with marks at the ends of its words. The value is `<` a file that is read,
     `>` one that is written, which is more than the program's plain job, `+` one that is written as its plain job, `!`
@@ -90,8 +90,8 @@ _RSYNC = (
     "--link-dest: --compare-dest: --copy-dest: --rsync-path: --port: --bwlimit: --max-size: --min-size: --timeout: "
     "--contimeout: --suffix: --chmod: --chown: --usermap: --groupmap: --out-format: --write-batch:> --read-batch:< "
     "--recursive& --archive& --block-size: --compress-level: --modify-window: --info: --debug: --skip-compress: "
-    "--delete& --delete-after& --delete-before& --delete-during& --delete-delay& --delete-excluded& --del& "
-    "--remove-source-files"
+    "--delete&~> --delete-after&~> --delete-before&~> --delete-during&~> --delete-delay&~> --delete-excluded&~> "
+    "--del&~> --remove-source-files~>"
 )
 _SSH = "-i:! -F:< -S: -E:> -o: -p: -l: -J: -L: -R: -D: -W: -w: -b: -B: -c: -e: -I:! -m: -O: -Q:"
 _SCP = "-i:! -F:< -S: -o: -P: -l: -J: -D: -c: -X: -r&"
@@ -101,7 +101,7 @@ _TAR = (
     "--xform: --strip-components: --owner: --group: --owner-map:< --group-map:< --mode: --mtime: --newer: "
     "--checkpoint:: --checkpoint-action: --to-command: --index-file:> --volno-file:> --rsh-command: --rmt-command: "
     "--info-script: --new-volume-script: --suffix: --one-top-level:: --extract --get --list --create --append "
-    "--update --catenate --concatenate --delete --remove-files --diff --compare --test-label"
+    "--update --catenate --concatenate --delete --remove-files~> --diff --compare --test-label"
 )
 _CURL = (
     "-o:> -D:> -c:> -K:< -b: -d:@ -F:@ -T:^ -E:! -H:@ -u: -x: -X: -A: -e: -m: -w: -r: -C: -y: -Y: -z: -U: -P: -Q: "
@@ -200,8 +200,8 @@ ROWS = (
     Row("ag ack pt", "-<*", "-A: -B: -C: -G: -m: -p:< --ignore: --ignore-dir: --depth: --pager: --output: --match:",
         "--match -f -g", whole=True),
     Row("base64 base32 basenc gbase64", "<*", "-w: -i:< -o:> -b: --wrap: --input:< --output:> --break:"),
-    Row("xxd", "<>", "-c: -g: -l: -s: -o: -n: -R:"),
-    Row("uniq guniq", "<>", "-f: -s: -w: --skip-fields: --skip-chars: --check-chars: --group:: --all-repeated::"),
+    Row("xxd", "<$", "-c: -g: -l: -s: -o: -n: -R:"),
+    Row("uniq guniq", "<$", "-f: -s: -w: --skip-fields: --skip-chars: --check-chars: --group:: --all-repeated::"),
     Row("sort gsort", "<*", "-o:> -k: -t: -S: -T: --output:> --key: --field-separator: --buffer-size: --parallel: "
         "--temporary-directory: --batch-size: --compress-program: --files0-from:< --random-source:< --sort:"),
     Row("shuf gshuf", "<*", "-o:> -n: -i: --output:> --head-count: --input-range: --random-source:<"),
@@ -312,9 +312,10 @@ ROWS = (
     Row("branch check-attr check-ignore describe fetch for-each-ref fsck gc help ls-remote merge-base merge merge-tree "
         "name-rev notes pull push rebase remote reset show-ref status tag var version worktree bisect cherry "
         "cherry-pick revert count-objects prune switch maintenance", "", "--output:> -F:< --file:<", under="git"),
-    Row("archive", "-*", "-o:+ --output:+ --format: --prefix: --add-file:< --remote: --exec:", under="git"),
+    Row("archive", "-*", "-o:> --output:> --format: --prefix: --add-file:< --remote: --exec:", under="git"),
     Row("format-patch", "-*", "-o:+ --output-directory:+ --output:+ --signature-file:<", under="git"),
     Row("bundle", "->-*", under="git"),
+    Row("fast-export fast-import", "-*", "--export-marks:> --import-marks:<", under="git"),
     Row("clone", "->", "-b: -o: -u: -c: -j: --branch: --origin: --depth: --config: --reference: --template: --filter: "
         "--separate-git-dir:+ --jobs: --upload-pack:", under="git"),
     Row("init", ">", "-b: --initial-branch: --template: --separate-git-dir:+ --shared::", under="git", default="."),
