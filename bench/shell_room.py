@@ -22,12 +22,12 @@ import time
 #: only root can do (chroot), and some are not done for root (PS4 from the environment).
 _SHELLS = {"bash": ("/usr/bin/bash", "bash", 1000), "dash": ("/usr/bin/dash", "sh", 0)}
 _NOBODY = 65534
-_NEWNS, _NEWUSER, _NEWPID, _NEWNET = 0x00020000, 0x10000000, 0x20000000, 0x40000000
-_NOSUID, _RDONLY, _REMOUNT, _BIND, _REC, _PRIVATE = 2, 1, 32, 4096, 16384, 1 << 18
+NEWNS, _NEWUSER, _NEWPID, _NEWNET = 0x00020000, 0x10000000, 0x20000000, 0x40000000
+NOSUID, _RDONLY, _REMOUNT, _BIND, _REC, _PRIVATE = 2, 1, 32, 4096, 16384, 1 << 18
 _DETACH = 2
 _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 
-_ENVIRONMENT = {
+ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/usr/sbin",
     "HOME": "/room/home",
     "LANG": "C.UTF-8",
@@ -60,21 +60,21 @@ def _checked(result: int, what: str) -> None:
         raise OSError(number, f"{what}: {os.strerror(number)}")
 
 
-def _mount(source: str, target: str, kind: str = "", flags: int = 0, options: str = "") -> None:
+def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str = "") -> None:
     _checked(
         _libc.mount(source.encode(), target.encode(), kind.encode() or None, flags, options.encode() or None),
         f"mount {source} on {target}",
     )
 
 
-def _unshare(flags: int) -> None:
+def unshare(flags: int) -> None:
     _checked(_libc.unshare(flags), "unshare")
 
 
 def _unshare_as(user: int, others: int = 0) -> None:
     """Into a namespace where our own user, the only one in it, has this number."""
     uid, gid = os.getuid(), os.getgid()
-    _unshare(_NEWUSER | others)
+    unshare(_NEWUSER | others)
     for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {uid} 1"), ("gid_map", f"{user} {gid} 1")):
         with open(f"/proc/self/{name}", "w") as file:
             file.write(text)
@@ -88,7 +88,7 @@ def enter() -> None:
         os.setresuid(_NOBODY, _NOBODY, _NOBODY)
         # Having changed the user, we may not write our own maps before this.
         _libc.prctl(4, 1, 0, 0, 0)
-    _unshare_as(0, _NEWNS | _NEWPID | _NEWNET)
+    _unshare_as(0, NEWNS | _NEWPID | _NEWNET)
     child = os.fork()
     if child:
         sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0)
@@ -99,22 +99,22 @@ def enter() -> None:
 def furnish(forbidden: list[str]) -> None:
     """A root file system of our own: the old one is gone afterwards."""
     root = "/tmp"
-    _mount("none", "/", flags=_REC | _PRIVATE)
-    _mount("tmpfs", root, "tmpfs", _NOSUID, "size=64m,mode=755")
+    mount("none", "/", flags=_REC | _PRIVATE)
+    mount("tmpfs", root, "tmpfs", NOSUID, "size=64m,mode=755")
     for name in ("usr", "etc", "dev", "proc", "mark", "room", "shims", "kept"):
         os.mkdir(f"{root}/{name}")
     for name in ("usr", "etc"):
-        _mount(f"/{name}", f"{root}/{name}", flags=_BIND | _REC)
-        _mount("none", f"{root}/{name}", flags=_BIND | _REMOUNT | _RDONLY | _NOSUID)
+        mount(f"/{name}", f"{root}/{name}", flags=_BIND | _REC)
+        mount("none", f"{root}/{name}", flags=_BIND | _REMOUNT | _RDONLY | NOSUID)
     for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
         if os.path.islink(f"/{name}"):
             os.symlink(f"usr/{name}", f"{root}/{name}")
         elif os.path.isdir(f"/{name}"):
             os.mkdir(f"{root}/{name}")
-            _mount(f"/{name}", f"{root}/{name}", flags=_BIND | _REC)
+            mount(f"/{name}", f"{root}/{name}", flags=_BIND | _REC)
     _devices(root)
-    _mount("proc", f"{root}/proc", "proc", _NOSUID)
-    _mount("tmpfs", f"{root}/usr/local", "tmpfs", _NOSUID, "size=1m,mode=755")
+    mount("proc", f"{root}/proc", "proc", NOSUID)
+    mount("tmpfs", f"{root}/usr/local", "tmpfs", NOSUID, "size=1m,mode=755")
     os.mkdir(f"{root}/usr/local/bin")
     for name in forbidden:
         _forbid(root, name)
@@ -128,9 +128,9 @@ def furnish(forbidden: list[str]) -> None:
 def _devices(root: str) -> None:
     for name in ("null", "zero", "full", "random", "urandom", "tty"):
         open(f"{root}/dev/{name}", "w").close()
-        _mount(f"/dev/{name}", f"{root}/dev/{name}", flags=_BIND)
+        mount(f"/dev/{name}", f"{root}/dev/{name}", flags=_BIND)
     os.mkdir(f"{root}/dev/pts")
-    _mount("devpts", f"{root}/dev/pts", "devpts", _NOSUID, "newinstance,ptmxmode=0666,mode=0620")
+    mount("devpts", f"{root}/dev/pts", "devpts", NOSUID, "newinstance,ptmxmode=0666,mode=0620")
     os.symlink("pts/ptmx", f"{root}/dev/ptmx")
     for name, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
         os.symlink(f"/proc/self/fd{target}", f"{root}/dev/{name}")
@@ -156,7 +156,7 @@ def _forbid(root: str, name: str) -> None:
         places = [f"{root}/usr/local/bin/{name}"]
         open(places[0], "w").close()
     for place in {os.path.realpath(place) for place in places}:
-        _mount(shim, place, flags=_BIND)
+        mount(shim, place, flags=_BIND)
 
 
 def _shim(mark: str) -> bytes:
@@ -202,24 +202,24 @@ def furnish_room() -> None:
     maker = os.fork()
     if maker == 0:
         os.chdir("/kept")
-        environment = {**_ENVIRONMENT, "HOME": "/kept/home"}
+        environment = {**ENVIRONMENT, "HOME": "/kept/home"}
         os.execve("/bin/sh", ["sh", "-c", f"{{ {_REPOSITORY}; }} >/dev/null 2>&1"], environment)
     os.waitpid(maker, 0)
 
 
 def _new_room(read_only: bool) -> None:
     """In the process of the line alone: the room goes with it."""
-    _unshare(_NEWNS)
-    _mount("tmpfs", "/room", "tmpfs", _NOSUID, "size=32m,mode=755")
+    unshare(NEWNS)
+    mount("tmpfs", "/room", "tmpfs", NOSUID, "size=32m,mode=755")
     for name in ("changes", "work"):
         os.mkdir(f"/room/{name}")
-    _mount("overlay", "/room", "overlay", 0, "lowerdir=/kept,upperdir=/room/changes,workdir=/room/work")
+    mount("overlay", "/room", "overlay", 0, "lowerdir=/kept,upperdir=/room/changes,workdir=/room/work")
     if read_only:
-        _mount("none", "/room", flags=_REMOUNT | _BIND | _RDONLY)
+        mount("none", "/room", flags=_REMOUNT | _BIND | _RDONLY)
     os.chdir("/room")
 
 
-def _limits(seconds: float) -> None:
+def limits(seconds: float) -> None:
     for limit, value in (
         (resource.RLIMIT_CPU, int(seconds) + 1),
         (resource.RLIMIT_FSIZE, 16 << 20),
@@ -253,7 +253,7 @@ def run(shell: str, line: str, seconds: float, read_only: bool) -> tuple[dict[st
             signal.sigtimedwait([signal.SIGCHLD], 0.02)
             if os.listdir("/mark"):
                 break
-    _end_all()
+    end_all()
     return _marks(), ended
 
 
@@ -261,7 +261,7 @@ def _become(shell: str, line: str, seconds: float, read_only: bool) -> None:
     program, name, user = _SHELLS[shell]
     os.setsid()
     _new_room(read_only)
-    _limits(seconds)
+    limits(seconds)
     if user:
         # The process came from one that may not be looked into, and so may not write its own maps.
         _libc.prctl(4, 1, 0, 0, 0)
@@ -273,10 +273,10 @@ def _become(shell: str, line: str, seconds: float, read_only: bool) -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
-    os.execve(program, [name, "-c", line], {**_ENVIRONMENT, "PWD": "/room"})
+    os.execve(program, [name, "-c", line], {**ENVIRONMENT, "PWD": "/room"})
 
 
-def _end_all() -> None:
+def end_all() -> None:
     while True:
         try:
             os.kill(-1, signal.SIGKILL)

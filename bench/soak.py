@@ -16,6 +16,7 @@ from bench import (
     soak_agent,
     soak_allow,
     soak_engine,
+    soak_files,
     soak_hostile,
     soak_http,
     soak_journal,
@@ -49,6 +50,7 @@ def parts() -> dict[str, Part]:
         found[name] = getattr(soak_trust, name)
     found["s3"] = soak_hostile.s3
     found["protected"] = soak_protected.soak
+    found["files"] = soak_files.soak
     found["reach"] = soak_reach.reach
     found["s4"] = soak_shell.s4
     found["s4corpus"] = shell_confirm.soak

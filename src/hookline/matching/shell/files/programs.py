@@ -217,6 +217,20 @@ def _cloud(call: Call) -> Files:
     )
 
 
+def _split(call: Call) -> Files:
+    """Names that begin like the second operand."""
+    return call.found._replace(writes=plain(call.given.operands[1:2] or ("x",)))
+
+
+def _csplit(call: Call) -> Files:
+    return call.found._replace(writes=plain(call.given.values("-f", "--prefix")[-1:] or ("xx",)))
+
+
+def _file(call: Call) -> Files:
+    compiles = call.given.has("-C", "--compile")
+    return call.found._replace(writes=(*call.found.writes, "magic.mgc")) if compiles else call.found
+
+
 def _dd(call: Call) -> Files:
     def named(name: str) -> Words:
         return plain(word.removeprefix(name) for word in call.rest if word.startswith(name))
@@ -509,6 +523,9 @@ _SPECIAL: Mapping[str, Callable[[Call], Files]] = MappingProxyType(
         "aws *": _cloud,
         **dict.fromkeys(("chmod", "gchmod"), _mode),
         **dict.fromkeys(("dd", "gdd"), _dd),
+        **dict.fromkeys(("split", "gsplit"), _split),
+        "csplit": _csplit,
+        "file": _file,
         **dict.fromkeys(("sed", "gsed"), _sed),
         **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), _awk),
         **dict.fromkeys(("jq", "jaq", "gojq", "yq", "tomlq", "xq"), _jq),

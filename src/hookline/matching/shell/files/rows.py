@@ -185,7 +185,9 @@ ROWS = (
     Row("hexdump hd", "<*", "-e: -f:< -n: -s: -L::"),
     Row("strings", "<*", "-n: -e: -t: -T: --bytes: --radix: --encoding:"),
     Row("objdump", "<*", "-j: -M: -b: -m: --section: --disassembler-options:"),
-    Row("fold fmt expand unexpand pr look", "<*", "-w: -t: -l: -p: -g: --width: --tabs:"),
+    Row("fold expand unexpand", "<*", "-w: -t: --width: --tabs:"),
+    Row("fmt", "<*", "-w: -p: -g: --width: --goal: --prefix:"),
+    Row("pr look", "<*", "-w: -l:"),
     Row("file", "<*", "-m:< -f:< -F: -P: -e: -C~> --compile~> --files-from:< --magic-file:< --separator: --exclude:"),
     Row("cut gcut", "<*", "-b: -c: -d: -f: --bytes: --characters: --delimiter: --fields: --output-delimiter:"),
     Row("column", "<*", "-s: -o: -c: -N: -R: -T: -H: -O: -E: -W: --separator: --output-separator:"),
@@ -238,9 +240,9 @@ ROWS = (
     Row("chmod chown chgrp gchmod gchown chcon chattr chflags", "->*",
         "-R& -v -c -f -h -H -L -P --recursive& --reference: --from:", "--reference"),
     Row("setfacl", ">*", "-R& -m: -x: -M:< -X:< --modify: --remove: --recursive& --set: --restore:<"),
-    Row("split gsplit", "<>", "-a: -b: -C: -l: -n: -t: --suffix-length: --bytes: --line-bytes: --lines: --number: "
+    Row("split gsplit", "<-", "-a: -b: -C: -l: -n: -t: --suffix-length: --bytes: --line-bytes: --lines: --number: "
         "--filter: --additional-suffix: --separator:"),
-    Row("csplit", "<-*", "-f:+ -b: -n: --prefix:+ --suffix-format: --digits:"),
+    Row("csplit", "<-*", "-f: -b: -n: --prefix: --suffix-format: --digits:"),
     Row(_PACKERS, "=*", "-S: -b: -T: -o:+ -D:< -c? -l? -t? --stdout? --to-stdout? --list? --test? --suffix: "
         "--threads: --output:+ -r& --recursive&"),
     Row("zip", "><*", "-b: -i: -x: -n: -P: -O:+ -r& -R& --recurse-paths& --out:+ --exclude: --include: --password: "
