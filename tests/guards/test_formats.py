@@ -1,6 +1,8 @@
 """Guards in every way in which hooks are configured: native files, Docker Agent's format, Python; trusted or not."""
 
 import asyncio
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -247,3 +249,13 @@ def test_a_folder_is_not_deleted_by_a_tool(project: Path) -> None:
     engine = Engine()
     engine.add(PRE_TOOL_USE, guard("delete-recursive"))
     assert asked(engine, project, "Delete", {"file_path": "src"}).blocked
+
+
+def test_who_names_no_guard_does_not_load_them(project: Path) -> None:
+    code = (
+        "import sys; from hookline import Engine; engine = Engine(); "
+        f"engine.load({str(project)!r}, [{str(native(project, 'deny'))!r}], ['native']); "
+        "print([name for name in sys.modules if name.startswith('hookline.guards')])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60)
+    assert ran.stdout == "[]\n"

@@ -23,6 +23,7 @@ Protects = Callable[[str, Mapping[str, Any], str], str | None]
 _LONGEST_SHOWN = 100
 _SHELL_LANGUAGES = frozenset(("sh", "bash", "shell", "zsh", "dash", "ksh", "console", "terminal"))
 _MOST_FLOWS = 400
+_FUNCTION = re.compile(r"([\w.-]{1,100})\s*\(\s*\)|\bfunction\s+([\w.-]{1,100})")
 
 
 class Finding(NamedTuple):
@@ -101,7 +102,7 @@ class Judge:
 
     def _line(self, line: str, place: Place, searched: bool) -> Iterator[Finding]:
         policy, reading = self.policy, self._reader.read(line)
-        yield from self._commands(reading, _here_text(line))
+        yield from self._commands(reading, _texts_in(line, reading))
         for flow in policy.flows:
             yield from self._flows(flow, reading)
         if policy.written:
@@ -118,7 +119,7 @@ class Judge:
         if reading.uncertain is not None and not searched:
             yield Finding("", "", reading.uncertain)
 
-    def _commands(self, reading: ShellReading, here: str) -> Iterator[Finding]:
+    def _commands(self, reading: ShellReading, texts: Sequence[str]) -> Iterator[Finding]:
         index = self.policy.by_program
         if not index:
             return
@@ -127,7 +128,7 @@ class Judge:
                 rows = [row for row in rows_for(words, index) if self._in_force(row)]
                 if not rows or self._is_allowed(command):
                     continue
-                for hit in hits(words, rows, (here, *_fed_texts(at, reading))):
+                for hit in hits(words, rows, (*texts, *_fed_texts(at, reading))):
                     yield Finding(_shown(hit.words), hit.row.does, hit.doubt)
 
     def _flows(self, flow: Flow, reading: ShellReading) -> Iterator[Finding]:
@@ -193,9 +194,13 @@ def _patterns(allow: Sequence[str]) -> Iterator[Glob]:
 _OUTSIDE = "is outside the project and would be written"
 
 
-def _here_text(line: str) -> str:
-    """Where here-documents and here-strings are. What reads them is not told, so every command of the line may."""
-    return line.partition("<<")[2]
+def _texts_in(line: str, reading: ShellReading) -> Sequence[str]:
+    """What any command of the line may be given: here-documents, and what functions are called with."""
+    texts = [line.partition("<<")[2]] if "<<" in line else []
+    functions = {name for pair in _FUNCTION.findall(line) for name in pair}
+    if functions:
+        texts += [word for each in reading.commands if each.words[0] in functions for word in each.words[1:]]
+    return texts
 
 
 def _fed_texts(at: int, reading: ShellReading) -> Sequence[str]:
