@@ -5,7 +5,7 @@ values, a word is several alternatives.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import Literal, NamedTuple
 
@@ -77,10 +77,13 @@ _BREAK = _Piece("", "break")
 
 class Expander:
     """`positional` are the arguments of the line itself, where they are known; `assured` the variables that have been
-    assigned for sure."""
+    assigned for sure. `braces`: it is a shell that expands them."""
 
-    def __init__(self, variables: Variables, positional: Sequence[str] | None, assured: set[str]) -> None:
+    def __init__(
+        self, variables: Variables, positional: Sequence[str] | None, assured: set[str], braces: bool = True
+    ) -> None:
         self._variables = variables
+        self._braces = braces
         self._positional = positional
         self._assured = assured
         self._depth = 0
@@ -92,9 +95,9 @@ class Expander:
     def fields(self, word: Word) -> list[Fields]:
         """The alternatives of a word; each is the words that it becomes."""
         if len(word) == 1 and isinstance(word[0], Text):
-            return [_fields_of_text(word[0])]
+            return [_fields_of_text(word[0], self._braces)]
         separators = self._separators()
-        return list(dict.fromkeys(_fields(pieces, separators) for pieces in self._pieces(word)))
+        return list(dict.fromkeys(_fields(pieces, self._braces, separators) for pieces in self._pieces(word)))
 
     def _separators(self) -> re.Pattern[str] | None:
         """What unquoted values are split at; None where only the shell knows."""
@@ -261,7 +264,7 @@ class Expander:
             return "/" + HOLE if moves else ""
         if len(commands) > 1 or not all(words):
             return ""
-        if words[0] in {"echo", "printf"} and len(words) == 2 and not set(words[1]) & set("\\%-"):
+        if words[0] in {"echo", "printf"} and len(words) == 2 and not set(words[1]) & set("\\%-{"):
             return words[1]
         return words[-1] if words[:-1] in _PATH_OF and words[-1][:1] != "-" else ""
 
@@ -274,19 +277,21 @@ def _worst(origins: Iterable[Origin]) -> Origin:
     return _ORDER[max(map(_ORDER.index, origins), default=0)]
 
 
-def _fields_of_text(part: Text) -> Fields:
+def _fields_of_text(part: Text, braces: bool) -> Fields:
     if HOLE in part.text:
         # A line inside a line: the outer one has left a hole in its code.
-        return _fields((_Piece(part.text, "quoted" if part.quoted else "value", "environment"),))
+        return _fields((_Piece(part.text, "quoted" if part.quoted else "value", "environment"),), braces)
     if part.quoted or _ACTIVE.search(part.text) is None:
         return (Field(part.text),)
-    return _fields((_Piece(part.text, "source"),))
+    return _fields((_Piece(part.text, "source"),), braces)
 
 
-def _fields(pieces: _Pieces, separators: re.Pattern[str] | None = _BLANK) -> Fields:
+def _fields(pieces: _Pieces, braces: bool, separators: re.Pattern[str] | None = _BLANK) -> Fields:
     """Splits what expansions gave at blanks, and marks what is a pattern."""
     source = "".join(piece.text for piece in pieces if piece.mode == "source")
-    if "{" in source:
+    if "[" in source and len(pieces) > 1 and _GLOB.search(source):
+        pieces = tuple(_patterns_with_quotes(pieces))
+    if braces and "{" in source:
         if len(source) > _LONGEST_PATTERN:
             return (Field(HOLE, "unknown", splits=True),)
         if _NUMBERS.fullmatch(source):
@@ -294,6 +299,23 @@ def _fields(pieces: _Pieces, separators: re.Pattern[str] | None = _BLANK) -> Fie
         if _BRACES.search(source):
             return _alternatives(source) if len(pieces) == 1 else (Field(HOLE, "unknown", splits=True),)
     return _Splitter(separators).split(pieces)
+
+
+def _patterns_with_quotes(pieces: _Pieces) -> Iterator[_Piece]:
+    """`r['m']`: what is between brackets, quotes and all, is one sign of a pattern."""
+    opened = False
+    for piece in pieces:
+        if not opened:
+            before, bracket, _ = (
+                piece.text.rpartition("[") if piece.mode == "source" else (piece.text, "", "")
+            )
+            opened = bool(bracket) and "]" not in piece.text[len(before) :]
+            yield piece._replace(text=before) if opened else piece
+            if opened:
+                yield _Piece(HOLE, "quoted", "glob")
+        elif piece.mode == "source" and "]" in piece.text:
+            opened = False
+            yield piece._replace(text=piece.text.partition("]")[2])
 
 
 def _alternatives(source: str) -> Fields:

@@ -41,13 +41,14 @@ _MOST_VARIANTS = 12
 
 #: What bash and other shells read differently.
 _BASH_SYNTAX = re.compile(
-    r"\$'(?:[^'\\]|\\[^'])*\\'|\$\[|&>|[<>]\(|\[\[|\(\(|<<<|\|&|\+=|=\(|;&|\w\[|\b(?:function|select|coproc)\b"
+    r"\$'|\{[^{}\s]*(?:,|\.\.)|\$\[|&>|[<>]\(|\[\[|\(\(|<<<|\|&|\+=|=\(|;&|\w\[|\b(?:function|select|coproc)\b"
 )
 #: Text that becomes code when it is evaluated as arithmetic or as a prompt.
 _HIDDEN_CODE = re.compile(r"\$\(|`|\[\$")
 _ESCAPED_CODE = re.compile(r"\\[$`]")
 #: Ends the here-document as which such text is read.
 _END = "_END_OF_TEXT_"
+_MAYBE_OPTION = f"{HOLE}-"
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 #: Builtins that evaluate the subscripts and expressions in their words.
 _EVALUATING = frozenset(
@@ -156,7 +157,7 @@ class Walk:
             self._draft.doubt(f"code that is made up by the line assigns ${min(changed)}")
         self._posix = not bash
         assured = self._assured if context.depth == 0 else set[str]()
-        self._expander = Expander(self._variables, found.args or None, assured)
+        self._expander = Expander(self._variables, found.args or None, assured, braces=bash)
         self._list(parsed, context)
         self._posix = False
 
@@ -432,9 +433,14 @@ class Walk:
             return
         if program in {"set", "shift"}:
             self._expander.forget_arguments()
-        if self._fed_anew and context.stdin.kind == "inherited":
+        if self._fed_anew and context.stdin.kind != "unknown":
             context = context._replace(stdin=Stdin("unknown"))
-        for found in chain(look_through(words, context.stdin), self._definitions.note(words, context.stdin)):
+        every = chain(look_through(words, context.stdin), self._definitions.note(words, context.stdin))
+        if any(word.startswith(_MAYBE_OPTION) for word in words):
+            # `$FLAG-c`: where the variable is empty, it is an option.
+            options = tuple(word[1:] if word.startswith(_MAYBE_OPTION) else word for word in words)
+            every = chain(every, look_through(options, context.stdin))
+        for found in every:
             if isinstance(found, Inner) and any(HOLE in word and word not in words for word in found.words):
                 # The input of xargs, the files that find comes upon.
                 self._found(found, context._replace(made_up=True))
@@ -442,7 +448,7 @@ class Walk:
                 self._found(found, context)
 
     def _emit(self, words: Words, stages: Stages, outer: Words) -> None:
-        if not self._posix or all(words != one.words for one in self._draft.commands):
+        if not self._posix or not any(_same(words, one.words) for one in self._draft.commands):
             self._draft.command(words, stages, outer)
 
     def _found(self, found: Found, context: _Context) -> None:
@@ -454,8 +460,11 @@ class Walk:
             self._draft.foreign(found.text)
         else:
             self._draft.charge(1, len(found.words) if isinstance(found, Inner) else len(found.code))
-            deeper = context.depth + isinstance(found, Line)
-            self._waiting.append((found, context._replace(depth=deeper, certain=False)))
+            context = context._replace(certain=False)
+            if isinstance(found, Line):
+                # The arguments of a function are not those of the code that it runs.
+                context = context._replace(depth=context.depth + 1, function="")
+            self._waiting.append((found, context))
 
     def _called(self) -> bool:
         """Calls of what the line itself defines. True when there is more to read."""
@@ -486,6 +495,15 @@ class Walk:
                 # As a here-document it is read like any other line, with what it assigns and defines.
                 self._found(Line(f"<<{_END}\n{text}\n{_END}"), _Context(depth=1, certain=False))
         return bool(self._waiting)
+
+
+def _same(words: Words, known: Words) -> bool:
+    """Whether a command is but for braces and `$'…'`, which only bash knows, one that bash runs."""
+    return words == known or (
+        words[0] == known[0]
+        and any("{" in word or "$" in word for word in words)
+        and all(word in known or "{" in word or "$" in word for word in words)
+    )
 
 
 def _newlines(text: str) -> str:
