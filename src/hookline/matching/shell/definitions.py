@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from hookline.matching.shell.found import Doubt, Foreign, Found, Inner, Line, Stdin
 from hookline.matching.shell.holes import HOLE, Words
+from hookline.matching.shell.kinds import KINDS
+from hookline.matching.shell.kinds.settings import git_file
 from hookline.matching.shell.reader import ShellCommand
 from hookline.matching.shell.runs import program_of
 
@@ -22,6 +24,7 @@ _RUN_LATER = re.compile(
     r"|\.envrc|\.git/hooks/[\w-]+)$"
 )
 _COPIES = frozenset(("cp", "ln", "install", "mv", "link"))
+_RUNS_ITS_OWN = Doubt("it runs a file that it writes, and what is in it is not known")
 _PROGRAM_FILE = re.compile(r"(?:^|/)s?bin/[^/]+$")
 
 
@@ -29,7 +32,8 @@ class Definitions:
     def __init__(self) -> None:
         self._aliases: dict[str, list[str]] = {}
         self._runs_arguments: set[str] = set()
-        self._scripts: dict[str, list[str]] = {}
+        #: By the name of its file; None is text that is not known.
+        self._scripts: dict[str, list[str | None]] = {}
         self._told: set[tuple[int, Found]] = set()
 
     def note(self, words: Words, stdin: Stdin) -> Iterator[Found]:
@@ -42,23 +46,28 @@ class Definitions:
                     yield Doubt(f"the alias {name} is made too often")
                 elif equals and value not in values:
                     values.append(value)
-        elif program == "tee" and stdin.kind == "text":
+        elif program == "tee":
             for word in words[1:]:
-                yield from self.script(word, stdin.text)
+                yield from self.script(word, stdin.text if stdin.kind == "text" else None)
         elif program in _COPIES:
             # A program under another name is still that program.
             yield from (Inner((word,)) for word in words[1:-1] if _PROGRAM_FILE.search(word))
+        elif program == "dd":
+            files = (word[3:] for word in words[1:] if word.startswith("if="))
+            yield from (Inner((file,)) for file in files if _PROGRAM_FILE.search(file))
 
     def runs_arguments(self, function: str) -> None:
         """`f() { "$@"; }`."""
         self._runs_arguments.add(function)
 
-    def script(self, file: str, text: str) -> Iterator[Found]:
-        """`cat > x.sh <<E`: what a file will hold when the line runs it."""
-        if _RUN_LATER.search(file):
+    def script(self, file: str, text: str | None) -> Iterator[Found]:
+        """`cat > x.sh <<E`: what a file will hold when the line runs it. None: that is not known."""
+        if text is not None and _RUN_LATER.search(file):
             yield Line(text)
-        elif HOLE not in file and file:
-            self._scripts.setdefault(posixpath.normpath(file), []).append(text)
+        elif file := _file(file):
+            texts = self._scripts.setdefault(file, [])
+            if text not in texts:
+                texts.append(text)
 
     def called(self, commands: Sequence[ShellCommand]) -> Iterator[tuple[int, Found]]:
         """What the commands run by being calls of these, with the place of the command; each is told once."""
@@ -84,16 +93,36 @@ class Definitions:
             yield from self._by_script(words)
 
     def _by_script(self, words: Words) -> Iterator[Found]:
-        for text in self._scripts.get(posixpath.normpath(words[0]), ()):
-            yield Foreign(text) if text.startswith(_OTHER_LANGUAGE) else Line(text, words)
+        for text in self._scripts.get(_file(words[0]), ()):
+            if text is None:
+                yield _RUNS_ITS_OWN
+            else:
+                yield Foreign(text) if text.startswith(_OTHER_LANGUAGE) else Line(text, words)
         program = program_of(words[0])
         if program in _INTERPRETERS:
             script = next((word for word in words[1:] if word[:1] != "-"), "")
-            yield from map(Foreign, self._scripts.get(posixpath.normpath(script), ()))
+            for text in self._scripts.get(_file(script), ()):
+                yield _RUNS_ITS_OWN if text is None else Foreign(text)
         elif program == "make":
-            files = (text for name in _MAKEFILES for text in self._scripts.get(name, ()))
-            recipes = (line for text in files for line in text.splitlines() if line[:1] == "\t")
-            yield from (Line(line.lstrip("\t@-+")) for line in recipes)
+            for file, texts in self._scripts.items():
+                if posixpath.basename(file) in _MAKEFILES or any(word.endswith(file) for word in words):
+                    yield from (found for text in texts for found in _in_makefile(text))
+        elif program == "git":
+            for text in (text for texts in self._scripts.values() for text in texts):
+                yield from git_file(text or "")
+
+
+def _in_makefile(text: str | None) -> Iterator[Found]:
+    if text is None:
+        yield _RUNS_ITS_OWN
+    else:
+        yield from KINDS["makefile"].found(text)
+
+
+def _file(name: str) -> str:
+    """The name that a file is remembered by; nothing where it is not known. `$PWD/o` is most likely o."""
+    name = name.removeprefix(f"{HOLE}/")
+    return "" if HOLE in name or not name else posixpath.normpath(name)
 
 
 def _quoted(word: str) -> str:

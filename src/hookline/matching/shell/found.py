@@ -13,6 +13,8 @@ class Line(Struct, frozen=True):
     code: str
     #: What its $0, $1 and so on are: `sh -c CODE a b`.
     args: Words = ()
+    #: The program that runs it writes to its standard input.
+    fed: bool = False
 
 
 class Inner(Struct, frozen=True):

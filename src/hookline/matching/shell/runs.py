@@ -48,6 +48,8 @@ def program_of(word: str) -> str:
     name = base_name(word).casefold()
     if row_of(name) is not None:
         return name
+    if name == "exe" and "/proc/" in word:
+        return "/proc/pid/exe"
     if name.startswith(("ld-linux", "ld-musl", "ld.so")) or re.fullmatch(r"ld-[\d.]+\.so", name):
         return "ld.so"
     bare = name.removesuffix(".exe") if name.endswith(".exe") else without_version(name)

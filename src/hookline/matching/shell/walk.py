@@ -63,6 +63,7 @@ _INTEGERS = frozenset(
 )
 _HARMLESS_TARGETS = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr"))
 _INPUT = frozenset(("<", "<<", "<<<", "<>", "<&"))
+_OUTPUT = frozenset((">", ">>", ">|", "&>", "&>>", ">&", "<>"))
 _COMPARISONS = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v"))
 
 
@@ -225,6 +226,7 @@ class Walk:
         )
         self._inside(node, context, stage)
         self._redirects(node.redirects)
+        self._written(node.redirects, Stdin("unknown"), context)
         context = context._replace(fed=context.fed or any(one.operator in _INPUT for one in node.redirects))
         if node.kind == "function":
             # It may replace a program that a rule allows.
@@ -309,7 +311,9 @@ class Walk:
         for assignment in node.assignments:
             self._assignment(assignment, context, node)
         self._redirects(node.redirects)
-        self._written(node, context)
+        if any(redirect.operator in _OUTPUT for redirect in node.redirects):
+            printed = node._replace(redirects=tuple(r for r in node.redirects if r.operator in _INPUT))
+            self._written(node.redirects, self._printed(printed), context)
         if not node.words:
             if context.certain:
                 self._assured.update(one.name for one in node.assignments)
@@ -356,18 +360,13 @@ class Walk:
                     self._draft.writes.append(file)
                     self._draft.literal = self._draft.literal and file in _HARMLESS_TARGETS
 
-    def _written(self, node: Simple, context: _Context) -> None:
+    def _written(self, redirects: Iterable[Redirect], printed: Stdin, context: _Context) -> None:
         """`cat > x.sh <<E`, `echo 'rm y' > x.sh`: the file may be run later in the line."""
-        targets = [redirect.target for redirect in node.redirects if redirect.operator in {">", ">>", ">|"}]
-        if len(targets) != 1:
-            return
-        printed = self._printed(
-            node._replace(redirects=tuple(r for r in node.redirects if r.operator in _INPUT))
-        )
-        if printed.kind == "text":
-            for fields in self._expander.fields(targets[0]):
-                for found in self._definitions.script(" ".join(field.text for field in fields), printed.text):
-                    self._found(found, context)
+        targets = [redirect.target for redirect in redirects if redirect.operator in _OUTPUT]
+        text = printed.text if printed.kind == "text" and len(targets) == 1 else None
+        for fields in (fields for target in targets for fields in self._expander.fields(target)):
+            for found in self._definitions.script(" ".join(field.text for field in fields), text):
+                self._found(found, context)
 
     def _variants(self, node: Simple, context: _Context) -> Iterator[Fields]:
         """The words of a command, once for each set of values that its variables may have."""
@@ -463,7 +462,8 @@ class Walk:
             context = context._replace(certain=False)
             if isinstance(found, Line):
                 # The arguments of a function are not those of the code that it runs.
-                context = context._replace(depth=context.depth + 1, function="")
+                stdin = Stdin("unknown") if found.fed else context.stdin
+                context = context._replace(depth=context.depth + 1, function="", stdin=stdin)
             self._waiting.append((found, context))
 
     def _called(self) -> bool:

@@ -41,7 +41,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         # A file that is a program, a file that is written, one with settings, a directory of programs.
         "file": Kind(commands.file),
         "written": Kind(nothing, commands.is_file_beyond),
-        "settings": Kind(nothing, commands.is_file_beyond),
+        "settings": Kind(commands.settings, commands.is_file_beyond),
         "beyond": Kind(nothing),
         # Names of files and the like: read, and no more.
         "names": Kind(nothing, never),
@@ -49,6 +49,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "python": Kind(code.python, title="Python"),
         "javascript": Kind(code.node, title="JavaScript"),
         "perl": Kind(code.perl, title="Perl"),
+        "perl module": Kind(code.perl, title="Perl"),
         "ruby": Kind(code.ruby, title="Ruby"),
         "php": Kind(code.php, title="PHP"),
         "lua": Kind(code.lua, title="Lua"),
@@ -73,6 +74,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         # Settings.
         "git setting": Kind(settings.git, settings.git_beyond),
         "kept git setting": Kind(settings.git, settings.git_kept_beyond),
+        "git variable": Kind(settings.git_variable, settings.git_beyond),
         "git value": Kind(settings.git_value),
         "git url": Kind(settings.git_url, settings.git_url_beyond),
         "ssh setting": Kind(settings.ssh, settings.ssh_beyond),

@@ -49,7 +49,7 @@ def found(program: str) -> Iterator[Found]:
         if line is None or HOLE in line:
             doubtful = True
         else:
-            yield Line(line)
+            yield Line(line, fed=token.text != "system" and tokens[at + 1].text != "getline")
     if doubtful:
         yield Foreign(program)
         yield Doubt("a program of awk puts together what it runs")

@@ -73,7 +73,10 @@ def program(text: str) -> Iterator[Found]:
 def is_stdin(file: str) -> bool:
     """Whether the file is what is piped in: `-`, /dev/stdin, /dev//stdin, /proc/self/fd/0."""
     file = posixpath.normpath(file).replace("//", "/") if "/" in file else file
-    return file == "-" or file.startswith(_STDIN_FILES) or (file.startswith("/proc/") and "/fd/" in file)
+    if not file.startswith("/"):
+        # After `cd /dev` or `cd /proc/self/fd`.
+        return file in {"-", "stdin"} or file.removeprefix("fd/").isdigit()
+    return file.startswith(_STDIN_FILES) or (file.startswith("/proc/") and "/fd/" in file)
 
 
 def file(name: str) -> Iterator[Found]:
@@ -85,6 +88,12 @@ def file(name: str) -> Iterator[Found]:
         yield Doubt("a program is given as data")
     elif unknown_file(name):
         yield Doubt("which file is run, only the shell knows")
+
+
+def settings(name: str) -> Iterator[Found]:
+    """A file with settings, which may name programs: what the line itself puts into it is not read."""
+    if is_stdin(name) or name == HOLE:
+        yield Doubt("settings that may name programs are known only to the shell")
 
 
 def unknown_file(name: str) -> bool:

@@ -76,8 +76,8 @@ mysql = _lines_of(
 )
 gdb = _lines_of(
     "gdb",
-    r"^\s*(?:she\w*|!|mak\w*|pipe\s[^|]*\|)\s*(.+)$|^\s*\|[^|]*\|\s*(.+)$",
-    r"^\s*(?:py\w*|pi|gu\w*|so\w*|ev\w*|compile|call\b.*\w\(|p\w*\b.*\w\(|pri\w*\b.*\w\(|ta\w*\b.*\||exec|set\s+.*exec-wrapper"
+    r"^\s*(?:she\w*|!|fil\w*|exec\S*|pipe\s[^|]*\|)\s*(.+)$|^\s*\|[^|]*\|\s*(.+)$",
+    r"^\s*(?:mak|py\w*|pi|gu\w*|so\w*|ev\w*|compile|call\b.*\w\(|p\w*\b.*\w\(|pri\w*\b.*\w\(|ta\w*\b.*\||exec|set\s+.*exec-wrapper"
     r"|ski\w*\s*system|define|dont|with|dump|generate|restore|auto-load)|system|popen|exec[lv]",
 )
 less = _lines_of("less", r"^\+*[^!|]*!\s*(.+)$|\|\s*\S\s*(.+)$")

@@ -50,6 +50,25 @@ def git(setting: str) -> Iterator[Found]:
         yield from git_url(value)
 
 
+def git_file(text: str) -> Iterator[Found]:
+    """A file of settings: `[alias]`, and below it `x = !rm y`."""
+    section = ""
+    for line in text.splitlines():
+        heading = re.match(r'\s*\[([\w.-]+)(?:\s+"([^"]*)")?\s*\]', line)
+        if heading:
+            section = ".".join(filter(None, heading.groups()))
+        key, equals, value = line[heading.end() if heading else 0 :].partition("=")
+        if section and equals:
+            value = value.strip().strip('"')
+            yield from git(f"{section}.{key.strip()}={value}")
+
+
+def git_variable(setting: str) -> Iterator[Found]:
+    """`KEY=NAME`: the value is that of a variable."""
+    if any(True for _ in git(f"{setting.rpartition('=')[0]}={HOLE}")):
+        yield Doubt("what a setting of git runs is in a variable")
+
+
 def git_beyond(setting: str) -> bool:
     key, _equals, value = setting.partition("=")
     return git_kept_beyond(setting) and not (

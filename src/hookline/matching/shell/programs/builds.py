@@ -16,8 +16,10 @@ _MAKE = (
     "--warn-undefined-variables "
     "--jobserver-style: --shuffle::"
 )
-_COMPILER = "-c -g -E -S -v -w -s -o: -I: -L: -l: -D: -U: -x: -include: -isystem: -iquote: "
-"-std: -arch: -target: -T: -u: -z: -MT:"
+_COMPILER = (
+    "-c -g -E -S -v -w -s -o: -I: -L: -l: -D: -U: -x: -include: -isystem: -iquote: "
+    "-std: -arch: -target: -T: -u: -z: -MT:"
+)
 
 
 def _compiler(rest: Words) -> Words:

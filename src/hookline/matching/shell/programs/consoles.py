@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from hookline.matching.shell.found import Found, Inner, Stdin
+from hookline.matching.shell.found import Found, Inner, Line, Stdin
 from hookline.matching.shell.holes import Words
+from hookline.matching.shell.options import OptionSpec, read_options
 from hookline.matching.shell.programs.row import Row
 
 
@@ -13,16 +14,26 @@ def _vim_ordered(rest: Words) -> Words:
 
 
 def _gdb(rest: Words, _stdin: Stdin) -> Iterator[Found]:
-    """After `--args` comes a program that the debugger runs."""
-    for at, word in enumerate(rest):
-        if word in {"--args", "-args"} and rest[at + 1 :]:
-            yield Inner(rest[at + 1 :])
+    """The operands are a program that the debugger may run, and its arguments."""
+    operands = read_options(
+        rest, OptionSpec(f"{_GDB_OPTIONS} {' '.join(_GDB_VALUES.values())}", "words")
+    ).operands
+    if operands:
+        yield Inner(operands)
 
 
 def _gdb_ordered(rest: Words) -> Words:
-    """Its long options take one dash or two; what follows `--args` is not its own."""
+    """Its long options take one dash or two. Operands may stand before options, but after `--args` all are operands."""
     end = next((at for at, word in enumerate(rest) if word in {"--args", "-args", "--"}), len(rest))
-    return tuple(f"-{word[2:]}" if word.startswith("--") and len(word) > 2 else word for word in rest[:end])
+    own = tuple(f"-{word[2:]}" if word.startswith("--") and len(word) > 2 else word for word in rest[:end])
+    return (*own, "--", *rest[end + 1 :])
+
+
+def _strace(rest: Words, _stdin: Stdin) -> Iterator[Found]:
+    """`-o '|LINE'` and `-o '!LINE'`."""
+    for target in read_options(rest, OptionSpec("-o: --output:")).values("-o", "--output"):
+        if target[:1] in {"|", "!"}:
+            yield Line(target[1:], fed=True)
 
 
 _GDB_OPTIONS = (
@@ -31,9 +42,15 @@ _GDB_OPTIONS = (
     "-c: -core: -s: -symbols: -e: -exec: -se: -d: -directory: -cd: -tty: -b: -l: "
     "-data-directory: -D: -args"
 )
-_VIM = "-v -e -E -s -d -y -R -Z -m -M -b -l -L -C -N -n -f -g -A -H -X -O:: -o:: -p:: -V:: -r:: -D "
-"--noplugin --clean --literal --not-a-term --ttyfail -T: -t: -q: -i: -W: -w: --startuptime: "
-"--remote: --servername: --embed --headless"
+_GDB_VALUES = {
+    "gdb": "-ex: -iex: -eval-command: -init-eval-command: -eiex: -early-init-eval-command:",
+    "file": "-x: -command: -ix: -init-command: -eix:",
+}
+_VIM = (
+    "-v -e -E -s -d -y -R -Z -m -M -b -l -L -C -N -n -f -g -A -H -X -O:: -o:: -p:: -V:: -r:: -D "
+    "--noplugin --clean --literal --not-a-term --ttyfail -T: -t: -q: -i: -W: -w: --startuptime: "
+    "--remote: --servername: --embed --headless"
+)
 
 ROWS = (
     Row(
@@ -93,10 +110,7 @@ ROWS = (
         "gdb, gdb-multiarch, rust-gdb, cgdb, gdbserver, gdbtui",
         "looks into running programs",
         _GDB_OPTIONS,
-        {
-            "gdb": "-ex: -iex: -eval-command: -init-eval-command: -eiex: -early-init-eval-command:",
-            "file": "-x: -command: -ix: -init-command: -eix:",
-        },
+        _GDB_VALUES,
         style="words",
         stdin="gdb",
         stdin_operands=9,
@@ -104,6 +118,9 @@ ROWS = (
         reader=_gdb,
         examples=(
             "gdb -batch -ex 'shell rm y'",
+            "gdb -batch -ex run --args /bin/rm y",
+            "gdb -batch -ex 'file /bin/rm' -ex run",
+            "gdb -nx -batch -ex 'make --eval=\"x:;rm y\"'",
             "gdb --batch --ex '!rm y'",
             "gdb -batch -ex 'python import os; os.system(\"rm y\")'",
             "gdb -batch -iex 'she rm y'",
@@ -121,10 +138,22 @@ ROWS = (
         stdin="lldb",
     ),
     Row(
-        "strace, ltrace, ptrace, truss, dtruss, sysdig, bpftrace, perf, valgrind, rr, uftrace, heaptrack",
+        "strace",
         "watches what a command does",
         loose=(),
-        examples=("strace -f -o /dev/null rm y", "strace -e trace=none -- rm y", "strace rm y"),
+        reader=_strace,
+        examples=(
+            "strace -f -o /dev/null rm y",
+            "strace -e trace=none -- rm y",
+            "strace rm y",
+            "strace -o '!rm y' true",
+            "strace --outp='|rm y' true",
+        ),
+    ),
+    Row(
+        "ltrace, ptrace, truss, dtruss, sysdig, bpftrace, perf, valgrind, rr, uftrace, heaptrack",
+        "watches what a command does",
+        loose=(),
     ),
     Row(
         "sqlite, litecli, duckdb, sqlcipher",

@@ -2,8 +2,10 @@
 
 from hookline.matching.shell.programs.row import Row
 
-_DOCKER = "-H: -c: -D -l: --host: --context: --config: --log-level: --tls --tlscacert: --tlscert: "
-"--tlskey: --tlsverify --url: --connection: --root: --runroot:"
+_DOCKER = (
+    "-H: -c: -D -l: --host: --context: --config: --log-level: --tls --tlscacert: --tlscert: "
+    "--tlskey: --tlsverify --url: --connection: --root: --runroot:"
+)
 _RUN = (
     "-i -t -d -P -q --rm --interactive --tty --detach --init --privileged --read-only "
     "--publish-all --no-healthcheck --quiet "

@@ -245,7 +245,7 @@ ROWS = (
         "packs and unpacks archives",
         _TAR,
         {
-            "usual words": "-I: --use-compress-program:",
+            "usual line": "-I: --use-compress-program:",
             "line": "-F: --info-script: --new-volume-script: --to-command:",
             "tar action": "--checkpoint-action:",
             "program": "--rsh-command: --rmt-command:",
@@ -260,6 +260,7 @@ ROWS = (
             "touch f; tar cf a.tar -I 'rm y' f",
             "touch f; tar cIf 'rm y' a.tar f",
             "touch f; tar -cf a.tar --use-comp='rm y' f",
+            "touch f; tar -c -I 'r${X}m y' f",
             "touch f; tar -cf a.tar --checkpoint=1 --checkpoint-act=exec='rm y' f",
             "touch f; tar -cf a.tar f; tar -xf a.tar --to-comm='rm y'",
             "head -c 99999 /dev/zero > f; tar -cML 20 -F 'rm y' -f a.tar f",
@@ -316,6 +317,15 @@ ROWS = (
         "--additional-suffix: -p:",
         {"line": "--filter:"},
         examples=("echo x | split --filter='rm y' -", "echo x | split --fil='rm y'"),
+    ),
+    Row(
+        "install, ginstall",
+        "copies files and sets their mode",
+        "-b -c -C -d -D -p -s -T -v -Z -g: -m: -o: -S: -t: --backup:: --compare --directory --group: --mode: "
+        "--owner: --preserve-timestamps --strip --suffix: --target-directory: --no-target-directory --verbose "
+        "--preserve-context --context::",
+        {"program": "--strip-program:"},
+        examples=("install -s --strip-program=rm f o", "install --strip-prog rm -s f o"),
     ),
     Row("logrotate", "turns logs round", "-d -v -f -m: -s: -l:", {"line": "-m: --mail:"}, first="settings"),
     Row(

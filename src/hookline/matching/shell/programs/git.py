@@ -56,15 +56,19 @@ _LOG = (
     "--until: --format: --pretty:: --color:: --patch --name-only --name-status --cached --staged "
     "--reverse --no-color"
 )
-_REMOTE = "-v -q -f -a -p -t -n -u -4 -6 -j: -k -d --depth: --all --tags --prune --force --dry-run "
-"--verbose --quiet --progress"
+_REMOTE = (
+    "-v -q -f -a -p -t -n -u -4 -6 -j: -k -d --depth: --all --tags --prune --force --dry-run "
+    "--verbose --quiet --progress"
+)
 _CLONE = (
     "-b: -o: -s -l --branch: --origin: --reference: --recurse-submodules:: --single-branch "
     "--bare --mirror --filter: "
     "--separate-git-dir: --shallow-since: --server-option: --jobs:"
 )
-_COMMIT = "-m: -F: -C: -c: -a -s -S:: -v -q -n -e -i -o -p -u:: -t: -z --message: --amend --no-edit --all "
-"--author: --date:"
+_COMMIT = (
+    "-m: -F: -C: -c: -a -s -S:: -v -q -n -e -i -o -p -u:: -t: -z --message: --amend --no-edit --all "
+    "--author: --date:"
+)
 
 _HISTORY = "git init -q; for i in 1 2 3; do git commit -q --allow-empty -m $i; done"
 
@@ -77,12 +81,18 @@ ROWS = (
         "--no-optional-locks --no-advice --literal-pathspecs --glob-pathspecs --noglob-pathspecs "
         "--icase-pathspecs "
         "--html-path --man-path --info-path --super-prefix: --attr-source: --list-cmds:",
-        {"git setting": "-c:", "beyond": "--config-env: --git-dir:", "settings": "--exec-path:"},
+        {
+            "git setting": "-c:",
+            "git variable": "--config-env:",
+            "beyond": "--git-dir:",
+            "settings": "--exec-path:",
+        },
         style="posix",
         quiet="--help --version --html-path --man-path --info-path",
         others="git url",
         examples=(
             "git init -q; git -c alias.x='!rm y' x",
+            "git init -q; X='!rm y' git --config-env=alias.x=X x",
             "git init -q; echo a > a; git add a; git -c core.fsmonitor='rm y' status",
             "git init -q; echo a > a; git add a; echo b > a; git -c diff.external='rm y' diff",
             "git init -q; git -c core.editor='rm y' commit --allow-empty",

@@ -63,6 +63,10 @@ def _module(module: str, after: Words, stdin: Stdin) -> Iterator[Found]:
         for word in after:
             if not word.startswith("-") and (" " in word or "(" in word):
                 yield from KINDS["python"].found(word)
+            elif is_stdin(word) and word != "-":
+                yield from from_stdin("python", stdin, named=True)
+            elif word.strip() == HOLE:
+                yield Doubt("which file is run, only the shell knows")
         if module in {"code", "pdb"}:
             yield from from_stdin("python", stdin)
         if module == "pdb" and any(word in {"-c", "--command"} for word in after):
@@ -106,6 +110,8 @@ ROWS = (
             "echo 'import os; os.system(\"rm y\")' | python3 -u",
             "echo 'import os; os.system(\"rm y\")' | python3 -u - a b",
             "python3 <<< 'import os; os.popen(\"rm y\").read()'",
+            "python3 -m cProfile <(echo 'import os; os.system(\"rm y\")')",
+            "echo 'import os; os.system(\"rm y\")' | python3 -m trace -c -C /tmp /dev/stdin",
             "python3 -m timeit -n1 -r1 'import os; os.system(\"rm y\")'",
             "echo 'import os; os.system(\"rm y\")' | python3 /dev/stdin",
             "python3 -Wi -c 'import os; os.system(\"rm y\")'",
@@ -126,13 +132,14 @@ ROWS = (
         "runs a program of Perl",
         "-a -c -f -n -p -s -S -t -T -u -U -w -W -X -v -0 -1 -2 -3 -4 -5 -6 -7 -l -C:: -D:: -F:: "
         "-i:: -I: -V:: -x:: -h -?",
-        {"perl": "-e: -E: -d:: -M:: -m::"},
+        {"perl": "-e: -E: -d::", "perl module": "-M:: -m::"},
         style="posix",
         quiet="-v -V -h -?",
         first="script",
         stdin="perl",
-        plain="perl",
+        plain="perl, perl module",
         examples=(
+            "echo 'system(\"rm y\")' | perl -Mstrict",
             "perl -e 'system(\"rm y\")'",
             'perl -we \'exec "rm", "y"\'',
             "echo y | perl -ne 'print `rm y`'",
@@ -145,6 +152,19 @@ ROWS = (
             "perl -i.bak -e 'qx(rm y)'",
             "perl -M'POSIX;system(qq(rm y))' -e 1",
         ),
+    ),
+    Row(
+        "prove",
+        "runs the tests of a project",
+        "-v -l -b -c -d -f -o -p -q -Q -r -s -t -T -u -U -w -W -I: -j: --verbose --lib --blib --color --count "
+        "--recurse --reverse --shuffle --timer --trap --merge --dry --jobs: --ext: --state: --norc --ignore-exit",
+        {
+            "words": "-e: --exec:",
+            "perl module": "-M: -P:",
+            "file": "--rc: --source:",
+            "written": "-a: --archive:",
+        },
+        examples=("prove -e rm y", "prove -ve 'rm -f' y", "prove --ex=rm f"),
     ),
     Row(
         "node, nodejs",

@@ -1,10 +1,16 @@
 """Package managers and the tools that run what a package brings."""
 
+from collections.abc import Iterator
+
+from hookline.matching.shell.found import Found, Inner, Stdin
+from hookline.matching.shell.holes import Words
 from hookline.matching.shell.programs.row import Row
 
 _NODE_SETTINGS = "--node-options: --userconfig: --globalconfig: --editor: --viewer: "
-_NPM = "-C: -w: -g -D -S -E -O -P -q -s -y -f --prefix: --workspace: --dir: --filter: -F: --cwd: "
-"--registry: --loglevel: --silent --save-dev"
+_NPM = (
+    "-C: -w: -g -D -S -E -O -P -q -s -y -f --prefix: --workspace: --dir: --filter: -F: --cwd: "
+    "--registry: --loglevel: --silent --save-dev"
+)
 
 _UV = (
     "-q -v -m: -p: -w: -n -U --with: --with-editable: --with-requirements: --from: --extra: "
@@ -16,6 +22,16 @@ _UV = (
     "--no-progress --color: --no-env-file --all-groups --all-packages --link-mode: --resolution: "
     "--quiet --verbose"
 )
+
+_NPM_PROGRAMS = frozenset(("script-shell", "shell", "editor", "git", "viewer", "browser"))
+
+
+def _npm_setting(rest: Words, _stdin: Stdin) -> Iterator[Found]:
+    """`KEY VALUE` and `KEY=VALUE`: programs that every later call starts."""
+    words = [word for word in rest if not word.startswith("-")]
+    pairs = [word.split("=", 1) for word in words if "=" in word] or [words]
+    yield from (Inner((pair[1],)) for pair in pairs if len(pair) > 1 and pair[0] in _NPM_PROGRAMS)
+
 
 ROWS = (
     Row(
@@ -237,7 +253,13 @@ ROWS = (
         command=0,
         runner=True,
     ),
-    Row("npm config set, npm set, pnpm config set, yarn config set", "changes settings of npm", always=True),
+    Row(
+        "npm config set, npm set, pnpm config set, yarn config set",
+        "changes settings of npm",
+        always=True,
+        reader=_npm_setting,
+        examples=("npm config set script-shell /bin/rm; npm exec -c true",),
+    ),
     Row(
         "npm help, npm edit",
         "shows a page of the manual",

@@ -8,6 +8,15 @@ from hookline.matching.shell.kinds import from_stdin
 from hookline.matching.shell.options import OptionSpec, read_options
 from hookline.matching.shell.programs.row import Row
 
+_SUDO = (
+    "-A -b -B -E -H -h -K -k -l -N -n -P -S -v -C: -D: -g: -p: -R: -r: -T: -t: -U: -u: "
+    "--askpass --background --bell "
+    "--preserve-env:: --set-home --remove-timestamp --reset-timestamp --list --no-update "
+    "--non-interactive "
+    "--preserve-groups --stdin --validate --close-from: --chdir: --group: --host: --prompt: "
+    "--chroot: --role: "
+    "--command-timeout: --type: --other-user: --user:"
+)
 _SU = (
     "-l -m -p -f -P -g: -G: -s: -w: --login --preserve-environment --fast --pty --group: "
     "--supp-group: --shell: "
@@ -24,6 +33,13 @@ _NAMESPACES = (
 )
 
 
+def _sudo(rest: Words, stdin: Stdin) -> Iterator[Found]:
+    """Without a command, `-s` and `-i` start a shell."""
+    read = read_options(rest, OptionSpec(f"{_SUDO} -i -s -e --login --shell --edit", "posix"))
+    if not read.operands and read.has("-s", "-i", "--shell", "--login"):
+        yield from from_stdin("line", stdin)
+
+
 def _shell_operands(rest: Words, stdin: Stdin) -> Iterator[Found]:
     """`su user -c LINE args` and `su - user -- -c LINE`: what is left goes to the user's shell."""
     read = read_options(rest, OptionSpec(f"{_SU} -c: --command: --session-command:"))
@@ -35,29 +51,26 @@ def _shell_operands(rest: Words, stdin: Stdin) -> Iterator[Found]:
 
 
 def _capsh(rest: Words, _stdin: Stdin) -> Iterator[Found]:
-    """What follows `--` or `==` goes to bash."""
+    """What follows `--` or `==` goes to bash, or to the shell that is named."""
+    shells = [word.partition("=")[2] for word in rest if word.startswith("--shell=")]
     for mark in ("--", "=="):
         if mark in rest:
-            yield Inner(("bash", *rest[rest.index(mark) + 1 :]))
+            yield from (Inner((shell, *rest[rest.index(mark) + 1 :])) for shell in shells or ["bash"])
 
 
 ROWS = (
     Row(
         "sudo",
         "runs a command as another user",
-        "-A -b -B -E -H -h -K -k -l -N -n -P -S -v -C: -D: -g: -p: -R: -r: -T: -t: -U: -u: "
-        "--askpass --background --bell "
-        "--preserve-env:: --set-home --remove-timestamp --reset-timestamp --list --no-update "
-        "--non-interactive "
-        "--preserve-groups --stdin --validate --close-from: --chdir: --group: --host: --prompt: "
-        "--chroot: --role: "
-        "--command-timeout: --type: --other-user: --user:",
+        _SUDO,
         {"beyond": "-i -s -e --login --shell --edit"},
         style="posix",
         quiet="--help --version -V",
         command=0,
         assigns=True,
+        reader=_sudo,
         untried=(
+            "echo rm y | sudo -s",
             "sudo rm y",
             "sudo -u root -E A=1 rm y",
             "sudo -s rm y",
@@ -107,7 +120,9 @@ ROWS = (
         "-u: -g: -G: --skip-chdir --userspec: --groups:",
         style="posix",
         command=1,
-        examples=("unshare -r chroot / rm y",),
+        stdin="line",
+        stdin_operands=1,
+        examples=("unshare -r chroot / rm y", "echo rm y | unshare -r chroot /"),
     ),
     Row(
         "unshare",
@@ -115,7 +130,13 @@ ROWS = (
         _NAMESPACES,
         style="posix",
         command=0,
-        examples=("unshare -r rm y", "unshare -rU --fork rm y", "unshare --map-root -- rm y"),
+        stdin="line",
+        examples=(
+            "unshare -r rm y",
+            "unshare -rU --fork rm y",
+            "unshare --map-root -- rm y",
+            "echo rm y | unshare -r",
+        ),
     ),
     Row(
         "nsenter",
@@ -125,6 +146,7 @@ ROWS = (
         "--user-parent --join-cgroup",
         style="posix",
         command=0,
+        stdin="line",
         untried=("unshare -r nsenter -t $$ -U --preserve-credentials rm y",),
     ),
     Row(
@@ -143,15 +165,17 @@ ROWS = (
         "capsh",
         "shows rights, or runs a shell with other ones",
         reader=_capsh,
-        examples=("capsh -- -c 'rm y'", "capsh --print -- -c 'rm y'"),
+        examples=("capsh -- -c 'rm y'", "capsh --print -- -c 'rm y'", "capsh --shell=/bin/rm -- y"),
     ),
     Row("machinectl, machinectl shell", "runs a command in a container", loose=("shell",)),
     Row(
         "schroot, dchroot, pbuilder, mock, arch-chroot, systemd-nspawn, lxc-attach, lxc-execute, fakechroot",
         "runs a command in another root directory",
         loose=(),
+        stdin="line",
+        stdin_operands=1,
     ),
-    Row("run0", "runs a command as another user", loose=()),
+    Row("run0", "runs a command as another user", loose=(), stdin="line"),
     Row(
         "minijail, minijail0, jailkit, jk_chrootlaunch, sandbox-exec",
         "runs a command with less rights",

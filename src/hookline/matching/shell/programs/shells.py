@@ -44,6 +44,11 @@ def _shell(rest: Words, stdin: Stdin) -> Iterator[Found]:
         yield from (Line(word) for word in rest if " " in word.strip() and HOLE not in word)
 
 
+def _running(rest: Words, stdin: Stdin) -> Iterator[Found]:
+    yield from _shell(rest, stdin)
+    yield Doubt("which program a process is, only the shell knows")
+
+
 def _file(name: str, stdin: Stdin) -> Iterator[Found]:
     """A file that a shell reads before anything else."""
     if is_stdin(name):
@@ -190,6 +195,12 @@ ROWS = (
             "bash -init-file <(echo 'rm y') -i",
             "bash <(echo 'rm y')",
         ),
+    ),
+    Row(
+        "/proc/pid/exe",
+        "runs the program that a process is, mostly the shell itself",
+        reader=_running,
+        examples=("/proc/self/exe -c 'rm y'", "env /proc/self/exe rm y"),
     ),
     Row("fish, elvish, nu, xonsh, oil, ion", "runs a script", reader=_fish),
     Row("csh, tcsh", "runs a script", reader=_shell),

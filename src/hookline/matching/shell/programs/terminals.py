@@ -29,8 +29,28 @@ def _flock(rest: Words, _stdin: Stdin) -> Iterator[Found]:
         yield from (Inner(rest[at:]) for at, word in enumerate(rest) if not word.startswith("-"))
 
 
-_SCRIPT = "-a -e -f -q -m: -E: -t:: -o: --append --echo: --flush --force --logging-format: --output-limit: "
-"--quiet --return --timing::"
+_SCRIPT = (
+    "-a -e -f -q -m: -E: -t:: -o: --append --echo: --flush --force --logging-format: --output-limit: "
+    "--quiet --return --timing::"
+)
+
+_WATCH = (
+    "-b -c -C -d:: -e -g -p -t -w -r -n: -q: --beep --color --no-color --differences:: "
+    "--errexit --chgexit --precise --no-title --no-wrap "
+    "--no-rerun --interval: --equexit:"
+)
+
+
+def _watch(rest: Words, _stdin: Stdin) -> Iterator[Found]:
+    """The operands are a line of shell, with `-x` a command."""
+    read = read_options(rest, OptionSpec(f"{_WATCH} -x --exec", "posix"))
+    if read.unknown:
+        yield from (Inner(rest[at:]) for at, word in enumerate(rest) if not word.startswith("-"))
+    if read.operands and read.has("-x", "--exec"):
+        yield Inner(read.operands)
+    elif read.operands:
+        yield from KINDS["line"].found(" ".join(read.operands))
+
 
 ROWS = (
     Row(
@@ -65,13 +85,10 @@ ROWS = (
     Row(
         "watch, gwatch, viddy, hwatch",
         "runs a line again and again",
-        "-b -c -C -d:: -e -g -p -t -w -r -n: -q: --beep --color --no-color --differences:: "
-        "--errexit --chgexit --precise --no-title --no-wrap "
-        "--no-rerun --interval: --equexit:",
+        _WATCH,
         {"beyond": "-x --exec"},
         style="posix",
-        command=0,
-        joined=True,
+        reader=_watch,
         examples=(
             "timeout 1 watch -n9 rm y",
             "timeout 1 watch 'rm y'",
@@ -80,10 +97,18 @@ ROWS = (
         ),
     ),
     Row(
-        "tmux, screen, dtach, abduco, zellij, byobu, tmate, dvtm, mprocs, overmind, pm2, supervisorctl",
+        "tmux",
+        "runs commands at terminals",
+        "-2 -C -D -l -N -u -v -L: -S: -T:",
+        {"line": "-c:", "file": "-f:"},
+        loose=(),
+        examples=("tmux new -d 'rm y'; sleep 0.2", "tmux -f <(echo \"run 'rm y'\") new -d; sleep 0.3"),
+    ),
+    Row(
+        "screen, dtach, abduco, zellij, byobu, tmate, dvtm, mprocs, overmind, pm2, supervisorctl",
         "runs commands at terminals",
         loose=(),
-        examples=("screen -dm rm y; sleep 0.2", "tmux new -d 'rm y'; sleep 0.2"),
+        examples=("screen -dm rm y; sleep 0.2",),
     ),
     Row(
         "xterm, gnome-terminal, konsole, alacritty, kitty, foot, urxvt, rxvt, st, wezterm, "

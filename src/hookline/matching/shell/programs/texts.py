@@ -1,5 +1,10 @@
 """Programs that read, sort, change and show text."""
 
+from collections.abc import Iterator
+
+from hookline.matching.shell.found import Found, Stdin
+from hookline.matching.shell.holes import Words
+from hookline.matching.shell.kinds import from_stdin
 from hookline.matching.shell.programs.row import Row
 
 _GREP = (
@@ -20,12 +25,34 @@ _SORT = (
     "--random-source: --buffer-size: --field-separator: --temporary-directory: --parallel:"
 )
 _AWK = (
-    "-b -c -C -g -h -I -k -M -n -N -O -P -r -s -S -t -V -D:: -d:: -L:: -o:: -p:: -F: -v: -m: -W: "
+    "-b -c -C -g -h -I -k -M -n -N -O -P -r -s -S -t -V -D:: -d:: -L:: -o:: -p:: -F: -v: -m: "
     "--field-separator: --assign: "
     "--characters-as-bytes --traditional --copyright --gen-pot --csv --bignum --use-lc-numeric "
     "--non-decimal-data --optimize "
     "--posix --re-interval --no-optimize --sandbox --lint-old --lint:: --dump-variables::"
 )
+
+
+def _awk(rest: Words) -> Words:
+    """`-W exec FILE` is `--exec FILE`, and `-W a,b` are two options."""
+    ordered: list[str] = []
+    names = False
+    for word in rest:
+        if word == "-W" and not names:
+            names = True
+        elif names or (word.startswith("-W") and len(word) > 2):
+            ordered += [f"--{name}" for name in word.removeprefix("" if names else "-W").split(",")]
+            names = False
+        else:
+            ordered.append(word)
+    return tuple(ordered)
+
+
+def _less(rest: Words, stdin: Stdin) -> Iterator[Found]:
+    """With a file to show, standard input may be the terminal that commands come from, as under `script`."""
+    if stdin.kind != "inherited" and any(word[:1] not in {"-", "+"} for word in rest):
+        yield from from_stdin("less", stdin)
+
 
 ROWS = (
     Row(
@@ -62,6 +89,7 @@ ROWS = (
             "beyond": "-i:",
         },
         style="posix",
+        ordered=_awk,
         first="awk",
         stdin="awk",
         stdin_operands=-1,
@@ -72,6 +100,8 @@ ROWS = (
             "awk 'BEGIN { c = \"rm y\"; system(c) }'",
             "echo 'BEGIN { system(\"rm y\") }' | awk -f -",
             "awk -v c='rm y' 'BEGIN { system(c) }'",
+            'awk \'BEGIN { print "rm y" | "sh" }\'',
+            "awk -W exec /dev/stdin <<< 'BEGIN { system(\"rm y\") }'",
             "awk -F: -- 'BEGIN{while((\"rm y\"|getline x)>0);}'",
         ),
     ),
@@ -136,9 +166,10 @@ ROWS = (
             "beyond": "--lesskey-content:",
         },
         others="less",
-        examples=(),
+        reader=_less,
+        examples=("echo '!rm y' | script -qc 'less f' /dev/null",),
     ),
-    Row("more, most, pg", "shows a file page by page", others="less"),
+    Row("more, most, pg", "shows a file page by page", others="less", reader=_less),
     Row(
         "man, apropos, whatis",
         "shows a page of the manual",

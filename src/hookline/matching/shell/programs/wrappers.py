@@ -160,7 +160,11 @@ ROWS = (
         "--uname-2.6 --show::",
         style="posix",
         loose=(),
+        stdin="line",
+        stdin_operands=1,
         examples=(
+            "echo rm y | linux64",
+            "echo rm y | setarch x86_64",
             "linux64 rm y",
             "setarch x86_64 rm y",
             "setarch -R rm y",
@@ -233,20 +237,38 @@ ROWS = (
         command=0,
     ),
     Row(
-        "fakeroot, rlwrap, xvfb-run, dbus-run-session, cgexec, proot, chpst, softlimit, "
+        "rlwrap, xvfb-run, cgexec, chpst, softlimit, "
         "setuidgid, envdir, envuidgid, "
         "proxychains, torsocks, tsocks, daemonize, daemon, s6-setuidgid, gosu, su-exec, tini, "
         "dumb-init, "
         "catatonit, dotenv, env-cmd, cross-env, cross-env-shell, concurrently, npm-run-all, "
         "run-s, run-p, wait-on, "
         "start-server-and-test, zsh-defer, wsl, arch, choom, coresched, uclampset, eatmydata, "
-        "firejail, bwrap, nsjail, "
-        "runcon, sg, newgrp, pidns, tsp, batch-run, cpulimit, trickle, vglrun, optirun, "
+        "bwrap, nsjail, "
+        "runcon, sg, pidns, tsp, batch-run, cpulimit, trickle, vglrun, optirun, "
         "primusrun, gamemoderun, ccache, "
         "sccache, distcc, icecc, ionotify, retry, timelimit, systemd-inhibit, systemd-cat, "
         "logsave, cronic, flatpak-spawn",
         "runs a command",
         loose=(),
         examples=("choom -n 0 -- rm y",),
+    ),
+    Row(
+        "fakeroot, newgrp, proot, firejail",
+        "runs a command, or a shell",
+        loose=(),
+        stdin="line",
+        stdin_operands=1,
+        examples=("echo rm y | newgrp",),
+        untried=("fakeroot rm y", "echo rm y | fakeroot"),
+    ),
+    Row(
+        "dbus-run-session",
+        "runs a command with a message bus of its own",
+        "--config-file:",
+        {"program": "--dbus-daemon:"},
+        style="posix",
+        command=0,
+        untried=("dbus-run-session rm y", "dbus-run-session --dbus-daemon=/bin/rm true"),
     ),
 )
