@@ -12,7 +12,7 @@ _PYTHON = (
     r"(?<!platform\.)\bsystem\b|\bplatform\s*=|as\s+platform\b|popen|subprocess|spawn|\bfork|(?<![.\w])exec\b"
     r"|\bexec[lv]|(?<![.\w])eval\b|(?<!re\.)\bcompile\b|__import__|import_module|importlib|ctypes|cffi|builtins"
     r"|\b(?:pty|runpy|code|codeop|pdb|timeit|cProfile|profile|trace|pickle|marshal|commands|posix|antigravity)\b"
-    r"|multiprocessing|webbrowser|startfile|attrgetter|methodcaller|__dict__|__class__|__subclasses__|__globals__"
+    r"|multiprocessing|webbrowser|startfile|attrgetter|methodcaller|__getattr|__dict__|__class__|__subclasses__|__globals__"
     r"|\b(?:vars|globals|locals)\b|getattr\((?!\s*[\w.]+\s*,\s*['\"]\w+['\"]\s*[,)])|subprocess|\bimport\s*\*|\bsh\b"
     r"|\\x|\\u|\\N"
 )
