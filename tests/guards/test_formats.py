@@ -171,7 +171,8 @@ def test_a_program_adds_guards_and_its_tools_are_judged(project: Path) -> None:
     hook = engine.add(PRE_TOOL_USE, guard("force-push"))
     engine.add(PRE_TOOL_USE, guard("write-outside-project", "ask"))
     assert (hook.name, hook.kind) == ("force-push", "builtin")
-    text = "*** Begin Patch\n*** Add File: a.txt\n+x\n*** Add File: ../../../../../../../../../../etc/b.txt\n+x\n*** End Patch"
+    outside = "../" * 12 + "etc/b.txt"
+    text = f"*** Begin Patch\n*** Add File: a.txt\n+x\n*** Add File: {outside}\n+x\n*** End Patch"
 
     async def ask() -> list[str | None]:
         async with engine:
