@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from hookline.config.watch import Watch
     from hookline.engine.bridge import Blocking
     from hookline.engine.session import Session
-    from hookline.model.errors import ConfigError, HooklineError, PatternError
-    from hookline.model.outcome import Outcome, allow, ask, context, deny, rewrite
+    from hookline.model.errors import ConfigError, HooklineError, PatternError, ToolError
+    from hookline.model.outcome import Outcome, allow, ask, context, deny, halt, rewrite
 
 #: The one place the version is written: the build, `hookline --version` and hosts read it here.
 __version__ = "0.1.0"
@@ -34,11 +34,13 @@ __all__ = [
     "Outcome",
     "PatternError",
     "Session",
+    "ToolError",
     "Watch",
     "allow",
     "ask",
     "context",
     "deny",
+    "halt",
     "load",
     "rewrite",
 ]
@@ -50,8 +52,8 @@ _HOMES = {
     "hookline.config.watch": ("Watch",),
     "hookline.engine.bridge": ("Blocking",),
     "hookline.engine.session": ("Session",),
-    "hookline.model.errors": ("ConfigError", "HooklineError", "PatternError"),
-    "hookline.model.outcome": ("Outcome", "allow", "ask", "context", "deny", "rewrite"),
+    "hookline.model.errors": ("ConfigError", "HooklineError", "PatternError", "ToolError"),
+    "hookline.model.outcome": ("Outcome", "allow", "ask", "context", "deny", "halt", "rewrite"),
 }
 
 

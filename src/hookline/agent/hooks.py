@@ -10,22 +10,13 @@ from msgspec.structs import replace
 from hookline.agent.ports import UserPort
 from hookline.engine.background import Inbox
 from hookline.engine.session import Session
+from hookline.engine.tool_call import Hooks
 from hookline.model.events import EventSpec
 from hookline.model.outcome import GO_ON, Outcome
 from hookline.model.run import Run
 from hookline.model.scene import Scene
 
 P = TypeVar("P")
-
-
-class Hooks(Protocol):
-    """What the turn loop, the tools and the permission checks need."""
-
-    async def dispatch(self, event: EventSpec[P], payload: P) -> Outcome: ...
-
-    def has(self, event: EventSpec[Any]) -> bool:
-        """Whether any hook is configured for the event."""
-        ...
 
 
 class SessionHooks(Hooks, Protocol):

@@ -7,7 +7,8 @@
     ├── PatternError         a matcher, condition or rule cannot be understood; carries the pattern
     ├── UnknownEventError    no row has that name; says the nearest one
     ├── UnknownDialectError  no dialect has that name; says the nearest one
-    └── EngineClosedError    a closed engine was asked for a session, or closed while one waited for it
+    ├── EngineClosedError    a closed engine was asked for a session, or closed while one waited for it
+    └── ToolError            raised by a tool: the call failed, and the model reads the message
 """
 
 from collections.abc import Sequence
@@ -60,3 +61,17 @@ class EngineClosedError(HooklineError):
 
     def __init__(self, message: str = "the engine is closed") -> None:
         super().__init__(message)
+
+
+class ToolError(HooklineError):
+    """For tools to raise: the call was started and failed. The model reads the message as it is.
+
+    ::
+
+        raise ToolError("no such file: notes.txt", exit_code=1)
+    """
+
+    def __init__(self, message: str, *, exit_code: int | None = None, interrupted: bool = False) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+        self.interrupted = interrupted

@@ -5,13 +5,15 @@ lost. What it *means* (blocked, reason, permission, updated input) is derived on
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeVar, cast
 
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from hookline.model.events import EventSpec, May, field_of
 from hookline.model.policy import Lives, Placement
+
+P = TypeVar("P")
 
 VoteKind = Literal["block", "defer", "ask", "allow"]
 Permission = Literal["deny", "defer", "ask", "allow"]
@@ -193,6 +195,20 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
                 return edit.value if isinstance(edit.whole, UnsetType) else edit.whole
         return None
 
+    def effective(self, payload: P) -> P:
+        """The payload as it counts after the hooks: with what they rewrote, or the same object if they did not.
+
+        ::
+
+            outcome = await session.dispatch(PRE_TOOL_USE, call)
+            arguments = outcome.effective(call).tool_input
+        """
+        for edit in self.edits:
+            if edit.field:
+                value = edited(field_of(payload, edit.field), edit) if edit.whole is UNSET else edit.whole
+                payload = _replaced(payload, edit.field, value)
+        return payload
+
     def clipped(self, may: May) -> tuple["Outcome", tuple[str, ...]]:
         """This outcome without what may not be done, and the names of what was dropped."""
         allowed = may.value
@@ -276,6 +292,11 @@ def allow(reason: str = "") -> Outcome:
 def context(text: str) -> Outcome:
     """Add text for the model."""
     return Outcome(context_items=(ContextItem(text),))
+
+
+def halt(reason: str = "") -> Outcome:
+    """Stop the whole run of the agent, not only this action."""
+    return Outcome(halts=(Halt(reason),))
 
 
 def rewrite(value: Any = None, /, **changes: Any) -> Outcome:

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from hookline import Engine
-from hookline.agent.hooks import EngineHooks, Hooks, NoHooks
+from hookline.agent.hooks import EngineHooks, NoHooks
 from hookline.agent.tools.base import Tool, ToolError, ToolReply, Workplace
 from hookline.agent.tools.tasks import TaskDone, Tasks
 from hookline.agent.tools.toolbox import core_tools
+from hookline.engine.tool_call import Hooks
 from hookline.handlers.process.pool import Processes
 
 T = TypeVar("T")

@@ -6,9 +6,9 @@ from typing import Any, Literal, Protocol, cast
 
 from msgspec import Struct
 
-from hookline.agent.hooks import Hooks
 from hookline.agent.mcp.schema import arguments_problem
 from hookline.agent.ports import UserPort
+from hookline.engine.tool_call import Hooks
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.outcome import Outcome

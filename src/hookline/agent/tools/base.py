@@ -10,6 +10,7 @@ from msgspec import Struct
 from hookline.agent.hooks import SessionHooks
 from hookline.agent.models.port import Usage
 from hookline.matching.nearest import nearest
+from hookline.model import errors
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.permissions.rules import RuleSet
@@ -35,15 +36,11 @@ class ToolReply(Struct, frozen=True, kw_only=True):
     moved_to: str | None = None
 
 
-class ToolError(Exception):
+class ToolError(errors.ToolError):
     """The call was started and failed; the model reads the message."""
 
-    def __init__(self, message: str, *, exit_code: int | None = None, interrupted: bool = False) -> None:
-        super().__init__(message)
-        self.exit_code = exit_code
-        self.interrupted = interrupted
-        #: The working directory of a shell when its command failed.
-        self.moved_to: str | None = None
+    #: The working directory of a shell when its command failed.
+    moved_to: str | None = None
 
 
 class WatchedFiles(Protocol):

@@ -6,9 +6,9 @@ from typing import Literal
 
 from msgspec import Struct
 
-from hookline.agent.hooks import Hooks
 from hookline.agent.tools.base import ToolError
 from hookline.agent.tools.shell import Streams
+from hookline.engine.tool_call import Hooks
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.outcome import Outcome

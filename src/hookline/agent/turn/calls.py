@@ -1,30 +1,34 @@
-"""The tool calls of one model response: checked, shown to hooks, permitted, run."""
+"""The tool calls of one model response: checked, shown to hooks, permitted, run.
+
+The order of one call is `hookline.engine.tool_call`; here is what the agent brings to it: its checks, its permission
+rules, its user and its tools.
+"""
 
 import asyncio
-import time
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Sequence
 
-import msgspec
 from msgspec import Struct
 
 from hookline.agent.conversation import INTERRUPTED
 from hookline.agent.messages import ToolResult, ToolUse
-from hookline.agent.ports import Shown
-from hookline.agent.tools.base import ToolError, ToolReply
+from hookline.agent.ports import Asker, Question, Shown
+from hookline.agent.tools.base import ToolError
 from hookline.agent.turn.checks import (
     RECHECKS,
     CallRules,
-    Refusal,
     arguments_of,
+    category_of,
+    facts_of,
     first_refusal,
     mcp_server_of,
 )
-from hookline.agent.turn.permission import PermissionCheck, PermittedCall, refused_rewrite
 from hookline.agent.turn.turn import AgentParts
+from hookline.engine.tool_call import CallResult, Refusal, Reply, run_tool_call
 from hookline.model import events as e
 from hookline.model import payloads as p
-from hookline.model.outcome import ContextItem, Outcome
+from hookline.model.outcome import ContextItem, Outcome, Vote
+from hookline.permissions.decide import CallFacts, Decision, answered, decide
+from hookline.permissions.suggest import suggestions
 
 _LONGEST_RESULT = 200_000
 #: The categories as hooks know them, where permissions have another word.
@@ -48,10 +52,8 @@ class Calls:
     """Runs the calls of one agent. A hook sees a call once it is known to be valid, and exactly once."""
 
     def __init__(self, parts: AgentParts) -> None:
-        self._hooks = parts.hooks
+        self._parts = parts
         self._workplace = parts.workplace
-        self._listener = parts.user.listener
-        self._permission = PermissionCheck(parts)
 
     async def run(self, uses: Sequence[ToolUse], rules: CallRules) -> list[SettledCall]:
         """Run all calls at once; the results come in the order of the calls."""
@@ -75,104 +77,149 @@ class Calls:
         for one in settled:
             if one.ran:
                 self._workplace.touch(arguments_of(one.use))
-            await self._move(one.moved_to)
+            if one.moved_to is not None and one.moved_to != self._workplace.cwd:
+                await self._workplace.move(one.moved_to)
 
     async def _one(self, use: ToolUse, rules: CallRules) -> SettledCall:
-        refusal = first_refusal(use, rules)
-        if refusal is not None:
-            return await self._refused(PermittedCall(use=use), refusal, rules)
-        rules.budget.left -= 1
-        before = await self._hooks.dispatch(e.PRE_TOOL_USE, _call(use, rules, p.ToolCall))
-        permitted = await self._after_hooks(use, rules, before)
-        if permitted.refusal is not None:
+        call = p.ToolCall(
+            tool_name=use.name,
+            tool_input=arguments_of(use),
+            tool_use_id=use.id,
+            tool_category=_CATEGORIES.get(category := category_of(use, rules), category),
+            mcp_server=mcp_server_of(use, rules),
+        )
+        ports = _Ports(self._parts, use, call, rules)
+        result = await run_tool_call(self._parts.hooks, call, ports)
+        if ports.counted and not result.ran:
             rules.budget.left += 1
-            return await self._refused(permitted, permitted.refusal, rules)
-        return await self._run(permitted, rules)
+        self._parts.user.listener.show(
+            Shown(kind="result", tool=use.name, text=result.plain_text, is_error=result.is_error)
+        )
+        return _settled(ports.as_use(result.call), result, ports.moved_to)
 
-    async def _after_hooks(self, use: ToolUse, rules: CallRules, before: Outcome) -> PermittedCall:
-        stop = (before.stop_reason or "a hook stopped the turn") if before.stop else None
-        context = before.context_items
-        if before.blocked or before.stop:
-            reason = before.reason or stop or "a hook denied the call"
-            return PermittedCall(use=use, refusal=Refusal("hook_deny", reason), stop=stop, context=context)
-        if before.updated_input is not None:
-            use = ToolUse(id=use.id, name=use.name, input=before.updated_input)
-            refusal = first_refusal(use, rules, RECHECKS)
-            if refusal is not None:
-                return PermittedCall(use=use, refusal=refused_rewrite(refusal), context=context)
-        permitted = await self._permission.permit(use, rules, before.deciding_vote)
-        return msgspec.structs.replace(permitted, context=(*context, *permitted.context))
 
-    async def _refused(self, permitted: PermittedCall, refusal: Refusal, rules: CallRules) -> SettledCall:
-        use, ends, context = permitted.use, permitted.stop, permitted.context
-        if refusal.by_rule or permitted.by_user:
-            denied = await self._hooks.dispatch(
-                e.PERMISSION_DENIED,
-                p.PermissionRefused(
-                    tool_name=use.name,
-                    tool_input=arguments_of(use),
-                    tool_use_id=use.id,
-                    mcp_server=mcp_server_of(use, rules),
-                    reason=refusal.reason,
-                ),
+class _Ports:
+    """What the agent brings to one call."""
+
+    def __init__(self, parts: AgentParts, use: ToolUse, call: p.ToolCall, rules: CallRules) -> None:
+        self._hooks = parts.hooks
+        self._permissions = parts.permissions
+        self._user = parts.user
+        self._workplace = parts.workplace
+        self._rules = rules
+        self._use = use
+        self._call = call
+        #: The call holds a unit of the turn's budget.
+        self.counted = False
+        #: The working directory after the call, if it changed.
+        self.moved_to: str | None = None
+
+    def as_use(self, call: p.ToolCall) -> ToolUse:
+        """As the model wrote it, also with arguments that are no object, unless a hook changed it."""
+        if call is self._call:
+            return self._use
+        return ToolUse(id=self._use.id, name=call.tool_name, input=call.tool_input)
+
+    def _facts(self, call: p.ToolCall) -> CallFacts:
+        return facts_of(self.as_use(call), self._rules)
+
+    def check(self, call: p.ToolCall, *, rewritten: bool) -> Refusal | None:
+        if rewritten:
+            return first_refusal(self.as_use(call), self._rules, RECHECKS)
+        refusal = first_refusal(self._use, self._rules)
+        if refusal is None:
+            self._rules.budget.left -= 1
+            self.counted = True
+        return refusal
+
+    def decide(self, call: p.ToolCall, vote: Vote | None) -> Decision:
+        return decide(self._facts(call), self._permissions, vote, self._attended)
+
+    @property
+    def _attended(self) -> bool:
+        return self._user.asker is not None
+
+    def suggestions(self, call: p.ToolCall) -> tuple[p.JsonObject, ...]:
+        facts = self._facts(call)
+        return suggestions(facts, self._permissions.reach(facts.cwd), self._permissions.reader.shell)
+
+    async def update(self, said: Outcome) -> None:
+        old = self._permissions.mode
+        for update in said.permission_updates:
+            applied = self._permissions.apply(update, e.PERMISSION_REQUEST.name, update.by)
+            if applied.why:
+                self._user.show("notice" if applied.ok else "warning", applied.why)
+        if self._permissions.mode != old:
+            self._hooks.update(permission_mode=self._permissions.mode)
+            await self._hooks.dispatch(
+                e.MODE_CHANGED, p.ModeMove(old_mode=old, new_mode=self._permissions.mode)
             )
-            context = (*context, *denied.context_items)
-            if permitted.by_user and not denied.retry:
-                ends = f"{use.name} was denied: {refusal.reason}"
-        self._listener.show(Shown(kind="result", tool=use.name, text=refusal.reason, is_error=True))
-        return _settled(permitted, refusal.reason, context, is_error=True, ends=ends)
 
-    async def _run(self, permitted: PermittedCall, rules: CallRules) -> SettledCall:
-        use = permitted.use
-        self._listener.show(Shown(kind="call", tool=use.name, tool_input=arguments_of(use)))
-        started = time.monotonic()
+    def answered(
+        self, asked: Decision, before: p.ToolCall, after: p.ToolCall, said: Outcome, vote: Vote | None
+    ) -> Decision:
+        settled = answered(
+            asked,
+            self._facts(before),
+            self._facts(after),
+            self._permissions,
+            said.deciding_vote,
+            self._attended,
+        )
+        if settled.question and said.permission_updates:
+            # Rules that hooks added may answer the question.
+            return self.decide(after, vote)
+        return settled
+
+    def refused(self, decision: Decision) -> Refusal:
+        """By the user's rules or mode, unless a hook denied it."""
+        return Refusal(decision.step, decision.reason, by_rule=decision.step != "hook_deny")
+
+    async def approve(self, call: p.ToolCall, decision: Decision, vote: Vote | None) -> Refusal | None:
+        asker = self._user.asker
+        if asker is None:
+            return self.refused(decision)
+        async with self._user.dialog:
+            # The answer to an earlier question may have settled this one.
+            decision = self.decide(call, vote)
+            if decision.verdict == "allow":
+                return None
+            return (
+                await self._ask(asker, call, decision)
+                if decision.verdict == "ask"
+                else self.refused(decision)
+            )
+
+    async def _ask(self, asker: Asker, call: p.ToolCall, decision: Decision) -> Refusal | None:
+        message = f"{call.tool_name} needs your permission"
+        await self._hooks.dispatch(
+            e.NOTIFICATION, p.Notice(message=message, notification_type="permission_prompt")
+        )
+        await self._hooks.dispatch(e.USER_INPUT_WAITING, p.InputAwaited(reason="permission", message=message))
+        reply = await asker.ask(
+            Question(
+                tool_name=call.tool_name,
+                tool_input=call.tool_input,
+                reason=decision.reason,
+                suggestions=self.suggestions(call),
+                agent=None if self._rules.caller == "main" else self._rules.caller,
+            )
+        )
+        if not reply.allow:
+            return Refusal("user", reply.message or "the user said no", by_rule=True, ends=True)
+        if reply.always:
+            self._permissions.grant(call.tool_name, call.tool_input, self._rules.cwd)
+        return None
+
+    async def run(self, call: p.ToolCall) -> Reply:
+        self._user.listener.show(Shown(kind="call", tool=call.tool_name, tool_input=call.tool_input))
         try:
-            reply = await rules.tools[use.name].run(arguments_of(use), self._workplace)
+            reply = await self._rules.tools[call.tool_name].run(call.tool_input, self._workplace)
         except ToolError as failure:
-            return await self._failed(permitted, failure, _milliseconds(started), rules)
-        except Exception as error:  # noqa: BLE001 - a host's tool may raise anything; the model is told
-            failure = ToolError(f"{use.name} failed: {type(error).__name__}: {error}")
-            return await self._failed(permitted, failure, _milliseconds(started), rules)
-        return await self._succeeded(permitted, reply, _milliseconds(started), rules)
-
-    async def _succeeded(
-        self, permitted: PermittedCall, reply: ToolReply, took: int, rules: CallRules
-    ) -> SettledCall:
-        response = reply.text if reply.response is None else reply.response
-        after = await self._hooks.dispatch(
-            e.POST_TOOL_USE,
-            _call(permitted.use, rules, p.ToolResult, tool_response=response, duration_ms=took),
-        )
-        text = (
-            reply.text if after.updated("tool_response") is None else _as_text(after.updated("tool_response"))
-        )
-        self._listener.show(Shown(kind="result", tool=permitted.use.name, text=text))
-        return _after(permitted, text, after, is_error=False, moved_to=reply.moved_to)
-
-    async def _failed(
-        self, permitted: PermittedCall, failure: ToolError, took: int, rules: CallRules
-    ) -> SettledCall:
-        text = str(failure)
-        after = await self._hooks.dispatch(
-            e.POST_TOOL_USE_FAILURE,
-            _call(
-                permitted.use,
-                rules,
-                p.ToolFailure,
-                error=text,
-                is_interrupt=failure.interrupted,
-                exit_code=failure.exit_code,
-                duration_ms=took,
-            ),
-        )
-        self._listener.show(Shown(kind="result", tool=permitted.use.name, text=text, is_error=True))
-        return _after(permitted, text, after, is_error=True, moved_to=failure.moved_to)
-
-    async def _move(self, where: str | None) -> None:
-        """Follow a command that changed the directory, and tell hooks."""
-        if where is None or where == self._workplace.cwd:
-            return
-        await self._workplace.move(where)
+            self.moved_to = failure.moved_to
+            raise
+        self.moved_to = reply.moved_to
+        return Reply(response=reply.text if reply.response is None else reply.response, text=reply.text)
 
 
 class CallsInterrupted(asyncio.CancelledError):
@@ -191,79 +238,21 @@ async def _settled_so_far(
     return [
         task.result()
         if task in done and not task.cancelled() and task.exception() is None
-        else _settled(PermittedCall(use=use), INTERRUPTED, (), is_error=True)
+        else SettledCall(use=use, result=_result(use, INTERRUPTED, is_error=True))
         for use, task in zip(uses, tasks, strict=True)
     ]
 
 
-def _call(use: ToolUse, rules: CallRules, payload: type[Any], **more: Any) -> Any:
-    tool = rules.tools[use.name]
-    return payload(
-        tool_name=use.name,
-        tool_input=arguments_of(use),
-        tool_use_id=use.id,
-        tool_category=_CATEGORIES.get(tool.category, tool.category),
-        mcp_server=mcp_server_of(use, rules),
-        **more,
-    )
-
-
-def _after(
-    permitted: PermittedCall, text: str, after: Outcome, *, is_error: bool, moved_to: str | None
-) -> SettledCall:
-    """The result with what hooks said about it: a block is added to the output, or ends the turn."""
-    ends = (after.stop_reason or "a hook stopped the turn") if after.stop else None
-    vote = after.deciding_vote
-    if after.blocked and vote is not None:
-        if vote.means == "end_turn":
-            ends = ends or vote.reason or "a hook ended the turn"
-        elif vote.reason:
-            text = f"{text}\n\n[hook feedback] {vote.reason}"
-    context = (*permitted.context, *after.context_items)
-    settled = _settled(permitted, text, context, is_error=is_error, ends=ends)
-    return msgspec.structs.replace(settled, ran=True, moved_to=moved_to)
-
-
-def _settled(
-    permitted: PermittedCall,
-    text: str,
-    context: Sequence[ContextItem],
-    *,
-    is_error: bool,
-    ends: str | None = None,
-) -> SettledCall:
-    inside = [item.text for item in context if item.placement == "tool_result"]
-    whole = "".join([text[:_LONGEST_RESULT], *(f"\n\n[hook context] {each}" for each in inside)])
+def _settled(use: ToolUse, result: CallResult, moved_to: str | None) -> SettledCall:
     return SettledCall(
-        use=permitted.use,
-        result=ToolResult(
-            tool_use_id=permitted.use.id, name=permitted.use.name, text=whole, is_error=is_error
-        ),
-        context=tuple(item for item in context if item.placement != "tool_result"),
-        ends=ends,
+        use=use,
+        result=_result(use, result.text_up_to(_LONGEST_RESULT), is_error=result.is_error),
+        context=result.context,
+        moved_to=moved_to,
+        ran=result.ran,
+        ends=result.stop,
     )
 
 
-def _as_text(value: Any) -> str:
-    """The result a hook put in place of the tool's, as text for the model."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, Mapping):
-        stdout = cast("Mapping[str, Any]", value).get("stdout")
-        if isinstance(stdout, str):
-            return stdout
-    if isinstance(value, list | tuple):
-        # Content blocks, as MCP servers give them.
-        parts = [_part(each) for each in cast("Sequence[Any]", value)]
-        if parts and None not in parts:
-            return "\n".join(filter(None, parts))
-    return msgspec.json.encode(value).decode()
-
-
-def _part(value: Any) -> str | None:
-    text: Any = cast("Mapping[str, Any]", value).get("text") if isinstance(value, Mapping) else None
-    return text if isinstance(text, str) else None
-
-
-def _milliseconds(started: float) -> int:
-    return int((time.monotonic() - started) * 1000)
+def _result(use: ToolUse, text: str, *, is_error: bool) -> ToolResult:
+    return ToolResult(tool_use_id=use.id, name=use.name, text=text, is_error=is_error)

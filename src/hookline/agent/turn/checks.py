@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from hookline.agent.messages import ToolUse
 from hookline.agent.tools.base import MAIN, Category, Tool
+from hookline.engine.tool_call import Refusal
 from hookline.matching.nearest import nearest
 from hookline.permissions.decide import CallFacts, denied_by_rule
 from hookline.permissions.rules import RuleSet, covering
@@ -15,15 +16,6 @@ from hookline.permissions.state import Permissions
 
 _LONGEST_SHOWN = 200
 _FILES = ("file_path", "notebook_path", "path")
-
-
-class Refusal(Struct, frozen=True):
-    """Why a call does not run, and which step refused it."""
-
-    step: str
-    reason: str
-    #: By the user's rules, so PermissionDenied fires.
-    by_rule: bool = False
 
 
 class CallBudget:

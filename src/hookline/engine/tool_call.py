@@ -1,0 +1,383 @@
+"""One tool call, from what the model asks for to what it reads: the order that every host keeps.
+
+    check → PreToolUse → check what hooks rewrote → decide → PermissionRequest → approve → run → PostToolUse or
+    PostToolUseFailure; a refusal by a rule or by the user → PermissionDenied
+
+`run_tool_call` is that order. What differs between hosts comes through `CallPorts`: which calls are valid, what rules
+decide, who is asked, how a tool is run. The terminal agent has its own ports; `Session.tool` has those of
+`hookline.engine.host`. It needs hooks only as two methods, so it works without an engine, too.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Protocol, TypeVar, cast
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hookline.model import events as e
+from hookline.model import payloads as p
+from hookline.model.errors import ToolError
+from hookline.model.events import EventSpec
+from hookline.model.outcome import ContextItem, Message, Outcome, Vote
+
+P = TypeVar("P")
+
+STOPPED = "a hook stopped the turn"
+
+
+class Hooks(Protocol):
+    """What the order needs of hooks."""
+
+    async def dispatch(self, event: EventSpec[P], payload: P) -> Outcome: ...
+
+    def has(self, event: EventSpec[Any]) -> bool:
+        """Whether any hook is configured for the event."""
+        ...
+
+
+class Refusal(Struct, frozen=True):
+    """Why a call does not run, and which step refused it."""
+
+    step: str
+    reason: str
+    #: By a rule or by the user, so PermissionDenied fires.
+    by_rule: bool = False
+    #: The run ends, unless a PermissionDenied hook asks to go on.
+    ends: bool = False
+
+
+class Decision(Protocol):
+    """What the rules of a host say about a call."""
+
+    @property
+    def verdict(self) -> Literal["allow", "ask", "deny"]: ...
+
+    @property
+    def step(self) -> str: ...
+
+    @property
+    def reason(self) -> str: ...
+
+    @property
+    def question(self) -> bool:
+        """Whether PermissionRequest hooks may answer it: an ask, or a denial only because there is nobody to ask."""
+        ...
+
+
+class Reply(Struct, frozen=True, kw_only=True):
+    """What a tool gave: `response` for hooks, and `text` for the model where that is not the same."""
+
+    response: Any
+    text: str | None = None
+
+
+D = TypeVar("D", bound=Decision)
+
+
+class CallPorts(Protocol[D]):
+    """What a host brings to the order. One object may serve one call or many."""
+
+    def check(self, call: p.ToolCall, *, rewritten: bool) -> Refusal | None:
+        """Why the call is not valid: no such tool, arguments that do not fit. Asked again after each rewrite."""
+        ...
+
+    def decide(self, call: p.ToolCall, vote: Vote | None) -> D:
+        """What the rules say; `vote` is the decision of the PreToolUse hooks."""
+        ...
+
+    def suggestions(self, call: p.ToolCall) -> tuple[p.JsonObject, ...]:
+        """Permission updates that the user might want, for PermissionRequest hooks."""
+        ...
+
+    async def update(self, said: Outcome) -> None:
+        """Apply the permission updates of PermissionRequest hooks."""
+        ...
+
+    def answered(
+        self, asked: D, before: p.ToolCall, after: p.ToolCall, said: Outcome, vote: Vote | None
+    ) -> D:
+        """The decision after PermissionRequest hooks that did not deny; `after` is the call as they left it."""
+        ...
+
+    async def approve(self, call: p.ToolCall, decision: D, vote: Vote | None) -> Refusal | None:
+        """Ask the user. Questions of parallel calls must come one after another."""
+        ...
+
+    def refused(self, decision: D) -> Refusal:
+        """The denial of a decision."""
+        ...
+
+    async def run(self, call: p.ToolCall) -> Reply:
+        """Run the tool. Whatever it raises is a failure of the tool."""
+        ...
+
+
+class CallResult(Struct, frozen=True, kw_only=True):
+    """What became of one call."""
+
+    #: As it ran or was refused: with what hooks rewrote.
+    call: p.ToolCall
+    refusal: Refusal | None = None
+    #: What the tool gave, as hooks left it; text for the model is in `text`.
+    output: Any = None
+    #: A hook put `output` in place of what the tool gave.
+    rewritten: bool = False
+    #: What the tool raised.
+    exception: Exception | None = None
+    #: The result alone, without what hooks say about it.
+    plain_text: str = ""
+    #: What hooks object to in the result.
+    feedback: tuple[str, ...] = ()
+    context_items: tuple[ContextItem, ...] = ()
+    messages: tuple[Message, ...] = ()
+    #: Why the run ends after this call.
+    stop: str | None = None
+
+    @property
+    def ran(self) -> bool:
+        return self.refusal is None
+
+    @property
+    def refused(self) -> str | None:
+        """Why it did not run."""
+        return self.refusal.reason if self.refusal is not None else None
+
+    @property
+    def is_error(self) -> bool:
+        return self.refusal is not None or self.exception is not None
+
+    @property
+    def text(self) -> str:
+        """What the model reads as the result: the output, what hooks object to, and the context that belongs to it."""
+        return self.text_up_to(None)
+
+    def text_up_to(self, most: int | None) -> str:
+        """The same, with at most so many characters of the output."""
+        objections = (f"\n\n[hook feedback] {each}" for each in self.feedback)
+        inside = (
+            f"\n\n[hook context] {item.text}"
+            for item in self.context_items
+            if item.placement == "tool_result"
+        )
+        return "".join([self.plain_text[:most], *objections, *inside])
+
+    @property
+    def context(self) -> tuple[ContextItem, ...]:
+        """Text of hooks that goes elsewhere than into the result."""
+        return tuple(item for item in self.context_items if item.placement != "tool_result")
+
+
+class _Permitted(Struct, frozen=True):
+    """A call on its way: as hooks left it so far, and what they said."""
+
+    call: p.ToolCall
+    refusal: Refusal | None = None
+    stop: str | None = None
+    said: tuple[Outcome, ...] = ()
+
+
+async def run_tool_call(hooks: Hooks, call: p.ToolCall, ports: CallPorts[Any]) -> CallResult:
+    """The whole order. Only cancellation is raised."""
+    refusal = ports.check(call, rewritten=False)
+    if refusal is not None:
+        return await _refused(hooks, _Permitted(call), refusal)
+    before = await hooks.dispatch(e.PRE_TOOL_USE, call)
+    permitted = await _permit(hooks, call, before, ports)
+    if permitted.refusal is not None:
+        return await _refused(hooks, permitted, permitted.refusal)
+    return await _run(hooks, permitted, ports)
+
+
+async def _permit(hooks: Hooks, call: p.ToolCall, before: Outcome, ports: CallPorts[Any]) -> _Permitted:
+    stop = stop_of(before)
+    if before.blocked or stop:
+        reason = (before.reason if before.blocked else None) or stop or "a hook denied the call"
+        return _Permitted(call, Refusal("hook_deny", reason), stop, (before,))
+    rewritten = before.effective(call)
+    if rewritten is not call:
+        call = rewritten
+        refusal = ports.check(call, rewritten=True)
+        if refusal is not None:
+            return _Permitted(call, _of_a_rewrite(refusal), said=(before,))
+    vote = before.deciding_vote
+    decision = ports.decide(call, vote)
+    if decision.verdict == "allow":
+        return _Permitted(call, said=(before,))
+    if not decision.question:
+        return _Permitted(call, ports.refused(decision), said=(before,))
+    return await _request(hooks, _Permitted(call, said=(before,)), decision, vote, ports)
+
+
+async def _request(
+    hooks: Hooks, permitted: _Permitted, decision: Any, vote: Vote | None, ports: CallPorts[Any]
+) -> _Permitted:
+    """A question: PermissionRequest hooks may answer it, then the user."""
+    call = permitted.call
+    said = await hooks.dispatch(e.PERMISSION_REQUEST, _asked(call, ports.suggestions(call)))
+    await ports.update(said)
+    stop = stop_of(said)
+    permitted = replace(permitted, stop=stop, said=(*permitted.said, said))
+    if said.blocked or stop:
+        reason = (said.reason if said.blocked else None) or stop or "a hook denied the call"
+        return replace(permitted, refusal=Refusal("request_deny", reason))
+    after = said.effective(call)
+    if after is not call:
+        refusal = ports.check(after, rewritten=True)
+        if refusal is not None:
+            return replace(permitted, call=after, refusal=_of_a_rewrite(refusal))
+        # A vote on the old input may still hold the call back; it cannot let it through.
+        vote = vote if vote is not None and vote.kind != "allow" else None
+    settled = ports.answered(decision, call, after, said, vote)
+    refusal = None
+    if settled.verdict == "ask":
+        refusal = await ports.approve(after, settled, vote)
+    elif settled.verdict == "deny":
+        refusal = ports.refused(settled)
+    return replace(permitted, call=after, refusal=refusal)
+
+
+async def _refused(hooks: Hooks, permitted: _Permitted, refusal: Refusal) -> CallResult:
+    said, stop = permitted.said, permitted.stop
+    if refusal.by_rule:
+        denied = await hooks.dispatch(e.PERMISSION_DENIED, _denied(permitted.call, refusal.reason))
+        said = (*said, denied)
+        if refusal.ends and not denied.retry:
+            stop = stop or f"{permitted.call.tool_name} was denied: {refusal.reason}"
+    return CallResult(
+        call=permitted.call,
+        refusal=refusal,
+        plain_text=refusal.reason,
+        context_items=_context(said),
+        messages=_messages(said),
+        stop=stop,
+    )
+
+
+async def _run(hooks: Hooks, permitted: _Permitted, ports: CallPorts[Any]) -> CallResult:
+    call = permitted.call
+    started = time.monotonic()
+    try:
+        reply = await ports.run(call)
+    except Exception as error:  # noqa: BLE001 - a tool may raise anything; the model is told
+        return await _failed(hooks, permitted, error, _milliseconds(started))
+    after = await hooks.dispatch(e.POST_TOOL_USE, _result(call, reply.response, _milliseconds(started)))
+    result = CallResult(
+        call=call,
+        output=reply.response,
+        plain_text=reply.text if reply.text is not None else as_text(reply.response),
+    )
+    if any(edit.field == "tool_response" for edit in after.edits):
+        output = after.updated("tool_response")
+        result = replace(result, output=output, plain_text=as_text(output), rewritten=True)
+    return _with_said(result, permitted, after)
+
+
+async def _failed(hooks: Hooks, permitted: _Permitted, error: Exception, took: int) -> CallResult:
+    call = permitted.call
+    known = isinstance(error, ToolError)
+    text = str(error) if known else f"{call.tool_name} failed: {type(error).__name__}: {error}"
+    after = await hooks.dispatch(
+        e.POST_TOOL_USE_FAILURE,
+        p.ToolFailure(
+            **_of(call),
+            error=text,
+            is_interrupt=error.interrupted if known else False,
+            exit_code=error.exit_code if known else None,
+            duration_ms=took,
+        ),
+    )
+    return _with_said(CallResult(call=call, exception=error, plain_text=text), permitted, after)
+
+
+def _with_said(result: CallResult, permitted: _Permitted, after: Outcome) -> CallResult:
+    """The result with what hooks said about it: a block is added to the output, or ends the run."""
+    stop, feedback = stop_of(after) or permitted.stop, ()
+    vote = after.deciding_vote
+    if after.blocked and vote is not None:
+        if vote.means == "end_turn":
+            stop = stop or vote.reason or "a hook ended the turn"
+        elif vote.reason:
+            feedback = (vote.reason,)
+    said = (*permitted.said, after)
+    return replace(
+        result, stop=stop, feedback=feedback, context_items=_context(said), messages=_messages(said)
+    )
+
+
+def stop_of(outcome: Outcome) -> str | None:
+    """Why hooks stop the whole run, if they do."""
+    return (outcome.stop_reason or STOPPED) if outcome.stop else None
+
+
+def _of_a_rewrite(refusal: Refusal) -> Refusal:
+    """A hook changed the input to something that may not run: the reason says that it was a hook."""
+    return replace(refusal, reason=f"a hook changed the input, and then: {refusal.reason}")
+
+
+def _context(said: Sequence[Outcome]) -> tuple[ContextItem, ...]:
+    return tuple(item for outcome in said for item in outcome.context_items)
+
+
+def _messages(said: Sequence[Outcome]) -> tuple[Message, ...]:
+    return tuple(message for outcome in said for message in outcome.messages)
+
+
+# The payloads about one call
+
+
+def _of(call: p.ToolCall) -> dict[str, Any]:
+    return {
+        "tool_name": call.tool_name,
+        "tool_input": call.tool_input,
+        "tool_use_id": call.tool_use_id,
+        "tool_category": call.tool_category,
+        "mcp_server": call.mcp_server,
+    }
+
+
+def _asked(call: p.ToolCall, suggestions: tuple[p.JsonObject, ...]) -> p.PermissionAsked:
+    return p.PermissionAsked(**_without_category(call), permission_suggestions=suggestions)
+
+
+def _denied(call: p.ToolCall, reason: str) -> p.PermissionRefused:
+    return p.PermissionRefused(**_without_category(call), reason=reason)
+
+
+def _result(call: p.ToolCall, response: Any, took: int) -> p.ToolResult:
+    return p.ToolResult(**_of(call), tool_response=response, duration_ms=took)
+
+
+def _without_category(call: p.ToolCall) -> dict[str, Any]:
+    return {key: value for key, value in _of(call).items() if key != "tool_category"}
+
+
+def as_text(value: Any) -> str:
+    """What a tool gave, or a hook put in its place, as text for the model."""
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    if isinstance(value, Mapping):
+        stdout = cast("Mapping[str, Any]", value).get("stdout")
+        if isinstance(stdout, str):
+            return stdout
+    if isinstance(value, list | tuple):
+        # Content blocks, as MCP servers give them.
+        parts = [_part(each) for each in cast("Sequence[Any]", value)]
+        if parts and None not in parts:
+            return "\n".join(filter(None, parts))
+    try:
+        return msgspec.json.encode(value).decode()
+    except (TypeError, ValueError, RecursionError):  # an object of the host's own
+        return str(cast("object", value))
+
+
+def _part(value: Any) -> str | None:
+    text: Any = cast("Mapping[str, Any]", value).get("text") if isinstance(value, Mapping) else None
+    return text if isinstance(text, str) else None
+
+
+def _milliseconds(started: float) -> int:
+    return int((time.monotonic() - started) * 1000)
