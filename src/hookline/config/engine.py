@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hookline.config.call_writes import CallReaders
     from hookline.config.load import Loaded, Loader
     from hookline.config.trust.trust import Options, Trust
+    from hookline.engine.host_call import Approve
     from hookline.tools.declare import Tool
 
 
@@ -27,7 +28,8 @@ class Engine(core.Engine):
     """Runs hooks. The defaults are what most hosts want.
 
     `rows` adds events of your own to the table; `handlers` replaces the registry of handler kinds; `tools` says what
-    your tools do, so that guards written for other agents hold: `tools={"run_shell": shell("cmd")}`.
+    your tools do, so that guards written for other agents hold: `tools={"run_shell": shell("cmd")}`; `approve` answers
+    when hooks ask about a call of `Session.tool` (without one an ask is a denial).
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class Engine(core.Engine):
         journal: Journal | None = None,
         admit: Admit = admit_all,
         tools: "Mapping[str, Tool]" = core.NO_TOOLS,
+        approve: "Approve | None" = None,
         background: Background | None = None,
         drain_seconds: float = 5.0,
     ) -> None:
@@ -57,6 +60,7 @@ class Engine(core.Engine):
             events=events,
             admit=admit,
             tools=tools,
+            approve=approve,
             background=background,
             drain_seconds=drain_seconds,
         )

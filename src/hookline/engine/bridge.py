@@ -3,13 +3,17 @@
 import asyncio
 import os
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from queue import SimpleQueue
+from types import MappingProxyType, TracebackType
+from typing import Any, Self, TypeVar, Unpack
 
 from hookline.engine.engine import Engine
+from hookline.engine.host import AnswerResult, EndResult, ModelRequestResult, PromptResult, Start
+from hookline.engine.host_call import RunTool, ToolWords
 from hookline.engine.session import Session
+from hookline.engine.tool_call import CallResult
 from hookline.model.errors import EngineClosedError
 from hookline.model.events import EventSpec
 from hookline.model.outcome import Outcome
@@ -58,6 +62,9 @@ class Blocking:
 
     def wait_for(self, work: Coroutine[Any, Any, T]) -> T:
         """Run it on the engine's loop and wait. An interrupt cancels it before it is raised here."""
+        return self._result(self._submitted(work))
+
+    def _submitted(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
         if threading.current_thread() is self._thread:
             work.close()
             raise RuntimeError("a hook cannot wait for the engine that runs it; make it async instead")
@@ -69,6 +76,9 @@ class Blocking:
                 raise EngineClosedError
             future = asyncio.run_coroutine_threadsafe(work, self._loop)
             self._waiting.add(future)
+        return future
+
+    def _result(self, future: "Future[T]") -> T:
         try:
             return future.result()
         except CancelledError:
@@ -80,6 +90,28 @@ class Blocking:
             raise
         finally:
             self._waiting.discard(future)
+
+    def with_caller(self, work: Callable[[RunTool], Coroutine[Any, Any, T]], function: RunTool) -> T:
+        """Like `wait_for`, for work that calls a function which belongs to the thread that waits.
+
+        `work` gets a function for the engine's loop; what it is called with is passed to `function`, in this thread.
+        """
+        jobs: SimpleQueue[tuple[Any, Future[Any]] | None] = SimpleQueue()
+
+        async def ask_caller(argument: Any) -> Any:
+            answer: Future[Any] = Future()
+            jobs.put((argument, answer))
+            return await asyncio.wrap_future(answer)
+
+        future = self._submitted(work(ask_caller))
+        future.add_done_callback(lambda _done: jobs.put(None))
+        try:
+            while (job := jobs.get()) is not None:
+                _answer(function, *job)
+        except BaseException:
+            future.cancel()
+            raise
+        return self._result(future)
 
     def close(self, limit: float | None = None) -> None:
         """Close the engine. A call that another thread waits for ends with it, or raises EngineClosedError."""
@@ -121,8 +153,17 @@ class Blocking:
         self.close()
 
 
+def _answer(function: RunTool, argument: Any, answer: "Future[Any]") -> None:
+    try:
+        value = function(argument)
+    except Exception as error:  # noqa: BLE001 - the one who waits for it decides what an error means
+        answer.set_exception(error)
+    else:
+        answer.set_result(value)
+
+
 class BlockingSession:
-    """A session whose dispatch blocks; `session` is the session itself."""
+    """A session whose calls block; `session` is the session itself."""
 
     def __init__(self, bridge: Blocking, session: Session) -> None:
         self._bridge = bridge
@@ -133,3 +174,52 @@ class BlockingSession:
 
     def has(self, event: EventSpec[Any]) -> bool:
         return self.session.has(event)
+
+    def start(self, source: str = "startup", model: str | None = None) -> Start:
+        """As `Session.start`."""
+        return self._bridge.wait_for(self.session.start(source, model))
+
+    def prompt(self, text: str) -> PromptResult:
+        """As `Session.prompt`."""
+        return self._bridge.wait_for(self.session.prompt(text))
+
+    def model(self, messages: Sequence[Mapping[str, Any]], model: str | None = None) -> ModelRequestResult:
+        """As `Session.model`."""
+        return self._bridge.wait_for(self.session.model(messages, model))
+
+    def answer(
+        self,
+        text: str,
+        tool_calls: Sequence[Mapping[str, Any]] = (),
+        usage: Mapping[str, Any] = MappingProxyType({}),
+    ) -> AnswerResult:
+        """As `Session.answer`."""
+        return self._bridge.wait_for(self.session.answer(text, tool_calls, usage))
+
+    def tool(
+        self, name: str, arguments: Mapping[str, Any], *, run: RunTool, **options: Unpack[ToolWords]
+    ) -> CallResult:
+        """As `Session.tool`; `run` is called in this thread."""
+        return self._bridge.with_caller(
+            lambda there: self.session.tool(name, arguments, run=there, **options), run
+        )
+
+    def end(self, answer: str) -> EndResult:
+        """As `Session.end`."""
+        return self._bridge.wait_for(self.session.end(answer))
+
+    def failed(self, error: BaseException | str, kind: str = "unknown") -> None:
+        """As `Session.failed`."""
+        self._bridge.wait_for(self.session.failed(error, kind))
+
+    def close(self, reason: str = "other") -> None:
+        """As `Session.close`."""
+        self._bridge.wait_for(self.session.close(reason))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -24,6 +24,7 @@ from hookline.model.scene import Scene
 from hookline.model.wire import Wire
 
 if TYPE_CHECKING:
+    from hookline.engine.host_call import Approve
     from hookline.engine.make_hook import Action
     from hookline.tools.declare import Tool
     from hookline.tools.table import ToolTable
@@ -61,9 +62,12 @@ class Engine:
         events: Mapping[str, EventSpec[Any]] = EVENTS,
         admit: Admit = admit_all,
         tools: "Mapping[str, Tool]" = NO_TOOLS,
+        approve: "Approve | None" = None,
         background: Background | None = None,
         drain_seconds: float = 5.0,
     ) -> None:
+        #: Who answers when hooks ask about a call of `Session.tool`; None: an ask is a denial.
+        self.approve = approve
         #: What the tools of the program mean that has the engine, where their names are not canonical ones.
         self.tools = tools
         self._tool_table: ToolTable | None = None
@@ -90,8 +94,15 @@ class Engine:
             self._tool_table = host_table(self.tools)
         return self._tool_table
 
-    def session(self, session_id: str = "", parent: Session | None = None, **scene: Any) -> Session:
-        """One agent conversation. A sub-agent gets its own, with its parent's."""
+    def session(
+        self,
+        session_id: str = "",
+        parent: Session | None = None,
+        *,
+        approve: "Approve | None" = None,
+        **scene: Any,
+    ) -> Session:
+        """One agent conversation. A sub-agent gets its own, with its parent's. `approve` goes before the engine's."""
         if self.closed:
             raise EngineClosedError
         if parent is not None:
@@ -103,7 +114,7 @@ class Engine:
                 "parent_agent_id": parent.scene.agent_id,
                 "depth": parent.scene.depth + 1,
             } | scene
-        return Session(self, Scene(session_id=session_id, **scene), parent)
+        return Session(self, Scene(session_id=session_id, **scene), parent, approve)
 
     def swap(self, hooks: Sequence[Hook]) -> None:
         """Put another configuration in force, or raise ConfigError and leave the old one as it is."""

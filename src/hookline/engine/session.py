@@ -1,7 +1,8 @@
 """One agent conversation: its hooks, counters, inbox and scene."""
 
-from collections.abc import Coroutine, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Coroutine, Mapping, Sequence
+from types import MappingProxyType, TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,14 +13,25 @@ from hookline.engine.lanes import Lanes, PreparedHook, build_lanes, may_concern,
 from hookline.model.events import EventSpec
 from hookline.model.hook import Hook
 from hookline.model.outcome import GO_ON, Halt, Message, Outcome, merged
+from hookline.model.payloads import ToolCall
 from hookline.model.policy import Limit, Policy
 from hookline.model.scene import Scene
 
 if TYPE_CHECKING:
     from hookline.engine.engine import Engine
     from hookline.engine.explain import Verdict
+    from hookline.engine.host import (
+        AnswerResult,
+        EndResult,
+        HostState,
+        ModelRequestResult,
+        PromptResult,
+        Start,
+    )
+    from hookline.engine.host_call import Approve, CheckArguments, RunTool
     from hookline.engine.make_hook import Action
     from hookline.engine.told_calls import ToldCall
+    from hookline.engine.tool_call import CallResult
     from hookline.tools.table import ToolTable
     from hookline.tools.tell import ReadCall
 
@@ -29,9 +41,17 @@ P = TypeVar("P")
 class Session:
     """What hooks of one conversation share. A sub-agent's session inherits hooks, not counters."""
 
-    def __init__(self, engine: "Engine", scene: Scene, parent: "Session | None" = None) -> None:
+    def __init__(
+        self,
+        engine: "Engine",
+        scene: Scene,
+        parent: "Session | None" = None,
+        approve: "Approve | None" = None,
+    ) -> None:
         self.engine = engine
         self.parent = parent
+        self._approve = approve
+        self._host: HostState | None = None
         self.scene = scene
         self.inbox = Inbox()
         self.counts = BlockCounts()
@@ -53,6 +73,145 @@ class Session:
     def tool_table(self) -> "ToolTable":
         """What the tools mean that are called in this session."""
         return self.tools if self.tools is not None else self.engine.tool_table
+
+    # The moments of a conversation, for hosts: see hookline.engine.host
+
+    def start(self, source: str = "startup", model: str | None = None) -> "Coroutine[Any, Any, Start]":
+        """The session begins: SessionStart. `prompt` does this by itself if you did not."""
+        from hookline.engine import host  # noqa: PLC0415 hosts that only dispatch do without
+
+        return host.start(self, source, model)
+
+    def prompt(self, text: str) -> "Coroutine[Any, Any, PromptResult]":
+        """The user said something: UserPromptSubmit, TurnStart; for a sub-agent SubagentStart.
+
+        ::
+
+            prompt = await session.prompt("delete the logs")
+            if prompt.blocked:
+                print(prompt.blocked)
+            else:
+                send(prompt.text, *(item.text for item in prompt.context))
+        """
+        from hookline.engine import host  # noqa: PLC0415 as above
+
+        return host.prompt(self, text)
+
+    def model(
+        self, messages: Sequence[Mapping[str, Any]], model: str | None = None
+    ) -> "Coroutine[Any, Any, ModelRequestResult]":
+        """A request to the model is about to be sent: PreModelCall. Late text of background hooks comes with it.
+
+        ::
+
+            request = await session.model([{"role": "user", "content": "hi"}])
+            if request.blocked is None:
+                answer = await ask_model([*request.messages, *request.transient])
+        """
+        from hookline.engine import host  # noqa: PLC0415 as above
+
+        return host.model(self, messages, model)
+
+    def answer(
+        self,
+        text: str,
+        tool_calls: Sequence[Mapping[str, Any]] = (),
+        usage: Mapping[str, Any] = MappingProxyType({}),
+    ) -> "Coroutine[Any, Any, AnswerResult]":
+        """The model answered: PostModelCall. Store and show `text` of the result."""
+        from hookline.engine import host  # noqa: PLC0415 as above
+
+        return host.answer(self, text, tool_calls, usage)
+
+    def tool(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        run: "RunTool",
+        id: str | None = None,  # noqa: A002 - the word that every API has for it
+        check: "CheckArguments | None" = None,
+        needs_approval: str | bool = False,
+        category: str | None = None,
+        mcp_server: Mapping[str, Any] | None = None,
+    ) -> "Coroutine[Any, Any, CallResult]":
+        """A whole tool call: PreToolUse, permission, the tool itself, PostToolUse or PostToolUseFailure.
+
+        `run` gets the arguments as hooks left them; a plain function runs in a thread. `check` says what is wrong with
+        arguments, also those that a hook rewrote. An ask goes to PermissionRequest hooks, then to `approve` of the
+        session or the engine; without one it is a denial. ::
+
+            done = await session.tool("run_shell", {"cmd": "ls"}, run=run_shell)
+            tell_model(done.text)
+            if done.stop:
+                return
+        """
+        from hookline.engine import host_call  # noqa: PLC0415 as above
+
+        call = ToolCall(
+            tool_name=name,
+            tool_input=arguments,
+            tool_use_id=id,
+            tool_category=category,
+            mcp_server=mcp_server,
+        )
+        return host_call.tool(
+            self, call, host_call.ToolOptions(run=run, check=check, needs_approval=needs_approval)
+        )
+
+    def end(self, answer: str) -> "Coroutine[Any, Any, EndResult]":
+        """The turn is about to end: TurnEnd, Stop, TurnSettled; for a sub-agent SubagentStop.
+
+        ::
+
+            end = await session.end(answer)
+            if end.send_back:
+                messages.append({"role": "user", "content": end.send_back})  # and let the model go on
+        """
+        from hookline.engine import host  # noqa: PLC0415 as above
+
+        return host.end(self, answer)
+
+    def failed(self, error: BaseException | str, kind: str = "unknown") -> "Coroutine[Any, Any, None]":
+        """The model gave no answer: Error, StopFailure, TurnSettled. `kind` is one of `ERROR_TYPES`."""
+        from hookline.engine import host  # noqa: PLC0415 as above
+
+        return host.failed(self, error, kind)
+
+    def close(self, reason: str = "other") -> "Coroutine[Any, Any, None]":
+        """The session is over: SessionEnd, if it had begun; its own hooks are forgotten."""
+        from hookline.engine import host  # noqa: PLC0415 as above
+
+        return host.close(self, reason)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    @property
+    def host(self) -> "HostState":
+        """What `prompt`, `model`, `tool` and `end` remember between two calls."""
+        if self._host is None:
+            from hookline.engine.host import HostState  # noqa: PLC0415 as above
+
+            self._host = HostState()
+        return self._host
+
+    @property
+    def root(self) -> "Session":
+        """The session of the conversation that a sub-agent belongs to."""
+        return self if self.parent is None else self.parent.root
+
+    @property
+    def approver(self) -> "Approve | None":
+        """Who answers questions: the session's own, its parents', the engine's."""
+        if self._approve is not None:
+            return self._approve
+        return self.parent.approver if self.parent is not None else self.engine.approve
 
     def told_call(self, prepared: PreparedHook, event: EventSpec[Any], payload: Any) -> "ToldCall":
         """What a hook is told of a tool call that its agent would make in another way."""

@@ -9,7 +9,7 @@ decide, who is asked, how a tool is run. The terminal agent has its own ports; `
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeVar, cast
 
 import msgspec
@@ -30,7 +30,7 @@ STOPPED = "a hook stopped the turn"
 class Hooks(Protocol):
     """What the order needs of hooks."""
 
-    async def dispatch(self, event: EventSpec[P], payload: P) -> Outcome: ...
+    def dispatch(self, event: EventSpec[P], payload: P) -> Coroutine[Any, Any, Outcome]: ...
 
     def has(self, event: EventSpec[Any]) -> bool:
         """Whether any hook is configured for the event."""
@@ -131,7 +131,8 @@ class CallResult(Struct, frozen=True, kw_only=True):
     #: What hooks object to in the result.
     feedback: tuple[str, ...] = ()
     context_items: tuple[ContextItem, ...] = ()
-    messages: tuple[Message, ...] = ()
+    #: For the user.
+    notices: tuple[Message, ...] = ()
     #: Why the run ends after this call.
     stop: str | None = None
 
@@ -250,7 +251,7 @@ async def _refused(hooks: Hooks, permitted: _Permitted, refusal: Refusal) -> Cal
         refusal=refusal,
         plain_text=refusal.reason,
         context_items=_context(said),
-        messages=_messages(said),
+        notices=_notices(said),
         stop=stop,
     )
 
@@ -301,9 +302,7 @@ def _with_said(result: CallResult, permitted: _Permitted, after: Outcome) -> Cal
         elif vote.reason:
             feedback = (vote.reason,)
     said = (*permitted.said, after)
-    return replace(
-        result, stop=stop, feedback=feedback, context_items=_context(said), messages=_messages(said)
-    )
+    return replace(result, stop=stop, feedback=feedback, context_items=_context(said), notices=_notices(said))
 
 
 def stop_of(outcome: Outcome) -> str | None:
@@ -320,7 +319,7 @@ def _context(said: Sequence[Outcome]) -> tuple[ContextItem, ...]:
     return tuple(item for outcome in said for item in outcome.context_items)
 
 
-def _messages(said: Sequence[Outcome]) -> tuple[Message, ...]:
+def _notices(said: Sequence[Outcome]) -> tuple[Message, ...]:
     return tuple(message for outcome in said for message in outcome.messages)
 
 

@@ -184,7 +184,7 @@ class FunctionSpec(Struct, frozen=True, eq=False):
 
     def __post_init__(self) -> None:
         takes_scene, fault = _read_signature(self.call)
-        force_setattr(self, "is_async", _is_async(self.call))
+        force_setattr(self, "is_async", is_async(self.call))
         force_setattr(self, "takes_scene", takes_scene)
         force_setattr(self, "fault", fault)
         if not self.name:
@@ -243,7 +243,8 @@ class FunctionHandler:
         return await finished.value if inspect.isawaitable(finished.value) else finished.value
 
 
-def _is_async(call: Callable[..., Any]) -> bool:
+def is_async(call: Callable[..., Any]) -> bool:
+    call = call.func if isinstance(call, partial) else call
     return inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(getattr(call, "__call__", None))  # noqa: B004 - the method itself is asked whether it is async
 
 

@@ -1,0 +1,35 @@
+"""Records of the host API: what `prompt`, `model`, `answer`, `tool` and `end` of a session return, what `approve` gets.
+
+::
+
+    from hookline import Engine
+    from hookline.host import Approval, Question
+
+    async def ask_me(question: Question) -> Approval:
+        yes = input(f"{question.tool_name}: {question.reason} [y/N] ") == "y"
+        return Approval(allow=yes, message="" if yes else "the user said no")
+
+    engine = Engine(approve=ask_me)
+"""
+
+from hookline.engine.host import AnswerResult, EndResult, ModelRequestResult, PromptResult, Start
+from hookline.engine.host_call import Approval, Approve, Question, RunTool
+from hookline.engine.tool_call import CallPorts, CallResult, Hooks, Refusal, Reply, run_tool_call
+
+__all__ = [
+    "AnswerResult",
+    "Approval",
+    "Approve",
+    "CallPorts",
+    "CallResult",
+    "EndResult",
+    "Hooks",
+    "ModelRequestResult",
+    "PromptResult",
+    "Question",
+    "Refusal",
+    "Reply",
+    "RunTool",
+    "Start",
+    "run_tool_call",
+]
