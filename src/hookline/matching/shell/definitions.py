@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from hookline.matching.shell.found import Doubt, Foreign, Found, Inner, Line, Stdin
 from hookline.matching.shell.holes import HOLE, Words
 from hookline.matching.shell.kinds import KINDS
-from hookline.matching.shell.kinds.settings import git_file
 from hookline.matching.shell.reader import ShellCommand
 from hookline.matching.shell.runs import program_of
 
@@ -23,6 +22,8 @@ _RUN_LATER = re.compile(
     r"(?:^|/)(?:\.bashrc|\.bash_profile|\.bash_login|\.bash_logout|\.profile|\.zshrc|\.zshenv|\.zprofile|\.kshrc"
     r"|\.envrc|\.git/hooks/[\w-]+)$"
 )
+_OF_GIT = re.compile(r"\.gitconfig$|\.git/(?:config$|hooks/)")
+_SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "su", "sudo", "login"))
 _COPIES = frozenset(("cp", "ln", "install", "mv", "link"))
 _RUNS_ITS_OWN = Doubt("it runs a file that it writes, and what is in it is not known")
 _PROGRAM_FILE = re.compile(r"(?:^|/)s?bin/[^/]+$")
@@ -103,20 +104,23 @@ class Definitions:
             script = next((word for word in words[1:] if word[:1] != "-"), "")
             for text in self._scripts.get(_file(script), ()):
                 yield _RUNS_ITS_OWN if text is None else Foreign(text)
-        elif program == "make":
-            for file, texts in self._scripts.items():
-                if posixpath.basename(file) in _MAKEFILES or any(word.endswith(file) for word in words):
-                    yield from (found for text in texts for found in _in_makefile(text))
-        elif program == "git":
-            for text in (text for texts in self._scripts.values() for text in texts):
-                yield from git_file(text or "")
+        for file, text in ((file, text) for file, texts in self._scripts.items() for text in texts):
+            kind = _read_by(program, file, words)
+            if kind and text is not None:
+                yield from KINDS[kind].found(text)
+            elif kind and (program != "git" or _OF_GIT.search(file)):
+                yield _RUNS_ITS_OWN
 
 
-def _in_makefile(text: str | None) -> Iterator[Found]:
-    if text is None:
-        yield _RUNS_ITS_OWN
-    else:
-        yield from KINDS["makefile"].found(text)
+def _read_by(program: str, file: str, words: Words) -> str:
+    """As what the program reads this file by itself, or because a word names it; nothing where it does not."""
+    if program == "make":
+        named = posixpath.basename(file) in _MAKEFILES or any(word.endswith(file) for word in words)
+        return "makefile" if named else ""
+    if program == "git":
+        # Variables and settings may name any file.
+        return "git file"
+    return "line" if program in _SHELLS and _RUN_LATER.search(file) else ""
 
 
 def _file(name: str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import Literal, NamedTuple
 
+from hookline.matching.shell.environment import CONVENTION
 from hookline.matching.shell.grammar.syntax import (
     Arithmetic,
     List,
@@ -176,7 +177,7 @@ class Expander:
         if name.isdigit() or name in "@*":
             return self._arguments(part, mode)
         if not self._variables.may_change(name):
-            return [(_Piece(HOLE, mode, "environment"),)] if absent else []
+            return [(_Piece(HOLE, mode, "environment"),)] if absent or name in CONVENTION else []
         self._variables.used.add(name)
         if self._variables.any_name or self._depth >= _DEEPEST:
             return [(_Piece(HOLE, mode, "unknown"),)]

@@ -40,6 +40,8 @@ NOTHING_FED = Stdin()
 #: Options by which programs change the files they are given, as everybody expects of them.
 _PLAIN_WRITES = frozenset(("--fix", "--write", "--fix-only", "--unsafe-fixes"))
 _PLAIN_NAME = r"[\w./@+-]+"
+#: `/bin/r?`
+_PROGRAM_PATTERN = r"(?:^|/)s?bin/[^/]*$"
 _ASSIGNMENT = r"[A-Za-z_]\w*(?:%%|\(\))?\+?="
 
 
@@ -298,7 +300,8 @@ class _Call:
                 yield from _quoted_line(word)
             elif HOLE in word:
                 # After an option it is more likely its value: `docker run -v $PWD:/x`.
-                if at == start or not rest[at - 1].startswith("-") or rest[at - 1] == "--":
+                before = rest[at - 1]
+                if at == start or before[:1] != "-" or before == "--" or re.search(_PROGRAM_PATTERN, word):
                     yield Doubt("what the command is, only the shell knows")
             elif not word.startswith("-"):
                 yield Inner(tuple(rest[at:]))

@@ -33,7 +33,7 @@ from hookline.matching.shell.limits import LONGEST_ARGUMENTS, unreadable
 from hookline.matching.shell.permitted import may_be_set, takes_data, unsettled
 from hookline.matching.shell.reader import ShellReading
 from hookline.matching.shell.runs import look_through
-from hookline.matching.shell.variables import Variables, parts_of, plain, words_of
+from hookline.matching.shell.variables import Variables, first_text, parts_of, plain, words_of
 
 #: How often a line found inside a line is read again.
 DEEPEST_EVALUATION = 5
@@ -45,10 +45,9 @@ _BASH_SYNTAX = re.compile(
 )
 #: Text that becomes code when it is evaluated as arithmetic or as a prompt.
 _HIDDEN_CODE = re.compile(r"\$\(|`|\[\$")
-_ESCAPED_CODE = re.compile(r"\\[$`]")
+_ESCAPED_CODE = re.compile(r"\\[^A-Za-z0-9\n]")
 #: Ends the here-document as which such text is read.
 _END = "_END_OF_TEXT_"
-_MAYBE_OPTION = f"{HOLE}-"
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 #: Builtins that evaluate the subscripts and expressions in their words.
 _EVALUATING = frozenset(
@@ -201,7 +200,8 @@ class Walk:
         texts = [plain(word) for word in node.words[1:]]
         if program == "echo" and texts and all(text is not None and "\\" not in text for text in texts):
             return Stdin("text", " ".join(text or "" for text in texts if text != "-n") + "\n")
-        text = texts[0] if len(texts) == 1 else None
+        # Shells disagree about backslashes in the words of echo.
+        text = texts[0] if len(texts) == 1 and program == "printf" else None
         if text is not None and "%" not in text and "\\" not in (plain_text := _newlines(text)):
             return Stdin("text", plain_text)
         return Stdin("unknown")
@@ -278,14 +278,19 @@ class Walk:
                 known = not named and all(isinstance(each, Text) for each in part.parts)
                 self._draft.literal = self._draft.literal and known
                 self._evaluates = self._evaluates or named
+                self._hide(part.parts)
             elif isinstance(part, Parameter):
                 self._parameter(part)
             elif _HIDDEN_CODE.search(part.text):
                 self._hidden[part.text] = None
         for word in words_of(node):
-            text = "".join(part.text if isinstance(part, Text) else " " for part in word)
-            if _HIDDEN_CODE.search(text):
-                self._hidden[text] = None
+            self._hide(word)
+
+    def _hide(self, word: Iterable[Part]) -> None:
+        """Remembers quoted text that holds substitutions, should the line evaluate it."""
+        text = "".join(part.text if isinstance(part, Text) else " " for part in word)
+        if _HIDDEN_CODE.search(text):
+            self._hidden[text] = None
 
     def _parameter(self, part: Parameter) -> None:
         subscript = part.subscript or ()
@@ -324,7 +329,11 @@ class Walk:
             words = tuple(field.text for field in fields)
             self._fed_anew = self._fed_anew or (fed and base_name(words[0]) == "exec")
             self._draft.literal = self._draft.literal and (not fed or takes_data(words))
-            self._command(words, context._replace(made_up=made_up), ())
+            context = context._replace(made_up=made_up)
+            self._command(words, context, ())
+            fewer = _without_empty(fields)
+            if fewer not in {(), words}:
+                self._look_through(fewer, context)
 
     def _assignment(self, assignment: Assignment, context: _Context, node: Simple) -> None:
         name, prefix = assignment.name, bool(node.words)
@@ -337,6 +346,10 @@ class Walk:
             self._draft.literal = False
             self._evaluates = self._evaluates or _has_names((assignment.subscript,))
         words = assignment.elements if assignment.elements is not None else (assignment.value,)
+        # `a=([i]=1)`
+        self._evaluates = self._evaluates or any(
+            first_text(word)[:1] == "[" for word in assignment.elements or ()
+        )
         for value, _origin in (text for word in words for text in self._expander.texts(word)):
             if name in {"BASH_CMDS", "BASH_ALIASES"}:
                 self._found(Line(value), context)
@@ -434,12 +447,10 @@ class Walk:
             self._expander.forget_arguments()
         if self._fed_anew and context.stdin.kind != "unknown":
             context = context._replace(stdin=Stdin("unknown"))
-        every = chain(look_through(words, context.stdin), self._definitions.note(words, context.stdin))
-        if any(word.startswith(_MAYBE_OPTION) for word in words):
-            # `$FLAG-c`: where the variable is empty, it is an option.
-            options = tuple(word[1:] if word.startswith(_MAYBE_OPTION) else word for word in words)
-            every = chain(every, look_through(options, context.stdin))
-        for found in every:
+        self._look_through(words, context)
+
+    def _look_through(self, words: Words, context: _Context) -> None:
+        for found in chain(look_through(words, context.stdin), self._definitions.note(words, context.stdin)):
             if isinstance(found, Inner) and any(HOLE in word and word not in words for word in found.words):
                 # The input of xargs, the files that find comes upon.
                 self._found(found, context._replace(made_up=True))
@@ -504,6 +515,13 @@ def _same(words: Words, known: Words) -> bool:
         and any("{" in word or "$" in word for word in words)
         and all(word in known or "{" in word or "$" in word for word in words)
     )
+
+
+def _without_empty(fields: Fields) -> Words:
+    """The words as they are where what fills their holes is empty: `-k$X 5 rm` is `-k 5 rm`."""
+    kept = (field for field in fields if not (field.splits and field.text == HOLE))
+    bare = ((field.text, field.text.replace(HOLE, "")) for field in kept)
+    return tuple(without if without.startswith("-") else text for text, without in bare)
 
 
 def _newlines(text: str) -> str:

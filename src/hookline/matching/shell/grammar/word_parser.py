@@ -452,4 +452,4 @@ class WordParser(ABC):
                     return
                 parts.append(Text(self.text[self.at - 1], quoted=True))
             else:
-                self._part(parts, quoted=self.text[self.at] not in "'\"")
+                self._part(parts, quoted=not self.text.startswith(("'", '"', "$'"), self.at))

@@ -75,6 +75,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "git setting": Kind(settings.git, settings.git_beyond),
         "kept git setting": Kind(settings.git, settings.git_kept_beyond),
         "git variable": Kind(settings.git_variable, settings.git_beyond),
+        "git file": Kind(settings.git_file),
         "git value": Kind(settings.git_value),
         "git url": Kind(settings.git_url, settings.git_url_beyond),
         "ssh setting": Kind(settings.ssh, settings.ssh_beyond),

@@ -13,6 +13,7 @@ _PROGRAMS = (
     r"|INSTALL|PYTHON\d?|NODE|NPM|\w*_CMD)"
 )
 _SHELL = r"\$[({]\s*shell\s+([^\0]*)"
+_VARIABLE = r"\$\$|\$\(([^()]*)\)|\$\{([^{}]*)\}|\$(.)"
 _SHELL_SIGNS = r"[;&|`$<>(){}\n\\!*?\"'#~]"
 
 
@@ -22,11 +23,14 @@ def makefile(text: str) -> Iterator[Found]:
     if HOLE in text:
         yield Doubt("a makefile is put together at run time")
     yield from _shell_calls(text)
-    for line in text.replace("\\\n", " ").splitlines():
+    lines = text.replace("\\\n", " ").splitlines()
+    assigned = (re.match(r"\s*(?:export\s+|override\s+)?(\w+)\s*[:?+]*=\s*(.*)", line) for line in lines)
+    variables = "".join(f"{one[1]}={_quoted(_expanded(one[2]))}\n" for one in assigned if one)
+    for line in lines:
         recipe = re.match(r"[^\t#][^;#]*:[^;]*;\s*(.*)|\t\s*(.*)|[^#]*!=\s*(.*)", line)
         if recipe:
             code = next((group for group in recipe.groups() if group is not None), "")
-            yield from _recipe(code)
+            yield from _recipe(code, variables)
     if re.search(
         r"\.RECIPEPREFIX|\bdefine\b|\$[({](?:eval|call|guile|file)|^\s*-?s?include|^\s*load\b",
         text,
@@ -35,10 +39,28 @@ def makefile(text: str) -> Iterator[Found]:
         yield Doubt("a makefile puts together what it runs")
 
 
-def _recipe(code: str) -> Iterator[Found]:
-    code = code.lstrip("@-+ \t").replace("$$", "$")
+def _recipe(code: str, variables: str) -> Iterator[Found]:
+    code = _expanded(code.lstrip("@-+ \t"))
     if code and HOLE not in code:
-        yield Line(code)
+        yield Line(variables + code)
+
+
+def _expanded(code: str) -> str:
+    """Variables of make as those of the shell; `$$` is a dollar of the shell. What make does not know is nothing."""
+    return re.sub(_VARIABLE, _as_shell, code)
+
+
+def _as_shell(found: re.Match[str]) -> str:
+    if found[0] == "$$":
+        return "$"
+    name = next(filter(None, found.groups()), "")
+    if re.fullmatch(r"[A-Za-z_]\w*", name):
+        return f"${{{name}}}"
+    return "${target}" if name.strip() else ""
+
+
+def _quoted(value: str) -> str:
+    return '"' + re.sub(r'(["`\\])', r"\\\1", value) + '"'
 
 
 def _shell_calls(text: str) -> Iterator[Found]:

@@ -54,7 +54,8 @@ def _names(read: Options, stdin: Stdin) -> Words | None:
     if read.has("-0", "--null") or delimiter not in {None, "\\n"}:
         return None
     if delimiter or read.has("-I", "-i", "--replace", "-J"):
-        names = tuple(line.strip() for line in text.splitlines() if line.strip())
+        lines = text.splitlines() if delimiter else map(str.lstrip, text.splitlines())
+        names = tuple(line for line in lines if line.strip())
         if any(sign in text for sign in "'\"\\") and not delimiter:
             return None
     else:
