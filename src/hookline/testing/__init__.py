@@ -1,0 +1,1 @@
+"""What people test their hooks and their agents with."""

@@ -1,0 +1,262 @@
+"""What you write to run the conformance suite on your agent: one class with `play`, and a list of what it cannot do.
+
+A case describes one conversation without naming a framework: what the user says, what the model answers, and the
+suite's own tools. `play` has it played by your agent, with a model that asks `conversation.script` for its answers, and
+returns what the user was shown. The suite brings the engine with the hooks, keeps the log of its tools, and reads in
+the script what the model was sent, so a harness reports hardly anything. ::
+
+    class MyHarness:
+        name = "my agent"
+        cannot = {"stop: cap": Limit("none", "no turn can be forced", "my_agent/loop.py:12")}
+
+        async def play(self, conversation: Conversation, engine: Engine | None) -> Seen:
+            agent = MyAgent(
+                model=lambda messages: scripted(conversation.script, messages),
+                tools=[MyTool(t.name, t.description, t.schema, t.function) for t in conversation.tools],
+            )
+            if engine is not None:                       # None: play it without Hookline
+                add_hookline(agent, engine, session_id=conversation.id, cwd=conversation.cwd)
+            return await each_prompt(conversation, agent.run)
+
+    def scripted(script, messages):                      # the model
+        answer = script.answer([Said(m.role, m.text, m.call_id) for m in messages])
+        return MyAnswer(answer.text, [MyCall(c.id, c.name, c.input) for c in answer.calls])
+
+Rules for a harness:
+
+- Several conversations may be played at once, also with one engine: keep nothing in the harness.
+- Play the prompts one after another in one conversation, with the history of those before. Each has its answer in
+  `Seen.answers`; where a hook blocks or stops it, that is what your user is shown, or `Seen.error` says it.
+- `Said` is what the model reads, all of it: system text, prompts, its own answers, results of tools, text of hooks.
+- `play` may be cancelled. Let `asyncio.CancelledError` through.
+- The case opens and closes the engine. Sessions are yours: one per conversation, `engine.session(conversation.id)`, and
+  one with `parent=` for the helper. Close them when the conversation is over.
+- What you cannot play at all raises `UnplayableError`, and is declared in `cannot`.
+"""
+
+import asyncio
+import inspect
+import json
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from hookline import Engine
+
+#: What a script answers when it is asked more often than its case expects.
+OVER = "(the script has no answer left)"
+
+
+class UnplayableError(Exception):
+    """The framework has no way to play this conversation, for example no synchronous entry point."""
+
+
+class Limit(Struct, frozen=True):
+    """A case, or a group of cases, that a framework cannot do.
+
+    `part`: what must never go wrong is right (the tool did not run), and something else is missing. `none`: not even
+    that. The case is played all the same, and must come out exactly as declared. `source` is the place in the framework
+    that shows it, for example `langchain/agents/factory.py:812`.
+    """
+
+    level: Literal["part", "none"]
+    reason: str
+    source: str
+
+
+class ToolUse(Struct, frozen=True):
+    """A call that the model makes."""
+
+    name: str
+    input: Mapping[str, Any] = {}
+    id: str = ""
+
+
+class Response(Struct, frozen=True):
+    """One answer of the model: text, calls, or both."""
+
+    text: str = ""
+    calls: tuple[ToolUse, ...] = ()
+
+    @property
+    def pieces(self) -> tuple[str, ...]:
+        """The text in two pieces, for a model that streams."""
+        middle = (len(self.text) + 1) // 2
+        return tuple(piece for piece in (self.text[:middle], self.text[middle:]) if piece)
+
+
+class Said(Struct, frozen=True):
+    """One message as the model reads it. A result of a tool has the id of its call."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    text: str
+    id: str = ""
+
+
+class Request(Struct, frozen=True):
+    """What the model was sent: the messages, and what the harness says of the tools."""
+
+    messages: tuple[Said, ...]
+    tools: str = ""
+
+    @property
+    def text(self) -> str:
+        return "\n".join(message.text for message in self.messages)
+
+    def result(self, call_id: str) -> str | None:
+        """What the model reads as the result of a call."""
+        texts = [each.text for each in self.messages if each.role == "tool" and each.id == call_id]
+        return "\n".join(texts) if texts else None
+
+
+class Script:
+    """The model of a conversation: it answers in order, and keeps what it was sent. Any thread may ask it."""
+
+    def __init__(self, responses: Iterable[Response]) -> None:
+        self._left = list(responses)
+        self._lock = threading.Lock()
+        #: Everything that the model was sent.
+        self.requests: list[Request] = []
+        #: How often it was asked after its last answer.
+        self.overruns = 0
+
+    def answer(self, messages: Iterable[Said], tools: object = ()) -> Response:
+        """Call this in place of the model. `tools` is whatever you send about them, for comparison only."""
+        with self._lock:
+            self.requests.append(Request(tuple(messages), json.dumps(tools, default=str, sort_keys=True)))
+            if self._left:
+                return self._left.pop(0)
+            self.overruns += 1
+            return Response(OVER)
+
+
+class Tool(Struct, frozen=True, eq=False):
+    """A tool of the suite. It keeps its own log: your agent only has to call it.
+
+    Take what suits your framework: `function` and `blocking` have the same annotated parameters; `call` takes the
+    arguments as the model gave them.
+    """
+
+    name: str
+    description: str
+    #: JSON Schema of the arguments.
+    schema: Mapping[str, Any]
+    #: An async function with annotated parameters.
+    function: Callable[..., Any]
+    #: The same, not async.
+    blocking: Callable[..., Any]
+
+    async def call(self, arguments: Mapping[str, Any]) -> Any:
+        return await self.function(**arguments)
+
+    def problem(self, arguments: Mapping[str, Any]) -> str | None:
+        """Why these arguments do not fit, for agents that have no check of their own."""
+        known: Mapping[str, Mapping[str, str]] = self.schema["properties"]
+        for name in self.schema.get("required", ()):
+            if name not in arguments:
+                return f"{name} is missing"
+        for name, value in arguments.items():
+            if name not in known:
+                return f"{name} is not known"
+            if type(value) is not _TYPES[known[name]["type"]]:
+                return f"{name} is not a {known[name]['type']}"
+        return None
+
+
+_TYPES: Mapping[str, type] = {"string": str, "integer": int, "number": float, "boolean": bool}
+
+
+class Helper(Struct, frozen=True, kw_only=True):
+    """A sub-agent, for the model a tool of this name with one argument, `task`; its answer is the result.
+
+    Its hooks are those of the conversation: a session with `parent=`, `agent_type=helper.name`.
+    """
+
+    name: str
+    description: str
+    script: Script
+    tools: tuple[Tool, ...] = ()
+
+
+class Conversation(Struct, frozen=True, kw_only=True):
+    """What is to be played."""
+
+    #: The id of its session; no other conversation has it.
+    id: str
+    prompts: tuple[str, ...]
+    script: Script
+    tools: tuple[Tool, ...] = ()
+    helper: Helper | None = None
+    #: The directory of the session.
+    cwd: str = ""
+    #: Which entry point of the framework is played: its async one, its synchronous one, or the one that streams. For a
+    #: synchronous one, `each_prompt` takes a plain function and calls it in a thread.
+    entry: Literal["async", "sync", "stream"] = "async"
+
+    def tool(self, name: str) -> Tool | None:
+        return next((tool for tool in self.tools if tool.name == name), None)
+
+
+class Seen(Struct, frozen=True, kw_only=True):
+    """What the user was shown."""
+
+    #: One per prompt; for one that a hook blocked or stopped, what is shown in place of an answer.
+    answers: tuple[str, ...] = ()
+    #: What was raised, if anything.
+    error: str | None = None
+
+    @property
+    def text(self) -> str:
+        return "\n".join([*self.answers, self.error or ""])
+
+
+class Harness(Protocol):
+    """Plays conversations with one agent framework."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def cannot(self) -> Mapping[str, Limit]:
+        """Limits by the name of a case, or of a group."""
+        ...
+
+    async def play(self, conversation: Conversation, engine: "Engine | None") -> Seen:
+        """Play it; `engine` has the hooks, and `engine.approve` answers questions. None: play it without Hookline."""
+        ...
+
+
+async def each_prompt(conversation: Conversation, say: Callable[[str], Any]) -> Seen:
+    """Say the prompts one after another. `say` returns the answer; a plain function is called in a thread.
+
+    What it raises ends the conversation and becomes the error.
+    """
+    answers: list[str] = []
+    for prompt in conversation.prompts:
+        try:
+            if inspect.iscoroutinefunction(say):
+                answer = await say(prompt)
+            else:
+                answer = await asyncio.to_thread(say, prompt)
+                answer = await answer if inspect.isawaitable(answer) else answer
+        except UnplayableError:
+            raise
+        except Exception as error:  # noqa: BLE001 - an agent may raise anything; the suite says what it may be
+            return Seen(answers=tuple(answers), error=f"{type(error).__name__}: {error}")
+        answers.append(str(answer))
+    return Seen(answers=tuple(answers))
+
+
+def schema_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """JSON Schema of a function's parameters."""
+    names = {kind: name for name, kind in _TYPES.items()}
+    parameters: Sequence[inspect.Parameter] = list(inspect.signature(function).parameters.values())
+    return {
+        "type": "object",
+        "properties": {each.name: {"type": names[each.annotation]} for each in parameters},
+        "required": [each.name for each in parameters if each.default is inspect.Parameter.empty],
+        "additionalProperties": False,
+    }
