@@ -27,21 +27,23 @@ A guard denies a call and says what it saw, what that does, and what to do inste
 trusted, too, since it can only make things stricter."""
 
 _OPTIONS = """\
-All guards have the same options, as texts in `args`: `args = ["ask", "allow=.env.test"]`, and in Python
-`guard("secrets-read", "ask", "allow=.env.test")`. A wrong one is an error when the hook is loaded."""
+Options are texts in `args`: `args = ["ask", "allow=.env.test"]`, and in Python
+`guard("secrets-read", "ask", "allow=.env.test")`. They are the same for all guards, but `strict`, `with` and `without`
+need a guard that has parts, and `self-protection` has no `allow`. A wrong one is an error when the hook is loaded."""
 
 _ALLOW = """\
 Leave something alone; may be repeated. For guards over commands it is a pattern of a whole command as in `Bash(…)`
 rules, for guards over files a file, a folder or a pattern of paths."""
 
 _DOUBT = """\
-Where it cannot be told what a line runs, or which sub-command it has, every guard answers as if it were what it is
-about, and says what could not be told. `in_doubt = "ask"` or `"pass"` of the hook changes that, and
+Where it cannot be told what a line runs, or which sub-command it has, every guard answers as if the line did what the
+guard is about, and says what could not be told. `in_doubt = "ask"` or `"pass"` of the hook changes that, and
 `in_doubt=ask` in `args` does where the format has no such field. A word of which only the shell knows the value counts
 as an operand and not as an option: `git push origin "$BRANCH"` is a push like any other.
 
 Code of other languages on the line (`python3 -c "…"`) is searched for signs, such as `rmtree` or `DROP TABLE`. Code
-that puts these together from pieces is not noticed. Lines of PowerShell are searched in the same way, and not read.
+that puts these together from pieces is not noticed. Lines of PowerShell, also those of `pwsh -c`, are
+searched in the same way, and not read; a file that they name counts in doubt.
 
 No guard sees what a script does that the line only names, and none is a sandbox: an agent that may run any program can
 do anything. Guards stop what models do by mistake or are talked into."""
@@ -78,7 +80,7 @@ def _options() -> Iterator[tuple[str, str]]:
 def _guard(policy: Policy) -> str:
     return page(
         f"## {policy.name}",
-        f"{sentence(policy.title)} What it tells to do instead: “{policy.instead}”",
+        f"{sentence(policy.title)} It suggests instead: “{policy.instead}”",
         table(("Catches", "because it"), list(_caught(policy))) if _rows(policy) else "",
         table(("Files that are secret", "Example"), list(_secrets(policy))) if policy.secrets else "",
         "Also: " + _list(policy.catches) + "." if policy.catches else "",

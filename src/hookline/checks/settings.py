@@ -152,16 +152,12 @@ def guards(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
             message = f"{name} has no effect at {hook.policy.event_name}, where no tool call can be stopped"
             yield about(hook, "error", "no-effect", message, fix="put it at PreToolUse")
             continue
-        tool = _OVER_FILES.get(name)
-        matcher = hook.matcher
-        if (
-            tool is not None
-            and matcher is not None
-            and hook.dialect == OWN_FORMAT
-            and not matcher.matches(tool)
-        ):
-            message = f"{name} is about files, but its matcher {matcher.text!r} does not let it see {tool}"
-            yield about(hook, "warning", "narrow-guard", message, fix="remove the matcher")
+        if hook.matcher is None or hook.dialect != OWN_FORMAT:
+            continue
+        for tool, what in (("Bash", "shell lines"), (_OVER_FILES.get(name), "files")):
+            if tool is not None and not hook.matcher.matches(tool):
+                message = f"{name} is about {what}, but its matcher {hook.matcher.text!r} does not let it see {tool}"
+                yield about(hook, "warning", "narrow-guard", message, fix="remove the matcher")
 
 
 def _is_guard(hook: Hook) -> bool:

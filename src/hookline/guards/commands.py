@@ -15,6 +15,8 @@ from hookline.matching.shell.options import Options, OptionSpec, read_options
 _VERSION = re.compile(r"[-.]?\d[\d.]*$")
 #: What stands for standard input where a file is expected.
 _STDIN = frozenset(("-", "/dev/stdin", "/proc/self/fd/0", "/dev/fd/0"))
+#: `docker container run` is `docker run`.
+_CONTAINERS = frozenset(("docker", "podman", "nerdctl"))
 _MOST_ALIASES = 8
 _LONGEST_OPTION = 100
 
@@ -38,8 +40,10 @@ class Hit(NamedTuple):
 
 
 def program_names(word: str) -> tuple[str, ...]:
-    """The names by which rows may know a program: `python3.11` is python, too."""
+    """The names by which rows may know a program: `python3.11` is python, too, and `prisma@latest` prisma."""
     name = base_name(word).casefold().removesuffix(".exe")
+    at = name.find("@", 1)
+    name = name[:at] if at > 0 else name
     plain = _VERSION.sub("", name)
     return (name, plain) if plain and plain != name else (name,)
 
@@ -81,8 +85,7 @@ def hits(words: Words, rows: Sequence[Row], texts: Sequence[str] = ()) -> Iterat
 
 
 def _asks_for_help(words: Words) -> bool:
-    """Whether it is a program and sub-commands alone, and then `--help`. Further behind it may be meant "
-    "for another."""
+    """Whether it is a program and sub-commands alone, and then `--help`. Further behind it may be meant for another."""
     return words[-1] == "--help" and all(word[:1] != "-" for word in words[:-1]) and len(words) <= 5
 
 
@@ -106,7 +109,7 @@ def _with_sub(program: str, words: Words, top: Options, rows: tuple[Row, ...]) -
         yield Seen(program, (), top, words)
         return
     aliases = dict(_aliases(top)) if program == "git" else {}
-    operands = top.operands
+    operands = _ungrouped(program, top.operands)
     for _ in range(_MOST_ALIASES):
         value = aliases.pop(operands[0], None)
         if value is None:
@@ -120,13 +123,19 @@ def _with_sub(program: str, words: Words, top: Options, rows: tuple[Row, ...]) -
                 yield _sub(program, kept, top, words, rows)
 
 
+def _ungrouped(program: str, operands: Words) -> Words:
+    grouped = program in _CONTAINERS and operands[0] in {"container", "image"}
+    return operands[1:] or operands if grouped else operands
+
+
 def _sub(program: str, operands: Words, top: Options, words: Words, rows: tuple[Row, ...]) -> Seen:
     sub, rest = operands[0], operands[1:]
     inner = read_options(rest, _spec(f"{program} {sub}", rows))
     options = Options(
         (*top.given, *inner.given), (sub, *inner.operands), inner.first, (*top.unknown, *inner.unknown)
     )
-    shown = words if operands is top.operands else (words[0], *operands)
+    # What an alias stands for is shown instead of it.
+    shown = words if operands == top.operands[-len(operands) :] else (words[0], *operands)
     return Seen(program, (sub, *inner.operands), options, shown)
 
 
@@ -184,7 +193,9 @@ def _fed(row: Row, seen: Seen, texts: Sequence[str]) -> str | None:
     if not texts or not any(HOLE in word for word in seen.words):
         return None
     if row.given and not row.value:
-        printed = tuple(text for text in texts if text[:1] == "-" and len(text) < _LONGEST_OPTION)
+        printed = tuple(
+            text for text in texts if text[:1] == "-" and text != "--" and len(text) < _LONGEST_OPTION
+        )
         found = read_options(printed, OptionSpec(row.given)).has(*row.given.split())
     else:
         found = bool(row.operand) and any(_regex(row.operand).match(text) for text in texts)
@@ -251,6 +262,8 @@ def _operand(row: Row, options: Options, behind: Words) -> str | None:
     words = behind
     if row.which == "first":
         words = behind[:1]
+    elif row.which == "only":
+        words = behind if len(behind) == 1 else ()
     elif row.which == "last":
         # An option that is not known may have a value, which then looks like an operand.
         words = behind[1:] if options.unknown else behind[-1:]

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from hookline.guards.commands import hits, program_names, rows_for, spellings
-from hookline.guards.paths import Files, deletes_folder, outside_of, secret_in, written_by_tool
+from hookline.guards.paths import Files, deletes_folder, named_in, outside_of, secret_in, written_by_tool
 from hookline.guards.policy import Flow, Policy, Row, by_program
 from hookline.guards.settings import Settings
 from hookline.matching.patterns import Glob, glob
@@ -22,6 +22,8 @@ Protects = Callable[[str, Mapping[str, Any], str], str | None]
 
 _LONGEST_SHOWN = 100
 _SHELL_LANGUAGES = frozenset(("sh", "bash", "shell", "zsh", "dash", "ksh", "console", "terminal"))
+_NOT_READ = frozenset(("powershell", "pwsh"))
+_COMMAND = re.compile(r"-c(?:o\w*)?", re.IGNORECASE)
 _MOST_FLOWS = 400
 _FUNCTION = re.compile(r"([\w.-]{1,100})\s*\(\s*\)|\bfunction\s+([\w.-]{1,100})")
 
@@ -62,12 +64,12 @@ class Judge:
         return doubtful
 
     def _about(self, act: Act, place: Place, searched: bool) -> Iterator[Finding]:
-        if self.policy.protects:
-            yield from self._protected(act, place)
-            return
         kind = act.kind.name if act.kind is not None else ""
         line = act.arguments.get({"shell": "command", "shell_input": "input", "code": "code"}.get(kind, ""))
-        if isinstance(line, str):
+        if self.policy.protects:
+            yield from self._protected(act, place)
+            yield from self._commands(self._reader.read(line), ()) if isinstance(line, str) else ()
+        elif isinstance(line, str):
             language = str(act.arguments.get("language") or "").casefold()
             if kind == "code" and language not in _SHELL_LANGUAGES:
                 yield from self._code(line)
@@ -114,8 +116,11 @@ class Judge:
             files = Files(place, self.settings, line)
             found = outside_of(files, reading) if policy.outside else files.secrets_of(policy, reading)
             yield from (Finding(*one) for one in found)
+            yield from (Finding(*one) for one in (named_in(policy, files, line) if searched else ()))
         for text in (line,) if searched else reading.foreign:
             yield from self._code(text, searched)
+        for text in () if searched else _not_read(reading):
+            yield from self._line(text, place, searched=True)
         if reading.uncertain is not None and not searched:
             yield Finding("", "", reading.uncertain)
 
@@ -142,7 +147,7 @@ class Judge:
                 for source in _feeding(at, reading)
                 if not sources.isdisjoint(program_names(reading.commands[source].words[0]))
             ]
-            fed_by += [("<", file) for file in reading.reads] if flow.files else []
+            fed_by += [("<", file) for file in reading.reads if file != os.devnull] if flow.files else []
             for words in fed_by[:1]:
                 for hit in hits(command.words, rows):
                     yield Finding(f"{_shown(words)} | {_shown(hit.words)}", hit.row.does)
@@ -154,13 +159,18 @@ class Judge:
     ) -> Iterator[Finding]:
         """What is fetched into a file and run by the same line."""
         files: set[str] = set()
-        for command in reading.commands:
+        for at, command in enumerate(reading.commands):
             words = command.words
             names = program_names(words[0])
             ran = {words[0], *files_of(words).reads} if any(name in index for name in names) else {words[0]}
             if any(os.path.normpath(each) in files for each in ran) and not self._is_allowed(command):
                 yield Finding(_shown(words), "runs what was just downloaded, unseen")
-            if not sources.isdisjoint(names):
+            fed = (
+                name
+                for each in _feeding(at, reading)
+                for name in program_names(reading.commands[each].words[0])
+            )
+            if not sources.isdisjoint((*names, *fed)):
                 files |= {
                     os.path.normpath(each) for each in (*files_of(words).writes, *reading.writes) if each
                 }
@@ -201,6 +211,15 @@ def _texts_in(line: str, reading: ShellReading) -> Sequence[str]:
     if functions:
         texts += [word for each in reading.commands if each.words[0] in functions for word in each.words[1:]]
     return texts
+
+
+def _not_read(reading: ShellReading) -> Iterator[str]:
+    """Lines of PowerShell that a command of the line runs."""
+    for command in reading.commands:
+        if not _NOT_READ.isdisjoint(program_names(command.words[0])):
+            words = command.words[1:]
+            start = next((at + 1 for at, word in enumerate(words) if _COMMAND.fullmatch(word)), 0)
+            yield " ".join(word for word in words[start:] if HOLE not in word)
 
 
 def _fed_texts(at: int, reading: ShellReading) -> Sequence[str]:
@@ -250,6 +269,8 @@ def reason_for(policy: Policy, finding: Finding) -> str:
     if not finding.doubt:
         seen = f"`{finding.seen}` {finding.does}" if finding.seen else finding.does
         return f"{seen.rstrip('.')}. {policy.instead}"
+    if finding.does.startswith("holds"):
+        return f"`{finding.seen}` {finding.does}, and this call may show them. {policy.instead}"
     about = policy.title[:1].lower() + policy.title[1:]
     seen = f"`{finding.seen}`" if finding.seen else "this call"
     return f"{seen[:1].upper()}{seen[1:]} may be about {about}. Write it plainly, so that it can be judged."

@@ -5,11 +5,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from itertools import pairwise
 
 from hookline.guards.policy import Policy, Secret
 from hookline.guards.settings import Settings
 from hookline.matching.shell import HOLE, ShellCommand, ShellReading, base_name
 from hookline.matching.shell.files.programs import files_of
+from hookline.matching.shell.holes import Words
 from hookline.tools.acts import Act, Place
 
 #: Writing there hurts nobody.
@@ -34,13 +36,35 @@ _ELSEWHERE = frozenset(
 _LOADS = frozenset(
     ("source", ".", "docker", "podman", "nerdctl", "docker-compose", "dotenv", "dotenvx", "direnv")
 )
+_LOAD_BY_OPTION = frozenset(("node", "nodejs", "bun", "deno", "tsx", "nodemon", "uv", "npx", "wrangler"))
+_ENV_FILE = frozenset(("--env-file", "--env-file-if-exists"))
+#: Of openssl: the key that signs.
+_KEY_OPTIONS = frozenset(("-key", "-inkey", "-CAkey", "-signkey", "-keyfile", "-sign"))
 _PATTERN = re.compile(r"[*?\[]")
 #: Files that code of other languages opens to write.
 _CODE_WRITES = re.compile(
     r"open\(\s*['\"]([/~.][^'\"]{0,500})['\"]\s*,\s*['\"][wax]|"
-    r"(?:writeFile|appendFile|write_text|File\.write|file_put_contents)(?:Sync)?\(\s*['\"]([/~.][^'\"]{0,500})['\"]"
+    r"(?:writeFile|appendFile|File\.write|file_put_contents)(?:Sync)?\(\s*['\"]([/~.][^'\"]{0,500})['\"]|"
+    r"Path\(\s*['\"]([/~.][^'\"]{0,500})['\"]\)[\w.()]{0,50}\.(?:write_|touch|mkdir|unlink|rename)|"
+    r"shutil\.(?:copy\w*|move)\([^\n)]{0,200},\s*['\"]([/~.][^'\"]{0,500})['\"]"
 )
 _MOST_DIRECTORIES = 16
+_BRACES = re.compile(r"\$\{(\w+)\}")
+#: Variables that the line sets to a path below the user's folder.
+_HOMES = re.compile(r"\b(\w+)=\$HOME([\w./-]*)")
+#: Redirections that write no file.
+_HARMLESS = re.compile(r"\d?>&\d|&?\d?>\s*/dev/null\b")
+
+#: Of PowerShell: commands that write, what stands between words, and the user's folder.
+_WRITES = re.compile(
+    r"\b(?:(?:set|add|clear)-content|out-file|tee-object|(?:copy|move|new|remove|rename|set)-item|expand-archive)\b|"
+    r"\b(?:sc|ac|copy|cp|cpi|move|mv|mi|ni|mkdir|md|del|erase|rd|rm|ri|rmdir|ren|rni)\s|\s-outfile\b|>",
+    re.IGNORECASE,
+)
+_SEPARATORS = re.compile(r"[\s'\"`;|(){},=<>@&]+")
+_HOME_VARIABLE = re.compile(r"^\$(?:env:)?(?:HOME|USERPROFILE)\b", re.IGNORECASE)
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+_BY_NAME = "PowerShell is judged by names only"
 _MARKERS = (".git", ".hookline", ".hg", ".jj")
 
 _OUTSIDE = "is outside the project and would be written"
@@ -53,18 +77,19 @@ class Files:
     def __init__(self, place: Place, settings: Settings, line: str = "") -> None:
         self._place = place
         self._settings = settings
-        self._line = line.replace('"', "").replace("${HOME}", "$HOME")
+        self._line = _BRACES.sub(r"$\1", line.replace('"', ""))
 
     # --- secrets -----------------------------------------------------------------------------------------------------
 
-    def secret(self, policy: Policy, word: str) -> str | None:
-        """What secrets a path holds; None if it is not known to hold any."""
+    def secret(self, policy: Policy, word: str, directories: Sequence[str] = ()) -> str | None:
+        """What secrets a path holds, seen from these directories; None if it is not known to hold any."""
         if not word or word.startswith("-"):
             return None
         texts = [word]
-        whole = self.whole(word, self._place.cwd)
-        if whole is not None:
-            texts += dict.fromkeys((whole, _real(whole)))
+        for directory in directories or (self._place.cwd,):
+            whole = self.whole(word, directory)
+            if whole is not None:
+                texts += dict.fromkeys((whole, _real(whole)))
         for row in policy.secrets:
             if row.part and row.part not in self._settings.parts:
                 continue
@@ -74,28 +99,31 @@ class Files:
 
     def secrets_of(self, policy: Policy, reading: ShellReading) -> Iterator[Found]:
         """The files with secrets that a line reads."""
-        for word in reading.reads:
-            if (what := self.secret(policy, word)) is not None:
-                yield _shown(word), f"holds {what}", ""
-        loads = "load" in self._settings.parts
+        every: list[str] = []
         fed = {target for _, target in reading.flows}
-        for at, command in enumerate(reading.commands):
-            words = command.words
-            if not words or (not loads and base_name(words[0]) in _LOADS):
-                continue
-            files = files_of(words)
-            for word in (*files.reads, *files.links, *files.sends):
-                if (what := self.secret(policy, word)) is not None:
-                    yield _shown(word), f"holds {what}", ""
-            for word in files.perhaps:
-                if ("/" in word or "." in word) and (what := self.secret(policy, word)) is not None:
-                    yield (
-                        _shown(word),
-                        f"holds {what}",
-                        f"what `{base_name(words[0])}` does with {_shown(word)} is not known",
-                    )
-            if at in fed and any(HOLE in word for word in files.reads):
-                yield from self._listed(policy, at, reading)
+        for at, directories in self.directories(reading):
+            every += [each for each in directories if each not in every]
+            words = reading.commands[at].words if at < len(reading.commands) else ()
+            if words:
+                yield from self._read_by(policy, words, directories)
+                if at in fed and any(HOLE in word for word in files_of(words).reads):
+                    yield from self._listed(policy, at, reading)
+        for word in reading.reads:
+            if (what := self.secret(policy, word, every)) is not None:
+                yield _shown(word), f"holds {what}", ""
+
+    def _read_by(self, policy: Policy, words: Words, directories: Sequence[str]) -> Iterator[Found]:
+        """The files with secrets that a command reads."""
+        program, loads = base_name(words[0]), "load" in self._settings.parts
+        if not loads and program in _LOADS:
+            return
+        files, used = files_of(words), _used(words, loads=loads)
+        perhaps = [word for word in files.perhaps if "/" in word or "." in word]
+        for word in (*files.reads, *files.links, *files.sends, *perhaps):
+            what = self.secret(policy, word, directories) if word not in used else None
+            if what is not None:
+                doubt = f"what `{program}` does with {_shown(word)} is not known" if word in perhaps else ""
+                yield _shown(word), f"holds {what}", doubt
 
     def _listed(self, policy: Policy, at: int, reading: ShellReading) -> Iterator[Found]:
         """What one command lists, another one reads: `find . -name .env | xargs cat`."""
@@ -137,7 +165,7 @@ class Files:
     def whole(self, word: str, directory: str) -> str | None:
         """The absolute path of a word; None where only the shell knows how it begins."""
         home = self._place.home
-        if word.startswith(HOLE + "/") and home and f"$HOME{word[1:]}" in self._line:
+        if word.startswith(HOLE + "/") and home and self._begins_at_home(word[1:]):
             word = home + word[1:]
         if word == "~" or word.startswith("~/"):
             word = home + word[1:] if home else word
@@ -145,9 +173,23 @@ class Files:
             return None
         return os.path.normpath(os.path.join(directory or "/", word))
 
+    def is_redirected_in(self, texts: Sequence[str], word: str) -> bool:
+        """Whether these texts write to a file, and the line has no redirection but theirs."""
+        theirs = sum(_redirections(text) for text in texts if word in text)
+        return theirs > 0 and _redirections(self._line) == theirs and "$'" not in self._line
+
+    def _begins_at_home(self, rest: str) -> bool:
+        """Whether the line has `$HOME` before this, or a variable that it sets to a path of that kind."""
+        if f"$HOME{rest}" in self._line:
+            return True
+        return any(
+            rest.startswith(start) and f"${name}{rest[len(start) :]}" in self._line
+            for name, start in _HOMES.findall(self._line)
+        )
+
     def directories(self, reading: ShellReading) -> Iterator[tuple[int, list[str]]]:
         """For each command, the directories it may run in."""
-        now = [self._place.cwd]
+        now = before = [self._place.cwd]
         # A directory that is entered in a subshell is left again; which commands are in it, the list does not say.
         nested = "(" in self._line or "pushd" in self._line
         for at, command in enumerate(reading.commands):
@@ -155,6 +197,10 @@ class Files:
             words = command.words
             if not words or base_name(words[0]) not in {"cd", "pushd", "chdir"}:
                 continue
+            if "-" in words[1:]:
+                now = before
+                continue
+            before = now
             target = next((word for word in words[1:] if word[:1] not in {"-", "+"}), "~")
             entered = [whole for one in now if (whole := self.whole(target, one)) is not None]
             now = list(dict.fromkeys((*now, *entered) if nested else entered or now))[-_MOST_DIRECTORIES:]
@@ -182,9 +228,15 @@ def outside_of(files: Files, reading: ShellReading) -> Iterator[Found]:
     in_code = [
         path for text in reading.foreign for found in _CODE_WRITES.findall(text) for path in found if path
     ]
-    for word in (*reading.writes, *in_code):
+    # A redirection belongs to no command of the reading: what the text for another machine has is written there.
+    here = [word for word in reading.writes if not files.is_redirected_in(elsewhere, word)]
+    for word in (*here, *in_code):
         if any(files.is_outside(word, directory) for directory in every):
             yield _shown(word), _OUTSIDE, ""
+
+
+def _redirections(text: str) -> int:
+    return len(_HARMLESS.sub("", text).split(">")) - 1
 
 
 def _texts_elsewhere(reading: ShellReading) -> Sequence[str]:
@@ -200,6 +252,34 @@ def _is_elsewhere(command: ShellCommand, elsewhere: Sequence[str]) -> bool:
     """Whether one of those runs it."""
     text = " ".join(command.words)
     return any(text in each for each in elsewhere)
+
+
+def named_in(policy: Policy, files: Files, line: str) -> Iterator[Found]:
+    """Files that a line of PowerShell names. Which of them its commands read or write is not known."""
+    writes = _WRITES.search(line) is not None
+    for word in filter(None, _SEPARATORS.split(line)):
+        path = _HOME_VARIABLE.sub("~", word.replace("\\", "/"))
+        if (
+            policy.outside
+            and writes
+            and (_DRIVE.match(word) or (path[:1] in "/~." and files.is_outside(path)))
+        ):
+            yield word, _OUTSIDE, _BY_NAME
+        if policy.secrets and (what := files.secret(policy, path)) is not None:
+            yield word, f"holds {what}", _BY_NAME
+
+
+def _used(words: Words, *, loads: bool) -> Words:
+    """Files that a program uses and does not show: `node --env-file=.env`, `openssl req -key server.key`."""
+    program = base_name(words[0])
+    if program == "openssl":
+        keys = (after for option, after in pairwise(words) if option in _KEY_OPTIONS)
+        return tuple(key for key in keys if words.count(key) == 1)
+    if loads or program not in _LOAD_BY_OPTION:
+        return ()
+    behind = (after for option, after in pairwise(words) if option in _ENV_FILE)
+    joined = (word.partition("=")[2] for word in words if word.partition("=")[0] in _ENV_FILE)
+    return (*behind, *joined)
 
 
 # --- tools that name files -------------------------------------------------------------------------------------------

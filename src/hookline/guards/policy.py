@@ -27,9 +27,9 @@ class Row(Struct, frozen=True, kw_only=True):
     value: str = ""
     #: With one of these options it does nothing of that kind.
     unless: str = ""
-    #: Found in an operand behind the sub-command: in any of them, in the first or in the last.
+    #: Found in an operand behind the sub-command: in any of them, in the first, in the last or in the only one.
     operand: str = ""
-    which: Literal["any", "first", "last"] = "any"
+    which: Literal["any", "first", "last", "only"] = "any"
     #: Found in every operand: then the command is left alone.
     spare: str = ""
     #: Found in its words, in those of commands that feed it, or in text that is code for it.

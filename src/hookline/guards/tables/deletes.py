@@ -2,12 +2,12 @@
 
 from hookline.guards.policy import Policy, Row
 
-_FOLDERS = "deletes a folder with all that is in it"
-_FINDS = "deletes all that it finds, in every folder below"
+_FOLDERS = "deletes a folder and everything in it"
+_FINDS = "deletes everything it finds, in all folders below"
 
 DELETE_RECURSIVE = Policy(
     name="delete-recursive",
-    title="Deleting folders with all that is in them",
+    title="Deleting folders and everything in them",
     instead="Delete single files, move the folder aside, or ask the user.",
     rows=(
         Row(run="rm|grm|srm", does=_FOLDERS, given="-r -R --recursive", example="rm -fr build"),
@@ -25,7 +25,7 @@ DELETE_RECURSIVE = Policy(
         ),
         Row(
             run="git clean",
-            does="deletes files that git does not have",
+            does="deletes files that git does not track",
             given="-f --force",
             unless="-n --dry-run",
             example="git clean -xdf",
@@ -36,6 +36,18 @@ DELETE_RECURSIVE = Policy(
             given="--delete --delete-before --delete-during --delete-delay --delete-after --delete-excluded --del",
             unless="-n --dry-run",
             example="rsync -a --delete empty/ target/",
+        ),
+        Row(
+            run="git worktree remove",
+            does="deletes a folder, and the changes in it that are not committed",
+            given="-f --force",
+            example="git worktree remove --force ../topic",
+        ),
+        Row(
+            run="tar|gtar|bsdtar",
+            does="deletes what it has packed",
+            given="--remove-files",
+            example="tar -czf old.tgz --remove-files logs",
         ),
         Row(run="rimraf|del-cli", does=_FOLDERS, example="rimraf dist"),
         Row(
@@ -53,7 +65,9 @@ DELETE_RECURSIVE = Policy(
         r"delete_recursive|Deno\.remove\([^\n]{0,200}recursive"
     ),
     started=(
-        r"\brm['\",\s]+(?:-\w+['\",\s]+)*-\w*[rR]|\b(?:remove-item|ri|rd|del|erase)\b[^\n;|]{0,200}\s-rec"
+        r"\brm['\",\s]+(?:-\w+['\",\s]+)*-\w*[rR]|\b(?:remove-item|ri|rd|del|erase)\b[^\n;|]{0,200}\s-rec\w*|"
+        r"\b(?:get-childitem|gci|dir|ls)\b[^\n;|]{0,200}\s-rec\w*[^\n;|]{0,200}\|\s*(?:remove-item|ri|rm|del)\b|"
+        r"\b(?:rd|rmdir|del|erase)\b[^\n;|]{0,50}\s/s\b|\brobocopy\b[^\n;|]{0,300}\s/(?:mir|purge)\b"
     ),
     code_does="looks like code that deletes folders",
     catches=(
@@ -87,6 +101,7 @@ DISK = Policy(
         Row(
             run="mkfs|mkfs.*|mke2fs|newfs|newfs_*|mkswap|mkdosfs|mkntfs",
             does=_ERASES,
+            spare=r"\.(?:img|image|raw|iso|bin)$",
             example="mkfs.ext4 /dev/sdb1",
         ),
         Row(
@@ -139,15 +154,16 @@ DISK = Policy(
             example="cryptsetup luksFormat /dev/sdb",
         ),
         Row(
-            run="pvremove|vgremove|lvremove|pvcreate|vgreduce",
-            does="removes volumes of disks",
+            run="pvremove|vgremove|lvremove|lvreduce|pvcreate|vgreduce",
+            does="removes disk volumes",
             example="lvremove -f vg0/data",
         ),
         Row(
             run="zpool|zfs destroy|labelclear|rollback",
-            does="destroys volumes of disks",
+            does="destroys disk volumes",
             example="zpool destroy tank",
         ),
+        Row(run="zpool create", does=_ERASES, example="zpool create tank /dev/sdb"),
         Row(
             run="mdadm",
             does="changes the disks of an array",
@@ -162,7 +178,7 @@ DISK = Policy(
         Row(run="badblocks", does=_ERASES, given="-w", example="badblocks -wsv /dev/sdb"),
         Row(run="diskutil apfs delete*|erase*", does=_ERASES, example="diskutil apfs deleteContainer disk2"),
         Row(
-            run="tee|gtee|cp|gcp|mv|truncate|ddrescue|install|dc3dd",
+            run="tee|gtee|cp|gcp|mv|truncate|ddrescue|install|dc3dd|qemu-img",
             does=_ERASES,
             operand=f"^{_DEVICE}",
             which="last",
@@ -179,7 +195,7 @@ DISK = Policy(
     written_does=_ERASES,
     code=(rf"open\(['\"]{_DEVICE}[^)]*['\"][wa+]"),
     started=(
-        r"\b(?:format-volume|clear-disk|initialize-disk|remove-partition|diskpart)\b|"
+        r"\b(?:format-volume|clear-disk|initialize-disk|remove-partition|diskpart)\b|\bformat(?:\.com)?\s+[a-z]:|"
         rf"\bmkfs\.|\bof={_DEVICE}"
     ),
     code_does="looks like code that writes to a disk",

@@ -65,9 +65,15 @@ FORCE_PUSH = Policy(
         Row(
             run="git config|remote",
             does="makes every push to that remote overwrite it",
-            operand=r"^\+refs/.*:|^remote\..*\.mirror$",
+            operand=r"^\+refs/.*:(?!refs/remotes/)|^remote\..*\.mirror$",
             part="config",
             example="git config remote.origin.push '+refs/heads/*:refs/heads/*'",
+        ),
+        Row(
+            run="git subtree push",
+            does=_OVERWRITES,
+            operand=r"^\+",
+            example="git subtree push --prefix docs origin +gh-pages",
         ),
         Row(run="gh repo sync", does=_OVERWRITES, given="--force", example="gh repo sync owner/fork --force"),
     ),
@@ -98,6 +104,7 @@ FORCE_PUSH = Policy(
 )
 
 _REWRITES = "rewrites commits"
+_LEAVES = "moves the branch, and may leave commits on no branch"
 
 HISTORY_REWRITE = Policy(
     name="history-rewrite",
@@ -113,6 +120,19 @@ HISTORY_REWRITE = Policy(
             run="git-filter-repo|bfg",
             does="rewrites every commit of the history",
             example="bfg --delete-files secrets.txt",
+        ),
+        Row(
+            run="java",
+            does="rewrites every commit of the history",
+            text=r"\bbfg[\w.-]*\.jar\b",
+            example="java -jar bfg.jar --strip-blobs-bigger-than 1M",
+        ),
+        Row(
+            run="rm",
+            does="deletes a repository with all its commits",
+            given="-r -R --recursive",
+            operand=r"(?:^|/)\.git/?$",
+            example="rm -rf .git",
         ),
         Row(
             run="git commit",
@@ -131,15 +151,16 @@ HISTORY_REWRITE = Policy(
         ),
         Row(
             run="git reset",
-            does="moves the branch, and the commits behind it are on no branch any more",
+            does=_LEAVES,
             given="--hard --soft --mixed --merge --keep",
             operand=r"^(?!(?:HEAD|@)$)",
             example="git reset --hard HEAD~2",
         ),
         Row(
             run="git reset",
-            does="moves the branch, and the commits behind it are on no branch any more",
-            operand=r"^(?:HEAD|@|[\w./-]+)(?:[~^]|@\{)",
+            does=_LEAVES,
+            operand=r"^(?:HEAD|@|[\w./-]+)(?:[~^]|@\{)|^[\da-f]{7,40}$|^(?:origin|upstream)/",
+            which="only",
             example="git reset HEAD~1",
         ),
         Row(
@@ -155,7 +176,7 @@ HISTORY_REWRITE = Policy(
         ),
         Row(
             run="git reflog expire|delete",
-            does="removes what lost commits could be found by",
+            does="removes the log by which lost commits can be found",
             unless=_DRY,
             example="git reflog expire --expire=now --all",
         ),
@@ -169,7 +190,7 @@ HISTORY_REWRITE = Policy(
         Row(run="git prune", does="deletes commits that are on no branch", unless=_DRY, example="git prune"),
         Row(
             run="git replace",
-            does="shows another commit in place of one",
+            does="makes git show another commit in place of one",
             given="-f --force -e --edit -g --graft",
             example="git replace --graft HEAD",
         ),
@@ -180,6 +201,20 @@ HISTORY_REWRITE = Policy(
             given="-B -C --force-create",
             part="branches",
             example="git switch -C main origin/main",
+        ),
+        Row(
+            run="git branch",
+            does="puts one branch in the place of another",
+            given="-M -C",
+            part="branches",
+            example="git branch -M topic main",
+        ),
+        Row(
+            run="git fetch",
+            does="moves a branch to another commit",
+            operand=r"^\+[^:]+:(?!refs/(?!heads/))",
+            part="branches",
+            example="git fetch origin +main:main",
         ),
         Row(
             run="git tag",
@@ -220,7 +255,7 @@ HISTORY_REWRITE = Policy(
     code_does="looks like a command of git that rewrites commits",
     parts={"amend": "`git commit --amend`", "rebase": "`git rebase`"},
     more={
-        "branches": "branches that are set to another commit: `git checkout -B`, `git switch -C`",
+        "branches": "branches that are set to another commit: `git checkout -B`, `git switch -C`, `git branch -M`",
         "tags": "tags that are deleted or moved",
         "pull": "`git pull --rebase`",
         "discard": "changes that are thrown away: `git reset --hard`, `git checkout .`, `git stash drop`",

@@ -1,6 +1,6 @@
 """Guards over places: nothing is written outside the project, and nothing that guards the agent."""
 
-from hookline.guards.policy import Policy
+from hookline.guards.policy import Policy, Row
 
 WRITE_OUTSIDE_PROJECT = Policy(
     name="write-outside-project",
@@ -28,7 +28,10 @@ WRITE_OUTSIDE_PROJECT = Policy(
         'echo "x=1" >> "$GITHUB_OUTPUT"',
     ),
     cannot=(
-        "What programs write by themselves: caches of package managers, `npm install -g`, a script of the project.",
+        (
+            "What programs write by themselves: caches of package managers, `npm install -g`, `git config --global`, "
+            "a script of the project."
+        ),
         'A path of which the line does not show how it begins: `cp x "$TARGET"`.',
     ),
 )
@@ -38,6 +41,20 @@ SELF_PROTECTION = Policy(
     title="Changing what guards the agent",
     instead="Tell the user which change you propose.",
     protects=True,
+    rows=(
+        Row(
+            run="pip|pipx|uv|conda|brew|poetry ** uninstall|remove",
+            does="removes Hookline, and with it all guards",
+            operand="^hookline$",
+            example="pip uninstall -y hookline",
+        ),
+        Row(
+            run="pkill|killall",
+            does="ends Hookline, and with it all guards",
+            operand="hookline",
+            example="pkill -f hookline",
+        ),
+    ),
     allows="",
     catches=(
         "echo > .hookline/hooks.toml",

@@ -4,10 +4,11 @@ from hookline.guards.policy import Policy, Row
 
 _AS_ROOT = "runs with the rights of another user"
 _ACCOUNTS = "changes who may do what on this machine"
+_GRANTS = "changes who may do what in a cluster or a cloud"
 _ROOT_IN_CONTAINER = "gives a container the rights of the machine it runs on"
 #: Capabilities with which a container can take over the machine.
 _CAPABILITIES = r"^(?:CAP_)?(?:ALL|SYS_ADMIN|SYS_PTRACE|SYS_MODULE|SYS_RAWIO|DAC_READ_SEARCH|NET_ADMIN)$"
-_MOUNTS = r"^(?:/|/etc|/root|/home|/proc|/sys|/boot)/?:|(?:source|src)=/(?:,|$)|docker\.sock"
+_MOUNTS = r"^(?:/|/etc|/root(?:/[^:]*)?|/home|/proc|/sys|/boot)/?:|(?:source|src)=/(?:,|$)|docker\.sock"
 
 PRIVILEGE = Policy(
     name="privilege",
@@ -41,7 +42,7 @@ PRIVILEGE = Policy(
         ),
         Row(
             run="setcap",
-            does="gives a program rights of the administrator",
+            does="gives a program administrator rights",
             example="setcap cap_net_admin+ep tool",
         ),
         Row(
@@ -78,6 +79,25 @@ PRIVILEGE = Policy(
             value="unconfined|disable",
             example="docker run --security-opt seccomp=unconfined ubuntu",
         ),
+        Row(
+            run="docker|podman|nerdctl run|create",
+            does="gives a container a disk of this machine",
+            given="--device",
+            value=r"^/dev/(?:sd|hd|vd|xvd|nvme|mmcblk|dm-|mapper/|disk/|mem$|kmem$)",
+            example="docker run --device /dev/sda ubuntu",
+        ),
+        Row(
+            run="kubectl|oc debug",
+            does="opens a shell with all rights on a machine of the cluster",
+            operand="^nodes?/",
+            example="kubectl debug node/web-1 -it --image=ubuntu",
+        ),
+        Row(
+            run="kubectl|oc run",
+            does=_ROOT_IN_CONTAINER,
+            given="--privileged",
+            example="kubectl run x --privileged",
+        ),
         Row(run="sg|newgrp|runas", does=_AS_ROOT, example="sg docker 'docker ps'"),
         Row(run="nsenter|chroot|systemd-run|capsh", does=_AS_ROOT, example="nsenter -t 1 -m sh"),
         Row(
@@ -94,15 +114,31 @@ PRIVILEGE = Policy(
         ),
         Row(
             run="kubectl|oc create|adm clusterrolebinding|policy",
-            does=_ACCOUNTS,
+            does=_GRANTS,
             text=r"cluster-?admin",
             example="kubectl create clusterrolebinding me --clusterrole=cluster-admin --user=me",
+        ),
+        Row(
+            run="aws iam attach-*-policy|put-*-policy|create-access-key|add-user-to-group|update-assume-role-policy",
+            does=_GRANTS,
+            example="aws iam attach-user-policy --user-name me --policy-arn $ADMIN",
+        ),
+        Row(
+            run="gcloud ** add-iam-policy-binding|set-iam-policy",
+            does=_GRANTS,
+            example="gcloud projects add-iam-policy-binding app --member=user:me --role=roles/owner",
+        ),
+        Row(
+            run="az role assignment create",
+            does=_GRANTS,
+            example="az role assignment create --role Owner --assignee me",
         ),
     ),
     written=r"^/etc/(?:sudoers|passwd|shadow|gshadow|group|pam\.d|doas\.conf|polkit-1)(?:/|\.d/|-|$)|^/etc/sudoers\.d",
     written_does=_ACCOUNTS,
     code=r"\bos\.set(?:e?uid|gid|resuid)\(\s*0|chmod\([^\n]{0,100}?0o?4[0-7]{3}",
-    started=r"\bstart-process\b[^\n]{0,200}\brunas\b|['\"\s(]sudo['\"\s]|\bpkexec\b",
+    started=r"\bstart-process\b[^\n]{0,200}\brunas\b|\bnet1?\s+(?:user|localgroup)\b[^\n;|]{0,200}\s/add\b|"
+    r"\b(?:new-localuser|add-localgroupmember)\b|['\"\s(]sudo['\"\s]|\bpkexec\b",
     code_does="looks like code that gets more rights",
     catches=(
         "cd /srv && sudo -n true",

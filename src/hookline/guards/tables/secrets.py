@@ -11,42 +11,42 @@ SECRETS_READ = Policy(
     secrets=(
         Secret(
             path=r"(?:^|/)\.ssh/(?!.*\.pub$|known_hosts|config$|authorized_keys|environment$)[^/]+|(?:^|/)\.ssh/?$",
-            what="keys of ssh",
+            what="SSH keys",
             example="~/.ssh/id_ed25519",
         ),
         Secret(
             path=r"(?:^|/)id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?$|/etc/ssh/ssh_host_\w+_key$",
-            what="keys of ssh",
+            what="SSH keys",
             example="keys/id_rsa",
         ),
         Secret(
-            path=r"(?:^|/)\.env(?:rc|\.(?!(?:[\w.-]+\.)?(?:example|sample|template|tmpl|dist|defaults?|schema|md|ts|js|py)$)[\w.-]+)?$",
+            path=r"(?:^|/)(?!(?:example|sample|template|defaults?|test)\.env$)[\w*?\0-]+\.env$|(?:^|/)\.env(?:rc|\.(?!(?:[\w.-]+\.)?(?:example|sample|template|tmpl|dist|defaults?|schema|md|ts|js|py)$)[\w.-]+)?$",
             what="settings with passwords and tokens",
             example=".env.local",
         ),
         Secret(
             path=r"(?:^|/)\.aws/(?:credentials|sso/cache|cli/cache)|(?:^|/)\.aws/?$",
-            what="keys of AWS",
+            what="AWS keys",
             example="~/.aws/credentials",
         ),
         Secret(
             path=r"(?:^|/)\.config/gcloud/(?:credentials|access_tokens|application_default|legacy_)|(?:^|/)\.boto$",
-            what="keys of Google Cloud",
+            what="Google Cloud keys",
             example="~/.config/gcloud/application_default_credentials.json",
         ),
         Secret(
             path=r"(?:^|/)\.azure/(?:accesstokens|msal_token|msal_http|service_principal)",
-            what="keys of Azure",
+            what="Azure keys",
             example="~/.azure/msal_token_cache.json",
         ),
         Secret(
             path=r"(?:^|/)\.kube/config|(?:^|/)kubeconfig(?:\.ya?ml)?$|/etc/kubernetes/admin\.conf$|/etc/rancher/k3s/k3s\.yaml$",
-            what="keys of a cluster",
+            what="keys to a cluster",
             example="~/.kube/config",
         ),
         Secret(
             path=r"(?:^|/)\.docker/config\.json$|(?:^|/)containers/auth\.json$",
-            what="passwords of image registries",
+            what="passwords for image registries",
             example="~/.docker/config.json",
         ),
         Secret(
@@ -56,17 +56,17 @@ SECRETS_READ = Policy(
         ),
         Secret(
             path=r"(?:^|/)(?:\.npmrc|\.pypirc|\.yarnrc\.yml)$|(?:^|/)\.(?:cargo|gem)/credentials(?:\.toml)?$|(?:^|/)\.m2/settings(?:-security)?\.xml$|(?:^|/)\.composer/auth\.json$",
-            what="tokens of package registries",
+            what="tokens for package registries",
             example="~/.npmrc",
         ),
         Secret(
             path=r"(?:^|/)\.config/(?:gh|glab-cli|hub|op|doctl|hcloud|rclone|heroku|netlify)(?:/|$)|(?:^|/)\.terraform\.d/credentials|(?:^|/)\.terraformrc$|(?:^|/)\.fly/config\.yml$",
-            what="tokens of other services",
+            what="tokens for other services",
             example="~/.config/gh/hosts.yml",
         ),
         Secret(
             path=r"(?:^|/)\.gnupg(?:/(?!pubring|trustdb|gpg\.conf|dirmngr)|/?$)|(?:^|/)secring\.gpg$|(?:^|/)\.password-store(?:/|$)",
-            what="private keys of gpg, and passwords",
+            what="private GPG keys or passwords",
             example="~/.gnupg/private-keys-v1.d/x.key",
         ),
         Secret(
@@ -94,7 +94,7 @@ SECRETS_READ = Policy(
         ),
         Secret(
             path=(
-                r"(?:^|/)(?:credentials|client_secrets?|service[_-]account[^/]*|secrets?)\.(?:json|ya?ml|toml|ini|txt|env|properties)$|"
+                r"(?:^|/)(?:credentials|client_secrets?|[\w-]*service[_-]account[^/]*|[\w-]*adminsdk[^/]*|secrets?)\.(?:json|ya?ml|toml|ini|txt|env|properties)$|"
                 r"(?:^|/)(?:\.?secrets|credentials)$"
             ),
             what="passwords and tokens of a project",
@@ -102,13 +102,13 @@ SECRETS_READ = Policy(
         ),
         Secret(
             path=r"(?:^|/)\.(?:bash|zsh|sh|psql|mysql|python|node_repl|rediscli|sqlite)_history$|(?:^|/)fish_history$",
-            what="what was typed before, passwords included",
+            what="what was typed into shells before, passwords included",
             example="~/.bash_history",
             part="history",
         ),
         Secret(
             path=r"(?:^|/)[^/]*\.tfstate(?:\.backup)?$|(?:^|/)[^/]*\.tfvars$|(?:^|/)wp-config\.php$|(?:^|/)gradle\.properties$|\.pem$",
-            what="passwords, as far as such files have them",
+            what="passwords, as such files often do",
             example="terraform.tfstate",
             part="likely",
         ),
@@ -121,8 +121,37 @@ SECRETS_READ = Policy(
         ),
         Row(run="secret-tool lookup|search", does=_SHOWS, example="secret-tool lookup service github"),
         Row(run="pass|gopass show", does=_SHOWS, example="pass show mail"),
+        Row(
+            run="pass|gopass",
+            does=_SHOWS,
+            operand=(
+                "^(?!(?:show|ls|list|init|generate|insert|add|create|edit|rm|remove|delete|mv|move|cp|copy|git|find|"
+                "search|grep|help|version|otp|sync|setup|config|clone|recipients|mounts|audit|fsck|update)$)"
+            ),
+            which="first",
+            example="pass mail/work",
+        ),
         Row(run="op read|item|document", does=_SHOWS, example="op read op://vault/item/password"),
         Row(run="bw|rbw get|list|export", does=_SHOWS, example="bw get password github"),
+        Row(run="keyring get", does=_SHOWS, example="keyring get github me"),
+        Row(run="keyctl print|pipe|read", does=_SHOWS, example="keyctl print 123"),
+        Row(
+            run="rails|bin/rails credentials:show|encrypted:show",
+            does=_SHOWS,
+            example="bin/rails credentials:show",
+        ),
+        Row(
+            run="curl|wget|http|xh",
+            does="asks the machine's cloud for its keys",
+            operand=r"^(?:https?://)?(?:169\.254\.169\.254|169\.254\.170\.2|metadata\.google\.internal|100\.100\.100\.200)\b",
+            example="curl http://169.254.169.254/latest/meta-data/iam/security-credentials/",
+        ),
+        Row(
+            run="printenv",
+            does=_SHOWS,
+            operand=r"(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|CREDENTIALS?)(?:_ID)?$",
+            example="printenv GITHUB_TOKEN",
+        ),
         Row(run="lpass show|export", does=_SHOWS, example="lpass show github"),
         Row(
             run="vault kv|read",
@@ -237,6 +266,7 @@ SECRETS_READ = Policy(
             "Secrets in files with other names, in the code, in logs, in the history of git, or in the memory "
             "of a program."
         ),
+        'Variables that the line prints by name: `echo "$TOKEN"`.',
         "What a program of the project reads by itself, and a file that was copied earlier under another name.",
     ),
 )
