@@ -1,12 +1,13 @@
-"""A minimal example: a guard and a function decide about three commands."""
+"""A minimal example: a guard and a function decide which commands of an agent run."""
 
 import asyncio
+from typing import Any
 
 from hookline import Engine, Outcome, ask
 from hookline.events import PRE_TOOL_USE, ToolCall
 from hookline.guards import guard
 
-engine = Engine()
+engine = Engine()  # Engine(approve=...) says who answers when a hook asks; without it an ask is a denial
 engine.add(PRE_TOOL_USE, guard("force-push"))
 
 
@@ -15,14 +16,16 @@ def release_day(call: ToolCall) -> Outcome | None:
     return ask("is it time for a release?") if "release" in call.tool_input["command"] else None
 
 
+def run_command(arguments: dict[str, Any]) -> str:
+    return f"(your tool runs {arguments})"
+
+
 async def main() -> None:
-    session = engine.session("me")
-    for command in ("git push", "git push origin release", "cd app && git push -uf"):
-        outcome = await session.dispatch(
-            PRE_TOOL_USE, ToolCall(tool_name="Bash", tool_input={"command": command})
-        )
-        print(command, "->", f"{outcome.permission}: {outcome.reason}" if outcome.permission else "go ahead")
-    await engine.close()
+    async with engine, engine.session("me") as session:
+        for command in ("git push", "git push origin release", "cd app && git push -uf"):
+            done = await session.tool("Bash", {"command": command}, run=run_command)
+            print(f"{command} -> {done.text}")  # done.text is what the model reads
 
 
-asyncio.run(main())
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,11 +1,15 @@
 """The public surface is what is listed, all of it, and nothing heavy comes with it."""
 
+import importlib
+import inspect
+import re
 import subprocess
 import sys
 
 import hookline
 import hookline.events
 from hookline.model import events, payloads
+from tools.api_page import MODULES, public_names
 
 
 def test_every_public_name_is_there_and_documented() -> None:
@@ -13,6 +17,14 @@ def test_every_public_name_is_there_and_documented() -> None:
     for name in hookline.__all__:
         assert getattr(hookline, name).__doc__, name
     assert dir(hookline) == hookline.__all__
+
+
+def test_every_name_of_the_api_page_has_a_docstring_with_an_example() -> None:
+    for module in map(importlib.import_module, MODULES):
+        for name, value in public_names(module):
+            if inspect.isclass(value) or inspect.isfunction(value):
+                shown = inspect.cleandoc(value.__doc__ or "")
+                assert re.search(r"^ {4}\S", shown, re.MULTILINE), f"{module.__name__}.{name}"
 
 
 def test_the_command_and_the_module_say_the_version_of_the_package() -> None:

@@ -13,8 +13,8 @@ from hookline.model.events import EventSpec
 from tools.markdown import GENERATED, code, page, table
 
 _SOURCE = "src/hookline/"
-#: Where the agent is: as a library, and as a command.
-_AGENT = ("src/hookline/agent", "src/hookline/cli/commands/agent")
+#: Where the agent is: as a library, as a command, and the order of a call, which it shares with other hosts.
+_AGENT = ("src/hookline/agent", "src/hookline/cli/commands/agent", "src/hookline/engine/tool_call.py")
 _SCENARIOS = Path("tests/agent/scenarios")
 
 _HEAD = """# Where each event fires
@@ -88,12 +88,16 @@ class _Facts:
 def fire_points(root: Path) -> dict[str, list[tuple[str, str]]]:
     """The files and functions that dispatch an event, by the constant of its row."""
     found: dict[str, list[tuple[str, str]]] = {}
-    for path in (path for folder in _AGENT for path in sorted((root / folder).rglob("*.py"))):
+    for path in (path for place in _AGENT for path in _modules(root / place)):
         for name, function in _dispatched(ast.parse(path.read_text())):
             places = found.setdefault(name, [])
             if (place := (path.relative_to(root).as_posix(), function)) not in places:
                 places.append(place)
     return found
+
+
+def _modules(place: Path) -> list[Path]:
+    return sorted(place.rglob("*.py")) if place.is_dir() else [place]
 
 
 def _dispatched(node: ast.AST, function: str = "") -> Iterator[tuple[str, str]]:

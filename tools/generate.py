@@ -10,6 +10,7 @@ from hookline.model.events import EVENTS, EventSpec
 from hookline.schemas.answer import answer_schema
 from hookline.schemas.config import config_schema
 from hookline.schemas.payload import payload_schema
+from tools.api_page import api_page
 from tools.cli_schemas import cli_schemas
 from tools.config_page import config_page
 from tools.events_page import events_page
@@ -33,6 +34,7 @@ def artefacts(events: Mapping[str, EventSpec[Any]]) -> dict[str, str]:
     files = {
         "schemas/hooks.json": json_pretty(config_schema(events)) + "\n",
         "docs/reference/events.md": events_page(events),
+        "docs/reference/api.md": api_page(events),
         "docs/reference/outcome.md": outcome_page(),
         "docs/reference/firing.md": firing_page(ROOT, events),
         "docs/reference/config.md": config_page(events),

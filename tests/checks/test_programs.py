@@ -33,7 +33,7 @@ def starts(project: Path, command: str) -> list[tuple[str, str]]:
         ("! grep -q x || exit 2", [("name", "grep")]),
         ("./a.sh | ./b.sh", [("file", "./a.sh")]),
         ("$TOOL x", []),
-        ('"$(which jq)" .', []),
+        ('"$(which jq)" .', [("name", "which")]),
         ("for", []),
         ("a" * 70_000, []),
     ],

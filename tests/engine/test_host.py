@@ -368,12 +368,22 @@ def test_text_that_was_never_sent_is_not_lost_in_silence() -> None:
     ]
 
 
-def test_a_request_is_held_back_and_rewritten() -> None:
+def test_a_request_is_held_back_until_hooks_agree_and_rewritten() -> None:
     desk = Desk()
     desk.on(PRE_MODEL_CALL, deny("wait"), rewrite([{"role": "user", "content": "x"}]))
-    _begun, held, sent = run_turn(desk, prompt, lambda s: s.model([{}]), lambda s: s.model([{}]))
-    assert (held.blocked, held.stop) == ("wait", None)
-    assert (sent.messages, sent.rewritten) == (({"role": "user", "content": "x"},), True)
+    _begun, sent = run_turn(desk, prompt, lambda s: s.model([{}]))
+    assert (sent.blocked, sent.messages, sent.rewritten) == (None, ({"role": "user", "content": "x"},), True)
+    assert desk.fired.count("PreModelCall") >= 2
+
+
+def test_a_request_that_hooks_always_hold_back_ends_the_turn() -> None:
+    desk = Desk()
+    desk.on(PRE_MODEL_CALL, deny("never"))
+    _begun, held, over = run_turn(desk, prompt, lambda s: s.model([{}]), end)
+    assert (held.blocked, over.stop, over.send_back) == (
+        "PreModelCall blocked 3 times in a row", "PreModelCall blocked 3 times in a row", None,
+    )  # fmt: skip
+    assert "Stop" not in desk.fired
 
 
 def test_an_answer_is_rewritten() -> None:
@@ -415,7 +425,7 @@ def test_a_stop_hook_does_not_revive_a_run_that_a_hook_stopped() -> None:
         desk, prompt, desk.once, desk.once, lambda s: s.model([]), end, prompt, desk.once
     )
     assert (stopped.stop, again.refused) == ("enough", "the run was stopped: enough")
-    assert (request.blocked, request.stop) == ("enough", "enough")
+    assert request.blocked == "enough"
     assert (over.send_back, over.stop) == (None, "enough")
     assert "Stop" not in desk.fired
     assert later.ran

@@ -10,6 +10,7 @@ from typing import Any, cast
 import hookline
 import hookline.events
 import hookline.guards
+import hookline.host
 import hookline.tools
 from tests.frozen.approved import check_approved
 
@@ -49,6 +50,10 @@ def test_the_names_of_hookline_tools_and_their_signatures() -> None:
 
 def test_the_names_of_hookline_guards() -> None:
     check_approved("hookline.guards.txt", _described(hookline.guards))
+
+
+def test_the_names_of_hookline_host() -> None:
+    check_approved("hookline.host.txt", _described(hookline.host))
 
 
 def _described(module: Any) -> str:

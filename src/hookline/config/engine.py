@@ -29,7 +29,12 @@ class Engine(core.Engine):
 
     `rows` adds events of your own to the table; `handlers` replaces the registry of handler kinds; `tools` says what
     your tools do, so that guards written for other agents hold: `tools={"run_shell": shell("cmd")}`; `approve` answers
-    when hooks ask about a call of `Session.tool` (without one an ask is a denial).
+    when hooks ask about a call of `Session.tool` (without one an ask is a denial). ::
+
+        async with Engine() as engine:
+            engine.load(cwd)
+            engine.add(PRE_TOOL_USE, guard("force-push"))
+            session = engine.session("conversation 1", cwd=cwd)
     """
 
     def __init__(

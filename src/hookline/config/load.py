@@ -101,7 +101,12 @@ def load(
 
     `dialects` names the formats to read instead, `files` exactly the files. What a project brings runs only if the
     user has trusted it, or with `trust`: then you vouch for the project. Further options are the engine's. Nothing is
-    raised for a mistake in a configuration: it is a diagnostic with file, line and fix.
+    raised for a mistake in a configuration: it is a diagnostic with file, line and fix. ::
+
+        installation = load(cwd)
+        for diagnostic in installation.loaded.diagnostics:
+            print(diagnostic)
+        session = installation.engine.session("conversation 1", cwd=cwd)
     """
     where = os.path.abspath(str(cwd))
     engine = Engine(**options)

@@ -88,7 +88,9 @@ class Watch:
     `dialects` are those that were loaded; None for all. `agree` is called before changed files are read, and `confirm`
     with what was read from them, before it is in force. `confirm` may take its time: the earlier hooks stay in force,
     and a further change takes the place of this one. What is refused is offered again with the next change, because
-    files are loaded all or none.
+    files are loaded all or none. ::
+
+        watch = asyncio.create_task(Watch(engine, cwd).run())
     """
 
     def __init__(

@@ -29,7 +29,10 @@ _CANCELLED_SECONDS = 1.0
 class Blocking:
     """An engine for synchronous code. Background hooks go on between two calls; closing ends everything.
 
-    Threads may share it. In the child of a fork it starts again, with a loop and a thread of the child's own.
+    Threads may share it. In the child of a fork it starts again, with a loop and a thread of the child's own. ::
+
+        with Blocking(Engine()) as hooks, hooks.session("me") as session:
+            done = session.tool("Bash", {"command": "ls"}, run=run_shell)
     """
 
     def __init__(self, engine: Engine) -> None:

@@ -19,12 +19,20 @@ from hookline.model.outcome import ContextItem, Message, Outcome
 if TYPE_CHECKING:
     from hookline.engine.session import Session
 
+#: The turn ends when hooks without a limit of their own block the same request this often.
+_MOST_BLOCKS = 10
 #: What the model is sent when a gate sends it back and gives no reason.
 SENT_BACK = "A check rejected the previous answer. Look at it again, fix what is wrong, and answer again."
 
 
 class Start(Struct, frozen=True, kw_only=True):
-    """What SessionStart hooks want."""
+    """What SessionStart hooks want.
+
+    ::
+
+        begun = await session.start("resume")
+        system_prompt += "".join(item.text for item in begun.context)
+    """
 
     context: tuple[ContextItem, ...] = ()
     #: For the user.
@@ -35,7 +43,14 @@ class Start(Struct, frozen=True, kw_only=True):
 
 
 class PromptResult(Struct, frozen=True, kw_only=True):
-    """What becomes of a prompt: `text` goes to the model, unless it is `blocked`."""
+    """What becomes of a prompt: `text` goes to the model, unless it is `blocked`.
+
+    ::
+
+        prompt = await session.prompt(text)
+        if prompt.blocked is not None:
+            print(prompt.blocked)
+    """
 
     text: str
     #: Why it must not be sent.
@@ -48,15 +63,20 @@ class PromptResult(Struct, frozen=True, kw_only=True):
 
 
 class ModelRequestResult(Struct, frozen=True, kw_only=True):
-    """What becomes of a request: send `messages`, with `transient` for this once, unless it is `blocked`."""
+    """What becomes of a request: send `messages`, with `transient` for this once, unless it is `blocked`.
+
+    ::
+
+        request = await session.model(messages)
+        if request.blocked is None:
+            reply = await ask_model(request.messages, extra=request.transient)
+    """
 
     messages: tuple[Mapping[str, Any], ...]
     #: Hooks replaced the messages.
     rewritten: bool = False
-    #: Why it must not be sent.
+    #: Why it must not be sent: hooks ended the turn, or held the request back each time they were asked.
     blocked: str | None = None
-    #: Why the run ends.
-    stop: str | None = None
     #: Text that stays in the conversation from now on.
     context: tuple[ContextItem, ...] = ()
     #: Text for this request only.
@@ -66,7 +86,13 @@ class ModelRequestResult(Struct, frozen=True, kw_only=True):
 
 
 class AnswerResult(Struct, frozen=True, kw_only=True):
-    """What becomes of the model's answer: `text` is stored and shown."""
+    """What becomes of the model's answer: `text` is stored and shown.
+
+    ::
+
+        answer = await session.answer(reply.text, reply.tool_calls)
+        print(answer.text)
+    """
 
     text: str
     rewritten: bool = False
@@ -77,7 +103,14 @@ class AnswerResult(Struct, frozen=True, kw_only=True):
 
 
 class EndResult(Struct, frozen=True, kw_only=True):
-    """Whether the turn is over. If not, send `send_back` to the model and let it go on."""
+    """Whether the turn is over. If not, send `send_back` to the model and let it go on.
+
+    ::
+
+        end = await session.end(answer.text)
+        if end.send_back is not None:
+            messages.append({"role": "user", "content": end.send_back})
+    """
 
     send_back: str | None = None
     #: Why the turn ended, if hooks ended it.
@@ -190,13 +223,14 @@ def _blocked(said: Outcome, default: str) -> str | None:
 async def model(
     session: "Session", messages: Sequence[Mapping[str, Any]], model_name: str | None
 ) -> ModelRequestResult:
+    """While hooks hold the request back they are asked again, up to their limit, as the agent does."""
     state = session.host
     state.asked = True
     if state.stopped is not None:
-        return ModelRequestResult(messages=tuple(messages), blocked=state.stopped, stop=state.stopped)
+        return ModelRequestResult(messages=tuple(messages), blocked=state.stopped)
     state.iteration += 1
     late, notices = _late(session)
-    late = state.keep(late)
+    kept = list(state.keep(late))
     waiting, state.transient = state.transient, [item for item in state.transient if item.lives == "turn"]
     payload = p.ModelRequest(
         model=model_name or session.scene.model,
@@ -205,23 +239,32 @@ async def model(
         iteration=state.iteration,
         turn=state.turn,
     )
-    said = await session.dispatch(e.PRE_MODEL_CALL, payload)
-    new = [item for item in said.context_items if _is_transient(item)]
-    state.transient += [item for item in new if item.lives == "turn"]
+    blocked = "hooks held the request back again and again"
+    for _ in range(_MOST_BLOCKS):
+        said = await session.dispatch(e.PRE_MODEL_CALL, payload)
+        notices += said.messages
+        if said.stop or (said.blocked and _ends_turn(said)):
+            blocked = stop_of(said) or said.reason or "a PreModelCall hook ended the turn"
+            break
+        if said.blocked:
+            blocked = said.reason or blocked
+            continue
+        new = [item for item in said.context_items if _is_transient(item)]
+        state.transient += [item for item in new if item.lives == "turn"]
+        effective = said.effective(payload)
+        return ModelRequestResult(
+            messages=tuple(effective.messages),
+            rewritten=effective is not payload,
+            context=(*kept, *(item for item in said.context_items if not _is_transient(item))),
+            transient=tuple(item.text for item in (*waiting, *new)),
+            notices=tuple(notices),
+        )
+    return ModelRequestResult(messages=tuple(messages), blocked=state.stop(blocked), notices=tuple(notices))
+
+
+def _ends_turn(said: Outcome) -> bool:
     vote = said.deciding_vote
-    stop = stop_of(said)
-    if stop is None and said.blocked and vote is not None and vote.means == "end_turn":
-        stop = vote.reason or "a PreModelCall hook ended the turn"
-    effective = said.effective(payload)
-    return ModelRequestResult(
-        messages=tuple(effective.messages),
-        rewritten=effective is not payload,
-        blocked=_blocked(said, "a hook held the request back"),
-        stop=state.stop(stop),
-        context=(*late, *(item for item in said.context_items if not _is_transient(item))),
-        transient=tuple(item.text for item in (*waiting, *new)),
-        notices=(*notices, *said.messages),
-    )
+    return vote is not None and vote.means == "end_turn"
 
 
 def _late(session: "Session") -> tuple[list[ContextItem], list[Message]]:

@@ -23,7 +23,13 @@ CheckArguments = Callable[[dict[str, Any]], str | None]
 
 
 class Question(Struct, frozen=True, kw_only=True):
-    """May this call run? What `approve` is asked."""
+    """May this call run? What `approve` is asked.
+
+    ::
+
+        def approve(question: Question) -> bool:
+            return input(f"{question.tool_name}: {question.reason} [y/N] ") == "y"
+    """
 
     tool_name: str
     tool_input: Mapping[str, Any]
@@ -36,7 +42,12 @@ class Question(Struct, frozen=True, kw_only=True):
 
 
 class Approval(Struct, frozen=True, kw_only=True):
-    """An answer of the user with words for the model; a plain True or False is one without."""
+    """An answer of the user with words for the model; a plain True or False is one without.
+
+    ::
+
+        return Approval(allow=False, message="use the test account")
+    """
 
     allow: bool
     message: str = ""

@@ -39,7 +39,15 @@ P = TypeVar("P")
 
 
 class Session:
-    """What hooks of one conversation share. A sub-agent's session inherits hooks, not counters."""
+    """One agent conversation: what its hooks share, and the calls that a host makes at its moments.
+
+    A sub-agent's session inherits hooks, not counters. ::
+
+        async with engine.session("conversation 1", cwd=cwd) as session:
+            prompt = await session.prompt("list the files")
+            done = await session.tool("Bash", {"command": "ls"}, run=run_shell)
+            end = await session.end("There are two.")
+    """
 
     def __init__(
         self,

@@ -28,7 +28,12 @@ STOPPED = "a hook stopped the turn"
 
 
 class Hooks(Protocol):
-    """What the order needs of hooks."""
+    """What the order needs of hooks: a `Session` has it, and so may anything else.
+
+    ::
+
+        result = await run_tool_call(session, ToolCall(tool_name="Bash", tool_input={"command": "ls"}), my_ports)
+    """
 
     def dispatch(self, event: EventSpec[P], payload: P) -> Coroutine[Any, Any, Outcome]: ...
 
@@ -38,7 +43,12 @@ class Hooks(Protocol):
 
 
 class Refusal(Struct, frozen=True):
-    """Why a call does not run, and which step refused it."""
+    """Why a call does not run, and which step refused it.
+
+    ::
+
+        return Refusal("schema", "a is missing")
+    """
 
     step: str
     reason: str
@@ -67,7 +77,12 @@ class Decision(Protocol):
 
 
 class Reply(Struct, frozen=True, kw_only=True):
-    """What a tool gave: `response` for hooks, and `text` for the model where that is not the same."""
+    """What a tool gave: `response` for hooks, and `text` for the model where that is not the same.
+
+    ::
+
+        return Reply(response={"stdout": out, "exit_code": 0}, text=out)
+    """
 
     response: Any
     text: str | None = None
@@ -77,7 +92,12 @@ D = TypeVar("D", bound=Decision)
 
 
 class CallPorts(Protocol[D]):
-    """What a host brings to the order. One object may serve one call or many."""
+    """What a host with checks and permission rules of its own brings to the order of a call.
+
+    ::
+
+        result = await run_tool_call(session, call, my_ports)  # my_ports has the methods below
+    """
 
     def check(self, call: p.ToolCall, *, rewritten: bool) -> Refusal | None:
         """Why the call is not valid: no such tool, arguments that do not fit. Asked again after each rewrite."""
@@ -115,7 +135,15 @@ class CallPorts(Protocol[D]):
 
 
 class CallResult(Struct, frozen=True, kw_only=True):
-    """What became of one call."""
+    """What became of one call.
+
+    ::
+
+        done = await session.tool("Bash", {"command": "ls"}, run=run_shell)
+        messages.append({"role": "tool", "content": done.text})
+        if done.stop is not None:
+            return done.stop
+    """
 
     #: As it ran or was refused: with what hooks rewrote.
     call: p.ToolCall
@@ -180,7 +208,12 @@ class _Permitted(Struct, frozen=True):
 
 
 async def run_tool_call(hooks: Hooks, call: p.ToolCall, ports: CallPorts[Any]) -> CallResult:
-    """The whole order. Only cancellation is raised."""
+    """The whole order of one call. Only cancellation is raised.
+
+    ::
+
+        result = await run_tool_call(session, ToolCall(tool_name="Bash", tool_input={"command": "ls"}), my_ports)
+    """
     refusal = ports.check(call, rewritten=False)
     if refusal is not None:
         return await _refused(hooks, _Permitted(call), refusal)

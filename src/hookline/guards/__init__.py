@@ -34,14 +34,24 @@ GUARD_NAMES = tuple(MODULES)
 
 
 class Guard(Struct, frozen=True):
-    """One guard with its options, to be added as a hook."""
+    """One guard with its options, to be added as a hook; `guard` makes one.
+
+    ::
+
+        engine.add(PRE_TOOL_USE, guard("disk"))
+    """
 
     name: str
     args: tuple[str, ...] = ()
 
 
 def guard(name: str, *options: str) -> Guard:
-    """The guard of that name; ValueError if there is none, or if it has no such options."""
+    """The guard of that name; ValueError if there is none, or if it has no such options.
+
+    ::
+
+        engine.add(PRE_TOOL_USE, guard("secrets-read", "ask", "allow=.env.test"))
+    """
     # Only here: a configuration that names no guard does without their tables.
     from hookline.guards.registry import policy_of, unknown_name  # noqa: PLC0415
     from hookline.guards.settings import problem  # noqa: PLC0415

@@ -17,11 +17,24 @@ from hookline.model.diagnostics import Diagnostic
 
 
 class HooklineError(Exception):
-    """The root of everything Hookline raises on purpose."""
+    """The root of everything Hookline raises on purpose.
+
+    ::
+
+        except HooklineError as error:
+            print(error)
+    """
 
 
 class ConfigError(HooklineError):
-    """A configuration cannot be used. `diagnostics` says everything that is wrong, each with its place."""
+    """A configuration cannot be used. `diagnostics` says everything that is wrong, each with its place.
+
+    ::
+
+        except ConfigError as error:
+            for diagnostic in error.diagnostics:
+                print(diagnostic)
+    """
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)
@@ -29,7 +42,12 @@ class ConfigError(HooklineError):
 
 
 class PatternError(HooklineError):
-    """A matcher, a condition or a rule cannot be understood."""
+    """A matcher, a condition or a rule cannot be understood.
+
+    ::
+
+        engine.add(PRE_TOOL_USE, guard, "Bash(git push")  # PatternError: the bracket is not closed
+    """
 
     def __init__(self, pattern: str, problem: str) -> None:
         self.pattern = pattern

@@ -87,7 +87,13 @@ class Answer(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True, omit_defaults=True):
-    """What the hooks of one event said. The empty outcome means: go on."""
+    """What the hooks of one event said. The empty outcome means: go on.
+
+    The tuples hold everything that was said, in config order; the properties say what it means. Outcomes add up, so a
+    hook can say two things at once::
+
+        return ask("is it time for a release?") + context("the last one was an hour ago")
+    """
 
     votes: tuple[Vote, ...] = ()
     edits: tuple[Edit, ...] = ()
@@ -275,32 +281,64 @@ def edited(value: Any, edit: Edit) -> Any:
 
 
 def deny(reason: str) -> Outcome:
-    """Stop the action."""
+    """Stop the action. The model, or the user, gets the reason.
+
+    ::
+
+        return deny("force pushes rewrite history")
+    """
     return Outcome(votes=(Vote("block", reason),))
 
 
 def ask(reason: str = "") -> Outcome:
-    """Let the user decide."""
+    """Let the user decide; where nobody can be asked this is a denial.
+
+    ::
+
+        return ask("it deletes 40 files")
+    """
     return Outcome(votes=(Vote("ask", reason),))
 
 
 def allow(reason: str = "") -> Outcome:
-    """Let the action go ahead without asking; never beats another hook's deny."""
+    """Let the action go ahead without asking the user; never beats another hook's deny or ask.
+
+    ::
+
+        return allow("a read-only command")
+    """
     return Outcome(votes=(Vote("allow", reason),))
 
 
 def context(text: str) -> Outcome:
-    """Add text for the model."""
+    """Add text for the model.
+
+    ::
+
+        return context("the tests of this folder take an hour")
+    """
     return Outcome(context_items=(ContextItem(text),))
 
 
 def halt(reason: str = "") -> Outcome:
-    """Stop the whole run of the agent, not only this action."""
+    """Stop the whole run of the agent, not only this action.
+
+    ::
+
+        return halt("the budget of today is used up")
+    """
     return Outcome(halts=(Halt(reason),))
 
 
 def rewrite(value: Any = None, /, **changes: Any) -> Outcome:
-    """Replace what the event is about: a whole value, or some keys of it as keyword arguments."""
+    """Replace what the event is about: a whole value, or some keys of it as keyword arguments.
+
+    ::
+
+        return rewrite(timeout=60)  # this argument of the call; the others stay
+        return rewrite({"command": "git push --dry-run"})  # all arguments
+        return rewrite("***")  # a prompt, an answer or a result
+    """
     if value is None:
         return Outcome(edits=(Edit(changes, patch=True),))
     if changes:
