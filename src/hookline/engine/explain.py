@@ -1,6 +1,9 @@
-"""Why a hook of an event runs on a payload, or does not: for people, and without running anything."""
+"""Why a hook of an event runs on a payload, or does not: for people, and without running anything.
 
-from collections.abc import Iterator, Sequence
+After a dispatch, `accounts_of` puts these reasons and the records of what ran together.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -10,6 +13,7 @@ from hookline.engine.lanes import Lane, PreparedHook, check_matcher
 from hookline.matching.conditions import Explanation, explain_match, explain_matcher
 from hookline.model.events import EventSpec
 from hookline.model.hook import Hook
+from hookline.model.run import Run
 
 if TYPE_CHECKING:
     from hookline.engine.session import Session
@@ -150,3 +154,75 @@ def _meant(hook: Hook, view: "View") -> str | None:
     """The name of an act that a matcher means."""
     names = (view.tool_name, *view.also)
     return next((name for name in names if hook.matcher is None or hook.matcher.matches(name)), None)
+
+
+# What became of each hook, once the event was dispatched
+
+
+class HookAccount(Struct, frozen=True):
+    """What became of one hook of an event."""
+
+    verdict: Verdict
+    #: Its run, or one for each act of the call that it was asked about; if it did not run, one that says why.
+    runs: tuple[Run, ...]
+    ran: bool = True
+
+
+def accounts_of(
+    verdicts: Sequence[Verdict], runs: Sequence[Run], redact: Callable[[Run], Run]
+) -> tuple[list[HookAccount], list[Run]]:
+    """The hooks in config order, run or not; and the runs of those that were asked again after a rewrite.
+
+    `redact` is what the journal did to the runs: a hook is found by its redacted name.
+    """
+    left = _settled(runs)
+    accounts: list[HookAccount] = []
+    for verdict in verdicts:
+        skipped = redact(skipped_run(verdict.prepared, verdict.why))
+        acts = len(verdict.told.acts) if verdict.told is not None else 0
+        found = _taken(left, skipped, max(acts, 1))
+        if found:
+            why = skipped.why if verdict.selected else "matched: on what another hook rewrote"
+            accounts.append(HookAccount(verdict, tuple(replace(run, why=why) for run in found)))
+            continue
+        if verdict.selected:
+            skipped = replace(skipped, why="not reached: an earlier hook of its lane ended it")
+        accounts.append(HookAccount(verdict, (skipped,), ran=False))
+    why = "asked again: another hook rewrote what it had seen"
+    return accounts, [replace(run, why=why) for run in left]
+
+
+def skipped_run(prepared: PreparedHook, why: str) -> Run:
+    """The record of a hook that did not run."""
+    hook = prepared.hook
+    return Run(
+        hook=hook.name, source=prepared.source, dialect=hook.dialect, type=hook.kind, mode=hook.mode,
+        status="skipped", why=why, event=hook.event.name, spelled=hook.policy.event_name,
+    )  # fmt: skip
+
+
+def _taken(left: list[Run], same: Run, most: int) -> list[Run]:
+    """The runs of a hook, taken out of the list; in the order of the acts that they are about."""
+    mine = [run for run in left if (run.hook, run.source) == (same.hook, same.source) and not run.recheck]
+    # Ids end with a number that counts runs, so those of acts are in their order; records may not be.
+    mine = sorted(mine[:most], key=lambda run: (len(run.run_id), run.run_id))
+    for run in mine:
+        left.remove(run)
+    return mine
+
+
+def _settled(runs: Sequence[Run]) -> list[Run]:
+    """One record per run: a detached hook has two with one id, and the later one knows how it ended."""
+    detached = {run.run_id for run in runs if run.status == "detached"}
+    ends = {run.run_id: run for run in runs if run.status != "detached"}
+    return [
+        run if run.run_id not in detached else _ended(run, ends.get(run.run_id))
+        for run in runs
+        if run.status == "detached" or run.run_id not in detached
+    ]
+
+
+def _ended(start: Run, end: Run | None) -> Run:
+    if end is None:
+        return start
+    return replace(end, status="detached") if end.status in ("ok", "blocked") else end

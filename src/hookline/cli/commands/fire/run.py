@@ -23,7 +23,7 @@ from hookline.cli.requests import Request
 from hookline.cli.text import reason_relative_to, relative_to
 from hookline.cli.trust_state import is_held_back, report_held_back, report_store, trust_of
 from hookline.config.engine import Engine
-from hookline.engine.explain import Verdict
+from hookline.engine.explain import Verdict, accounts_of, skipped_run
 from hookline.engine.session import Session
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.hook import Hook
@@ -119,36 +119,17 @@ def _after_dispatch(
 ) -> list[Entry]:
     """The hooks in config order, run or not, then the rechecks; files relative to `cwd`.
 
-    A hook has one entry, or one for each act of the call that it was asked about. `redact` is what the journal did to
-    the runs: a hook is found by its redacted name.
+    A hook has one entry, or one for each act of the call that it was asked about.
     """
-    left = _settled(runs)
+    accounts, again = accounts_of(verdicts, runs, redact)
     entries: list[Entry] = []
-    for verdict in verdicts:
-        skipped = redact(_skipped(verdict.prepared.hook, verdict.prepared.source, verdict.why))
-        told = _told(verdict, redact)
-        found = _taken(left, skipped, max(len(told), 1))
-        if found:
-            why = skipped.why if verdict.selected else "matched: on what another hook rewrote"
-            acts = told if verdict.selected else ()
-            entries += _entries([replace(run, why=why) for run in found], acts)
-            continue
-        if verdict.selected:
-            skipped = replace(skipped, why="not reached: an earlier hook of its lane ended it")
-        entries += _entries([skipped], told[:1])
-    why = "asked again: another hook rewrote what it had seen"
-    entries += [Entry(replace(run, why=why), again=True) for run in left]
+    for account in accounts:
+        told = _told(account.verdict, redact)
+        if account.ran and not account.verdict.selected:
+            told = ()
+        entries += _entries(account.runs, told)
+    entries += [Entry(run, again=True) for run in again]
     return _relative_to(cwd, entries)
-
-
-def _taken(left: list[Run], same: Run, most: int) -> list[Run]:
-    """The runs of a hook, taken out of the list; in the order of the acts that they are about."""
-    mine = [run for run in left if (run.hook, run.source) == (same.hook, same.source) and not run.recheck]
-    # Ids end with a number that counts runs, so those of acts are in their order; records may not be.
-    mine = sorted(mine[:most], key=lambda run: (len(run.run_id), run.run_id))
-    for run in mine:
-        left.remove(run)
-    return mine
 
 
 def _entries(runs: Sequence[Run], told: Sequence[ToldDocument]) -> Iterator[Entry]:
@@ -169,7 +150,7 @@ def _before_dispatch(
     """The same for a dry run: which hooks would run, and why the others would not."""
     entries: list[Entry] = []
     for one in verdicts:
-        run = redact(_skipped(one.prepared.hook, one.prepared.source, _plan(one, held_back)))
+        run = redact(skipped_run(one.prepared, _plan(one, held_back)))
         told = _told(one, redact)
         entries += _entries([run] * (max(len(told), 1) if one.selected else 1), told)
     return _relative_to(cwd, entries)
@@ -196,27 +177,3 @@ def _relative_to(cwd: str, entries: Sequence[Entry]) -> list[Entry]:
         )
         for entry in entries
     ]
-
-
-def _skipped(hook: Hook, source: str, why: str) -> Run:
-    return Run(
-        hook=hook.name, source=source, dialect=hook.dialect, type=hook.kind, mode=hook.mode,
-        status="skipped", why=why, event=hook.event.name, spelled=hook.policy.event_name,
-    )  # fmt: skip
-
-
-def _settled(runs: Sequence[Run]) -> list[Run]:
-    """One record per run: a detached hook has two with one id, and the later one knows how it ended."""
-    detached = {run.run_id for run in runs if run.status == "detached"}
-    ends = {run.run_id: run for run in runs if run.status != "detached"}
-    return [
-        run if run.run_id not in detached else _ended(run, ends.get(run.run_id))
-        for run in runs
-        if run.status == "detached" or run.run_id not in detached
-    ]
-
-
-def _ended(start: Run, end: Run | None) -> Run:
-    if end is None:
-        return start
-    return replace(end, status="detached") if end.status in ("ok", "blocked") else end
