@@ -20,6 +20,7 @@ from tools.markdown import json_pretty
 from tools.outcome_page import outcome_page
 from tools.reach_page import reach_page
 from tools.recorded_page import recorded_pages
+from tools.recorded_payloads import recorded_payloads
 from tools.rules_page import load_rules, rules_page
 from tools.secrets_page import secrets_page
 from tools.tools_page import tools_page
@@ -44,6 +45,7 @@ def artefacts(events: Mapping[str, EventSpec[Any]]) -> dict[str, str]:
         "docs/reference/reach.md": reach_page(ROOT),
         "docs/dialects/rules.md": rules_page(load_rules(ROOT)),
         **recorded_pages(ROOT),
+        **recorded_payloads(ROOT),
         **cli_schemas(),
     }
     for event in events.values():

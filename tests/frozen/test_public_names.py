@@ -11,6 +11,7 @@ import hookline
 import hookline.events
 import hookline.guards
 import hookline.host
+import hookline.testing
 import hookline.tools
 from tests.frozen.approved import check_approved
 
@@ -54,6 +55,17 @@ def test_the_names_of_hookline_guards() -> None:
 
 def test_the_names_of_hookline_host() -> None:
     check_approved("hookline.host.txt", _described(hookline.host))
+
+
+def test_the_names_of_hookline_testing() -> None:
+    check_approved("hookline.testing.txt", _described(hookline.testing))
+    assert dir(hookline.testing) == hookline.testing.__all__
+    for name, value in vars(hookline.testing.AsyncHooks).items():
+        # What is said of the sync form is not said again.
+        assert name.startswith("_") or value.__doc__, name
+    for example in (hookline.testing.Hooks, hookline.testing.Result, hookline.testing.HttpResponses):
+        for name, value in inspect.getmembers(example, inspect.isfunction):
+            assert name.startswith("_") or value.__doc__, name
 
 
 def _described(module: Any) -> str:

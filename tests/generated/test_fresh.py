@@ -90,6 +90,8 @@ def test_a_change_of_a_row_makes_its_files_stale(copy: Path):
 
 
 def test_nothing_on_a_page_depends_on_when_or_where_it_was_written():
-    for text in files().values():
+    for name, text in files().items():
+        if name.endswith("/recorded.json"):
+            continue  # what was recorded happened in some project
         assert "/proj" not in text
         assert not re.search(r"20\d\d-\d\d", text.replace("2020-12", ""))

@@ -7,6 +7,9 @@ from collections.abc import Callable
 from hookline.documents.document import LIMIT, Document, Format, format_of, read_document
 from hookline.model.diagnostics import Diagnostic, Path, Where
 
+#: Codes of what `read_file` says about who can write a file: a matter of the machine, not of what is in it.
+OWNERSHIP = frozenset({"world-writable", "foreign-owner"})
+
 
 def read_file(file: str, format: Format | None = None, *, limit: int = LIMIT) -> Document:  # noqa: A002 - as in documents
     known = format or format_of(file)

@@ -178,9 +178,12 @@ class Loader:
         loaded = Loaded()
         for whose, own in by_dialect.items():
             dialect = self.dialect(whose)
-            places = [Place(file, _scope_of(dialect, file)) for file in own]
-            loaded += self._read(dialect, places, tuple(own))
+            loaded += self.read(whose, [Place(file, _scope_of(dialect, file)) for file in own])
         return _managed_first(loaded)
+
+    def read(self, name: str, places: Sequence[Place]) -> Loaded:
+        """Exactly these places as the layers of one dialect, each in its scope; they count as trusted."""
+        return self._read(self.dialect(name), places, tuple(place.file for place in places))
 
     def document(self, document: Document, scope: Scope = "flag") -> Loaded:
         """The hooks of a document in Hookline's own format that was read already: a part of a larger file."""

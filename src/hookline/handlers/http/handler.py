@@ -4,7 +4,7 @@ import asyncio
 import os
 import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 from weakref import WeakKeyDictionary
 
 from msgspec import Struct
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import ssl
 
     from hookline.handlers.http.addresses import Resolver
-    from hookline.handlers.http.client import Exchange
+    from hookline.handlers.http.client import Exchange, Headers
     from hookline.handlers.http.urls import Target
 
 
@@ -89,8 +89,21 @@ class HttpRules(Struct, frozen=True):
     plain_http: bool = False
 
 
+class Poster(Protocol):
+    """What sends a request that was checked."""
+
+    async def post(
+        self, target: "Target", headers: "Headers", document: bytes, seconds: float
+    ) -> RawResult: ...
+
+    async def close(self) -> None: ...
+
+
 class HttpHandler:
-    """Posts the payload. Connections are kept per event loop; one handler may serve several loops."""
+    """Posts the payload. Connections are kept per event loop; one handler may serve several loops.
+
+    With a `poster` nothing is connected to: it gets every request, on any loop.
+    """
 
     kind = "http"
     own_clock = False
@@ -103,7 +116,9 @@ class HttpHandler:
         resolver: "Resolver | None" = None,
         tls: "ssl.SSLContext | None" = None,
         most_kept: int = 1 << 20,
+        poster: Poster | None = None,
     ) -> None:
+        self._poster = poster
         self._rules = rules if rules is not None else HttpRules()
         self._environ = environ if environ is not None else dict(os.environ)
         self._resolver = resolver
@@ -162,7 +177,9 @@ class HttpHandler:
             usable &= self._rules.allowed_env
         return filled_values(spec.headers, lambda name: self._environ.get(name, "") if name in usable else "")
 
-    def _exchange(self) -> "Exchange":
+    def _exchange(self) -> Poster:
+        if self._poster is not None:
+            return self._poster
         loop = asyncio.get_running_loop()
         exchange = self._exchanges.get(loop)
         if exchange is None:

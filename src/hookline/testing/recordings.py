@@ -1,0 +1,77 @@
+"""Payloads that real agents gave their hooks, to be fired at hooks of any dialect."""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from hookline.dialects.registry import standard_dialects
+from hookline.matching.nearest import nearest
+from hookline.model.errors import UnknownDialectError, UnknownEventError
+
+#: In the folder of a dialect: what its agent gave its hooks. `python -m tools.generate` writes it.
+FILE = "recorded.json"
+#: The project in which they were recorded; its place is taken by that of the test.
+PROJECT = "/home/user/project"
+
+
+class Recorded(Struct, frozen=True):
+    """One payload as an agent wrote it.
+
+    ::
+
+        @pytest.mark.parametrize("payload", recorded("claude-code", "PreToolUse"))
+        def test_nothing_of_it_is_denied(hooks, payload):
+            hooks.load(".")
+            assert hooks.event(payload).allowed
+    """
+
+    #: Its event and what was special, such as `PreToolUse.Bash`.
+    name: str
+    #: The event, by the agent's own name.
+    event: str
+    #: What the agent wrote to the hook, as JSON.
+    payload: Mapping[str, Any]
+    dialect: str = ""
+
+    @property
+    def __name__(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride] pytest calls a parameter by it
+        return self.name
+
+    def placed(self, project: str) -> dict[str, Any]:
+        """The payload as if it was recorded in another directory."""
+        text = msgspec.json.encode(self.payload).decode()
+        inside = msgspec.json.encode(project).decode()[1:-1]
+        return msgspec.json.decode(text.replace(PROJECT, inside))
+
+
+def recorded(dialect: str, event: str | None = None) -> list[Recorded]:
+    """What the agent of a dialect gave its hooks: at one event, by the agent's own name for it, or at all.
+
+    ::
+
+        recorded("claude-code", "PreToolUse")
+    """
+    known = standard_dialects()
+    if dialect not in known:
+        raise UnknownDialectError(dialect, tuple(known), nearest(dialect, known))
+    every = _recorded(dialect)
+    if not every:
+        having = ", ".join(name for name in known if _recorded(name))
+        raise LookupError(f"nothing was recorded of {dialect}; there are recordings of {having}")
+    names = dict.fromkeys(each.event for each in every)
+    if event is not None and event not in names:
+        raise UnknownEventError(event, nearest(event, names))
+    return [each for each in every if event is None or each.event == event]
+
+
+@cache
+def _recorded(dialect: str) -> tuple[Recorded, ...]:
+    file = files(f"hookline.dialects.{standard_dialects()[dialect].package}") / FILE
+    if not file.is_file():
+        return ()
+    found = msgspec.json.decode(file.read_bytes(), type=tuple[Recorded, ...])
+    return tuple(msgspec.structs.replace(each, dialect=dialect) for each in found)
