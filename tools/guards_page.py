@@ -24,7 +24,8 @@ In Docker Agent's format the entry is `{type: builtin, command: force-push}` bel
 lines and the files of other tools, whatever the agent calls them. Guards belong at PreToolUse and PermissionRequest.
 
 A guard denies a call and says what it saw, what that does, and what to do instead. It counts from a project that is not
-trusted, too, since it can only make things stricter."""
+trusted, too, since it can only make things stricter. `hookline fire` shows what it says to a call; `hookline explain`
+only says that it would be asked."""
 
 _OPTIONS = """\
 Options are texts in `args`: `args = ["ask", "allow=.env.test"]`, and in Python

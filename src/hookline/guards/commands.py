@@ -181,24 +181,24 @@ def _fits(row: Row, seen: Seen, texts: Sequence[str]) -> str | None:
     for asked, found in ((row.given, _given), (row.operand, _operand)):
         answer = found(row, seen.options, behind) if asked else ""
         if answer is None:
-            answer = _fed(row, seen, texts)
+            answer = _fed(row, seen, texts, is_option=found is _given)
         if answer is None:
             return None
         doubt = doubt or answer
     return doubt if _is_left(row, seen, behind, texts) else None
 
 
-def _fed(row: Row, seen: Seen, texts: Sequence[str]) -> str | None:
+def _fed(row: Row, seen: Seen, texts: Sequence[str], *, is_option: bool) -> str | None:
     """Whether what another command prints may be a word that the row asks for: `git push $(echo -f)`."""
     if not texts or not any(HOLE in word for word in seen.words):
         return None
-    if row.given and not row.value:
+    if is_option and not row.value:
         printed = tuple(
             text for text in texts if text[:1] == "-" and text != "--" and len(text) < _LONGEST_OPTION
         )
         found = read_options(printed, OptionSpec(row.given)).has(*row.given.split())
     else:
-        found = bool(row.operand) and any(_regex(row.operand).match(text) for text in texts)
+        found = not is_option and any(_regex(row.operand).match(text) for text in texts)
     return "another command puts its words together" if found else None
 
 

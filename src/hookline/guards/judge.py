@@ -7,7 +7,15 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from hookline.guards.commands import hits, program_names, rows_for, spellings
-from hookline.guards.paths import Files, deletes_folder, named_in, outside_of, secret_in, written_by_tool
+from hookline.guards.paths import (
+    OUTSIDE,
+    Files,
+    deletes_folder,
+    named_in,
+    outside_of,
+    secret_in,
+    written_by_tool,
+)
 from hookline.guards.policy import Flow, Policy, Row, by_program
 from hookline.guards.settings import Settings
 from hookline.matching.patterns import Glob, glob
@@ -96,7 +104,7 @@ class Judge:
             yield Finding(folder, "is a folder, which would be deleted with all that is in it")
         for path in written_by_tool(act):
             if policy.outside and files.is_outside(path):
-                yield Finding(path, _OUTSIDE)
+                yield Finding(path, OUTSIDE)
             if policy.written and _regex(policy.written).search(path):
                 yield Finding(path, f"would be written, which {policy.written_does}")
 
@@ -201,9 +209,6 @@ def _patterns(allow: Sequence[str]) -> Iterator[Glob]:
             yield from (glob(plain[:-2]), glob(f"{plain[:-2]} *"))
 
 
-_OUTSIDE = "is outside the project and would be written"
-
-
 def _texts_in(line: str, reading: ShellReading) -> Sequence[str]:
     """What any command of the line may be given: here-documents, and what functions are called with."""
     texts = [line.partition("<<")[2]] if "<<" in line else []
@@ -271,6 +276,8 @@ def reason_for(policy: Policy, finding: Finding) -> str:
         return f"{seen.rstrip('.')}. {policy.instead}"
     if finding.does.startswith("holds"):
         return f"`{finding.seen}` {finding.does}, and this call may show them. {policy.instead}"
+    if finding.does == OUTSIDE:
+        return f"`{finding.seen}` is outside the project, and this call may write there. {policy.instead}"
     about = policy.title[:1].lower() + policy.title[1:]
     seen = f"`{finding.seen}`" if finding.seen else "this call"
     return f"{seen[:1].upper()}{seen[1:]} may be about {about}. Write it plainly, so that it can be judged."

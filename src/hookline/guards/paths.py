@@ -67,7 +67,7 @@ _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _BY_NAME = "PowerShell is judged by names only"
 _MARKERS = (".git", ".hookline", ".hg", ".jj")
 
-_OUTSIDE = "is outside the project and would be written"
+OUTSIDE = "is outside the project and would be written"
 Found = tuple[str, str, str]
 
 
@@ -224,7 +224,7 @@ def outside_of(files: Files, reading: ShellReading) -> Iterator[Found]:
             if spread and not word.strip("/"):
                 continue
             if any(files.is_outside(word, directory) for directory in directories):
-                yield _shown(word), _OUTSIDE, ""
+                yield _shown(word), OUTSIDE, ""
     in_code = [
         path for text in reading.foreign for found in _CODE_WRITES.findall(text) for path in found if path
     ]
@@ -232,7 +232,7 @@ def outside_of(files: Files, reading: ShellReading) -> Iterator[Found]:
     here = [word for word in reading.writes if not files.is_redirected_in(elsewhere, word)]
     for word in (*here, *in_code):
         if any(files.is_outside(word, directory) for directory in every):
-            yield _shown(word), _OUTSIDE, ""
+            yield _shown(word), OUTSIDE, ""
 
 
 def _redirections(text: str) -> int:
@@ -264,7 +264,7 @@ def named_in(policy: Policy, files: Files, line: str) -> Iterator[Found]:
             and writes
             and (_DRIVE.match(word) or (path[:1] in "/~." and files.is_outside(path)))
         ):
-            yield word, _OUTSIDE, _BY_NAME
+            yield word, OUTSIDE, _BY_NAME
         if policy.secrets and (what := files.secret(policy, path)) is not None:
             yield word, f"holds {what}", _BY_NAME
 

@@ -6,7 +6,7 @@ _DROPS = "deletes data in a database"
 _SQL = (
     r"\bdrop(?:\s|/\*.{0,50}?\*/)+(?:table|database|schema|view|materialized\s+view|index|role|user|sequence|type|function|tablespace|keyspace|collection|column)\b"
     r"|\btruncate\s+(?:table\s+)?(?:only\s+)?[\w\"`\[]"
-    r"|\bdelete\s+from\s+(?:only\s+)?[\w.\"`\[\]]+(?:\s+(?!where\b|using\b|returning\b)(?:as\s+)?\w+)?\s*(?:;|$|['\"]|where\s+(?:1\s*=\s*1|true)\b)"
+    r"|\bdelete\s+from\s+(?:only\s+)?[\w.\"`\[\]]+(?:\s+(?!where\b|using\b|returning\b)(?:as\s+)?\w+)?\s*(?:;|$|['\"]|where\s+(?:1\s*=\s*1|true)\s*(?:;|$|['\"]))"
     r"|\bdropDatabase\b|\.drop\(\s*\)|\bdelete(?:Many|One)?\(\s*\{\s*\}|\.remove\(\s*\{\s*\}"
     r"|\balter\s+table\s+\S+\s+drop\b"
 )
