@@ -117,9 +117,7 @@ DATABASE_DROP = Policy(
         ),
         Row(run="pg_dropcluster", does=_DROPS, example="pg_dropcluster 15 main"),
         Row(run="migrate drop", does=_RESETS, example="migrate -path x -database y drop -f"),
-        Row(
-            run="influx delete", does=_DROPS, example="influx delete --bucket x --start 2020-01-01T00:00:00Z"
-        ),
+        Row(run="influx delete", does=_DROPS, example="influx delete --bucket x"),
         Row(run="influx bucket|org delete", does=_DROPS, example="influx bucket delete -n x"),
         Row(run="flyway clean", does=_RESETS, example="flyway clean"),
         Row(run="liquibase drop-all|dropAll", does=_RESETS, example="liquibase drop-all"),
