@@ -35,6 +35,7 @@ class Definitions:
         self._runs_arguments: set[str] = set()
         #: By the name of its file; None is text that is not known.
         self._scripts: dict[str, list[str | None]] = {}
+        self._loaded: set[str] = set()
         self._told: set[tuple[int, Found]] = set()
 
     def note(self, words: Words, stdin: Stdin) -> Iterator[Found]:
@@ -60,6 +61,10 @@ class Definitions:
     def runs_arguments(self, function: str) -> None:
         """`f() { "$@"; }`."""
         self._runs_arguments.add(function)
+
+    def loads(self, file: str) -> None:
+        """`GIT_CONFIG_GLOBAL=file`: programs will read it."""
+        self._loaded.add(_file(file))
 
     def script(self, file: str, text: str | None) -> Iterator[Found]:
         """`cat > x.sh <<E`: what a file will hold when the line runs it. None: that is not known."""
@@ -94,6 +99,8 @@ class Definitions:
             yield from self._by_script(words)
 
     def _by_script(self, words: Words) -> Iterator[Found]:
+        if any(None in self._scripts.get(file, ()) for file in self._loaded):
+            yield _RUNS_ITS_OWN
         for text in self._scripts.get(_file(words[0]), ()):
             if text is None:
                 yield _RUNS_ITS_OWN
@@ -108,7 +115,7 @@ class Definitions:
             kind = _read_by(program, file, words)
             if kind and text is not None:
                 yield from KINDS[kind].found(text)
-            elif kind and (program != "git" or _OF_GIT.search(file)):
+            elif kind and (program != "git" or _OF_GIT.search(file) or _given(file, words)):
                 yield _RUNS_ITS_OWN
 
 
@@ -121,6 +128,11 @@ def _read_by(program: str, file: str, words: Words) -> str:
         # Variables and settings may name any file.
         return "git file"
     return "line" if program in _SHELLS and _RUN_LATER.search(file) else ""
+
+
+def _given(file: str, words: Words) -> bool:
+    """`-c include.path=file`."""
+    return any(word.partition("=")[2].endswith(file) for word in words)
 
 
 def _file(name: str) -> str:

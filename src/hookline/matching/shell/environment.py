@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 
 from hookline.matching.shell.found import Found, Inner
@@ -148,6 +148,7 @@ def _patterns() -> tuple[tuple[str, str], ...]:
     )
 
 
+@lru_cache(maxsize=256)
 def kind_of_variable(name: str) -> str | None:
     """What the value of a variable is, if some program runs or loads it."""
     known = _exact().get(name)

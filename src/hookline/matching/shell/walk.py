@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from hookline.matching.shell.definitions import Definitions
 from hookline.matching.shell.draft import Draft, Stages
-from hookline.matching.shell.environment import CONVENTION, look_at_variable
+from hookline.matching.shell.environment import CONVENTION, kind_of_variable, look_at_variable
 from hookline.matching.shell.expand import Expander, Field, Fields
 from hookline.matching.shell.found import Doubt, Foreign, Found, Inner, Line, Stdin
 from hookline.matching.shell.grammar.parser import CannotParseError, Parser, TooMuchError
@@ -201,7 +201,7 @@ class Walk:
         if program == "echo" and texts and all(text is not None and "\\" not in text for text in texts):
             return Stdin("text", " ".join(text or "" for text in texts if text != "-n") + "\n")
         # Shells disagree about backslashes in the words of echo.
-        text = texts[0] if len(texts) == 1 and program == "printf" else None
+        text = texts[0] if texts and program == "printf" else None
         if text is not None and "%" not in text and "\\" not in (plain_text := _newlines(text)):
             return Stdin("text", plain_text)
         return Stdin("unknown")
@@ -314,6 +314,9 @@ class Walk:
         )
         self._inside(node, context, stage)
         for assignment in node.assignments:
+            self._draft.charge(2, 0)
+            if self._draft.full():
+                return
             self._assignment(assignment, context, node)
         self._redirects(node.redirects)
         if any(redirect.operator in _OUTPUT for redirect in node.redirects):
@@ -353,6 +356,8 @@ class Walk:
         for value, _origin in (text for word in words for text in self._expander.texts(word)):
             if name in {"BASH_CMDS", "BASH_ALIASES"}:
                 self._found(Line(value), context)
+            if kind_of_variable(name) is not None:
+                self._definitions.loads(value)
             for found in look_at_variable(name, value):
                 # Nobody says when it runs, or that it gets anything to read.
                 self._found(found, context._replace(stdin=Stdin("text")))
@@ -450,8 +455,15 @@ class Walk:
         self._look_through(words, context)
 
     def _look_through(self, words: Words, context: _Context) -> None:
+        known = set(words)
         for found in chain(look_through(words, context.stdin), self._definitions.note(words, context.stdin)):
-            if isinstance(found, Inner) and any(HOLE in word and word not in words for word in found.words):
+            if self._draft.full():
+                return
+            if (
+                isinstance(found, Inner)
+                and not known.issuperset(found.words)
+                and any(HOLE in word for word in set(found.words) - known)
+            ):
                 # The input of xargs, the files that find comes upon.
                 self._found(found, context._replace(made_up=True))
             else:

@@ -104,7 +104,7 @@ def option_values(words: Words) -> frozenset[int]:
             if (
                 option.value is not None
                 and not {HOLE, "="} & set(words[at])
-                and words[at + 1] == option.value
+                and words[at + 1 : at + 2] == (option.value,)
             ):
                 found.add(at + 1)
         begin += given.first + 1

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from hookline.matching.shell.found import Doubt, Foreign, Found, Line
@@ -18,6 +19,7 @@ _BEFORE_REGEX = frozenset(
         "print", "printf", "return", "in", "case",
     )
 )  # fmt: skip
+_MOST_TOKENS = 5000
 _ENDS = frozenset(("", ";", "\n", "}", ")"))
 _STARTS = frozenset(("", ";", "\n", "{", "}", "(", "while", "!", "&&", "||", "if"))
 _ESCAPED = {"n": "\n", "t": "\t", '"': '"', "\\": "\\", "/": "/"}
@@ -35,8 +37,8 @@ def found(program: str) -> Iterator[Found]:
     if program == HOLE:
         yield Doubt("a program of awk is put together at run time")
         return
-    tokens = [*_tokens(program), _Token()]
-    doubtful = False
+    tokens = [*islice(_tokens(program), _MOST_TOKENS), _Token()]
+    doubtful = len(tokens) > _MOST_TOKENS
     for at, token in enumerate(tokens):
         if token.kind == "word" and token.text == "system":
             line = _argument(tokens, at + 1)
@@ -100,7 +102,7 @@ def _plain(text: str) -> str:
 
 
 def _tokens(program: str) -> Iterator[_Token]:
-    at, last = 0, ""
+    at, last, part = 0, "", re.compile(_PART, re.DOTALL)
     while at < len(program):
         if program[at] == "/" and (last in _BEFORE_REGEX):
             end = _end_of_regex(program, at + 1)
@@ -108,7 +110,7 @@ def _tokens(program: str) -> Iterator[_Token]:
                 yield _Token("regex", program[at:end])
                 at, last = end, "/"
                 continue
-        match = re.compile(_PART, re.DOTALL).match(program, at)
+        match = part.match(program, at)
         if match is None:
             return
         at = match.end()

@@ -12,6 +12,7 @@ _PROGRAMS = (
     r"\.?(?:SHELL|SHELLFLAGS|MAKE\w*|[A-Z]*CC|[A-Z]*CXX|CPP|LD|AR|AS|FC|RM|CP|MV"
     r"|INSTALL|PYTHON\d?|NODE|NPM|\w*_CMD)"
 )
+_MOST_LINES = 1000
 _SHELL = r"\$[({]\s*shell\s+([^\0]*)"
 _VARIABLE = r"\$\$|\$\(([^()]*)\)|\$\{([^{}]*)\}|\$(.)"
 _SHELL_SIGNS = r"[;&|`$<>(){}\n\\!*?\"'#~]"
@@ -24,6 +25,9 @@ def makefile(text: str) -> Iterator[Found]:
         yield Doubt("a makefile is put together at run time")
     yield from _shell_calls(text)
     lines = text.replace("\\\n", " ").splitlines()
+    if len(lines) > _MOST_LINES:
+        yield Doubt(f"a makefile has more than {_MOST_LINES} lines")
+        return
     assigned = (re.match(r"\s*(?:export\s+|override\s+)?(\w+)\s*[:?+]*=\s*(.*)", line) for line in lines)
     variables = "".join(f"{one[1]}={_quoted(_expanded(one[2]))}\n" for one in assigned if one)
     for line in lines:

@@ -1,7 +1,9 @@
 """Programs that run the command in their arguments, and change only how it runs."""
 
 import re
+from collections.abc import Iterator
 
+from hookline.matching.shell.found import Found, Inner, Stdin
 from hookline.matching.shell.holes import HOLE, Words
 from hookline.matching.shell.kinds.commands import split
 from hookline.matching.shell.options import OptionSpec, read_options
@@ -13,6 +15,21 @@ _ENV = (
     "-i -0 -v -u: -C: -P: --ignore-environment --null --debug --unset: --chdir: --list-signal-handling "
     "--default-signal:: --ignore-signal:: --block-signal:: --argv0: -a:"
 )
+
+_SETARCH = (
+    "-v -R -F -Z -L -X -B -I -S -T -3 --verbose --addr-no-randomize --fdpic-funcptrs "
+    "--mmap-page-zero "
+    "--addr-compat-layout --read-implies-exec --32bit --short-inode --whole-seconds "
+    "--sticky-timeouts --3gb --4gb "
+    "--uname-2.6 --show::"
+)
+
+
+def _setarch(rest: Words, _stdin: Stdin) -> Iterator[Found]:
+    """The first operand may be a machine."""
+    command = read_options(rest, OptionSpec(_SETARCH, "posix")).operands[1:]
+    if command:
+        yield Inner(command)
 
 
 def _split_string(rest: Words) -> Words:
@@ -153,13 +170,10 @@ ROWS = (
         "arm, armv7l, aarch64, "
         "s390, s390x, sparc, sparc64, mips, mips32, mips64",
         "runs a command as if on another machine",
-        "-v -R -F -Z -L -X -B -I -S -T -3 --verbose --addr-no-randomize --fdpic-funcptrs "
-        "--mmap-page-zero "
-        "--addr-compat-layout --read-implies-exec --32bit --short-inode --whole-seconds "
-        "--sticky-timeouts --3gb --4gb "
-        "--uname-2.6 --show::",
+        _SETARCH,
         style="posix",
-        loose=(),
+        command=0,
+        reader=_setarch,
         stdin="line",
         stdin_operands=1,
         examples=(
