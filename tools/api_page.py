@@ -20,7 +20,7 @@ What a Python program uses of Hookline. [Put hooks into your own agent](../how-t
 [Tools](tools.md) has `hookline.tools`, by which a program says what its tools do."""
 #: Names are shown without the modules they live in.
 _MODULE = re.compile(r"\b(?:typing|collections\.abc|pathlib|hookline(?:\.\w+)+)\.(?=\w)")
-_ADDRESS = re.compile(r"<(function|object) ?[^>]*>")
+_ADDRESS = re.compile(r"<(function|object) ?(?:<lambda>|[^<>])*>")
 
 
 def api_page(events: Mapping[str, EventSpec[Any]]) -> str:

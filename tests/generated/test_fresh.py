@@ -82,6 +82,7 @@ def test_a_change_of_a_row_makes_its_files_stale(copy: Path):
     changed = dict(EVENTS)
     changed["Stop"] = replace(EVENTS["Stop"], fires="at another moment.")
     assert stale(copy, artefacts(changed)) == [
+        "docs/reference/api.md",
         "docs/reference/events.md",
         "schemas/events/Stop.answer.json",
         "schemas/events/Stop.payload.json",
