@@ -13,7 +13,7 @@ from hookline.model.events import EventSpec
 from tools.markdown import GENERATED, code, page, table
 
 #: The modules of the page, in its order.
-MODULES = ("hookline", "hookline.host", "hookline.guards")
+MODULES = ("hookline", "hookline.host", "hookline.guards", "hookline.testing")
 _INTRO = """\
 What a Python program uses of Hookline. [Put hooks into your own agent](../how-to/embed.md) shows these names at work,
 [Extend Hookline](../how-to/extend.md) has those for new handlers, dialects and journals, and
@@ -106,9 +106,25 @@ def _signature(value: Any, *, method: bool = False) -> str:
         signature = inspect.signature(value)
     except (ValueError, TypeError):
         return ""
-    parameters = list(signature.parameters.values())[1 if method else 0 :]
-    shown = str(signature.replace(parameters=parameters))
-    return _cleaned(re.sub(r"'([^']*)'", lambda found: found[1] or "''", shown))
+    parameters = [
+        parameter.replace(annotation=_annotation(parameter.annotation))
+        for parameter in list(signature.parameters.values())[1 if method else 0 :]
+    ]
+    returned = _annotation(signature.return_annotation)
+    return _cleaned(str(signature.replace(parameters=parameters, return_annotation=returned)))
+
+
+class _Unquoted(str):
+    """An annotation that was written as text, shown without its quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _annotation(annotation: Any) -> Any:
+    return _Unquoted(annotation) if isinstance(annotation, str) else annotation
 
 
 def _cleaned(text: str) -> str:
@@ -130,7 +146,9 @@ def _prose(doc: str | None) -> str:
             else:
                 blocks.append(f"```python\n{text}\n```")
         else:
-            blocks.append(re.sub(r"\s*::$", ":" if block.rstrip().endswith("::") else "", block))
+            blocks.append(
+                re.sub(r"\s*::$", "", block) if block.endswith(". ::") else re.sub(r"::$", ":", block)
+            )
     return "\n\n".join(blocks)
 
 

@@ -17,8 +17,8 @@ from tools import house_files as files
 _MOST_MODULES = 15
 _FULLER = {"agent/tools": 16}  # one module per tool
 _MOST_LINES = 600
-# Three are tables of an agent's tools, which only its wire loads; twelve are parts of the shell reader and the guards, by
-# kinds of programs, each found by its name; adapters and the suite for them are imported by nobody else.
+# Three are tables of an agent's tools, which only its wire loads; twelve are parts of the shell reader and the guards,
+# by kinds of programs, each found by its name; adapters and the suite for them are imported by nobody else.
 _MOST_IMPORTED_ONCE = 95
 _MOST_ING = 8
 _PATHS = {

@@ -95,17 +95,29 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
         return ask("is it time for a release?") + context("the last one was an hour ago")
     """
 
+    #: Each hook's deny, ask or allow.
     votes: tuple[Vote, ...] = ()
+    #: Rewrites of what the event is about.
     edits: tuple[Edit, ...] = ()
+    #: Text for the model, with the place where it goes and how long it stays.
     context_items: tuple[ContextItem, ...] = ()
+    #: Text for the user.
     messages: tuple[Message, ...] = ()
+    #: Wishes to stop the whole run.
     halts: tuple[Halt, ...] = ()
+    #: Changes of permission rules.
     permission_updates: tuple[PermissionUpdate, ...] = ()
+    #: Files whose changes hooks want to be told about.
     watch_paths: tuple[str, ...] = ()
+    #: First messages in the user's name.
     seeds: tuple[str, ...] = ()
+    #: Environment variables for a shell command.
     env_items: tuple[tuple[str, str], ...] = ()
+    #: Values that hooks supply, at events that take one.
     answers: tuple[Answer, ...] = ()
+    #: The model may try a denied call again.
     retry: bool = False
+    #: Hooks blocked more often in a row than is obeyed.
     limit_reached: bool = False
 
     def __add__(self, other: "Outcome") -> "Outcome":
@@ -130,6 +142,7 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
 
     @property
     def blocked(self) -> bool:
+        """A hook denied the action. An ask that nobody answers, and a stop, must not let it run either."""
         return any(vote.kind == "block" for vote in self.votes)
 
     @property
@@ -141,11 +154,13 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
 
     @property
     def reason(self) -> str | None:
+        """Why it is denied or asked about."""
         vote = self.deciding_vote
         return vote.reason if vote is not None and vote.kind != "allow" else None
 
     @property
     def permission(self) -> Permission | None:
+        """The strongest vote as a permission: deny, defer, ask or allow; None if no hook voted."""
         vote = self.deciding_vote
         if vote is None:
             return None
@@ -153,22 +168,27 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
 
     @property
     def stop(self) -> bool:
+        """A hook stops the whole run."""
         return bool(self.halts)
 
     @property
     def stop_reason(self) -> str | None:
+        """Why the run is stopped, if a hook said so."""
         return next((halt.reason for halt in self.halts if halt.reason), None)
 
     @property
     def context(self) -> tuple[str, ...]:
+        """The texts for the model."""
         return tuple(item.text for item in self.context_items)
 
     @property
     def initial_user_message(self) -> str | None:
+        """The first message in the user's name, of the last hook that gave one."""
         return self.seeds[-1] if self.seeds else None
 
     @property
     def env(self) -> dict[str, str]:
+        """Environment variables for a shell command."""
         return dict(self.env_items)
 
     @property
@@ -178,10 +198,12 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
 
     @property
     def updated_input(self) -> Any:
+        """The rewritten arguments of a tool call, or None; they may be empty."""
         return self.updated("tool_input")
 
     @property
     def updated_prompt(self) -> Any:
+        """The rewritten prompt, or None."""
         return self.updated("prompt")
 
     @property
@@ -192,6 +214,7 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
 
     @property
     def updated_messages(self) -> Any:
+        """The rewritten messages of a request, or None."""
         return self.updated("messages")
 
     def updated(self, field: str) -> Any:
