@@ -13,7 +13,7 @@
 """
 
 from hookline.engine.host import AnswerResult, EndResult, ModelRequestResult, PromptResult, Start
-from hookline.engine.host_call import Approval, Approve, Question, RunTool
+from hookline.engine.host_call import Approval, Approve, HostCall, Question, RunTool
 from hookline.engine.tool_call import CallPorts, CallResult, Hooks, Refusal, Reply, run_tool_call
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "CallResult",
     "EndResult",
     "Hooks",
+    "HostCall",
     "ModelRequestResult",
     "PromptResult",
     "Question",

@@ -583,3 +583,38 @@ def test_effective_is_the_payload_as_it_counts() -> None:
             return outcome.effective(call).tool_input, Outcome().effective(call) is call
 
     assert asyncio.run(play()) == ({"a": 2, "b": 1}, True)
+
+
+def open_call(desk: Desk, then: Callable[[Any], Any]) -> CallResult:
+    """A call that the host runs between its two halves."""
+
+    async def play() -> CallResult:
+        async with desk.engine:
+            call = await desk.engine.session("s").open_tool("t", {"a": 1}, id="c1")
+            return call.refused or await then(call)
+
+    return asyncio.run(play())
+
+
+def test_a_call_in_two_halves_is_the_same_call() -> None:
+    desk = Desk()
+    desk.on(PRE_TOOL_USE, rewrite(a=2) + context("before"), rewrites=True)
+    desk.on(POST_TOOL_USE, rewrite("***"), rewrites=True)
+    done = open_call(desk, lambda call: call.returned(call.arguments))
+    assert (done.call.tool_input, done.text) == ({"a": 2}, "***\n\n[hook context] before")
+    assert desk.fired == ["PreToolUse", "PostToolUse"]
+
+
+def test_the_second_half_may_be_a_failure() -> None:
+    desk = Desk()
+    done = open_call(desk, lambda call: call.failed(OSError("gone")))
+    assert desk.fired == ["PreToolUse", "PostToolUseFailure"]
+    assert done.text == "t failed: OSError: gone"
+
+
+def test_a_refused_call_has_no_second_half() -> None:
+    desk = Desk()
+    desk.on(PRE_TOOL_USE, halt("enough"))
+    done = open_call(desk, lambda call: pytest.fail("it must not run"))
+    assert (done.stop, done.refused) == ("enough", "enough")
+    assert desk.fired == ["PreToolUse"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.engine.tool_call import CallResult, Refusal, Reply, run_tool_call
+from hookline.engine.tool_call import CallResult, OpenCall, Refusal, Reply, open_tool_call, run_tool_call
 from hookline.handlers.function import is_async
 from hookline.model import payloads as p
 from hookline.model.outcome import Outcome, Vote
@@ -169,8 +169,51 @@ async def _called(function: Callable[[Any], Any], argument: Any) -> Any:
 
 
 async def tool(session: "Session", call: p.ToolCall, options: ToolOptions) -> CallResult:
-    result = await run_tool_call(session, call, _Ports(session, options))
+    return _kept(session, await run_tool_call(session, call, _Ports(session, options)))
+
+
+class HostCall:
+    """A call that the host runs itself. If hooks `refused` it, do not: tell the model `refused.text`.
+
+    Else run it with `arguments` and say what came of it, by `returned` or `failed`; a call that you give up needs
+    neither.
+
+    ::
+
+        call = await session.open_tool("run_shell", {"cmd": "ls"})
+        done = call.refused or await call.returned(await run_shell(call.arguments))
+    """
+
+    def __init__(self, session: "Session", opened: OpenCall) -> None:
+        self._session = session
+        self._opened = opened
+        self.refused = None if opened.refused is None else _kept(session, opened.refused)
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """As hooks left them."""
+        return dict(self._opened.call.tool_input)
+
+    async def returned(self, response: Any, text: str | None = None) -> CallResult:
+        """PostToolUse; `text` is what the model would read, where that is not the response."""
+        return _kept(self._session, await self._opened.returned(Reply(response=response, text=text)))
+
+    async def failed(self, error: Exception) -> CallResult:
+        """PostToolUseFailure."""
+        return _kept(self._session, await self._opened.failed(error))
+
+
+async def open_tool(session: "Session", call: p.ToolCall, options: ToolOptions) -> HostCall:
+    return HostCall(session, await open_tool_call(session, call, _Ports(session, options)))
+
+
+def _kept(session: "Session", result: CallResult) -> CallResult:
     state = session.host
     if state.turn:  # a host without prompts has no turn that a stop could end
         state.stop(result.stop)
     return replace(result, context_items=state.keep(result.context_items))
+
+
+def run_by_host(_arguments: dict[str, Any]) -> Any:
+    """In place of `run` where the host runs the tool itself."""
+    raise NotImplementedError

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         PromptResult,
         Start,
     )
-    from hookline.engine.host_call import Approve, CheckArguments, RunTool
+    from hookline.engine.host_call import Approve, CheckArguments, HostCall, RunTool
     from hookline.engine.make_hook import Action
     from hookline.engine.told_calls import ToldCall
     from hookline.engine.tool_call import CallResult
@@ -165,6 +165,39 @@ class Session:
         )
         return host_call.tool(
             self, call, host_call.ToolOptions(run=run, check=check, needs_approval=needs_approval)
+        )
+
+    def open_tool(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        id: str | None = None,  # noqa: A002 - as above
+        check: "CheckArguments | None" = None,
+        needs_approval: str | bool = False,
+        category: str | None = None,
+        mcp_server: Mapping[str, Any] | None = None,
+    ) -> "Coroutine[Any, Any, HostCall]":
+        """The first half of `tool`, for hosts that are called before a tool and after it: PreToolUse, permission.
+
+        ::
+
+            call = await session.open_tool("run_shell", {"cmd": "ls"})
+            done = call.refused or await call.returned(await run_shell(call.arguments))
+        """
+        from hookline.engine import host_call  # noqa: PLC0415 as above
+
+        call = ToolCall(
+            tool_name=name,
+            tool_input=arguments,
+            tool_use_id=id,
+            tool_category=category,
+            mcp_server=mcp_server,
+        )
+        return host_call.open_tool(
+            self,
+            call,
+            host_call.ToolOptions(run=host_call.run_by_host, check=check, needs_approval=needs_approval),
         )
 
     def end(self, answer: str) -> "Coroutine[Any, Any, EndResult]":

@@ -214,14 +214,75 @@ async def run_tool_call(hooks: Hooks, call: p.ToolCall, ports: CallPorts[Any]) -
 
         result = await run_tool_call(session, ToolCall(tool_name="Bash", tool_input={"command": "ls"}), my_ports)
     """
+    opened = await open_tool_call(hooks, call, ports)
+    if opened.refused is not None:
+        return opened.refused
+    try:
+        reply = await ports.run(opened.call)
+    except Exception as error:  # noqa: BLE001 - a tool may raise anything; the model is told
+        return await opened.failed(error)
+    return await opened.returned(reply)
+
+
+async def open_tool_call(hooks: Hooks, call: p.ToolCall, ports: CallPorts[Any]) -> "OpenCall":
+    """The order up to the tool itself, for hosts that run it where they cannot wait for it."""
     refusal = ports.check(call, rewritten=False)
     if refusal is not None:
-        return await _refused(hooks, _Permitted(call), refusal)
-    before = await hooks.dispatch(e.PRE_TOOL_USE, call)
-    permitted = await _permit(hooks, call, before, ports)
-    if permitted.refusal is not None:
-        return await _refused(hooks, permitted, permitted.refusal)
-    return await _run(hooks, permitted, ports)
+        permitted = _Permitted(call, refusal)
+    else:
+        permitted = await _permit(hooks, call, await hooks.dispatch(e.PRE_TOOL_USE, call), ports)
+    refused = await _refused(hooks, permitted, permitted.refusal) if permitted.refusal is not None else None
+    return OpenCall(hooks, permitted, refused)
+
+
+class OpenCall:
+    """A call on which hooks have decided: run `call` and say what came of it, unless it was `refused`."""
+
+    __slots__ = ("_hooks", "_permitted", "_started", "refused")
+
+    def __init__(self, hooks: Hooks, permitted: _Permitted, refused: CallResult | None) -> None:
+        self._hooks = hooks
+        self._permitted = permitted
+        self._started = time.monotonic()
+        self.refused = refused
+
+    @property
+    def call(self) -> p.ToolCall:
+        """As hooks left it."""
+        return self._permitted.call
+
+    async def returned(self, reply: Reply) -> CallResult:
+        """The tool gave something: PostToolUse."""
+        permitted = self._permitted
+        after = await self._hooks.dispatch(
+            e.POST_TOOL_USE, _result(permitted.call, reply.response, _milliseconds(self._started))
+        )
+        result = CallResult(
+            call=permitted.call,
+            output=reply.response,
+            plain_text=reply.text if reply.text is not None else as_text(reply.response),
+        )
+        if any(edit.field == "tool_response" for edit in after.edits):
+            output = after.updated("tool_response")
+            result = replace(result, output=output, plain_text=as_text(output), rewritten=True)
+        return _with_said(result, permitted, after)
+
+    async def failed(self, error: Exception) -> CallResult:
+        """The tool raised something: PostToolUseFailure."""
+        call = self._permitted.call
+        known = isinstance(error, ToolError)
+        text = str(error) if known else f"{call.tool_name} failed: {type(error).__name__}: {error}"
+        after = await self._hooks.dispatch(
+            e.POST_TOOL_USE_FAILURE,
+            p.ToolFailure(
+                **_of(call),
+                error=text,
+                is_interrupt=error.interrupted if known else False,
+                exit_code=error.exit_code if known else None,
+                duration_ms=_milliseconds(self._started),
+            ),
+        )
+        return _with_said(CallResult(call=call, exception=error, plain_text=text), self._permitted, after)
 
 
 async def _permit(hooks: Hooks, call: p.ToolCall, before: Outcome, ports: CallPorts[Any]) -> _Permitted:
@@ -287,42 +348,6 @@ async def _refused(hooks: Hooks, permitted: _Permitted, refusal: Refusal) -> Cal
         notices=_notices(said),
         stop=stop,
     )
-
-
-async def _run(hooks: Hooks, permitted: _Permitted, ports: CallPorts[Any]) -> CallResult:
-    call = permitted.call
-    started = time.monotonic()
-    try:
-        reply = await ports.run(call)
-    except Exception as error:  # noqa: BLE001 - a tool may raise anything; the model is told
-        return await _failed(hooks, permitted, error, _milliseconds(started))
-    after = await hooks.dispatch(e.POST_TOOL_USE, _result(call, reply.response, _milliseconds(started)))
-    result = CallResult(
-        call=call,
-        output=reply.response,
-        plain_text=reply.text if reply.text is not None else as_text(reply.response),
-    )
-    if any(edit.field == "tool_response" for edit in after.edits):
-        output = after.updated("tool_response")
-        result = replace(result, output=output, plain_text=as_text(output), rewritten=True)
-    return _with_said(result, permitted, after)
-
-
-async def _failed(hooks: Hooks, permitted: _Permitted, error: Exception, took: int) -> CallResult:
-    call = permitted.call
-    known = isinstance(error, ToolError)
-    text = str(error) if known else f"{call.tool_name} failed: {type(error).__name__}: {error}"
-    after = await hooks.dispatch(
-        e.POST_TOOL_USE_FAILURE,
-        p.ToolFailure(
-            **_of(call),
-            error=text,
-            is_interrupt=error.interrupted if known else False,
-            exit_code=error.exit_code if known else None,
-            duration_ms=took,
-        ),
-    )
-    return _with_said(CallResult(call=call, exception=error, plain_text=text), permitted, after)
 
 
 def _with_said(result: CallResult, permitted: _Permitted, after: Outcome) -> CallResult:

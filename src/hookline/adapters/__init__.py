@@ -1,0 +1,1 @@
+"""Hookline in agent frameworks: one module per framework, which imports it. Each has an extra of its name."""
