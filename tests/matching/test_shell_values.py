@@ -34,6 +34,17 @@ def commands(line: str) -> list[str]:
         ("f() { \"$@\"; }; f git status", "git status"),
         ("f() { $1 status; }; f git", "git"),
         ("bash -c '$1 $2' _ git status", "git status"),
+        # The arguments of a function are not those of the code that it is in.
+        ("bash -c 'f() { $1 status; }; f git' x", "git"),
+        # What only the shell knows may be nothing.
+        ("timeout $X 5 git status", "git status"),
+        ("timeout -k$X 1 5 git status", "git status"),
+        # Variables of make.
+        ("printf 'C = git\\nall:; $(C) status\\n' | make -f -", "git status"),
+        ("printf 'all:; gi$()t status\\n' > Makefile; make", "git status"),
+        # Files that the line writes.
+        ("echo git status > x.sh; sh $PWD/x.sh", "git status"),
+        ("printf '[alias]\\nx = !git status\\n' > c; GIT_CONFIG_GLOBAL=c git x", "git status"),
         ("$(which git) status", "git status"),
         ("$(command -v git) status", "git status"),
         ("`echo git` status", "git status"),

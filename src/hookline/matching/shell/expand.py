@@ -86,7 +86,7 @@ class Expander:
         self._variables = variables
         self._braces = braces
         self._positional = positional
-        self._assured = assured
+        self.assured = assured
         self._depth = 0
 
     def forget_arguments(self) -> None:
@@ -189,7 +189,7 @@ class Expander:
             every = (field for fields in self.fields(word) for field in fields)
             found.extend((_Piece(field.text, mode, field.origin),) for field in every)
         self._depth -= 1
-        if absent and name not in self._assured:
+        if absent and name not in self.assured:
             found.append((_Piece("", mode),))
         return _unique(found) if len(found) <= MOST_ALTERNATIVES else [(_Piece(HOLE, mode, "unknown"),)]
 

@@ -238,8 +238,13 @@ class Walk:
         loops = node.kind == "loop" and node.name and node.name not in self._assured
         if loops:
             self._assured.add(node.name)
+        outer = self._expander
+        if node.kind == "function":
+            # It has arguments of its own.
+            self._expander = Expander(self._variables, None, outer.assured, braces=not self._posix)
         for body in node.bodies:
             self._list(body, context)
+        self._expander = outer
         if loops:
             self._assured.discard(node.name)
 

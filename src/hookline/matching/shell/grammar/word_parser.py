@@ -50,6 +50,10 @@ class TooMuchError(CannotParseError):
     """Reading on would cost too much."""
 
 
+class QuotedBracketError(CannotParseError):
+    """Where arithmetic ends, nobody can tell."""
+
+
 class WordParser(ABC):
     def __init__(self, text: str, bash: bool, depth: int, steps: list[int] | None) -> None:
         self.text = text
@@ -317,6 +321,8 @@ class WordParser(ABC):
             self.deeper(1)
             parts = self._arithmetic()
             self.deeper(-1)
+        except QuotedBracketError:
+            raise
         except CannotParseError:
             go_back()
             return None
@@ -338,6 +344,7 @@ class WordParser(ABC):
     def _arithmetic(self) -> Word:
         parts: list[Part] = []
         open_brackets = 1
+        quoted = False
         while True:
             self.step()
             found = _IN_ARITHMETIC.match(self.text, self.at)
@@ -347,6 +354,8 @@ class WordParser(ABC):
             if self.at >= len(self.text):
                 raise self.cannot("(( is never closed")
             if self.text[self.at] in "()":
+                if quoted:
+                    raise QuotedBracketError("a bracket is between quotes in arithmetic")
                 open_brackets += 1 if self.text[self.at] == "(" else -1
                 self.at += 1
                 if not open_brackets:
@@ -355,9 +364,10 @@ class WordParser(ABC):
             elif self.text[self.at] == "'":
                 # It quotes nothing here: what is substituted behind it is run.
                 parts.append(Text("'", quoted=True))
+                quoted = not quoted
                 self.at += 1
             else:
-                self._part(parts, quoted=self.text[self.at] != '"')
+                self._part(parts, quoted=not self.text.startswith(('"', "$'"), self.at))
 
     # Parameters
 

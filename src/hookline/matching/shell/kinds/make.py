@@ -96,8 +96,9 @@ def variable(word: str) -> Iterator[Found]:
         split = commands.split(value)
         if name.startswith(".SHELLFLAGS"):
             split = ("sh", *split)
-        if split and HOLE not in split[0]:
-            yield Inner(split)
+        if split and split[0] != HOLE:
+            # What only the shell knows may be nothing.
+            yield Inner((split[0].replace(HOLE, ""), *split[1:]))
     elif re.search(_SHELL_SIGNS, value):
         yield Foreign(value)
         if HOLE in value and ("shell" in value or "`" in value):

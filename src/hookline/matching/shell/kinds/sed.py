@@ -30,7 +30,10 @@ def found(script: str) -> Iterator[Found]:
         return
     for act in _acts(script):
         if act.what == "runs":
-            yield Line(act.text)
+            # Most take backslashes out of it.
+            yield from map(
+                Line, dict.fromkeys((act.text, re.sub(r"\\(.)", r"\1", act.text, flags=re.DOTALL)))
+            )
         elif act.what == "input":
             yield Foreign(script)
             yield Doubt("sed runs what it reads as a line of shell")
@@ -74,6 +77,7 @@ def _command(script: str, at: int) -> tuple[int, list[_Act]]:
     if letter in _BETWEEN or letter in _PLAIN:
         return at, []
     if letter in _TO_THE_END:
+        end = _after_text(script, at) if letter == "e" else end
         return end, list(_of_line(letter, script[at:end]))
     if letter in _LABELS:
         ends = (place for place in range(at, end) if script[place] in ";}")

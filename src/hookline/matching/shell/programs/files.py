@@ -37,7 +37,11 @@ def _xargs(rest: Words, stdin: Stdin) -> Iterator[Found]:
     if marks:
         # Where the text has no name, the command still runs with none.
         for name in names if names is not None else (HOLE,):
-            yield Inner(tuple(word.replace(marks[-1], name) for word in command))
+            words = tuple(word.replace(marks[-1], name) for word in command)
+            yield Inner(words)
+            if words[0] != command[0]:
+                # Not every one of them replaces the name of the program.
+                yield Inner((command[0], *words[1:]))
     elif names is None:
         yield Inner((*command, HOLE))
     else:

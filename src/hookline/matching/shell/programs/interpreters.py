@@ -97,6 +97,15 @@ def _node(rest: Words) -> Words:
     return tuple(ordered)
 
 
+def _tcl(rest: Words, stdin: Stdin) -> Iterator[Found]:
+    """The first word is a script, unless it begins with a dash: then there is none."""
+    words = rest[2:] if rest[:1] == ("-encoding",) else rest
+    if not words or words[0].startswith("-") or is_stdin(words[0]):
+        yield from from_stdin("code", stdin, named=bool(words) and is_stdin(words[0]))
+    else:
+        yield from KINDS["file"].found(words[0])
+
+
 ROWS = (
     Row(
         "python, pypy, python3-dbg, micropython, graalpy, jython",
@@ -261,15 +270,22 @@ ROWS = (
         examples=("lua -e 'os.execute(\"rm y\")'", "echo 'os.execute(\"rm y\")' | lua -"),
     ),
     Row(
-        "tclsh, wish, jimsh, expect, expectk",
+        "tclsh, wish, jimsh",
         "runs a program of Tcl",
-        "-encoding: -d -i -b -n -N",
+        reader=_tcl,
+        plain="code",
+        examples=("echo 'exec rm y' | tclsh", "tclsh <<< 'exec rm y'", "tclsh -x a <<< 'exec rm y'"),
+    ),
+    Row(
+        "expect, expectk",
+        "runs a program of Tcl",
+        "-d -i -b -n -N",
         {"code": "-c:", "file": "-f:"},
         style="posix",
         first="script",
         stdin="code",
         plain="code",
-        examples=("echo 'exec rm y' | tclsh", "tclsh <<< 'exec rm y'", "expect -c 'spawn rm y; expect eof'"),
+        examples=("expect -c 'spawn rm y; expect eof'",),
     ),
     Row(
         "rscript",

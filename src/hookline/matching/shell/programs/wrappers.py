@@ -221,11 +221,11 @@ ROWS = (
         "--chroot: --pidfile: --signal: "
         "--retry: --user: --name: --umask: --nicelevel: --output: --notify-await --notify-timeout:",
         {"program": "-x: --exec: -a: --startas:"},
-        style="posix",
         loose=(),
         examples=(
             "start-stop-daemon -S -x $(command -v rm) -- y",
             "start-stop-daemon --start --exec=$(command -v rm) -- y",
+            "start-stop-daemon --start x --exec=/bin/rm",
         ),
     ),
     Row("-, noglob, nocorrect", "runs a command of zsh in another way", style="posix", command=0),
