@@ -1,7 +1,6 @@
 """The pytest plugin, as a user's test run loads it: by its entry point."""
 
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -9,14 +8,6 @@ import pytest
 from tests.testing.projects import DOCKER, GROUPED, NATIVE, write
 
 pytest_plugins = ["pytester"]
-
-# Loaded before the runs in this process, which otherwise load it all again each time.
-for name in (
-    "testing.hooks",
-    "testing.report",
-    *(f"dialects.{each}.wire" for each in ("claude_code", "docker_agent")),
-):
-    import_module(f"hookline.{name}")
 
 
 @pytest.fixture
@@ -81,7 +72,7 @@ def test_tests_as_the_documentation_shows_them_pass(user: pytest.Pytester) -> No
             assert hooks.tool("Bash", command="git push").allowed
         """
     )
-    ran = user.runpytest_inprocess("-v", "-rA")
+    ran = user.runpytest_subprocess("-v", "-rA")
     ran.assert_outcomes(passed=9)
     ran.stdout.fnmatch_lines(["*::test_recorded[[]Stop[]] PASSED*"])
     assert "what the hooks did" not in ran.stdout.str()
@@ -103,7 +94,7 @@ def test_a_failing_assertion_shows_what_became_of_each_hook(user: pytest.Pyteste
             assert said.denied == "something else"
         """
     )
-    ran = user.runpytest_inprocess()
+    ran = user.runpytest_subprocess()
     ran.assert_outcomes(failed=1)
     ran.stdout.fnmatch_lines(
         [
@@ -153,7 +144,7 @@ def test_expectations_that_are_not_met_fail_the_test(user: pytest.Pytester) -> N
             assert False
         """
     )
-    ran = user.runpytest_inprocess()
+    ran = user.runpytest_subprocess()
     ran.assert_outcomes(failed=4, errors=1)
     assert ran.stdout.str().count("<Result PreToolUse; allowed; did not run: no force push>") == 4
     assert ran.stdout.str().count("PreToolUse: Read") == 8

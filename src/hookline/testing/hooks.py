@@ -98,6 +98,9 @@ class Kit:
         self._requests = Requests(self._loader, engine.events)
         engine.journal.subscribe(_collect)
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {', '.join(self.names) or 'no hooks'}>"
+
     # --- which hooks ---------------------------------------------------------------------------------------------
 
     def load(self, *paths: Path, dialect: str | None = None, ignore: Sequence[str] = ()) -> None:

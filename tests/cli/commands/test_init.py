@@ -1,6 +1,7 @@
 """`hookline init`: a first guard that works, and nothing overwritten."""
 
 import os
+import runpy
 import stat
 import threading
 import tomllib
@@ -8,7 +9,8 @@ import tomllib
 import pytest
 
 from hookline import Engine
-from hookline.cli.commands.init.run import GUARD, write_new
+from hookline.cli.commands.init.run import FIRST_TEST, GUARD, OTHER_TEST, write_new
+from hookline.testing import Hooks
 from tests.cli.golden import check_golden
 from tests.cli.published_schema import valid_document
 from tests.cli.run_cli import Place, run_cli, run_here
@@ -140,3 +142,66 @@ def test_the_json_of_a_refusal_says_why(
 def test_the_demonstration_is_no_history(where: Place) -> None:
     run_cli(["init"], where.project, where.home)
     assert not (where.home / ".local").exists()
+
+
+def test_a_first_test_is_written_beside_the_guard(where: Place) -> None:
+    ran = run_cli(["init", "--tests"], where.project, where.home)
+    assert (ran.status, ran.stderr) == (0, "")
+    check_golden("init_tests.txt", ran.stdout)
+    assert (where.project / ".hookline" / "hooks.toml").read_text() == GUARD
+    assert (where.project / "tests" / "test_hooks.py").read_text() == FIRST_TEST
+
+
+@pytest.mark.parametrize(("there", "count"), [(False, 2), (True, 1)])
+def test_the_first_test_passes(
+    where: Place,
+    there: bool,
+    count: int,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The page about tests runs it with pytest."""
+    if there:
+        where.write(".hookline/hooks.toml", GUARD.replace("no force push", "mine"))
+    run_here(["init", "--tests"], where, capsys, monkeypatch)
+    names = runpy.run_path(str(where.project / "tests" / "test_hooks.py"))
+    tests = [value for name, value in names.items() if name.startswith("test_")]
+    assert len(tests) == count
+    for test in tests:
+        with Hooks() as hooks:
+            test(hooks)
+
+
+def test_hooks_that_are_there_get_a_test_too(
+    where: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where.write(".hookline/hooks.toml", "# mine\n")
+    ran = run_here(["init", "--tests", "--json"], where, capsys, monkeypatch)
+    document = valid_document("init", ran.stdout)
+    assert (ran.status, document["written"], document["problem"]) == (0, False, None)
+    assert document["tests"] == {
+        "file": str(where.project / "tests" / "test_hooks.py"),
+        "written": True,
+        "text": OTHER_TEST,
+    }
+    compile(OTHER_TEST, "test_hooks.py", "exec")
+
+
+def test_a_test_that_is_there_is_left_alone(
+    where: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = where.write("tests/test_hooks.py", "# mine\n")
+    ran = run_here(["init", "--tests"], where, capsys, monkeypatch)
+    assert (ran.status, file.read_text()) == (1, "# mine\n")
+    assert ran.stderr == (
+        f"hookline init: {file} already exists; add to it, or move it away and run `hookline init --tests` again\n"
+    )
+    assert f"there is {file}\n\n  # mine\n" in ran.stdout
+
+
+def test_tests_are_for_a_project(
+    where: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran = run_here(["init", "--tests", "--user"], where, capsys, monkeypatch)
+    assert (ran.status, ran.stdout) == (1, "")
+    assert not (where.home / ".config" / "hookline" / "hooks.toml").exists()

@@ -1,4 +1,4 @@
-"""Write a first guard, and show what it says to two commands."""
+"""Write a first guard, show what it says to two commands, and write a first test of it."""
 
 import argparse
 import errno
@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookline.cli.engines import working_directory
 from hookline.cli.output import ExitStatus, note, paint, show
@@ -35,10 +36,46 @@ command = "force-push"               # others: delete-recursive, secrets-read, w
 #: One that it must deny, one that it must not.
 _DENIED, _ALLOWED = "cd app && git push -uf", "git push"
 
+#: Where pytest and people look for it.
+_TEST_FILE = os.path.join("tests", "test_hooks.py")
+
+_ABOUT_TESTS = f'"""What the hooks of this project say. Run it with: python -m pytest {_TEST_FILE}"""\n'
+
+FIRST_TEST = f'''\
+{_ABOUT_TESTS}
+
+def test_force_pushes_are_denied(hooks):
+    hooks.load(".")
+    said = hooks.tool("Bash", command="{_DENIED}")
+    assert said.denied
+    assert said.ran == ["no force push"]
+
+
+def test_other_pushes_go_on(hooks):
+    hooks.load(".")
+    assert hooks.tool("Bash", command="{_ALLOWED}").allowed
+'''
+
+#: For hooks that were there before, of which nothing is known.
+OTHER_TEST = f"""\
+{_ABOUT_TESTS}
+
+def test_the_hooks_load(hooks):
+    hooks.load(".")  # a mistake in the file fails the test and is shown with its line
+
+
+# def test_what_they_deny(hooks):
+#     hooks.load(".")
+#     said = hooks.tool("Bash", command="rm -rf build")
+#     assert said.denied == "the reason your hook gives"
+"""
+
 _NEXT_STEPS = """\
   hookline fire PreToolUse Bash command='git push --force'  ask it yourself
   hookline doctor                                           are all your hooks alive?
   hookline hook --print-config claude-code                  let your agent ask it too"""
+_RUN_TESTS = f"""\
+  python -m pytest {_TEST_FILE}                      run the tests; pytest and hookline in one environment"""
 
 
 class ShownCommand(Struct, frozen=True, forbid_unknown_fields=True):
@@ -48,6 +85,16 @@ class ShownCommand(Struct, frozen=True, forbid_unknown_fields=True):
     blocked: bool
     hook: str | None = None
     reason: str | None = None
+
+
+class WrittenTestDocument(Struct, frozen=True, forbid_unknown_fields=True):
+    """The file with the first test."""
+
+    #: The file that was written, or the one that is there already.
+    file: str
+    written: bool
+    #: What the file says now.
+    text: str
 
 
 class InitDocument(Struct, frozen=True, forbid_unknown_fields=True):
@@ -62,6 +109,8 @@ class InitDocument(Struct, frozen=True, forbid_unknown_fields=True):
     in_force: bool = False
     #: Why nothing was written, or what the guard did not do.
     problem: str | None = None
+    #: With --tests.
+    tests: WrittenTestDocument | None = None
 
     def as_json(self) -> str:
         return json_lines(self)
@@ -71,7 +120,11 @@ class InitDocument(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 async def run(args: argparse.Namespace) -> ExitStatus:
+    if args.tests and args.user:
+        raise RequestError("tests are written for a project: leave out --user or --tests")
     document = await first_guard(args.cwd, user=args.user)
+    if args.tests:
+        document = _with_tests(document, working_directory(args.cwd))
     shown = show(document.as_json() if args.json else document.as_text(terminal_width()), as_json=args.json)
     if document.problem is not None:
         note(printable(f"hookline init: {document.problem}"))
@@ -107,6 +160,21 @@ async def first_guard(cwd: str | None, *, user: bool) -> InitDocument:
 def _refused(file: str) -> InitDocument:
     problem = f"{file} already exists; add to it, or move it away and run `hookline init` again"
     return InitDocument(file, written=False, text=_text(file), problem=problem)
+
+
+def _with_tests(document: InitDocument, project: str) -> InitDocument:
+    """Write the test beside the guard. Hooks that are there already are no problem: they get a test, too."""
+    file = os.path.join(project, _TEST_FILE)
+    text = FIRST_TEST if document.written else OTHER_TEST
+    try:
+        write_new(file, text)
+    except FileExistsError:
+        problem = f"{file} already exists; add to it, or move it away and run `hookline init --tests` again"
+        return replace(document, tests=WrittenTestDocument(file, False, _text(file)), problem=problem)
+    except OSError as problem:
+        raise RequestError(f"cannot write {file}: {problem.strerror}") from None
+    tests = WrittenTestDocument(file, written=True, text=text)
+    return replace(document, tests=tests, problem=document.problem if document.written else None)
 
 
 def _folder(project: str, *, user: bool) -> str:
@@ -208,15 +276,25 @@ def _fault(shown: Sequence[ShownCommand]) -> str | None:
 
 
 def _lines(document: InitDocument, width: int) -> Iterator[str]:
-    yield f"{'wrote' if document.written else 'there is'} {printable(document.file)}"
-    yield ""
-    yield from (f"  {line}".rstrip() for line in printable(document.text).rstrip("\n").split("\n"))
+    yield from _file_lines(document.file, document.text, written=document.written)
     if document.shown:
         yield "\nAsked about two commands, it says:\n"
         yield from (_shown_line(each, width) for each in document.shown)
+    tests = document.tests
+    if tests is not None:
+        yield ""
+        yield from _file_lines(tests.file, tests.text, written=tests.written)
     if document.written:
         yield from _notes(document, width)
-        yield f"\nWhat to do next:\n\n{_NEXT_STEPS}"
+    steps = [*([_RUN_TESTS] if tests is not None else []), *([_NEXT_STEPS] if document.written else [])]
+    if steps:
+        yield "\n".join(["\nWhat to do next:\n", *steps])
+
+
+def _file_lines(file: str, text: str, *, written: bool) -> Iterator[str]:
+    yield f"{'wrote' if written else 'there is'} {printable(file)}"
+    yield ""
+    yield from (f"  {line}".rstrip() for line in printable(text).rstrip("\n").split("\n"))
 
 
 def _shown_line(shown: ShownCommand, width: int) -> str:
