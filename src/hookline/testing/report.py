@@ -27,7 +27,7 @@ def explained(fired: "Sequence[Firing]", journal: Journal, project: str) -> str:
     if not fired:
         return "no event was fired"
     older, newest = fired[:-_MOST_EVENTS], fired[-_MOST_EVENTS:]
-    lines = [repr(journal.without_secrets(repr(each.result))) for each in older]
+    lines = [journal.without_secrets(repr(each.result)) for each in older]
     for firing in newest:
         lines += _event(firing, journal, project)
     return printable("\n".join(lines))
