@@ -1,0 +1,1 @@
+"""The rows of the suite, by what they are about."""

@@ -1,0 +1,144 @@
+"""Running cases: what came out, whether it is what the harness declared, and a report for people without pytest."""
+
+import asyncio
+import tempfile
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from hookline.testing.conformance.harness import Harness, Limit, UnplayableError
+from hookline.testing.conformance.trial import Entry, Finding, Trial
+
+Level: TypeAlias = Literal["full", "part", "none"]
+
+#: Seconds after which a case counts as hung.
+_HUNG = 60.0
+
+
+class Case(Struct, frozen=True, eq=False):
+    """One row of the suite."""
+
+    #: `group: what`.
+    name: str
+    #: What an agent that passes it does.
+    shows: str
+    play: Callable[[Trial], Awaitable[None]]
+    entry: Entry = "async"
+    #: Only for runs that may take long.
+    slow: bool = False
+    #: False: no hook logs the events.
+    watched: bool = True
+
+    @property
+    def group(self) -> str:
+        return self.name.partition(":")[0]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class CaseResult(Struct, frozen=True, eq=False):
+    """What came out of a case, and what was declared."""
+
+    case: Case
+    level: Level
+    limit: Limit | None
+    #: What did not hold.
+    missing: tuple[str, ...] = ()
+    #: What was seen, in full.
+    account: str = ""
+    seconds: float = 0.0
+
+    @property
+    def ok(self) -> bool:
+        return self.level == (self.limit.level if self.limit is not None else "full")
+
+    @property
+    def problem(self) -> str | None:
+        """Why it is not as it should be."""
+        if self.ok:
+            return None
+        found = "".join(f"\n  not so: {each}" for each in self.missing)
+        declared = self.limit
+        if declared is None:
+            return f"{self.case.name}: {self.case.shows}{found}\n{self.account}"
+        if self.level == "full":
+            return f"{self.case.name} works, and is declared as {declared.level} ({declared.reason}): remove the limit"
+        return f"{self.case.name} is declared as {declared.level}, and comes out as {self.level}{found}\n{self.account}"
+
+    def check(self) -> None:
+        """Raise AssertionError unless it came out as declared."""
+        if self.problem is not None:
+            raise AssertionError(self.problem)
+
+
+def run_case(harness: Harness, case: Case) -> CaseResult:
+    """Play one case. A declared limit does not keep it from being played: it must come out exactly as declared."""
+    started = perf_counter()
+    with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
+        trial = asyncio.run(_played(harness, case, Path(folder).resolve()))
+    missing = [finding for finding in trial.findings if not finding.holds]
+    return CaseResult(
+        case,
+        _level(trial.findings),
+        harness.cannot.get(case.name, harness.cannot.get(case.group)),
+        tuple(finding.what for finding in missing),
+        trial.account(),
+        perf_counter() - started,
+    )
+
+
+async def _played(harness: Harness, case: Case, folder: Path) -> Trial:
+    trial = Trial(harness, folder, case.entry)
+    if case.watched:
+        trial.watch()
+    try:
+        async with asyncio.timeout(_HUNG):
+            await case.play(trial)
+    except UnplayableError as unplayable:
+        trial.must(False, f"it can be played: {unplayable}")
+    except TimeoutError:
+        trial.must(False, f"it ends within {_HUNG:.0f} seconds")
+    finally:
+        await trial.engine.close(0)
+    return trial
+
+
+def _level(findings: Sequence[Finding]) -> Level:
+    if not findings:
+        raise RuntimeError("a case that looks at nothing shows nothing")
+    lost = [finding for finding in findings if not finding.holds]
+    if not lost:
+        return "full"
+    return "none" if any(finding.essential for finding in lost) else "part"
+
+
+def run_all(harness: Harness, chosen: Iterable[Case]) -> list[CaseResult]:
+    """Play all of these. A limit for a case or a group that does not exist is an error."""
+    results = [run_case(harness, case) for case in chosen]
+    unknown = set(harness.cannot) - {name for each in results for name in (each.case.name, each.case.group)}
+    if unknown:
+        raise ValueError(
+            f"{harness.name} declares limits of cases that there are not: {', '.join(sorted(unknown))}"
+        )
+    return results
+
+
+def as_text(harness: Harness, results: Sequence[CaseResult]) -> str:
+    """One line per case, what is wrong, and the counts."""
+    lines = [f"{harness.name}:"]
+    for result in results:
+        why = f"  ({result.limit.reason})" if result.limit is not None else ""
+        lines.append(f"  {result.level if result.ok else 'WRONG':5}  {result.case.name}{why}")
+    lines += [f"\n{result.problem}" for result in results if not result.ok]
+    counts = Counter(result.level for result in results)
+    wrong = sum(not result.ok for result in results)
+    lines.append(
+        f"\n{harness.name}: {counts['full']} full, {counts['part']} part, {counts['none']} none, "
+        f"{wrong} not as declared, in {sum(result.seconds for result in results):.1f} s"
+    )
+    return "\n".join(lines)
