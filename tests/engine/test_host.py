@@ -380,9 +380,8 @@ def test_a_request_that_hooks_always_hold_back_ends_the_turn() -> None:
     desk = Desk()
     desk.on(PRE_MODEL_CALL, deny("never"))
     _begun, held, over = run_turn(desk, prompt, lambda s: s.model([{}]), end)
-    assert (held.blocked, over.stop, over.send_back) == (
-        "PreModelCall blocked 3 times in a row", "PreModelCall blocked 3 times in a row", None,
-    )  # fmt: skip
+    assert (held.blocked, over.stop, over.send_back) == ("never", "never", None)
+    assert held.notices[-1].text == "PreModelCall blocked 3 times in a row: the turn ends"
     assert "Stop" not in desk.fired
 
 

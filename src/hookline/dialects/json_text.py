@@ -11,6 +11,7 @@ from typing import Any, NoReturn, cast
 import msgspec
 
 from hookline.model.errors import HooklineError
+from hookline.model.payloads import plain_value
 
 #: Longer texts are not given to the readers that are much slower than msgspec's.
 _SLOW_LIMIT = 10 << 20
@@ -48,7 +49,7 @@ def written_answer(document: Mapping[str, Any]) -> str:
 def plain_copy(value: Any) -> Any:
     """The value in dicts, lists and plain values. Raises as `written` does."""
     try:
-        return msgspec.to_builtins(value, enc_hook=_plain)
+        return msgspec.to_builtins(value, enc_hook=plain_value)
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
@@ -71,13 +72,7 @@ def _finite(value: Any) -> Any:
     )
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return dict(cast("Mapping[Any, Any]", value))
-    raise TypeError(f"a value of type {type(value).__name__} has no JSON form")
-
-
-_encoder = msgspec.json.Encoder(enc_hook=_plain)
+_encoder = msgspec.json.Encoder(enc_hook=plain_value)
 
 
 def read_lenient(text: str | bytes) -> Any:

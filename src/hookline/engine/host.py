@@ -244,7 +244,8 @@ async def model(
         said = await session.dispatch(e.PRE_MODEL_CALL, payload)
         notices += said.messages
         if said.stop or (said.blocked and _ends_turn(said)):
-            blocked = stop_of(said) or said.reason or "a PreModelCall hook ended the turn"
+            reason = said.reason if said.blocked else None
+            blocked = reason or stop_of(said) or "a PreModelCall hook ended the turn"
             break
         if said.blocked:
             blocked = said.reason or blocked

@@ -426,7 +426,7 @@ def as_text(value: Any) -> str:
         if parts and None not in parts:
             return "\n".join(filter(None, parts))
     try:
-        return msgspec.json.encode(value).decode()
+        return msgspec.json.encode(value, enc_hook=p.plain_value).decode()
     except (TypeError, ValueError, RecursionError):  # an object of the host's own
         return str(cast("object", value))
 

@@ -4,11 +4,24 @@ Field names are the keys of the native wire. A field left at its default is not 
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from msgspec import Struct
 
 JsonObject = Mapping[str, Any]
+
+
+def plain_value(value: Any) -> Any:
+    """An object that msgspec does not know, in values that it knows: for `enc_hook` wherever payloads are encoded.
+
+    Tools give pydantic models; they are known by their method, so pydantic is not needed for it.
+    """
+    if isinstance(value, Mapping):
+        return dict(cast("Mapping[Any, Any]", value))
+    dump = getattr(value, "model_dump", None)
+    if callable(dump) and not isinstance(value, type):
+        return dump(mode="json")
+    raise TypeError(f"a value of type {type(value).__name__} has no JSON form")
 
 
 class Payload(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -185,7 +185,11 @@ class ByHand:
     """Plays a conversation with these loops."""
 
     name = "host API"
-    cannot: Mapping[str, Limit] = {}
+    cannot: Mapping[str, Limit] = {
+        "mutation: arguments": Limit(
+            "none", "payloads are not protected yet", "hookline/engine/session.py:dispatch"
+        )
+    }
 
     async def play(self, conversation: Conversation, engine: Engine | None) -> Seen:
         if engine is None:
