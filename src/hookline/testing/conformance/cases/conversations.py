@@ -160,7 +160,7 @@ async def native_file(t: Trial) -> None:
 
 
 async def other_file(t: Trial) -> None:
-    file = t.folder / ".claude" / "settings.json"
+    file = t.folder / ".claude/settings.json"
     file.parent.mkdir()
     file.write_text(_CLAUDE, encoding="utf-8")
     (file.parent / "no_force.sh").write_text(_SCRIPT, encoding="utf-8")
