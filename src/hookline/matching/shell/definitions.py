@@ -35,6 +35,7 @@ class Definitions:
         self._runs_arguments: set[str] = set()
         #: By the name of its file; None is text that is not known.
         self._scripts: dict[str, list[str | None]] = {}
+        self._sets_arguments = False
         self._loaded: set[str] = set()
         self._told: set[tuple[int, Found]] = set()
 
@@ -66,6 +67,10 @@ class Definitions:
         """`GIT_CONFIG_GLOBAL=file`: programs will read it."""
         self._loaded.add(_file(file))
 
+    def sets_arguments(self) -> None:
+        """`set -- rm y`: what a function runs as its arguments may be these."""
+        self._sets_arguments = True
+
     def script(self, file: str, text: str | None) -> Iterator[Found]:
         """`cat > x.sh <<E`: what a file will hold when the line runs it. None: that is not known."""
         if text is not None and _RUN_LATER.search(file):
@@ -79,6 +84,11 @@ class Definitions:
         """What the commands run by being calls of these, with the place of the command; each is told once."""
         if not self._aliases and not self._runs_arguments and not self._scripts:
             return
+        if self._sets_arguments and self._runs_arguments and commands:
+            found = Doubt("what a function runs as its arguments is set by the line")
+            if (0, found) not in self._told:
+                self._told.add((0, found))
+                yield 0, found
         for at in range(len(commands)):
             for found in self._by(commands[at].words):
                 if (at, found) not in self._told:

@@ -44,6 +44,7 @@ _TILDE = re.compile(r"~[^/]+")
 _BLANK = re.compile(r"[ \t\n]+")
 #: Commands that print the path of the program they are given.
 _PATH_OF = (("which",), ("command", "-v"), ("type", "-p"), ("type", "-P"))
+_PROGRAM_NAME = re.compile(r"\w[\w.+-]*")
 #: Commands that print one absolute path and nothing else.
 _PRINTS_PATH = frozenset(
     (
@@ -267,7 +268,7 @@ class Expander:
             return ""
         if words[0] in {"echo", "printf"} and len(words) == 2 and not set(words[1]) & set("\\%-{"):
             return words[1]
-        return words[-1] if words[:-1] in _PATH_OF and words[-1][:1] != "-" else ""
+        return words[-1] if words[:-1] in _PATH_OF and _PROGRAM_NAME.fullmatch(words[-1]) else ""
 
 
 def _unique(found: list[_Pieces]) -> list[_Pieces]:

@@ -32,7 +32,7 @@ _ASSIGNED_IN_ARITHMETIC = re.compile(
     r"(?<!\w)([A-Za-z_]\w*+)(?:\[[^\[\]]*+\])?\s*+(?:[-+*/%&|^]|<<|>>)?=(?!=)"
     r"|(?:\+\+|--)\s*+([A-Za-z_]\w*+)|(?<!\w)([A-Za-z_]\w*+)\s*+(?:\+\+|--)"
 )
-_DECLARING = frozenset(("export", "declare", "typeset", "local", "readonly"))
+DECLARING = frozenset(("export", "declare", "typeset", "local", "readonly"))
 _PREFIXES = frozenset(("command", "builtin", "env", "sudo"))
 #: Builtins that fill the variables they are given, and the one they fill when they are given none.
 _READING = {"read": "REPLY", "mapfile": "MAPFILE", "readarray": "MAPFILE", "getopts": "OPTARG", "unset": "_"}
@@ -136,7 +136,7 @@ def _by_builtin(node: Simple, variables: Variables) -> Iterator[_Assigned]:
     while words and plain(words[0]) in _PREFIXES:
         words = words[1:]
     program = plain(words[0]) if words else None
-    if program in _DECLARING:
+    if program in DECLARING:
         yield from _by_declaration(words[1:], variables)
     elif program in _READING:
         yield from _by_reading([plain(word) for word in words[1:]], variables)

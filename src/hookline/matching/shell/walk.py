@@ -3,7 +3,7 @@
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
-from itertools import chain, product
+from itertools import chain, dropwhile, pairwise, product
 from typing import NamedTuple
 
 from hookline.matching.shell.definitions import Definitions
@@ -33,7 +33,7 @@ from hookline.matching.shell.limits import LONGEST_ARGUMENTS, unreadable
 from hookline.matching.shell.permitted import may_be_set, takes_data, unsettled
 from hookline.matching.shell.reader import ShellReading
 from hookline.matching.shell.runs import look_through
-from hookline.matching.shell.variables import Variables, first_text, parts_of, plain, words_of
+from hookline.matching.shell.variables import DECLARING, Variables, first_text, parts_of, plain, words_of
 
 #: How often a line found inside a line is read again.
 DEEPEST_EVALUATION = 5
@@ -48,6 +48,7 @@ _HIDDEN_CODE = re.compile(r"\$\(|`|\[\$")
 _ESCAPED_CODE = re.compile(r"\\[^A-Za-z0-9\n]")
 #: Ends the here-document as which such text is read.
 _END = "_END_OF_TEXT_"
+_ECHO_OPTION = re.compile(r"-[neE]+")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 #: Builtins that evaluate the subscripts and expressions in their words.
 _EVALUATING = frozenset(
@@ -199,7 +200,8 @@ class Walk:
             return Stdin("unknown")
         texts = [plain(word) for word in node.words[1:]]
         if program == "echo" and texts and all(text is not None and "\\" not in text for text in texts):
-            return Stdin("text", " ".join(text or "" for text in texts if text != "-n") + "\n")
+            words = dropwhile(_ECHO_OPTION.fullmatch, (text or "" for text in texts))
+            return Stdin("text", " ".join(words) + "\n")
         # Shells disagree about backslashes in the words of echo.
         text = texts[0] if texts and program == "printf" else None
         if text is not None and "%" not in text and "\\" not in (plain_text := _newlines(text)):
@@ -359,13 +361,23 @@ class Walk:
             first_text(word)[:1] == "[" for word in assignment.elements or ()
         )
         for value, _origin in (text for word in words for text in self._expander.texts(word)):
-            if name in {"BASH_CMDS", "BASH_ALIASES"}:
-                self._found(Line(value), context)
-            if kind_of_variable(name) is not None:
-                self._definitions.loads(value)
-            for found in look_at_variable(name, value):
-                # Nobody says when it runs, or that it gets anything to read.
-                self._found(found, context._replace(stdin=Stdin("text")))
+            self._set(name, value, context)
+
+    def _set(self, name: str, value: str, context: _Context) -> None:
+        if name in {"BASH_CMDS", "BASH_ALIASES"}:
+            self._found(Line(value), context)
+        if kind_of_variable(name) is not None:
+            self._definitions.loads(value)
+        for found in look_at_variable(name, value):
+            # Nobody says when it runs, or that it gets anything to read.
+            self._found(found, context._replace(stdin=Stdin("text")))
+
+    def _declared(self, words: Words, context: _Context) -> None:
+        """`export 'NAME=value'`: words that are assignments, however they are quoted."""
+        for name, equals, value in (word.partition("=") for word in words[1:]):
+            if equals and _IDENTIFIER.fullmatch(name.rstrip("+")):
+                self._draft.literal = self._draft.literal and may_be_set(name.rstrip("+"), prefix=False)
+                self._set(name.rstrip("+"), value, context)
 
     def _redirects(self, redirects: Iterable[Redirect]) -> None:
         for redirect in redirects:
@@ -453,8 +465,12 @@ class Walk:
         if sum(map(len, words)) > LONGEST_ARGUMENTS:
             self._draft.doubt(f"the arguments of {program} are longer than {LONGEST_ARGUMENTS} characters")
             return
+        if program in DECLARING:
+            self._declared(words, context)
         if program in {"set", "shift"}:
             self._expander.forget_arguments()
+            if program == "set" and _sets_arguments(words):
+                self._definitions.sets_arguments()
         if self._fed_anew and context.stdin.kind != "unknown":
             context = context._replace(stdin=Stdin("unknown"))
         self._look_through(words, context)
@@ -539,6 +555,14 @@ def _without_empty(fields: Fields) -> Words:
     kept = (field for field in fields if not (field.splits and field.text == HOLE))
     bare = ((field.text, field.text.replace(HOLE, "")) for field in kept)
     return tuple(without if without.startswith("-") else text for text, without in bare)
+
+
+def _sets_arguments(words: Words) -> bool:
+    """`set -- a b` and `set a b`, but not `set -o pipefail`."""
+    return "--" in words or any(
+        word[:1] not in {"-", "+"} and not (before[:1] in {"-", "+"} and before.endswith("o"))
+        for before, word in pairwise(words)
+    )
 
 
 def _newlines(text: str) -> str:

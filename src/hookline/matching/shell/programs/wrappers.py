@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from hookline.matching.shell.found import Found, Inner, Stdin
 from hookline.matching.shell.holes import HOLE, Words
-from hookline.matching.shell.kinds.commands import split
 from hookline.matching.shell.options import OptionSpec, read_options
 from hookline.matching.shell.programs.row import Row
 
@@ -16,6 +15,8 @@ _ENV = (
     "--default-signal:: --ignore-signal:: --block-signal:: --argv0: -a:"
 )
 
+_PART_OF_SPLIT = r"\$\{\w+\}|\\.|."
+_ESCAPED = {"_": " ", "t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r"}
 _SETARCH = (
     "-v -R -F -Z -L -X -B -I -S -T -3 --verbose --addr-no-randomize --fdpic-funcptrs "
     "--mmap-page-zero "
@@ -49,10 +50,31 @@ def _split_string(rest: Words) -> Words:
 
 
 def _words_of(text: str) -> Words:
-    """env has escapes and ${NAME} of its own in such a text."""
-    text = re.sub(r"\$\{\w+\}", HOLE, text)
-    plain = re.sub(r"\\[_tnvfr]", " ", text)
-    return split(plain.split("\\c")[0])
+    """The words of env's -S, which has escapes and ${NAME} of its own."""
+    words: list[list[str]] = []
+    quote, inside = "", False
+    for part in re.findall(_PART_OF_SPLIT, text, re.DOTALL):
+        if not quote and part in {" ", "\t", "\n", "\\_"}:
+            inside = False
+            continue
+        if part == "\\c" or (part == "#" and not inside):
+            break
+        if not inside:
+            words.append([])
+            inside = True
+        if part == quote or (not quote and part in {"'", '"'}):
+            quote = "" if quote else part
+        else:
+            words[-1].append(_plain_part(part, quote))
+    return (HOLE,) if quote else tuple("".join(word) for word in words)
+
+
+def _plain_part(part: str, quote: str) -> str:
+    if quote == "'":
+        return part[1:] if part in {"\\'", "\\\\"} else part
+    if part[0] == "$":
+        return HOLE
+    return _ESCAPED.get(part[1:], part[1:]) if part[0] == "\\" and part[1:] else part
 
 
 ROWS = (
