@@ -9,7 +9,7 @@ from bench.findings import Finding
 from hookline.matching.matchers import parse_matcher
 from hookline.matching.patterns import LONGEST_SUBJECT, Patterns
 from hookline.matching.shell import ShellReader
-from hookline.matching.shell.limits import LONGEST_LINE
+from hookline.matching.shell.grammar.limits import LONGEST_LINE
 from hookline.model.errors import PatternError
 from tests.permissions.permission_cases import corpus
 

@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookline.matching.shell import HOLE, ShellReader, ShellReading
-from hookline.matching.shell.limits import LONGEST_LINE
+from hookline.matching.shell.grammar.limits import LONGEST_LINE
 from tests.matching.corpus import LEAVES_RM_ALONE, REACHES_RM
 from tests.matching.rules_on_calls import SHELL, allows
 

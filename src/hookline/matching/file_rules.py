@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from hookline.matching.patterns import LONGEST_SUBJECT, Expression, Patterns
-from hookline.matching.shell.limits import INVISIBLE
+from hookline.matching.shell.grammar.limits import INVISIBLE
 from hookline.model.errors import PatternError
 from hookline.model.hook import Answer, Doubt
 

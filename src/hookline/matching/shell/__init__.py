@@ -6,8 +6,8 @@ what wrappers (`sudo`, `xargs`), evaluators (`eval`, `sh -c`) and programs such 
 run and nothing is looked up.
 
 The way of a line: `reader` remembers readings; `walk` makes one; `parser` and `word_parser` turn text into `syntax`;
-`variables` and `expand` turn its words into text; `runs` looks through programs that run programs, whose rows are in
-`programs`; `options` reads options for all of them.
+`variables` and `expand` turn its words into text; `streams` says what commands print and read; `runs` looks through
+programs that run programs, whose rows are in `programs`; `options` reads options for all of them.
 """
 
 from hookline.matching.shell.holes import HOLE, base_name

@@ -54,10 +54,10 @@ class Definitions:
                 yield from self.script(word, stdin.text if stdin.kind == "text" else None)
         elif program in _COPIES:
             # A program under another name is still that program.
-            yield from (Inner((word,)) for word in words[1:-1] if _PROGRAM_FILE.search(word))
+            yield from (Inner((word,)) for word in words[1:-1] if _is_program(word))
         elif program == "dd":
             files = (word[3:] for word in words[1:] if word.startswith("if="))
-            yield from (Inner((file,)) for file in files if _PROGRAM_FILE.search(file))
+            yield from (Inner((file,)) for file in files if _is_program(file))
 
     def runs_arguments(self, function: str) -> None:
         """`f() { "$@"; }`."""
@@ -127,6 +127,10 @@ class Definitions:
                 yield from KINDS[kind].found(text)
             elif kind and (program != "git" or _OF_GIT.search(file) or _given(file, words)):
                 yield _RUNS_ITS_OWN
+
+
+def _is_program(file: str) -> bool:
+    return _PROGRAM_FILE.search(posixpath.normpath(file)) is not None
 
 
 def _read_by(program: str, file: str, words: Words) -> str:

@@ -11,8 +11,8 @@ from functools import cache, partial
 
 from msgspec import Struct, field
 
+from hookline.matching.shell.grammar.limits import INVISIBLE, LONGEST_LINE
 from hookline.matching.shell.holes import HOLE
-from hookline.matching.shell.limits import INVISIBLE, LONGEST_LINE
 from hookline.matching.shell.reader import ShellCommand, ShellReading
 
 #: What every judgement of such a line says.

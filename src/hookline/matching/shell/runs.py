@@ -10,11 +10,11 @@ from functools import lru_cache
 
 from hookline.matching.shell.environment import look_at_variable
 from hookline.matching.shell.found import Doubt, Foreign, Found, Inner, Line, Stdin
+from hookline.matching.shell.grammar.limits import LONGEST_ARGUMENTS
 from hookline.matching.shell.holes import HOLE, Words, base_name, without_version
 from hookline.matching.shell.kinds import KINDS, from_stdin
 from hookline.matching.shell.kinds.code import starts_programs
 from hookline.matching.shell.kinds.commands import is_stdin, unknown_file
-from hookline.matching.shell.limits import LONGEST_ARGUMENTS
 from hookline.matching.shell.options import Option, Options, OptionSpec, read_options
 from hookline.matching.shell.programs import has_rows_below, row_of
 from hookline.matching.shell.programs.row import Row

@@ -3,7 +3,7 @@
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
-from itertools import chain, dropwhile, pairwise, product
+from itertools import chain, pairwise, product
 from typing import NamedTuple
 
 from hookline.matching.shell.definitions import Definitions
@@ -11,6 +11,7 @@ from hookline.matching.shell.draft import Draft, Stages
 from hookline.matching.shell.environment import CONVENTION, kind_of_variable, look_at_variable
 from hookline.matching.shell.expand import Expander, Field, Fields
 from hookline.matching.shell.found import Doubt, Foreign, Found, Inner, Line, Stdin
+from hookline.matching.shell.grammar.limits import LONGEST_ARGUMENTS, unreadable
 from hookline.matching.shell.grammar.parser import CannotParseError, Parser, TooMuchError
 from hookline.matching.shell.grammar.syntax import (
     Arithmetic,
@@ -29,10 +30,10 @@ from hookline.matching.shell.grammar.syntax import (
     Word,
 )
 from hookline.matching.shell.holes import HOLE, Words, base_name
-from hookline.matching.shell.limits import LONGEST_ARGUMENTS, unreadable
 from hookline.matching.shell.permitted import may_be_set, takes_data, unsettled
 from hookline.matching.shell.reader import ShellReading
 from hookline.matching.shell.runs import look_through
+from hookline.matching.shell.streams import INPUT, OUTPUT, printed, redirected
 from hookline.matching.shell.variables import DECLARING, Variables, first_text, parts_of, plain, words_of
 
 #: How often a line found inside a line is read again.
@@ -48,7 +49,6 @@ _HIDDEN_CODE = re.compile(r"\$\(|`|\[\$")
 _ESCAPED_CODE = re.compile(r"\\[^A-Za-z0-9\n]")
 #: Ends the here-document as which such text is read.
 _END = "_END_OF_TEXT_"
-_ECHO_OPTION = re.compile(r"-[neE]+")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 #: Builtins that evaluate the subscripts and expressions in their words.
 _EVALUATING = frozenset(
@@ -62,8 +62,6 @@ _INTEGERS = frozenset(
     ("RANDOM", "SECONDS", "LINENO", "OPTIND", "EPOCHSECONDS", "BASH_ARGV0", "SRANDOM", "HISTCMD")
 )
 _HARMLESS_TARGETS = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr"))
-_INPUT = frozenset(("<", "<<", "<<<", "<>", "<&"))
-_OUTPUT = frozenset((">", ">>", ">|", "&>", "&>>", ">&", "<>"))
 _COMPARISONS = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v"))
 
 
@@ -187,49 +185,19 @@ class Walk:
         for command in node.commands:
             stage = self._draft.stage(after=before)
             self._node(command, context._replace(stages=(*context.stages, stage), stdin=stdin, certain=False))
-            stdin, before = self._printed(command), stage
-
-    def _printed(self, node: Node) -> Stdin:
-        """What a command writes to a pipe, where its words are the text."""
-        if not isinstance(node, Simple) or node.assignments or not node.words:
-            return Stdin("unknown")
-        program = plain(node.words[0])
-        if program == "cat" and len(node.words) == 1 and len(node.redirects) == 1:
-            return self._stdin(node.redirects, Stdin("unknown"))
-        if program not in {"echo", "printf"} or node.redirects:
-            return Stdin("unknown")
-        texts = [plain(word) for word in node.words[1:]]
-        if program == "echo" and texts and all(text is not None and "\\" not in text for text in texts):
-            words = dropwhile(_ECHO_OPTION.fullmatch, (text or "" for text in texts))
-            return Stdin("text", " ".join(words) + "\n")
-        # Shells disagree about backslashes in the words of echo.
-        text = texts[0] if texts and program == "printf" else None
-        if text is not None and "%" not in text and "\\" not in (plain_text := _newlines(text)):
-            return Stdin("text", plain_text)
-        return Stdin("unknown")
-
-    def _stdin(self, redirects: Iterable[Redirect], stdin: Stdin) -> Stdin:
-        """What the redirections of a command leave of its standard input."""
-        for redirect in redirects:
-            if redirect.body is not None or redirect.operator == "<<<":
-                texts = self._expander.texts(redirect.body if redirect.body is not None else redirect.target)
-                known = len(texts) == 1 and HOLE not in texts[0][0]
-                stdin = Stdin("text", texts[0][0]) if known else Stdin("unknown")
-            elif redirect.operator in {"<", "<>", "<&"}:
-                stdin = Stdin("text") if plain(redirect.target) == "/dev/null" else Stdin("unknown")
-        return stdin
+            stdin, before = printed(command, self._expander), stage
 
     # Compound commands
 
     def _block(self, node: Block, context: _Context) -> None:
         stage = self._draft.stage()
         context = context._replace(
-            stages=(*context.stages, stage), stdin=self._stdin(node.redirects, context.stdin)
+            stages=(*context.stages, stage), stdin=redirected(node.redirects, context.stdin, self._expander)
         )
         self._inside(node, context, stage)
         self._redirects(node.redirects)
         self._written(node.redirects, Stdin("unknown"), context)
-        context = context._replace(fed=context.fed or any(one.operator in _INPUT for one in node.redirects))
+        context = context._replace(fed=context.fed or any(one.operator in INPUT for one in node.redirects))
         if node.kind == "function":
             # It may replace a program that a rule allows.
             self._draft.literal = False
@@ -317,7 +285,7 @@ class Walk:
     def _simple(self, node: Simple, context: _Context) -> None:
         stage = self._draft.stage()
         context = context._replace(
-            stages=(*context.stages, stage), stdin=self._stdin(node.redirects, context.stdin)
+            stages=(*context.stages, stage), stdin=redirected(node.redirects, context.stdin, self._expander)
         )
         self._inside(node, context, stage)
         for assignment in node.assignments:
@@ -326,14 +294,13 @@ class Walk:
                 return
             self._assignment(assignment, context, node)
         self._redirects(node.redirects)
-        if any(redirect.operator in _OUTPUT for redirect in node.redirects):
-            printed = node._replace(redirects=tuple(r for r in node.redirects if r.operator in _INPUT))
-            self._written(node.redirects, self._printed(printed), context)
+        if any(redirect.operator in OUTPUT for redirect in node.redirects):
+            self._written(node.redirects, printed(node, self._expander), context)
         if not node.words:
             if context.certain:
                 self._assured.update(one.name for one in node.assignments)
             return
-        fed = context.fed or any(redirect.operator in _INPUT for redirect in node.redirects)
+        fed = context.fed or any(redirect.operator in INPUT for redirect in node.redirects)
         for fields in self._variants(node, context):
             made_up = any(field.origin == "unknown" for field in fields)
             words = tuple(field.text for field in fields)
@@ -395,12 +362,12 @@ class Walk:
                     self._draft.writes.append(file)
                     self._draft.literal = self._draft.literal and file in _HARMLESS_TARGETS
 
-    def _written(self, redirects: Iterable[Redirect], printed: Stdin, context: _Context) -> None:
+    def _written(self, redirects: Iterable[Redirect], content: Stdin, context: _Context) -> None:
         """`cat > x.sh <<E`, `echo 'rm y' > x.sh`: the file may be run later in the line."""
-        targets = [redirect.target for redirect in redirects if redirect.operator in _OUTPUT]
-        text = printed.text if printed.kind == "text" and len(targets) == 1 else None
+        targets = [redirect.target for redirect in redirects if redirect.operator in OUTPUT]
+        known = content.text if content.kind == "text" and len(targets) == 1 else None
         for fields in (fields for target in targets for fields in self._expander.fields(target)):
-            for found in self._definitions.script(" ".join(field.text for field in fields), text):
+            for found in self._definitions.script(" ".join(field.text for field in fields), known):
                 self._found(found, context)
 
     def _variants(self, node: Simple, context: _Context) -> Iterator[Fields]:
@@ -563,10 +530,6 @@ def _sets_arguments(words: Words) -> bool:
         word[:1] not in {"-", "+"} and not (before[:1] in {"-", "+"} and before.endswith("o"))
         for before, word in pairwise(words)
     )
-
-
-def _newlines(text: str) -> str:
-    return text.replace("\\n", "\n").replace("\\t", "\t")
 
 
 def _has_names(words: Iterable[Iterable[Part]]) -> bool:

@@ -4,6 +4,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 
+from hookline.matching.shell.grammar.limits import INVISIBLE
 from hookline.matching.shell.grammar.syntax import (
     Arithmetic,
     List,
@@ -13,7 +14,6 @@ from hookline.matching.shell.grammar.syntax import (
     Text,
     Word,
 )
-from hookline.matching.shell.limits import INVISIBLE
 
 #: Everything the parser does is counted, so that a hostile line costs no more than this many steps.
 MOST_STEPS = 4000

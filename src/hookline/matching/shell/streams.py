@@ -1,0 +1,59 @@
+"""What commands print into pipes and files, and what they have on standard input, where the line shows it."""
+
+import re
+from collections.abc import Iterable
+from itertools import dropwhile
+
+from hookline.matching.shell.expand import Expander
+from hookline.matching.shell.found import Stdin
+from hookline.matching.shell.grammar.syntax import Node, Redirect, Simple
+from hookline.matching.shell.holes import HOLE
+from hookline.matching.shell.variables import plain
+
+#: Redirections that feed a command, and those that take what it prints.
+INPUT = frozenset(("<", "<<", "<<<", "<>", "<&"))
+OUTPUT = frozenset((">", ">>", ">|", "&>", "&>>", ">&", "<>"))
+_UNKNOWN = Stdin("unknown")
+_ECHO_OPTION = re.compile(r"-[neE]+")
+
+
+def printed(node: Node, expander: Expander) -> Stdin:
+    """What a command prints, where its words are the text."""
+    if not isinstance(node, Simple) or node.assignments or not node.words:
+        return _UNKNOWN
+    program = plain(node.words[0])
+    fed = tuple(redirect for redirect in node.redirects if redirect.operator in INPUT)
+    if program == "cat" and len(node.words) == 1 and len(fed) == 1:
+        return redirected(fed, _UNKNOWN, expander)
+    if program not in {"echo", "printf"}:
+        return _UNKNOWN
+    every = [expander.fields(word) for word in node.words[1:]]
+    texts = [field.text for alternatives in every for field in alternatives[0]]
+    if any(len(alternatives) > 1 for alternatives in every) or any(HOLE in text for text in texts):
+        return _UNKNOWN
+    return _echoed(texts) if program == "echo" else _formatted(texts)
+
+
+def _echoed(texts: list[str]) -> Stdin:
+    # Shells disagree about backslashes.
+    if not texts or any("\\" in text for text in texts):
+        return _UNKNOWN
+    return Stdin("text", " ".join(dropwhile(_ECHO_OPTION.fullmatch, texts)) + "\n")
+
+
+def _formatted(texts: list[str]) -> Stdin:
+    """Of printf, where the first word is all that it prints."""
+    text = texts[0].replace("\\n", "\n").replace("\\t", "\t") if texts else "%"
+    return _UNKNOWN if "%" in text or "\\" in text else Stdin("text", text)
+
+
+def redirected(redirects: Iterable[Redirect], stdin: Stdin, expander: Expander) -> Stdin:
+    """What the redirections of a command leave of its standard input."""
+    for redirect in redirects:
+        if redirect.body is not None or redirect.operator == "<<<":
+            texts = expander.texts(redirect.body if redirect.body is not None else redirect.target)
+            known = len(texts) == 1 and HOLE not in texts[0][0]
+            stdin = Stdin("text", texts[0][0]) if known else _UNKNOWN
+        elif redirect.operator in {"<", "<>", "<&"}:
+            stdin = Stdin("text") if plain(redirect.target) == "/dev/null" else _UNKNOWN
+    return stdin
