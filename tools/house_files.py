@@ -40,7 +40,7 @@ ALLOWED = (
     ("cli/*", r"^ +hookline \S.*", "an example in a help text"),
     ("cli/commands/init/*", r"hookline hook --print-config \S+", "an example of what to do next"),
     ("*", r"CLAUDE(\.local)?\.md", "an instruction file that several agents read"),
-    ("testing/conformance/cases/*", r"\.claude/\S*|_CLAUDE", "a case runs the hook of another agent's file"),
+    ("testing/conformance/suite/*", r"\.claude/\S*|_CLAUDE", "a case runs the hook of another agent's file"),
     ("agent/models/*", r"claude", "a family of models, not the agent"),
     ("cli/*", r"anthropic:claude\S*", "the name of a model"),
 )

@@ -54,7 +54,7 @@ __all__ = [
 def cases(*, slow: bool = False) -> Sequence[Case]:
     """The rows of the suite; with `slow` those that take long, too."""
     # Only here: a harness needs the protocol, not the engine.
-    from hookline.testing.conformance.cases import calls, context, conversations, questions, trouble, turns  # noqa: PLC0415
+    from hookline.testing.conformance.suite import calls, context, conversations, questions, trouble, turns  # noqa: PLC0415
 
     rooms = (calls, context, questions, turns, trouble, conversations)
     return [case for room in rooms for case in room.CASES if slow or not case.slow]

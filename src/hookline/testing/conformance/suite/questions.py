@@ -35,9 +35,10 @@ async def yes(t: Trial) -> None:
     played = await t.play(use("look", place="there"), "done")
     t.must(played.log.calls("look") == [{"place": "there"}], "the tool ran")
     t.must(len(user.questions) == 1, "the user was asked once")
-    asked = [(each.tool_name, dict(each.tool_input), each.reason) for each in user.questions]
-    wanted = [("look", {"place": "there"}, "is it safe?")]
-    t.also(asked == wanted, f"the user was told the call and the reason (it was {asked})")
+    asked = [(each.tool_name, dict(each.tool_input)) for each in user.questions]
+    t.also(asked == [("look", {"place": "there"})], f"the user was told the call (it was {asked})")
+    reasons = "".join(each.reason for each in user.questions)
+    t.also("is it safe?" in reasons, f"the user was told the reason (it was {reasons})")
 
 
 async def no(t: Trial) -> None:
@@ -47,7 +48,9 @@ async def no(t: Trial) -> None:
     played = await t.play(use("look"), "done")
     t.must(played.log.ran == [], "the tool did not run")
     t.must(t.times("PostToolUse") == 0, "PostToolUse did not fire")
-    t.also("ask me tomorrow" in (played.result() or ""), "the model read what the user said")
+    # An agent may end the turn there: the user said it, and has the next word.
+    read = played.result() if len(played.requests) > 1 else played.seen.text
+    t.also("ask me tomorrow" in (read or ""), "the model read what the user said, or the turn was over")
 
 
 async def nobody(t: Trial) -> None:
