@@ -617,3 +617,17 @@ def test_a_refused_call_has_no_second_half() -> None:
     done = open_call(desk, lambda call: pytest.fail("it must not run"))
     assert (done.stop, done.refused) == ("enough", "enough")
     assert desk.fired == ["PreToolUse"]
+
+
+@pytest.mark.parametrize(("approve", "refused"), [(always, None), (never, "not approved: it pays")])
+def test_a_question_of_the_hosts_own_rules(approve: Any, refused: str | None) -> None:
+    desk = Desk(approve=approve)
+    desk.on(PERMISSION_REQUEST, rewrite(a=2), rewrites=True)
+
+    async def play() -> Any:
+        async with desk.engine:
+            return await desk.engine.session("s").ask("t", {"a": 1}, "it pays", id="c1")
+
+    asked = asyncio.run(play())
+    assert (asked.refused and asked.refused.refused, asked.arguments) == (refused, {"a": 2})
+    assert "PreToolUse" not in desk.fired

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.engine.tool_call import CallResult, OpenCall, Refusal, Reply, open_tool_call, run_tool_call
+from hookline.engine.tool_call import (
+    CallResult,
+    OpenCall,
+    Refusal,
+    Reply,
+    ask_about_call,
+    open_tool_call,
+    run_tool_call,
+)
 from hookline.handlers.function import is_async
 from hookline.model import payloads as p
 from hookline.model.outcome import Outcome, Vote
@@ -205,6 +213,12 @@ class HostCall:
 
 async def open_tool(session: "Session", call: p.ToolCall, options: ToolOptions) -> HostCall:
     return HostCall(session, await open_tool_call(session, call, _Ports(session, options)))
+
+
+async def ask(session: "Session", call: p.ToolCall, reason: str) -> HostCall:
+    ports = _Ports(session, ToolOptions(run=run_by_host))
+    question = _Verdict("ask", "ask_rule", reason, True)
+    return HostCall(session, await ask_about_call(session, call, question, ports))
 
 
 def _kept(session: "Session", result: CallResult) -> CallResult:

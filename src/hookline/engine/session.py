@@ -200,6 +200,26 @@ class Session:
             host_call.ToolOptions(run=host_call.run_by_host, check=check, needs_approval=needs_approval),
         )
 
+    def ask(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        reason: str,
+        *,
+        id: str | None = None,  # noqa: A002 - as above
+    ) -> "Coroutine[Any, Any, HostCall]":
+        """A question of your own rules about a call, after `PreToolUse`: PermissionRequest hooks, then `approve`.
+
+        ::
+
+            asked = await session.ask("run_shell", {"cmd": "ls"}, "it runs a command")
+            if asked.refused is not None:
+                tell_model(asked.refused.text)
+        """
+        from hookline.engine import host_call  # noqa: PLC0415 as above
+
+        return host_call.ask(self, ToolCall(tool_name=name, tool_input=arguments, tool_use_id=id), reason)
+
     def end(self, answer: str) -> "Coroutine[Any, Any, EndResult]":
         """The turn is about to end: TurnEnd, Stop, TurnSettled; for a sub-agent SubagentStop.
 

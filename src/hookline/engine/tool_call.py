@@ -235,6 +235,13 @@ async def open_tool_call(hooks: Hooks, call: p.ToolCall, ports: CallPorts[Any]) 
     return OpenCall(hooks, permitted, refused)
 
 
+async def ask_about_call(hooks: Hooks, call: p.ToolCall, decision: Any, ports: CallPorts[Any]) -> "OpenCall":
+    """A call that the rules of the host ask about: PermissionRequest, then the user. PreToolUse has been fired."""
+    permitted = await _request(hooks, _Permitted(call), decision, None, ports)
+    refused = await _refused(hooks, permitted, permitted.refusal) if permitted.refusal is not None else None
+    return OpenCall(hooks, permitted, refused)
+
+
 class OpenCall:
     """A call on which hooks have decided: run `call` and say what came of it, unless it was `refused`."""
 

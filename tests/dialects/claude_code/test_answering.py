@@ -166,3 +166,20 @@ def test_a_new_result_is_told_in_the_form_of_its_tool_or_lost(
     else:
         assert json.loads(answer.stdout)["hookSpecificOutput"]["updatedToolOutput"] == sent
         assert answer.lost == ()
+
+
+def test_a_stop_before_a_call_also_denies_it() -> None:
+    """The client would run the call and end the turn after it."""
+    answer = json.loads(told("PreToolUse", Outcome(votes=(Vote("allow"),), halts=(Halt("enough"),))).stdout)
+    assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert answer["hookSpecificOutput"]["permissionDecisionReason"] == "enough"
+    assert answer["continue"] is False
+
+
+def test_a_tool_of_a_server_is_known_by_its_server_too() -> None:
+    payload = sample(
+        "PostToolUse", tool_name="look", tool_response=[{"type": "text"}], mcp_server={"name": "s"}
+    )
+    outcome = Outcome(edits=(Edit("***", field="tool_response"),))
+    answer = json.loads(CLAUDE.wire.answer("PostToolUse", outcome, payload).stdout)
+    assert answer["hookSpecificOutput"]["updatedToolOutput"] == "***"

@@ -300,6 +300,10 @@ class Writer(AnswerWriter):
 
     def _votes(self) -> None:
         outcome, vote = self.outcome, self.outcome.deciding_vote
+        if outcome.stop and self.event_name == "PreToolUse" and not outcome.blocked:
+            # The client ends the turn after this call, and would run it.
+            self.permit("deny", outcome.stop_reason or NO_REASON)
+            return
         if vote is None:
             return
         decision = "deny" if vote.kind == "block" else vote.kind

@@ -250,7 +250,10 @@ def tool_result(payload: Any, value: Any) -> Any:
     result: nothing of the earlier one is shown beside it.
     """
     tool, before = field_of(payload, "tool_name"), field_of(payload, "tool_response")
-    if before is None or (isinstance(tool, str) and tool.startswith("mcp__")):
+    served = field_of(payload, "mcp_server") is not None or (
+        isinstance(tool, str) and tool.startswith("mcp__")
+    )
+    if before is None or served:
         return value
     if not isinstance(before, Mapping):
         return value if isinstance(value, type(before)) else None
