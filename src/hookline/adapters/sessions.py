@@ -13,6 +13,10 @@ from hookline.host import PromptResult
 
 T = TypeVar("T")
 
+#: An adapter forgets the conversation that was silent for longest when there are more. Frameworks make up an id for
+#: each run that is given none, and nobody says when it is over.
+MOST_SESSIONS = 10_000
+
 #: The session whose tool is running here: an agent that the tool starts is its sub-agent.
 _AROUND: ContextVar[Session | None] = ContextVar("hookline_session", default=None)
 
@@ -27,9 +31,12 @@ class Sessions:
 
     def of(self, session_id: str) -> Session:
         """The session of a conversation; a new one the first time, and after it was closed."""
-        session = self._sessions.get(session_id)
+        session = self._sessions.pop(session_id, None)
         if session is None or self._engine.closed:
-            session = self._sessions[session_id] = self._engine.session(session_id, **self._scene)
+            session = self._engine.session(session_id, **self._scene)
+        self._sessions[session_id] = session
+        if len(self._sessions) > MOST_SESSIONS:
+            del self._sessions[next(iter(self._sessions))]
         return session
 
     async def close(self, session_id: str | None = None, reason: str = "other") -> None:

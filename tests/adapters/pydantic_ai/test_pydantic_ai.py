@@ -1,0 +1,270 @@
+"""Pydantic AI under the conformance suite, and what is its own: outputs, deferred tools, histories, `run_stream`."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+from pydantic_ai import Agent, ApprovalRequired, DeferredToolRequests, ModelRetry, RunContext, ToolReturn
+from pydantic_ai.messages import (
+    ImageUrl,
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    UserPromptPart,
+)
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+from hookline import Engine, Outcome, context, deny, halt, rewrite
+from hookline.adapters.pydantic_ai import HooklineCapability, RunStoppedError
+from hookline.events import (
+    POST_TOOL_USE,
+    POST_TOOL_USE_FAILURE,
+    PRE_MODEL_CALL,
+    PRE_TOOL_USE,
+    STOP,
+    STOP_FAILURE,
+    USER_PROMPT_SUBMIT,
+    EventSpec,
+)
+from hookline.testing.conformance import Case, cases, run_case
+from tests.adapters.pydantic_ai.harness import PydanticAIHarness
+
+ROOT = Path(__file__).parents[3]
+
+Hook = tuple[EventSpec[Any], Any]
+
+
+@pytest.mark.parametrize("case", cases(), ids=str)
+def test_conformance(case: Case) -> None:
+    run_case(PydanticAIHarness(), case).check()
+
+
+def test_the_example_runs() -> None:
+    ran = subprocess.run(
+        [sys.executable, ROOT / "examples/adapters/use_pydantic_ai.py"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout == "deploy is for people: ask one\n(sandbox) ls\nDone.\n"
+
+
+class Model:
+    """Answers in order, and keeps what it was sent."""
+
+    def __init__(self, *answers: str | ToolCallPart) -> None:
+        self._left = list(answers)
+        self.requests: list[list[ModelMessage]] = []
+
+    def made(self) -> FunctionModel:
+        return FunctionModel(self._answer, stream_function=self._stream)
+
+    async def _answer(self, messages: list[ModelMessage], _info: AgentInfo) -> ModelResponse:
+        self.requests.append(messages)
+        answer = self._left.pop(0)
+        return ModelResponse([TextPart(answer) if isinstance(answer, str) else answer])
+
+    async def _stream(self, messages: list[ModelMessage], _info: AgentInfo) -> AsyncIterator[str]:
+        self.requests.append(messages)
+        answer = self._left.pop(0)
+        assert isinstance(answer, str)
+        yield answer[:2]
+        yield answer[2:]
+
+    @property
+    def read(self) -> str:
+        return str(self.requests)
+
+
+def play(*hooks: Hook, run: Callable[[HooklineCapability], Any], fired: list[str] | None = None) -> Any:
+    """What `run` gives, under these hooks; `fired` are the names of the events."""
+
+    seen = fired if fired is not None else []
+
+    async def play() -> Any:
+        async with Engine() as engine:
+            for event, said in hooks:
+                engine.add(event, said if callable(said) else lambda _payload, said=said: said)
+            for event in engine.events.values():
+                engine.add(event, lambda _payload, name=event.name: seen.append(name))
+            return await run(HooklineCapability(engine))
+
+    return asyncio.run(play())
+
+
+class City(BaseModel):
+    name: str
+
+
+@pytest.mark.parametrize("event", [USER_PROMPT_SUBMIT, PRE_MODEL_CALL])
+def test_a_run_whose_output_is_no_text_raises_when_hooks_end_it(event: EventSpec[Any]) -> None:
+    model = Model()
+
+    async def run(hooks: HooklineCapability) -> None:
+        agent = Agent(model.made(), output_type=City, capabilities=[hooks])
+        with pytest.raises(RunStoppedError, match="enough"):
+            await agent.run("where?")
+
+    play((event, halt("enough")), run=run)
+    assert model.requests == []
+
+
+def test_run_stream_shows_the_answer_and_why_a_prompt_was_blocked() -> None:
+    model = Model("fine")
+
+    async def run(hooks: HooklineCapability) -> list[str]:
+        shown: list[str] = []
+        agent = Agent(model.made(), capabilities=[hooks])
+        for prompt in ("a secret", "hello"):
+            async with agent.run_stream(prompt) as result:
+                shown.append(await result.get_output())
+        return shown
+
+    def guard(payload: Any) -> Outcome | None:
+        return deny("no secrets") if "secret" in payload.prompt else None
+
+    assert play((USER_PROMPT_SUBMIT, guard), run=run) == ["no secrets", "fine"]
+    assert len(model.requests) == 1
+
+
+def test_run_stream_says_why_a_request_was_held_back() -> None:
+    async def run(hooks: HooklineCapability) -> str:
+        async with Agent(Model().made(), capabilities=[hooks]).run_stream("hello") as result:
+            return await result.get_output()
+
+    assert play((PRE_MODEL_CALL, halt("enough")), run=run) == "enough"
+
+
+def test_a_prompt_that_comes_with_the_history_is_a_prompt() -> None:
+    async def run(hooks: HooklineCapability) -> str:
+        agent = Agent(Model().made(), capabilities=[hooks])
+        return (await agent.run(message_history=[ModelRequest([UserPromptPart("a secret")])])).output
+
+    assert play((USER_PROMPT_SUBMIT, deny("no secrets")), run=run) == "no secrets"
+
+
+def test_a_rewritten_prompt_keeps_its_pictures() -> None:
+    model, picture = Model("a cat"), ImageUrl(url="https://example.com/cat.png")
+
+    async def run(hooks: HooklineCapability) -> None:
+        await Agent(model.made(), capabilities=[hooks]).run(["what is it, SECRET?", picture])
+
+    play((USER_PROMPT_SUBMIT, rewrite("what is it?")), run=run)
+    part = model.requests[0][0].parts[0]
+    assert isinstance(part, UserPromptPart)
+    assert part.content == ["what is it?", picture]
+
+
+def test_a_call_that_needs_approval_fires_no_event_after_it() -> None:
+    model, fired = Model(ToolCallPart("pay", {})), list[str]()
+
+    async def run(hooks: HooklineCapability) -> Any:
+        agent = Agent(model.made(), output_type=[str, DeferredToolRequests], capabilities=[hooks])
+
+        @agent.tool_plain
+        def pay() -> str:  # pyright: ignore[reportUnusedFunction]
+            raise ApprovalRequired
+
+        return (await agent.run("pay")).output
+
+    assert isinstance(play(run=run, fired=fired), DeferredToolRequests)
+    assert [name for name in fired if "Tool" in name or name == "Stop"] == ["PreToolUse"]
+
+
+def test_a_tool_that_asks_the_model_to_try_again_is_a_failure_and_still_asks() -> None:
+    model, fired = Model(ToolCallPart("look", {}), "sorry"), list[str]()
+
+    async def run(hooks: HooklineCapability) -> str:
+        agent = Agent(model.made(), capabilities=[hooks])
+
+        @agent.tool_plain
+        def look() -> str:  # pyright: ignore[reportUnusedFunction]
+            raise ModelRetry("look elsewhere")
+
+        return (await agent.run("look")).output
+
+    assert play((POST_TOOL_USE_FAILURE, context("try the attic")), run=run, fired=fired) == "sorry"
+    assert "PostToolUse" not in fired
+    assert "look elsewhere" in model.read
+    assert "try the attic" in model.read
+
+
+def test_metadata_of_a_result_stays_when_a_hook_rewrites_it() -> None:
+    kept: list[Any] = []
+
+    async def run(hooks: HooklineCapability) -> None:
+        agent = Agent(Model(ToolCallPart("look", {}), "done").made(), capabilities=[hooks])
+
+        @agent.tool_plain
+        def look() -> ToolReturn:  # pyright: ignore[reportUnusedFunction]
+            return ToolReturn("SECRET", metadata={"rows": 1})
+
+        messages = (await agent.run("look")).all_messages()
+        kept.extend(
+            (part.content, part.metadata) for part in messages[2].parts if part.part_kind == "tool-return"
+        )
+
+    play((POST_TOOL_USE, rewrite("***")), run=run)
+    assert kept == [("***", {"rows": 1})]
+
+
+def test_hooks_see_arguments_as_the_model_gave_them_and_the_tool_gets_them_as_it_wants() -> None:
+    seen: list[Any] = []
+
+    async def run(hooks: HooklineCapability) -> None:
+        agent = Agent(
+            Model(ToolCallPart("visit", {"city": {"name": "Rome"}}), "done").made(), capabilities=[hooks]
+        )
+
+        @agent.tool_plain
+        def visit(city: City, days: int = 2) -> str:  # pyright: ignore[reportUnusedFunction]
+            seen.append((city, days))
+            return "ok"
+
+        await agent.run("go")
+
+    play((PRE_TOOL_USE, lambda payload: seen.append(payload.tool_input)), run=run)
+    assert seen == [{"city": {"name": "Rome"}}, (City(name="Rome"), 2)]
+
+
+def test_the_failure_of_a_model_is_told_by_its_kind() -> None:
+    kinds: list[str] = []
+
+    def breaks(_messages: list[ModelMessage], _info: AgentInfo) -> ModelResponse:
+        raise ConnectionError("no network")
+
+    async def run(hooks: HooklineCapability) -> None:
+        with pytest.raises(ConnectionError):
+            await Agent(FunctionModel(breaks), capabilities=[hooks]).run("hello")
+
+    play((STOP_FAILURE, lambda payload: kinds.append(payload.error)), run=run)
+    assert kinds == ["server"]
+
+
+def test_you_choose_the_session_of_a_run() -> None:
+    async def run() -> list[str]:
+        ids: list[str] = []
+        async with Engine() as engine:
+
+            async def note(_payload: Any, scene: Any) -> None:
+                ids.append(scene.session_id)
+
+            engine.add(STOP, note)
+
+            def tenant(ctx: RunContext[str]) -> str:
+                return ctx.deps
+
+            hooks = HooklineCapability(engine, session_id=tenant)
+            agent = Agent(Model("a", "b").made(), deps_type=str, capabilities=[hooks])
+            await agent.run("one", deps="ann")
+            await agent.run("two", deps="bob")
+        return ids
+
+    assert asyncio.run(run()) == ["ann", "bob"]

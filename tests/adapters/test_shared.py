@@ -1,0 +1,88 @@
+"""What adapters share: sessions by conversation, and kinds of failures."""
+
+import asyncio
+
+import pytest
+
+from hookline import Engine
+from hookline.adapters import sessions
+from hookline.adapters.calls import call_tool
+from hookline.adapters.failures import failure_kind
+from hookline.adapters.sessions import Sessions, inside, sub_agent
+from hookline.model.errors import EngineClosedError
+
+
+def test_a_conversation_has_one_session_until_it_is_closed() -> None:
+    async def play() -> list[bool]:
+        async with Engine() as engine:
+            known = Sessions(engine, {"cwd": "/proj"})
+            first = known.of("a")
+            same, other = known.of("a") is first, known.of("b") is first
+            await known.close("a")
+            return [same, other, known.of("a") is first, first.scene.cwd == "/proj"]
+
+    assert asyncio.run(play()) == [True, False, False, True]
+
+
+def test_the_conversation_that_was_silent_for_longest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "MOST_SESSIONS", 2)
+    known = Sessions(Engine(), {})
+    a, b = known.of("a"), known.of("b")
+    assert known.of("a") is a
+    known.of("c")
+    assert known.of("a") is a
+    assert known.of("b") is not b
+
+
+def test_a_closed_engine_is_told() -> None:
+    engine = Engine()
+    known = Sessions(engine, {})
+    known.of("a")
+    asyncio.run(engine.close())
+    with pytest.raises(EngineClosedError):
+        known.of("a")
+
+
+def test_inside_a_tool_an_agent_is_a_sub_agent() -> None:
+    parent = Sessions(Engine(), {}).of("a")
+    assert sub_agent("x") is None
+    with inside(parent):
+        child = sub_agent("explorer")
+    assert child is not None
+    assert (child.parent, child.id, child.scene.agent_type) == (parent, "a", "explorer")
+
+
+class RateLimitError(Exception):
+    status_code = 429
+
+
+class ServiceUnavailableError(Exception):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [(RateLimitError(), "rate_limit"), (ServiceUnavailableError(), "server"), (KeyError(), "unknown")],
+)
+def test_kinds_of_failures(error: Exception, kind: str) -> None:
+    assert failure_kind(error) == kind
+
+
+def test_a_call_that_pauses_has_neither_failed_nor_succeeded() -> None:
+    class PausedError(Exception):
+        pass
+
+    async def pauses(_arguments: object) -> None:
+        raise PausedError
+
+    async def play() -> list[str]:
+        fired: list[str] = []
+        async with Engine() as engine:
+            for event in engine.events.values():
+                engine.add(event, lambda _payload, name=event.name: fired.append(name))
+            session = engine.session("a")
+            with pytest.raises(PausedError):
+                await call_tool(session, ("t", {}, "1"), pauses, check=lambda new: new, pauses=(PausedError,))
+        return fired
+
+    assert asyncio.run(play()) == ["PreToolUse"]
