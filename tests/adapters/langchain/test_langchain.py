@@ -1,0 +1,214 @@
+"""LangChain under the conformance suite, and what is its own: interrupts, commands, threads, both kinds of entry."""
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+import pytest
+from langchain.agents import create_agent  # pyright: ignore[reportUnknownVariableType]
+from langchain.tools import InjectedToolCallId, tool
+from langchain_core.messages import HumanMessage, ToolMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.types import Command, interrupt
+
+from hookline import Blocking, Engine, Outcome, context, deny, rewrite
+from hookline.adapters.langchain import ENDED, HooklineMiddleware
+from hookline.events import POST_TOOL_USE, POST_TOOL_USE_FAILURE, PRE_TOOL_USE, STOP, USER_PROMPT_SUBMIT
+from hookline.testing.conformance import Case, Response, Script, ToolUse, cases, run_case
+from tests.adapters.langchain.harness import LangChainHarness, ScriptedModel
+
+ROOT = Path(__file__).parents[3]
+CALL = Response(calls=(ToolUse("act", {}, "c1"),))
+CONFIG: Any = {"configurable": {"thread_id": "t1"}}
+
+
+@pytest.mark.parametrize("case", cases(), ids=str)
+def test_conformance(case: Case) -> None:
+    run_case(LangChainHarness(), case).check()
+
+
+def test_the_example_runs() -> None:
+    ran = subprocess.run(
+        [sys.executable, ROOT / "examples/adapters/use_langchain.py"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout == "deploy is for people: ask one\n(sandbox) ls\nDone.\n"
+
+
+def made(hooks: Any, *responses: Response, tools: Any = (), **options: Any) -> Any:
+    script = Script(responses)
+    agent = cast("Any", create_agent)(
+        ScriptedModel(script=script), list(tools), middleware=[hooks], **options
+    )
+    agent.script = script
+    return agent
+
+
+def said(text: str) -> Any:
+    return {"messages": [{"role": "user", "content": text}]}
+
+
+def watched(engine: Engine) -> list[str]:
+    fired: list[str] = []
+    for event in engine.events.values():
+        engine.add(event, lambda _payload, name=event.name: fired.append(name))
+    return fired
+
+
+def of_calls(fired: list[str]) -> list[str]:
+    return [name for name in fired if name in {"PreToolUse", "PostToolUse", "PostToolUseFailure"}]
+
+
+def test_an_interrupt_in_a_tool_pauses_the_graph_and_is_no_failure() -> None:
+    @tool
+    def act() -> str:
+        """Act."""
+        return f"the user said {interrupt('really?')}"
+
+    async def play() -> tuple[Any, Any, list[str]]:
+        async with Engine() as engine:
+            fired = watched(engine)
+            agent = made(
+                HooklineMiddleware(engine), CALL, Response("done"), tools=[act], checkpointer=InMemorySaver()
+            )
+            paused = await agent.ainvoke(said("go"), CONFIG)
+            done = await agent.ainvoke(Command(resume="yes"), CONFIG)
+            return paused, done, fired
+
+    paused, done, fired = asyncio.run(play())
+    assert paused["__interrupt__"][0].value == "really?"
+    assert [m.text for m in done["messages"]][-2:] == ["the user said yes", "done"]
+    assert of_calls(fired) == ["PreToolUse", "PreToolUse", "PostToolUse"]  # LangGraph runs the call again
+
+
+def test_hooks_rewrite_the_message_inside_a_command() -> None:
+    @tool
+    def act(tool_call_id: Annotated[str, InjectedToolCallId]) -> Command[Any]:
+        """Act."""
+        return Command(
+            update={"messages": [ToolMessage("SECRET", tool_call_id=tool_call_id), HumanMessage("more")]}
+        )
+
+    async def play() -> list[str]:
+        async with Engine() as engine:
+            engine.add(POST_TOOL_USE, lambda result: rewrite(result.tool_response.replace("SECRET", "***")))
+            agent = made(HooklineMiddleware(engine), CALL, Response("done"), tools=[act])
+            return [m.text for m in (await agent.ainvoke(said("go")))["messages"]]
+
+    assert asyncio.run(play()) == ["go", "", "***", "more", "done"]
+
+
+def test_an_error_that_the_tool_turned_into_text_is_a_failure() -> None:
+    from langchain_core.tools import StructuredTool, ToolException
+
+    def act() -> str:
+        raise ToolException("no such file")
+
+    failing = StructuredTool.from_function(act, description="Act.", handle_tool_error=True)
+    errors: list[str] = []
+
+    async def play() -> Any:
+        async with Engine() as engine:
+
+            def note(failure: Any) -> Outcome:
+                errors.append(failure.error)
+                return context("look in the attic")
+
+            engine.add(POST_TOOL_USE_FAILURE, note)
+            fired = watched(engine)
+            agent = made(HooklineMiddleware(engine), CALL, Response("done"), tools=[failing])
+            return (await agent.ainvoke(said("go")))["messages"][2], fired
+
+    message, fired = asyncio.run(play())
+    assert errors == ["no such file"]
+    assert (message.status, message.text) == ("error", "no such file\n\n[hook context] look in the attic")
+    assert of_calls(fired) == ["PreToolUse", "PostToolUseFailure"]
+
+
+def test_a_blocked_prompt_is_gone_from_the_thread_and_its_reason_is_not_sent_to_the_model() -> None:
+    async def play() -> tuple[Any, Script]:
+        async with Engine() as engine:
+            engine.add(USER_PROMPT_SUBMIT, lambda p: deny("no secrets") if "secret" in p.prompt else None)
+            agent = made(HooklineMiddleware(engine), Response("hi"), checkpointer=InMemorySaver())
+            await agent.ainvoke(said("a secret"), CONFIG)
+            return await agent.ainvoke(said("hello"), CONFIG), agent.script
+
+    state, script = asyncio.run(play())
+    assert [m.text for m in state["messages"]] == ["no secrets", "hello", "hi"]
+    assert state["messages"][0].additional_kwargs == {ENDED: "prompt"}
+    assert [m.text for m in script.requests[0].messages] == ["hello"]
+
+
+def test_sub_agents_of_synchronous_agents_have_their_parent() -> None:
+    told: list[Any] = []
+    with Blocking(Engine()) as hooks:
+
+        async def note(_payload: Any, scene: Any) -> None:
+            told.append((scene.session_id, scene.agent_type))
+
+        hooks.engine.add(PRE_TOOL_USE, note)
+        middleware = HooklineMiddleware(hooks)
+
+        @tool
+        def act() -> str:
+            """Act."""
+            return "acted"
+
+        helper = made(middleware, CALL, Response("helped"), tools=[act], name="helper")
+
+        @tool
+        def delegate(task: str) -> str:
+            """Delegate."""
+            return helper.invoke(said(task))["messages"][-1].text
+
+        call = Response(calls=(ToolUse("delegate", {"task": "x"}, "c2"),))
+        agent = made(middleware, call, Response("done"), tools=[delegate])
+        assert agent.invoke(said("go"), CONFIG)["messages"][-1].text == "done"
+    assert told == [("t1", None), ("t1", "helper")]
+
+
+def test_an_agent_that_is_a_node_of_a_graph_belongs_to_the_thread() -> None:
+    async def play() -> list[str]:
+        ids: list[str] = []
+        async with Engine() as engine:
+
+            async def note(_payload: Any, scene: Any) -> None:
+                ids.append(scene.session_id)
+
+            engine.add(STOP, note)
+            first = made(HooklineMiddleware(engine), Response("one"), name="first")
+            second = made(HooklineMiddleware(engine), Response("two"), name="second")
+            graph: Any = StateGraph(MessagesState)
+            graph.add_node("first", first)
+            graph.add_node("second", second)
+            graph.add_edge(START, "first")
+            graph.add_edge("first", "second")
+            await graph.compile(checkpointer=InMemorySaver()).ainvoke(said("go"), CONFIG)
+        return ids
+
+    assert asyncio.run(play()) == ["t1", "t1"]
+
+
+def test_you_choose_the_session_of_a_run() -> None:
+    async def play() -> list[str]:
+        ids: list[str] = []
+        async with Engine() as engine:
+
+            async def note(_payload: Any, scene: Any) -> None:
+                ids.append(scene.session_id)
+
+            engine.add(STOP, note)
+
+            def user(config: Any) -> str:
+                return config["configurable"]["user"]
+
+            agent = made(HooklineMiddleware(engine, session_id=user), Response("one"))
+            await agent.ainvoke(said("go"), {"configurable": {"user": "ann"}})
+        return ids
+
+    assert asyncio.run(play()) == ["ann"]
