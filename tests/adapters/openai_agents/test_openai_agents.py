@@ -1,0 +1,219 @@
+"""The OpenAI Agents SDK under the conformance suite, and what is its own: handoffs, memories, typed outputs."""
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agents import Agent, ModelProvider, RunConfig, SQLiteSession, UserError, function_tool, handoff
+from pydantic import BaseModel
+
+from hookline import Engine, Outcome, deny, halt, rewrite
+from hookline.adapters.openai_agents import BLOCKED, HooklineRunner, RunStoppedError
+from hookline.events import (
+    POST_MODEL_CALL,
+    POST_TOOL_USE_FAILURE,
+    PRE_MODEL_CALL,
+    PRE_TOOL_USE,
+    STOP,
+    STOP_FAILURE,
+    USER_PROMPT_SUBMIT,
+    EventSpec,
+)
+from hookline.testing.conformance import Case, Response, Script, ToolUse, cases, run_case
+from tests.adapters.openai_agents.harness import OpenAIAgentsHarness, ScriptedModel
+
+ROOT = Path(__file__).parents[3]
+QUIET = RunConfig(tracing_disabled=True)
+ACT = Response(calls=(ToolUse("act", {}, "c1"),))
+
+
+@pytest.mark.parametrize("case", cases(), ids=str)
+def test_conformance(case: Case) -> None:
+    run_case(OpenAIAgentsHarness(), case).check()
+
+
+def test_the_example_runs() -> None:
+    ran = subprocess.run(
+        [sys.executable, ROOT / "examples/adapters/use_openai_agents.py"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout == "deploy is for people: ask one\n(sandbox) ls\nDone.\n"
+
+
+@function_tool
+def act() -> str:
+    """Act."""
+    return "acted"
+
+
+def agent(script: Script, **options: Any) -> Agent[Any]:
+    return Agent(**({"name": "main", "model": ScriptedModel(script)} | options))
+
+
+class City(BaseModel):
+    name: str
+
+
+@pytest.mark.parametrize("event", [USER_PROMPT_SUBMIT, PRE_MODEL_CALL])
+def test_a_run_whose_output_is_no_text_raises_when_hooks_end_it(event: EventSpec[Any]) -> None:
+    script = Script([])
+
+    async def play() -> None:
+        async with Engine() as engine:
+            engine.add(event, lambda _payload: halt("enough"))
+            with pytest.raises(RunStoppedError, match="enough"):
+                await HooklineRunner(engine).run(agent(script, output_type=City), "where?", run_config=QUIET)
+
+    asyncio.run(play())
+    assert script.requests == []
+
+
+@pytest.mark.parametrize("by", ["agent", "handoff"])
+def test_an_agent_that_is_handed_over_to_is_under_the_same_hooks(by: str) -> None:
+    first = Script([Response(calls=(ToolUse("transfer_to_second", {}, "h1"),))])
+    second = Script([ACT, Response("done")])
+
+    async def play() -> list[Any]:
+        told: list[Any] = []
+        async with Engine() as engine:
+
+            async def guard(_payload: Any, scene: Any) -> Outcome:
+                told.append(scene.session_id)
+                return deny("not today")
+
+            engine.add(PRE_TOOL_USE, guard)
+            below = agent(second, name="second", tools=[act])
+            main = agent(first, handoffs=[below if by == "agent" else handoff(below)])
+            runner = HooklineRunner(engine, session_id=lambda _options: "c1")
+            result = await runner.run(main, "go", run_config=QUIET)
+            return [*told, result.final_output, second.requests[1].result("c1")]
+
+    assert asyncio.run(play()) == ["c1", "done", "not today"]
+
+
+def test_agents_that_hand_over_to_each_other() -> None:
+    first = Script([Response(calls=(ToolUse("transfer_to_second", {}, "h1"),)), Response("back")])
+    second = Script([Response(calls=(ToolUse("transfer_to_main", {}, "h2"),))])
+
+    async def play() -> Any:
+        async with Engine() as engine:
+            main, below = agent(first), agent(second, name="second")
+            main.handoffs, below.handoffs = [below], [main]
+            result = await HooklineRunner(engine).run(main, "go", run_config=QUIET)
+            again = await HooklineRunner(engine).run(result.last_agent, "more", run_config=QUIET)
+            return result.final_output, again.final_output
+
+    assert asyncio.run(play()) == ("back", "(the script has no answer left)")
+
+
+def test_a_session_of_the_sdk_is_the_conversation_and_keeps_no_blocked_prompt() -> None:
+    script = Script([Response("hi"), Response("better")])
+
+    async def play() -> tuple[list[str], Any]:
+        ids: list[str] = []
+        async with Engine() as engine:
+
+            async def again(payload: Any, scene: Any) -> Outcome | None:
+                ids.append(scene.session_id)
+                return None if payload.stop_hook_active else deny("say it better")
+
+            engine.add(STOP, again)
+            engine.add(USER_PROMPT_SUBMIT, lambda p: deny("no secrets") if "secret" in p.prompt else None)
+            runner, memory = HooklineRunner(engine), SQLiteSession("c7")
+            await runner.run(agent(script), "a secret", session=memory, run_config=QUIET)
+            await runner.run(agent(script), "hello", session=memory, run_config=QUIET)
+            return ids, await memory.get_items()
+
+    ids, items = asyncio.run(play())
+    assert ids == ["c7", "c7"]
+    assert "a secret" not in str(items)
+    assert [m.text for m in script.requests[0].messages] == [BLOCKED, "no secrets", "hello"]
+    assert [m.text for m in script.requests[1].messages][2:] == ["hello", "hi", "say it better"]
+
+
+def test_an_agent_as_a_tool_that_would_run_without_hooks_is_refused() -> None:
+    async def play() -> None:
+        async with Engine() as engine:
+            tool = agent(Script([]), name="helper").as_tool("help", "Help.")
+            with pytest.raises(UserError, match=r"runner\.run"):
+                await HooklineRunner(engine).run(agent(Script([]), tools=[tool]), "go", run_config=QUIET)
+
+    asyncio.run(play())
+
+
+def test_models_by_name_are_under_hooks() -> None:
+    class Models(ModelProvider):
+        def get_model(self, model_name: str | None) -> ScriptedModel:
+            assert model_name == "some-model"
+            return ScriptedModel(Script([Response("SECRET")]))
+
+    async def play() -> Any:
+        async with Engine() as engine:
+            engine.add(POST_MODEL_CALL, lambda _payload: rewrite("***"))
+            config = RunConfig(tracing_disabled=True, model_provider=Models())
+            named = Agent(name="main", model="some-model")
+            return (await HooklineRunner(engine).run(named, "go", run_config=config)).final_output
+
+    assert asyncio.run(play()) == "***"
+
+
+def test_a_rewritten_answer_is_not_streamed_as_it_was() -> None:
+    async def play(hooked: bool) -> list[str]:
+        async with Engine() as engine:
+            if hooked:
+                engine.add(POST_MODEL_CALL, lambda _payload: rewrite("***"))
+            stream = HooklineRunner(engine).run_streamed(
+                agent(Script([Response("SECRET")])), "go", run_config=QUIET
+            )
+            events = [event async for event in stream.stream_events() if event.type == "raw_response_event"]
+            return [
+                *(e.data.delta for e in events if e.data.type.endswith("delta")),
+                str(stream.final_output),
+            ]
+
+    assert asyncio.run(play(False)) == ["SEC", "RET", "SECRET"]
+    assert asyncio.run(play(True)) == ["***"]
+
+
+def test_hooks_are_told_what_a_tool_raised_and_the_model_what_the_tool_says_about_it() -> None:
+    errors: list[str] = []
+
+    @function_tool(failure_error_function=lambda _context, error: f"sorry: {error}", name_override="act")
+    def fails() -> str:
+        """Act."""
+        raise OSError("no such file")
+
+    script = Script([ACT, Response("done")])
+
+    async def play() -> None:
+        async with Engine() as engine:
+            engine.add(POST_TOOL_USE_FAILURE, lambda failure: errors.append(failure.error))
+            await HooklineRunner(engine).run(agent(script, tools=[fails]), "go", run_config=QUIET)
+
+    asyncio.run(play())
+    assert errors == ["act failed: OSError: no such file"]
+    assert script.requests[1].result("c1") == "sorry: no such file"
+
+
+def test_the_failure_of_a_model_is_told_by_its_kind() -> None:
+    class Broken(ScriptedModel):
+        async def get_response(self, *_given: Any, **_named: Any) -> Any:
+            raise ConnectionError("no network")
+
+    kinds: list[str] = []
+
+    async def play() -> None:
+        async with Engine() as engine:
+            engine.add(STOP_FAILURE, lambda failure: kinds.append(failure.error))
+            with pytest.raises(ConnectionError):
+                await HooklineRunner(engine).run(
+                    agent(Script([]), model=Broken(Script([]))), "go", run_config=QUIET
+                )
+
+    asyncio.run(play())
+    assert kinds == ["server"]
