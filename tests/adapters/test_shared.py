@@ -1,6 +1,7 @@
 """What adapters share: sessions by conversation, and kinds of failures."""
 
 import asyncio
+from functools import partial
 
 import pytest
 
@@ -77,9 +78,13 @@ def test_a_call_that_pauses_has_neither_failed_nor_succeeded() -> None:
 
     async def play() -> list[str]:
         fired: list[str] = []
+
+        def note(name: str, _payload: object) -> None:
+            fired.append(name)
+
         async with Engine() as engine:
             for event in engine.events.values():
-                engine.add(event, lambda _payload, name=event.name: fired.append(name))
+                engine.add(event, partial(note, event.name))
             session = engine.session("a")
             with pytest.raises(PausedError):
                 await call_tool(session, ("t", {}, "1"), pauses, check=lambda new: new, pauses=(PausedError,))

@@ -3,6 +3,7 @@
 import asyncio
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -11,7 +12,7 @@ from langchain.agents import create_agent  # pyright: ignore[reportUnknownVariab
 from langchain.tools import InjectedToolCallId, tool
 from langchain_core.messages import HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.graph import START, MessagesState, StateGraph  # pyright: ignore[reportMissingTypeStubs]
 from langgraph.types import Command, interrupt
 
 from hookline import Blocking, Engine, Outcome, context, deny, rewrite
@@ -56,8 +57,12 @@ def said(text: str) -> Any:
 def watched(engine: Engine) -> list[str]:
     fired: list[str] = []
     for event in engine.events.values():
-        engine.add(event, lambda _payload, name=event.name: fired.append(name))
+        engine.add(event, partial(_note, fired, event.name))
     return fired
+
+
+def _note(fired: list[str], name: str, _payload: Any) -> None:
+    fired.append(name)
 
 
 def of_calls(fired: list[str]) -> list[str]:

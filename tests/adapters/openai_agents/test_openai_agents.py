@@ -52,7 +52,8 @@ def act() -> str:
 
 
 def agent(script: Script, **options: Any) -> Agent[Any]:
-    return Agent(**({"name": "main", "model": ScriptedModel(script)} | options))
+    given: dict[str, Any] = {"name": "main", "model": ScriptedModel(script)} | options
+    return Agent(**given)
 
 
 class City(BaseModel):

@@ -4,6 +4,7 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ from tests.adapters.pydantic_ai.harness import PydanticAIHarness
 
 ROOT = Path(__file__).parents[3]
 
-Hook = tuple[EventSpec[Any], Any]
+Hook = tuple[EventSpec[Any], Outcome | Callable[[Any], Any]]
 
 
 @pytest.mark.parametrize("case", cases(), ids=str)
@@ -83,6 +84,10 @@ class Model:
         return str(self.requests)
 
 
+def _note(seen: list[str], name: str, _payload: Any) -> None:
+    seen.append(name)
+
+
 def play(*hooks: Hook, run: Callable[[HooklineCapability], Any], fired: list[str] | None = None) -> Any:
     """What `run` gives, under these hooks; `fired` are the names of the events."""
 
@@ -93,7 +98,7 @@ def play(*hooks: Hook, run: Callable[[HooklineCapability], Any], fired: list[str
             for event, said in hooks:
                 engine.add(event, said if callable(said) else lambda _payload, said=said: said)
             for event in engine.events.values():
-                engine.add(event, lambda _payload, name=event.name: seen.append(name))
+                engine.add(event, partial(_note, seen, event.name))
             return await run(HooklineCapability(engine))
 
     return asyncio.run(play())
