@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from hookline.matching.patterns import Glob, glob
 from hookline.matching.shell import HOLE, ShellCommand, ShellReading, base_name
+from hookline.matching.shell.places import HERE, Places
 from hookline.model.hook import Answer, Doubt
 
 _QUOTES = re.compile(r"[\"'\\]")
@@ -50,9 +51,10 @@ class ShellArgument(Struct, frozen=True, eq=False):
         text = phrase.replace(HOLE, "…")
         return Doubt(f"{text}; {self.note}" if self.note else text)
 
-    def covers(self, arguments: Mapping[str, Any], cwd: str) -> bool:  # noqa: ARG002 - the protocol
+    def covers(self, arguments: Mapping[str, Any], cwd: str) -> bool:
         commands = self.literal_commands(arguments)
-        return bool(commands) and all(map(self.covers_command, commands))
+        places = places_of(commands, (cwd,))
+        return bool(commands) and all(self.covers_command(command, places) for command in commands)
 
     def literal_commands(self, arguments: Mapping[str, Any]) -> tuple[ShellCommand, ...]:
         """The commands of a line; none where no permission may be granted on it."""
@@ -61,11 +63,15 @@ class ShellArgument(Struct, frozen=True, eq=False):
             return ()
         return tuple(one for one in reading.commands if one.needs_permission) or reading.commands
 
-    def covers_command(self, command: ShellCommand) -> bool:
-        text = " ".join(command.words)
-        if any(one.matches(text) and (one.exact or _spells(one, command.beyond)) for one in self.strict):
+    def covers_command(self, command: ShellCommand, places: Sequence[Places]) -> bool:
+        text, beyond = " ".join(command.words), command.beyond(places)
+        # A rule with the exact command is about all of its words, but not about another directory.
+        spelled = HERE not in beyond
+        if any(
+            one.matches(text) and ((one.exact and spelled) or _spells(one, beyond)) for one in self.strict
+        ):
             return True
-        if not command.outer or command.escapes:
+        if not command.outer or beyond:
             return False
         around, pin = " ".join(command.outer), " ".join(command.pin)
         return any(one.matches(around) and one.pieces[0].startswith(pin) for one in self.strict)
@@ -108,9 +114,18 @@ class ShellArgument(Struct, frozen=True, eq=False):
         return any(Glob(("", *one.pieces, "")).matches(folded) for one in self.wide)
 
 
+def places_of(commands: Sequence[ShellCommand], roots: Sequence[str]) -> tuple[Places, ...]:
+    """The project, by each of its roots, and where in it the commands of a line are run."""
+    changes = [one.words for one in commands if one.base_name in {"cd", "pushd"}]
+    return tuple(Places(root).after(changes) for root in roots)
+
+
 def _spells(rule: Glob, beyond: Sequence[str]) -> bool:
-    """Whether a rule is about all that makes a command do more than its plain job: `sed -i:*`."""
-    return not beyond or set(beyond) <= {*rule.pieces[0].split()}
+    """Whether a rule is about all that makes a command do more than its plain job: `sed -i:*`, `git -C /srv/x:*`."""
+    if not beyond:
+        return True
+    words = rule.pieces[0].split()
+    return set(beyond) <= {*words, *(word.partition("=")[2] for word in words)}
 
 
 def shell_argument(pattern: str, reader: LineReader, note: str = "") -> ShellArgument:

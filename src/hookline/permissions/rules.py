@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from hookline.matching.file_rules import FileArgument
 from hookline.matching.patterns import Patterns
 from hookline.matching.shell import ShellReader
-from hookline.matching.shell_rules import ShellArgument
+from hookline.matching.shell_rules import ShellArgument, places_of
 from hookline.matching.tool_rules import ToolRule, covers, judge_from, parse_tool_rule
 from hookline.model.errors import PatternError
 from hookline.model.hook import Answer, Doubt
@@ -224,7 +224,7 @@ def covering(rules: Sequence[Rule], facts: CallFacts, places: Sequence[str] = ()
         for reading in rule.readings:
             if all(_covers(reading, one, facts, places) for one in inputs):
                 return (rule,)
-    return _together(rules, facts)
+    return _together(rules, facts, places)
 
 
 def _covers(reading: ToolRule, given: Any, facts: CallFacts, places: Sequence[str]) -> bool:
@@ -233,7 +233,7 @@ def _covers(reading: ToolRule, given: Any, facts: CallFacts, places: Sequence[st
     return any(covers(reading, facts.tool_name, given, place) for place in places)
 
 
-def _together(rules: Sequence[Rule], facts: CallFacts) -> tuple[Rule, ...]:
+def _together(rules: Sequence[Rule], facts: CallFacts, roots: Sequence[str]) -> tuple[Rule, ...]:
     about = [
         (rule, reading.argument)
         for rule in rules
@@ -243,8 +243,10 @@ def _together(rules: Sequence[Rule], facts: CallFacts) -> tuple[Rule, ...]:
     if len(about) < 2:
         return ()
     used: dict[int, Rule] = {}
-    for command in about[0][1].literal_commands(facts.tool_input):
-        rule = next((rule for rule, argument in about if argument.covers_command(command)), None)
+    commands = about[0][1].literal_commands(facts.tool_input)
+    places = places_of(commands, roots)
+    for command in commands:
+        rule = next((rule for rule, argument in about if argument.covers_command(command, places)), None)
         if rule is None:
             return ()
         used[id(rule)] = rule

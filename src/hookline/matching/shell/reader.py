@@ -1,8 +1,11 @@
 """Shell lines as lists of commands: what a reading holds."""
 
+from collections.abc import Sequence
+
 from msgspec import Struct, field
 
 from hookline.matching.shell.holes import HOLE, Words
+from hookline.matching.shell.places import Places
 
 
 class ShellCommand(Struct, frozen=True):
@@ -23,17 +26,18 @@ class ShellCommand(Struct, frozen=True):
         """The words around it that name it: a permission for these covers it, too."""
         return self.outer[: len(self.outer) - len(self.words) + 1] if self.outer else ()
 
-    @property
-    def beyond(self) -> Words:
-        """What makes it run or write more than its program's plain job; see `runs.beyond`."""
+    def beyond(self, places: Sequence[Places] = (Places(),)) -> Words:
+        """What makes it run or write more than its program's plain job, which is in one of these places."""
         from hookline.matching.shell.runs import beyond  # noqa: PLC0415 only permissions ask for it
 
-        return ("all its words",) if self.by_word else beyond(self.words)
+        if self.by_word:
+            return ("all its words",)
+        return tuple(one.word for one in beyond(self.words) if not any(each.hold(one) for each in places))
 
     @property
     def escapes(self) -> bool:
         """It runs or writes more than its program's name says: only a rule with the exact command permits it."""
-        return bool(self.beyond)
+        return bool(self.beyond())
 
     @property
     def needs_permission(self) -> bool:

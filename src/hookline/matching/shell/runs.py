@@ -15,7 +15,9 @@ from hookline.matching.shell.holes import HOLE, Words, base_name, without_versio
 from hookline.matching.shell.kinds import KINDS, from_stdin
 from hookline.matching.shell.kinds.code import starts_programs
 from hookline.matching.shell.kinds.commands import is_stdin, unknown_file
+from hookline.matching.shell.kinds.kind import Kind
 from hookline.matching.shell.options import Option, Options, OptionSpec, read_options
+from hookline.matching.shell.places import HERE, Beyond
 from hookline.matching.shell.programs import has_rows_below, row_of
 from hookline.matching.shell.programs.row import Row
 
@@ -28,7 +30,6 @@ __all__ = [
     "Stdin",
     "after_options",
     "beyond",
-    "escapes",
     "forms_of",
     "look_through",
     "program_of",
@@ -39,6 +40,8 @@ __all__ = [
 NOTHING_FED = Stdin()
 #: Options by which programs change the files they are given, as everybody expects of them.
 _PLAIN_WRITES = frozenset(("--fix", "--write", "--fix-only", "--unsafe-fixes"))
+#: `find -exec`: the words after the option are a command.
+_EXECUTED = Kind()
 _PLAIN_NAME = r"[\w./@+-]+"
 #: `/bin/r?`
 _PROGRAM_PATTERN = r"(?:^|/)s?bin/[^/]*$"
@@ -66,26 +69,19 @@ def look_through(words: Words, stdin: Stdin = NOTHING_FED) -> Iterator[Found]:
         yield from _Call(row, key, words, 1, stdin).found()
 
 
-def escapes(words: Words) -> bool:
-    """Whether it runs or writes more than its program's plain job: a permission for the program does not count."""
-    return bool(beyond(words))
-
-
 @lru_cache(maxsize=256)
-def beyond(words: Words) -> Words:
-    """What makes it run or write more than its program's plain job.
-
-    The name of an option by which it writes a file: a rule that spells it is about that. Anything else is given with
-    a blank in it, which no word of a rule is.
-    """
+def beyond(words: Words) -> tuple[Beyond, ...]:
+    """What makes it run or write more than its program's plain job, or does so outside the project."""
     from hookline.matching.shell.files import writes_by_option  # noqa: PLC0415 only permissions need it
 
     if sum(map(len, words)) > LONGEST_ARGUMENTS:
-        return ("too long to judge",)
+        return (Beyond("too long to judge"),)
     key = program_of(words[0])
     row = row_of(key)
     runs = () if row is None else tuple(dict.fromkeys(_Call(row, key, words, 1, NOTHING_FED).beyond()))
-    return runs or tuple(word for word in writes_by_option(words) if word not in _PLAIN_WRITES)
+    if any(not one.place for one in runs):
+        return runs
+    return (*runs, *(Beyond(word) for word in writes_by_option(words) if word not in _PLAIN_WRITES))
 
 
 def forms_of(words: Words) -> tuple[str, ...]:
@@ -141,21 +137,35 @@ class _Call:
         if below is not None:
             yield from below.found()
 
-    def beyond(self) -> Iterator[str]:
+    def beyond(self) -> Iterator[Beyond]:
         if self._is_quiet():
             return
         if self._row.always:
-            yield f"{self._key} itself"
-        plain = self._row.plain.split(", ")
+            yield Beyond(f"{self._key} itself")
+        if self._row.here:
+            yield Beyond(HERE, place=True)
+        if self._below and self._options.unknown and self._row.reader is None:
+            # It may have a value, and then the word after that is the sub-command.
+            yield Beyond(f"{self._key} {self._options.unknown[0]}")
         for option, kind in self._given_kinds():
-            if kind not in plain and (kind == "exec" or KINDS[kind].beyond(option.value or "")):
-                yield option.name if kind == "written" else f"{option.name} {option.value}"
+            yield from self._judged(kind, option.value or "", option.name)
         for operand, kind in self._operand_kinds():
-            if kind not in plain and KINDS[kind].beyond(operand):
-                yield f"operand {operand}"
+            yield from self._judged(kind, operand, "")
         below = self._sub_command()
         if below is not None:
             yield from below.beyond()
+
+    def _judged(self, name: str, text: str, option: str) -> Iterator[Beyond]:
+        """Whether a text of this kind goes beyond the plain job; `option` holds it, if it is no operand."""
+        kind = KINDS.get(name, _EXECUTED)
+        if name in self._row.near.split(", "):
+            yield Beyond(text, place=True)
+        elif kind.place is not None:
+            # `pytest tests/test_*.py`: what the shell finds is in that directory.
+            path = kind.place(text if option or text[:1] == HOLE else text.replace(HOLE, "*"))
+            yield Beyond(path, place=True, written=kind.written)
+        elif name not in self._row.plain.split(", ") and kind.beyond(text):
+            yield Beyond(option if option and name == "written" else f"{option or 'operand'} {text}")
 
     def _is_quiet(self) -> bool:
         """With --help nothing runs. Abbreviations do not count: not every program takes them."""
@@ -170,7 +180,7 @@ class _Call:
         if not self._below or not operands:
             return None
         key = f"{self._key} {operands[0]}"
-        row = row_of(key)
+        row = row_of(key) or row_of(f"{self._key} *")
         if row is None:
             return None
         at = self._at + self._options.first + 1

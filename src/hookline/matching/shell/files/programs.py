@@ -455,8 +455,11 @@ def _curl(call: Call) -> Files:
     found = call.found
     addresses = (*call.given.operands, *call.given.values("--url"))
     cookies = [word for word in call.given.values("-b", "--cookie") if "=" not in word]
-    files = [word.removeprefix("file://") for word in addresses if word.startswith("file://")]
+    files = [word[5:].removeprefix("//") for word in addresses if word[:5].casefold() == "file:"]
     found = found._replace(reads=plain([*found.reads, *files, *cookies]))
+    sent = next((one for one in ("-T", "--upload-file") if call.given.has(one)), "")
+    if sent and files:
+        found = found._replace(writes=plain([*found.writes, *files]), by_option=(*found.by_option, sent))
     option = next((one for one in ("-O", "--remote-name", "--remote-name-all") if call.given.has(one)), "")
     if option:
         found = found._replace(

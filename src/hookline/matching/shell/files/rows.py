@@ -145,7 +145,8 @@ _CONTAINER = (
     "--cidfile:> --network-alias: --ipc: --group-add: --sysctl: --detach-keys: --attach:"
 )
 _KUBE = (
-    "-f:< -k:< -n: -l: -o: -c: -s: -R& --filename:< --kustomize:< --namespace: --selector: --output: --container: "
+    "-f:< -k:< -n: -l: -o: -c: -s: -R& --output-directory:+ --filename:< --kustomize:< --namespace: "
+    "--selector: --output: --container: "
     "--context: --cluster: --kubeconfig:! --user: --server: --token: --client-key:! --client-certificate:! "
     "--from-file: --from-env-file:< --from-literal: --patch: --patch-file:< --type: --field-selector: --sort-by: "
     "--template: --tail: --since: --timeout: --replicas: --image: --port: --env: --as: --recursive& --cert:< --key:<"

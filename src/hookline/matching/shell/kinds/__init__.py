@@ -43,6 +43,12 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "written": Kind(nothing, commands.is_file_beyond),
         "settings": Kind(commands.settings, commands.is_file_beyond),
         "beyond": Kind(nothing),
+        # Paths that belong to the plain job inside the project: of what is used, and of what is written.
+        "place": Kind(nothing, place=str),
+        "output": Kind(nothing, place=str, written=True),
+        "report": Kind(nothing, place=others.report_place, written=True),
+        "copied": Kind(nothing, place=others.copied_place, written=True),
+        "mount": Kind(nothing, place=others.mounted_place),
         # Names of files and the like: read, and no more.
         "names": Kind(nothing, never),
         # Languages.
@@ -97,6 +103,13 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "linker option": Kind(nothing, others.linker_beyond),
         "rust setting": _finds(Kind(others.rust_setting)),
         "go flags": Kind(others.go_flags, others.go_flags_beyond),
+        "go package": Kind(nothing, others.go_package_beyond),
+        "git flag": Kind(nothing, others.is_flag),
+        "test flag": Kind(nothing, others.test_flag_beyond),
+        "pytest plugin": Kind(nothing, others.pytest_plugin_beyond),
+        "pytest setting": Kind(nothing, others.pytest_setting_beyond),
+        "warning": Kind(nothing, others.warning_beyond),
+        "curl format": Kind(nothing, others.curl_format_beyond),
         "comma words": Kind(others.comma_words),
         "document": Kind(partial(_doubtful, "a document may run programs")),
         "renamed": Kind(partial(_doubtful, "a command is given another name")),

@@ -25,3 +25,6 @@ class Kind(NamedTuple):
     beyond: Callable[[str], bool] = always
     #: What to call it in a reason: "a shell reads its commands from a pipe".
     title: str = "a program"
+    #: The path in it, which belongs to the plain job inside the project; and whether something is written there.
+    place: Callable[[str], str] | None = None
+    written: bool = False

@@ -56,7 +56,8 @@ def is_path(text: str) -> bool:
 
 
 def linker_beyond(option: str) -> bool:
-    return re.search(r"plugin|@|-o\b|-T|dynamic-linker|Map|audit", option) is not None
+    """Of the linker, the assembler and the preprocessor: what loads code or writes a file."""
+    return re.search(r"plugin|@|-o\b|-T|dynamic-linker|Map|audit|-M|=|wrapper", option) is not None
 
 
 def rust_setting(setting: str) -> Iterator[Found]:
@@ -67,7 +68,63 @@ def rust_setting(setting: str) -> Iterator[Found]:
 
 
 def go_flags_beyond(flags: str) -> bool:
-    return re.search(r"extld|extar|linkmode|plugin|toolexec", flags) is not None
+    return (
+        re.search(r"extld|extar|linkmode|plugin|toolexec|profile|-o\b|dump|asmhdr|linkobj|-I\b", flags)
+        is not None
+    )
+
+
+def go_package_beyond(package: str) -> bool:
+    """`go run example.com/x@latest` runs the program of a package, as npx does."""
+    return "@" in package or package.startswith(("/", "..", "~", HOLE))
+
+
+def is_flag(word: str) -> bool:
+    return word.startswith(("-", HOLE))
+
+
+def test_flag_beyond(word: str) -> bool:
+    """Options of a test program of Rust behind `--`: `--logfile FILE`."""
+    return word.startswith("--logf")
+
+
+def pytest_plugin_beyond(name: str) -> bool:
+    """`no:cacheprovider` switches one off; any other name is a module that is loaded."""
+    return not name.startswith("no:")
+
+
+def pytest_setting_beyond(setting: str) -> bool:
+    """`addopts` are options, others name files, modules or places."""
+    name, _equals, value = setting.partition("=")
+    harmless = r"log_(?:cli_)?(?:level|format)|log_cli|xfail_strict|console_output_style|asyncio_mode|timeout|markers"
+    return not (re.fullmatch(harmless, name) or (name == "addopts" and not value))
+
+
+def warning_beyond(text: str) -> bool:
+    """`error::module.Class` loads the module."""
+    return "." in "".join(text.split(":")[2:3])
+
+
+def curl_format_beyond(text: str) -> bool:
+    """`%output{FILE}` writes a file; `@FILE` is a format that is not seen."""
+    return "%output" in text or text[:1] == "@" or HOLE in text
+
+
+def report_place(text: str) -> str:
+    """`html:DIR`: a kind of report, and where it goes."""
+    return text.partition(":")[2]
+
+
+def copied_place(text: str) -> str:
+    """`CONTAINER:PATH` is in a container."""
+    return "" if re.match(r"[^/.~\0][^/]*:", text) else text
+
+
+def mounted_place(text: str) -> str:
+    """`SOURCE:TARGET`, `type=bind,source=SOURCE`: a source that is no path is a volume."""
+    found = re.search(r"(?:^|,)(?:src|source)=([^,]*)", text)
+    source = found[1] if found else text.partition(":")[0] if ":" in text else ""
+    return source if source[:1] in {"/", ".", "~", HOLE} else ""
 
 
 def go_flags(flags: str) -> Iterator[Found]:

@@ -125,7 +125,13 @@ def git_url_beyond(url: str) -> bool:
 _SSH_LINES = frozenset(
     ("proxycommand", "localcommand", "knownhostscommand", "remotecommand", "xauthlocation", "match")
 )
-_SSH_FILES = frozenset(("pkcs11provider", "securitykeyprovider", "include"))
+#: Code that is loaded, files and sockets that are made, and ways into other networks.
+_SSH_OTHERS = frozenset(
+    (
+        "pkcs11provider", "securitykeyprovider", "include", "controlpath", "controlmaster", "localforward",
+        "remoteforward", "dynamicforward", "tunnel", "permitlocalcommand", "identityagent",
+    )
+)  # fmt: skip
 
 
 def ssh(setting: str) -> Iterator[Found]:
@@ -139,8 +145,11 @@ def ssh(setting: str) -> Iterator[Found]:
 
 
 def ssh_beyond(setting: str) -> bool:
-    name, _value = _ssh_setting(setting)
-    return HOLE in name or name in _SSH_LINES or name in _SSH_FILES
+    name, value = _ssh_setting(setting)
+    if name == "userknownhostsfile":
+        # New keys are added to it.
+        return value != "/dev/null"
+    return HOLE in name or name in _SSH_LINES or name in _SSH_OTHERS
 
 
 def _ssh_setting(setting: str) -> tuple[str, str]:

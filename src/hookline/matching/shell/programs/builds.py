@@ -4,9 +4,9 @@ from hookline.matching.shell.holes import Words
 from hookline.matching.shell.programs.row import Row
 
 _MAKE = (
-    "-b -m -B -d -e -i -k -n -p -q -r -R -s -S -t -v -w -C: -I: -o: -W: -j:: -l:: -O:: "
-    "--always-make --directory: --debug:: "
-    "--environment-overrides --ignore-errors --include-dir: --jobs:: --keep-going "
+    "-b -m -B -d -e -i -k -n -p -q -r -R -s -S -t -v -w -o: -W: -j:: -l:: -O:: "
+    "--always-make --debug:: "
+    "--environment-overrides --ignore-errors --jobs:: --keep-going "
     "--load-average:: --max-load:: "
     "--check-symlink-times --just-print --dry-run --recon --old-file: --assume-old: "
     "--output-sync:: --print-data-base "
@@ -17,22 +17,81 @@ _MAKE = (
     "--jobserver-style: --shuffle::"
 )
 _COMPILER = (
-    "-c -g -E -S -v -w -s -o: -I: -L: -l: -D: -U: -x: -include: -isystem: -iquote: "
+    "-c -g -E -S -v -w -s -I: -L: -l: -D: -U: -x: -include: -isystem: -iquote: "
     "-std: -arch: -target: -T: -u: -z: -MT:"
 )
+
+
+_GLUED = {
+    "-B": "--prefix",
+    "-Wl,": "--linker",
+    "-Wp,": "--linker",
+    "-Wa,": "--linker",
+    "@": "--arguments",
+    "-o": "--output",
+    "-fdump-": "--dump",
+    "-fopt-info": "--dump",
+    "-save-temps=": "--dump",
+    "-time=": "--dump",
+    "-dumpdir=": "--dump",
+}
 
 
 def _compiler(rest: Words) -> Words:
     """Values that are glued to an option of one letter or to `-Wl,`, and files with arguments."""
     ordered: list[str] = []
     for word in rest:
-        for glued, option in (("-B", "--prefix"), ("-Wl,", "--linker"), ("@", "--arguments")):
+        for glued, option in _GLUED.items():
             if word.startswith(glued) and word != glued:
                 ordered.append(f"{option}={word[len(glued) :]}")
                 break
         else:
-            ordered.append("--prefix" if word == "-B" else word)
+            ordered.append({"-B": "--prefix", "-o": "--output"}.get(word, word))
     return tuple(ordered)
+
+
+def _without_toolchain(rest: Words) -> Words:
+    """`cargo +nightly build`."""
+    return rest[1:] if rest[:1] and rest[0].startswith("+") else rest
+
+
+def _one_dash(rest: Words) -> Words:
+    """Options of go take one dash or two."""
+    return tuple(f"-{word[2:]}" if word.startswith("--") and len(word) > 2 else word for word in rest)
+
+
+_CARGO = (
+    "-p: -j: -F: -r -v -q --features: --all-features --no-default-features --target: --bin: --bins "
+    "--example: --examples "
+    "--test: --tests --bench: --benches --lib --all-targets --package: --workspace --all --exclude: "
+    "--profile: --release "
+    "--color: --locked --offline --frozen --jobs: --message-format: --keep-going --no-run --no-fail-fast "
+    "--verbose --quiet"
+)
+#: Options of all sub-commands of cargo that change what it runs, or where it writes.
+_CARGO_VALUES = {
+    "beyond": "--config:",
+    "place": "--manifest-path: -C: --path: --lockfile-path:",
+    "output": "--target-dir: --artifact-dir: --out-dir:",
+}
+_GO = (
+    "-v -x -n -a -race -msan -asan -cover -short -json -work -trimpath -run: -bench: -tags: -count: "
+    "-timeout: -p: -mod: "
+    "-parallel: -cpu: -f: -benchtime: -shuffle: -failfast -benchmem -coverpkg: -covermode: -list: -skip: -buildmode: "
+    "-buildvcs: -compiler: -installsuffix: -linkshared -pgo: -modcacherw -vet: -fuzz: -fuzztime: -m -u -t "
+    "-e -deps -test -c"
+)
+_GO_FILES = "cpuprofile: memprofile: blockprofile: mutexprofile: trace: outputdir: coverprofile: "
+"gocoverdir: testlogfile:"
+_GO_VALUES = {
+    "words": "-exec: -toolexec:",
+    "file": "-vettool: -overlay:",
+    "go flags": "-ldflags: -gcflags: -asmflags: -gccgoflags:",
+    "place": "-C: -modfile:",
+    "output": "-o: -pkgdir: "
+    + " ".join(f"-{name} -test.{name}" for name in _GO_FILES.split())
+    + " -test.fuzzcachedir:",
+}
 
 
 ROWS = (
@@ -40,8 +99,13 @@ ROWS = (
         "make, gmake, bmake, remake",
         "runs the recipes of a makefile",
         _MAKE,
-        {"makefile": "-E: --eval:", "file": "-f: --file: --makefile:"},
-        plain="file",
+        {
+            "makefile": "-E: --eval:",
+            "file": "-f: --file: --makefile:",
+            "place": "-C: --directory: -I: --include-dir:",
+        },
+        near="file",
+        here=True,
         others="make variable",
         stdin="makefile",
         stdin_operands=-1,
@@ -101,9 +165,10 @@ ROWS = (
         {
             "comma words": "-wrapper:",
             "settings": "--prefix: -fplugin: -specs: --specs: --config: --arguments:",
-            "linker option": "--linker: -Xlinker:",
+            "linker option": "--linker: -Xlinker: -Xassembler: -Xpreprocessor:",
             "path": "-fuse-ld:",
-            "written": "-MF:",
+            "output": "--output: -aux-info: -dumpdir: -fprofile-dir: -fprofile-generate: -fcallgraph-info:",
+            "written": "-MF: --dump:",
         },
         style="words",
         ordered=_compiler,
@@ -124,19 +189,23 @@ ROWS = (
     Row(
         "cargo",
         "builds a project of Rust",
-        "-C: -Z: --color: -v -q --locked --offline --frozen -j:",
-        {"beyond": "--config:"},
+        "--color: -v -q --verbose --quiet --locked --offline --frozen -j: -V --list --explain:",
+        {"beyond": "--config: -Z:", "place": "-C:"},
         style="posix",
         loose=("watch",),
+        ordered=_without_toolchain,
+        here=True,
+        quiet="--help --version -V -h --list",
         examples=(),
     ),
+    Row("cargo *", "builds and runs a project of Rust", f"{_CARGO} -Z:", _CARGO_VALUES),
+    Row("cargo test, cargo t, cargo bench", "runs tests", f"{_CARGO} -Z:", _CARGO_VALUES, others="test flag"),
     Row(
-        "cargo run, cargo build, cargo test, cargo check, cargo clippy, cargo doc, cargo bench",
-        "builds and runs a project of Rust",
-        "-p: -j: -F: -Z: --features: --target: --bin: --example: --package: --manifest-path: "
-        "--profile: -r -v -q",
-        {"beyond": "--config:"},
-        style="posix",
+        "cargo new, cargo init, cargo vendor",
+        "makes a directory",
+        f"{_CARGO} --name: --vcs: --edition: -s: --sync: --lib",
+        _CARGO_VALUES,
+        others="output",
     ),
     Row(
         "rustc, rustdoc",
@@ -148,36 +217,51 @@ ROWS = (
         examples=(),
     ),
     Row("rustup, rustup run", "runs a tool of Rust", loose=("run",)),
-    Row("go", "builds a project of Go", "-C:", style="words", examples=()),
     Row(
-        "go build, go run, go vet, go install, go list, go generate",
-        "builds and runs a project of Go",
-        "-v -x -n -a -race -cover -short -json -o: -run: -bench: -tags: -gcflags: "
-        "-count: -timeout: -p: -mod: -coverprofile: -parallel: -cpu: -C: -f:",
-        {
-            "words": "-exec: --exec: -toolexec: --toolexec:",
-            "file": "-vettool: --vettool: -overlay: --overlay:",
-            "go flags": "-ldflags: --ldflags:",
-        },
+        "go",
+        "builds a project of Go",
+        "",
+        {"place": "-C:"},
         style="words",
+        ordered=_one_dash,
+        here=True,
         examples=(),
     ),
+    Row("go *", "builds and tests a project of Go", _GO, _GO_VALUES, style="words", ordered=_one_dash),
     Row(
-        "go test",
-        "runs the tests of a project of Go",
-        "-v -x -n -a -race -cover -short -json -run: -bench: -tags: -gcflags: -count: -timeout: "
-        "-p: -mod: -parallel: -cpu: -C: "
-        "-benchtime: -shuffle: -failfast -benchmem -coverpkg: -covermode: -list: -skip:",
-        {
-            "words": "-exec: --exec: -toolexec: --toolexec:",
-            "file": "-vettool: --vettool: -overlay: --overlay:",
-            "go flags": "-ldflags: --ldflags:",
-            "written": "-o: -coverprofile: -cpuprofile: -memprofile: -trace: -outputdir: -blockprofile: "
-            "-mutexprofile:",
-        },
+        "go run",
+        "runs a program of the project",
+        _GO,
+        _GO_VALUES,
         style="words",
+        ordered=_one_dash,
+        first="go package",
     ),
-    Row("go env", "shows settings of Go", "-json -changed", {"beyond": "-w -u"}, style="words"),
+    Row("go mod, go work", "works with the modules of a project", style="posix"),
+    Row(
+        "go mod *, go work *",
+        "works with the modules of a project",
+        "-v -json -x -e -compat: -go: -reuse:",
+        {"output": "-o:", "place": "-modfile: -C:"},
+        style="words",
+        ordered=_one_dash,
+    ),
+    Row(
+        "go tool",
+        "runs a tool of Go",
+        "-n -func: -html: -mode:",
+        {"output": "-o:", "words": "-extld: -extar: -toolexec: -vettool:", "go flags": "-extldflags:"},
+        style="words",
+        ordered=_one_dash,
+    ),
+    Row(
+        "go env",
+        "shows settings of Go",
+        "-json -changed",
+        {"beyond": "-w -u"},
+        style="words",
+        ordered=_one_dash,
+    ),
     Row(
         "cargo rustc, cargo install, cargo fix",
         "builds a project of Rust with options of the compiler",

@@ -2,51 +2,83 @@
 
 from hookline.matching.shell.programs.row import Row
 
-_DOCKER = (
-    "-H: -c: -D -l: --host: --context: --config: --log-level: --tls --tlscacert: --tlscert: "
-    "--tlskey: --tlsverify --url: --connection: --root: --runroot:"
-)
+_DOCKER = "-D -l: -v --debug --log-level: --tls --tlscacert: --tlscert: --tlskey: --tlsverify --root: "
+"--runroot: --remote"
+#: Another machine or another folder of settings, which may name programs.
+_DOCKER_VALUES = {"beyond": "-H: -c: --host: --context: --config: --url: --connection:"}
 _RUN = (
     "-i -t -d -P -q --rm --interactive --tty --detach --init --privileged --read-only "
     "--publish-all --no-healthcheck --quiet "
-    "--oom-kill-disable --sig-proxy -a: -c: -e: -h: -l: -m: -p: -u: -v: -w: --add-host: "
+    "--oom-kill-disable --sig-proxy -a: -c: -e: -h: -l: -m: -p: -u: -w: --add-host: "
     "--annotation: --attach: --blkio-weight: --cap-add: "
-    "--cap-drop: --cgroup-parent: --cgroupns: --cidfile: --cpu-period: --cpu-quota: "
+    "--cap-drop: --cgroup-parent: --cgroupns: --cpu-period: --cpu-quota: "
     "--cpu-shares: --cpus: --cpuset-cpus: "
     "--cpuset-mems: --detach-keys: --device: --device-cgroup-rule: --dns: --dns-option: "
     "--dns-search: --domainname: --env: "
     "--env-file: --expose: --gpus: --group-add: --health-interval: --health-retries: --health-timeout: "
     "--hostname: --ip: --ip6: --ipc: --isolation: --kernel-memory: --label: --label-file: "
     "--link: --log-driver: --log-opt: "
-    "--mac-address: --memory: --memory-reservation: --memory-swap: --mount: --name: --net: "
+    "--mac-address: --memory: --memory-reservation: --memory-swap: --name: --net: "
     "--network: --network-alias: "
     "--oom-score-adj: --pid: --pids-limit: --platform: --publish: --pull: --restart: --runtime: "
     "--security-opt: --shm-size: "
     "--stop-signal: --stop-timeout: --storage-opt: --sysctl: --tmpfs: --ulimit: --user: "
-    "--userns: --uts: --volume: "
+    "--userns: --uts: "
     "--volume-driver: --volumes-from: --workdir: -T --no-TTY --no-deps --service-ports "
     "--use-aliases --index: --userns:"
 )
 _KUBECTL = (
-    "-n: -s: -v: --namespace: --context: --cluster: --kubeconfig: --server: --user: --token: "
-    "--as: --request-timeout: "
-    "--certificate-authority: --insecure-skip-tls-verify"
+    "-n: -v: --namespace: --context: --cluster: --request-timeout: --insecure-skip-tls-verify --as-group: --as-uid: "
+    "--disable-compression --log-flush-frequency: --match-server-version --tls-server-name: --v: --vmodule: "
+    "--warnings-as-errors --profile:"
 )
+#: Options of all sub-commands of kubectl: another cluster, or settings that may name a program for its keys.
+_KUBECTL_VALUES = {
+    "settings": "--kubeconfig: -s: --server: --token: --as: --user: --username: --password: --certificate-authority: "
+    "--client-key: --client-certificate:",
+    "output": "--cache-dir: --profile-output: --output-directory:",
+    "beyond": "--helm-command: --enable-helm --enable-exec --enable-alpha-plugins --edit",
+}
 
 ROWS = (
-    Row("docker, podman, nerdctl, finch", "works with containers", _DOCKER, style="posix", examples=()),
+    Row(
+        "docker, podman, nerdctl, finch",
+        "works with containers",
+        _DOCKER,
+        _DOCKER_VALUES,
+        style="posix",
+        examples=(),
+    ),
+    Row("docker image, podman image", "works with images", style="posix"),
+    Row(
+        "docker save, docker export, docker image save, docker container export, podman save, podman "
+        "export, podman image save",
+        "writes an image to a file",
+        "--platform: -q --format: -m",
+        {"output": "-o: --output:"},
+    ),
+    Row(
+        "docker cp, docker container cp, podman cp, podman container cp, docker compose cp, nerdctl cp",
+        "copies files from and to a container",
+        "-a -L -q --archive --follow-link --quiet --index:",
+        others="copied",
+    ),
+    Row("docker context, docker plugin, docker trust", "changes what docker runs", always=True),
     Row(
         "docker container, docker compose, docker buildx, docker builder, podman container, podman "
         "compose, nerdctl compose",
         "works with containers",
-        "-f: -p: --file: --project-name: --profile: --env-file: --project-directory: --ansi:",
+        "-p: --project-name: --profile: --ansi: --progress: --parallel: --dry-run --compatibility "
+        "--all-resources --builder:",
+        {"place": "-f: --file: --env-file: --project-directory:"},
         style="posix",
         examples=(),
     ),
     Row(
         "docker-compose, podman-compose",
         "works with containers",
-        "-f: -p: -H: --file: --project-name: --profile: --env-file: --project-directory:",
+        "-p: --project-name: --profile: --ansi: --verbose --no-ansi",
+        {"place": "-f: --file: --env-file: --project-directory:", "beyond": "-H: --host: -c: --context:"},
         style="posix",
     ),
     Row(
@@ -60,7 +92,12 @@ ROWS = (
         "finch run, finch exec",
         "runs a command in a container",
         _RUN,
-        {"program": "--entrypoint:", "line": "--health-cmd:"},
+        {
+            "program": "--entrypoint:",
+            "line": "--health-cmd:",
+            "mount": "-v: --volume: --mount:",
+            "output": "--cidfile:",
+        },
         style="posix",
         command=1,
         examples=(),
@@ -69,7 +106,7 @@ ROWS = (
         "docker build, docker buildx build, podman build, buildah, buildah bud",
         "builds an image",
         "-t: -f: --tag: --file: --build-arg: --target: --platform:",
-        {"written": "-o: --output: --iidfile: --metadata-file:"},
+        {"written": "-o: --output:", "output": "--iidfile: --metadata-file:"},
         stdin="",
     ),
     Row("buildah run, buildah config", "runs a command in a container", loose=()),
@@ -77,7 +114,29 @@ ROWS = (
         "kubectl, oc, k3s kubectl, minikube kubectl, microk8s kubectl, k",
         "works with a cluster",
         _KUBECTL,
+        _KUBECTL_VALUES,
         style="posix",
+    ),
+    Row(
+        "kubectl *, oc *, k *",
+        "works with a cluster",
+        f"{_KUBECTL} -f: -k: -o: -l: -c: -p: --output: --selector: --filename: --container: --timeout: "
+        "--field-selector: "
+        "--replicas: --type: --patch: --from-literal: --dry-run:: --for:",
+        _KUBECTL_VALUES,
+    ),
+    Row(
+        "kubectl kustomize, oc kustomize",
+        "builds objects",
+        _KUBECTL,
+        {**_KUBECTL_VALUES, "output": _KUBECTL_VALUES["output"] + " -o: --output:"},
+    ),
+    Row(
+        "kubectl cp, oc cp, k cp, oc rsync",
+        "copies files from and to a pod",
+        f"{_KUBECTL} -c: --container: --no-preserve --retries:",
+        _KUBECTL_VALUES,
+        others="copied",
     ),
     Row("k3s, minikube, microk8s", "works with a cluster", style="posix", loose=("ssh",)),
     Row(
@@ -87,7 +146,8 @@ ROWS = (
         "--command --env: --labels: --overrides: "
         "--port: --pod-running-timeout: --image-pull-policy: --expose --target: --copy-to: "
         "--share-processes --quiet --filename: "
-        "--dry-run: -o: --output: --profile: -it -ti --timeout: --replace --same-node --keep-labels:",
+        "--dry-run: -o: --output: -it -ti --timeout: --replace --same-node --keep-labels:",
+        _KUBECTL_VALUES,
         command=1,
         examples=(),
     ),
@@ -142,13 +202,10 @@ ROWS = (
         "kubectl get, kubectl describe, kubectl logs, kubectl top, kubectl explain, oc get, oc "
         "describe, oc logs, k get, k describe, k logs",
         "shows what is in a cluster",
-        "-n: -o: -l: -A -w -f -p -c: --namespace: --output: --selector: --context: "
+        f"{_KUBECTL} -o: -l: -A -w -f -p -c: --output: --selector: "
         "--all-namespaces --watch --tail: "
         "--since: --container: --follow --previous --show-labels --sort-by: --field-selector: "
-        "--no-headers --raw: --request-timeout:",
-        {
-            "settings": "--kubeconfig: --cache-dir: -s: --server: --token: --as: --user: "
-            "--certificate-authority: --client-key: --profile-output:"
-        },
+        "--no-headers --raw:",
+        _KUBECTL_VALUES,
     ),
 )

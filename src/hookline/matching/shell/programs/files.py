@@ -139,9 +139,9 @@ def _zip(rest: Words) -> Words:
 
 _TAR = (
     " ".join(f"-{letter}" for letter in "AcdrtuxGnSUWkOmphBilMzZJjavwRsPo")
-    + " -b: -C: -f: -g: -H: -K: -L: -N: -V: -X: --create --extract --get --list --append --update "
+    + " -b: -f: -g: -H: -K: -L: -N: -V: -X: --create --extract --get --list --append --update "
     "--delete --diff --compare "
-    "--catenate --concatenate --test-label --file: --directory: --exclude: --exclude-from: "
+    "--catenate --concatenate --test-label --file: --exclude: --exclude-from: "
     "--strip-components: --gzip --gunzip "
     "--ungzip --bzip2 --xz --zstd --lzma --lzip --lzop --compress --uncompress --auto-compress "
     "--no-auto-compress --verbose "
@@ -161,7 +161,7 @@ _TAR = (
     "--show-transformed-names "
     "--show-stored-names --listed-incremental: --incremental --multi-volume --tape-length: "
     "--verify --interactive "
-    "--confirmation --no-overwrite-dir --keep-directory-symlink --one-top-level:: "
+    "--confirmation --no-overwrite-dir --keep-directory-symlink "
     "--starting-file: --occurrence:: --seek "
     "--no-seek --force-local --utc --full-time --block-number --pax-option: --posix "
     "--old-archive --portability "
@@ -255,6 +255,7 @@ ROWS = (
             "tar action": "--checkpoint-action:",
             "program": "--rsh-command: --rmt-command:",
             "file": "-T: --files-from:",
+            "output": "-C: --directory: --one-top-level::",
             "beyond": "--remove-files",
         },
         plain="file",
@@ -285,15 +286,21 @@ ROWS = (
     Row(
         "zip",
         "packs an archive",
-        "-r -q -v -9 -0 -1 -j -u -m -d -x: -i: -e -y -X -D -f -g -l -o -z -@ -n: -t: -b: -P: -s: "
-        "-O: --recurse-paths --quiet "
+        "-r -q -v -9 -0 -1 -j -u -m -d -x: -i: -e -y -X -D -f -g -l -o -z -@ -n: -t: -P: -s: "
+        "--recurse-paths --quiet "
         "--verbose --junk-paths --move --delete --exclude: --include: --encrypt --symlinks "
         "--update --test -T",
-        {"line": "--unzip-command:", "written": "--logfile-path:"},
+        {"line": "--unzip-command:", "written": "--logfile-path:", "output": "-b: -O: --output-file: --out:"},
         ordered=_zip,
         examples=("touch f; zip a.zip f -T -TT 'rm y #'", "touch f; zip -T --unzip-command 'rm y #' a.zip f"),
     ),
-    Row("7z, 7za, 7zr, unzip, unrar, gzip, bzip2, xz, zstd", "packs and unpacks archives"),
+    Row(
+        "unzip",
+        "unpacks an archive",
+        "-l -t -v -p -z -Z -q -o -n -j -a -b -C -L -X -M -u -f -c -K -V -x: -P: -I: -O:",
+        {"output": "-d:"},
+    ),
+    Row("7z, 7za, 7zr, unrar, gzip, bzip2, xz, zstd", "packs and unpacks archives"),
     Row(
         "rsync",
         "copies files",
@@ -301,10 +308,10 @@ ROWS = (
         {
             "remote shell": "-e: --rsh:",
             "line": "--rsync-path:",
-            "written": "--log-file: --write-batch: --only-write-batch:",
+            "written": "--log-file: --write-batch: --only-write-batch: -T: --temp-dir:",
             "beyond": "--delete --del --delete-before --delete-during --delete-delay --delete-after "
             "--delete-excluded "
-            "--delete-missing-args --remove-source-files --daemon --server --config:",
+            "--delete-missing-args --remove-source-files --daemon --server --config: -M: --remote-option:",
         },
         examples=(
             "rsync -e 'rm y' a h:b",

@@ -1,5 +1,8 @@
 """git and the sub-commands of it that run programs."""
 
+from collections.abc import Iterator
+
+from hookline.matching.shell.found import Found, Inner, Stdin
 from hookline.matching.shell.holes import Words
 from hookline.matching.shell.options import OptionSpec, read_options
 from hookline.matching.shell.programs.row import Row
@@ -50,6 +53,12 @@ def _config_ordered(rest: Words) -> Words:
     return rest if setting is None else (f"--written={setting}", *rest)
 
 
+def _gh_clone(rest: Words, _stdin: Stdin) -> Iterator[Found]:
+    """What follows `--` is for git."""
+    if "--" in rest:
+        yield Inner(("git", "clone", *rest[rest.index("--") + 1 :], *rest[: rest.index("--")]))
+
+
 _LOG = (
     "-p -u -s -n: -S: -G: -L: -M:: -C:: -U: -i -E -F -P -q -z -w -b -a --oneline --stat:: "
     "--graph --all --author: --grep: --since: "
@@ -63,7 +72,7 @@ _REMOTE = (
 _CLONE = (
     "-b: -o: -s -l --branch: --origin: --reference: --recurse-submodules:: --single-branch "
     "--bare --mirror --filter: "
-    "--separate-git-dir: --shallow-since: --server-option: --jobs:"
+    "--shallow-since: --server-option: --jobs:"
 )
 _COMMIT = (
     "-m: -F: -C: -c: -a -s -S:: -v -q -n -e -i -o -p -u:: -t: -z --message: --amend --no-edit --all "
@@ -71,12 +80,17 @@ _COMMIT = (
 )
 
 _HISTORY = "git init -q; for i in 1 2 3; do git commit -q --allow-empty -m $i; done"
+#: A file that could not be merged.
+_UNMERGED = (
+    "git init -q; b=$(echo x | git hash-object -w --stdin); "
+    'printf "100644 $b 1\\tf\\n100644 $b 2\\tf\\n" | git update-index --index-info'
+)
 
 ROWS = (
     Row(
         "git",
         "keeps versions of files, by its own sub-commands and hooks",
-        "-C: -p -P -v -h --paginate --no-pager --work-tree: --namespace: --bare "
+        "-p -P -v -h --paginate --no-pager --namespace: --bare "
         "--no-replace-objects --no-lazy-fetch "
         "--no-optional-locks --no-advice --literal-pathspecs --glob-pathspecs --noglob-pathspecs "
         "--icase-pathspecs "
@@ -84,12 +98,15 @@ ROWS = (
         {
             "git setting": "-c:",
             "git variable": "--config-env:",
+            # A directory inside the project may be a repository of its own, with settings that run programs.
             "beyond": "--git-dir:",
+            "place": "-C: --work-tree:",
             "settings": "--exec-path:",
         },
         style="posix",
         quiet="--help --version --html-path --man-path --info-path",
         others="git url",
+        here=True,
         examples=(
             "git init -q; git -c alias.x='!rm y' x",
             "git init -q; X='!rm y' git --config-env=alias.x=X x",
@@ -118,7 +135,9 @@ ROWS = (
     Row(
         "git bisect, git submodule, git remote, git stash, git worktree, git notes, git lfs, git flow",
         "keeps versions of files",
-        "-q --quiet --cached",
+        "-q -v -p -u -a -k -S -m: -f --quiet --verbose --cached --patch --keep-index --include-untracked "
+        "--all --staged "
+        "--message: --ref:",
         others="git url",
     ),
     Row(
@@ -208,8 +227,13 @@ ROWS = (
         "git clone",
         "fetches a repository",
         f"{_REMOTE.replace('-u ', '')} {_CLONE}",
-        {"git setting": "-c: --config:", "line": "-u: --upload-pack:", "settings": "--template:"},
-        others="git url",
+        {
+            "git setting": "-c: --config:",
+            "line": "-u: --upload-pack:",
+            "settings": "--template: --separate-git-dir:",
+        },
+        first="git url",
+        others="output",
         examples=(
             "git init -q a; git clone -q --upload-pack='rm y' a b",
             "git init -q a; git clone -qu 'rm y' a b",
@@ -252,17 +276,67 @@ ROWS = (
         ),
     ),
     Row(
-        "git init",
+        "git init, git init-db",
         "makes a repository",
         "-q -b: --bare --initial-branch: --object-format: --shared::",
         {"settings": "--template: --separate-git-dir:"},
+        others="output",
     ),
     Row(
-        "git log, git show, git diff, git format-patch, git shortlog, git stash show, git "
-        "range-diff, git whatchanged, git blame",
+        "git log, git show, git diff, git shortlog, git stash show, git "
+        "range-diff, git whatchanged, git blame, git diff-files, git diff-index, git diff-tree, git rev-list",
         "shows changes",
         _LOG,
         {"written": "--output:", "beyond": "--ext-diff"},
+    ),
+    Row(
+        "git format-patch",
+        "writes commits as mails",
+        _LOG,
+        {"written": "--output:", "output": "-o: --output-directory:", "beyond": "--ext-diff"},
+    ),
+    Row(
+        "git worktree add",
+        "makes another directory to work in",
+        "-f -q -d -b: -B: --force --detach --checkout --no-checkout --lock --reason: --orphan --quiet --track "
+        "--guess-remote",
+        first="output",
+    ),
+    Row(
+        "git checkout-index, git mailsplit, git bugreport, git diagnose, git read-tree, git index-pack, git repack, "
+        "git apply",
+        "writes files",
+        "-a -b -f -i -m -n -q -u -v -z -d: -s: -p: -C: --all --force --quiet --index --stage: --stdin --strict "
+        "--exclude: --include: --check --stat --numstat --summary --reverse --cached --reject --suffix: -R -N",
+        {
+            "output": "-o: --output-directory: --prefix: --index-output: --expire-to: --build-fake-ancestor:",
+            "beyond": "--unsafe-paths",
+        },
+    ),
+    Row(
+        "git commit-graph, git multi-pack-index, git pack-objects",
+        "keeps objects",
+        "-q --stdout --revs --all --progress --no-progress",
+        {"output": "--object-dir:"},
+    ),
+    Row(
+        "git mailinfo, git merge-file, git worktree move",
+        "writes the files it names",
+        "-p -q -f -L: --stdout --force",
+        others="output",
+    ),
+    Row(
+        "git interpret-trailers",
+        "adds lines to a message",
+        "--trailer: --parse --only-trailers",
+        {"beyond": "--in-place"},
+    ),
+    Row(
+        "git merge-index",
+        "runs a program for each file that cannot be merged",
+        "-o -q",
+        first="program",
+        examples=(f"{_UNMERGED}; git merge-index rm -a",),
     ),
     Row("git commit, git merge, git tag, git cherry-pick, git revert, git am", "records changes", _COMMIT),
     Row(
@@ -300,6 +374,31 @@ ROWS = (
         examples=("echo 'connect git-upload-pack' | git remote-ext x 'rm y'",),
     ),
     Row("gh, hub", "works with a forge", "-R: --repo: --hostname:", style="posix"),
+    Row("gh repo, gh gist, gh run, gh release", "works with a forge", "-R: --repo:", style="posix"),
+    Row(
+        "gh repo clone, gh repo fork, gh gist clone",
+        "fetches a repository by git, with options of git behind `--`",
+        "-u: --upstream-remote-name: --clone --remote --remote-name: --org: --fork-name: --default-branch-only",
+        others="git flag",
+        reader=_gh_clone,
+        untried=("gh repo clone a/b -- -u 'rm y'",),
+    ),
+    Row(
+        "gh run download, gh release download",
+        "fetches files",
+        "-n: -p: -A: -R: --name: --pattern: --archive: --repo: --clobber --skip-existing",
+        {"output": "-D: --dir: -O: --output:"},
+    ),
+    Row("gh pr, gh issue", "works with a forge", "-R: --repo:", style="posix"),
+    Row(
+        "gh pr create, gh pr view, gh pr list, gh issue create, gh issue view, gh issue list, gh pr edit, gh pr diff, "
+        "gh pr comment, gh pr review, gh issue comment, gh pr checks",
+        "looks at and makes requests",
+        "-R: -t: -b: -F: -B: -H: -l: -a: -r: -m: -p: -q: -L: -s: -S: -A: -T: -d -f -c --title: --body: --body-file: "
+        "--base: --head: --label: --assignee: --reviewer: --json: --jq: --limit: --state: --search: --author: "
+        "--template: --repo: --draft --fill --fill-first --fill-verbose --comments --watch --name-only --patch",
+        {"beyond": "-w --web -e --editor"},
+    ),
     Row(
         "gh alias, gh extension, gh config, gh codespace, hub alias",
         "changes what gh runs",
@@ -316,8 +415,8 @@ ROWS = (
     Row(
         "git fast-export, git fast-import",
         "writes out all commits",
-        "--all --import-marks: --date-format: --force --quiet",
-        {"written": "--export-marks: --export-pack-edges:"},
+        "--all --import-marks: --import-marks-if-exists: --date-format: --force --quiet",
+        {"written": "--export-marks: --export-pack-edges:", "beyond": "--allow-unsafe-features"},
     ),
     Row("git bundle", "packs commits", style="posix"),
     Row("git bundle create", "packs commits into a file", always=True),

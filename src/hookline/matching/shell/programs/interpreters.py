@@ -110,6 +110,8 @@ ROWS = (
     Row(
         "python, pypy, python3-dbg, micropython, graalpy, jython",
         "runs a program of Python",
+        _PYTHON.text,
+        style="posix",
         reader=_python,
         examples=(
             "python3 -c 'import os; os.system(\"rm y\")'",
@@ -126,6 +128,13 @@ ROWS = (
             "python3 -Wi -c 'import os; os.system(\"rm y\")'",
             'python3 -c \'__import__("o"+"s").system("rm y")\'',
         ),
+    ),
+    Row("python manage.py", "runs a command of the project", style="posix"),
+    Row(
+        "python manage.py *",
+        "runs a command of the project",
+        "-v: -k: --verbosity: --tag: --exclude-tag: --parallel:: --keepdb --noinput --failfast --no-color",
+        {"beyond": "--settings: --pythonpath: --testrunner:"},
     ),
     Row(
         "ipython, bpython, ptpython",
@@ -182,13 +191,19 @@ ROWS = (
         "--no-warnings --trace-warnings "
         "--enable-source-maps --test --watch --watch-path: --experimental-vm-modules "
         "--input-type: -C: --conditions: "
-        "--env-file: --test-name-pattern: --stack-size: --title: --harmony "
+        "--test-name-pattern: --stack-size: --title: --harmony "
         "--trace-deprecation "
         "--unhandled-rejections: --expose-gc --preserve-symlinks --jitless "
         "--abort-on-uncaught-exception",
         {
             "path": "--test-reporter:",
-            "written": "--test-reporter-destination:",
+            "written": "--test-reporter-destination: --test-rerun-failures:",
+            "output": "--cpu-prof-dir: --heap-prof-dir: --cpu-prof-name: --heap-prof-name: --diagnostic-dir: "
+            "--report-directory: --report-dir: --report-filename: --redirect-warnings: --trace-event-file-pattern: "
+            "--logfile: --localstorage-file: --tls-keylog: --icu-data-dir:",
+            # A file of variables may hold NODE_OPTIONS.
+            "settings": "--env-file: --env-file-if-exists: --experimental-config-file: --openssl-config: "
+            "--test-global-setup: --snapshot-blob: --experimental-sea-config: --build-sea:",
             "javascript": "-e: -p: --eval: --print:",
             "file": "-r: --require: --import: --loader: --experimental-loader:",
         },

@@ -37,6 +37,11 @@ def _ssh(rest: Words, stdin: Stdin) -> Iterator[Found]:
         yield from from_stdin("line", stdin)
 
 
+def _curl_ordered(rest: Words) -> Words:
+    """`--expand-output NAME` is `--output NAME` with variables in it."""
+    return tuple("--expanded" if word.startswith("--expand-") else word for word in rest)
+
+
 ROWS = (
     Row(
         "ssh, autossh, dbclient, slogin",
@@ -129,15 +134,24 @@ ROWS = (
         "curl",
         "fetches or sends over the network",
         "-a -f -F: -g -G -i -I -j -J -k -l -L -m: -M -n -N -O -p -P: -q -Q: -r: -R -s -S -t: -T: "
-        "-u: -U: -v -V -w: -x: -X: -y: -Y: -z: -# -0 -1 -2 -3 "
+        "-u: -U: -v -V -x: -X: -y: -Y: -z: -# -0 -1 -2 -3 "
         "-4 -6 -A: -b: -B -c: -C: -d: -D: -e: -E: -h -H: -o: -Z --data: --header: --request: "
         "--output: --url: --user: --max-time: "
-        "--connect-timeout: --retry: --write-out: --form: --cookie: --cookie-jar: --cacert: "
+        "--connect-timeout: --retry: --form: --cookie: --cookie-jar: --cacert: "
         "--proxy: --user-agent: --data-raw: "
         "--data-binary: --data-urlencode: --upload-file: --resolve: --json: --output-dir: "
         "--range: --limit-rate: --compressed",
-        {"settings": "-K: --config:", "beyond": "--libcurl: --engine: --dump-module-paths:"},
+        {
+            "settings": "-K: --config:",
+            "curl format": "-w: --write-out:",
+            "beyond": "--libcurl: --engine: --dump-module-paths: --unix-socket: --abstract-unix-socket: "
+            "--proto-default: "
+            "--ntlm-wb",
+            # What these write is told by the rows about files; with `--expand-` before it, only here.
+            "written": "--expanded:",
+        },
         quiet="--help -V --version -h --manual",
+        ordered=_curl_ordered,
         examples=(),
     ),
     Row(

@@ -6,11 +6,66 @@ from hookline.matching.shell.found import Found, Inner, Stdin
 from hookline.matching.shell.holes import Words
 from hookline.matching.shell.programs.row import Row
 
-_NODE_SETTINGS = "--node-options: --userconfig: --globalconfig: --editor: --viewer: "
 _NPM = (
-    "-C: -w: -g -D -S -E -O -P -q -s -y -f --prefix: --workspace: --dir: --filter: -F: --cwd: "
-    "--registry: --loglevel: --silent --save-dev"
+    "-a -d -f -g -l -n -p -q -s -v -y -S -B -D -E -O -P -H -h -r -L: -m: -w: -F: -c: --_auth: --access: "
+    "--allow-directory: --allow-file: --allow-git: --allow-remote: --allow-scripts: --also: --audit-level: "
+    "--auth-type: --before: --ca: --cache-max: --cache-min: --cafile: --call: --cert: --cidr: --cpu: --depth: "
+    "--diff: --diff-dst-prefix: --diff-src-prefix: --diff-unified: --expect-result-count: --expires: "
+    "--fetch-retries: --fetch-retry-factor: --fetch-retry-maxtimeout: --fetch-retry-mintimeout: "
+    "--fetch-timeout: --heading: --https-proxy: --include: --init-author-email: --init-author-name: "
+    "--init-author-url: --init-license: --init-type: --init-version: --init.author.email: --init.author.name: "
+    "--init.author.url: --init.license: --init.version: --install-strategy: --key: --libc: --local-address: "
+    "--lockfile-version: --loglevel: --logs-max: --name: --maxsockets: --message: --min-release-age: "
+    "--min-release-age-exclude: --noproxy: --omit: --only: --orgs: --os: --otp: --package: --packages: "
+    "--preid: --provenance-file: --proxy: --save-prefix: --sbom-format: --sbom-type: --scope: --scopes: "
+    "--packages-and-scopes-permission: --orgs-permission: --password: --token-description: --searchexclude: "
+    "--searchlimit: --searchopts: --searchstaleness: --tag: --tag-version-prefix: --umask: --user-agent: "
+    "--which: --workspace: --location: --filter: --color: --all --allow-same-version --audit --bin-links "
+    "--commit-hooks --description --dev --diff-ignore-all-space --diff-name-only --diff-no-prefix --diff-text "
+    "--dry-run --engine-strict --expect-results --force --foreground-scripts --format-package-lock --fund "
+    "--git-tag-version --global --global-style --if-present --ignore-scripts --include-staged "
+    "--include-workspace-root --include-attestations --init-private --install-links --json --legacy-bundling "
+    "--legacy-peer-deps --link --long --offline --omit-lockfile-registry-resolved --optional --package-lock "
+    "--package-lock-only --parseable --prefer-dedupe --prefer-offline --prefer-online --production --progress "
+    "--provenance --read-only --rebuild-bundle --save --save-bundle --save-dev --save-exact --save-optional "
+    "--save-peer --save-prod --shrinkwrap --sign-git-commit --sign-git-tag --strict-peer-deps --strict-ssl "
+    "--timing --unicode --update-notifier --usage --versions --workspaces --workspaces-update --yes --no "
+    "--quiet --silent --verbose --desc --local --porcelain --readonly --iwr --ws --recursive --frozen-lockfile "
+    "--parallel --stream --no-audit --no-fund --no-save --no-bin-links --no-optional --no-package-lock "
+    "--no-progress --no-update-notifier --no-color --no-git-tag-version "
 )
+#: Settings that every sub-command of npm takes, of programs that it starts and places that it works in.
+_NPM_VALUES = {
+    "program": "--script-shell: --shell: --git: --browser: --editor: --viewer:",
+    "beyond": "--node-options: --userconfig: --globalconfig: --node-gyp: --init-module: --init.module: "
+    "--registry: --reg: "
+    "--replace-registry-host:",
+    "place": "-C: --prefix: --dir: --cwd:",
+    "output": "--pack-destination: --cache: --logs-dir:",
+}
+
+
+def _npm_ordered(rest: Words) -> Words:
+    """Its long options take one dash or more; `@scope:registry=URL` is an option as well."""
+    ordered: list[str] = []
+    for word in rest:
+        if word == "--":
+            break
+        ordered.append(word)
+        bare = word.lstrip("-")
+        if word[:1] == "-" and len(bare) > 1 and not word.startswith("--" + bare[:1]):
+            ordered.append(f"--{bare}")
+        elif word.startswith("--@") or ":registry" in word:
+            ordered.append("--registry=")
+    return (*ordered, *rest[len([*_until_dashes(rest)]) :])
+
+
+def _until_dashes(rest: Words) -> Iterator[str]:
+    for word in rest:
+        if word == "--":
+            return
+        yield word
+
 
 _UV = (
     "-q -v -m: -p: -w: -n -U --with: --with-editable: --with-requirements: --from: --extra: "
@@ -33,13 +88,35 @@ def _npm_setting(rest: Words, _stdin: Stdin) -> Iterator[Found]:
     yield from (Inner((pair[1],)) for pair in pairs if len(pair) > 1 and pair[0] in _NPM_PROGRAMS)
 
 
+_PIP = (
+    "-q -v -V --quiet --verbose --debug --isolated --require-virtualenv --no-input --keyring-provider: "
+    "--proxy: --retries: "
+    "--timeout: --exists-action: --cert: --client-cert: --no-cache-dir --disable-pip-version-check --no-color "
+    "--no-python-version-warning --use-feature: --use-deprecated: --platform: --python-version: "
+    "--implementation: --abi: "
+    "--format: --outdated --upgrade-strategy: --no-binary: --only-binary: --progress-bar: --root-user-action:"
+)
+#: Options of pip that change what it runs, where packages come from, or where it writes.
+_PIP_VALUES = {
+    "settings": "--python: --global-option: --config-settings: -C: --build-option: --install-option:",
+    "program": "--editor:",
+    "written": "--log: --log-file: --report:",
+    "file": "-r: --requirement: -c: --constraint: -e: --editable:",
+    "beyond": "-i: --index-url: --pypi-url: --extra-index-url: -f: --find-links: --trusted-host:",
+    "output": "-t: --target: --prefix: --root: --src: -d: --dest: -w: --wheel-dir: --cache-dir: -b: "
+    "--build: -o: --output:",
+}
+
 ROWS = (
     Row(
         "uv",
         "works with a project of Python",
-        "--directory: --project: --config-file: --color: -q -v --offline",
+        "--color: -q -v -n --quiet --verbose --offline --no-progress --no-cache --no-config --native-tls "
+        "--no-python-downloads",
+        {"beyond": "--directory: --project: --config-file: --cache-dir: --allow-insecure-host:"},
         style="posix",
         loose=("x",),
+        here=True,
     ),
     Row("pipx", "runs programs of packages", style="posix"),
     Row("pipx runpip, pipx environment", "works with packages", always=True),
@@ -56,18 +133,43 @@ ROWS = (
         "npm, pnpm, yarn",
         "works with a project of JavaScript, and runs its scripts",
         _NPM,
-        {"program": "--script-shell: --shell: --git:", "beyond": _NODE_SETTINGS},
+        _NPM_VALUES,
         style="posix",
+        ordered=_npm_ordered,
+        here=True,
+        quiet="--version --usage -v",
         examples=(),
     ),
     Row(
-        "npm run, npm run-script, npm test, npm start, npm install, npm i, npm ci, pnpm run, "
-        "pnpm install, yarn run, yarn install, npm publish, npm ls, npm outdated, npm audit, npm view, "
-        "npm config, pnpm config, yarn config",
-        "runs scripts of the project",
-        f"{_NPM} --if-present --workspaces",
-        {"program": "--script-shell: --shell: --git:", "beyond": _NODE_SETTINGS},
-        examples=('echo \'{"scripts":{"x":"y"}}\' > package.json; npm run x --script-shell=rm',),
+        "npm *, pnpm *, yarn *",
+        "runs scripts of the project, and shows its packages",
+        _NPM,
+        _NPM_VALUES,
+        ordered=_npm_ordered,
+        examples=(
+            'echo \'{"scripts":{"x":"y"}}\' > package.json; npm run x --script-shell=rm',
+            'echo \'{"scripts":{"x":"y"}}\' > package.json; npm run x -script-shell=rm',
+        ),
+    ),
+    Row(
+        "npm init, npm create, npm innit, npm ini, npm inn, npm inni, npm cre, npm crea, npm creat, pnpm create, "
+        "yarn create, bun create",
+        "makes a project; with a name it runs the program of a package",
+        _NPM,
+        _NPM_VALUES,
+        ordered=_npm_ordered,
+        others="beyond",
+    ),
+    Row(
+        "npm config, pnpm config, yarn config, npm conf, npm confi, npm c",
+        "shows settings of npm",
+        _NPM,
+        style="posix",
+    ),
+    Row(
+        "npm config edit, npm config fix, npm config delete, npm config rm",
+        "changes settings of npm",
+        always=True,
     ),
     Row(
         "corepack, volta, fnm, nvm, n",
@@ -96,15 +198,16 @@ ROWS = (
         "-p: -A: --pure",
         {"line": "--run: --command:"},
     ),
+    Row("pip", "installs packages of Python", _PIP, _PIP_VALUES, style="posix"),
     Row(
-        "pip",
+        "pip *",
         "installs packages of Python",
-        "-q -v -U -r: -e: -c: -i: -t: ",
-        {
-            "settings": "--python: --global-option: --config-settings:",
-            "written": "--log: --log-file: --report:",
-        },
+        f"{_PIP} -U -I --pre --user --upgrade",
+        _PIP_VALUES,
+        near="file",
     ),
+    Row("pip config", "shows settings of pip", f"{_PIP} --global --user --site", style="posix"),
+    Row("pip config set, pip config edit, pip config unset", "changes settings of pip", always=True),
     Row(
         "composer, gem, cabal, opam, luarocks, cpan, cpanm, mix, rebar, lerna, nx, turbo, moon",
         "works with packages",
@@ -171,31 +274,47 @@ ROWS = (
     Row(
         "pytest, py.test",
         "runs tests",
-        "-q -v -x -s -k: -m: -n: -r: -l --lf --ff --tb: --maxfail: --durations: --cov:: "
-        "--cov-report: --junitxml: --rootdir: -W:",
+        "-q -v -x -s -l -k: -m: -n: -r: -d -f --lf --ff --nf --sw --tb: --maxfail: --durations: "
+        "--durations-min: --cov:: "
+        "--ignore: --ignore-glob: --deselect: --capture: --color: --log-level: --log-cli-level: --log-format: "
+        "--log-date-format: --log-file-level: --log-file-format: --log-file-mode: --timeout: --numprocesses: --dist: "
+        "--import-mode: --junit-prefix: --cov-fail-under: --cov-context: --show-capture: --assert: --verbosity: "
+        "--randomly-seed: --hypothesis-seed: --reruns: --pyargs --pdb --co --collect-only --cov-append --cov-branch "
+        "--report-chars: --override --log-auto-indent: --log-disable:",
         {
-            "settings": "-c: --config-file: --confcutdir:",
-            "file": "-p:",
-            "written": "--debug::",
-            "beyond": "--pastebin: --basetemp:",
+            "place": "-c: --config-file: --confcutdir: --rootdir: --cov-config:",
+            "output": "--junitxml: --junit-xml: --log-file: --html: --report-log: --alluredir: --json-report-file: "
+            "--benchmark-json: --benchmark-storage: --self-contained-html",
+            "report": "--cov-report:",
+            "pytest plugin": "-p:",
+            "pytest setting": "-o: --override-ini:",
+            "warning": "-W: --pythonwarnings:",
+            "written": "--debug:: --result-log: --resultlog:",
+            "beyond": "--pastebin: --basetemp: --pdbcls: --tx: --px: --rsyncdir:",
         },
-        plain="file",
+        here=True,
+        others="place",
         examples=(),
     ),
     Row(
-        "npx, npm exec, npm x",
+        "npx, npm exec, npm x, npm exe",
         "runs the program of a package",
         "-y -q -s -p: -w: --yes --no --no-install --quiet --silent --package: --workspace: "
         "--workspaces --offline "
         "--prefer-offline --prefer-online --ignore-existing --no-audit --no-fund",
-        {"line": "-c: --call:", "program": "--script-shell: --shell:", "beyond": _NODE_SETTINGS},
+        {
+            "line": "-c: --call:",
+            "program": _NPM_VALUES["program"],
+            "beyond": _NPM_VALUES["beyond"],
+            "place": _NPM_VALUES["place"],
+        },
         style="posix",
         command=0,
         runner=True,
         examples=("npx -c 'rm y'", "npx --call='rm y'", "npx --offline -- rm y", "npm exec -c 'rm y'"),
     ),
     Row(
-        "bunx, pnpx, pnpm dlx, yarn dlx, yarn exec, npm explore",
+        "bunx, pnpx, pnpm dlx, yarn dlx, yarn exec, npm explore, npm expl, npm explo, npm explor",
         "runs the program of a package",
         "-y -q --bun --silent --package: -p: -s",
         {"line": "-c: --shell-mode"},
@@ -243,7 +362,14 @@ ROWS = (
         "tree, uv init, uv publish",
         "works with a project of Python",
         "-q -v -U -n --frozen --locked --offline --extra: --group: --dev --no-dev --all-extras",
-        {"beyond": "--directory: --project: -p: --python: --config-file: --script:"},
+        {
+            "beyond": "--directory: --project: -p: --python: --config-file: --script: -i: --index: --default-index: "
+            "--index-url: --extra-index-url: -f: --find-links: -C: --config-setting: --allow-insecure-host: "
+            "--env-file:",
+            "output": "--target: --prefix: -o: --output-file: --out-dir: --install-dir: --cache-dir:",
+            "file": "-r: --requirement: --requirements: -c: --constraint: --constraints: -e: --editable:",
+        },
+        near="file",
     ),
     Row(
         "pipx run",
@@ -254,16 +380,11 @@ ROWS = (
         runner=True,
     ),
     Row(
-        "npm config set, npm set, pnpm config set, yarn config set",
+        "npm config set, npm conf set, npm confi set, npm c set, npm set, pnpm config set, yarn config set",
         "changes settings of npm",
         always=True,
         reader=_npm_setting,
         examples=("npm config set script-shell /bin/rm; npm exec -c true",),
     ),
-    Row(
-        "npm help, npm edit",
-        "shows a page of the manual",
-        _NPM,
-        {"program": "--viewer: --editor: --browser:"},
-    ),
+    Row("npm edit, npm edi", "changes a package by an editor", always=True),
 )

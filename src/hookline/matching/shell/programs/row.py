@@ -15,7 +15,8 @@ class Row(Struct, frozen=True, eq=False):
     Kinds are the names in `hookline.matching.shell.kinds`: `line`, `program`, `python`, `sed`, `written`, …
     """
 
-    #: Separated by commas; versions, paths and .exe are left out: `python` is also /usr/bin/python3.12.
+    #: Separated by commas; versions, paths and .exe are left out: `python` is also /usr/bin/python3.12. `git *` is
+    #: every sub-command of git that has no row of its own.
     names: str
     #: Its plain job, in words: what a permission for the program alone is for.
     job: str
@@ -45,6 +46,10 @@ class Row(Struct, frozen=True, eq=False):
     runner: bool = False
     #: Kinds that are its plain job: what they hold needs no permission of its own kind.
     plain: str = ""
+    #: Kinds that are so inside the project: `make -f build/rules.mk`.
+    near: str = ""
+    #: It runs, or is told what to run by, what is in the directory it is started in: a makefile, settings, tests.
+    here: bool = False
     #: All it does goes beyond the plain job of its program: `git difftool`.
     always: bool = False
     #: Its arguments in the order of getopt, for programs with a way of their own: tar's bundles.

@@ -25,7 +25,7 @@ _SORT = (
     "--random-source: --buffer-size: --field-separator: --temporary-directory: --parallel:"
 )
 _AWK = (
-    "-b -c -C -g -h -I -k -M -n -N -O -P -r -s -S -t -V -D:: -d:: -L:: -o:: -p:: -F: -v: -m: "
+    "-b -c -C -g -h -I -k -M -n -N -O -P -r -s -S -t -V -d:: -L:: -o:: -p:: -F: -v: -m: "
     "--field-separator: --assign: "
     "--characters-as-bytes --traditional --copyright --gen-pot --csv --bignum --use-lc-numeric "
     "--non-decimal-data --optimize "
@@ -86,7 +86,7 @@ ROWS = (
             "awk": "-e: --source:",
             "file": "-f: --file: -E: --exec: -l: --load: --include:",
             "written": "--profile:: --pretty-print::",
-            "beyond": "-i:",
+            "beyond": "-i: -D:: --debug::",
         },
         style="posix",
         ordered=_awk,
@@ -189,6 +189,13 @@ ROWS = (
         untried=("echo x > f; man -P 'rm y' -l f", "echo x > f; man -l --pag='rm y' f"),
     ),
     Row("info, pinfo", "shows a page of the manual"),
+    Row(
+        "tree",
+        "lists files",
+        "-a -d -f -i -l -x -p -s -h -D -F -C -J -X -L: -P: -I: -H: -T: --filelimit: --charset: --timefmt: --gitignore",
+        # With -R it writes a page into every directory.
+        {"beyond": "-R", "written": "-o:"},
+    ),
     Row(
         "diff, gdiff, sdiff, diff3, colordiff",
         "compares files",

@@ -1,0 +1,74 @@
+"""Where a permission holds: in the project, as far as the words of a line show.
+
+Nothing is looked up: a link inside the project that leads out of it is not seen.
+"""
+
+import posixpath
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from hookline.matching.shell.holes import HOLE, Words
+
+_STREAMS = frozenset(("", "-", "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin"))
+#: A directory that only the shell knows.
+_ELSEWHERE = "/"
+_MOST_BASES = 16
+_TEMPORARY = ("/tmp/", "/var/tmp/")  # noqa: S108 nothing is written here
+
+
+#: The directory a command is run in.
+HERE = "."
+
+
+class Beyond(NamedTuple):
+    """What makes a command do more than the plain job of its program.
+
+    The name of an option by which it writes a file: a rule that spells it is about that. Anything else has a blank in
+    it, which no word of a rule is.
+    """
+
+    word: str
+    #: It is a path, and inside the project it belongs to the plain job: `make -C web`.
+    place: bool = False
+    #: Something is written there, which is as harmless in a temporary folder: `go build -o /tmp/app`.
+    written: bool = False
+
+
+class Places(NamedTuple):
+    """The project, and the directories in it that a command may be run in."""
+
+    root: str = ""
+    #: Relative to the directory in which the line is started, or absolute.
+    bases: Words = (HERE,)
+
+    def hold(self, one: Beyond) -> bool:
+        """Whether it is a path inside the project, in whichever of the directories the command is run."""
+        path = one.word
+        if not one.place or path in _STREAMS:
+            return one.place
+        if HOLE in path or path[0] in "~@" or "://" in path:
+            return False
+        paths = [posixpath.normpath(posixpath.join(base, path)) for base in self.bases]
+        return all(self._inside(path) or (one.written and path.startswith(_TEMPORARY)) for path in paths)
+
+    def _inside(self, path: str) -> bool:
+        if not path.startswith("/"):
+            return path != ".." and not path.startswith("../")
+        root = self.root.rstrip("/")
+        return bool(root) and (path == root or path.startswith(f"{root}/"))
+
+    def after(self, commands: Iterable[Words]) -> "Places":
+        """With the directories that a line changes to. Whether it does so in a subshell, or fails, does not count."""
+        bases = dict.fromkeys(self.bases)
+        for words in commands:
+            if words[0] not in {"cd", "pushd"}:
+                continue
+            target = next((word for word in words[1:] if word[:1] != "-" or word == "-"), "~")
+            if target == "-" and len(bases) > 1:
+                continue
+            known = target != "-" and target[0] not in "~+" and HOLE not in target
+            for base in tuple(bases):
+                bases[posixpath.normpath(posixpath.join(base, target)) if known else _ELSEWHERE] = None
+            if len(bases) > _MOST_BASES:
+                return self._replace(bases=(_ELSEWHERE,))
+        return self._replace(bases=tuple(bases))
