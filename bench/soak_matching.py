@@ -158,14 +158,14 @@ def hostile_lines(searched: int = _SEARCHED) -> Iterator[Finding]:
         yield Finding(name, shown, f"<= {_GOAL_MS:g} ms", worst <= _GOAL_MS)
 
 
-def everyday_lines() -> Iterator[Finding]:
-    """What reading a line costs that people and agents really write."""
+def everyday_lines(every: int = 1) -> Iterator[Finding]:
+    """What reading a line costs that people and agents really write; one of `every`."""
     lines = [
         entry.line
         for name in ("everyday.txt", "plain_jobs.txt")
         for entry in corpus(name)
         if len(entry.line) < 4096
-    ]
+    ][::every]
     reader = ShellReader()
     for line in lines:
         reader.read(line)
@@ -179,9 +179,9 @@ def everyday_lines() -> Iterator[Finding]:
     )
 
 
-def findings(searched: int = _SEARCHED) -> Iterator[Finding]:
+def findings(searched: int = _SEARCHED, every: int = 1) -> Iterator[Finding]:
     yield from evil_patterns()
-    yield from everyday_lines()
+    yield from everyday_lines(every)
     yield from hostile_lines(searched)
 
 
