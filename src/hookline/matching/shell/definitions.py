@@ -71,6 +71,10 @@ class Definitions:
         """`set -- rm y`: what a function runs as its arguments may be these."""
         self._sets_arguments = True
 
+    def calls(self, name: str) -> bool:
+        """Whether a command of this name is a call of what the line defines."""
+        return name in self._runs_arguments or name in self._aliases
+
     def script(self, file: str, text: str | None) -> Iterator[Found]:
         """`cat > x.sh <<E`: what a file will hold when the line runs it. None: that is not known."""
         if text is not None and _RUN_LATER.search(file):
@@ -118,8 +122,8 @@ class Definitions:
                 yield Foreign(text) if text.startswith(_OTHER_LANGUAGE) else Line(text, words)
         program = program_of(words[0])
         if program in _INTERPRETERS:
-            script = next((word for word in words[1:] if word[:1] != "-"), "")
-            for text in self._scripts.get(_file(script), ()):
+            named = [file for file in self._scripts if any(_names(word, file) for word in words[1:])]
+            for text in (text for file in named for text in self._scripts[file]):
                 yield _RUNS_ITS_OWN if text is None else Foreign(text)
         for file, text in ((file, text) for file, texts in self._scripts.items() for text in texts):
             kind = _read_by(program, file, words)
@@ -127,6 +131,11 @@ class Definitions:
                 yield from KINDS[kind].found(text)
             elif kind and (program != "git" or _OF_GIT.search(file) or _given(file, words)):
                 yield _RUNS_ITS_OWN
+
+
+def _names(word: str, file: str) -> bool:
+    """`o`, `$PWD/o`, `-fo`, `--file=o`."""
+    return _file(word) == file or (word[:1] == "-" and word.endswith(file))
 
 
 def _is_program(file: str) -> bool:

@@ -99,7 +99,11 @@ class Expander:
         if len(word) == 1 and isinstance(word[0], Text):
             return [_fields_of_text(word[0], self._braces)]
         separators = self._separators()
-        return list(dict.fromkeys(_fields(pieces, self._braces, separators) for pieces in self._pieces(word)))
+        alternatives = self._pieces(word)
+        if any(piece.mode == "value" and piece.text for pieces in alternatives for piece in pieces):
+            # Should code that is read later change it, the words would be others.
+            self._variables.used.add("IFS")
+        return list(dict.fromkeys(_fields(pieces, self._braces, separators) for pieces in alternatives))
 
     def _separators(self) -> re.Pattern[str] | None:
         """What unquoted values are split at; None where only the shell knows."""

@@ -12,7 +12,7 @@ from hookline.matching.shell.environment import CONVENTION, kind_of_variable, lo
 from hookline.matching.shell.expand import Expander, Field, Fields
 from hookline.matching.shell.found import Doubt, Foreign, Found, Inner, Line, Stdin
 from hookline.matching.shell.grammar.limits import LONGEST_ARGUMENTS, unreadable
-from hookline.matching.shell.grammar.parser import CannotParseError, Parser, TooMuchError
+from hookline.matching.shell.grammar.parser import CannotParseError, Parser, TooMuchError, UnclearError
 from hookline.matching.shell.grammar.syntax import (
     Arithmetic,
     Assignment,
@@ -148,7 +148,7 @@ class Walk:
         except CannotParseError as error:
             # A shell has run what comes before its mistake. To other shells than bash it may well be one.
             parsed = List(tuple(parser.done))
-            if bash:
+            if bash or isinstance(error, UnclearError):
                 self._draft.doubt(f"the line cannot be parsed: {error}")
         used = frozenset(self._variables.used)
         changed = self._variables.collect(parsed) & used
@@ -458,7 +458,8 @@ class Walk:
                 self._found(found, context)
 
     def _emit(self, words: Words, stages: Stages, outer: Words) -> None:
-        if not self._posix or not any(_same(words, one.words) for one in self._draft.commands):
+        anew = not self._posix or self._definitions.calls(words[0])
+        if anew or not any(_same(words, one.words) for one in self._draft.commands):
             self._draft.command(words, stages, outer)
 
     def _found(self, found: Found, context: _Context) -> None:
@@ -520,8 +521,7 @@ def _same(words: Words, known: Words) -> bool:
 def _without_empty(fields: Fields) -> Words:
     """The words as they are where what fills their holes is empty: `-k$X 5 rm` is `-k 5 rm`."""
     kept = (field for field in fields if not (field.splits and field.text == HOLE))
-    bare = ((field.text, field.text.replace(HOLE, "")) for field in kept)
-    return tuple(without if without.startswith("-") else text for text, without in bare)
+    return tuple(field.text.replace(HOLE, "") or field.text for field in kept)
 
 
 def _sets_arguments(words: Words) -> bool:

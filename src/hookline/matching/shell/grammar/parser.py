@@ -21,9 +21,9 @@ from hookline.matching.shell.grammar.syntax import (
     Text,
     Word,
 )
-from hookline.matching.shell.grammar.word_parser import UNKNOWN, CannotParseError, TooMuchError
+from hookline.matching.shell.grammar.word_parser import UNKNOWN, CannotParseError, TooMuchError, UnclearError
 
-__all__ = ["CannotParseError", "Parser", "TooMuchError"]
+__all__ = ["CannotParseError", "Parser", "TooMuchError", "UnclearError"]
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 #: Between the commands of a list.
@@ -66,7 +66,7 @@ class Parser(RedirectParser):
         self._expect(")")
         self.deeper(-1)
         if self.pending or (outer and "\n" in self.text[begun : self.at]):
-            raise self.cannot("a here-document inside a substitution cannot be told from one around it")
+            raise self.unclear("a here-document inside a substitution cannot be told from one around it")
         self.pending = outer
         return body
 
@@ -112,7 +112,7 @@ class Parser(RedirectParser):
             ">",
             "(",
         }:
-            raise self.cannot("an operator continues on the next line")
+            raise self.unclear("an operator continues on the next line")
 
     def _ends(self, closers: tuple[str, ...]) -> bool:
         if self.at >= len(self.text) or self.text[self.at] == ")":

@@ -79,7 +79,7 @@ class RedirectParser(WordParser):
         if not self.text.startswith(("=", "+="), self.at):
             inside = self.text[begun : self.at]
             if _READ_DIFFERENTLY.search(inside):
-                raise self.cannot("what a bracket after a name holds is read differently by shells")
+                raise self.unclear("what a bracket after a name holds is read differently by shells")
             self.at = begun
             return None
         return parts
@@ -151,7 +151,7 @@ class RedirectParser(WordParser):
             "|",
             "(",
         }:
-            raise self.cannot("an operator continues on the next line")
+            raise self.unclear("an operator continues on the next line")
         if operator in {"<<", "<<-"}:
             self._here_document(operator == "<<-", redirects)
         else:
@@ -170,11 +170,11 @@ class RedirectParser(WordParser):
         word = self.word()
         raw = self.text[begun : self.at]
         if any(isinstance(part, Substitution | Arithmetic) for part in word) or "$'" in raw or '$"' in raw:
-            raise self.cannot("the end of a here-document is expanded")
+            raise self.unclear("the end of a here-document is expanded")
         literal = any(quote in raw for quote in "\\'\"")
         end = re.sub(r"\\(.)|['\"]", r"\1", raw) if literal else raw
         if len(self.pending) >= _MOST_HERE_DOCUMENTS:
-            raise self.cannot("there are too many here-documents")
+            raise self.unclear("there are too many here-documents")
         body: list[Part] = []
         self.pending.append(PendingDocument(end, literal, tabs, body))
         redirects.append(Redirect("<<", body=body))
@@ -201,7 +201,7 @@ class RedirectParser(WordParser):
             if (line.lstrip("\t") if document.tabs else line) == document.end:
                 body = self.text[begun:start]
                 if not document.literal and _JOINS_NEXT_LINE.search(body):
-                    raise self.cannot("the end of a here-document is joined to the line before it")
+                    raise self.unclear("the end of a here-document is joined to the line before it")
                 return body
         return self.text[begun:]
 

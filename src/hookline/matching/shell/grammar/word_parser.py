@@ -50,8 +50,8 @@ class TooMuchError(CannotParseError):
     """Reading on would cost too much."""
 
 
-class QuotedBracketError(CannotParseError):
-    """Where arithmetic ends, nobody can tell."""
+class UnclearError(CannotParseError):
+    """No mistake: a shell reads it, but in which way, this parser does not tell."""
 
 
 class WordParser(ABC):
@@ -73,6 +73,9 @@ class WordParser(ABC):
     def cannot(self, problem: str) -> CannotParseError:
         return CannotParseError(problem)
 
+    def unclear(self, problem: str) -> UnclearError:
+        return UnclearError(problem)
+
     def step(self, count: int = 1) -> None:
         self.steps[0] += count
         if self.steps[0] > MOST_STEPS:
@@ -81,7 +84,7 @@ class WordParser(ABC):
     def deeper(self, by: int) -> None:
         self.depth += by
         if self.depth > DEEPEST:
-            raise self.cannot(f"it is nested more than {DEEPEST} deep")
+            raise self.unclear(f"it is nested more than {DEEPEST} deep")
 
     def blanks(self) -> None:
         found = _BLANKS.match(self.text, self.at)
@@ -137,7 +140,7 @@ class WordParser(ABC):
         """Between quotes such characters are data; elsewhere a word is not what it looks like."""
         found = INVISIBLE.search(text) if self._invisible else None
         if found is not None:
-            raise self.cannot(f"it contains the invisible character U+{ord(found[0]):04X}")
+            raise self.unclear(f"it contains the invisible character U+{ord(found[0]):04X}")
 
     def _bracketed(self) -> list[Part]:
         """`(a|b)` in a pattern, brackets in it included."""
@@ -190,7 +193,7 @@ class WordParser(ABC):
     def _backslash(self, parts: list[Part]) -> None:
         following = self.text[self.at + 1 : self.at + 2]
         if following == "":
-            raise self.cannot("the line ends with a backslash")
+            raise self.unclear("the line ends with a backslash")
         if following != "\n":
             parts.append(Text(following, quoted=True))
         self.at += 2
@@ -264,7 +267,7 @@ class WordParser(ABC):
             self.at += 1
             self._part(parts, quoted)
         elif following == "\\" and text.startswith("\n", at + 2):
-            raise self.cannot("an expansion continues on the next line")
+            raise self.unclear("an expansion continues on the next line")
         else:
             name = _SHORT_PARAMETER.match(text, at + 1)
             self.at = name.end() if name else at + 1
@@ -321,7 +324,7 @@ class WordParser(ABC):
             self.deeper(1)
             parts = self._arithmetic()
             self.deeper(-1)
-        except QuotedBracketError:
+        except UnclearError:
             raise
         except CannotParseError:
             go_back()
@@ -355,7 +358,7 @@ class WordParser(ABC):
                 raise self.cannot("(( is never closed")
             if self.text[self.at] in "()":
                 if quoted:
-                    raise QuotedBracketError("a bracket is between quotes in arithmetic")
+                    raise self.unclear("a bracket is between quotes in arithmetic")
                 open_brackets += 1 if self.text[self.at] == "(" else -1
                 self.at += 1
                 if not open_brackets:
@@ -433,7 +436,7 @@ class WordParser(ABC):
                 self.at += 1
         elif character in "'\"" and quoted:
             if character == "'":
-                raise self.cannot("shells disagree about ' between braces and quotes")
+                raise self.unclear("shells disagree about ' between braces and quotes")
             self._part(parts, quoted=False)
         elif character == "\\" and quoted:
             following = self.text[self.at + 1 : self.at + 2]

@@ -1,6 +1,7 @@
 """Lines of shell, words of a command, names of programs and of files that are programs."""
 
 import posixpath
+import re
 import shlex
 from collections.abc import Iterator
 
@@ -73,6 +74,8 @@ def program(text: str) -> Iterator[Found]:
 def is_stdin(file: str) -> bool:
     """Whether the file is what is piped in: `-`, /dev/stdin, /dev//stdin, /proc/self/fd/0."""
     file = posixpath.normpath(file).replace("//", "/") if "/" in file else file
+    if re.search(r"/(?:stdin|fd/\d+)$", file):
+        return True
     if not file.startswith("/"):
         # After `cd /dev` or `cd /proc/self/fd`.
         return file in {"-", "stdin"} or file.removeprefix("fd/").isdigit()
