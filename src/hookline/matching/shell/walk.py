@@ -152,7 +152,8 @@ class Walk:
                 self._draft.doubt(f"the line cannot be parsed: {error}")
         used = frozenset(self._variables.used)
         changed = self._variables.collect(parsed) & used
-        if changed:
+        if changed and (bash or context.depth):
+            # The line itself, read once more as another shell does, was not judged by any of this before.
             self._draft.doubt(f"code that is made up by the line assigns ${min(changed)}")
         self._posix = not bash
         assured = self._assured if context.depth == 0 else set[str]()
