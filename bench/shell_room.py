@@ -157,6 +157,7 @@ def _forbid(root: str, name: str) -> None:
         open(places[0], "w").close()
     for place in {os.path.realpath(place) for place in places}:
         mount(shim, place, flags=_BIND)
+        mount("none", place, flags=_BIND | _REMOUNT | _RDONLY | NOSUID)
 
 
 def _shim(mark: str) -> bytes:
@@ -208,8 +209,12 @@ def furnish_room() -> None:
 
 
 def _new_room(read_only: bool) -> None:
-    """In the process of the line alone: the room goes with it."""
+    """In the process of the line alone: the room goes with it. Nothing but the room and the marks can be written, or a
+    line could change what the next ones find: the shims, for one."""
     unshare(NEWNS)
+    mount("/mark", "/mark", flags=_BIND)
+    for place in ("/", "/usr/local"):
+        mount("none", place, flags=_BIND | _REMOUNT | _RDONLY | NOSUID)
     mount("tmpfs", "/room", "tmpfs", NOSUID, "size=32m,mode=755")
     for name in ("changes", "work"):
         os.mkdir(f"/room/{name}")

@@ -15,7 +15,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import islice, repeat
+from itertools import islice, product, repeat
 from pathlib import Path
 from queue import SimpleQueue
 from types import TracebackType
@@ -27,6 +27,8 @@ SHELLS = ("bash", "dash")
 FORBIDDEN = ("rm", "curl")
 _ROOM = Path(__file__).with_name("shell_room.py")
 _AT_ONCE = 512
+_TRIED_EVERY = 100
+_ENOUGH = 20.0
 
 
 class Ran(Struct, frozen=True):
@@ -43,9 +45,15 @@ class SandboxError(Exception):
 
 
 class _Worker:
-    """One process in one namespace, which runs one line at a time."""
+    """One process in one namespace, which runs one line at a time.
+
+    A sandbox in which nothing can be seen any more would look like lines that do nothing. So what is known to start a
+    forbidden program is run now and then, and at the end.
+    """
 
     def __init__(self, forbidden: Sequence[str]) -> None:
+        self._forbidden = forbidden
+        self._ran = 0
         self._process = subprocess.Popen(
             [sys.executable, "-ISB", str(_ROOM), *forbidden],
             stdin=subprocess.PIPE,
@@ -63,6 +71,20 @@ class _Worker:
         return told[-1] if told else f"exit status {self._process.returncode}"
 
     def run(self, shell: str, line: str, seconds: float, read_only: bool) -> Ran:
+        ran = self._run(shell, line, seconds, read_only)
+        self._ran += 1
+        if self._ran % _TRIED_EVERY == 0:
+            self._try(line)
+        return ran
+
+    def _try(self, after: str) -> None:
+        for shell, program in product(SHELLS, self._forbidden):
+            if program not in self._run(shell, program, _ENOUGH, False).marks:
+                raise SandboxError(
+                    f"{program} is not seen to start in {shell} any more, after lines like {after!r}"
+                )
+
+    def _run(self, shell: str, line: str, seconds: float, read_only: bool) -> Ran:
         self._requests.write(json.dumps([shell, line, seconds, read_only]).encode() + b"\n")
         self._requests.flush()
         answer = self._answers.readline()
@@ -73,7 +95,10 @@ class _Worker:
 
     def close(self) -> None:
         if self._process.poll() is None:
-            self._process.communicate()
+            try:
+                self._try("the last")
+            finally:
+                self._process.communicate()
 
 
 class Sandbox:

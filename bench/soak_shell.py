@@ -118,7 +118,10 @@ def fuzz(sandbox: Sandbox, judge: Judge, lines: Iterator[Made], say: Say) -> tup
                 asked.append((made, silent, allowed))
         runs = sandbox.run(((shell, made.line) for made, _, _ in asked for shell in SHELLS), _SECONDS)
         for made, silent, allowed in asked:
+            known = len(holes)
             _count(tally, holes, judge, made, silent, allowed, [next(runs) for _ in SHELLS])
+            for hole in holes[known:]:
+                say(f"{_kind(hole)} in {hole.shell}: {reaches.on_one_line(hole.line)}")
         if time.monotonic() - said > 20:
             said = time.monotonic()
             say(
@@ -214,9 +217,8 @@ def s4(say: Say, lines: int = LINES, seed: int | None = None) -> Iterator[Findin
     )
     say(f"of {tally.sampled:,} run for the count alone, {tally.sampled_reached:,} reached rm")
     for hole in short:
-        kind = "silent" if hole.silent else "allowed"
         note = " (through a file it writes)" if hole in own else ""
-        say(f"{kind}{note}: {', '.join(hole.families)} | ? {reaches.on_one_line(hole.line)}")
+        say(f"{_kind(hole)}{note}: {', '.join(hole.families)} | ? {reaches.on_one_line(hole.line)}")
     for kind, found in (
         ("reached rm while the guard was silent", [hole for hole in holes if hole.silent]),
         ("reached rm while it was allowed", [hole for hole in holes if hole.allowed]),
@@ -230,6 +232,10 @@ def s4(say: Say, lines: int = LINES, seed: int | None = None) -> Iterator[Findin
             "0",
             not found,
         )
+
+
+def _kind(hole: Hole) -> str:
+    return "silent" if hole.silent else "allowed"
 
 
 def _through_a_file(hole: Hole, sandbox: Sandbox) -> bool:

@@ -50,3 +50,11 @@ def test_lines_of_the_corpus_start_the_program_in_a_real_shell() -> None:
     with Sandbox(workers=2) as sandbox:
         unmoved = [entry.line for entry in some if not sandbox.reaches(entry.line, entry.program, seconds=8)]
     assert not unmoved
+
+
+@pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
+def test_no_line_blinds_the_sandbox_for_the_next_ones() -> None:
+    with Sandbox(workers=1) as sandbox:
+        for line in (": > /bin/rm", "ln -sf /bin/true /shims/rm", "echo x > /kept/f", "mv /mark /x; true"):
+            assert sandbox.reaches(line, "rm") == ()
+            assert sandbox.reaches("grep -q one f && rm y", "rm", seconds=8) == ("bash", "dash")
