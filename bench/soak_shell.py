@@ -7,12 +7,15 @@ the corpus (tests/matching/reaches.txt).
 A line on which the guard fires and which is not allowed cannot be a hole. All lines are judged; of those that cannot be
 one, every tenth is run all the same, to show how many of the lines that are made up do reach `rm`.
 
+Nothing is excused: a line that starts `rm` by way of a file that it writes counts like any other, though what no text
+can show (the last family of the corpus) is not among the lines that are changed.
+
 `python -m bench.soak_shell LINES SEED` runs it alone. With `PYTHONPATH=OTHER/src` it judges another version: of 4,000
-lines (seed 20), 458 reached `rm` while the guard over the reader that was built on tree-sitter was silent, and in 25
+lines (seed 20), 515 reached `rm` while the guard over the reader that was built on tree-sitter was silent, and in 24
 families of the grammar one production by itself was enough: option clusters, names and abbreviated options of
 wrappers, env -S, xargs, shells, paths of standard input, code on it for shells and for programs, shells that programs
-start, process substitution, make, tar, options and settings of git, sort, script, gdb, Python, aliases, arithmetic,
-BASH_CMDS, backquote escapes and quotes of the form $'…'.
+start, process substitution, make, tar, options and settings of git, sort, script, gdb, aliases, arithmetic, BASH_CMDS,
+backquote escapes and quotes of the form $'…'.
 """
 
 import random
@@ -239,7 +242,7 @@ def _kind(hole: Hole) -> str:
 
 
 def _through_a_file(hole: Hole, sandbox: Sandbox) -> bool:
-    """It works only because the line writes a file and then runs it, which is on the list of what no text can show."""
+    """It does not work where no file can be written: a hint for whoever looks into it."""
     (ran,) = sandbox.run([(hole.shell, f"exec 2>/dev/null; {hole.line}")], _SECONDS, read_only=True)
     return "rm" not in ran.marks
 
