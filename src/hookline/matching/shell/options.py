@@ -89,7 +89,7 @@ class _Reader:
             if word == "--":
                 self._take(at + 1)
                 break
-            if self._style == "shell" and word[:1] in {"-", "+"} and len(word) > 1:
+            if self._style == "shell" and word[:1] in {"-", "+"} and word != "-":
                 at += self._apart(word, at)
             elif word[:1] != "-" or word == "-":
                 if self._style in {"posix", "shell"}:

@@ -33,7 +33,7 @@ _ASSIGNED_IN_ARITHMETIC = re.compile(
     r"|(?:\+\+|--)\s*+([A-Za-z_]\w*+)|(?<!\w)([A-Za-z_]\w*+)\s*+(?:\+\+|--)"
 )
 DECLARING = frozenset(("export", "declare", "typeset", "local", "readonly"))
-_PREFIXES = frozenset(("command", "builtin", "env", "sudo"))
+_PREFIXES = frozenset(("command", "builtin", "env", "sudo", "eval"))
 #: Builtins that fill the variables they are given, and the one they fill when they are given none.
 _READING = {"read": "REPLY", "mapfile": "MAPFILE", "readarray": "MAPFILE", "getopts": "OPTARG", "unset": "_"}
 #: The option whose value names a variable.

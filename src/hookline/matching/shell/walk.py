@@ -42,7 +42,7 @@ _MOST_VARIANTS = 12
 
 #: What bash and other shells read differently.
 _BASH_SYNTAX = re.compile(
-    r"\$'|\{[^{}\s]*(?:,|\.\.)|\$\[|&>|[<>]\(|\[\[|\(\(|<<<|\|&|\+=|=\(|;&|\w\[|\b(?:function|select|coproc)\b"
+    r"\$'|\{[^{}\s]*(?:,|\.\.)|\$\[|&>|[<>]\(|\[\[|\(\(|<<<|\|&|\+=|=\(|;&|\w\[|\d\d[<>]|\btime\s+[^\w\s]|\b(?:function|select|coproc)\b"
 )
 #: Text that becomes code when it is evaluated as arithmetic or as a prompt.
 _HIDDEN_CODE = re.compile(r"\$\(|`|\[\$")
@@ -275,7 +275,7 @@ class Walk:
         elif not all(isinstance(each, Text) for each in subscript):
             self._draft.literal = False
         if part.operator == "@P":
-            self._evaluates = True
+            self._evaluates, self._draft.literal = True, False
             values = self._expander.texts((Parameter(part.name, quoted=True),))
             for value, _origin in values:
                 if HOLE in value:

@@ -131,7 +131,8 @@ class RedirectParser(WordParser):
         """Reads a redirection, if one comes next."""
         begun, variable = self.at, ""
         descriptor = _DESCRIPTOR.match(self.text, self.at)
-        if descriptor is not None and (self.bash or not descriptor[1]):
+        # Other shells know descriptors of one digit only: in `52>x` 52 is a word.
+        if descriptor is not None and (self.bash or len(descriptor[0]) == 1):
             self.at, variable = descriptor.end(), descriptor[1] or ""
         elif self.bash and self.text.startswith("&>", self.at):
             self.at += 3 if self.text.startswith("&>>", self.at) else 2

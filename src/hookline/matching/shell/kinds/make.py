@@ -96,7 +96,9 @@ def variable(word: str) -> Iterator[Found]:
         split = commands.split(value)
         if name.startswith(".SHELLFLAGS"):
             split = ("sh", *split)
-        if split and split[0] != HOLE:
+        if split == (HOLE,) and HOLE not in value:
+            yield Doubt("a variable of make cannot be read")
+        elif split and split[0] != HOLE:
             # What only the shell knows may be nothing.
             yield Inner((split[0].replace(HOLE, ""), *split[1:]))
     elif re.search(_SHELL_SIGNS, value):
