@@ -31,6 +31,7 @@ __all__ = [
     "after_options",
     "beyond",
     "forms_of",
+    "is_program_pattern",
     "look_through",
     "program_of",
     "starts_programs",
@@ -43,8 +44,6 @@ _PLAIN_WRITES = frozenset(("--fix", "--write", "--fix-only", "--unsafe-fixes"))
 #: `find -exec`: the words after the option are a command.
 _EXECUTED = Kind()
 _PLAIN_NAME = r"[\w./@+-]+"
-#: `/bin/r?`
-_PROGRAM_PATTERN = r"(?:^|/)s?bin/[^/]*$"
 _ASSIGNMENT = r"[A-Za-z_]\w*(?:%%|\(\))?\+?="
 
 
@@ -59,6 +58,11 @@ def program_of(word: str) -> str:
         return "ld.so"
     bare = name.removesuffix(".exe") if name.endswith(".exe") else without_version(name)
     return bare or name
+
+
+def is_program_pattern(word: str) -> bool:
+    """`/bin/r?`"""
+    return re.search(r"(?:^|/)s?bin/[^/]*$", word) is not None
 
 
 def look_through(words: Words, stdin: Stdin = NOTHING_FED) -> Iterator[Found]:
@@ -311,7 +315,7 @@ class _Call:
             elif HOLE in word:
                 # After an option it is more likely its value: `docker run -v $PWD:/x`.
                 before = rest[at - 1]
-                if at == start or before[:1] != "-" or before == "--" or re.search(_PROGRAM_PATTERN, word):
+                if at == start or before[:1] != "-" or before == "--" or is_program_pattern(word):
                     yield Doubt("what the command is, only the shell knows")
             elif not word.startswith("-"):
                 yield Inner(tuple(rest[at:]))

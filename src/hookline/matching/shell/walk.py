@@ -32,7 +32,7 @@ from hookline.matching.shell.grammar.syntax import (
 from hookline.matching.shell.holes import HOLE, Words, base_name
 from hookline.matching.shell.permitted import may_be_set, takes_data, unsettled
 from hookline.matching.shell.reader import ShellReading
-from hookline.matching.shell.runs import look_through
+from hookline.matching.shell.runs import is_program_pattern, look_through
 from hookline.matching.shell.streams import INPUT, OUTPUT, printed, redirected
 from hookline.matching.shell.variables import DECLARING, Variables, first_text, parts_of, plain, words_of
 
@@ -383,7 +383,9 @@ class Walk:
         every[0] = [one for fields in every[0] for one in self._first(fields, node.words[0])]
         for chosen in dict.fromkeys(product(*every)):
             fields = tuple(field for word in chosen for field in word)
-            if not fields or (not chosen[0] and HOLE in fields[0].text):
+            if not fields or (
+                not chosen[0] and HOLE in fields[0].text and not is_program_pattern(fields[0].text)
+            ):
                 # The first word may be empty; that the next one is then the command is far-fetched when it is no name.
                 continue
             if context.function and HOLE in fields[0].text and _is_argument(node.words[0]):

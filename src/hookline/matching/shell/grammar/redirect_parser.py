@@ -169,7 +169,7 @@ class RedirectParser(WordParser):
         self.blanks()
         begun = self.at
         word = self.word()
-        raw = self.text[begun : self.at]
+        raw = self.text[begun : self.at].replace("\\\n", "")
         if any(isinstance(part, Substitution | Arithmetic) for part in word) or "$'" in raw or '$"' in raw:
             raise self.unclear("the end of a here-document is expanded")
         literal = any(quote in raw for quote in "\\'\"")
