@@ -67,19 +67,71 @@ async def has() -> float:
 
 
 async def dispatch_without_a_hook() -> float:
-    return await ratio(_dispatching(Engine(), 1000), many(pluggy_call(), 1000), 25)
+    return await ratio(_dispatching(Engine(), 200), many(pluggy_call(), 200), 125)
 
 
 async def dispatch_that_passes() -> float:
     engine = Engine()
     engine.add(PRE_TOOL_USE, _passes, "Bash")
-    return await ratio(_dispatching(engine, 1000), many(pluggy_call(), 1000), 25)
+    return await ratio(_dispatching(engine, 100), many(pluggy_call(), 100), 250)
 
 
 async def dispatch_that_denies() -> float:
     engine = Engine()
     engine.add(PRE_TOOL_USE, _denies, "Bash")
-    return await ratio(_dispatching(engine, 1000), many(pluggy_call(), 1000), 25)
+    return await ratio(_dispatching(engine, 100), many(pluggy_call(), 100), 250)
+
+
+def _pydantic_ai_hooks(count: int) -> Callable[[], Awaitable[object]]:
+    """The hooks of pydantic-ai before a tool runs, each for one tool, as ours are."""
+    from pydantic_ai import RunContext
+    from pydantic_ai.capabilities import Hooks
+    from pydantic_ai.messages import ToolCallPart
+    from pydantic_ai.models.test import TestModel
+    from pydantic_ai.tools import ToolDefinition
+    from pydantic_ai.usage import RunUsage
+
+    async def passes(ctx: Any, /, *, call: Any, tool_def: Any, args: Any) -> Any:
+        del ctx, call, tool_def
+        return args
+
+    hooks: Hooks[None] = Hooks()
+    for _ in range(count):
+        hooks.on.before_tool_execute(tools=["Bash"])(passes)
+    arguments = {"command": "ls"}
+    call, tool = ToolCallPart("Bash", arguments), ToolDefinition(name="Bash")
+    context = RunContext(deps=None, model=TestModel(), usage=RunUsage())
+    return lambda: hooks.before_tool_execute(context, call=call, tool_def=tool, args=arguments)
+
+
+async def _async_functions(count: int, times: int) -> float:
+    engine = Engine()
+    for _ in range(count):
+        engine.add(PRE_TOOL_USE, _passes, "Bash")
+    return await ratio(_dispatching(engine, times), many_awaited(_pydantic_ai_hooks(count), times), 200)
+
+
+async def five_async_functions() -> float:
+    return await _async_functions(5, 40)
+
+
+async def twenty_async_functions() -> float:
+    return await _async_functions(20, 10)
+
+
+def _passes_in_a_thread(_call: ToolCall) -> None:
+    return None
+
+
+async def sync_function() -> float:
+    """What a thread costs, against the same as an async function."""
+    in_thread, on_the_loop = Engine(), Engine()
+    in_thread.add(PRE_TOOL_USE, _passes_in_a_thread, "Bash")
+    on_the_loop.add(PRE_TOOL_USE, _passes, "Bash")
+    try:
+        return await ratio(_dispatching(in_thread, 200), _dispatching(on_the_loop, 200), 25)
+    finally:
+        await in_thread.close()
 
 
 async def one_among_a_thousand() -> float:
@@ -258,8 +310,11 @@ async def bare_help() -> float:
 FIGURES: tuple[tuple[str, Callable[[], Awaitable[float]], float], ...] = (
     ("has, against a pluggy call", has, 0.1),
     ("dispatch without a hook, against a pluggy call", dispatch_without_a_hook, 0.5),
-    ("dispatch, one async function passes, against a pluggy call", dispatch_that_passes, 6),
-    ("dispatch, one async function denies, against a pluggy call", dispatch_that_denies, 12),
+    ("dispatch, one async function passes, against a pluggy call", dispatch_that_passes, 5),
+    ("dispatch, one async function denies, against a pluggy call", dispatch_that_denies, 8),
+    ("dispatch, 5 async functions, against pydantic-ai's hooks", five_async_functions, 3),
+    ("dispatch, 20 async functions, against pydantic-ai's hooks", twenty_async_functions, 3),
+    ("dispatch, one function in a thread, against an async one", sync_function, 40),
     ("1 hook among 1,000, against 1 among 1", one_among_a_thousand, 2),
     ("sh hook, against Popen.communicate", shell_hook, 1.2),
     ("http hook on loopback, against a bare POST", http_hook, 1.3),

@@ -1,16 +1,18 @@
 import asyncio
+from time import perf_counter
 from typing import Any, cast
 
 from hookline.engine.engine import RunningHooks
 from hookline.events import PRE_TOOL_USE, May
 from hookline.extending import Hook, Policy
-from hookline.model.wire import Wire
+from hookline.model.scene import Scene
+from hookline.model.wire import Call, Wire
 
 _POLICY = Policy(event_name="PreToolUse", may=May.BLOCK)
 
 
-def hook(name: str, message: str | None = None) -> Hook:
-    return Hook(
+def call(number: int, name: str, message: str | None = None) -> Call:
+    hook = Hook(
         name=name,
         event=PRE_TOOL_USE,
         policy=_POLICY,
@@ -18,6 +20,21 @@ def hook(name: str, message: str | None = None) -> Hook:
         kind="function",
         status_message=message,
     )
+    return Call(
+        hook=hook,
+        event=PRE_TOOL_USE,
+        payload=None,
+        scene=Scene(),
+        timeout=1,
+        number=number,
+        started=perf_counter(),
+    )
+
+
+def started(running: RunningHooks, number: int, name: str, message: str | None = None) -> Call:
+    begun = call(number, name, message)
+    running.started(begun)
+    return begun
 
 
 def test_nothing_runs_at_first() -> None:
@@ -27,11 +44,11 @@ def test_nothing_runs_at_first() -> None:
 
 def test_what_started_and_did_not_end_is_running_oldest_first() -> None:
     running = RunningHooks()
-    first = running.started("r1", hook("a"))
-    running.started("r2", hook("b", "checking"))
+    first = started(running, 1, "a")
+    started(running, 2, "b", "checking")
     assert [(one.hook, one.event, one.message, one.run_id) for one in running.now()] == [
-        ("a", "PreToolUse", None, "r1"),
-        ("b", "PreToolUse", "checking", "r2"),
+        ("a", "PreToolUse", None, "1"),
+        ("b", "PreToolUse", "checking", "2"),
     ]
     assert running.now()[0].since <= running.now()[1].since
     running.ended(first)
@@ -40,9 +57,9 @@ def test_what_started_and_did_not_end_is_running_oldest_first() -> None:
 
 def test_the_newest_message_wins_and_the_older_comes_back() -> None:
     running = RunningHooks()
-    running.started("", hook("a", "first"))
-    newer = running.started("", hook("b", "second"))
-    silent = running.started("", hook("c"))
+    started(running, 0, "a", "first")
+    newer = started(running, 0, "b", "second")
+    silent = started(running, 0, "c")
     assert running.message == "second"
     running.ended(newer)
     assert running.message == "first"
@@ -54,23 +71,23 @@ def test_ending_twice_or_a_stranger_is_nothing() -> None:
     running = RunningHooks()
     calls: list[int] = []
     running.subscribe(lambda now: calls.append(len(now.now())))
-    token = running.started("", hook("a"))
+    token = started(running, 0, "a")
     running.ended(token)
     running.ended(token)
-    running.ended(999)
+    running.ended(call(0, "stranger"))
     assert calls == [1, 0]
 
 
 def test_equal_run_ids_are_told_apart() -> None:
     running = RunningHooks()
-    tokens = [running.started("same", hook("a")) for _ in range(3)]
+    tokens = [started(running, 7, "a") for _ in range(3)]
     running.ended(tokens[1])
     assert len(running.now()) == 2
 
 
 def test_a_message_cannot_steer_the_terminal() -> None:
     running = RunningHooks()
-    running.started("", hook("a", "\x1b]0;owned\x07be\u202eware\nnow"))
+    started(running, 0, "a", "\x1b]0;owned\x07be\u202eware\nnow")
     assert running.message == "be<U+202E>ware now"
     assert running.now()[0].message == running.message
 
@@ -84,10 +101,10 @@ def test_subscribers_hear_until_they_leave_and_their_mistakes_are_told_once() ->
 
     running.subscribe(broken)
     leave = running.subscribe(lambda now: heard.append(now.message))
-    running.ended(running.started("", hook("a", "busy")))
+    running.ended(started(running, 0, "a", "busy"))
     leave()
     leave()
-    running.started("", hook("b"))
+    started(running, 0, "b")
     assert heard == ["busy", None]
     (problem,) = running.problems
     assert "broken" in problem

@@ -37,7 +37,7 @@ def call_with(
     payload: Any = BASH,
     scene: Scene | None = None,
     timeout: float = 30.0,
-    run_id: str = "run-1",
+    number: int = 1,
 ) -> Call:
     hook = Hook(name="h", event=PRE_TOOL_USE, policy=POLICY, wire=PlainWire(), kind=kind, spec=spec)
     return Call(
@@ -46,7 +46,7 @@ def call_with(
         payload=payload,
         scene=scene if scene is not None else Scene(),
         timeout=timeout,
-        run_id=run_id,
+        number=number,
     )
 
 

@@ -388,7 +388,8 @@ def test_any_work_ends_as_under_asyncio_timeout(
         try:
             result = f"returned {await task}"
         except (Exception, asyncio.CancelledError) as error:
-            result = f"raised {type(error).__name__} {error}"
+            kind = TimeoutError if isinstance(error, TimeoutError) else type(error)
+            result = f"raised {kind.__name__} {error}"
         # Whole seconds: the first step counts as real time, however little it took.
         return f"{result} {task.cancelling()} after {loop.time():.0f} s"
 

@@ -16,7 +16,7 @@ def test_every_kind_is_there_under_its_own_name() -> None:
     handlers = standard_handlers()
     assert list(handlers) == KINDS
     assert all(handler.kind == kind for kind, handler in handlers.items())
-    assert [kind for kind, handler in handlers.items() if handler.own_clock] == ["command"]
+    assert [kind for kind, handler in handlers.items() if handler.own_clock] == ["command", "function"]
 
 
 def test_registries_are_private() -> None:

@@ -5,7 +5,7 @@
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,6 +17,7 @@ from hookline.model.events import EventSpec, May, field_of
 from hookline.model.hook import Hook
 from hookline.model.outcome import GO_ON, ContextItem, Edit, Message, Outcome, Vote, edited, merged
 from hookline.model.policy import Policy
+from hookline.model.read_only import open_fields, own_copy, read_only_record
 
 if TYPE_CHECKING:
     from hookline.engine.session import Session
@@ -39,11 +40,14 @@ async def dispatch(session: "Session", event: EventSpec[P], payload: P) -> Outco
     state = DispatchState(session, event, payload)
     for lane in lanes:  # later lanes still run, so audit hooks see blocked calls
         selected = select(lane, event, state.payload, session)  # matcher, condition, once
-        answers = await run_lane(lane, state, selected) if selected else ()  # run, decode, judge
+        answers = run_lane(lane, state, selected) if selected else []  # run, decode, judge
+        if not isinstance(answers, list):  # functions that wait for nothing are done already
+            answers = await answers
         state.add_lane(lane, answers)  # merge; the next lane sees what this one rewrote
     if state.outcome.edits:
         await recheck(state)  # a guard must have judged the final value
-    return state.final_outcome()  # blocks beyond a policy's limit are not obeyed
+    # Blocks beyond a policy's limit are not obeyed.
+    return state.within_limits() if state.limited else state.outcome
 
 
 class LaneOutcome(Struct, frozen=True):
@@ -63,34 +67,47 @@ class LaneResult(Struct, frozen=True):
     outcome: Outcome = GO_ON
 
 
-class DispatchState:
+class DispatchState(Struct, eq=False):
     """One dispatch under way: the payload as the hooks so far left it, and the outcome so far."""
 
-    __slots__ = ("_limits", "event", "outcome", "payload", "results", "session", "unlaned")
+    session: "Session"
+    event: EventSpec[Any]
+    payload: Any
+    outcome: Outcome = GO_ON
+    results: tuple[LaneResult, ...] = ()
+    #: Outcomes not produced by a lane: votes of guards that were asked again, rewrites that failed.
+    unlaned: tuple[LaneOutcome, ...] = ()
+    #: Whether a policy limits how often its hooks may block.
+    limited: bool = False
+    #: A payload, and what hooks in this process are shown in its place.
+    shown_for: Any = None
+    shown: Any = None
 
-    def __init__(self, session: "Session", event: EventSpec[Any], payload: Any) -> None:
-        self.session = session
-        self.event = event
-        self.payload = payload
-        self.outcome = GO_ON
-        self.results: list[LaneResult] = []
-        #: Outcomes not produced by a lane: votes of guards that were asked again, rewrites that failed.
-        self.unlaned: list[LaneOutcome] = []
-        self._limits = False
+    def show(self, payload: Any) -> Any:
+        """The payload so that a hook cannot change it."""
+        if self.shown_for is payload:
+            return self.shown
+        names = open_fields(cast("type[object]", type(payload)))
+        if names is None:
+            return own_copy(payload)
+        self.shown_for = payload
+        self.shown = shown = read_only_record(payload, names)
+        return shown
 
     def add_lane(self, lane: Lane, answers: Sequence[HookAnswer]) -> None:
         """Merge a lane's answers by its policy, and advance the payload for the lanes after it."""
         outcome = GO_ON
         if len(answers) > 1 or (answers and answers[0].outcome is not GO_ON):
-            outcome = fold(lane.policy, [answer.outcome for answer in answers])
+            outcomes = [answer.outcome for answer in answers]
+            outcome = merged(outcomes) if lane.keeps_all else fold(lane.policy, outcomes)
             if outcome.edits:
                 outcome = with_whole_values(outcome, field_of(self.payload, self.event.rewrites or ""))
             if outcome.edits or outcome.context_items:
                 self.payload = self.advance(lane.hooks[0].hook, self.payload, outcome)
             self.outcome += outcome
         if answers and lane.policy.limit is not None:
-            self._limits = True
-        self.results.append(LaneResult(lane, answers, self.payload, outcome))
+            self.limited = True
+        self.results += (LaneResult(lane, answers, self.payload, outcome),)
 
     def advance(self, hook: Hook, payload: Any, outcome: Outcome) -> Any:
         """The payload as the next hook sees it. A rewrite that cannot be applied must not be applied in part."""
@@ -103,13 +120,11 @@ class DispatchState:
             return payload
 
     def add_unlaned(self, hook: Hook, outcome: Outcome) -> None:
-        self.unlaned.append(LaneOutcome(hook.dialect, hook.policy, outcome))
+        self.unlaned += (LaneOutcome(hook.dialect, hook.policy, outcome),)
         self.outcome += outcome
 
-    def final_outcome(self) -> Outcome:
+    def within_limits(self) -> Outcome:
         """The outcome after the block limits of this session."""
-        if not self._limits:
-            return self.outcome
         lanes = [
             LaneOutcome(result.lane.hooks[0].hook.dialect, result.lane.policy, result.outcome)
             for result in self.results
@@ -180,7 +195,8 @@ async def recheck(state: DispatchState) -> None:
         return
     stale = _stale_guards(state, field)
     if stale:
-        for answer in await run_all_at_once(state, stale, recheck=True):
+        answers = run_all_at_once(state, stale, recheck=True)
+        for answer in answers if isinstance(answers, list) else await answers:
             state.add_unlaned(answer.prepared.hook, Outcome(votes=answer.outcome.votes))
 
 

@@ -3,7 +3,7 @@
 import itertools
 import os
 from collections.abc import Callable, Mapping, Sequence
-from time import monotonic
+from time import monotonic, perf_counter
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
@@ -21,7 +21,7 @@ from hookline.model.hook import Condition, Hook, Matcher
 from hookline.model.policy import Policy
 from hookline.model.safe_text import one_line
 from hookline.model.scene import Scene
-from hookline.model.wire import Wire
+from hookline.model.wire import Call, Wire
 
 if TYPE_CHECKING:
     from hookline.engine.host_call import Approve
@@ -82,7 +82,7 @@ class Engine:
         self.closed = False
         self._drain_seconds = drain_seconds
         # From anywhere: receivers of http hooks take the same id for the same call, also from another process.
-        self._ids = itertools.count(int.from_bytes(os.urandom(7)))
+        self.next_number: Callable[[], int] = itertools.count(int.from_bytes(os.urandom(7))).__next__
         self.store.swap(hooks)
 
     @property
@@ -159,7 +159,7 @@ class Engine:
 
     def next_run_id(self) -> str:
         """Unlike that of any other run, also in other processes; in a fork of this one it may come again."""
-        return str(next(self._ids))
+        return str(self.next_number())
 
     async def drain(self, limit: float | None = None) -> bool:
         """Wait for hooks that run in the background; False when the limit came first."""
@@ -197,35 +197,39 @@ class RunningHooks:
     """The hooks that have started and not ended, oldest first, and the message to show meanwhile."""
 
     def __init__(self) -> None:
-        self._running: dict[int, tuple[Hook, str, float]] = {}
-        self._last = 0
+        self._calls: dict[int, Call] = {}
         self._subscribers = Subscribers["RunningHooks"]("status")
 
-    def started(self, run_id: str, hook: Hook) -> int:
-        """A hook runs from now on; pass the token to `ended`."""
-        self._last = token = self._last + 1
-        self._running[token] = (hook, run_id, monotonic())
+    def started(self, call: Call) -> None:
+        """A hook runs from now on."""
+        self._calls[id(call)] = call
         if self._subscribers.callbacks:
             self._subscribers.notify(self)
-        return token
 
-    def ended(self, token: int) -> None:
-        """May be called twice with the same token."""
-        if self._running.pop(token, None) is not None and self._subscribers.callbacks:
+    def ended(self, call: Call) -> None:
+        """May be called twice for the same call."""
+        if self._calls.pop(id(call), None) is not None and self._subscribers.callbacks:
             self._subscribers.notify(self)
 
     def now(self) -> tuple[RunningHook, ...]:
+        ahead = monotonic() - perf_counter()
         return tuple(
-            RunningHook(hook.name, hook.event.name, since, _status_message(hook), run_id)
-            for hook, run_id, since in tuple(self._running.values())
+            RunningHook(
+                call.hook.name,
+                call.hook.event.name,
+                call.started + ahead,
+                _status_message(call.hook),
+                call.run_id,
+            )
+            for call in tuple(self._calls.values())
         )
 
     @property
     def message(self) -> str | None:
         """What to show: the message of the newest running hook that has one."""
-        for hook, _run_id, _since in reversed(tuple(self._running.values())):
-            if hook.status_message:
-                return _status_message(hook)
+        for call in reversed(tuple(self._calls.values())):
+            if call.hook.status_message:
+                return _status_message(call.hook)
         return None
 
     @property

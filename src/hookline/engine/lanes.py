@@ -4,22 +4,29 @@ A lane is a row of neighbouring hooks under one policy. Lanes are built once per
 event `select` picks the hooks to run.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextvars import copy_context
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hookline.handlers.deadline import Rest
 from hookline.handlers.registry import Handler
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.errors import ConfigError
 from hookline.model.events import EventSpec, May
 from hookline.model.hook import Doubt, Hook
 from hookline.model.policy import Policy
+from hookline.model.raw import Broke, RawResult
+from hookline.model.wire import Call
 from hookline.tools.kinds import KIND_OF
 
 if TYPE_CHECKING:
     from hookline.engine.session import Session
+
+Begin = Callable[[Call], RawResult | Coroutine[Any, Any, RawResult]]
 
 #: The payload field that says which tool is called.
 _TOOL = "tool_name"
@@ -36,15 +43,31 @@ _REMEMBERED = 1024
 class PreparedHook:
     """A hook with everything about it that stays the same between two runs, worked out once."""
 
-    __slots__ = ("_knows_tools", "_source", "_standard_tools", "doubt", "handler", "hook", "key", "may")
+    __slots__ = (
+        "_knows_tools",
+        "_source",
+        "_standard_tools",
+        "begin",
+        "can_block",
+        "doubt",
+        "handler",
+        "hook",
+        "in_process",
+        "key",
+        "may",
+        "may_bits",
+    )
 
     def __init__(self, hook: Hook, handler: Handler | None) -> None:
         self.hook = hook
-        self.handler = handler
+        self.run_by(handler)
         self.may = hook.event.may & hook.policy.may
         if hook.waiting == "rewake":
             # It is not waited for, so its block stops nothing: it wakes the agent, at any event.
             self.may |= May.BLOCK
+        # Worked out here because the arithmetic of enum.Flag costs a microsecond a time.
+        self.may_bits: int = self.may.value
+        self.can_block = bool(self.may & May.BLOCK)
         #: What `once` remembers it by: a reloaded config keeps its marks. The hook itself where it has no other
         #: identity, never its address, which the next hook may get.
         self.key: object = (hook.event.name, hook.identity if hook.identity is not None else hook)
@@ -54,6 +77,14 @@ class PreparedHook:
         self._source: str | None = None
         #: What could not be told, where a payload concerns it only in doubt.
         self.doubt = ""
+
+    def run_by(self, handler: Handler | None) -> None:
+        """Run it by this handler from now on."""
+        self.handler = handler
+        #: It is a function, which could change what it is given.
+        self.in_process = self.hook.kind == "function"
+        #: Begins to run it: the result, or the rest, to be awaited.
+        self.begin: Begin = getattr(handler, "begin", None) or partial(_begin, handler)
 
     def marked_in_doubt(self, doubt: str) -> "PreparedHook | None":
         """The same hook for a payload that concerns it only in doubt; None if that does not count for it."""
@@ -108,6 +139,21 @@ class PreparedHook:
         return self._source
 
 
+def _begin(handler: Handler | None, call: Call) -> RawResult | Coroutine[Any, Any, RawResult]:
+    """For handlers that have no `begin`: what ends in its first step needs no timer."""
+    if handler is None:
+        return Broke("not_started", f"there is no handler for type {call.hook.kind!r}")
+    running = handler.run(call)
+    if handler.own_clock:
+        return running
+    context = copy_context()
+    try:
+        waits_for = context.run(running.send, None)
+    except StopIteration as stop:
+        return stop.value
+    return Rest(running, waits_for, context, call.started).within(call.timeout)
+
+
 def _is_text(arguments: Any, name: str) -> bool:
     try:
         return type(arguments[name]) is str
@@ -132,11 +178,13 @@ class Lane:
     __slots__ = (
         "_memory",
         "_subject",
+        "all_at_once",
         "all_waited",
         "any_call",
         "guards",
         "hooks",
         "in_order",
+        "keeps_all",
         "policy",
         "rechecks_own",
         "sees_current",
@@ -150,6 +198,16 @@ class Lane:
         self.rechecks_own = policy.recheck_own and not rewriters
         self.guards = any(prepared.may & May.BLOCK for prepared in hooks)
         self.all_waited = policy.waits and all(prepared.hook.waiting == "wait" for prepared in hooks)
+        #: Whether that is all: each hook is waited for, for as long as it may take.
+        self.all_at_once = (
+            self.all_waited
+            and not self.in_order
+            and policy.run != "serial_if_asked"
+            and policy.settle == "all"
+            and policy.budget is None
+        )
+        #: Whether all that its hooks say counts as it is.
+        self.keeps_all = policy.keep == "all" and policy.most_context is None and policy.reasons == "first"
         #: Whether its hooks are for any call, and see it as it is made: then it need not be looked at.
         self.any_call = all(
             each.hook.as_called and each.hook.matcher is None and each.hook.condition is None
@@ -160,7 +218,9 @@ class Lane:
 
     def matching(self, payload: Any) -> MatchedHooks:
         """The hooks whose matcher fits, remembered per subject."""
-        subject = self.subject_of(payload)
+        subject = getattr(payload, self._subject, None) if self._subject is not None else ""
+        if type(subject) is not str:
+            subject = self.subject_of(payload)
         found = self._memory.get(subject)
         if found is None:
             if len(self._memory) >= _REMEMBERED:

@@ -5,23 +5,22 @@ of it counts: the reaction to a failure, and what event and policy allow.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from time import perf_counter, time
+from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.engine.background import deliver
 from hookline.engine.lanes import PreparedHook
-from hookline.handlers.deadline import bounded
-from hookline.handlers.registry import Handler
-from hookline.model.events import EventSpec, May
+from hookline.model.events import May
 from hookline.model.hook import Hook
-from hookline.model.outcome import GO_ON, Message, Outcome, Vote, has_only_votes
+from hookline.model.outcome import GO_ON, Message, Outcome, Vote, has_only_votes, only_vote
 from hookline.model.policy import Cause, Reaction
 from hookline.model.raw import Broke, Detached, Exited, RawResult, Replied, Returned
+from hookline.model.read_only import changeable
 from hookline.model.run import Run, Status
 from hookline.model.safe_text import one_line
 from hookline.model.scene import Scene
@@ -29,7 +28,6 @@ from hookline.model.wire import NOTHING_SAID, Call, Decoded
 
 if TYPE_CHECKING:
     from hookline.engine.dispatch import DispatchState
-    from hookline.engine.session import Session
     from hookline.engine.told_calls import ToldCall
 
 #: Answers longer than this are decoded in a thread, so that they do not hold up the event loop.
@@ -37,6 +35,9 @@ _LONG = 64 * 1024
 
 #: Columns of what an untrusted hook says that the user is shown.
 _MOST_WORDS = 500
+
+#: Longer reasons are cut off when they are recorded, not when somebody reads them.
+_SHORT_REASON = 512
 
 #: A failure's reason is shown before a denial's.
 _NO_ANSWER_RANK = 9
@@ -91,34 +92,43 @@ class Judgement(Struct, frozen=True):
     passed_without_answer: bool = False
     #: It failed, and its failure stops the action; or the lane, where there is no action to stop.
     failed_closed: bool = False
+    #: It takes little room, so its record may be made later.
+    brief: bool = False
 
 
-PASSED = Judgement()
+PASSED = Judgement(brief=True)
 DETACHED = Judgement(status="detached")
 #: It was to run in the background after another hook, and that one ended the lane.
 SKIPPED = Judgement(status="skipped", failure=Broke("not_started", "an earlier hook ended the lane"))
 CANCELLED = Judgement(status="cancelled", failure=Broke("cancelled", "the dispatch was cancelled"))
 
 
-def run_hook(
+#: A hook that has made its first step: its answer, or the rest, which is to be awaited at once and in the same task.
+Begun = HookAnswer | Coroutine[Any, Any, HookAnswer]
+
+
+def begin_hook(
     state: "DispatchState",
     prepared: PreparedHook,
     payload: Any,
-    *,
     timeout: float | None = None,
     recheck: bool = False,
-) -> Coroutine[Any, Any, HookAnswer]:
-    """Run one hook and wait for its answer; about each act of a tool call, if it is told those."""
-    if _gets_call_as_made(prepared, payload, state.session):
-        return _run_call(state, prepared, call_for(state, prepared, payload, timeout), payload, recheck)
+) -> Begun:
+    """Begin one hook. What ends in its first step, as most functions do, costs neither a task nor a timer."""
+    hook = prepared.hook
+    if hook.as_called or hook.broken is not None or prepared.is_told_as_called(payload, state.session):
+        call = call_for(state, prepared, payload, timeout)
+        call.recheck = recheck
+        return _begin_call(state, prepared, call, payload)
+    # It is asked about each act of the tool call that it is told.
     told_call = state.session.told_call(prepared, state.event, payload)
     return _run_told(state, prepared, told_call, timeout, recheck)
 
 
-def _gets_call_as_made(prepared: PreparedHook, payload: Any, session: "Session") -> bool:
-    """Most do. A hook that is broken was not asked what concerns it."""
-    hook = prepared.hook
-    return hook.as_called or hook.broken is not None or prepared.is_told_as_called(payload, session)
+async def answer_of(begin: Callable[..., Begun], *arguments: Any) -> HookAnswer:
+    """Begin a hook in the task that awaits this, and wait for its answer."""
+    begun = begin(*arguments)
+    return begun if isinstance(begun, HookAnswer) else await begun
 
 
 async def _run_told(
@@ -129,77 +139,80 @@ async def _run_told(
     recheck: bool,
 ) -> HookAnswer:
     """One answer about a call, from the answers about its acts."""
-    runs = [
-        _run_call(state, prepared, call, told_call.payload, recheck, partial(told_call.checked, told))
-        for told, call in zip(
-            told_call.acts, calls_about_acts(state, prepared, told_call, timeout), strict=True
-        )
-    ]
+    calls = calls_about_acts(state, prepared, told_call, timeout)
+    for told, call in zip(told_call.acts, calls, strict=True):
+        call.recheck, call.checked = recheck, partial(told_call.checked, told)
+    runs = [answer_of(_begin_call, state, prepared, call, told_call.payload) for call in calls]
     answers = [await runs[0]] if len(runs) == 1 else await asyncio.gather(*runs)
     outcome = told_call.outcome(prepared.hook, state.event, [answer.outcome for answer in answers])
     failed_closed = any(answer.failed_closed for answer in answers)
     return HookAnswer(prepared, outcome, told_call.payload, failed_closed)
 
 
-async def _run_call(
+def _begin_call(state: "DispatchState", prepared: PreparedHook, call: Call, payload: Any) -> Begun:
+    if call.doubt and state.event.guard and prepared.can_block:
+        return _refuse_doubt(state, prepared, call, payload)
+    status = state.session.engine.status
+    call.started = perf_counter()
+    status.started(call)
+    try:
+        raw = begin_handler(state, prepared, call)
+        if type(raw) is not Returned:
+            return _finish_call(state, prepared, call, payload, raw)
+        judged = decode_and_judge(state, prepared, call, raw)
+    except BaseException as stopped:
+        _stopped(state, prepared, call, stopped)
+        raise
+    status.ended(call)
+    record(state, prepared, call, raw, judged)
+    outcome = judged.outcome if prepared.hook.mode == "enforce" else GO_ON
+    return HookAnswer(prepared, outcome, payload, judged.failed_closed)
+
+
+async def _finish_call(
     state: "DispatchState",
     prepared: PreparedHook,
     call: Call,
     payload: Any,
-    recheck: bool,
-    checked: Callable[[Outcome, Hook, EventSpec[Any]], Outcome] | None = None,
+    begun: RawResult | Coroutine[Any, Any, RawResult],
 ) -> HookAnswer:
-    engine, hook, started = state.session.engine, prepared.hook, perf_counter()
-    if call.doubt and state.event.guard and May.BLOCK & prepared.may:
-        return _refuse_doubt(state, prepared, call, payload, recheck)
-    running = engine.status.started(call.run_id, hook)
+    engine = state.session.engine
     try:
-        raw = await call_handler(state, prepared, call)
+        raw = await begun if isinstance(begun, Coroutine) else begun
         if isinstance(raw, Detached):
+            from hookline.engine.run_lane import finish_detached  # noqa: PLC0415 it knows this module
+
             judged = DETACHED
-            engine.background.adopt(finish_detached(state, prepared, call, raw.rest, started))
+            engine.background.adopt(finish_detached(state, prepared, call, raw.rest))
         elif _is_long(raw):
             judged = await asyncio.to_thread(decode_and_judge, state, prepared, call, raw)
         else:
             judged = decode_and_judge(state, prepared, call, raw)
-    except (asyncio.CancelledError, KeyboardInterrupt):
-        record(state, prepared, call, Broke("cancelled"), CANCELLED, started, recheck=recheck)
+    except BaseException as stopped:
+        _stopped(state, prepared, call, stopped)
         raise
-    finally:
-        engine.status.ended(running)
-    if checked is not None and judged.outcome.edits:
-        judged = _after_check(judged, checked(judged.outcome, hook, state.event))
-    record(state, prepared, call, raw, judged, started, recheck=recheck)
-    if hook.mode == "shadow":  # run and recorded, never applied
+    engine.status.ended(call)
+    record(state, prepared, call, raw, judged)
+    if prepared.hook.mode == "shadow":  # run and recorded, never applied
         return HookAnswer(prepared, GO_ON, payload)
     return HookAnswer(prepared, judged.outcome, payload, judged.failed_closed)
 
 
-def _after_check(judged: Judgement, outcome: Outcome) -> Judgement:
-    return judged if outcome is judged.outcome else replace(judged, outcome=outcome, status="blocked")
+def _stopped(state: "DispatchState", prepared: PreparedHook, call: Call, stopped: BaseException) -> None:
+    state.session.engine.status.ended(call)
+    if isinstance(stopped, asyncio.CancelledError | KeyboardInterrupt):
+        record(state, prepared, call, Broke("cancelled"), CANCELLED)
 
 
 def call_for(
     state: "DispatchState", prepared: PreparedHook, payload: Any, timeout: float | None = None
 ) -> Call:
     session, hook = state.session, prepared.hook
-    return Call(
-        hook=hook,
-        event=state.event,
-        payload=payload,
-        scene=session.scene,
-        timeout=hook.timeout if timeout is None else min(timeout, hook.timeout),
-        run_id=session.engine.next_run_id(),
-        match_doubt=prepared.doubt,
-    )
-
-
-def calls_for(state: "DispatchState", prepared: PreparedHook) -> list[Call]:
-    """The call of a hook that is not waited for, or one for each act that it is told."""
-    payload, session = state.payload, state.session
-    if _gets_call_as_made(prepared, payload, session):
-        return [call_for(state, prepared, payload)]
-    return calls_about_acts(state, prepared, session.told_call(prepared, state.event, payload))
+    limit = hook.timeout if timeout is None else min(timeout, hook.timeout)
+    call = Call(hook, state.event, payload, session.scene, limit, session.engine.next_number())
+    if prepared.doubt:
+        call.match_doubt = prepared.doubt
+    return call
 
 
 def calls_about_acts(
@@ -216,33 +229,12 @@ def calls_about_acts(
     return calls
 
 
-def _refuse_doubt(
-    state: "DispatchState", prepared: PreparedHook, call: Call, payload: Any, recheck: bool
-) -> HookAnswer:
+def _refuse_doubt(state: "DispatchState", prepared: PreparedHook, call: Call, payload: Any) -> HookAnswer:
     """What a guard cannot be told it cannot judge, so the call is stopped."""
     reason = f"the call of {payload.tool_name} cannot be judged by {prepared.hook.name}: {call.doubt}"
     outcome = _attributed(prepared.hook, Outcome(votes=(Vote("block", reason),)))
-    record(state, prepared, call, None, Judgement(outcome, "blocked"), perf_counter(), recheck=recheck)
+    record(state, prepared, call, None, Judgement(outcome, "blocked"))
     return HookAnswer(prepared, GO_ON if prepared.hook.mode == "shadow" else outcome, payload)
-
-
-async def finish_detached(
-    state: "DispatchState", prepared: PreparedHook, call: Call, rest: Awaitable[RawResult], started: float
-) -> Judgement:
-    """Wait for the end of a hook in the background, put its answer into the session's inbox and record it."""
-    try:
-        raw = await rest
-        if isinstance(raw, Detached):  # it asked to be detached and was already
-            raw = await raw.rest
-    except asyncio.CancelledError:
-        record(state, prepared, call, Broke("cancelled"), CANCELLED, started)
-        raise
-    judged = decode_and_judge(state, prepared, call, raw)
-    outcome = judged.outcome if prepared.hook.mode == "enforce" else GO_ON
-    # A hook that could not start has found nothing: only an answer of its own wakes the agent.
-    too_late = deliver(state.session.inbox, call, outcome, prepared.source, may_wake=judged.failure is None)
-    record(state, prepared, call, raw, replace(judged, dropped=(*judged.dropped, *too_late)), started)
-    return judged
 
 
 # From the hook to a raw result
@@ -258,31 +250,43 @@ class Unsure(Broke, frozen=True):
     """Whether the call concerns the hook is in doubt, so the user is asked in its place."""
 
 
-async def call_handler(state: "DispatchState", prepared: PreparedHook, call: Call) -> RawResult:
-    """The raw result, also for every failure. Only cancellation is raised."""
-    engine, hook = state.session.engine, prepared.hook
+def begin_handler(
+    state: "DispatchState", prepared: PreparedHook, call: Call
+) -> RawResult | Coroutine[Any, Any, RawResult]:
+    """The raw result, or the rest of the handler's work, to be awaited. Of failures only cancellation is raised."""
+    engine = state.session.engine
     if engine.closed:
         return Broke("not_started", "the engine is closed")
     try:
-        admission = engine.admit(hook, call.scene)
-        if not admission.admitted:
-            return Refused("not_started", admission.reason, instead=admission.instead)
-        call.files, call.only_tightens = admission.files, admission.only_tightens
-        if hook.broken is not None:
-            return Broke("not_started", hook.broken)
-        if prepared.handler is None:
-            return Broke("not_started", f"there is no handler for type {hook.kind!r}")
-        return await _run_handler(prepared.handler, call)
+        admit = engine.admit
+        admission = ADMITTED if admit is admit_all else admit(prepared.hook, call.scene)
+        if admission is not ADMITTED or prepared.hook.broken is not None or call.match_doubt:
+            obstacle = _obstacle(prepared, call, admission)
+            if obstacle is not None:
+                return obstacle
+        if prepared.in_process:
+            call.payload = state.show(call.payload)
+        begun = prepared.begin(call)
+        return _rest_of_handler(begun, call) if isinstance(begun, CoroutineType) else begun
     except BaseException as problem:  # noqa: BLE001 nothing raises out of dispatch but cancellation
         return _broke(problem, call)
 
 
-async def _run_handler(handler: Handler, call: Call) -> RawResult:
-    if call.match_doubt and call.hook.asks_in_doubt:
-        return Unsure("not_started")
-    if handler.own_clock:
-        return await handler.run(call)
-    return await bounded(handler.run(call), call.timeout)
+def _obstacle(prepared: PreparedHook, call: Call, admission: Admission) -> Broke | None:
+    """Why the handler is not called."""
+    if not admission.admitted:
+        return Refused("not_started", admission.reason, instead=admission.instead)
+    call.files, call.only_tightens = admission.files, admission.only_tightens
+    if prepared.hook.broken is not None:
+        return Broke("not_started", prepared.hook.broken)
+    return Unsure("not_started") if call.match_doubt and prepared.hook.asks_in_doubt else None
+
+
+async def _rest_of_handler(rest: Coroutine[Any, Any, RawResult], call: Call) -> RawResult:
+    try:
+        return await rest
+    except BaseException as problem:  # noqa: BLE001 nothing raises out of dispatch but cancellation
+        return _broke(problem, call)
 
 
 def _broke(problem: BaseException, call: Call) -> Broke:
@@ -316,16 +320,36 @@ def _is_long(raw: RawResult) -> bool:
 
 def decode_and_judge(state: "DispatchState", prepared: PreparedHook, call: Call, raw: RawResult) -> Judgement:
     """Let the wire decode a raw result, and judge what of it counts."""
-    if type(raw) is Refused:
+    if type(raw) is Refused or type(raw) is Unsure:
+        return _instead_of(prepared, call, raw)
+    try:
+        decoded = prepared.hook.wire.decode(call, raw)
+    except Exception as problem:  # noqa: BLE001 a wire may come from the host
+        decoded = Decoded(failure=Broke("unreadable", f"{type(problem).__name__}: {problem}"))
+    if decoded is NOTHING_SAID:
+        return PASSED
+    judged = judge(prepared, decoded, attended=state.session.scene.attended)
+    if call.only_tightens or call.match_doubt or prepared.hook.kind == "builtin":
+        judged = _what_counts(prepared, call, judged)
+    if call.checked is not None and judged.outcome.edits:
+        outcome = call.checked(judged.outcome, prepared.hook, state.event)
+        if outcome is not judged.outcome:
+            judged = replace(judged, outcome=outcome, status="blocked")
+    return judged
+
+
+# Hooks whose answer counts only in part: refused or untrusted ones, those in doubt, builtins that allow
+
+
+def _instead_of(prepared: PreparedHook, call: Call, raw: Refused | Unsure) -> Judgement:
+    """What counts in place of the answer of a hook that was not run."""
+    if isinstance(raw, Refused):
         return _refused(prepared, raw)
-    if type(raw) is Unsure:
-        judged = _asked_instead(prepared)
-    else:
-        try:
-            decoded = prepared.hook.wire.decode(call, raw)
-        except Exception as problem:  # noqa: BLE001 a wire may come from the host
-            decoded = Decoded(failure=Broke("unreadable", f"{type(problem).__name__}: {problem}"))
-        judged = judge(prepared, decoded, attended=state.session.scene.attended)
+    return _what_counts(prepared, call, _asked_instead(prepared))
+
+
+def _what_counts(prepared: PreparedHook, call: Call, judged: Judgement) -> Judgement:
+    """What counts of an answer in this call."""
     if judged.outcome.votes:
         if prepared.hook.kind == "builtin":
             judged = _without_loose_allow(judged, call)
@@ -359,15 +383,13 @@ def _without_loose_allow(judged: Judgement, call: Call) -> Judgement:
 
 def _doubted(judged: Judgement, doubt: str) -> Judgement:
     """With what could not be told in the reasons."""
-    votes = tuple(
-        vote if vote.kind == "allow" else replace(vote, reason=_with_doubt(vote.reason, doubt))
-        for vote in judged.outcome.votes
-    )
-    return replace(judged, outcome=replace(judged.outcome, votes=votes))
+    votes = [vote if vote.kind == "allow" else _with_doubt(vote, doubt) for vote in judged.outcome.votes]
+    return replace(judged, outcome=replace(judged.outcome, votes=tuple(votes)))
 
 
-def _with_doubt(reason: str, doubt: str) -> str:
-    return f"{reason} (in doubt: {doubt})" if reason else f"in doubt: {doubt}"
+def _with_doubt(vote: Vote, doubt: str) -> Vote:
+    reason = f"{vote.reason} (in doubt: {doubt})" if vote.reason else f"in doubt: {doubt}"
+    return replace(vote, reason=reason)
 
 
 def _refused(prepared: PreparedHook, raw: Refused) -> Judgement:
@@ -400,15 +422,18 @@ def _tightened(prepared: PreparedHook, judged: Judgement) -> Judgement:
 
 def judge(prepared: PreparedHook, decoded: Decoded, *, attended: bool) -> Judgement:
     """Apply the failure reaction, drop what is not allowed here, and put the hook's name on the rest."""
-    if decoded is NOTHING_SAID:
-        return PASSED
+    failure, vote = decoded.failure, only_vote(decoded.outcome, prepared.may_bits)
+    if vote is not None and failure is None and not decoded.ignored:
+        means = vote.means or prepared.hook.policy.block_means
+        outcome = Outcome((Vote(vote.kind, vote.reason, vote.rank, prepared.hook.name, means),))
+        status: Status = "blocked" if vote.kind == "block" else "ok"
+        return Judgement(outcome, status, brief=len(vote.reason) <= _SHORT_REASON)
     outcome, dropped = decoded.outcome.clipped(prepared.may) if decoded.outcome is not GO_ON else (GO_ON, ())
-    failure = decoded.failure
     if failure is None and dropped and prepared.hook.policy.on_clipped == "fail":
         failure = Broke("unreadable", f"it asked for {', '.join(dropped)}, which is not possible here")
     outcome = _attributed(prepared.hook, outcome)
     if failure is None:
-        status: Status = "blocked" if outcome.blocked else "ok"
+        status = "blocked" if outcome.blocked else "ok"
         return Judgement(outcome, status, None, (*dropped, *decoded.ignored))
     reaction = effective_reaction(prepared, failure.cause, attended=attended)
     return Judgement(
@@ -455,11 +480,13 @@ def _attributed(hook: Hook, outcome: Outcome) -> Outcome:
             Vote(vote.kind, vote.reason, vote.rank, name, vote.means or policy.block_means)
             for vote in outcome.votes
         )
-        if has_only_votes(outcome):
-            return replace(outcome, **changes)
     if outcome.edits:
         field = hook.event.rewrites or ""
-        changes["edits"] = tuple(replace(edit, by=name, field=edit.field or field) for edit in outcome.edits)
+        changes["edits"] = tuple(
+            # A copy: parts of it may be read-only, or changed by the function that returned it.
+            replace(edit, by=name, field=edit.field or field, value=changeable(edit.value))
+            for edit in outcome.edits
+        )
     if outcome.context_items:
         changes["context_items"] = tuple(
             replace(
@@ -477,7 +504,9 @@ def _attributed(hook: Hook, outcome: Outcome) -> Outcome:
     if outcome.permission_updates:
         changes["permission_updates"] = tuple(replace(u, by=name) for u in outcome.permission_updates)
     if outcome.answers:
-        changes["answers"] = tuple(replace(answer, by=name) for answer in outcome.answers)
+        changes["answers"] = tuple(
+            replace(answer, by=name, value=changeable(answer.value)) for answer in outcome.answers
+        )
     return replace(outcome, **changes) if changes else outcome
 
 
@@ -490,18 +519,27 @@ def record(
     call: Call,
     raw: RawResult | None,
     judged: Judgement,
-    started: float,
-    *,
-    recheck: bool = False,
 ) -> None:
-    """Write the run to the journal. `started` is a reading of perf_counter; waiting for a slot is not counted."""
-    hook, scene = prepared.hook, state.session.scene
-    facts = _raw_facts(raw)
+    """Write the run to the journal. Waiting for a slot is not counted as its time."""
+    session = state.session
+    scene, journal = session.scene, session.engine.journal
+    called = journal.called(state.payload, scene.project_dir or scene.cwd)
+    noted = (
+        prepared, judged, scene, called, call.number, call.match_doubt, call.told_as,
+        call.started, perf_counter(), time(), call.recheck,
+    )  # fmt: skip
+    if judged.brief and type(raw) is Returned:
+        journal.record_later(judged.status, _run, noted)
+    else:
+        journal.record(_run(noted, raw))
+
+
+def _run(noted: tuple[Any, ...], raw: RawResult | None = None) -> Run:
+    prepared, judged, scene, called, number, doubt, told_as, started, ended, at, recheck = noted
+    hook, facts = prepared.hook, _raw_facts(raw)
     if judged.status != "ok" or judged.outcome.votes or judged.dropped:
         facts |= _judged_facts(judged)
-    journal = state.session.engine.journal
-    # At most 15 arguments and no dict of them: otherwise Python calls a slower way.
-    run = Run(
+    return Run(
         hook=hook.name,
         source=prepared.source,
         dialect=hook.dialect,
@@ -509,20 +547,18 @@ def record(
         status=judged.status,
         mode=hook.mode,
         recheck=recheck,
-        duration_ms=(perf_counter() - started) * 1e3 - facts.get("queue_ms", 0.0),
+        duration_ms=(ended - started) * 1e3 - facts.get("queue_ms", 0.0),
         event=hook.event.name,
         spelled=hook.policy.event_name,
         session=scene.session_id,
         agent=scene.agent_id,
-        run_id=call.run_id,
-        at=time(),
-        call=journal.called(state.payload, scene.project_dir or scene.cwd),
+        told_as=told_as or None,
+        doubt=doubt or None,
+        run_id=str(number),
+        at=at,
+        call=called,
+        **facts,
     )
-    if call.told_as:
-        facts["told_as"] = call.told_as
-    if call.match_doubt:
-        facts["doubt"] = call.match_doubt
-    journal.record(replace(run, **facts) if facts else run)
 
 
 def _judged_facts(judged: Judgement) -> dict[str, Any]:

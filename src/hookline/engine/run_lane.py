@@ -1,10 +1,13 @@
 """Running the selected hooks of one lane: one after another, all at once, or until one answers."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
+from hookline.engine.background import deliver
 from hookline.engine.lanes import Lane, PreparedHook
 from hookline.engine.run_hook import (
     CANCELLED,
@@ -12,15 +15,17 @@ from hookline.engine.run_hook import (
     SKIPPED,
     HookAnswer,
     Judgement,
-    call_handler,
-    calls_for,
+    answer_of,
+    begin_handler,
+    begin_hook,
+    call_for,
+    calls_about_acts,
     decode_and_judge,
-    finish_detached,
     record,
-    run_hook,
 )
+from hookline.model.outcome import GO_ON
 from hookline.model.policy import Policy
-from hookline.model.raw import Broke
+from hookline.model.raw import Broke, Detached, RawResult
 from hookline.model.wire import Call
 
 if TYPE_CHECKING:
@@ -29,22 +34,25 @@ if TYPE_CHECKING:
 Calls = Sequence[tuple[PreparedHook, Call]]
 
 
-async def run_lane(
-    lane: Lane, state: "DispatchState", selected: Sequence[PreparedHook]
-) -> Sequence[HookAnswer]:
+#: The answers of a lane, or what is to be awaited for them, at once and in the same task.
+Answers = list[HookAnswer] | Coroutine[Any, Any, list[HookAnswer]]
+
+
+def run_lane(lane: Lane, state: "DispatchState", selected: Sequence[PreparedHook]) -> Answers:
     """The answer of each hook that is waited for, in config order, not in the order they finished."""
+    if lane.all_at_once:
+        return run_all_at_once(state, selected)
     waited = _start_unwaited(lane, state, selected)
     if not waited:
-        return ()
+        return []
     policy = lane.policy
     deadline = None if policy.budget is None else perf_counter() + policy.budget
-    if len(waited) == 1:
-        return (await run_hook(state, waited[0], state.payload, timeout=_left(deadline)),)
-    if _in_order(lane, waited):
-        return await _run_in_order(lane, state, waited, deadline)
-    if policy.settle == "first_answer":
-        return await _run_until_answer(state, waited, deadline)
-    return await run_all_at_once(state, waited, deadline=deadline)
+    if len(waited) > 1:
+        if _in_order(lane, waited):
+            return _run_in_order(lane, state, waited, deadline)
+        if policy.settle == "first_answer":
+            return _run_until_answer(state, waited, deadline)
+    return run_all_at_once(state, waited, _left(deadline))
 
 
 def _start_unwaited(
@@ -58,11 +66,11 @@ def _start_unwaited(
         if prepared.hook.waiting == "wait" and (lane.policy.waits or lane.in_order):
             in_turn.append(prepared)
         else:
-            for call in calls_for(state, prepared):
+            for call in _calls_for(state, prepared):
                 _detach(state, prepared, call)
     if lane.policy.waits:
         return in_turn
-    calls = [(prepared, call) for prepared in in_turn for call in calls_for(state, prepared)]
+    calls = [(prepared, call) for prepared in in_turn for call in _calls_for(state, prepared)]
     _detach_in_order(state, calls, lambda prepared, judged: _ends_lane(lane.policy, prepared, judged))
     return ()
 
@@ -75,11 +83,12 @@ def _in_order(lane: Lane, selected: Sequence[PreparedHook]) -> bool:
 
 async def _run_in_order(
     lane: Lane, state: "DispatchState", selected: Sequence[PreparedHook], deadline: float | None
-) -> Sequence[HookAnswer]:
+) -> list[HookAnswer]:
     payload: Any = state.payload
     answers: list[HookAnswer] = []
     for prepared in selected:
-        answer = await run_hook(state, prepared, payload, timeout=_left(deadline))
+        begun = begin_hook(state, prepared, payload, _left(deadline))
+        answer = begun if isinstance(begun, HookAnswer) else await begun
         answers.append(answer)
         if _ends_lane(lane.policy, prepared, answer):
             break
@@ -99,32 +108,57 @@ def _ends_lane(policy: Policy, prepared: PreparedHook, answer: HookAnswer | Judg
     return False
 
 
-async def run_all_at_once(
+def run_all_at_once(
     state: "DispatchState",
     selected: Sequence[PreparedHook],
-    *,
-    deadline: float | None = None,
+    timeout: float | None = None,
     recheck: bool = False,
-) -> Sequence[HookAnswer]:
-    left = _left(deadline)
-    return await asyncio.gather(
-        *(run_hook(state, prepared, state.payload, timeout=left, recheck=recheck) for prepared in selected)
-    )
+) -> Answers:
+    """One after another as long as each ends in its first step; once one of them waits, the others get tasks."""
+    answers: list[HookAnswer] = []
+    for prepared in selected:
+        begun = begin_hook(state, prepared, state.payload, timeout, recheck)
+        if not isinstance(begun, HookAnswer):
+            others = selected[len(answers) + 1 :]
+            tasks = [answer_of(begin_hook, state, other, state.payload, timeout, recheck) for other in others]
+            return _finish_all(answers, begun, tasks)
+        answers.append(begun)
+    return answers
+
+
+async def _finish_all(
+    answers: list[HookAnswer],
+    first: Coroutine[Any, Any, HookAnswer],
+    others: Iterable[Coroutine[Any, Any, HookAnswer]],
+) -> list[HookAnswer]:
+    """The first one in this task, where it has begun, and each of the others in one of its own."""
+    tasks = [asyncio.ensure_future(other) for other in others]
+    try:
+        answers.append(await first)
+        answers += await asyncio.gather(*tasks)
+    except GeneratorExit:
+        raise  # the loop is closed, and its tasks with it
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        raise
+    return answers
 
 
 async def _run_until_answer(
     state: "DispatchState", selected: Sequence[PreparedHook], deadline: float | None
-) -> Sequence[HookAnswer]:
+) -> list[HookAnswer]:
     """The first hook to vote decides alone; the others are cancelled."""
     left = _left(deadline)
     tasks = [
-        asyncio.ensure_future(run_hook(state, prepared, state.payload, timeout=left)) for prepared in selected
+        asyncio.ensure_future(answer_of(begin_hook, state, prepared, state.payload, left))
+        for prepared in selected
     ]
     try:
         for finished in asyncio.as_completed(tasks):
             answer = await finished
             if answer.outcome.votes:
-                return (answer,)
+                return [answer]
         return [task.result() for task in tasks]
     finally:
         for task in tasks:
@@ -139,15 +173,23 @@ def _left(deadline: float | None) -> float | None:
 # Hooks that are not waited for
 
 
+def _calls_for(state: "DispatchState", prepared: PreparedHook) -> list[Call]:
+    """The call of a hook that is not waited for, or one for each act that it is told."""
+    payload, session, hook = state.payload, state.session, prepared.hook
+    if hook.as_called or hook.broken is not None or prepared.is_told_as_called(payload, session):
+        return [call_for(state, prepared, payload)]
+    return calls_about_acts(state, prepared, session.told_call(prepared, state.event, payload))
+
+
 def _detach(state: "DispatchState", prepared: PreparedHook, call: Call) -> None:
     """Start one hook. Two records carry its run id: `detached` now, its end later."""
-    background, started = state.session.engine.background, perf_counter()
+    background, call.started = state.session.engine.background, perf_counter()
     if background.full:
         why = "the engine is closed" if background.closed else "too many hooks are running in the background"
         raw = Broke("not_started", why)
-        record(state, prepared, call, raw, decode_and_judge(state, prepared, call, raw), started)
+        record(state, prepared, call, raw, decode_and_judge(state, prepared, call, raw))
         return
-    record(state, prepared, call, None, DETACHED, started)
+    record(state, prepared, call, None, DETACHED)
     _expect_wake(state, prepared)
     background.start(_run_detached(state, prepared, call))
 
@@ -161,7 +203,8 @@ def _detach_in_order(
             _detach(state, prepared, call)
         return
     for prepared, call in calls:
-        record(state, prepared, call, None, DETACHED, perf_counter())
+        call.started = perf_counter()
+        record(state, prepared, call, None, DETACHED)
         _expect_wake(state, prepared)
     state.session.engine.background.start(_run_detached_in_order(state, calls, ends_lane))
 
@@ -182,19 +225,39 @@ async def _run_detached_in_order(
 
 def _record_not_run(state: "DispatchState", calls: Calls, why: Judgement) -> None:
     for prepared, call in calls:
-        record(state, prepared, call, None, why, perf_counter())
+        call.started = perf_counter()
+        record(state, prepared, call, None, why)
         _wake_settled(state, prepared)
 
 
 async def _run_detached(state: "DispatchState", prepared: PreparedHook, call: Call) -> Judgement:
     status = state.session.engine.status
-    running = status.started(call.run_id, prepared.hook)
+    call.started = perf_counter()
+    status.started(call)
     try:
-        rest = call_handler(state, prepared, call)
-        return await finish_detached(state, prepared, call, rest, perf_counter())
+        return await finish_detached(state, prepared, call, begin_handler(state, prepared, call))
     finally:
-        status.ended(running)
+        status.ended(call)
         _wake_settled(state, prepared)
+
+
+async def finish_detached(
+    state: "DispatchState", prepared: PreparedHook, call: Call, rest: RawResult | Awaitable[RawResult]
+) -> Judgement:
+    """Wait for the end of a hook in the background, put its answer into the session's inbox and record it."""
+    try:
+        raw = await rest if isinstance(rest, Awaitable) else rest
+        if isinstance(raw, Detached):  # it asked to be detached and was already
+            raw = await raw.rest
+    except asyncio.CancelledError:
+        record(state, prepared, call, Broke("cancelled"), CANCELLED)
+        raise
+    judged = decode_and_judge(state, prepared, call, raw)
+    outcome = judged.outcome if prepared.hook.mode == "enforce" else GO_ON
+    # A hook that could not start has found nothing: only an answer of its own wakes the agent.
+    too_late = deliver(state.session.inbox, call, outcome, prepared.source, may_wake=judged.failure is None)
+    record(state, prepared, call, raw, replace(judged, dropped=(*judged.dropped, *too_late)))
+    return judged
 
 
 def _expect_wake(state: "DispatchState", prepared: PreparedHook) -> None:

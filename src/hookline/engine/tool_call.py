@@ -433,7 +433,8 @@ def as_text(value: Any) -> str:
         if parts and None not in parts:
             return "\n".join(filter(None, parts))
     try:
-        return msgspec.json.encode(value, enc_hook=p.plain_value).decode()
+        plain: Any = msgspec.to_builtins(value, enc_hook=p.plain_value)
+        return plain if isinstance(plain, str) else msgspec.json.encode(plain).decode()
     except (TypeError, ValueError, RecursionError):  # an object of the host's own
         return str(cast("object", value))
 

@@ -121,7 +121,7 @@ class CommandHandler:
             env={**env, **encoded.env, **spec.env},
             cwd=cwd,
             timeout=call.timeout,
-            run_id=call.run_id,
+            run_id=str(call.number),
             leftovers=call.hook.policy.leftovers,
             on_line=call.on_line,
             may_detach=_may_detach(call.hook),

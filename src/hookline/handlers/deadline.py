@@ -8,16 +8,18 @@ is set only when that step suspends.
 import asyncio
 import types
 from collections.abc import Coroutine, Generator
-from time import monotonic
-from typing import Any, Final, TypeVar
+from contextvars import Context, copy_context
+from time import perf_counter
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
-_FINISHED: Final = object()
-
-
 #: How long after its deadline a coroutine may clean up before it is abandoned.
 _GRACE = 1.0
+
+
+class DeadlineError(TimeoutError):
+    """A coroutine took longer than it may; unlike a TimeoutError of its own."""
 
 
 async def bounded(coroutine: Coroutine[Any, Any, T], seconds: float | None) -> T:
@@ -27,29 +29,78 @@ async def bounded(coroutine: Coroutine[Any, Any, T], seconds: float | None) -> T
     and is then abandoned; what it returns after its deadline is dropped. Notes that were added to the CancelledError
     become the text of the TimeoutError.
     """
-    started = monotonic()
-    task = asyncio.current_task()
-    asked_before = task.cancelling() if task is not None else 0
+    context, started = copy_context(), perf_counter()
     try:
-        waits_for = coroutine.send(None)
+        waits_for = context.run(coroutine.send, None)
     except StopIteration as stop:
         return stop.value
-    if seconds is None or task is None:
-        return await _rest(coroutine, waits_for, None)
-    alarm = _Alarm(task, seconds - (monotonic() - started))
-    try:
-        result = await _rest(coroutine, waits_for, alarm)
-    except asyncio.CancelledError as cancelled:
+    return await Rest(coroutine, waits_for, context, started).within(seconds)
+
+
+class Rest(Generic[T]):
+    """What is left of a coroutine after its first step. It must be awaited in the task that made that step."""
+
+    __slots__ = ("_context", "_coroutine", "_started", "_waits_for", "longest_step")
+
+    def __init__(
+        self, coroutine: Coroutine[Any, Any, T], waits_for: Any, context: Context, started: float
+    ) -> None:
+        self._coroutine = coroutine
+        self._waits_for = waits_for
+        #: What it sets in context variables stays its own.
+        self._context = context
+        self._started = started
+        #: Seconds that it kept the event loop from doing anything else.
+        self.longest_step = perf_counter() - started
+
+    async def within(self, seconds: float | None) -> T:
+        """As `bounded`; the time of the first step counts."""
+        task = asyncio.current_task()
+        if seconds is None or task is None:
+            return await self._steps(None)
+        asked_before = task.cancelling()
+        alarm = _Alarm(task, seconds - (perf_counter() - self._started))
+        try:
+            result = await self._steps(alarm)
+        except asyncio.CancelledError as cancelled:
+            if alarm.settled(asked_before):
+                raise DeadlineError(*getattr(cancelled, "__notes__", ())) from cancelled
+            raise
+        except BaseException as problem:
+            if alarm.settled(asked_before):
+                raise DeadlineError(
+                    f"it ended with {type(problem).__name__} when it was cancelled"
+                ) from problem
+            raise
         if alarm.settled(asked_before):
-            raise TimeoutError(*getattr(cancelled, "__notes__", ())) from cancelled
-        raise
-    except BaseException as problem:
-        if alarm.settled(asked_before):
-            raise TimeoutError(f"it ended with {type(problem).__name__} when it was cancelled") from problem
-        raise
-    if alarm.settled(asked_before):
-        raise TimeoutError("it ignored its cancellation")
-    return result
+            raise DeadlineError("it ignored its cancellation")
+        return result
+
+    @types.coroutine
+    def _steps(self, alarm: "_Alarm | None") -> Generator[Any, Any, T]:
+        """What `await` does from the second step on: pass futures up to the task, results and errors down."""
+        coroutine, waits_for = self._coroutine, self._waits_for
+        while True:
+            try:
+                sent = yield waits_for
+            except GeneratorExit:
+                self._context.run(coroutine.close)
+                raise
+            except BaseException as error:
+                if alarm is not None and alarm.gave_up:
+                    self._context.run(_leave, coroutine)
+                    error.add_note("it ignored its cancellation and was abandoned")
+                    raise
+                step, value = coroutine.throw, error
+            else:
+                step, value = coroutine.send, sent
+            started = perf_counter()
+            try:
+                waits_for = self._context.run(step, value)
+            except StopIteration as stop:
+                return stop.value
+            finally:
+                self.longest_step = max(self.longest_step, perf_counter() - started)
 
 
 class _Alarm:
@@ -82,29 +133,6 @@ class _Alarm:
         for _ in range(self._rang):
             left = self._task.uncancel()
         return self._rang > 0 and left <= asked_before
-
-
-@types.coroutine
-def _rest(coroutine: Coroutine[Any, Any, T], waits_for: Any, alarm: _Alarm | None) -> Generator[Any, Any, T]:
-    """What `await` does from the second step on: pass futures up to the task, results and errors down."""
-    while True:
-        try:
-            sent = yield waits_for
-        except GeneratorExit:
-            coroutine.close()
-            raise
-        except BaseException as error:
-            if alarm is not None and alarm.gave_up:
-                _leave(coroutine)
-                error.add_note("it ignored its cancellation and was abandoned")
-                raise
-            step, value = coroutine.throw, error
-        else:
-            step, value = coroutine.send, sent
-        try:
-            waits_for = step(value)
-        except StopIteration as stop:
-            return stop.value
 
 
 def _leave(coroutine: Coroutine[Any, Any, Any]) -> None:

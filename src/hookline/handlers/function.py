@@ -1,18 +1,19 @@
 """Python functions as hooks: async ones run on the event loop, others in a worker thread."""
 
 import asyncio
-import contextvars
 import inspect
 import os
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from contextvars import copy_context
 from functools import partial
 from typing import Any, Final, Literal
 
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
+from hookline.handlers.deadline import DeadlineError, Rest, bounded
 from hookline.handlers.failures import crashed
 from hookline.model.raw import Broke, RawResult, Returned
 from hookline.model.wire import Call
@@ -83,7 +84,7 @@ class Workers:
 
     async def run(self, work: Callable[[], Any]) -> Finished:
         """Run it in a thread. Cancelling returns at once; a function already running runs on."""
-        context = contextvars.copy_context()
+        context = copy_context()
         job = _Job(lambda: context.run(work), asyncio.get_running_loop())
         self._submit(job)
         try:
@@ -195,35 +196,31 @@ class FunctionHandler:
     """Calls functions. An async function runs on the loop of the dispatch and must not block it."""
 
     kind = "function"
-    own_clock = False
+    own_clock = True
 
     def __init__(self, workers: Workers | None = None) -> None:
         self._workers = workers if workers is not None else Workers()
 
     async def run(self, call: Call) -> RawResult:
+        begun = self.begin(call)
+        return await begun if isinstance(begun, Coroutine) else begun
+
+    def begin(self, call: Call) -> RawResult | Coroutine[Any, Any, RawResult]:
+        """The result, if there is one after the first step of an async function: most make no other."""
         spec: FunctionSpec = call.hook.spec
         if spec.fault is not None:
             return Broke("not_started", spec.fault)
+        if not spec.is_async:
+            return _finish(bounded(self._in_thread(spec, call), call.timeout))
+        context = copy_context()
         try:
-            if spec.is_async:
-                if spec.takes_scene:
-                    value = await spec.call(call.payload, call.scene)
-                else:
-                    value = await spec.call(call.payload)
-            else:
-                value = await self._in_thread(spec, call)
-        except WorkersLostError as error:
-            return Broke("not_started", str(error))
-        except (asyncio.CancelledError, GeneratorExit):
-            raise
-        except KeyboardInterrupt as error:
-            # On the main thread it may be the user's, whose program then ends; anywhere else the hook raised it.
-            if threading.current_thread() is threading.main_thread():
-                raise
-            return crashed(error)
+            running = spec.call(call.payload, call.scene) if spec.takes_scene else spec.call(call.payload)
+            waits_for = context.run(running.send, None)
+        except StopIteration as stop:
+            return _NOTHING if stop.value is None else Returned(stop.value)
         except BaseException as error:  # noqa: BLE001 - a hook's own error is a result, not ours
-            return crashed(error)
-        return _NOTHING if value is None else Returned(value)
+            return _result_of(error)
+        return _finish(Rest(running, waits_for, context, call.started).within(call.timeout))
 
     def problem(self, spec: Any) -> str | None:
         return spec.fault if isinstance(spec, FunctionSpec) else "a function hook needs a callable"
@@ -241,6 +238,26 @@ class FunctionHandler:
             raise finished.error
         # A lambda around an async function looks like a plain function until it is called.
         return await finished.value if inspect.isawaitable(finished.value) else finished.value
+
+
+async def _finish(rest: Coroutine[Any, Any, Any]) -> RawResult:
+    try:
+        value = await rest
+    except BaseException as error:  # noqa: BLE001 - a hook's own error is a result, not ours
+        return _result_of(error)
+    return _NOTHING if value is None else Returned(value)
+
+
+def _result_of(error: BaseException) -> Broke:
+    """What a function failed with; cancellation and a deadline that passed are raised."""
+    if isinstance(error, WorkersLostError):
+        return Broke("not_started", str(error))
+    if isinstance(error, asyncio.CancelledError | GeneratorExit | DeadlineError):
+        raise error
+    # On the main thread it may be the user's, whose program then ends; anywhere else the hook raised it.
+    if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
+        raise error
+    return crashed(error)
 
 
 def is_async(call: Callable[..., Any]) -> bool:

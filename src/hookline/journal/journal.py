@@ -47,7 +47,7 @@ class Journal:
         self._clean_call = (NO_CALL, NO_CALL)
         self._cleaner = RunCleaner(redactor)
         self._known_clean = self._cleaner.known_clean
-        self._memory: deque[Run] = deque(maxlen=memory)
+        self._memory: deque[Run | tuple[Callable[[Any], Run], Any]] = deque(maxlen=memory)
         self._remember = self._memory.append
         self._file = file
         self._subscribers = Subscribers[Run]("journal", subscribers)
@@ -55,17 +55,11 @@ class Journal:
         self._passed = 0
 
     def record(self, run: Run) -> None:
-        """On the path of every event: a run without texts costs a few attribute reads and one append."""
+        """Redact it, remember it, and pass it on."""
         self._counts[run.status] += 1
         if run.passed_without_answer:
             self._passed += 1
-        known = self._known_clean
-        if (
-            run.stdout or run.stderr or run.detail or run.why or run.dropped or run.truncated
-            or run.hook not in known or run.source not in known or run.doubt is not None
-            or (run.reason is not None and run.reason not in known)  # a guard often repeats its reason
-        ):  # fmt: skip
-            run = self._cleaner.clean(run)
+        run = self._with_clean_texts(run)
         if self._file is not None or self._subscribers.callbacks:
             run = self._with_clean_call(run)
         self._remember(run)
@@ -73,6 +67,24 @@ class Journal:
             self._file.append(run)
         if self._subscribers.callbacks:
             self._subscribers.notify(run)
+
+    def record_later(self, status: Status, make: Callable[[T], Run], noted: T) -> None:
+        """The same for a run that is made when somebody reads it: most are never read. What is noted must be small."""
+        if self._file is not None or self._subscribers.callbacks:
+            self.record(make(noted))
+            return
+        self._counts[status] += 1
+        self._remember((make, noted))
+
+    def _with_clean_texts(self, run: Run) -> Run:
+        known = self._known_clean
+        if (
+            run.stdout or run.stderr or run.detail or run.why or run.dropped or run.truncated
+            or run.hook not in known or run.source not in known or run.doubt is not None
+            or (run.reason is not None and run.reason not in known)  # a guard often repeats its reason
+        ):  # fmt: skip
+            return self._cleaner.clean(run)
+        return run
 
     def called(self, payload: Any, project: str) -> Called:
         """What a payload is about, for `Run.call`. Never raises."""
@@ -111,7 +123,10 @@ class Journal:
         """The newest runs, oldest first; without a count, all that are remembered."""
         runs = tuple(self._memory)
         wanted = runs if count is None else runs[max(len(runs) - count, 0) :]
-        return tuple(map(self._with_clean_call, wanted))
+        return tuple(
+            self._with_clean_call(run if isinstance(run, Run) else self._with_clean_texts(run[0](run[1])))
+            for run in wanted
+        )
 
     def subscribe(self, callback: Callable[[Run], None]) -> Callable[[], None]:
         """Be called with each run from now on. Call the returned function to unsubscribe."""

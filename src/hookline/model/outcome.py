@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from hookline.model.events import EventSpec, May, field_of
 from hookline.model.policy import Lives, Placement
+from hookline.model.read_only import as_json
 
 P = TypeVar("P")
 
@@ -143,7 +144,10 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
     @property
     def blocked(self) -> bool:
         """A hook denied the action. An ask that nobody answers, and a stop, must not let it run either."""
-        return any(vote.kind == "block" for vote in self.votes)
+        for vote in self.votes:  # noqa: SIM110 on the path of every event, and any() costs three times as much
+            if vote.kind == "block":
+                return True
+        return False
 
     @property
     def deciding_vote(self) -> Vote | None:
@@ -287,6 +291,14 @@ def has_only_votes(outcome: Outcome) -> bool:
     )  # fmt: skip
 
 
+def only_vote(outcome: Outcome, allowed: int) -> Vote | None:
+    """The vote of an outcome that is nothing but one vote, if these bits of `May` allow it."""
+    votes = outcome.votes
+    if len(votes) != 1 or not has_only_votes(outcome):
+        return None
+    return votes[0] if _VOTE_NEEDS[votes[0].kind] & allowed else None
+
+
 def merged(outcomes: Sequence[Outcome]) -> Outcome:
     """All of them, in the order given."""
     total = GO_ON
@@ -298,6 +310,8 @@ def merged(outcomes: Sequence[Outcome]) -> Outcome:
 def edited(value: Any, edit: Edit) -> Any:
     """The value after one edit. A patch over something that has no keys replaces it."""
     laid_over: Any = edit.value
+    if edit.patch and not isinstance(value, Mapping | str | list | None):
+        value = as_json(value)  # a record of the host has the keys that JSON would give it
     if edit.patch and isinstance(value, Mapping) and isinstance(laid_over, Mapping):
         return {**cast("Mapping[str, Any]", value), **cast("Mapping[str, Any]", laid_over)}
     return laid_over
@@ -310,7 +324,7 @@ def deny(reason: str) -> Outcome:
 
         return deny("force pushes rewrite history")
     """
-    return Outcome(votes=(Vote("block", reason),))
+    return Outcome((Vote("block", reason),))
 
 
 def ask(reason: str = "") -> Outcome:

@@ -1,6 +1,7 @@
 """Between an event and a handler: how a payload is encoded, and how a raw result is decoded."""
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from msgspec import Struct
@@ -31,7 +32,11 @@ class Decoded(Struct, frozen=True):
 NOTHING_SAID = Decoded()
 
 
-class Call(Struct, kw_only=True):
+#: Shared: a dict as default would be made anew for each call.
+_NO_FILES: Mapping[str, bytes] = MappingProxyType({})
+
+
+class Call(Struct, eq=False):
     """One hook about to run: everything a handler needs."""
 
     hook: Hook
@@ -39,9 +44,12 @@ class Call(Struct, kw_only=True):
     payload: Any
     scene: Scene
     timeout: float
-    run_id: str = ""
+    #: Unlike that of any other call, also in other processes; in a fork of this one it may come again.
+    number: int = 0
+    #: When it began, by perf_counter.
+    started: float = 0.0
     #: Texts of the command that name files, and the bytes to use instead of what is on disk.
-    files: Mapping[str, bytes] = {}
+    files: Mapping[str, bytes] = _NO_FILES
     #: Only its denials and questions count, and not its words.
     only_tightens: bool = False
     #: Where the process of a hook runs, if not in the directory that it is told.
@@ -52,8 +60,17 @@ class Call(Struct, kw_only=True):
     doubt: str = ""
     #: What could not be told, where the hook's condition holds only in doubt.
     match_doubt: str = ""
+    #: A guard that is asked again about the final value.
+    recheck: bool = False
+    #: An answer about one act of a call becomes a denial if what it rewrites cannot be put into the call.
+    checked: Callable[[Outcome, Hook, EventSpec[Any]], Outcome] | None = None
     #: Called with each line of output while the hook runs.
     on_line: Callable[[bytes], None] | None = None
+
+    @property
+    def run_id(self) -> str:
+        """Its number as text, by which runs are told apart."""
+        return str(self.number)
 
 
 class Parsed(Struct, frozen=True):

@@ -69,7 +69,7 @@ def put_switches(lanes: Sequence[Lane], stand_ins: Mapping[str, RawResult], *, a
     """From now on something may stand in for the code of these hooks."""
     for prepared in (each for lane in lanes for each in lane.hooks):
         if prepared.handler is not None and not isinstance(prepared.handler, Switch):
-            prepared.handler = Switch(prepared.handler, stand_ins, answered=answered)
+            prepared.run_by(Switch(prepared.handler, stand_ins, answered=answered))
 
 
 def handlers_for_tests(http: "AnsweringPoster") -> Handlers:

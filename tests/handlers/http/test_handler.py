@@ -41,7 +41,7 @@ def test_the_payload_is_posted_as_json_with_its_run_id() -> None:
         assert seen.header("Host") == f"127.0.0.1:{server.port}"
         assert seen.header("Content-Type") == "application/json"
         assert seen.header("Accept-Encoding") == "identity"
-        assert seen.header("Idempotency-Key") == f"run-1-{os.getpid():x}"
+        assert seen.header("Idempotency-Key") == f"1-{os.getpid():x}"
         assert seen.header("X-Mine") == "yes"
         assert seen.header("Cookie") is None
 

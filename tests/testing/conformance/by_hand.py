@@ -185,11 +185,7 @@ class ByHand:
     """Plays a conversation with these loops."""
 
     name = "host API"
-    cannot: Mapping[str, Limit] = {
-        "mutation: arguments": Limit(
-            "none", "payloads are not protected yet", "hookline/engine/session.py:dispatch"
-        )
-    }
+    cannot: Mapping[str, Limit] = {}
 
     async def play(self, conversation: Conversation, engine: Engine | None) -> Seen:
         if engine is None:

@@ -209,6 +209,8 @@ class NativeWire(ResultReader):
 
     def returned_outcome(self, call: Call, outcome: Outcome) -> Decoded:
         """A function's rewrite must have the shape a command's must have: hosts run what comes out."""
+        if not outcome.edits:
+            return Decoded(outcome)
         shape = REWRITTEN_SHAPES.get(call.event.rewrites or "", "anything")
         for edit in outcome.edits:
             instead = misshaped(edit.value, "an object" if edit.patch else shape)
