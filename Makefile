@@ -11,10 +11,10 @@ COVERED := --cov=hookline.model --cov=hookline.matching --cov=hookline.engine --
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint house format bench soak clients generate package clean
+.PHONY: help demo test lint house format bench soak clients test-adapters generate package clean
 
 help:  ## this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 $(READY): pyproject.toml requirements/dev.txt requirements/constraints.txt
 	@echo "setting up $(VENV) (a minute, once) ..."
@@ -30,7 +30,7 @@ demo: $(READY)  ## an agent at work under the hooks of five agents
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(READY)  ## all tests, in about four minutes on two cores
 	@$(RUN)python -m pytest -n $(WORKERS) $(LAYERS) $(COVERED)
-	@$(RUN)python -m pytest -n $(WORKERS) --dist worksteal $(addprefix --ignore=,$(LAYERS))
+	@$(RUN)python -m pytest -n $(WORKERS) --dist worksteal $(addprefix --ignore=,$(LAYERS)) --ignore-glob='tests/adapters/*/*'
 
 lint: $(READY)  ## format, lint, types, layers
 	@$(RUN)ruff format --check .
@@ -57,8 +57,11 @@ soak: $(READY)  ## the long runs, at full counts; fails when a goal is missed
 clients: $(READY)  ## the real Claude Code with Hookline as its hook; installs it with npm, in .clients
 	@$(RUN)python -m tools.clients $(CASES)
 
+test-adapters: $(READY)  ## each adapter with its framework, in environments of their own in .adapters
+	@$(RUN)python -m tools.adapters $(ADAPTERS)
+
 package: $(READY)  ## a wheel and an sdist in dist/, each installed in a clean environment and tried out
 	@$(RUN)python -m tools.package
 
 clean:
-	rm -rf $(VENV) .clients dist .pytest_cache .ruff_cache .hypothesis .coverage*
+	rm -rf $(VENV) .clients .adapters dist .pytest_cache .ruff_cache .hypothesis .coverage*

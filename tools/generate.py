@@ -10,6 +10,7 @@ from hookline.model.events import EVENTS, EventSpec
 from hookline.schemas.answer import answer_schema
 from hookline.schemas.config import config_schema
 from hookline.schemas.payload import payload_schema
+from tools.adapters_page import adapters_page
 from tools.api_page import api_page
 from tools.cli_schemas import cli_schemas
 from tools.config_page import config_page
@@ -36,6 +37,7 @@ def artefacts(events: Mapping[str, EventSpec[Any]]) -> dict[str, str]:
         "schemas/hooks.json": json_pretty(config_schema(events)) + "\n",
         "docs/reference/events.md": events_page(events),
         "docs/reference/api.md": api_page(events),
+        "docs/reference/adapters.md": adapters_page(ROOT),
         "docs/reference/outcome.md": outcome_page(),
         "docs/reference/firing.md": firing_page(ROOT, events),
         "docs/reference/config.md": config_page(events),

@@ -6,7 +6,7 @@ You write a harness (`hookline.testing.conformance.harness` says how); the suite
     def test_conformance(case: Case) -> None:
         run_case(MyHarness(), case).check()
 
-Without, `print(report(MyHarness()))` is a line per case and what went wrong.
+Without, `print(report(MyHarness()))` shows a line per case and what went wrong.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ from hookline.testing.conformance.harness import (
     UnplayableError,
     each_prompt,
 )
-from hookline.testing.conformance.run import Case, CaseResult, as_text, run_all, run_case
+from hookline.testing.conformance.run import Case, CaseResult, Report, run_all, run_case
 
 __all__ = [
     "Case",
@@ -35,6 +35,7 @@ __all__ = [
     "Harness",
     "Helper",
     "Limit",
+    "Report",
     "Request",
     "Response",
     "Said",
@@ -60,6 +61,6 @@ def cases(*, slow: bool = False) -> Sequence[Case]:
     return [case for room in rooms for case in room.CASES if slow or not case.slow]
 
 
-def report(harness: Harness, *, slow: bool = False) -> str:
-    """Play the whole suite: one line per case, what is wrong, and the counts."""
-    return as_text(harness, run_all(harness, cases(slow=slow)))
+def report(harness: Harness, *, slow: bool = False) -> Report:
+    """Play the whole suite: print it for a line per case, what is wrong, and the counts; `ok` if nothing is."""
+    return Report(harness.name, tuple(run_all(harness, cases(slow=slow))))

@@ -128,17 +128,28 @@ def run_all(harness: Harness, chosen: Iterable[Case]) -> list[CaseResult]:
     return results
 
 
-def as_text(harness: Harness, results: Sequence[CaseResult]) -> str:
-    """One line per case, what is wrong, and the counts."""
-    lines = [f"{harness.name}:"]
-    for result in results:
-        why = f"  ({result.limit.reason})" if result.limit is not None else ""
-        lines.append(f"  {result.level if result.ok else 'WRONG':5}  {result.case.name}{why}")
-    lines += [f"\n{result.problem}" for result in results if not result.ok]
-    counts = Counter(result.level for result in results)
-    wrong = sum(not result.ok for result in results)
-    lines.append(
-        f"\n{harness.name}: {counts['full']} full, {counts['part']} part, {counts['none']} none, "
-        f"{wrong} not as declared, in {sum(result.seconds for result in results):.1f} s"
-    )
-    return "\n".join(lines)
+class Report(Struct, frozen=True, eq=False):
+    """What came out of the whole suite."""
+
+    name: str
+    results: tuple[CaseResult, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether all came out as declared."""
+        return all(result.ok for result in self.results)
+
+    def __str__(self) -> str:
+        """One line per case, what is wrong, and the counts."""
+        lines = [f"{self.name}:"]
+        for result in self.results:
+            why = f"  ({result.limit.reason})" if result.limit is not None else ""
+            lines.append(f"  {result.level if result.ok else 'WRONG':5}  {result.case.name}{why}")
+        lines += [f"\n{result.problem}" for result in self.results if not result.ok]
+        counts = Counter(result.level for result in self.results)
+        wrong = sum(not result.ok for result in self.results)
+        lines.append(
+            f"\n{self.name}: {counts['full']} full, {counts['part']} part, {counts['none']} none, "
+            f"{wrong} not as declared, in {sum(result.seconds for result in self.results):.1f} s"
+        )
+        return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""The adapters, each tested in an environment with its framework: `make test-adapters`."""
