@@ -13,7 +13,7 @@ from hookline.model.events import EventSpec
 from tools.markdown import GENERATED, code, page, table
 
 #: The modules of the page, in its order.
-MODULES = ("hookline", "hookline.host", "hookline.guards", "hookline.testing")
+MODULES = ("hookline", "hookline.host", "hookline.guards", "hookline.testing", "hookline.testing.conformance")
 _INTRO = """\
 What a Python program uses of Hookline. [Put hooks into your own agent](../how-to/embed.md) shows these names at work,
 [Extend Hookline](../how-to/extend.md) has those for new handlers, dialects and journals, and

@@ -12,6 +12,7 @@ import hookline.events
 import hookline.guards
 import hookline.host
 import hookline.testing
+import hookline.testing.conformance
 import hookline.tools
 from tests.frozen.approved import check_approved
 
@@ -66,6 +67,10 @@ def test_the_names_of_hookline_testing() -> None:
     for example in (hookline.testing.Hooks, hookline.testing.Result, hookline.testing.HttpResponses):
         for name, value in inspect.getmembers(example, inspect.isfunction):
             assert name.startswith("_") or value.__doc__, name
+
+
+def test_the_names_of_hookline_testing_conformance() -> None:
+    check_approved("hookline.testing.conformance.txt", _described(hookline.testing.conformance))
 
 
 def _described(module: Any) -> str:

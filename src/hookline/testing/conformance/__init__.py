@@ -53,7 +53,12 @@ __all__ = [
 
 
 def cases(*, slow: bool = False) -> Sequence[Case]:
-    """The rows of the suite; with `slow` those that take long, too."""
+    """The rows of the suite; with `slow` those that take long, too.
+
+    ::
+
+        @pytest.mark.parametrize("case", cases(), ids=str)
+    """
     # Only here: a harness needs the protocol, not the engine.
     from hookline.testing.conformance.suite import calls, context, conversations, questions, trouble, turns  # noqa: PLC0415
 
@@ -62,5 +67,10 @@ def cases(*, slow: bool = False) -> Sequence[Case]:
 
 
 def report(harness: Harness, *, slow: bool = False) -> Report:
-    """Play the whole suite: print it for a line per case, what is wrong, and the counts; `ok` if nothing is."""
+    """Play the whole suite: print it for a line per case, what is wrong, and the counts; `ok` if nothing is.
+
+    ::
+
+        print(report(MyHarness()))
+    """
     return Report(harness.name, tuple(run_all(harness, cases(slow=slow))))

@@ -51,7 +51,12 @@ OVER = "(the script has no answer left)"
 
 
 class UnplayableError(Exception):
-    """The framework has no way to play this conversation, for example no synchronous entry point."""
+    """The framework has no way to play this conversation, for example no synchronous entry point.
+
+    ::
+
+        raise UnplayableError("the framework is async only")
+    """
 
 
 class Limit(Struct, frozen=True):
@@ -60,6 +65,10 @@ class Limit(Struct, frozen=True):
     `part`: what must never go wrong is right (the tool did not run), and something else is missing. `none`: not even
     that. The case is played all the same, and must come out exactly as declared. `source` is the place in the framework
     that shows it, for example `langchain/agents/factory.py:812`.
+
+    ::
+
+        cannot = {"sync": Limit("none", "the framework is async only", "my_agent/loop.py:12")}
     """
 
     level: Literal["part", "none"]
@@ -68,7 +77,12 @@ class Limit(Struct, frozen=True):
 
 
 class ToolUse(Struct, frozen=True):
-    """A call that the model makes."""
+    """A call that the model makes.
+
+    ::
+
+        use = ToolUse("look", {"place": "there"}, "c1")
+    """
 
     name: str
     input: Mapping[str, Any] = {}
@@ -76,7 +90,12 @@ class ToolUse(Struct, frozen=True):
 
 
 class Response(Struct, frozen=True):
-    """One answer of the model: text, calls, or both."""
+    """One answer of the model: text, calls, or both.
+
+    ::
+
+        answer = Response("I look.", (ToolUse("look", {}, "c1"),))
+    """
 
     text: str = ""
     calls: tuple[ToolUse, ...] = ()
@@ -89,7 +108,12 @@ class Response(Struct, frozen=True):
 
 
 class Said(Struct, frozen=True):
-    """One message as the model reads it. A result of a tool has the id of its call."""
+    """One message as the model reads it. A result of a tool has the id of its call.
+
+    ::
+
+        said = [Said("user", "go"), Said("assistant", ""), Said("tool", "saw here", "c1")]
+    """
 
     role: Literal["system", "user", "assistant", "tool"]
     text: str
@@ -97,7 +121,12 @@ class Said(Struct, frozen=True):
 
 
 class Request(Struct, frozen=True):
-    """What the model was sent: the messages, and what the harness says of the tools."""
+    """What the model was sent: the messages, and what the harness says of the tools.
+
+    ::
+
+        reads = conversation.script.requests[-1].result("c1")
+    """
 
     messages: tuple[Said, ...]
     tools: str = ""
@@ -113,7 +142,12 @@ class Request(Struct, frozen=True):
 
 
 class Script:
-    """The model of a conversation: it answers in order, and keeps what it was sent. Any thread may ask it."""
+    """The model of a conversation: it answers in order, and keeps what it was sent. Any thread may ask it.
+
+    ::
+
+        answer = conversation.script.answer([Said("user", prompt)])
+    """
 
     def __init__(self, responses: Iterable[Response]) -> None:
         self._left = list(responses)
@@ -138,6 +172,10 @@ class Tool(Struct, frozen=True, eq=False):
 
     Take what suits your framework: `function` and `blocking` have the same annotated parameters; `call` takes the
     arguments as the model gave them.
+
+    ::
+
+        mine = [MyTool(t.name, t.description, t.schema, t.function) for t in conversation.tools]
     """
 
     name: str
@@ -173,6 +211,10 @@ class Helper(Struct, frozen=True, kw_only=True):
     """A sub-agent, for the model a tool of this name with one argument, `task`; its answer is the result.
 
     Its hooks are those of the conversation: a session with `parent=`, `agent_type=helper.name`.
+
+    ::
+
+        below = engine.session(conversation.id, parent=session, agent_id="h1", agent_type=helper.name)
     """
 
     name: str
@@ -182,7 +224,13 @@ class Helper(Struct, frozen=True, kw_only=True):
 
 
 class Conversation(Struct, frozen=True, kw_only=True):
-    """What is to be played."""
+    """What is to be played.
+
+    ::
+
+        agent = MyAgent(model=scripted(conversation.script), tools=conversation.tools)
+        return await each_prompt(conversation, agent.run)
+    """
 
     #: The id of its session; no other conversation has it.
     id: str
@@ -201,7 +249,12 @@ class Conversation(Struct, frozen=True, kw_only=True):
 
 
 class Seen(Struct, frozen=True, kw_only=True):
-    """What the user was shown."""
+    """What the user was shown.
+
+    ::
+
+        return Seen(answers=("done",))
+    """
 
     #: One per prompt; for one that a hook blocked or stopped, what is shown in place of an answer.
     answers: tuple[str, ...] = ()
@@ -214,7 +267,16 @@ class Seen(Struct, frozen=True, kw_only=True):
 
 
 class Harness(Protocol):
-    """Plays conversations with one agent framework."""
+    """Plays conversations with one agent framework.
+
+    ::
+
+        class MyHarness:
+            name = "my agent"
+            cannot = {}
+
+            async def play(self, conversation: Conversation, engine: Engine | None) -> Seen: ...
+    """
 
     @property
     def name(self) -> str: ...
@@ -233,6 +295,10 @@ async def each_prompt(conversation: Conversation, say: Callable[[str], Any]) -> 
     """Say the prompts one after another. `say` returns the answer; a plain function is called in a thread.
 
     What it raises ends the conversation and becomes the error.
+
+    ::
+
+        return await each_prompt(conversation, agent.run)
     """
     answers: list[str] = []
     for prompt in conversation.prompts:

@@ -20,7 +20,12 @@ _HUNG = 60.0
 
 
 class Case(Struct, frozen=True, eq=False):
-    """One row of the suite."""
+    """One row of the suite.
+
+    ::
+
+        case = next(case for case in cases() if case.name == "deny: not run")
+    """
 
     #: `group: what`.
     name: str
@@ -42,7 +47,13 @@ class Case(Struct, frozen=True, eq=False):
 
 
 class CaseResult(Struct, frozen=True, eq=False):
-    """What came out of a case, and what was declared."""
+    """What came out of a case, and what was declared.
+
+    ::
+
+        result = run_case(MyHarness(), case)
+        assert result.ok, result.problem
+    """
 
     case: Case
     level: Level
@@ -77,7 +88,12 @@ class CaseResult(Struct, frozen=True, eq=False):
 
 
 def run_case(harness: Harness, case: Case) -> CaseResult:
-    """Play one case. A declared limit does not keep it from being played: it must come out exactly as declared."""
+    """Play one case. A declared limit does not keep it from being played: it must come out exactly as declared.
+
+    ::
+
+        run_case(MyHarness(), case).check()
+    """
     started = perf_counter()
     with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
         trial = asyncio.run(_played(harness, case, Path(folder).resolve()))
@@ -118,7 +134,12 @@ def _level(findings: Sequence[Finding]) -> Level:
 
 
 def run_all(harness: Harness, chosen: Iterable[Case]) -> list[CaseResult]:
-    """Play all of these. A limit for a case or a group that does not exist is an error."""
+    """Play all of these. A limit for a case or a group that does not exist is an error.
+
+    ::
+
+        wrong = [result for result in run_all(MyHarness(), cases()) if not result.ok]
+    """
     results = [run_case(harness, case) for case in chosen]
     unknown = set(harness.cannot) - {name for each in results for name in (each.case.name, each.case.group)}
     if unknown:
@@ -129,7 +150,14 @@ def run_all(harness: Harness, chosen: Iterable[Case]) -> list[CaseResult]:
 
 
 class Report(Struct, frozen=True, eq=False):
-    """What came out of the whole suite."""
+    """What came out of the whole suite.
+
+    ::
+
+        result = report(MyHarness())
+        print(result)
+        sys.exit(not result.ok)
+    """
 
     name: str
     results: tuple[CaseResult, ...]

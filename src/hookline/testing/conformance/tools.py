@@ -32,6 +32,7 @@ class ToolLog:
             self._tool("late", "Look at a place, slowly.", self._late, pause=0.03),
             self._tool("broken", "Look at a place that is not there.", self._broken),
             self._tool("weigh", "Weigh something.", self._weigh),
+            self._tool("survey", "Find out what is at a place.", self._survey),
             self._tool("run_shell", "Run a shell command.", self._run_shell),
         )
 
@@ -58,6 +59,10 @@ class ToolLog:
     def _weigh(self, thing: str) -> Any:
         self.ran.append(Ran("weigh", {"thing": thing}))
         return _weight(thing)
+
+    def _survey(self, place: str = "here") -> dict[str, Any]:
+        self.ran.append(Ran("survey", {"place": place}))
+        return {"found": ["a tree", "a house"]}
 
     def _run_shell(self, cmd: str) -> str:
         self.ran.append(Ran("run_shell", {"cmd": cmd}))

@@ -159,15 +159,15 @@ async def arguments_mutated(t: Trial) -> None:
 
 async def result_mutated(t: Trial) -> None:
     def mutate(result: ToolResult) -> None:
-        changed: Any = result.tool_input
         try:
-            changed["place"] = "changed in place"
-        except TypeError:
+            result.tool_response["found"].append("changed in place")
+        except (TypeError, AttributeError):
             return
 
     t.engine.add(POST_TOOL_USE, mutate)
-    played = await t.play(use("look", place="there"), "done")
-    t.must("changed in place" not in played.read(2), "the history has what the model asked for")
+    played = await t.play(use("survey"), "done")
+    t.must("a tree" in (played.result() or ""), "the model read the result")
+    t.must("changed in place" not in played.read(2), "the result is what the tool gave")
 
 
 CASES = (
@@ -189,5 +189,5 @@ CASES = (
     Case("parallel: order", "two calls at once: results in the order of the calls", parallel_order),
     Case("parallel: one denied", "two calls at once: a denial concerns one of them", parallel_one_denied),
     Case("mutation: arguments", "a hook cannot change the arguments in place", arguments_mutated),
-    Case("mutation: history", "a hook cannot change the history in place", result_mutated),
+    Case("mutation: result", "a hook cannot change the result in place", result_mutated),
 )  # fmt: skip
