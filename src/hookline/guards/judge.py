@@ -28,6 +28,8 @@ from hookline.tools.acts import Act, Place
 #: Why a tool call may not be made because it changes what guards the agent; None where it may.
 Protects = Callable[[str, Mapping[str, Any], str], str | None]
 
+#: Said of every finding in a line that is not read.
+SEARCHED = "Lines of PowerShell are searched and judged by the names in them, not read."
 _LONGEST_SHOWN = 100
 _SHELL_LANGUAGES = frozenset(("sh", "bash", "shell", "zsh", "dash", "ksh", "console", "terminal"))
 _NOT_READ = frozenset(("powershell", "pwsh"))
@@ -44,6 +46,8 @@ class Finding(NamedTuple):
     does: str
     #: What could not be told, where it is not sure.
     doubt: str = ""
+    #: How it was judged, where that is worth saying.
+    note: str = ""
 
 
 class Judge:
@@ -66,6 +70,7 @@ class Judge:
         doubtful: Finding | None = None
         for act in acts:
             for found in self._about(act, place, searched):
+                found = found._replace(note=SEARCHED) if searched else found  # noqa: PLW2901
                 if not found.doubt:
                     return found
                 doubtful = doubtful or found
@@ -128,7 +133,7 @@ class Judge:
         for text in (line,) if searched else reading.foreign:
             yield from self._code(text, searched)
         for text in () if searched else _not_read(reading):
-            yield from self._line(text, place, searched=True)
+            yield from (one._replace(note=SEARCHED) for one in self._line(text, place, searched=True))
         if reading.uncertain is not None and not searched:
             yield Finding("", "", reading.uncertain)
 
@@ -229,7 +234,9 @@ def _not_read(reading: ShellReading) -> Iterator[str]:
 
 def _fed_texts(at: int, reading: ShellReading) -> Sequence[str]:
     """What a command may read as its text: words of the commands that feed it, and here-documents."""
-    fed = [word for source in _feeding(at, reading) for word in reading.commands[source].words]
+    # `date +%F`: a format, not what it prints.
+    feeding = [reading.commands[source].words for source in _feeding(at, reading)]
+    fed = [word for words in feeding if words[0] != "date" for word in words]
     return (*fed, *reading.foreign)
 
 
@@ -271,6 +278,11 @@ def _regex(text: str) -> re.Pattern[str]:
 
 def reason_for(policy: Policy, finding: Finding) -> str:
     """What was seen, what it does, what to do instead: for the model and the user."""
+    reason = _reason(policy, finding)
+    return f"{reason} {finding.note}" if finding.note else reason
+
+
+def _reason(policy: Policy, finding: Finding) -> str:
     if not finding.doubt:
         seen = f"`{finding.seen}` {finding.does}" if finding.seen else finding.does
         return f"{seen.rstrip('.')}. {policy.instead}"

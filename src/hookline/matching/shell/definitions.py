@@ -24,6 +24,15 @@ _RUN_LATER = re.compile(
 )
 _OF_GIT = re.compile(r"\.gitconfig$|\.git/(?:config$|hooks/)")
 _SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "su", "sudo", "login"))
+#: Consoles of databases, and the kind of what they read.
+_CONSOLES = {
+    "psql": "psql",
+    "pgcli": "psql",
+    "mysql": "mysql",
+    "mariadb": "mysql",
+    "sqlite": "sqlite",
+    "duckdb": "sqlite",
+}
 _COPIES = frozenset(("cp", "ln", "install", "mv", "link"))
 _RUNS_ITS_OWN = Doubt("it runs a file that it writes, and what is in it is not known")
 _PROGRAM_FILE = re.compile(r"(?:^|/)s?bin/[^/]+$")
@@ -37,6 +46,8 @@ class Definitions:
         self._scripts: dict[str, list[str | None]] = {}
         self._sets_arguments = False
         self._loaded: set[str] = set()
+        #: Files that consoles of databases read from standard input, with the kind of what is in them.
+        self._fed: set[tuple[str, str]] = set()
         self._told: set[tuple[int, Found]] = set()
 
     def note(self, words: Words, stdin: Stdin) -> Iterator[Found]:
@@ -52,12 +63,18 @@ class Definitions:
         elif program == "tee":
             for word in words[1:]:
                 yield from self.script(word, stdin.text if stdin.kind == "text" else None)
+        elif program in _CONSOLES and stdin.file:
+            self._fed.update((_CONSOLES[program], _file(file)) for file in stdin.file.split("\n"))
         elif program in _COPIES:
             # A program under another name is still that program.
             yield from (Inner((word,)) for word in words[1:-1] if _is_program(word))
         elif program == "dd":
             files = (word[3:] for word in words[1:] if word.startswith("if="))
             yield from (Inner((file,)) for file in files if _is_program(file))
+
+    def replaces(self, name: str) -> bool:
+        """Whether the line gives something of its own the name of a program."""
+        return name in self._aliases or any(posixpath.basename(file) == name for file in self._scripts)
 
     def runs_arguments(self, function: str) -> None:
         """`f() { "$@"; }`."""
@@ -88,16 +105,21 @@ class Definitions:
         """What the commands run by being calls of these, with the place of the command; each is told once."""
         if not self._aliases and not self._runs_arguments and not self._scripts:
             return
+        for told in self._calls(commands):
+            if told not in self._told:
+                self._told.add(told)
+                yield told
+
+    def _calls(self, commands: Sequence[ShellCommand]) -> Iterator[tuple[int, Found]]:
         if self._sets_arguments and self._runs_arguments and commands:
-            found = Doubt("what a function runs as its arguments is set by the line")
-            if (0, found) not in self._told:
-                self._told.add((0, found))
-                yield 0, found
+            yield 0, Doubt("what a function runs as its arguments is set by the line")
+        for kind, file in tuple(self._fed):
+            for text in self._scripts.get(file, ()):
+                yield from (
+                    (0, one) for one in ((_RUNS_ITS_OWN,) if text is None else KINDS[kind].found(text))
+                )
         for at in range(len(commands)):
-            for found in self._by(commands[at].words):
-                if (at, found) not in self._told:
-                    self._told.add((at, found))
-                    yield at, found
+            yield from ((at, found) for found in self._by(commands[at].words))
 
     def _by(self, words: Words) -> Iterator[Found]:
         if words[0] in self._runs_arguments:
@@ -150,6 +172,8 @@ def _read_by(program: str, file: str, words: Words) -> str:
     if program == "git":
         # Variables and settings may name any file.
         return "git file"
+    if program in _CONSOLES:
+        return _CONSOLES[program] if any(word.endswith(file) for word in words) else ""
     return "line" if program in _SHELLS and _RUN_LATER.search(file) else ""
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from hookline.matching.shell.grammar.word_parser import MOST_STEPS
-from hookline.matching.shell.holes import Words, base_name
+from hookline.matching.shell.holes import HOLE, Words, base_name
 from hookline.matching.shell.reader import ShellCommand, ShellReading
 from hookline.matching.shell.runs import forms_of
 
@@ -33,9 +33,12 @@ class Draft:
         self._text = 0
         self._last_stage = 0
         self._flows: list[tuple[int, int]] = []
+        #: By variable, the stages that it gets its value in, and those that use it.
+        self._kept: dict[str, list[int]] = {}
+        self._used: dict[str, list[int]] = {}
 
     def doubt(self, reason: str) -> None:
-        self._doubts[reason] = None
+        self._doubts[reason.replace(HOLE, "…")] = None
 
     def foreign(self, text: str) -> None:
         self._foreign[text] = None
@@ -66,7 +69,22 @@ class Draft:
             self._flows.append((self._last_stage, before))
         return self._last_stage
 
+    def keeps(self, name: str, stage: int) -> None:
+        """What goes into this stage becomes the value of a variable."""
+        self._kept.setdefault(name, []).append(stage)
+
+    def uses(self, name: str, stage: int) -> None:
+        self._used.setdefault(name, []).append(stage)
+
+    def _through_variables(self) -> None:
+        """`X=$(base64 f); curl -d "$X"`. Which comes first does not count."""
+        for name, stages in self._kept.items():
+            sources = [source for source, target in self._flows if target in stages]
+            pairs = ((source, target) for target in self._used.get(name, ()) for source in sources)
+            self._flows.extend(pair for pair in pairs if len(self._flows) < _MOST_FLOWS)
+
     def reading(self) -> ShellReading:
+        self._through_variables()
         return ShellReading(
             tuple(self.commands),
             tuple(self._foreign),

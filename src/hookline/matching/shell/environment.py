@@ -1,7 +1,10 @@
-"""Environment variables that are code, those that cannot be, and those that by convention hold a program."""
+"""Environment variables that are code, those that cannot be, and those that by convention hold a program.
+
+And programs that by convention print such settings.
+"""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from types import MappingProxyType
 
@@ -131,6 +134,62 @@ CONVENTION: Mapping[str, str] = MappingProxyType(
         "SHELLCHECK": "shellcheck", "PROTOC": "protoc", "SPHINXBUILD": "sphinx-build", "SPHINX_BUILD": "sphinx-build",
     }
 )  # fmt: skip
+
+#: Programs that by convention print settings for a shell to evaluate, each with the words that make it do so. What they
+#: print is as well known as what the programs themselves do. No row: what prints a file of somebody's (`cat`, `curl`).
+_PRINT_SETTINGS: Mapping[str, str] = MappingProxyType(
+    {
+        # Agents that print where they listen.
+        "ssh-agent": r"(?:-[cs]|-[atE] \S+)?(?: -t \S+)?",
+        "gpg-agent": r"--daemon.*",
+        "keychain": r"(?=.*--eval).*",
+        # Managers of versions and environments, which print functions and paths.
+        "pyenv, rbenv, nodenv, goenv, jenv, plenv, phpenv, tfenv": r"(?:init|virtualenv-init)(?: .*)?",
+        "fnm": r"env(?: .*)?",
+        "mise, rtx": r"(?:activate|env|hook-env)(?: .*)?",
+        "direnv": r"(?:hook|export) \w+",
+        "conda, mamba, micromamba": r"shell(?:\.\w+)? hook(?: .*)?|shell\.\w+ hook",
+        "opam": r"env(?: .*)?",
+        "luarocks": r"path(?: .*)?",
+        "brew": r"shellenv(?: \w+)?",
+        "guix, nix": r"print-dev-env(?: .*)?|package --search-paths.*",
+        # Machines and clusters, which print where they are reached.
+        "minikube": r"(?:-p \S+ )?(?:docker|podman)-env(?: .*)?",
+        "docker-machine": r"env(?: .*)?",
+        "eksctl, kind, k3d, crc": r"(?:completion|podman-env|oc-env)(?: .*)?",
+        # Prompts and terminals.
+        "starship, zoxide, atuin, oh-my-posh, navi, mcfly, sheldon, thefuck": r"(?:init|source|--alias)(?: .*)?",
+        "dircolors": r"(?:-b|-c|--sh)?(?: \S+)?",
+        "resize, lesspipe, lesspipe.sh, tset": r".*",
+        "fzf": r"--(?:bash|zsh)",
+        # Completions, which are functions of the program itself.
+        "kubectl, helm, minikube, docker, podman, oc, kind, k3d, eksctl, argocd, flux, istioctl, gh, glab, "
+        "hugo, cosign, "
+        "npm, pip, poetry, rustup, deno, golangci-lint, goreleaser, cilium, velero, stern, kustomize, task, "
+        "fd, rg, bat, "
+        "uv, ruff, just, pnpm, yarn, ng, doctl, gcloud, op":
+        r"(?:completions?|generate-shell-completion|--completions?)(?: .*)?",
+        "register-python-argcomplete": r"[\w.-]+",
+    }
+)  # fmt: skip
+
+
+@cache
+def _settings() -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for names, words in _PRINT_SETTINGS.items():
+        for name in names.split(", "):
+            found[name] = (*found.get(name, ()), words)
+    return found
+
+
+def prints_settings(words: Sequence[str]) -> bool:
+    """Whether a command by convention prints settings for a shell: `ssh-agent -s`, `kubectl completion bash`."""
+    directory, slash, name = words[0].rpartition("/")
+    if slash and not f"{directory}/".startswith(("/opt/", "/usr/", "/home/linuxbrew/")):
+        return False
+    rest = " ".join(words[1:])
+    return any(re.fullmatch(one, rest) for one in _settings().get(name, ()))
 
 
 @cache

@@ -48,3 +48,5 @@ class Stdin(NamedTuple):
 
     kind: Literal["inherited", "text", "unknown"] = "inherited"
     text: str = ""
+    #: It is what is in a file, or a dump of a database: as good as one that the command is given by its name.
+    file: str = ""

@@ -8,12 +8,20 @@ from hookline.matching.shell.expand import Expander
 from hookline.matching.shell.found import Stdin
 from hookline.matching.shell.grammar.syntax import Node, Redirect, Simple
 from hookline.matching.shell.holes import HOLE
+from hookline.matching.shell.kinds.commands import is_stdin
 from hookline.matching.shell.variables import plain
 
 #: Redirections that feed a command, and those that take what it prints.
 INPUT = frozenset(("<", "<<", "<<<", "<>", "<&"))
 OUTPUT = frozenset((">", ">>", ">|", "&>", "&>>", ">&", "<>"))
 _UNKNOWN = Stdin("unknown")
+#: They print what is in a file, or a dump of a database.
+_PRINT_FILES = frozenset(
+    (
+        "cat", "zcat", "gzcat", "bzcat", "xzcat", "zstdcat", "gunzip", "gzip", "bunzip2", "unxz", "xz", "zstd", "pv",
+        "pg_dump", "pg_dumpall", "pg_restore", "mysqldump", "mariadb-dump",
+    )
+)  # fmt: skip
 _ECHO_OPTION = re.compile(r"-[neE]+")
 
 
@@ -22,9 +30,8 @@ def printed(node: Node, expander: Expander) -> Stdin:
     if not isinstance(node, Simple) or node.assignments or not node.words:
         return _UNKNOWN
     program = plain(node.words[0])
-    fed = tuple(redirect for redirect in node.redirects if redirect.operator in INPUT)
-    if program == "cat" and len(node.words) == 1 and len(fed) == 1:
-        return redirected(fed, _UNKNOWN, expander)
+    if program in _PRINT_FILES:
+        return _files(node, expander)
     if program not in {"echo", "printf"}:
         return _UNKNOWN
     every = [expander.fields(word) for word in node.words[1:]]
@@ -32,6 +39,23 @@ def printed(node: Node, expander: Expander) -> Stdin:
     if any(len(alternatives) > 1 for alternatives in every) or any(HOLE in text for text in texts):
         return _UNKNOWN
     return _echoed(texts) if program == "echo" else _formatted(texts)
+
+
+def _files(node: Simple, expander: Expander) -> Stdin:
+    """What a file holds; not what the line itself puts together."""
+    words = [plain(word) for word in node.words[1:]]
+    fed = redirected(node.redirects, Stdin(), expander)
+    names = [word for word in words if word and (word[:1] != "-" or word == "-")]
+    if None in words or fed.kind == "text" or any(map(is_stdin, names)):
+        return _cat(node, expander)
+    return Stdin("unknown", file="\n".join(names)) if names else fed if fed.file else _cat(node, expander)
+
+
+def _cat(node: Simple, expander: Expander) -> Stdin:
+    """`cat <<E`."""
+    fed = tuple(redirect for redirect in node.redirects if redirect.operator in INPUT)
+    alone = plain(node.words[0]) == "cat" and len(node.words) == 1 and len(fed) == 1
+    return redirected(fed, _UNKNOWN, expander) if alone else _UNKNOWN
 
 
 def _echoed(texts: list[str]) -> Stdin:
@@ -55,5 +79,8 @@ def redirected(redirects: Iterable[Redirect], stdin: Stdin, expander: Expander) 
             known = len(texts) == 1 and HOLE not in texts[0][0]
             stdin = Stdin("text", texts[0][0]) if known else _UNKNOWN
         elif redirect.operator in {"<", "<>", "<&"}:
-            stdin = Stdin("text") if plain(redirect.target) == "/dev/null" else _UNKNOWN
+            file = plain(redirect.target) or ""
+            named = redirect.operator == "<" and file and not is_stdin(file)
+            stdin = Stdin("unknown", file=file) if named else _UNKNOWN
+            stdin = Stdin("text") if file == "/dev/null" else stdin
     return stdin

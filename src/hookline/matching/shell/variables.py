@@ -62,6 +62,8 @@ class Variables:
         self.any_name = False
         #: Names whose values a judgement was based on.
         self.used: set[str] = set()
+        #: Names of functions, which may take the place of programs.
+        self.functions: set[str] = set()
         self._loop_words: list[tuple[str, Word]] = []
 
     def goes_over(self, name: str, words: tuple[Word, ...]) -> None:
@@ -95,16 +97,22 @@ def _assigned(found: List, variables: Variables) -> Iterator[_Assigned]:
                 yield assignment.name, _value(assignment)
             yield from _by_builtin(node, variables)
         elif isinstance(node, Block):
-            if node.kind == "coproc":
-                yield node.name or "COPROC", UNKNOWN_VALUE
-            elif node.kind == "loop" and node.name and node.words is None:
-                yield node.name, UNKNOWN_VALUE
-            elif node.kind == "loop" and node.name:
-                variables.goes_over(node.name, node.words or ())
+            yield from _by_block(node, variables)
         for redirect in redirects_of(node):
             if redirect.variable:
                 yield redirect.variable, UNKNOWN_VALUE
         yield from _in_words(node)
+
+
+def _by_block(node: Block, variables: Variables) -> Iterator[_Assigned]:
+    if node.kind == "coproc":
+        yield node.name or "COPROC", UNKNOWN_VALUE
+    elif node.kind == "function":
+        variables.functions.add(node.name)
+    elif node.kind == "loop" and node.name and node.words is None:
+        yield node.name, UNKNOWN_VALUE
+    elif node.kind == "loop" and node.name:
+        variables.goes_over(node.name, node.words or ())
 
 
 def _value(assignment: Assignment) -> tuple[Word, ...]:

@@ -8,7 +8,12 @@ from typing import NamedTuple
 
 from hookline.matching.shell.definitions import Definitions
 from hookline.matching.shell.draft import Draft, Stages
-from hookline.matching.shell.environment import CONVENTION, kind_of_variable, look_at_variable
+from hookline.matching.shell.environment import (
+    CONVENTION,
+    kind_of_variable,
+    look_at_variable,
+    prints_settings,
+)
 from hookline.matching.shell.expand import Expander, Field, Fields
 from hookline.matching.shell.found import Doubt, Foreign, Found, Inner, Line, Stdin
 from hookline.matching.shell.grammar.limits import LONGEST_ARGUMENTS, unreadable
@@ -256,6 +261,7 @@ class Walk:
                 self._evaluates = self._evaluates or named
                 self._hide(part.parts)
             elif isinstance(part, Parameter):
+                self._draft.uses(part.name, stage)
                 self._parameter(part)
             elif _HIDDEN_CODE.search(part.text):
                 self._hidden[part.text] = None
@@ -293,6 +299,7 @@ class Walk:
             self._draft.charge(2, 0)
             if self._draft.full():
                 return
+            self._draft.keeps(assignment.name, stage)
             self._assignment(assignment, context, node)
         self._redirects(node.redirects)
         if any(redirect.operator in OUTPUT for redirect in node.redirects):
@@ -373,7 +380,7 @@ class Walk:
 
     def _variants(self, node: Simple, context: _Context) -> Iterator[Fields]:
         """The words of a command, once for each set of values that its variables may have."""
-        every = [self._expander.fields(word) for word in node.words]
+        every = [self._expander.fields(word) for word in self._without_settings(node.words)]
         count = 1
         for at, alternatives in enumerate(every):
             count *= len(alternatives)
@@ -396,6 +403,32 @@ class Walk:
             self._draft.literal = self._draft.literal and not unsettled(fields)
             self._name(fields[0], node)
             yield fields
+
+    def _without_settings(self, words: tuple[Word, ...]) -> tuple[Word, ...]:
+        """`eval "$(ssh-agent -s)"`, `source <(kubectl completion bash)`: settings that run nothing more."""
+        evaluates = plain(words[0])
+        if evaluates not in {"eval", "source", "."}:
+            return words
+        instead = () if evaluates == "eval" else (Text("/dev/null", quoted=True),)
+        found = tuple(
+            tuple(each for part in word for each in (instead if self._is_settings(part) else (part,)))
+            for word in words
+        )
+        self._draft.literal = self._draft.literal and found == words
+        return found
+
+    def _is_settings(self, part: Part) -> bool:
+        items = part.body.items if isinstance(part, Substitution) and part.direction != ">" else ()
+        node = items[0].node if len(items) == 1 else None
+        if not isinstance(node, Simple) or node.assignments or not node.words:
+            return False
+        words = [plain(word) for word in node.words]
+        known = tuple(word for word in words if word is not None)
+        if len(known) < len(words) or any(one.operator in INPUT for one in node.redirects):
+            return False
+        name = base_name(known[0])
+        replaced = name in self._variables.functions or self._definitions.replaces(name)
+        return not replaced and prints_settings(known)
 
     def _first(self, fields: Fields, word: Word) -> list[Fields]:
         """The command itself. Some variables hold programs by convention; unquoted they may also hold nothing."""

@@ -33,6 +33,15 @@ _READ_CODE = frozenset(
         "expect", "pwsh", "powershell",
     )
 )  # fmt: skip
+#: Of git: what changes the repository, which may be another one (`git -C`).
+_CHANGE_REPOSITORY = frozenset(
+    f"git {name}"
+    for name in (
+        "add", "am", "apply", "checkout", "cherry-pick", "clean", "commit", "gc", "init", "merge", "mv",
+        "pull", "rebase",
+        "reset", "restore", "revert", "rm", "stash", "switch",
+    )
+)  # fmt: skip
 
 
 @lru_cache(maxsize=512)
@@ -43,6 +52,8 @@ def files_of(words: Words) -> Files:
         return merged(around, Files(perhaps=paths_in(rest), whole=looks_recursive(rest)))
     call = by_row(row, rest)
     special = _SPECIAL.get(key)
+    if key in _CHANGE_REPOSITORY:
+        around = merged(around, Files(writes=by_row(rows()["git"], words[1:]).given.values("-C")))
     return merged(around, special(call) if special is not None else call.found)
 
 

@@ -227,7 +227,7 @@ ROWS = (
     Row("fd fdfind", "%*", "-e: -t: -E: -d: -S: -o: -c: -j: --extension: --type: --exclude: --max-depth: --size: "
         "--owner: --color: --threads: --ignore-file: --search-path: --base-directory:"),
     Row(_NO_FILES),
-    Row("mktemp tempfile", "", "-p:+ --tmpdir::+ --suffix:"),
+    Row("mktemp tempfile", ">", "-d -q -u? -t? -p:+ --tmpdir::+ --suffix: --directory --dry-run?"),
     Row("logger", "", "-f:< --file:< -t: -p: -n: -P:"),
     # Their plain job is to change files.
     Row("rm grm unlink rmdir srm trash trash-put rimraf", ">*", "-r& -R& --recursive& --interactive::"),
@@ -255,7 +255,8 @@ ROWS = (
     Row("patch gpatch", "=<", "-i:< -o:+ -d:+ -p: -D: -F: -r:+ -B: -z: -g: --input:< --output:+ --directory:+ "
         "--strip: --reject-file:+ --dry-run? -C?"),
     Row("ed red", "=*", "-p:"),
-    Row(f"ex {_EDITORS}", "=*", "-c:# --cmd:# --eval:# -S:< -u:< -w:> -W:> -s:< --load:< --rcfile:<"),
+    Row("ex", "=*", "-s -e -v -R? -c:# --cmd:# -S:< -u:<"),
+    Row(_EDITORS, "=*", "-c:# --cmd:# --eval:# -S:< -u:< -w:> -W:> -s:< --load:< --rcfile:<"),
     Row("dos2unix unix2dos mac2unix", "=*", "-c:"),
     Row("strip objcopy", "?*", "-o:+"),
     Row("ln gln", "", "-t:+ -S: --target-directory:+ --suffix:"),
@@ -313,8 +314,13 @@ ROWS = (
         under="git"),
     Row("hash-object", "<*", "-t: --path:", under="git"),
     Row("branch check-attr check-ignore describe fetch for-each-ref fsck gc help ls-remote merge-base merge merge-tree "
-        "name-rev notes pull push rebase remote reset show-ref status tag var version worktree bisect cherry "
+        "name-rev notes pull push rebase remote reset show-ref status tag var version bisect cherry "
         "cherry-pick revert count-objects prune switch maintenance", "", "--output:> -F:< --file:<", under="git"),
+    Row("worktree", sub=True, under="git", style="posix"),
+    Row("add", ">", "-b: -B: -f -q --reason: --force --detach --lock --orphan", under="git worktree"),
+    Row("move", "=>", "-f --force", under="git worktree"),
+    Row("remove", ">", "-f --force", under="git worktree", whole=True),
+    Row("*", under="git worktree"),
     Row("archive", "-*", "-o:> --output:> --format: --prefix: --add-file:< --remote: --exec:", under="git"),
     Row("format-patch", "-*", "-o:+ --output-directory:+ --output:+ --signature-file:<", under="git"),
     Row("bundle", "->-*", under="git"),
@@ -391,7 +397,12 @@ ROWS = (
     Row("php", "", "-r:# -B:# -R:# -E:# -f:< -F:< -c: -d: -S: -t: -z:", style="posix"),
     Row("lua luajit julia tclsh wish rscript r guile groovy elixir scala ghc erl", "",
         "-e:# -E:# -c:# -l: -i: -L:< -eval:# --eval:# --print:#", style="posix"),
-    Row("deno m4 sqlite psql mysql mariadb gdb lldb script socat nc ncat", "#*", "-c:# -e:# -f:< -o:> -r:# --command:# "
+    Row("script", ">", "-a -e -f -q -c:# --command:# -O:> -I:> -B:> -T:> --log-out:> --log-in:> --log-io:> "
+    "--log-timing:> "
+        "-E: -m: -o: -t::", default="typescript"),
+    Row("sqlite litecli duckdb sqlcipher", "=#*", "-cmd:# -init:< -separator: -newline: -nullvalue: -readonly? -vfs: "
+        "-maxsize: -mmap: -batch -bail -csv -json -header -column -line -list", style="words"),
+    Row("deno m4 psql mysql mariadb gdb lldb socat nc ncat", "#*", "-c:# -e:# -f:< -o:> -r:# --command:# "
         "--execute:# --file:< --output:> -x:< -L:>"),
     Row("flock", "%", "-w: -E: -c:# --timeout: --command:#", style="posix", runs=True),
     Row("make gmake", "?*", "-f:< -C: -I: -j:: -l:: -o: -W: --file:< --makefile:< --directory: --include-dir: --eval:# "

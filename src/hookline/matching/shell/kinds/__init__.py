@@ -119,11 +119,16 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
 
 #: Kinds that are no code if nobody knows them.
 _DATA = frozenset(("names", "tar names"))
+#: Languages of databases, which everybody feeds from files.
+_CONSOLES = frozenset(("sqlite", "psql", "mysql"))
 
 
 def from_stdin(kind: str, stdin: Stdin, *, named: bool = False) -> Iterator[Found]:
     """What a program runs that takes text of this kind from standard input. `named`: its words say that it does."""
     if stdin.kind == "text":
         yield from KINDS[kind].found(stdin.text)
+    elif stdin.file and kind in _CONSOLES:
+        # As with `-f FILE`: what is in it is not known, but it is a file of somebody's.
+        return
     elif kind not in _DATA and (named or stdin.kind == "unknown"):
         yield Doubt(f"{KINDS[kind].title} reads its commands from standard input")

@@ -29,6 +29,9 @@ def _ssh_ordered(rest: Words) -> Words:
 def _ssh(rest: Words, stdin: Stdin) -> Iterator[Found]:
     """What comes after the host is a line for the shell there."""
     read = read_options(rest, _SSH_SPEC)
+    if len(read.operands) == 1 and {" ", "/"} & {*read.operands[0].removeprefix("ssh://")}:
+        # No host: a command whose host, in a variable, would be empty.
+        return
     if len(read.operands) > 1:
         yield from KINDS["line"].found(" ".join(read.operands[1:]))
     elif (

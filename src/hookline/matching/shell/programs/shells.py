@@ -6,7 +6,7 @@ from hookline.matching.shell.found import Doubt, Found, Inner, Line, Stdin
 from hookline.matching.shell.holes import HOLE, Words
 from hookline.matching.shell.kinds import KINDS, from_stdin
 from hookline.matching.shell.kinds.commands import is_stdin, unknown_file
-from hookline.matching.shell.options import OptionSpec, read_options
+from hookline.matching.shell.options import Options, OptionSpec, read_options
 from hookline.matching.shell.programs.row import Row
 
 _LETTERS = " ".join(f"-{letter}" for letter in "abefghiklmnprstuvxyBCDEHIPTVqX")
@@ -22,7 +22,7 @@ _BASH = OptionSpec(
 
 def _shell(rest: Words, stdin: Stdin) -> Iterator[Found]:
     read = read_options(rest, _BASH)
-    if any(rest[one.at] in {"--version", "--help"} for one in read.given if one.name.startswith("--")):
+    if _only_checks(rest, read):
         return
     for one in read.given:
         if one.value is None:
@@ -42,6 +42,14 @@ def _shell(rest: Words, stdin: Stdin) -> Iterator[Found]:
         yield from _script(operands)
     if read.unknown:
         yield from (Line(word) for word in rest if " " in word.strip() and HOLE not in word)
+
+
+def _only_checks(rest: Words, read: Options) -> bool:
+    """`bash --help` runs nothing; `-n` looks for mistakes, unless the shell is interactive or has `+n` as well."""
+    if any(rest[one.at] in {"--version", "--help"} for one in read.given if one.name.startswith("--")):
+        return True
+    switches = {rest[one.at][:1] for one in read.given if one.name == "-n"}
+    return switches == {"-"} and not read.has("-i")
 
 
 def _running(rest: Words, stdin: Stdin) -> Iterator[Found]:
@@ -167,6 +175,29 @@ def _test(rest: Words, _stdin: Stdin) -> Iterator[Found]:
     yield from _subscripts(rest, _stdin)
 
 
+def _as_one(rest: Words) -> Words:
+    """`cmd /c rd /s x`: all that follows is one line."""
+    return (" ".join(rest),) if rest else ()
+
+
+def _powershell(rest: Words) -> Words:
+    """Names of options in lower case, whole where they are short; all after `-Command` is one line, and after
+    `-File NAME` come arguments of the script.
+    """
+    ordered: list[str] = []
+    for at, word in enumerate(rest):
+        name = word.casefold()
+        if word[:1] != "-":
+            ordered.append(word)
+        elif len(name) > 1 and "-command".startswith(name):
+            return (*ordered, "-command", " ".join(rest[at + 1 :]))
+        elif len(name) > 1 and "-file".startswith(name):
+            return (*ordered, "-file", *rest[at + 1 : at + 2])
+        else:
+            ordered.append(name)
+    return tuple(ordered)
+
+
 ROWS = (
     Row(
         "sh, bash, dash, zsh, ksh, mksh, ash, rbash, yash, posh, lksh, oksh, rksh, loksh, brush, "
@@ -207,22 +238,22 @@ ROWS = (
     Row(
         "pwsh, powershell",
         "runs a script",
-        "-noexit -nologo -noninteractive -noprofile -nop -noni -executionpolicy: -ep: -ex: "
+        "-noexit -nologo -noninteractive -noprofile -nop -noni -executionpolicy: -exec: -ep: -ex: "
         "-workingdirectory: -wd: "
-        "-NoExit -NoLogo -NonInteractive -NoProfile -ExecutionPolicy: -WorkingDirectory: "
         "-outputformat: -inputformat: -version: -windowstyle: -login -l -sta -mta -configurationname:",
         {
-            "powershell": "-c: -command: -Command:",
+            "powershell": "-command:",
             "unread": "-commandwithargs: -cwa: -encodedcommand: -enc: -ec: -e:",
-            "file": "-f: -file:",
+            "file": "-file:",
         },
         style="words",
         quiet="-help -? -h",
+        ordered=_powershell,
         stdin="powershell",
         first="unread",
         others="unread",
     ),
-    Row("cmd", "runs a line of cmd", others="unread"),
+    Row("cmd", "runs a line of cmd", ordered=_as_one, others="unread"),
     Row(
         "eval",
         "runs its operands as a line",
