@@ -2,6 +2,21 @@
 
 from importlib.util import find_spec
 
-_FRAMEWORKS = {"langchain": "langchain", "openai_agents": "agents", "pydantic_ai": "pydantic_ai"}
+_FRAMEWORKS = {
+    "claude_agent_sdk": "claude_agent_sdk",
+    "google_adk": "google.adk",
+    "langchain": "langchain",
+    "openai_agents": "agents",
+    "pydantic_ai": "pydantic_ai",
+    "strands": "strands",
+}
 
-collect_ignore = [folder for folder, module in _FRAMEWORKS.items() if find_spec(module) is None]
+
+def _is_there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # the package around it is not there either
+        return False
+
+
+collect_ignore = [folder for folder, module in _FRAMEWORKS.items() if not _is_there(module)]

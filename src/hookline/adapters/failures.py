@@ -4,6 +4,8 @@ _STATUSES = {401: "auth_failed", 402: "billing", 403: "auth_failed", 413: "max_t
 #: Words in the names of errors, for those without an HTTP status.
 _NAMES = {
     "ratelimit": "rate_limit",
+    "throttled": "rate_limit",
+    "maxtokens": "max_tokens",
     "quota": "billing",
     "auth": "auth_failed",
     "permission": "auth_failed",

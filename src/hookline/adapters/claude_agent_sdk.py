@@ -1,0 +1,116 @@
+"""Hooks in agents of the Claude Agent SDK::
+
+    from hookline.adapters.claude_agent_sdk import with_hooks
+    client = ClaudeSDKClient(with_hooks(engine, ClaudeAgentOptions()))
+
+The SDK runs Claude Code, which asks us at its own events. What it says and what it reads is that of the `claude-code`
+dialect. It has no event for requests to the model, and a prompt can be blocked and added to, but not be rewritten.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Literal
+
+from claude_agent_sdk import ClaudeAgentOptions, HookMatcher, PermissionResultAllow, PermissionResultDeny
+from msgspec.structs import replace as with_changes
+
+from hookline import Engine, HooklineError, Outcome, Session, deny
+from hookline.adapters.sessions import Sessions
+from hookline.engine.tool_call import STOPPED
+from hookline.events import STOP, TURN_END
+from hookline.model.errors import EngineClosedError
+from hookline.model.outcome import GO_ON, Message
+from hookline.model.scene import Scene
+from hookline.model.wire import Parsed
+
+#: The events of the client, and what it does when we cannot be asked.
+_EVENTS: Mapping[str, Literal["block", "continue"]] = {
+    "UserPromptSubmit": "block", "PreToolUse": "block", "PermissionRequest": "block", "PostToolUse": "continue",
+    "PostToolUseFailure": "continue", "SubagentStart": "continue", "SubagentStop": "continue", "Stop": "continue",
+    "PreCompact": "continue", "Notification": "continue",
+}  # fmt: skip
+#: Longer than the 600 seconds that a hook may take: a client that gives up first lets pass what a guard still judges.
+_SECONDS = 660.0
+
+
+def with_hooks(
+    engine: Engine, options: ClaudeAgentOptions | None = None, session_id: str = "", **scene: Any
+) -> ClaudeAgentOptions:
+    """The options with Hookline's hooks besides those that they have.
+
+    A session has the id that the client gives it, or `session_id`. Questions, also those of the client's own rules, go
+    to PermissionRequest hooks and then to `approve` of the engine, and are denied without one. With a `can_use_tool` of
+    your own the client asks it and those hooks at once.
+    """
+    if engine.closed:
+        raise EngineClosedError
+    options = options or ClaudeAgentOptions()
+    callbacks = _Callbacks(engine, session_id, ({"cwd": str(options.cwd)} if options.cwd else {}) | scene)
+    hooks: dict[Any, list[HookMatcher]] = {name: list(each) for name, each in (options.hooks or {}).items()}
+    asks = options.can_use_tool is None and options.permission_prompt_tool_name is None
+    for name, failing in _EVENTS.items():
+        if name != "PermissionRequest" or not asks:
+            ours = HookMatcher(hooks=[callbacks.hook], timeout=_SECONDS, on_failure=failing)
+            hooks.setdefault(name, []).append(ours)
+    return replace(options, hooks=hooks, can_use_tool=callbacks.may_use if asks else options.can_use_tool)
+
+
+class _Callbacks:
+    def __init__(self, engine: Engine, session_id: str, scene: dict[str, Any]) -> None:
+        self._engine = engine
+        self._wire = engine.loader.dialect("claude-code").wire
+        self._sessions = Sessions(engine, scene)
+        self._session_id = session_id
+        self._sub_agents: dict[str, Session] = {}
+        #: Calls that the client may still ask about, by their ids.
+        self._calls: dict[str, Session] = {}
+
+    def _session(self, scene: Scene) -> Session:
+        """That of the conversation, or of the sub-agent that the client speaks of."""
+        session = self._sessions.of(self._session_id or scene.session_id)
+        if scene.agent_id:
+            session = self._sub_agents.get(scene.agent_id) or self._engine.session(session.id, session)
+            self._sub_agents[scene.agent_id] = session
+        own = session.scene
+        session.scene = with_changes(
+            scene, session_id=own.session_id, cwd=scene.cwd or own.cwd, depth=own.depth
+        )
+        return session
+
+    async def hook(self, given: Any, tool_use_id: str | None, _context: Any) -> Any:
+        name, parsed = given["hook_event_name"], self._wire.parse(given)
+        try:
+            outcome = await self._said(name, parsed, tool_use_id or "")
+        except EngineClosedError as closed:
+            if _EVENTS[name] == "continue":
+                raise
+            outcome = deny(str(closed))
+        if outcome.stop:  # the client does not show why
+            outcome += Outcome(messages=(Message(outcome.stop_reason or STOPPED),))
+        reply = self._wire.answer(name, outcome, parsed.payload)
+        if reply.code:
+            raise HooklineError(reply.stderr)
+        return json.loads(reply.stdout or "{}")
+
+    async def _said(self, name: str, parsed: Parsed, call_id: str) -> Outcome:
+        session, outcome = self._session(parsed.scene), GO_ON
+        if name == "UserPromptSubmit" and not session.host.started:  # the client does not call us earlier
+            outcome += Outcome(context_items=(await session.start(model=parsed.scene.model)).context)
+        for moment in (TURN_END, STOP) if parsed.event is STOP else (parsed.event,):
+            if not outcome.blocked:
+                outcome += await session.dispatch(moment, parsed.payload)
+        if name == "PreToolUse" and not outcome.blocked:
+            self._calls[call_id] = session
+        elif name.startswith("PostToolUse"):
+            self._calls.pop(call_id, None)
+        elif name == "SubagentStop" and not outcome.blocked:
+            self._sub_agents.pop(parsed.scene.agent_id or "", None)
+        return outcome
+
+    async def may_use(self, name: str, given: dict[str, Any], context: Any) -> Any:
+        reason = context.decision_reason or context.title or f"{name} needs approval"
+        asked = await self._calls[context.tool_use_id].ask(name, given, reason, id=context.tool_use_id)
+        if asked.refused is None:
+            return PermissionResultAllow(updated_input=asked.arguments)
+        return PermissionResultDeny(message=asked.refused.text, interrupt=asked.refused.stop is not None)

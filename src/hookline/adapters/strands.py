@@ -1,0 +1,193 @@
+"""Hooks in agents of Strands::
+
+    from hookline.adapters.strands import HooklinePlugin
+    agent = Agent(model=model, plugins=[HooklinePlugin(engine)])
+
+An agent that runs inside a tool of another one is its sub-agent, if both have the plugin.
+"""
+
+import sys
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from typing import Any
+from weakref import WeakKeyDictionary, WeakSet
+
+from strands import Agent
+from strands.hooks import AfterInvocationEvent, AfterToolsEvent, BeforeInvocationEvent
+from strands.middleware import (
+    ExecuteToolStage,
+    InvokeModelStage,
+    ModelStopReason,
+    ToolResultEvent,
+    TypedEvent,
+)
+from strands.plugins import Plugin
+
+from hookline import Engine, Session, ToolError
+from hookline.adapters.failures import failure_kind
+from hookline.adapters.sessions import Sessions, prompt_texts, steps_inside, sub_agent
+from hookline.events import POST_MODEL_CALL
+from hookline.host import CallResult, HostCall
+
+#: The run goes on later, or the user has ended it: no time for Stop hooks.
+_NO_END = {"interrupt", "checkpoint", "cancelled", "limit_turns", "limit_total_tokens", "limit_output_tokens"}
+
+
+class HooklinePlugin(Plugin):
+    """Hooks for an agent or several. Each agent is a conversation, by its own `session_id` or the one that you say:
+    a text, or a function of the agent and its invocation state. `close` ends the session of one, or of all."""
+
+    @property
+    def name(self) -> str:
+        return "hookline"
+
+    def __init__(
+        self, engine: Engine, session_id: str | Callable[[Agent, dict[str, Any]], str] = "", **scene: Any
+    ) -> None:
+        super().__init__()
+        self._session_id, self._sessions = session_id, Sessions(engine, scene)
+        self._current: WeakKeyDictionary[Agent, Session] = WeakKeyDictionary()
+        #: Agents whose next invocation is not a prompt of the user, but what a Stop hook says.
+        self._sent_back: WeakSet[Agent] = WeakSet()
+        self.close = self._sessions.close
+
+    def init_agent(self, agent: Agent) -> None:
+        agent.add_hook(self._begin, BeforeInvocationEvent)
+        agent.add_hook(self._after_tools, AfterToolsEvent)
+        agent.add_hook(self._end, AfterInvocationEvent)
+        agent.add_middleware(InvokeModelStage, self._model)
+        agent.add_middleware(ExecuteToolStage, self._tool)
+
+    def _session(self, at: Any, *, new: bool = False) -> Session:
+        if new or at.agent not in self._current:
+            named = self._session_id
+            given = named(at.agent, at.invocation_state) if callable(named) else named
+            found = sub_agent(at.agent.name) or self._sessions.of(given or at.agent.session_id)
+            self._current[at.agent] = found
+        return self._current[at.agent]
+
+    async def _begin(self, event: BeforeInvocationEvent) -> None:
+        if event.agent in self._sent_back or not event.messages:  # no messages: answers to an interrupt
+            self._sent_back.discard(event.agent)
+            return
+        *earlier, last = event.messages
+        prompt = await self._session(event, new=True).prompt(_text(last))
+        if prompt.blocked is not None:
+            event.cancel = prompt.blocked
+        elif (texts := prompt_texts(prompt)) != [_text(last)]:
+            event.messages = [*earlier, {**last, "content": _with_text(last, texts)}]
+
+    async def _model(self, context: Any, next_fn: Any) -> AsyncGenerator[TypedEvent, None]:
+        session, held = self._session(context), list[TypedEvent]()
+        request = await session.model(context.messages, context.model.get_config().get("model_id"))
+        if request.blocked is not None:
+            yield _stop("end_turn", _blocks([request.blocked]))
+            return
+        kept = _blocks(item.text for item in request.context)
+        context.agent.messages[-1]["content"].extend(kept)
+        *earlier, last = request.messages
+        last = {**last, "content": [*last["content"], *kept, *_blocks(request.transient)]}
+        async for event in next_fn(context.replace(messages=[*earlier, last])):
+            if isinstance(event, ModelStopReason):
+                for each in await _answered(session, held, event):
+                    yield each
+            elif session.has(POST_MODEL_CALL):  # a hook may still change the text
+                held.append(event)
+            else:
+                yield event
+
+    async def _tool(self, context: Any, next_fn: Any) -> AsyncGenerator[TypedEvent, None]:
+        tool, use, session = context.tool, context.tool_use, self._session(context)
+        if tool is None or tool.tool_type == "structured_output" or _problem(tool, use["input"]):
+            async for event in next_fn(context):  # not a call of a tool: Strands has an answer to it
+                yield event
+            return
+        name, given, call_id = use["name"], use["input"], use["toolUseId"]
+        call = await session.open_tool(name, given, id=call_id, check=lambda new: _problem(tool, new))
+        if call.refused is not None:
+            yield _result(
+                call.refused, ToolResultEvent({"toolUseId": call_id, "status": "error", "content": []})
+            )
+            return
+        context = context.replace(tool_use={**use, "input": call.arguments})
+        async for event in steps_inside(session, next_fn(context)):
+            if isinstance(
+                event, ToolResultEvent
+            ):  # there is none if the tool waits for an answer to an interrupt
+                yield _result(await _finished(call, event), event)
+            else:
+                yield event
+
+    async def _after_tools(self, event: AfterToolsEvent) -> None:
+        event.end_turn = self._session(event).host.stopped or event.end_turn
+
+    async def _end(self, event: AfterInvocationEvent) -> None:
+        session, result, error = self._session(event), event.result, sys.exception()
+        if isinstance(error, Exception):
+            await session.failed(error, failure_kind(error))
+        elif session.host.stopped or (result is not None and result.stop_reason not in _NO_END):
+            end = await session.end(str(result or "").strip())
+            if result is None:  # the prompt was blocked: Strands keeps the reason as an answer to nothing
+                event.agent.messages.pop()
+            if end.send_back is not None:
+                self._sent_back.add(event.agent)
+                event.resume = "\n\n".join([*(item.text for item in end.context), end.send_back])
+
+
+def _text(message: Mapping[str, Any]) -> str:
+    return "\n".join(block["text"] for block in message["content"] if "text" in block)
+
+
+def _blocks(texts: Iterable[str]) -> list[Any]:
+    return [{"text": text} for text in texts]
+
+
+def _with_text(message: Mapping[str, Any], texts: Iterable[str]) -> list[Any]:
+    others = [block for block in message["content"] if "text" not in block]
+    calls = [block for block in others if "toolUse" in block]
+    return [*(block for block in others if block not in calls), *_blocks(texts), *calls]
+
+
+def _stop(reason: Any, content: list[Any], usage: Any = None) -> ModelStopReason:
+    usage = usage or {"inputTokens": 0, "outputTokens": 0, "totalTokens": 0}
+    return ModelStopReason(reason, {"role": "assistant", "content": content}, usage, {"latencyMs": 0})
+
+
+async def _answered(session: Session, held: list[TypedEvent], event: ModelStopReason) -> list[TypedEvent]:
+    """The end of the model's answer, after what was held back of it; or another answer in place of both."""
+    uses = [block["toolUse"] for block in event.message["content"] if "toolUse" in block]
+    calls = [{"id": use["toolUseId"], "name": use["name"], "input": use["input"]} for use in uses]
+    if event.stop_reason == "cancelled":
+        return [*held, event]
+    answer = await session.answer(_text(event.message), calls, dict(event.usage))
+    if answer.stop is None and not answer.rewritten:
+        return [*held, event]
+    content, reason = _with_text(event.message, filter(None, [answer.text, answer.stop])), event.stop_reason
+    if answer.stop is not None:
+        content, reason = [block for block in content if "toolUse" not in block], "end_turn"
+    return [TypedEvent({"data": answer.text}), _stop(reason, content or _blocks([""]), event.usage)]
+
+
+def _problem(tool: Any, arguments: dict[str, Any]) -> str | None:
+    """What Strands objects to; it checks the arguments of functions only."""
+    function = getattr(tool, "_metadata", None)
+    try:
+        if function is not None:
+            function.validate_input(arguments)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def _finished(call: HostCall, event: ToolResultEvent) -> Any:
+    error, content = event.exception, event.tool_result["content"]
+    if error is None and event.tool_result["status"] == "error":
+        error = ToolError(_text(event.tool_result))
+    given = content[0]["text"] if len(content) == 1 and "text" in content[0] else content
+    return call.returned(given) if error is None else call.failed(error)
+
+
+def _result(done: CallResult, event: ToolResultEvent) -> ToolResultEvent:
+    kept = done.refused is None and not done.rewritten
+    content = event.tool_result["content"] if kept else _blocks([done.plain_text])
+    added = _blocks(filter(None, [done.text_up_to(0).strip()]))
+    return ToolResultEvent({**event.tool_result, "content": [*content, *added]}, exception=event.exception)

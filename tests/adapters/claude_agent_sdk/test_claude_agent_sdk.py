@@ -1,0 +1,115 @@
+"""The Claude Agent SDK under the conformance suite, with the real client; and what is its own."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from claude_agent_sdk import ClaudeAgentOptions, HookMatcher, PermissionResultAllow
+
+from hookline import Engine
+from hookline.adapters.claude_agent_sdk import with_hooks
+from hookline.events import PRE_TOOL_USE, SESSION_START
+from hookline.model.errors import EngineClosedError
+from hookline.testing.conformance import Case, Conversation, Response, Script, ToolUse, cases, run_case
+from tests.adapters.claude_agent_sdk.harness import ClaudeAgentSdkHarness, ModelServer
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.parametrize("case", cases(), ids=str)
+def test_conformance(case: Case) -> None:
+    run_case(ClaudeAgentSdkHarness(), case).check()
+
+
+def test_the_example_runs(tmp_path: Path) -> None:
+    calls = (ToolUse("mcp__work__deploy", {}, "c1"), ToolUse("mcp__work__run_shell", {"command": "ls"}, "c2"))
+    script = Script([Response(calls=calls), Response("Done.")])
+    with ModelServer(Conversation(id="x", prompts=(), script=script)) as server:
+        env = {
+            "PATH": os.environ["PATH"], "HOME": str(tmp_path), "ANTHROPIC_BASE_URL": server.url,
+            "ANTHROPIC_API_KEY": "not-a-key", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        }  # fmt: skip
+        example = ROOT / "examples/adapters/use_claude_agent_sdk.py"
+        ran = subprocess.run(
+            [sys.executable, example], cwd=tmp_path, env=env, capture_output=True, text=True, check=True
+        )
+    assert ran.stdout.splitlines()[-2:] == ["(sandbox) ls", "Done."]
+    assert "deploy is for people: ask one" in ran.stdout
+
+
+def said(options: ClaudeAgentOptions, event: str, **given: Any) -> Any:
+    """What the client is answered at an event."""
+    document: Any = {
+        "hook_event_name": event,
+        "session_id": "s",
+        "cwd": "/proj",
+        "transcript_path": "",
+        **given,
+    }
+    matcher = (options.hooks or {})[event][-1]  # type: ignore[index]
+    return matcher.hooks[0](document, given.get("tool_use_id"), {"signal": None})
+
+
+def test_hooks_and_questions_of_your_own_stay() -> None:
+    async def mine(*_given: Any) -> Any:
+        return {}
+
+    async def may(*_given: Any) -> Any:
+        return PermissionResultAllow()
+
+    matcher = HookMatcher(hooks=[mine])
+    options = with_hooks(Engine(), ClaudeAgentOptions(hooks={"Stop": [matcher]}, can_use_tool=may))
+    hooks: Any = options.hooks
+    assert hooks["Stop"][0] is matcher
+    assert len(hooks["Stop"]) == 2
+    assert options.can_use_tool is may
+    assert "PermissionRequest" in hooks
+    assert "PermissionRequest" not in (with_hooks(Engine()).hooks or {})
+
+
+def test_a_closed_engine_is_told_and_blocks() -> None:
+    engine = Engine()
+    options = with_hooks(engine)
+    asyncio.run(engine.close())
+    answer = asyncio.run(said(options, "PreToolUse", tool_name="Bash", tool_input={}, tool_use_id="c1"))
+    assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert "closed" in answer["hookSpecificOutput"]["permissionDecisionReason"]
+    with pytest.raises(EngineClosedError):
+        with_hooks(engine)
+
+
+def test_a_session_starts_with_its_first_prompt() -> None:
+    sources: list[str] = []
+
+    async def play() -> None:
+        async with Engine() as engine:
+            engine.add(SESSION_START, lambda start: sources.append(start.source))
+            options = with_hooks(engine)
+            for prompt in ("one", "two"):
+                await said(options, "UserPromptSubmit", prompt=prompt)
+
+    asyncio.run(play())
+    assert sources == ["startup"]
+
+
+def test_sub_agents_have_sessions_of_their_own_below_that_of_the_conversation() -> None:
+    told: list[Any] = []
+
+    async def play() -> None:
+        async with Engine() as engine:
+
+            async def note(_payload: Any, scene: Any) -> None:
+                told.append((scene.session_id, scene.agent_id, scene.depth))
+
+            engine.add(PRE_TOOL_USE, note)
+            options = with_hooks(engine, session_id="mine")
+            call: dict[str, Any] = {"tool_name": "Read", "tool_input": {}, "tool_use_id": "c1"}
+            await said(options, "PreToolUse", **call)
+            await said(options, "PreToolUse", agent_id="a1", agent_type="helper", **call)
+
+    asyncio.run(play())
+    assert told == [("mine", None, 0), ("mine", "a1", 1)]

@@ -1,0 +1,170 @@
+"""Google's ADK under the conformance suite, and what is its own: confirmations, workflows, streams, errors."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from google.adk.agents import LlmAgent, SequentialAgent  # pyright: ignore[reportDeprecated]
+from google.adk.agents.run_config import RunConfig, StreamingMode  # pyright: ignore[reportPrivateImportUsage]
+from google.adk.runners import InMemoryRunner
+from google.adk.tools import FunctionTool
+from google.genai import types
+
+from hookline import Engine, deny, rewrite
+from hookline.adapters.google_adk import HooklinePlugin
+from hookline.events import POST_MODEL_CALL, STOP, STOP_FAILURE
+from hookline.testing.conformance import Case, Response, Script, ToolUse, cases, run_case
+from tests.adapters.google_adk.harness import GoogleAdkHarness, ScriptedModel
+
+# ADK warns of its own features.
+pytestmark = pytest.mark.filterwarnings("ignore")
+ROOT = Path(__file__).parents[3]
+ACT = Response(calls=(ToolUse("act", {}, "c1"),))
+
+
+@pytest.mark.parametrize("case", cases(), ids=str)
+def test_conformance(case: Case) -> None:
+    run_case(GoogleAdkHarness(), case).check()
+
+
+def test_the_example_runs() -> None:
+    ran = subprocess.run(
+        [sys.executable, ROOT / "examples/adapters/use_google_adk.py"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout == "deploy is for people: ask one\n(sandbox) ls\nDone.\n"
+
+
+def watched(engine: Engine) -> list[str]:
+    fired: list[str] = []
+    for event in engine.events.values():
+        engine.add(event, _logger(fired, event.name))
+    return fired
+
+
+def _logger(fired: list[str], name: str) -> Any:
+    def log(_payload: Any) -> None:
+        fired.append(name)
+
+    return log
+
+
+def made(*responses: Response, name: str = "main", tools: Any = ()) -> LlmAgent:
+    return LlmAgent(
+        name=name, model=ScriptedModel(model="scripted", script=Script(responses)), tools=list(tools)
+    )
+
+
+async def played(engine: Engine, agent: Any, **options: Any) -> list[Any]:
+    async with InMemoryRunner(agent, plugins=[HooklinePlugin(engine)]) as runner:
+        session = await runner.session_service.create_session(app_name=runner.app_name, user_id="u")
+        message = types.Content(role="user", parts=[types.Part(text="go")])
+        run = runner.run_async(user_id="u", session_id=session.id, new_message=message, **options)
+        return [event async for event in run]
+
+
+def act() -> str:
+    """Act."""
+    return "acted"
+
+
+def test_a_call_that_waits_for_a_confirmation_has_no_result_yet() -> None:
+    async def play() -> list[str]:
+        async with Engine() as engine:
+            fired = watched(engine)
+            await played(engine, made(ACT, tools=[FunctionTool(act, require_confirmation=True)]))
+            return fired
+
+    fired = asyncio.run(play())
+    assert [name for name in fired if "ToolUse" in name] == ["PreToolUse"]
+
+
+def test_a_workflow_is_one_turn_and_its_steps_do_not_end_it() -> None:
+    async def play() -> list[str]:
+        async with Engine() as engine:
+            fired = watched(engine)
+            steps: list[Any] = [made(Response("one"), name="first"), made(Response("two"), name="second")]
+            both = SequentialAgent(name="both", sub_agents=steps)  # pyright: ignore[reportDeprecated]
+            await played(engine, both)
+            return fired
+
+    fired = asyncio.run(play())
+    counted = ("UserPromptSubmit", "PreModelCall", "Stop", "TurnSettled")
+    assert [fired.count(name) for name in counted] == [1, 2, 1, 1]
+
+
+def test_the_model_reads_a_stop_hook_as_the_user() -> None:
+    async def play() -> tuple[list[Any], Script]:
+        async with Engine() as engine:
+            engine.add(STOP, lambda end: None if end.stop_hook_active else deny("run the tests"))
+            agent = made(Response("done"), Response("really"))
+            events = await played(engine, agent)
+            model: Any = agent.model
+            return events, model.script
+
+    events, script = asyncio.run(play())
+    assert [event.content.parts[0].text for event in events if event.is_final_response()] == ["really"]
+    assert [(said.role, said.text) for said in script.requests[1].messages][-2:] == [
+        ("assistant", "done"),
+        ("user", "run the tests"),
+    ]
+
+
+def test_nothing_of_an_answer_that_a_hook_rewrites_is_streamed() -> None:
+    async def play() -> list[str]:
+        async with Engine() as engine:
+            engine.add(POST_MODEL_CALL, lambda _answer: rewrite("the key is ***"))
+            config = RunConfig(streaming_mode=StreamingMode.SSE)
+            events = await played(engine, made(Response("the key is 123")), run_config=config)
+            return [part.text for event in events if event.content for part in event.content.parts]
+
+    assert asyncio.run(play()) == ["the key is ***"]
+
+
+def test_a_model_that_fails_is_told() -> None:
+    class Failing(ScriptedModel):
+        async def generate_content_async(
+            self, llm_request: Any, stream: bool = False
+        ) -> AsyncGenerator[Any, None]:
+            raise ConnectionError("no route")
+            yield None
+
+    errors: list[Any] = []
+
+    async def play() -> None:
+        async with Engine() as engine:
+            engine.add(STOP_FAILURE, lambda failure: errors.append((failure.error, failure.error_details)))
+            agent = LlmAgent(name="main", model=Failing(model="scripted", script=Script(())))
+            with pytest.raises(ConnectionError):
+                await played(engine, agent)
+
+    asyncio.run(play())
+    assert errors == [("server", "ConnectionError: no route")]
+
+
+def test_you_choose_the_session_of_an_invocation() -> None:
+    async def play() -> list[str]:
+        ids: list[str] = []
+        async with Engine() as engine:
+
+            async def note(_payload: Any, scene: Any) -> None:
+                ids.append(scene.session_id)
+
+            engine.add(STOP, note)
+            plugin = HooklinePlugin(engine, session_id=lambda invocation: invocation.user_id)
+            async with InMemoryRunner(made(Response("done")), plugins=[plugin]) as runner:
+                session = await runner.session_service.create_session(app_name=runner.app_name, user_id="ann")
+                message = types.Content(role="user", parts=[types.Part(text="go")])
+                async for _event in runner.run_async(
+                    user_id="ann", session_id=session.id, new_message=message
+                ):
+                    pass
+        return ids
+
+    assert asyncio.run(play()) == ["ann"]

@@ -1,0 +1,191 @@
+"""Strands under the conformance suite, and what is its own: interrupts, structured output, agents as tools, streams."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+from strands import Agent, ToolContext, tool  # pyright: ignore[reportUnknownVariableType]
+from strands.types.exceptions import ModelThrottledException
+
+from hookline import Engine, halt, rewrite
+from hookline.adapters.strands import HooklinePlugin
+from hookline.events import POST_MODEL_CALL, PRE_TOOL_USE, STOP_FAILURE
+from hookline.testing.conformance import Case, Response, Script, ToolUse, cases, run_case
+from tests.adapters.strands.harness import ScriptedModel, StrandsHarness
+
+ROOT = Path(__file__).parents[3]
+ACT = Response(calls=(ToolUse("act", {}, "c1"),))
+
+
+@pytest.mark.parametrize("case", cases(), ids=str)
+def test_conformance(case: Case) -> None:
+    run_case(StrandsHarness(), case).check()
+
+
+def test_the_example_runs() -> None:
+    ran = subprocess.run(
+        [sys.executable, ROOT / "examples/adapters/use_strands.py"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout == "deploy is for people: ask one\n(sandbox) ls\nDone.\n"
+
+
+def watched(engine: Engine) -> list[str]:
+    fired: list[str] = []
+    for event in engine.events.values():
+        engine.add(event, _logger(fired, event.name))
+    return fired
+
+
+def _logger(fired: list[str], name: str) -> Any:
+    def log(_payload: Any) -> None:
+        fired.append(name)
+
+    return log
+
+
+def made(engine: Engine, *responses: Response, **options: Any) -> Any:
+    model = ScriptedModel(Script(responses))
+    return Agent(model, plugins=[HooklinePlugin(engine)], callback_handler=None, **options)
+
+
+def of_calls(fired: list[str]) -> list[str]:
+    return [name for name in fired if name in {"PreToolUse", "PostToolUse", "PostToolUseFailure"}]
+
+
+@tool
+def act() -> str:
+    """Act."""
+    return "acted"
+
+
+def test_an_interrupt_in_a_tool_pauses_the_run_and_is_no_failure() -> None:
+    @tool(context=True, name="act")
+    def asks(tool_context: ToolContext) -> str:
+        """Act."""
+        return f"the user said {tool_context.interrupt('sure', reason='really?')}"
+
+    async def play() -> tuple[Any, Any, list[str]]:
+        async with Engine() as engine:
+            fired = watched(engine)
+            agent = made(engine, ACT, Response("done"), tools=[asks])
+            paused = await agent.invoke_async("go")
+            answer = {"interruptResponse": {"interruptId": paused.interrupts[0].id, "response": "yes"}}
+            return paused, await agent.invoke_async([answer]), fired
+
+    paused, done, fired = asyncio.run(play())
+    assert (paused.stop_reason, str(done).strip()) == ("interrupt", "done")
+    assert of_calls(fired) == ["PreToolUse", "PreToolUse", "PostToolUse"]  # Strands runs the call again
+    assert (fired.count("UserPromptSubmit"), fired.count("Stop")) == (1, 1)
+
+
+class City(BaseModel):
+    name: str
+
+
+def test_the_tool_of_structured_output_is_no_call_for_hooks() -> None:
+    async def play() -> tuple[Any, list[str]]:
+        async with Engine() as engine:
+            fired = watched(engine)
+            agent = made(engine, Response(calls=(ToolUse("City", {"name": "Ulm"}, "c1"),)))
+            return await agent.invoke_async("where?", structured_output_model=City), fired
+
+    result, fired = asyncio.run(play())
+    assert result.structured_output == City(name="Ulm")
+    assert of_calls(fired) == []
+    assert fired.count("Stop") == 1
+
+
+def test_an_agent_that_is_a_tool_is_a_sub_agent() -> None:
+    told: list[Any] = []
+
+    async def play() -> None:
+        async with Engine() as engine:
+
+            async def note(_payload: Any, scene: Any) -> None:
+                told.append((scene.session_id, scene.agent_type))
+
+            engine.add(PRE_TOOL_USE, note)
+            helper = made(engine, ACT, Response("helped"), tools=[act], name="helper")
+            call = Response(calls=(ToolUse("helper", {"input": "help"}, "c1"),))
+            agent = made(engine, call, Response("done"), tools=[helper.as_tool()])
+            await agent.invoke_async("go")
+            assert {each for each, _ in told} == {agent.session_id}
+
+    asyncio.run(play())
+    assert [who for _, who in told] == [None, "helper"]
+
+
+def test_nothing_of_an_answer_that_a_hook_rewrites_is_streamed() -> None:
+    async def play() -> list[str]:
+        async with Engine() as engine:
+            engine.add(POST_MODEL_CALL, lambda _answer: rewrite("the key is ***"))
+            agent = made(engine, Response("the key is 123"))
+            return [event["data"] async for event in agent.stream_async("go") if "data" in event]
+
+    assert asyncio.run(play()) == ["the key is ***"]
+
+
+def test_an_answer_that_ends_the_run_makes_no_calls() -> None:
+    async def play() -> tuple[str, list[str]]:
+        async with Engine() as engine:
+            fired = watched(engine)
+            engine.add(POST_MODEL_CALL, lambda _answer: halt("enough"))
+            return str(await made(engine, ACT, tools=[act]).invoke_async("go")).strip(), fired
+
+    answer, fired = asyncio.run(play())
+    assert answer == "enough"
+    assert of_calls(fired) == []
+
+
+def test_a_model_that_fails_is_told_with_its_kind() -> None:
+    class Throttled(ScriptedModel):
+        async def stream(self, *_given: Any, **_options: Any) -> AsyncGenerator[Any, None]:  # type: ignore[override]
+            raise ModelThrottledException("slow down")
+            yield {}
+
+    kinds: list[str] = []
+
+    async def play() -> None:
+        async with Engine() as engine:
+            engine.add(STOP_FAILURE, lambda failure: kinds.append(failure.error))
+            agent = Agent(
+                Throttled(Script(())),
+                plugins=[HooklinePlugin(engine)],
+                callback_handler=None,
+                retry_strategy=None,
+            )
+            with pytest.raises(ModelThrottledException):
+                await agent.invoke_async("go")
+
+    asyncio.run(play())
+    assert kinds == ["rate_limit"]
+
+
+def test_you_choose_the_session_of_an_invocation() -> None:
+    async def play() -> list[str]:
+        ids: list[str] = []
+        async with Engine() as engine:
+
+            async def note(_payload: Any, scene: Any) -> None:
+                ids.append(scene.session_id)
+
+            engine.add(PRE_TOOL_USE, note)
+            plugin = HooklinePlugin(engine, session_id=lambda _agent, state: state["user"])
+            agent = Agent(
+                ScriptedModel(Script((ACT, Response("done")))),
+                tools=[act],
+                plugins=[plugin],
+                callback_handler=None,
+            )
+            await agent.invoke_async("go", invocation_state={"user": "ann"})
+        return ids
+
+    assert asyncio.run(play()) == ["ann"]
