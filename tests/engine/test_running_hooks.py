@@ -24,7 +24,7 @@ def call(number: int, name: str, message: str | None = None) -> Call:
         hook=hook,
         event=PRE_TOOL_USE,
         payload=None,
-        scene=Scene(),
+        scene=Scene(session_id="s1", agent_id="a1"),
         timeout=1,
         number=number,
         started=perf_counter(),
@@ -51,6 +51,7 @@ def test_what_started_and_did_not_end_is_running_oldest_first() -> None:
         ("b", "PreToolUse", "checking", "2"),
     ]
     assert running.now()[0].since <= running.now()[1].since
+    assert {(one.session, one.agent) for one in running.now()} == {("s1", "a1")}
     running.ended(first)
     assert [one.hook for one in running.now()] == ["b"]
 

@@ -185,3 +185,24 @@ def test_a_payload_with_no_subject_counts_as_empty() -> None:
     engine.add(SESSION_START, lambda _payload: None, "startup", name="hook")
     assert fired(engine, SessionStarted(source="resume"), SESSION_START) == []
     assert fired(engine, SessionStarted(source="startup"), SESSION_START) == ["hook"]
+
+
+def test_a_mode_that_was_set_counts_also_after_a_swap_and_not_for_what_must_stay() -> None:
+    async def main() -> None:
+        engine = Engine()
+        engine.load(".", [])
+        guard = engine.make_hook(PRE_TOOL_USE, lambda _call: deny("no"), name="guard")
+        engine.swap([guard])
+        session, call = engine.session(), ToolCall(tool_name="Bash", tool_input={"command": "ls"})
+        assert (await session.dispatch(PRE_TOOL_USE, call)).blocked
+        assert engine.set_mode(guard, "shadow") is None
+        engine.swap([replace(guard)])
+        assert not (await session.dispatch(PRE_TOOL_USE, call)).blocked
+        assert (engine.mode_of(engine.hooks[0]), engine.hooks[0].mode) == ("shadow", "enforce")
+        assert engine.set_mode(engine.hooks[0], "enforce") is None
+        assert (await session.dispatch(PRE_TOOL_USE, call)).blocked
+        engine.swap([replace(guard, required=True)])
+        assert "required" in (engine.set_mode(engine.hooks[0], "off") or "")
+        await engine.close()
+
+    asyncio.run(main())

@@ -19,6 +19,7 @@ from hookline.agent.ports import UserPort
 from hookline.agent.prompts.history import InputHistory
 from hookline.agent.prompts.prepare import ProjectPrompts, denied_reads, no_hooks
 from hookline.agent.prompts.prompt import PreparedPrompt, PromptContext, Router
+from hookline.agent.prompts.queue import PromptQueue
 from hookline.agent.session.commands import session_commands
 from hookline.agent.session.session import Agent, Command
 from hookline.agent.session.watch import ChangeLimit, FileWatch, SessionWatch, watched_names
@@ -98,6 +99,8 @@ class AgentHost(Struct, frozen=True, kw_only=True, eq=False):
     servers: McpServers | None = None
     tools: tuple[Tool, ...] = ()
     commands: Mapping[str, Command] = {}
+    #: Prompts of the user that wait; None: the agent has its own.
+    queue: PromptQueue | None = None
     #: Hooks that are in no file the engine looks for; a live reload keeps them.
     extra_hooks: tuple[Hook, ...] = ()
     #: False: configuration files were named one by one, so changes of others are not watched.
@@ -196,7 +199,7 @@ def build_agent(options: AgentOptions, host: AgentHost) -> BuiltAgent:
     prompts = _prompts(options, host, found, permissions, join)
     store = SessionsStore(host.env, options.cwd)
     commands = {**session_commands(worktrees, prompts, host.engine, store), **host.commands}
-    agent = Agent(parts, prompts, commands)
+    agent = Agent(parts, prompts, commands, host.queue)
     if records.past is not None:
         agent.restore(records.past)
     names = watched_names(host.engine, options.cwd) if host.engine is not None else []

@@ -187,7 +187,7 @@ class LateMessages:
         if late.kind == "wake":
             self._wakes.append(late)
         elif late.kind == "message":
-            self._user.show("notice", late.text)
+            self._user.show("notice", late.text, hook=late.hook, event=late.event, source=late.source)
         elif late.kind == "watch":
             self._watch(late.paths)
         else:

@@ -1,13 +1,13 @@
 """How the agent sees hooks: a small protocol, so that it also runs without an engine."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any, Protocol, TypeVar
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
-from hookline.agent.ports import UserPort
+from hookline.agent.ports import Shown, UserPort
 from hookline.engine.background import Inbox
 from hookline.engine.session import Session
 from hookline.engine.tool_call import Hooks
@@ -38,6 +38,14 @@ class SessionHooks(Hooks, Protocol):
 
     def renew(self) -> None:
         """Clear, then add again what every session begins with: another session takes this one's place."""
+        ...
+
+    def names(self, event: EventSpec[Any]) -> tuple[str, ...]:
+        """The hooks of an event."""
+        ...
+
+    def source(self, hook: str, *events: EventSpec[Any]) -> str:
+        """Where a hook of one of these events is configured: file:line, or empty."""
         ...
 
     def child(self, **scene: Any) -> "SessionHooks":
@@ -81,6 +89,15 @@ class EngineHooks:
         self.session.clear()
         self._furnish(self.session)
 
+    def names(self, event: EventSpec[Any]) -> tuple[str, ...]:
+        hooks = [prepared.hook for lane in self.session.lanes(event.name) for prepared in lane.hooks]
+        return tuple(hook.name for hook in hooks if hook.mode != "off")
+
+    def source(self, hook: str, *events: EventSpec[Any]) -> str:
+        lanes = (lane for event in events for lane in self.session.lanes(event.name))
+        found = (prepared for lane in lanes for prepared in lane.hooks if prepared.hook.name == hook)
+        return next((prepared.source for prepared in found), "") if hook else ""
+
     def child(self, **scene: Any) -> "EngineHooks":
         return EngineHooks(self.session.engine.session(self.session.id, self.session, **scene))
 
@@ -106,6 +123,14 @@ class NoHooks:
     def clear(self) -> None: ...
 
     def renew(self) -> None: ...
+
+    def names(self, event: EventSpec[Any]) -> tuple[str, ...]:
+        del event
+        return ()
+
+    def source(self, hook: str, *events: EventSpec[Any]) -> str:
+        del hook, events
+        return ""
 
     def child(self, **scene: Any) -> "NoHooks":
         return NoHooks(replace(self.scene, **scene))
@@ -143,7 +168,7 @@ class EventLog:
         if fired is not None:
             fired.runs.append(run)
 
-    async def dispatch(self, hooks: SessionHooks, event: EventSpec[P], payload: P) -> Outcome:
+    async def dispatch(self, hooks: SessionHooks, event: EventSpec[P], payload: P) -> Fired:
         fired = Fired(event=event.name, payload=payload, agent=hooks.scene.agent_type)
         if self._keep:
             self.fired.append(fired)
@@ -154,7 +179,7 @@ class EventLog:
             self._current.reset(token)
         if self._tell is not None:
             self._tell(fired)
-        return fired.outcome
+        return fired
 
 
 class AgentHooks:
@@ -167,11 +192,14 @@ class AgentHooks:
 
     async def dispatch(self, event: EventSpec[P], payload: P) -> Outcome:
         if self._log is None:
-            outcome = await self.session_hooks.dispatch(event, payload)
+            fired = Fired(event=event.name, payload=payload)
+            fired.outcome = await self.session_hooks.dispatch(event, payload)
         else:
-            outcome = await self._log.dispatch(self.session_hooks, event, payload)
-        for message in outcome.messages:
-            self._user.show("notice", message.text)
+            fired = await self._log.dispatch(self.session_hooks, event, payload)
+        outcome = fired.outcome
+        if outcome is not GO_ON or fired.runs:
+            for shown in _news(fired, lambda hook: self.session_hooks.source(hook, event)):
+                self._user.listener.show(shown)
         return outcome
 
     def has(self, event: EventSpec[Any]) -> bool:
@@ -194,5 +222,54 @@ class AgentHooks:
     def renew(self) -> None:
         self.session_hooks.renew()
 
+    def names(self, event: EventSpec[Any]) -> tuple[str, ...]:
+        return self.session_hooks.names(event)
+
+    def by(self, hook: str, *events: EventSpec[Any]) -> dict[str, str]:
+        """For `Shown`: the hook that something comes from, its event and where it is configured."""
+        if not hook:
+            return {}
+        return {"hook": hook, "event": events[0].name, "source": self.session_hooks.source(hook, *events)}
+
+    def source(self, hook: str, *events: EventSpec[Any]) -> str:
+        return self.session_hooks.source(hook, *events)
+
     def child(self, **scene: Any) -> "AgentHooks":
-        return AgentHooks(self.session_hooks.child(**scene), self._user, self._log)
+        return self.of_subagent(self._user, **scene)
+
+    def of_subagent(self, user: UserPort, **scene: Any) -> "AgentHooks":
+        return AgentHooks(self.session_hooks.child(**scene), user, self._log)
+
+
+def _news(fired: Fired, source: Callable[[str], str]) -> Iterator[Shown]:
+    """What the user is shown of an event: messages, rewrites, added text, and hooks that gave no answer."""
+    outcome, payload = fired.outcome, fired.payload
+    about: dict[str, Any] = {"event": fired.event, "tool_use_id": getattr(payload, "tool_use_id", None) or ""}
+    for edit in outcome.edits:
+        if edit.whole is not UNSET:
+            by = {"hook": edit.by, "source": source(edit.by)}
+            before = getattr(payload, edit.field, None)
+            yield Shown(kind="rewrite", field=edit.field, before=before, after=edit.whole, **by, **about)
+            payload = _changed(payload, edit.field, edit.whole)
+    for item in outcome.context_items:
+        yield Shown(kind="context", text=item.text, hook=item.hook, source=source(item.hook), **about)
+    for message in outcome.messages:
+        yield Shown(kind="notice", text=message.text, hook=message.hook, source=source(message.hook), **about)
+    told = {message.hook for message in outcome.messages}
+    for run in fired.runs:
+        if run.passed_without_answer and run.hook not in told:
+            what = run.detail or (run.cause or run.status).replace("_", " ")
+            yield Shown(
+                kind="warning",
+                text=f"hook {run.hook} gave no answer, and its event went on: {what}",
+                hook=run.hook,
+                source=run.source,
+                **about,
+            )
+
+
+def _changed(payload: Any, name: str, value: Any) -> Any:
+    try:
+        return replace(payload, **{name: value})
+    except (TypeError, ValueError):  # a payload that is no record
+        return payload

@@ -1,12 +1,24 @@
 """The user's side of a session: what is shown, and who answers questions. A terminal, a program or a test."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from typing import Any, Literal, Protocol
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
-ShownKind = Literal["delta", "answer", "warning", "notice", "prompt", "call", "result", "blocked", "settled"]
+ShownKind = Literal[
+    # What is said and done.
+    "prompt", "delta", "answer", "call", "result", "notice", "warning", "blocked", "settled",
+    # A request was sent; its text is held back until hooks have seen it; what the turn has used so far.
+    "request", "held", "usage",
+    # What hooks do: wake the agent, change something, add text for the model.
+    "wake", "rewrite", "context",
+]  # fmt: skip
+
+#: The call that is being run: what a subagent shows belongs to the call that started it.
+CURRENT_CALL: ContextVar[str] = ContextVar("current_call", default="")
 
 
 class Shown(Struct, frozen=True, kw_only=True):
@@ -16,9 +28,26 @@ class Shown(Struct, frozen=True, kw_only=True):
     text: str = ""
     tool: str = ""
     tool_input: Mapping[str, Any] = {}
+    #: The call that it is about: calls run at the same time.
+    tool_use_id: str = ""
     is_error: bool = False
-    #: The type of the subagent it comes from; None for the main agent.
+    #: The call did not run.
+    refused: bool = False
+    #: What an edit changed: hunks with `oldStart`, `newStart` and `lines`.
+    patch: Sequence[Mapping[str, Any]] = ()
+    #: The type of the subagent it comes from, and the call that started it; None and empty for the main agent.
     agent: str | None = None
+    under: str = ""
+    #: The hook it comes from, its event, and where it is configured (file:line).
+    hook: str = ""
+    event: str = ""
+    source: str = ""
+    #: Of a rewrite: which field, and its value before and after.
+    field: str = ""
+    before: Any = None
+    after: Any = None
+    #: Tokens and cost, as in `Usage`.
+    usage: Mapping[str, Any] = {}
 
 
 class Listener(Protocol):
@@ -34,6 +63,20 @@ class NoListener:
         del shown
 
 
+class NestedListener:
+    """What a subagent shows, marked as its own."""
+
+    def __init__(self, listener: Listener, agent: str, under: str) -> None:
+        self._listener = listener
+        self._agent = agent
+        self._under = under
+
+    def show(self, shown: Shown) -> None:
+        self._listener.show(
+            replace(shown, agent=shown.agent or self._agent, under=shown.under or self._under)
+        )
+
+
 class Question(Struct, frozen=True, kw_only=True):
     """May this call run?"""
 
@@ -42,13 +85,23 @@ class Question(Struct, frozen=True, kw_only=True):
     reason: str
     suggestions: tuple[Mapping[str, Any], ...] = ()
     agent: str | None = None
+    #: The hook that asks, if one does; and where it, or the rule that asks, is written.
+    hook: str = ""
+    source: str = ""
+    #: What `always` would allow.
+    grants: tuple[str, ...] = ()
+    #: What the call would change in a file, as in `Shown`.
+    patch: Sequence[Mapping[str, Any]] = ()
 
 
 class Reply(Struct, frozen=True, kw_only=True):
     allow: bool
     #: Allow it from now on, for this session.
     always: bool = False
+    #: For the model, if the answer is no.
     message: str = ""
+    #: After a no: the model reads the message and goes on. Otherwise the turn ends.
+    go_on: bool = False
 
 
 class Asker(Protocol):
@@ -74,8 +127,12 @@ class UserPort(Struct, frozen=True, kw_only=True, eq=False):
     #: Held while a question is open, so that questions never overlap.
     dialog: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    def show(self, kind: ShownKind, text: str, agent: str | None = None) -> None:
-        self.listener.show(Shown(kind=kind, text=text, agent=agent))
+    def show(self, kind: ShownKind, text: str, **facts: Any) -> None:
+        self.listener.show(Shown(kind=kind, text=text, **facts))
 
     def warn(self, text: str) -> None:
         self.show("warning", text)
+
+    def of_subagent(self, agent: str) -> "UserPort":
+        """The same user, for a subagent that the current call starts."""
+        return replace(self, listener=NestedListener(self.listener, agent, CURRENT_CALL.get()))

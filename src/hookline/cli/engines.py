@@ -2,7 +2,7 @@
 
 import argparse
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -185,8 +185,12 @@ def with_flag_hooks(
 
 def report_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
     """One line each, on stderr."""
-    for diagnostic in diagnostics:
-        note(one_line(str(diagnostic), _LONGEST_DIAGNOSTIC))
+    for line in diagnostic_lines(diagnostics):
+        note(line)
+
+
+def diagnostic_lines(diagnostics: Iterable[Diagnostic]) -> list[str]:
+    return [one_line(str(diagnostic), _LONGEST_DIAGNOSTIC) for diagnostic in diagnostics]
 
 
 def any_error(diagnostics: Sequence[Diagnostic]) -> bool:

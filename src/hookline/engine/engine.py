@@ -19,6 +19,7 @@ from hookline.model.errors import EngineClosedError
 from hookline.model.events import EVENTS, EventSpec
 from hookline.model.hook import Condition, Hook, Matcher
 from hookline.model.policy import Policy
+from hookline.model.run import Mode
 from hookline.model.safe_text import one_line
 from hookline.model.scene import Scene
 from hookline.model.wire import Call, Wire
@@ -145,6 +146,22 @@ class Engine:
         """Every hook in force for all sessions, in order."""
         return self.store.hooks
 
+    def set_mode(self, hook: Hook, mode: Mode) -> str | None:
+        """Run a hook in another mode until the engine ends, also after a reload. None, or why that may not be.
+
+        ::
+
+            engine.set_mode(engine.hooks[0], "shadow")
+        """
+        if mode != "enforce" and hook.mode == "enforce" and (hook.scope == "managed" or hook.required):
+            return f"{hook.name} is {'managed' if hook.scope == 'managed' else 'required'}: it stays in force"
+        self.store.set_mode(hook, mode)
+        return None
+
+    def mode_of(self, hook: Hook) -> Mode:
+        """The mode that counts: the one it was set to, else the one in its configuration."""
+        return self.store.mode_of(hook)
+
     def on(self, event: EventSpec[P], matcher: str | None = None, **options: Any) -> Callable[[F], F]:
         """Decorate a function to make it a hook of this event."""
 
@@ -191,6 +208,11 @@ class RunningHook(Struct, frozen=True):
     since: float
     message: str | None = None
     run_id: str = ""
+    #: The session, and the sub-agent, that waits for it or has started it.
+    session: str = ""
+    agent: str | None = None
+    #: Where it is configured: file:line.
+    source: str = ""
 
 
 class RunningHooks:
@@ -220,6 +242,9 @@ class RunningHooks:
                 call.started + ahead,
                 _status_message(call.hook),
                 call.run_id,
+                call.scene.session_id,
+                call.scene.agent_id,
+                str(call.hook.where),
             )
             for call in tuple(self._calls.values())
         )

@@ -20,6 +20,7 @@ from hookline.model.events import EventSpec, May
 from hookline.model.hook import Doubt, Hook
 from hookline.model.policy import Policy
 from hookline.model.raw import Broke, RawResult
+from hookline.model.run import Mode
 from hookline.model.wire import Call
 from hookline.tools.kinds import KIND_OF
 
@@ -93,6 +94,13 @@ class PreparedHook:
         doubted = PreparedHook(self.hook, self.handler)
         doubted.key, doubted.doubt = self.key, doubt
         return doubted
+
+    def in_mode(self, mode: Mode) -> "PreparedHook":
+        if mode == self.hook.mode:
+            return self
+        other = PreparedHook(replace(self.hook, mode=mode), self.handler)
+        other.key = self.key
+        return other
 
     def marked_broken(self, why: str) -> "PreparedHook":
         """The same hook with a reason why it cannot run: it fails not_started under its policy."""
@@ -297,13 +305,27 @@ class HookStore:
         self._events = events
         self._configured: Sequence[PreparedHook] = ()
         self._added: list[PreparedHook] = []
+        #: Modes that count in place of those in the configuration, by what a reload keeps of a hook.
+        self._modes: dict[object, Mode] = {}
         self.lanes: Mapping[str, Lanes] = {}
         #: Grows with every change, so that sessions know when their own view is old.
         self.version = 0
 
     @property
     def hooks(self) -> tuple[Hook, ...]:
+        """As they are configured: `mode_of` says which mode counts."""
         return tuple(prepared.hook for prepared in (*self._configured, *self._added))
+
+    def mode_of(self, hook: Hook) -> Mode:
+        return self._modes.get(_name_of(hook), hook.mode) if self._modes else hook.mode
+
+    def set_mode(self, hook: Hook, mode: Mode) -> None:
+        """From now on, also after a swap; hooks of one name in one file share it."""
+        if mode == hook.mode:
+            self._modes.pop(_name_of(hook), None)
+        else:
+            self._modes[_name_of(hook)] = mode
+        self._rebuild(hook.event.name)
 
     def swap(self, hooks: Sequence[Hook]) -> None:
         """Put another configuration in force. One that cannot be used changes nothing."""
@@ -311,7 +333,7 @@ class HookStore:
         if problems:
             raise ConfigError(problems)
         self._configured = prepare(hooks, self._handlers)
-        self._install(build_lanes(self._configured), build_lanes(self._added))
+        self._install(self._lanes_of(self._configured), self._lanes_of(self._added))
 
     def add(self, hook: Hook) -> None:
         problems = self._problems(hook)
@@ -331,12 +353,17 @@ class HookStore:
 
     def _rebuild(self, event: str) -> None:
         """Build the lanes of one event again; the others stay as they are, with what they remember."""
-        configured = build_lanes(
+        configured = self._lanes_of(
             prepared for prepared in self._configured if prepared.hook.event.name == event
         )
-        added = build_lanes(prepared for prepared in self._added if prepared.hook.event.name == event)
+        added = self._lanes_of(prepared for prepared in self._added if prepared.hook.event.name == event)
         others = {name: lanes for name, lanes in self.lanes.items() if name != event}
         self._install(others | configured, added)
+
+    def _lanes_of(self, hooks: Iterable[PreparedHook]) -> dict[str, Lanes]:
+        if not self._modes:
+            return build_lanes(hooks)
+        return build_lanes(prepared.in_mode(self.mode_of(prepared.hook)) for prepared in hooks)
 
     def _install(self, lanes: dict[str, Lanes], more: Mapping[str, Lanes]) -> None:
         for name, added in more.items():
@@ -355,6 +382,11 @@ class HookStore:
             fix = f"one of: {', '.join(sorted(self._handlers))}"
             problems.append(Diagnostic("error", "unknown-type", message, hook.where, hook.name, fix))
         return problems
+
+
+def _name_of(hook: Hook) -> object:
+    """What a hook is still known by after its file was read again."""
+    return hook.event.name, hook.dialect, hook.name, hook.where.file
 
 
 # Which hooks of a lane concern a payload

@@ -56,6 +56,8 @@ class Refusal(Struct, frozen=True):
     by_rule: bool = False
     #: The run ends, unless a PermissionDenied hook asks to go on.
     ends: bool = False
+    #: The hook that denied it.
+    by: str = ""
 
 
 class Decision(Protocol):
@@ -296,7 +298,7 @@ async def _permit(hooks: Hooks, call: p.ToolCall, before: Outcome, ports: CallPo
     stop = stop_of(before)
     if before.blocked or stop:
         reason = (before.reason if before.blocked else None) or stop or "a hook denied the call"
-        return _Permitted(call, Refusal("hook_deny", reason), stop, (before,))
+        return _Permitted(call, Refusal("hook_deny", reason, by=_denier(before)), stop, (before,))
     rewritten = before.effective(call)
     if rewritten is not call:
         call = rewritten
@@ -323,7 +325,7 @@ async def _request(
     permitted = replace(permitted, stop=stop, said=(*permitted.said, said))
     if said.blocked or stop:
         reason = (said.reason if said.blocked else None) or stop or "a hook denied the call"
-        return replace(permitted, refusal=Refusal("request_deny", reason))
+        return replace(permitted, refusal=Refusal("request_deny", reason, by=_denier(said)))
     after = said.effective(call)
     if after is not call:
         refusal = ports.check(after, rewritten=True)
@@ -368,6 +370,13 @@ def _with_said(result: CallResult, permitted: _Permitted, after: Outcome) -> Cal
             feedback = (vote.reason,)
     said = (*permitted.said, after)
     return replace(result, stop=stop, feedback=feedback, context_items=_context(said), notices=_notices(said))
+
+
+def _denier(outcome: Outcome) -> str:
+    vote = outcome.deciding_vote if outcome.blocked else None
+    if vote is not None:
+        return vote.by
+    return outcome.halts[0].by if outcome.halts else ""
 
 
 def stop_of(outcome: Outcome) -> str | None:

@@ -146,6 +146,14 @@ class Permissions:
             return None
         return from_root(directory, self.root)
 
+    def would_grant(self, tool_name: str, tool_input: Mapping[str, object], cwd: str = "") -> tuple[str, ...]:
+        """What `grant` would allow; empty when it could not be remembered."""
+        facts = CallFacts(tool_name, tool_input, category_of(tool_name, self.categories), cwd or self.root)
+        texts = rule_texts(facts, self.reader.shell)
+        if texts or _call_key(tool_name, tool_input, facts.cwd) is None:
+            return texts
+        return (_exactly(tool_name),)
+
     def grant(self, tool_name: str, tool_input: Mapping[str, object], cwd: str = "") -> tuple[str, ...]:
         """Remember that the user allowed this for the session. Returns what is allowed: rules, or exactly this call."""
         facts = CallFacts(tool_name, tool_input, category_of(tool_name, self.categories), cwd or self.root)
@@ -158,7 +166,7 @@ class Permissions:
         if key is None:
             return ()
         self._granted_calls.add(key)
-        return (f"{one_line(tool_name, 80)}, exactly this call",)
+        return (_exactly(tool_name),)
 
     def apply(self, update: PermissionUpdate, event_name: str, hook: str = "") -> Applied:
         """Apply what a hook asks for, as far as a hook may. Never raises; the result says what was refused."""
@@ -202,3 +210,7 @@ def _call_key(tool: str, arguments: Mapping[str, object], cwd: str) -> tuple[str
         return tool, cwd, msgspec.json.encode(arguments, order="deterministic")
     except (TypeError, ValueError, RecursionError, OverflowError, UnicodeError, msgspec.MsgspecError):
         return None
+
+
+def _exactly(tool_name: str) -> str:
+    return f"{one_line(tool_name, 80)}, exactly this call"

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from hookline.agent.mcp.elicitation import ServerAnswer, ServerQuestion
-from hookline.cli.commands.agent.conversation import LineAnswers, LineAsker, LineInput
+from hookline.agent.mcp.form import FormAnswers
+from hookline.cli.commands.agent.conversation import LineAsker, LineInput
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -29,7 +30,7 @@ def _answered(question: ServerQuestion, typed: str) -> tuple[ServerAnswer, str]:
         os.close(ours)
         said: list[str] = []
         try:
-            answers = LineAnswers(LineAsker(LineInput(theirs), said.append))
+            answers = FormAnswers(LineAsker(LineInput(theirs), said.append))
             return await answers.ask(question), "\n".join(said)
         finally:
             os.close(theirs)

@@ -83,8 +83,8 @@ def test_an_argument_that_is_optional_is_taken_whole(project: Project) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("/model", "/model needs an argument: /model NAME"),
-        ("/resume  ", "/resume needs an argument: /resume ID"),
+        ("/add-dir", "/add-dir needs an argument: /add-dir DIR"),
+        ("/worktree  ", "/worktree needs an argument: /worktree NAME"),
         ("/clear everything", "/clear takes no argument; it was not run"),
     ],
 )

@@ -106,7 +106,7 @@ def test_ctrl_c_at_a_terminal_stops_the_turn_and_the_next_one_leaves(tmp_path: P
     terminal.types("go\n")
     wait_until((project / "here").exists)
     terminal.types("\x03")
-    terminal.until("interrupted by the user")
+    terminal.until("warning: interrupted")
     assert not (project / "ends").exists()
     terminal.types("on\n")
     terminal.until("I am still here")

@@ -39,9 +39,11 @@ LOCAL_COMMANDS: Mapping[str, LocalRow] = MappingProxyType(
         "clear": LocalRow("none", "", "begin a new conversation"),
         "compact": LocalRow("optional", "INSTRUCTIONS", "replace the conversation so far by a summary"),
         "retry": LocalRow("none", "", "send the last prompt again"),
-        "resume": LocalRow("required", "ID", "go on with an earlier session; last is the newest"),
-        "model": LocalRow("required", "NAME", "use another model"),
-        "mode": LocalRow("required", "NAME", "change the permission mode"),
+        "resume": LocalRow(
+            "optional", "ID", "go on with an earlier session; last is the newest, alone it lists them"
+        ),
+        "model": LocalRow("optional", "NAME", "use another model; alone it says which one is used"),
+        "mode": LocalRow("optional", "NAME", "change the permission mode; alone it lists them"),
         "add-dir": LocalRow("required", "DIR", "let the tools work in another directory too"),
         "worktree": LocalRow("required", "NAME", "work in a git worktree of that name"),
         "hooks": LocalRow("none", "", "show the hooks in force"),

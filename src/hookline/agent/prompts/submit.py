@@ -2,16 +2,17 @@
 
 import uuid
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from msgspec import Struct
 
 from hookline.agent.ports import Shown
 from hookline.agent.prompts.local_commands import LocalCommand
 from hookline.agent.prompts.prompt import PreparedPrompt
-from hookline.agent.turn.turn import AgentParts
+from hookline.agent.turn.turn import AgentParts, decided_by
 from hookline.model import events as e
 from hookline.model import payloads as p
+from hookline.model.events import EventSpec
 from hookline.model.outcome import ContextItem, Outcome
 from hookline.permissions.rules import RuleSet
 
@@ -77,7 +78,7 @@ class Submission:
         self._hooks.update(prompt_id=str(uuid.uuid4()))
         submitted = await self._hooks.dispatch(e.USER_PROMPT_SUBMIT, p.Prompt(prompt=text))
         if submitted.blocked or submitted.stop:
-            return self._blocked(text, submitted)
+            return self._blocked(text, submitted, e.USER_PROMPT_SUBMIT)
         final = text if submitted.updated_prompt is None else str(submitted.updated_prompt)
         if not final.strip():
             return self._rejected(final, "the prompt is empty: there is nothing to send")
@@ -90,7 +91,7 @@ class Submission:
             return RejectedPrompt(why=why, text=final)
         expanded = await self._expanded(prepared)
         if expanded is not None and (expanded.blocked or expanded.stop):
-            return self._blocked(final, expanded)
+            return self._blocked(final, expanded, e.USER_PROMPT_EXPANSION)
         self._warn(await self._prompts.begin(prepared))
         self._prompts.remember(final)
         self._user.listener.show(Shown(kind="prompt", text=prepared.shown))
@@ -129,9 +130,10 @@ class Submission:
         for problem in problems:
             self._user.warn(problem)
 
-    def _blocked(self, text: str, outcome: Outcome) -> RejectedPrompt:
-        return self._rejected(text, outcome.reason or outcome.stop_reason or "a hook blocked the prompt")
+    def _blocked(self, text: str, outcome: Outcome, event: EventSpec[Any]) -> RejectedPrompt:
+        why = outcome.reason or outcome.stop_reason or "a hook blocked the prompt"
+        return self._rejected(text, why, **self._hooks.by(decided_by(outcome), event))
 
-    def _rejected(self, text: str, why: str) -> RejectedPrompt:
-        self._user.show("blocked", why)
+    def _rejected(self, text: str, why: str, **by: str) -> RejectedPrompt:
+        self._user.show("blocked", why, **by)
         return RejectedPrompt(why=why, text=text)

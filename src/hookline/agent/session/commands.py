@@ -9,7 +9,7 @@ from hookline.agent.prompts.prepare import ProjectPrompts
 from hookline.agent.session.session import Agent, Command, PromptResult
 from hookline.agent.subagents.worktrees import Worktrees
 from hookline.agent.tools.base import ToolError
-from hookline.agent.transcript.store import SessionsStore
+from hookline.agent.transcript.store import SessionsStore, listed
 from hookline.agent.transcript.writer import TranscriptError
 from hookline.config.engine import Engine
 from hookline.config.trust.trust import Trust
@@ -30,22 +30,36 @@ def _say(agent: Agent, text: str, *, failed: bool = False) -> PromptResult:
 
 async def clear(agent: Agent, argument: str) -> PromptResult:
     del argument
+    kept = len(agent.conversation.messages)
     await agent.begin_anew("clear", "clear")
-    return _DONE
+    return _say(agent, f"a new conversation: {kept} messages of the earlier one are no longer sent")
 
 
 async def compact(agent: Agent, argument: str) -> PromptResult:
+    before = len(agent.conversation.messages)
     why = await agent.compaction.compact(agent.model_name, "manual", argument)
-    return _DONE if why is None else PromptResult(status="blocked", why=why)
+    if why is None:
+        return _say(agent, f"compacted: a summary takes the place of {before} messages")
+    if not before:
+        agent.user.warn(why)
+    return PromptResult(status="blocked", why=why)
 
 
 async def mode(agent: Agent, argument: str) -> PromptResult:
+    if not argument:
+        rows = (
+            f"{'*' if name == agent.permissions.mode else ' '} {name}: {row.says}"
+            for name, row in MODES.items()
+        )
+        return _say(agent, "\n".join(rows))
     if await agent.set_mode(argument):
         return _say(agent, f"permission mode: {agent.permissions.mode}")
     return _say(agent, f"there is no mode {argument!r}; there are {', '.join(MODES)}", failed=True)
 
 
 async def model(agent: Agent, argument: str) -> PromptResult:
+    if not argument:
+        return _say(agent, f"model: {agent.model_name}; /model NAME changes it")
     why = await agent.set_model(argument, "command")
     return _say(agent, why or f"model: {argument}", failed=why is not None)
 
@@ -111,12 +125,17 @@ def hooks_command(engine: Engine | None) -> Command:
         hooks = engine.hooks if engine is not None else ()
         lines = [
             one_line(f"{hook.policy.event_name}: {hook.name}", _WIDEST)
-            + f" ({hook.dialect}, {hook.where}{_state(hook, trust)})"
+            + f" ({hook.dialect}, {hook.where}{_state(hook, trust)}{_mode(hook, engine)})"
             for hook in hooks
         ]
         return _say(agent, "\n".join(lines) or "no hook is configured")
 
     return show_hooks
+
+
+def _mode(hook: Hook, engine: Engine | None) -> str:
+    mode = engine.mode_of(hook) if engine is not None else hook.mode
+    return "" if mode == "enforce" else f", {mode}"
 
 
 def _state(hook: Hook, trust: Trust | None) -> str:
@@ -127,6 +146,8 @@ def _state(hook: Hook, trust: Trust | None) -> str:
 def resume_command(store: SessionsStore) -> Command:
     async def resume(agent: Agent, argument: str) -> PromptResult:
         """End this session; the host resumes the other one."""
+        if not argument:
+            return _say(agent, await asyncio.to_thread(listed, store))
         try:
             this = agent.hooks.scene.session_id
             find = partial(store.last, this) if argument == "last" else partial(store.find, argument)

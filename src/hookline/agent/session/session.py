@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeVar
 
@@ -11,6 +10,7 @@ from msgspec import Struct
 from hookline.agent.conversation import LateMessages, wake_prompt
 from hookline.agent.models.port import ModelError, Usage
 from hookline.agent.prompts.local_commands import LOCAL_COMMANDS, LocalCommand, only_typed, slash_of
+from hookline.agent.prompts.queue import PromptQueue
 from hookline.agent.prompts.submit import AcceptedPrompt, PlainPrompts, Prompts, RejectedPrompt, Submission
 from hookline.agent.session.compaction import Compaction
 from hookline.agent.session.instructions import Instructions
@@ -59,6 +59,7 @@ class Agent:
         parts: AgentParts,
         prompts: Prompts | None = None,
         commands: "Mapping[str, Command] | None" = None,
+        queue: PromptQueue | None = None,
     ) -> None:
         self.settings = parts.settings
         self.hooks = parts.hooks
@@ -69,7 +70,7 @@ class Agent:
         self.tools = parts.tools
         self.model_name = parts.settings.model
         self.turns = 0
-        self.queue: deque[str] = deque()
+        self.queue = queue if queue is not None else PromptQueue()
         #: Set when the session is to end after this prompt: the reason for SessionEnd.
         self.leaving: str | None = None
         #: The id of the session to resume after this one.
@@ -128,7 +129,7 @@ class Agent:
         slash = slash_of(text)
         if slash is not None and slash.name in LOCAL_COMMANDS:
             self.user.warn(f"a hook's first message was not used: only the user may type /{slash.name}")
-        elif self.queue or self.conversation.messages:
+        elif len(self.queue) or self.conversation.messages:
             self.user.show("notice", "a hook's first message was not used: there is a prompt already")
         else:
             self.queue.append(text)
@@ -194,12 +195,15 @@ class Agent:
         """
         last: PromptResult | None = None
         while self.leaving is None:
-            if self.queue:
-                self._wakes, text, woken = 0, self.queue.popleft(), False
+            text, woken = self.queue.next(), False
+            if text is not None:
+                self._wakes = 0
             else:
                 late = await self._late.next_wake() if wait else self._late.wake()
                 if late is None or not self._may_wake(late.text):
                     break
+                about = {"hook": late.hook, "event": late.event, "source": late.source}
+                self.user.show("wake", late.text, **about)
                 text, woken = wake_prompt(late), True
             result = await self.play(text, woken=woken)
             tell(result)

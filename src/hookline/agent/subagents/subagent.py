@@ -158,7 +158,10 @@ class Subagent:
         self._parent = parent = config.parent
         # The user may have switched the model since the session began.
         self._model = kind.model or parent.hooks.scene.model or parent.settings.model
-        hooks = parent.hooks.child(agent_id=agent_id, agent_type=kind.name, cwd=cwd, model=self._model)
+        user = parent.user.of_subagent(kind.name)
+        hooks = parent.hooks.of_subagent(
+            user, agent_id=agent_id, agent_type=kind.name, cwd=cwd, model=self._model
+        )
         self._workplace = Workplace(
             hooks, cwd, env=caller.env, files=caller.files, agent_id=agent_id, agent_type=kind.name
         )
@@ -176,7 +179,7 @@ class Subagent:
             tools=config.toolbox.listed(kind.tools),
             permissions=parent.permissions.child(source=kind.name),
             workplace=self._workplace,
-            user=parent.user,
+            user=user,
         )
         self._hooks = hooks
         self._conversation = self._parts.conversation
@@ -184,7 +187,7 @@ class Subagent:
             self._parts,
             TurnKind(before_request=self._before_request, is_user_turn=False, last_gate=self._last_gate),
         )
-        self._late = LateMessages(hooks.inbox, self._conversation, parent.user, self._workplace.watch)
+        self._late = LateMessages(hooks.inbox, self._conversation, user, self._workplace.watch)
 
     async def play(self, prompt: str, description: str) -> tuple[Ending, Turn]:
         begun = await self._hooks.dispatch(

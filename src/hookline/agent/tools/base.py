@@ -22,6 +22,8 @@ Category = Literal["read", "write", "run", "web", "mcp", "agent", "other"]
 MAIN = "main"
 
 A = TypeVar("A", bound=Struct)
+#: A part of a change: where it is, and its lines with ` `, `-` or `+` before them.
+Hunk = dict[str, Any]
 
 _LONGEST_NAME = 80
 
@@ -199,6 +201,7 @@ class RecordTool(Generic[A]):
         shape: type[A],
         work: Callable[[A, Workplace], Awaitable[ToolReply]],
         callers: frozenset[str] | None = None,
+        preview: "Callable[[A, Workplace], Awaitable[list[Hunk]]] | None" = None,
     ) -> None:
         self.name = name
         self.description = description
@@ -206,6 +209,7 @@ class RecordTool(Generic[A]):
         self.callers = callers
         self._shape = shape
         self._work = work
+        self._preview = preview
         self._schema: Mapping[str, Any] | None = None
 
     @property
@@ -219,6 +223,12 @@ class RecordTool(Generic[A]):
 
     async def run(self, arguments: Mapping[str, Any], place: Workplace) -> ToolReply:
         return await self._work(msgspec.convert(_whole_numbers(arguments), self._shape), place)
+
+    async def preview(self, arguments: Mapping[str, Any], place: Workplace) -> list[Hunk]:
+        """What a call would change, for the question whether it may run; empty where that cannot be said."""
+        if self._preview is None:
+            return []
+        return await self._preview(msgspec.convert(_whole_numbers(arguments), self._shape), place)
 
 
 def schema_of(shape: type[Struct]) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct
 
-from hookline.agent.tools.base import RecordTool, ToolError, ToolReply, Workplace
+from hookline.agent.tools.base import Hunk, RecordTool, ToolError, ToolReply, Workplace
 from hookline.agent.tools.files import (
     LARGEST_EDITED,
     FileContent,
@@ -24,7 +24,6 @@ from hookline.agent.tools.read import not_text
 _CONTEXT: Final = 3
 #: More changed lines than this become one hunk: finding the smallest change would cost too much.
 _MOST_COMPARED: Final = 2000
-Hunk = dict[str, Any]
 #: Where old and new lines differ: from, to, from, to.
 Change = tuple[int, int, int, int]
 #: Hooks get the old text and the patch of files up to this size.
@@ -61,6 +60,26 @@ class Changes:
         changed = await off_loop(lambda limit: self._make(path, place, make, limit))
         await place.wrote(changed.path, "add" if changed.created else "change")
         return changed
+
+    async def preview(self, given: str, place: Workplace, make: Make) -> list[Hunk]:
+        """What the change would be; empty when it cannot be made, which the call itself will say."""
+        path = place.path(given)
+        try:
+            return await off_loop(lambda _limit: self._would_change(path, make))
+        except ToolError:
+            return []
+
+    def _would_change(self, path: str, make: Make) -> list[Hunk]:
+        try:
+            real = os.path.realpath(path)
+            old = _old(real)
+            content = make(None if old is None else old.content, shown(real))
+        except (OSError, ValueError):
+            return []
+        before = b"" if old is None else old.content
+        if max(len(before), len(content)) > _LARGEST_PATCHED:
+            return []
+        return structured_patch(_text(before), _text(content))
 
     def _make(self, path: str, place: Workplace, make: Make, limit: WorkLimit) -> Changed:
         try:
@@ -134,7 +153,12 @@ class Edit:
         self._changes = changes
 
     def tool(self) -> RecordTool[EditArguments]:
-        return RecordTool("Edit", _EDIT, "write", EditArguments, self._run)
+        return RecordTool("Edit", _EDIT, "write", EditArguments, self._run, preview=self._show)
+
+    async def _show(self, arguments: EditArguments, place: Workplace) -> list[Hunk]:
+        return await self._changes.preview(
+            arguments.file_path, place, lambda old, path: _edited(old, path, arguments)
+        )
 
     async def _run(self, arguments: EditArguments, place: Workplace) -> ToolReply:
         if arguments.old_string == arguments.new_string:
@@ -195,7 +219,11 @@ class Write:
         self._changes = changes
 
     def tool(self) -> RecordTool[WriteArguments]:
-        return RecordTool("Write", _WRITE, "write", WriteArguments, self._run)
+        return RecordTool("Write", _WRITE, "write", WriteArguments, self._run, preview=self._show)
+
+    async def _show(self, arguments: WriteArguments, place: Workplace) -> list[Hunk]:
+        content = encoded(arguments.content)
+        return await self._changes.preview(arguments.file_path, place, lambda _old, _path: content)
 
     async def _run(self, arguments: WriteArguments, place: Workplace) -> ToolReply:
         content = encoded(arguments.content)

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from zlib import crc32
 
 from msgspec import Struct
@@ -123,6 +124,21 @@ def opening(path: str) -> Opening:
     if session is None:
         return Opening(prompt=prompt)
     return Opening(session.cwd, session.model, session.started, prompt)
+
+
+def listed(store: SessionsStore, most: int = 20) -> str:
+    """The newest sessions with a message in them, one line each: id, time, how it began."""
+    found = [each for each in store.sessions() if _has_message(each.path)]
+    if not found:
+        return "there is no earlier session in this project"
+    lines = [f"{each.id}  {_when(each)}  {one_line(opening(each.path).prompt, 80)}" for each in found[:most]]
+    more = len(found) - most
+    return "\n".join([*lines, f"and {more} older ones"] if more > 0 else lines)
+
+
+def _when(session: Stored) -> str:
+    when = datetime.fromtimestamp(session.changed)  # noqa: DTZ006 - by the user's own clock
+    return f"{when:%Y-%m-%d %H:%M}"
 
 
 def _has_message(path: str) -> bool:

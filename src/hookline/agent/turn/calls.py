@@ -5,13 +5,14 @@ rules, its user and its tools.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 from msgspec import Struct
 
 from hookline.agent.conversation import INTERRUPTED
 from hookline.agent.messages import ToolResult, ToolUse
-from hookline.agent.ports import Asker, Question, Shown
+from hookline.agent.ports import CURRENT_CALL, Asker, Question
 from hookline.agent.tools.base import ToolError
 from hookline.agent.turn.checks import (
     RECHECKS,
@@ -92,10 +93,28 @@ class Calls:
         result = await run_tool_call(self._parts.hooks, call, ports)
         if ports.counted and not result.ran:
             rules.budget.left += 1
-        self._parts.user.listener.show(
-            Shown(kind="result", tool=use.name, text=result.plain_text, is_error=result.is_error)
-        )
+        self._show_result(use, result)
         return _settled(ports.as_use(result.call), result, ports.moved_to)
+
+    def _show_result(self, use: ToolUse, result: CallResult) -> None:
+        by = result.refusal.by if result.refusal is not None else ""
+        output: Any = result.output
+        patch = (
+            cast("Mapping[str, Any]", output).get("structuredPatch") if isinstance(output, Mapping) else ()
+        )
+        self._parts.user.show(
+            "result",
+            result.plain_text,
+            tool=use.name,
+            tool_input=result.call.tool_input,
+            tool_use_id=use.id,
+            is_error=result.is_error,
+            refused=not result.ran,
+            patch=cast("list[Any]", patch) if isinstance(patch, list) else (),
+            **self._parts.hooks.by(by, e.PRE_TOOL_USE, e.PERMISSION_REQUEST),
+        )
+        for objection in result.feedback:
+            self._parts.warn(f"{use.name}: {objection}")
 
 
 class _Ports:
@@ -185,34 +204,50 @@ class _Ports:
             if decision.verdict == "allow":
                 return None
             return (
-                await self._ask(asker, call, decision)
+                await self._ask(asker, call, decision, vote)
                 if decision.verdict == "ask"
                 else self.refused(decision)
             )
 
-    async def _ask(self, asker: Asker, call: p.ToolCall, decision: Decision) -> Refusal | None:
+    async def _ask(
+        self, asker: Asker, call: p.ToolCall, decision: Decision, vote: Vote | None
+    ) -> Refusal | None:
         message = f"{call.tool_name} needs your permission"
         await self._hooks.dispatch(
             e.NOTIFICATION, p.Notice(message=message, notification_type="permission_prompt")
         )
         await self._hooks.dispatch(e.USER_INPUT_WAITING, p.InputAwaited(reason="permission", message=message))
-        reply = await asker.ask(
-            Question(
-                tool_name=call.tool_name,
-                tool_input=call.tool_input,
-                reason=decision.reason,
-                suggestions=self.suggestions(call),
-                agent=None if self._rules.caller == "main" else self._rules.caller,
-            )
-        )
+        reply = await asker.ask(await self._question(call, decision, vote))
         if not reply.allow:
-            return Refusal("user", reply.message or "the user said no", by_rule=True, ends=True)
+            said = reply.message or "the user said no"
+            return Refusal("user", said, by_rule=True, ends=not reply.go_on)
         if reply.always:
             self._permissions.grant(call.tool_name, call.tool_input, self._rules.cwd)
         return None
 
+    async def _question(self, call: p.ToolCall, decision: Decision, vote: Vote | None) -> Question:
+        hook = vote.by if vote is not None and decision.step == "hook_ask" else ""
+        by = self._hooks.by(hook, e.PRE_TOOL_USE, e.PERMISSION_REQUEST)
+        return Question(
+            tool_name=call.tool_name,
+            tool_input=call.tool_input,
+            reason=decision.reason,
+            suggestions=self.suggestions(call),
+            agent=None if self._rules.caller == "main" else self._rules.caller,
+            hook=hook,
+            source=by.get("source", "") or (decision.source or "" if decision.rule else ""),
+            grants=self._permissions.would_grant(call.tool_name, call.tool_input, self._rules.cwd),
+            patch=await self._preview(call),
+        )
+
+    async def _preview(self, call: p.ToolCall) -> list[dict[str, Any]]:
+        preview = getattr(self._rules.tools.get(call.tool_name), "preview", None)
+        return await preview(call.tool_input, self._workplace) if preview is not None else []
+
     async def run(self, call: p.ToolCall) -> Reply:
-        self._user.listener.show(Shown(kind="call", tool=call.tool_name, tool_input=call.tool_input))
+        CURRENT_CALL.set(self._use.id)  # each call is a task of its own, so this is for what it starts
+        about = {"tool": call.tool_name, "tool_input": call.tool_input, "tool_use_id": self._use.id}
+        self._user.show("call", "", **about)
         try:
             reply = await self._rules.tools[call.tool_name].run(call.tool_input, self._workplace)
         except ToolError as failure:

@@ -10,9 +10,10 @@ from hookline.agent.models.port import Response
 from hookline.agent.turn.calls import Calls, CallsInterrupted, SettledCall
 from hookline.agent.turn.checks import CallBudget, CallRules
 from hookline.agent.turn.request import ModelRequests
-from hookline.agent.turn.turn import AgentParts, Ending, Turn, TurnKind, block_means
+from hookline.agent.turn.turn import AgentParts, Ending, Turn, TurnKind, block_means, decided_by
 from hookline.model import events as e
 from hookline.model import payloads as p
+from hookline.model.events import EventSpec
 from hookline.model.outcome import GO_ON, Outcome
 
 #: What the model is sent when a gate sends it back and gives no reason.
@@ -37,7 +38,7 @@ class Loop:
         """The whole turn. Raises ModelError when the model gives no answer."""
         begun = await self._begin(turn)
         if begun.blocked or begun.stop:
-            return self._parts.end_blocked(begun, "a TurnStart hook ended the turn")
+            return self._parts.end_blocked(begun, e.TURN_START, "a TurnStart hook ended the turn")
         self._workplace.allowed = turn.allowed
         self._conversation.add(User(text=turn.text))
         self._conversation.place((*turn.context, *begun.context_items))
@@ -105,7 +106,7 @@ class Loop:
             self._parts.warn(ends)
             return Ending(status="blocked", why=ends)
         if batch.stop or (batch.blocked and block_means(batch) == "end_turn"):
-            return self._parts.end_blocked(batch, "a PostToolBatch hook ended the turn")
+            return self._parts.end_blocked(batch, e.POST_TOOL_BATCH, "a PostToolBatch hook ended the turn")
         if batch.blocked and batch.reason:
             self._conversation.add(User(text=batch.reason, by="PostToolBatch hook"))
         if budget.exceeded:
@@ -121,27 +122,29 @@ class Loop:
             self._parts.warn("the model gave an empty answer; the turn ends")
         elif self._kind.is_user_turn:
             gate = await self._hooks.dispatch(e.TURN_END, answer)
-            if self._sent_back(gate, "TurnEnd hook"):
+            if self._sent_back(gate, e.TURN_END):
                 return None
             if gate.stop:
                 # No gate after it may send the model back.
                 return Ending(why=gate.stop_reason or "a TurnEnd hook stopped the turn")
         if self._kind.last_gate is None:
-            stop, by = await self._hooks.dispatch(e.STOP, answer), "Stop hook"
+            last, stop = e.STOP, await self._hooks.dispatch(e.STOP, answer)
         else:
-            event, payload = self._kind.last_gate(turn, answer)
-            stop, by = await self._hooks.dispatch(event, payload), f"{event.name} hook"
-        if self._sent_back(stop, by):
+            last, payload = self._kind.last_gate(turn, answer)
+            stop = await self._hooks.dispatch(last, payload)
+        if self._sent_back(stop, last):
             turn.held = True
             return None
         return Ending(why=stop.stop_reason or "")
 
-    def _sent_back(self, gate: Outcome, by: str) -> bool:
+    def _sent_back(self, gate: Outcome, event: EventSpec[Any]) -> bool:
         """Whether a gate keeps the turn alive; if so, the model is told why."""
+        by = f"{event.name} hook"
         self._conversation.place(gate.context_items)
         if gate.stop or not gate.blocked:
             return False
-        self._parts.warn(f"{by}: {gate.reason or 'sent back'}")
+        who = self._hooks.by(decided_by(gate), event)
+        self._parts.warn(f"{by}: {gate.reason or 'sent back'}", **who)
         if not any(item.placement == "user" for item in gate.context_items):
             self._conversation.add(User(text=gate.reason or _SENT_BACK, by=by))
         return True

@@ -9,7 +9,7 @@ from msgspec.structs import asdict, replace
 from hookline.agent.messages import Assistant, ToolUse, as_json, from_json
 from hookline.agent.models.port import Request, Response, ToolOffer
 from hookline.agent.ports import Shown, ShownKind
-from hookline.agent.turn.turn import AgentParts, Ending, Turn, TurnKind, block_means
+from hookline.agent.turn.turn import AgentParts, Ending, Turn, TurnKind, block_means, decided_by
 from hookline.dialects.json_text import whole_text, whole_texts
 from hookline.model import events as e
 from hookline.model import payloads as p
@@ -40,12 +40,15 @@ class ModelRequests:
             request = self._conversation.request(turn.model, offers, self._agent_type)
             before = await self._hooks.dispatch(e.PRE_MODEL_CALL, self._payload(turn, request))
             if before.stop or (before.blocked and block_means(before) == "end_turn"):
-                return self._parts.end_blocked(before, "a PreModelCall hook ended the turn")
+                return self._parts.end_blocked(before, e.PRE_MODEL_CALL, "a PreModelCall hook ended the turn")
             if before.blocked:
-                self._parts.warn(f"the request was held back: {before.reason or 'a hook blocked it'}")
+                who = self._hooks.by(decided_by(before), e.PRE_MODEL_CALL)
+                self._parts.warn(f"the request was held back: {before.reason or 'a hook blocked it'}", **who)
                 continue
             return self._changed(turn, request, before)
-        return Ending(status="blocked", why=f"hooks held the request back {_MOST_BLOCKS} times")
+        why = f"hooks held the request back {_MOST_BLOCKS} times"
+        self._parts.warn(why)
+        return Ending(status="blocked", why=why)
 
     def _payload(self, turn: Turn, request: Request) -> p.ModelRequest:
         # Converting messages costs as much as the conversation is long, so only if a hook reads them.
@@ -93,6 +96,7 @@ class ModelRequests:
         response = await self._streamed(request)
         self._conversation.answered()
         turn.usage += response.usage
+        self._parts.user.show("usage", "", usage=asdict(turn.usage))
         self._conversation.tokens = response.usage.input_tokens + response.usage.output_tokens
         after = await self._hooks.dispatch(
             e.POST_MODEL_CALL,
@@ -120,12 +124,18 @@ class ModelRequests:
         await self._display(turn, response.text)
         if after.stop:
             self._conversation.close_open_calls("The turn was stopped before the call ran.")
-            return self._parts.end_blocked(after, "a PostModelCall hook stopped the turn")
+            return self._parts.end_blocked(after, e.POST_MODEL_CALL, "a PostModelCall hook stopped the turn")
         return response
 
     async def _streamed(self, request: Request) -> Response:
         """Text is shown as it arrives, unless a hook may still change it."""
-        live = not (self._hooks.has(e.POST_MODEL_CALL) or self._hooks.has(e.MESSAGE_DISPLAY))
+        holders = [
+            hook for event in (e.POST_MODEL_CALL, e.MESSAGE_DISPLAY) for hook in self._hooks.names(event)
+        ]
+        live = not holders
+        self._show("request", request.model)
+        if holders:
+            self._show("held", ", ".join(holders))
         response = Response()
         async for piece in self._model.stream(request):
             if isinstance(piece, Response):

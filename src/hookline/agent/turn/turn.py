@@ -60,13 +60,13 @@ class AgentParts(Struct, frozen=True, kw_only=True, eq=False):
     workplace: Workplace
     user: UserPort
 
-    def warn(self, text: str) -> None:
-        self.user.show("warning", text, self.workplace.agent_type)
+    def warn(self, text: str, **facts: Any) -> None:
+        self.user.show("warning", text, agent=self.workplace.agent_type, **facts)
 
-    def end_blocked(self, outcome: Outcome, default: str) -> Ending:
+    def end_blocked(self, outcome: Outcome, event: EventSpec[Any], default: str) -> Ending:
         """The turn ends because hooks say so; the user is told why."""
         why = outcome.stop_reason or outcome.reason or default
-        self.warn(why)
+        self.warn(why, **self.hooks.by(decided_by(outcome), event))
         return Ending(status="blocked", why=why)
 
 
@@ -79,6 +79,14 @@ class TurnKind(Struct, frozen=True, kw_only=True):
     is_user_turn: bool = True
     #: The last gate of a turn, and its payload; None for Stop.
     last_gate: Callable[[Turn, p.TurnAnswer], tuple[EventSpec[Any], Any]] | None = None
+
+
+def decided_by(outcome: Outcome) -> str:
+    """The hook that stops or blocks."""
+    if outcome.halts:
+        return outcome.halts[0].by
+    vote = outcome.deciding_vote
+    return vote.by if vote is not None else ""
 
 
 def block_means(outcome: Outcome) -> str:

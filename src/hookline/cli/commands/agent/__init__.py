@@ -8,15 +8,16 @@ from hookline.cli.main import add_hook_option, add_json_option, add_source_optio
 _DESCRIPTION = """A coding agent for the terminal: it reads, edits and runs commands in a project, and every
 moment of its life is an event your hooks can see, change or stop.
 
-PROMPT is what it is to do; further prompts are queued and follow. With --print it runs without a screen
-and prints the answer; a call that needs the user's permission is then denied, with that reason. Lines that
-begin with / are commands: /help lists them."""
+PROMPT is what it is to do; further prompts are queued and follow. At a terminal it is a conversation on a
+screen. With --print it runs without one and prints the answers on stdout, everything else on stderr; a call
+that needs the user's permission is then denied, with that reason. Prompts that begin with / are commands:
+/help lists them."""
 
 _EPILOG = """examples:
   hookline agent --print 'what does this project do?' --model anthropic:claude-sonnet-5
   hookline agent --print 'fix the failing test' --allow 'Bash(pytest:*)' --mode acceptEdits
   hookline agent --json 'hello' --model scripted:answers.yaml
-  hookline agent --print 'go on' --resume last
+  hookline agent --continue
 
 exit status: 0 completed, 1 blocked, failed or a usage error, 130 interrupted"""
 
@@ -26,7 +27,14 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("words", nargs="*", metavar="PROMPT")
     parser.add_argument("--model", metavar="NAME", help="provider:name, or scripted:FILE (HOOKLINE_MODEL)")
     parser.add_argument("--base-url", metavar="URL", help="a server that speaks the provider's protocol")
-    parser.add_argument("--print", action="store_true", help="no screen: print the answer")
+    parser.add_argument("-p", "--print", action="store_true", help="no screen: print the answers alone")
+    parser.add_argument("--plain", action="store_true", help="a conversation by labelled lines, no screen")
+    parser.add_argument(
+        "--output-format",
+        choices=("text", "json", "stream-json"),
+        default="text",
+        help="with --print: the answers, one document (as --json), or a line of JSON for all that happens",
+    )
     add_json_option(parser, "print all that happened as one document")
     add_source_options(parser)
     add_hook_option(parser)
@@ -40,7 +48,12 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--add-dir", action="append", metavar="DIR", help="tools may work there too")
     parser.add_argument("--definition", metavar="FILE", help="a YAML file that describes the agent to run")
     parser.add_argument("--agent", metavar="NAME", help="which agent of the definition (default: root)")
-    parser.add_argument("--resume", metavar="ID", help="continue a session; `last` is the newest")
+    parser.add_argument(
+        "--resume", nargs="?", const="", metavar="ID", help="continue a session; without an ID it lists them"
+    )
+    parser.add_argument(
+        "-c", "--continue", dest="continue_", action="store_true", help="continue the newest: --resume last"
+    )
     parser.add_argument("--fork", action="store_true", help="with --resume: under an id of its own")
     parser.add_argument("--setup", choices=("init", "maintenance"), help="fire Setup first")
     parser.add_argument(

@@ -1,5 +1,7 @@
-"""What a run without a screen shows: progress on stderr, and the document of `hookline agent --json`."""
+"""What a run without a screen prints, by --output-format: answers, one document, or a line for all that happens."""
 
+import argparse
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,13 +11,13 @@ from hookline.agent.hooks import EventLog, Fired
 from hookline.agent.models.port import Request
 from hookline.agent.ports import Listener, Shown
 from hookline.agent.session.session import Agent, PromptResult
+from hookline.cli.commands.agent.conversation import LineInput
+from hookline.cli.commands.agent.plain import LineFront, PlainLines, PrintedAnswers, ProgressLines
 from hookline.cli.commands.fire.report import name_redactor, outcome_document, run_document
-from hookline.cli.output import note
+from hookline.cli.output import show_part
 from hookline.cli.text import json_lines
 from hookline.journal.journal import Journal
-from hookline.model.safe_text import one_line, printable
 
-_WIDEST = 160
 #: What the document must have and no event has.
 _NOTICES = frozenset({"warning", "notice", "blocked"})
 
@@ -31,51 +33,71 @@ class NoticeLog:
             self.notices.append(shown)
 
 
-class ProgressLines:
-    """One line on stderr for each thing that happens; only the answer goes to stdout."""
+class JsonLines(NoticeLog):
+    """For stream-json: a line of JSON for each thing that is shown."""
 
     def show(self, shown: Shown) -> None:
-        line = _line(shown)
-        if line is not None:
-            note(f"{_who(shown)}{line}")
+        super().show(shown)
+        fields = {
+            name: value for name, value in msgspec.structs.asdict(shown).items() if value and name != "kind"
+        }
+        _line({"type": shown.kind, **fields})
 
 
-def _who(shown: Shown) -> str:
-    return f"[{one_line(shown.agent, 40)}] " if shown.agent else ""
+def event_line(fired: Fired) -> None:
+    """For stream-json: an event that was fired, and what its hooks did."""
+    runs = [{"hook": run.hook, "source": run.source, "status": run.status, "decision": run.decision,
+             "reason": run.reason, "duration_ms": run.duration_ms} for run in fired.runs]  # fmt: skip
+    _line({"type": "event", "event": fired.event, "agent": fired.agent, "runs": runs})
 
 
-def _line(shown: Shown) -> str | None:
-    match shown.kind:
-        case "call":
-            given = msgspec.json.encode(shown.tool_input).decode()
-            return one_line(f"- {shown.tool} {given}", _WIDEST)
-        case "result":
-            # A call that was refused was never shown as one, so its result names the tool.
-            begins = f"x {shown.tool}:" if shown.is_error else "="
-            return "  " + one_line(f"{begins} {shown.text}", _WIDEST)
-        case "warning" | "notice":
-            return printable(f"! {shown.text}")
-        case "blocked":
-            return printable(f"blocked: {shown.text}")
+def result_line(agent: Agent, result: PromptResult | None) -> None:
+    """For stream-json: how it ended."""
+    _line({"type": "end", **_ending(agent, result)})
+
+
+def _line(fields: dict[str, Any]) -> None:
+    show_part(msgspec.json.encode(fields, enc_hook=str).decode(), as_json=True)
+
+
+def front_for(args: argparse.Namespace) -> LineFront:
+    """Without a screen prompts come from standard input at a terminal, and if none was given."""
+    talks = not args.print and args.format == "text" and sys.stdin.isatty()
+    lines = LineInput(0) if talks or not args.words else None
+    match args.format:
+        case "json":
+            return LineFront(lines, NoticeLog())
+        case "stream-json":
+            return LineFront(lines, JsonLines())
+        case _ if args.print:
+            return LineFront(lines, ProgressLines(), PrintedAnswers())
         case _:
-            return None
+            return LineFront(lines, PlainLines())
 
 
 def as_document(
     agent: Agent, result: PromptResult | None, log: EventLog, requests: Sequence[Request], journal: Journal
 ) -> str:
+    ending = _ending(agent, result)
     return json_lines(
         {
-            "result": result.text if result is not None else "",
-            "status": result.status if result is not None else "completed",
-            "why": result.why if result is not None else "",
+            **{name: ending.pop(name) for name in ("result", "status", "why")},
             "events": [_event(fired, journal) for fired in log.fired],
             "requests": [_request(request) for request in requests],
             "notices": _notices(agent.user.listener),
-            "usage": msgspec.to_builtins(agent.totals),
-            "transcript": agent.conversation.records.path or None,
+            **ending,
         }
     )
+
+
+def _ending(agent: Agent, result: PromptResult | None) -> dict[str, Any]:
+    return {
+        "result": result.text if result is not None else "",
+        "status": result.status if result is not None else "completed",
+        "why": result.why if result is not None else "",
+        "usage": msgspec.to_builtins(agent.totals),
+        "transcript": agent.conversation.records.path or None,
+    }
 
 
 def _notices(listener: Listener) -> list[dict[str, Any]]:

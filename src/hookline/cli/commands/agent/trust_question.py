@@ -1,10 +1,11 @@
 """The one question about a project: asked at a terminal, before anything of the project acts."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Literal
 
 from msgspec.structs import replace
 
+from hookline.agent.front import Choice, Front
 from hookline.cli.commands.agent.untrusted import Waiting
 from hookline.cli.commands.trust.report import as_text, diff_text, is_shown_whole
 from hookline.cli.text import terminal_width, with_tilde
@@ -16,52 +17,43 @@ from hookline.model.safe_text import one_line, spelled_out
 
 Answer = Literal["yes", "no", "session"]
 
-_ANSWERS: dict[str, Answer] = {
-    "y": "yes",
-    "yes": "yes",
-    "n": "no",
-    "no": "no",
-    "f": "session",
-    "for this session": "session",
-}
-_SHOW = frozenset({"s", "show"})
-#: Lines that are no answer, after which it is a no.
-_MOST_TRIES = 5
+_CHOICES = (
+    Choice("1", "yes, trust exactly this", ("y", "yes")),
+    Choice("2", "yes, for this session", ("f", "for this session")),
+    Choice("3", "no, go on without it", ("n", "no")),
+    Choice("4", "show all of it", ("s", "show")),
+)
+_ANSWERS: dict[str, Answer] = {"1": "yes", "2": "session", "3": "no"}
 #: Lines of differences that are shown without being asked for.
 _MOST_DIFFERENT = 40
 
 
-async def ask_about(
-    waiting: Waiting, typed: Callable[[str], Awaitable[str | None]], say: Callable[[str], None]
-) -> Answer:
-    """Show what waits, and store what the user says to it. `typed` asks and returns a line; None is a no."""
+async def ask_about(waiting: Waiting, front: Front) -> Answer:
+    """Show what waits, and store what the user says to it. No answer is a no."""
     # Guards that sessions of other agents miss are no matter of this one.
     found = replace(review(waiting.trust, waiting.loaded, waiting.dormant, waiting.others), missed={})
-    lines, whole = _short(found, terminal_width())
-    say("\n".join(lines))
+    (title, *lines), whole = _short(found, terminal_width())
     if not is_shown_whole(found):
-        say("  There is more than can be shown here, so it is not asked about: see `hookline trust --json`.")
+        front.note("\n".join([title, *lines]))
+        front.note(
+            "  There is more than can be shown here, so it is not asked about: see `hookline trust --json`."
+        )
         return "no"
-    answer = await _answer(found, typed, say, whole=whole)
+    answer = await _answer(found, front, title, lines, whole=whole)
     if answer != "no":
-        _accept(found, say, session=answer == "session")
+        _accept(found, front.note, session=answer == "session")
     return answer
 
 
-async def _answer(
-    found: Review, typed: Callable[[str], Awaitable[str | None]], say: Callable[[str], None], *, whole: bool
-) -> Answer:
+async def _answer(found: Review, front: Front, title: str, lines: list[str], *, whole: bool) -> Answer:
     """`whole` is whether everything was shown: a yes must not cover what was cut off."""
-    for _ in range(_MOST_TRIES):
-        line = await typed("  trust it? s(how all of it), y(es), n(o), f(or this session)")
-        word = "no" if line is None else " ".join(line.casefold().split())
-        answer = _ANSWERS.get(word)
-        if answer is not None and (whole or answer == "no"):
+    while True:
+        chosen = await front.choose(f"{title}: trust it?", lines, _CHOICES)
+        answer: Answer = "no" if chosen is None else _ANSWERS.get(chosen, "no")
+        if chosen is None or (chosen in _ANSWERS and (whole or answer == "no")):
             return answer
-        if answer is not None or word in _SHOW:
-            say("\n".join([as_text(found, terminal_width()), *_differences(found, None)[0]]))
-            whole = True
-    return "no"
+        front.note("\n".join([as_text(found, terminal_width()), *_differences(found, None)[0]]))
+        title, lines, whole = "all of it is above", [], True
 
 
 def _accept(found: Review, say: Callable[[str], None], *, session: bool) -> None:
@@ -84,9 +76,9 @@ def _short(found: Review, width: int) -> tuple[list[str], bool]:
     texts = [_text(entry) for entry in found.pending]
     lines = [one_line(text, max(width - 2, 20)) for text in texts]
     differences, complete = _differences(found, _MOST_DIFFERENT)
-    begins = f"? {root} brings what you have not trusted: {', '.join(counts)}"
+    begins = f"{root} brings what you have not trusted: {', '.join(counts)}"
     whole = all(" ".join(text.split()) == line for text, line in zip(texts, lines, strict=True))
-    return [begins, *(f"  {line}" for line in lines), *differences], complete and whole
+    return [begins, *lines, *differences], complete and whole
 
 
 def _text(entry: Entry) -> str:

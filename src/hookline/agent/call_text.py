@@ -1,0 +1,98 @@
+"""A tool call in words for the user: what would run, or ran, and what it changes."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import msgspec
+
+from hookline.agent.ports import Question
+from hookline.model.safe_text import one_line, printable, spelled_out
+
+#: The argument that says what a call does, by its usual names.
+_MAIN = ("command", "file_path", "notebook_path", "url", "pattern", "query", "path", "description", "prompt")
+#: Shown as a difference, not as arguments.
+_IN_PATCH = frozenset({"file_path", "old_string", "new_string", "content", "replace_all"})
+_MOST_LINES = 2000
+_WIDEST_VALUE = 20_000
+
+
+def headline(tool: str, given: Mapping[str, Any], width: int = 160) -> str:
+    """The tool and its main argument on one line."""
+    main = next((given[name] for name in _MAIN if isinstance(given.get(name), str) and given[name]), None)
+    return one_line(f"{tool} {main if main is not None else as_json(given)}".removesuffix(" {}"), width)
+
+
+def near(source: str) -> str:
+    """A file:line as it is written from here: relative in the working directory, with ~ in the home."""
+    for base, mark in ((os.getcwd(), ""), (os.path.expanduser("~"), "~/")):
+        if source.startswith(base.rstrip("/") + "/"):
+            return mark + source[len(base.rstrip("/")) + 1 :]
+    return source
+
+
+def as_json(value: Any) -> str:
+    try:
+        return msgspec.json.encode(value, enc_hook=str).decode()
+    except (TypeError, ValueError, RecursionError):
+        return "(cannot be shown)"
+
+
+def question_lines(question: Question) -> list[str]:
+    """Everything a person must see to judge a call: nothing is cut but what is far too long, which is said."""
+    if question.patch:
+        path = question.tool_input.get("file_path", "")
+        return _bounded([f"file: {spelled_out(str(path))}", *patch_lines(question.patch)])
+    lines: list[str] = []
+    for name, value in question.tool_input.items():
+        text = value if isinstance(value, str) else as_json(value)
+        first, *rest = spelled_out(text).split("\n")
+        lines += [f"{one_line(str(name), 60)}: {first}", *(f"  {line}" for line in rest)]
+    return _bounded(lines)
+
+
+def why_lines(question: Question) -> list[str]:
+    by = f"hook {question.hook}" if question.hook else ""
+    where = ", ".join(filter(None, (by, near(question.source))))
+    first, *rest = (printable(question.reason) or "no rule allows this call").split("\n")
+    return [f"why: {first}", *(f"  {line}" for line in rest)] + (
+        [f"  ({one_line(where, 300)})"] if where else []
+    )
+
+
+def patch_lines(patch: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A difference as text, with the line numbers of each hunk but the first of a short one."""
+    lines: list[str] = []
+    for hunk in patch:
+        if len(patch) > 1 or hunk.get("oldStart", 1) > 1:
+            lines.append(f"@@ line {hunk.get('newStart', 1)} @@")
+        lines += [spelled_out(str(line)) for line in hunk.get("lines", ())]
+    return lines
+
+
+def rewrite_text(field: str, before: Any, after: Any, width: int = 300) -> str:
+    """What a hook changed: only the keys that differ, each before -> after."""
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        old, new = cast("Mapping[str, Any]", before), cast("Mapping[str, Any]", after)
+        keys = [key for key in {**old, **new} if old.get(key) != new.get(key)]
+        pairs = [f"{key}: {_value(old.get(key), width)} -> {_value(new.get(key), width)}" for key in keys]
+        return "; ".join(pairs) or f"{field}: no difference"
+    return f"{field}: {_value(before, width)} -> {_value(after, width)}"
+
+
+def _value(value: Any, width: int) -> str:
+    if value is None:
+        return "(none)"
+    return one_line(value if isinstance(value, str) else as_json(value), width)
+
+
+def _bounded(lines: list[str]) -> list[str]:
+    cut = [
+        line
+        if len(line) <= _WIDEST_VALUE
+        else f"{line[:_WIDEST_VALUE]} [... {len(line) - _WIDEST_VALUE} more]"
+        for line in lines
+    ]
+    if len(cut) <= _MOST_LINES:
+        return cut
+    return [*cut[: _MOST_LINES - 1], f"[... {len(cut) - _MOST_LINES + 1} more lines ...]"]

@@ -1,0 +1,324 @@
+"""Run one agent from the command line: build it, feed it its prompts, report, close."""
+
+import argparse
+import asyncio
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hookline.agent.build import AgentHost, AgentOptions, BuiltAgent, build_agent
+from hookline.agent.front import Front
+from hookline.agent.hooks import EventLog
+from hookline.agent.mcp.servers import McpServers
+from hookline.agent.models.choose import default_model, provider_model
+from hookline.agent.models.hook_models import ModelAgentRunner, ModelCompleter
+from hookline.agent.models.hook_tools import HookTool, read_only_tools
+from hookline.agent.models.port import ModelPort, RequestLog
+from hookline.agent.session.session import Agent, PromptResult
+from hookline.agent.subagents.definitions import (
+    AgentDefinition,
+    Definitions,
+    definition_hooks,
+    read_definitions,
+)
+from hookline.cli.commands.agent.report import as_document, event_line, result_line
+from hookline.cli.commands.agent.untrusted import waiting_in
+from hookline.cli.engines import (
+    chosen_dialect,
+    command_engine,
+    diagnostic_lines,
+    with_flag_hooks,
+    working_directory,
+)
+from hookline.cli.output import ExitStatus, note, show
+from hookline.cli.requests import RequestError
+from hookline.config.engine import Engine
+from hookline.config.load import Loaded
+from hookline.config.trust.trust import Options as TrustOptions
+from hookline.config.trust.trust import Trust
+from hookline.handlers.process.pool import Processes
+from hookline.model.diagnostics import Diagnostic
+from hookline.model.hook import Hook
+
+#: Seconds that background hooks still have after an interrupt.
+_HURRIED_SECONDS = 0.5
+_STATUS = {"completed": ExitStatus.OK, "interrupted": ExitStatus.INTERRUPTED}
+
+
+async def play(args: argparse.Namespace, front: Front) -> ExitStatus:
+    """One run of the command, whatever shows it."""
+    cwd, env = _real(working_directory(args.cwd)), dict(os.environ)
+    defined = _definition(args, front)
+    model = args.model or (defined.root.model if defined else None) or default_model(env)
+    keeps = args.format == "json"
+    port = RequestLog(provider_model(model, base_url=args.base_url, env=env), keep=keeps)
+    log = EventLog(event_line if args.format == "stream-json" else None, keep=keeps)
+    processes, servers = Processes(containment="subreaper"), McpServers()
+    engine = _engine(port, model, processes, servers, read_only_tools(cwd, env))
+    engine.journal.subscribe(log.ran)
+    front.watch(engine)
+    result: PromptResult | None = None
+    try:
+        trust = _trust(engine, args, cwd)
+        own = _definition_hooks(engine, defined, front)
+        loaded, extra = _load_hooks(engine, args, cwd, own, trust)
+        _report(loaded.diagnostics, front)
+        if await _gains_trust(engine, args, cwd, loaded, front):
+            # With everything that counts now: what was not trusted was read apart from the rest.
+            _, extra = _load_hooks(engine, args, cwd, own, trust)
+        host = AgentHost(
+            engine=None if args.no_hooks else engine,
+            model=port,
+            processes=processes,
+            env=env,
+            user=front.user,
+            log=log,
+            answers=front.answers,
+            servers=servers,
+            queue=front.queue,
+            extra_hooks=extra,
+            live=args.config is None and args.dialect is None,
+            terminal=front.talks,
+            trust=trust,
+        )
+        ready, result = await _sessions(_options(args, cwd, model, defined), host, args, front)
+    finally:
+        await _close_engine(engine, result, front)
+        await processes.close()
+        await port.close()
+    if args.format == "json":
+        show(as_document(ready.agent, result, log, port.requests, engine.journal), as_json=True)
+    elif args.format == "stream-json":
+        result_line(ready.agent, result)
+    if result is None:
+        return _no_prompt(args)
+    return _STATUS.get(result.status, ExitStatus.PROBLEM)
+
+
+def _real(directory: str) -> str:
+    """Tools resolve links, and files they find must not seem to be outside of the project."""
+    return os.path.realpath(directory)
+
+
+async def _sessions(
+    options: AgentOptions, host: AgentHost, args: argparse.Namespace, front: Front
+) -> tuple[BuiltAgent, PromptResult | None]:
+    """One session, and those that are resumed from it."""
+    setup = args.setup
+    typed = front.queue.texts
+    front.queue.clear()
+    for prompt in (*args.words, *typed):
+        front.queue.append(prompt)
+    while True:
+        ready = build_agent(options, host)
+        _report(ready.settings.diagnostics, front)
+        result = await _session(ready, front, setup)
+        if ready.agent.resume_id is None:
+            return ready, result
+        options, setup = replace(options, resume=ready.agent.resume_id, fork=False), None
+
+
+async def _session(ready: BuiltAgent, front: Front, setup: str | None) -> PromptResult | None:
+    """Start, every prompt, the end. Ctrl-C stops what is being done; the session still ends properly."""
+    agent = ready.agent
+    task = asyncio.ensure_future(_play(ready, front, setup))
+    interrupts = _Interrupts(agent, task, front)
+    with front.on_signals(interrupts.stop, interrupts.leave):
+        try:
+            await asyncio.wait({task})
+        finally:
+            task.cancel()
+            await ready.end(agent.leaving or "other")
+            await ready.close()
+    if not interrupts.left:
+        return task.result()
+    result = None if task.cancelled() else task.result()
+    return PromptResult(
+        status="interrupted", why="interrupted", text=result.text if result is not None else ""
+    )
+
+
+async def _play(ready: BuiltAgent, front: Front, setup: str | None) -> PromptResult | None:
+    await ready.begin(setup)
+    return await front.talk(ready)
+
+
+def _report(diagnostics: Iterable[Diagnostic], front: Front) -> None:
+    for text in diagnostic_lines(diagnostics):
+        front.note(text)
+
+
+def _engine(
+    port: ModelPort, model: str, processes: Processes, servers: McpServers, looking: Sequence[HookTool]
+) -> Engine:
+    return command_engine(
+        completer=ModelCompleter(port, model),
+        agent_runner=ModelAgentRunner(port, model, looking),
+        processes=processes,
+        mcp=servers,
+        caller="hookline agent",
+    )
+
+
+def _no_prompt(args: argparse.Namespace) -> ExitStatus:
+    """Fine for a conversation that is left at once; with --print the prompt is missing."""
+    if not args.print:
+        return ExitStatus.OK
+    note("hookline agent: no prompt: pass one, or write prompts to standard input, one per line")
+    return ExitStatus.PROBLEM
+
+
+class _Defined(Struct, frozen=True):
+    """An agent definition, and which of its agents runs."""
+
+    definitions: Definitions
+    root: AgentDefinition
+
+
+def _definition(args: argparse.Namespace, front: Front) -> _Defined | None:
+    if args.definition is None:
+        return None
+    definitions = read_definitions(args.definition)
+    _report(definitions.notices, front)
+    return _Defined(definitions, definitions.root(args.agent))
+
+
+def _options(args: argparse.Namespace, cwd: str, model: str, defined: _Defined | None) -> AgentOptions:
+    if args.fork and args.resume is None:
+        raise RequestError("--fork needs --resume: say which session to continue")
+    root = defined.root if defined is not None else AgentDefinition()
+    return AgentOptions(
+        cwd=cwd,
+        model=model,
+        system=root.instruction or None,
+        tools=root.tools,
+        types=defined.definitions.types(root) if defined is not None else (),
+        trust=args.trust,
+        mode=args.mode,
+        allow=tuple(args.allow or ()),
+        ask=tuple(args.ask or ()),
+        deny=tuple(args.deny or ()),
+        directories=tuple(os.path.join(cwd, each) for each in args.add_dir or ()),
+        max_iterations=args.max_iterations or root.max_iterations,
+        max_tool_calls=args.max_tool_calls,
+        compact_at=args.compact_at,
+        resume=args.resume,
+        fork=args.fork,
+    )
+
+
+def _trust(engine: Engine, args: argparse.Namespace, cwd: str) -> Trust:
+    """What the user has trusted of the project. Files that were named one by one need no more."""
+    trust = engine.trust_in(cwd, TrustOptions(vouched=args.trust))
+    trust.vouch_for_files(args.config or ())
+    return trust
+
+
+async def _gains_trust(
+    engine: Engine, args: argparse.Namespace, cwd: str, loaded: Loaded, front: Front
+) -> bool:
+    """Ask, at a terminal, about what the user has not trusted, and say what is not used without it."""
+    trust = engine.trust
+    if trust is None:
+        return False
+    names = None if args.dialect is None or args.config is not None else [args.dialect]
+    in_force = replace(loaded, hooks=() if args.no_hooks else engine.hooks)
+    waiting = waiting_in(cwd, engine, trust, in_force, names, hooks=not args.no_hooks)
+    for problem in trust.problems:
+        front.user.warn(problem)
+    if not waiting:
+        return False
+    if front.talks:
+        from hookline.cli.commands.agent.trust_question import (
+            ask_about,
+        )  # only where there is something to ask
+
+        if await ask_about(waiting, front) != "no":
+            return True
+    front.user.warn(waiting.notice)
+    return False
+
+
+def _load_hooks(
+    engine: Engine, args: argparse.Namespace, cwd: str, own: Sequence[Hook], trust: Trust
+) -> tuple[Loaded, tuple[Hook, ...]]:
+    """Put everything in force; returns also the hooks that are in no file, so that a live reload keeps them.
+
+    `own` are those of a definition.
+    """
+    if args.no_hooks:
+        return Loaded(), ()
+    chosen = chosen_dialect(engine, args.dialect, args.config)
+    if args.config is not None:
+        loaded = engine.loader.files(args.config, args.dialect)
+    else:
+        names = None if args.dialect is None else [args.dialect]
+        loaded = engine.loader.directory(cwd, names, trust=trust)
+    engine.use(loaded)
+    # A definition in a place where its agent looks was read as hooks already, for another main agent.
+    files = {hook.where.file for hook in own}
+    hooks = [*(hook for hook in loaded.hooks if hook.where.file not in files), *own]
+    in_force = with_flag_hooks(engine, hooks, args.hook or (), chosen)
+    engine.swap(in_force)
+    in_files = {id(hook) for hook in loaded.hooks}
+    return loaded, tuple(hook for hook in in_force if id(hook) not in in_files)
+
+
+def _definition_hooks(engine: Engine, defined: _Defined | None, front: Front) -> Sequence[Hook]:
+    if defined is None:
+        return ()
+    hooks, notices = definition_hooks(engine, defined.definitions, defined.root.name)
+    _report(notices, front)
+    return hooks
+
+
+class _Interrupts:
+    """Ctrl-C and other signals during one session. At a terminal Ctrl-C stops only the turn."""
+
+    def __init__(self, agent: Agent, task: "asyncio.Future[Any]", front: Front) -> None:
+        self._agent = agent
+        self._task = task
+        self._front = front
+        self._stopped_turn: int | None = None
+        #: Whether a signal ended the session.
+        self.left = False
+
+    def stop(self) -> None:
+        agent = self._agent
+        if not self._front.talks or not agent.busy or self._stopped_turn == agent.turns:
+            self.leave()
+            return
+        self._stopped_turn = agent.turns
+        agent.queue.hold()
+        agent.interrupt()
+        queued = len(agent.queue)
+        waiting = f"; {queued} queued, Enter sends the first" if queued else ""
+        self._front.note(f"stopped; Ctrl-C once more, or /exit, leaves{waiting}")
+
+    def leave(self) -> None:
+        """Stop what is being done, and end the session properly."""
+        self.left = True
+        self._agent.queue.clear()
+        self._agent.leaving = self._agent.leaving or "other"
+        # A turn settles itself. Anything else, such as hooks of the start or waiting for a wake, is cancelled.
+        if not self._agent.interrupt():
+            self._task.cancel()
+
+
+async def _close_engine(engine: Engine, result: PromptResult | None, front: Front) -> None:
+    """Background hooks have time to end, unless the user interrupts that, too.
+
+    The last answer is shown once signals are handled: from then on, an interrupt ends the wait and not the command.
+    """
+    interrupted = result is not None and result.status == "interrupted"
+    closing = asyncio.ensure_future(engine.close(_HURRIED_SECONDS if interrupted else None))
+    with front.on_signals(closing.cancel, closing.cancel):
+        front.ended(result)
+        await asyncio.wait({closing})
+    if closing.cancelled():
+        await engine.close(0.0)
+    else:
+        closing.result()
