@@ -62,7 +62,7 @@ def test_stream_json_is_a_line_for_each_thing_and_the_end_last(tmp_path: Path) -
     kinds = [line["type"] for line in lines if line["type"] not in {"event", "request", "usage"}]
     assert kinds == ["prompt", "call", "result", "delta", "answer", "settled", "end"]
     assert lines[-1]["status"] == "completed"
-    assert [line["event"] for line in lines if line["type"] == "event"][0] == "SessionStart"
+    assert next(line["event"] for line in lines if line["type"] == "event") == "SessionStart"
 
 
 def test_a_question_shows_the_difference_who_asks_and_where_that_is_written(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_a_question_shows_the_difference_who_asks_and_where_that_is_written(tmp_
         "  why: a person must look at prices\n"
         "    (hook prices, hooks.toml:3)\n"
         "  1 yes\n"
-        "  2 yes, for this session: Edit(shop.py)\n"
+        f"  2 yes, for this session: Edit(/{tmp_path / 'home/project/shop.py'})\n"
         "  3 no, and stop the turn\n"
         "  4 no, and the agent is told why: 4 WHY\n"
         "  answer with the number of a choice"
@@ -112,12 +112,18 @@ def test_what_is_shown_names_the_call_the_subagent_the_hook_and_its_source(tmp_p
 
 
 def test_a_rewrite_a_denial_and_added_text_are_shown_with_their_hook(tmp_path: Path) -> None:
-    rewrite = """echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"command": "echo b"}}}'"""
+    rewrite = """echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"command": "echo b"}}}'"""  # noqa: E501
     hooks: dict[str, Any] = {
-        "PreToolUse": [{"matcher": "Bash", "hooks": [{"command": rewrite, "name": "other", "rewrites": True}]}],
-        "PostToolUse": [{"hooks": [{"command": "sleep 5", "timeout": 0.2, "name": "late", "on_failure": "open"}]}],
+        "PreToolUse": [
+            {"matcher": "Bash", "hooks": [{"command": rewrite, "name": "other", "rewrites": True}]}
+        ],
+        "PostToolUse": [
+            {"hooks": [{"command": "sleep 5", "timeout": 0.2, "name": "late", "on_failure": "open"}]}
+        ],
         "UserPromptSubmit": [{"hooks": [{"command": "echo be kind", "name": "kind"}]}],
-        "PermissionRequest": [{"matcher": "Write", "hooks": [{"command": "echo no >&2; exit 2", "name": "never"}]}],
+        "PermissionRequest": [
+            {"matcher": "Write", "hooks": [{"command": "echo no >&2; exit 2", "name": "never"}]}
+        ],
     }
     script = [
         calls(call("Bash", command="echo a"), call("Write", file_path="x", content="y")),
@@ -131,7 +137,11 @@ def test_a_rewrite_a_denial_and_added_text_are_shown_with_their_hook(tmp_path: P
 
     shown = asyncio.run(main()).seen.all
     rewritten = next(each for each in shown if each.kind == "rewrite")
-    assert (rewritten.hook, rewritten.before["command"], rewritten.after["command"]) == ("other", "echo a", "echo b")
+    assert (rewritten.hook, rewritten.before["command"], rewritten.after["command"]) == (
+        "other",
+        "echo a",
+        "echo b",
+    )
     assert rewritten.source.endswith("hooks.json:1")
     assert [(each.hook, each.text) for each in shown if each.kind == "context"] == [("kind", "be kind")]
     denied = next(each for each in shown if each.refused)

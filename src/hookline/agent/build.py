@@ -1,6 +1,7 @@
 """Builds an agent: options and settings files in; permissions, tools, transcript, hooks and session out."""
 
 import os
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -19,7 +20,6 @@ from hookline.agent.ports import UserPort
 from hookline.agent.prompts.history import InputHistory
 from hookline.agent.prompts.prepare import ProjectPrompts, denied_reads, no_hooks
 from hookline.agent.prompts.prompt import PreparedPrompt, PromptContext, Router
-from hookline.agent.prompts.queue import PromptQueue
 from hookline.agent.session.commands import session_commands
 from hookline.agent.session.session import Agent, Command
 from hookline.agent.session.watch import ChangeLimit, FileWatch, SessionWatch, watched_names
@@ -100,7 +100,7 @@ class AgentHost(Struct, frozen=True, kw_only=True, eq=False):
     tools: tuple[Tool, ...] = ()
     commands: Mapping[str, Command] = {}
     #: Prompts of the user that wait; None: the agent has its own.
-    queue: PromptQueue | None = None
+    queue: deque[str] | None = None
     #: Hooks that are in no file the engine looks for; a live reload keeps them.
     extra_hooks: tuple[Hook, ...] = ()
     #: False: configuration files were named one by one, so changes of others are not watched.

@@ -3,6 +3,7 @@
 A program runs an agent with a front; the front runs on the agent's event loop and may hand on to another thread.
 """
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
@@ -10,7 +11,6 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec import Struct
 
 from hookline.agent.ports import UserPort
-from hookline.agent.prompts.queue import PromptQueue
 
 if TYPE_CHECKING:
     from hookline.agent.build import BuiltAgent
@@ -37,7 +37,7 @@ class Front(Protocol):
         ...
 
     @property
-    def queue(self) -> PromptQueue: ...
+    def queue(self) -> deque[str]: ...
 
     @property
     def talks(self) -> bool:

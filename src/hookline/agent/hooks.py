@@ -225,7 +225,7 @@ class AgentHooks:
     def names(self, event: EventSpec[Any]) -> tuple[str, ...]:
         return self.session_hooks.names(event)
 
-    def by(self, hook: str, *events: EventSpec[Any]) -> dict[str, str]:
+    def by(self, hook: str, *events: EventSpec[Any]) -> dict[str, Any]:
         """For `Shown`: the hook that something comes from, its event and where it is configured."""
         if not hook:
             return {}

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeVar
 
@@ -10,7 +11,6 @@ from msgspec import Struct
 from hookline.agent.conversation import LateMessages, wake_prompt
 from hookline.agent.models.port import ModelError, Usage
 from hookline.agent.prompts.local_commands import LOCAL_COMMANDS, LocalCommand, only_typed, slash_of
-from hookline.agent.prompts.queue import PromptQueue
 from hookline.agent.prompts.submit import AcceptedPrompt, PlainPrompts, Prompts, RejectedPrompt, Submission
 from hookline.agent.session.compaction import Compaction
 from hookline.agent.session.instructions import Instructions
@@ -59,7 +59,7 @@ class Agent:
         parts: AgentParts,
         prompts: Prompts | None = None,
         commands: "Mapping[str, Command] | None" = None,
-        queue: PromptQueue | None = None,
+        queue: deque[str] | None = None,
     ) -> None:
         self.settings = parts.settings
         self.hooks = parts.hooks
@@ -70,7 +70,9 @@ class Agent:
         self.tools = parts.tools
         self.model_name = parts.settings.model
         self.turns = 0
-        self.queue = queue if queue is not None else PromptQueue()
+        self.queue: deque[str] = queue if queue is not None else deque()
+        #: Prompts stay in the queue: the user stopped what was being done.
+        self.holds = False
         #: Set when the session is to end after this prompt: the reason for SessionEnd.
         self.leaving: str | None = None
         #: The id of the session to resume after this one.
@@ -129,7 +131,7 @@ class Agent:
         slash = slash_of(text)
         if slash is not None and slash.name in LOCAL_COMMANDS:
             self.user.warn(f"a hook's first message was not used: only the user may type /{slash.name}")
-        elif len(self.queue) or self.conversation.messages:
+        elif self.queue or self.conversation.messages:
             self.user.show("notice", "a hook's first message was not used: there is a prompt already")
         else:
             self.queue.append(text)
@@ -195,7 +197,7 @@ class Agent:
         """
         last: PromptResult | None = None
         while self.leaving is None:
-            text, woken = self.queue.next(), False
+            text, woken = self._queued(), False
             if text is not None:
                 self._wakes = 0
             else:
@@ -210,6 +212,13 @@ class Agent:
             if last is None or result.is_answer:
                 last = result
         return last
+
+    def _queued(self) -> str | None:
+        """The prompt whose turn it is. One that the user has taken back in this moment is gone."""
+        try:
+            return None if self.holds or not self.queue else self.queue.popleft()
+        except IndexError:
+            return None
 
     async def wait_for_wake(self) -> None:
         """Until a background hook wakes the agent; then call `run`."""

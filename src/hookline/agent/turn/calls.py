@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from hookline.agent.conversation import INTERRUPTED
 from hookline.agent.messages import ToolResult, ToolUse
-from hookline.agent.ports import CURRENT_CALL, Asker, Question
+from hookline.agent.ports import CURRENT_CALL, Asker, Question, Shown
 from hookline.agent.tools.base import ToolError
 from hookline.agent.turn.checks import (
     RECHECKS,
@@ -102,16 +102,18 @@ class Calls:
         patch = (
             cast("Mapping[str, Any]", output).get("structuredPatch") if isinstance(output, Mapping) else ()
         )
-        self._parts.user.show(
-            "result",
-            result.plain_text,
-            tool=use.name,
-            tool_input=result.call.tool_input,
-            tool_use_id=use.id,
-            is_error=result.is_error,
-            refused=not result.ran,
-            patch=cast("list[Any]", patch) if isinstance(patch, list) else (),
-            **self._parts.hooks.by(by, e.PRE_TOOL_USE, e.PERMISSION_REQUEST),
+        self._parts.user.listener.show(
+            Shown(
+                kind="result",
+                text=result.plain_text,
+                tool=use.name,
+                tool_input=result.call.tool_input,
+                tool_use_id=use.id,
+                is_error=result.is_error,
+                refused=not result.ran,
+                patch=cast("list[Any]", patch) if isinstance(patch, list) else (),
+                **self._parts.hooks.by(by, e.PRE_TOOL_USE, e.PERMISSION_REQUEST),
+            )
         )
         for objection in result.feedback:
             self._parts.warn(f"{use.name}: {objection}")
@@ -246,8 +248,12 @@ class _Ports:
 
     async def run(self, call: p.ToolCall) -> Reply:
         CURRENT_CALL.set(self._use.id)  # each call is a task of its own, so this is for what it starts
-        about = {"tool": call.tool_name, "tool_input": call.tool_input, "tool_use_id": self._use.id}
-        self._user.show("call", "", **about)
+        about: dict[str, Any] = {
+            "tool": call.tool_name,
+            "tool_input": call.tool_input,
+            "tool_use_id": self._use.id,
+        }
+        self._user.listener.show(Shown(kind="call", **about))
         try:
             reply = await self._rules.tools[call.tool_name].run(call.tool_input, self._workplace)
         except ToolError as failure:

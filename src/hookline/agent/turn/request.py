@@ -96,7 +96,7 @@ class ModelRequests:
         response = await self._streamed(request)
         self._conversation.answered()
         turn.usage += response.usage
-        self._parts.user.show("usage", "", usage=asdict(turn.usage))
+        self._parts.user.listener.show(Shown(kind="usage", usage=asdict(turn.usage)))
         self._conversation.tokens = response.usage.input_tokens + response.usage.output_tokens
         after = await self._hooks.dispatch(
             e.POST_MODEL_CALL,

@@ -61,7 +61,8 @@ class AgentParts(Struct, frozen=True, kw_only=True, eq=False):
     user: UserPort
 
     def warn(self, text: str, **facts: Any) -> None:
-        self.user.show("warning", text, agent=self.workplace.agent_type, **facts)
+        shown = Shown(kind="warning", text=text, agent=self.workplace.agent_type, **facts)
+        self.user.listener.show(shown)
 
     def end_blocked(self, outcome: Outcome, event: EventSpec[Any], default: str) -> Ending:
         """The turn ends because hooks say so; the user is told why."""

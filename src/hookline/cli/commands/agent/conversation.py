@@ -231,7 +231,7 @@ class Conversation:
         while (line := await self._lines.line()) is not None:
             if not self._answered(line):
                 # An empty line, too, lets prompts go on that an interrupt has put on hold.
-                self._agent.queue.release()
+                self._agent.holds = False
                 if line.strip():
                     self._agent.submit(line)
                 self._typed.set()

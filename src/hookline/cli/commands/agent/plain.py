@@ -4,6 +4,7 @@ import asyncio
 import signal
 import sys
 import termios
+from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
@@ -12,7 +13,6 @@ from hookline.agent.call_text import headline, near, patch_lines, rewrite_text
 from hookline.agent.front import Choice
 from hookline.agent.mcp.form import FormAnswers
 from hookline.agent.ports import Listener, Shown, UserPort
-from hookline.agent.prompts.queue import PromptQueue
 from hookline.agent.session.session import PromptResult
 from hookline.cli.commands.agent.conversation import Conversation, LineAsker, LineInput
 from hookline.cli.output import note, show
@@ -135,7 +135,7 @@ class LineFront:
             listener=listener, asker=self._asker, confirmer=self._asker if self.talks else None
         )
         self.answers = FormAnswers(self._asker) if self._asker is not None else None
-        self.queue = PromptQueue()
+        self.queue: deque[str] = deque()
 
     def watch(self, engine: Engine) -> None:
         if isinstance(self.user.listener, ProgressLines):

@@ -108,10 +108,8 @@ async def _sessions(
 ) -> tuple[BuiltAgent, PromptResult | None]:
     """One session, and those that are resumed from it."""
     setup = args.setup
-    typed = front.queue.texts
-    front.queue.clear()
-    for prompt in (*args.words, *typed):
-        front.queue.append(prompt)
+    # Before what was typed already.
+    front.queue.extendleft(reversed(args.words))
     while True:
         ready = build_agent(options, host)
         _report(ready.settings.diagnostics, front)
@@ -292,7 +290,7 @@ class _Interrupts:
             self.leave()
             return
         self._stopped_turn = agent.turns
-        agent.queue.hold()
+        agent.holds = bool(agent.queue)
         agent.interrupt()
         queued = len(agent.queue)
         waiting = f"; {queued} queued, Enter sends the first" if queued else ""
