@@ -8,10 +8,9 @@ from hookline.cli.main import add_hook_option, add_json_option, add_source_optio
 _DESCRIPTION = """A coding agent for the terminal: it reads, edits and runs commands in a project, and every
 moment of its life is an event your hooks can see, change or stop.
 
-PROMPT is what it is to do; further prompts are queued and follow. At a terminal it is a conversation on a
-screen. With --print it runs without one and prints the answers on stdout, everything else on stderr; a call
-that needs the user's permission is then denied, with that reason. Prompts that begin with / are commands:
-/help lists them."""
+PROMPT is what it is to do; further prompts are queued and follow. At a terminal it is a conversation by
+lines. With --print there is none: the answers go to stdout, everything else to stderr, and a call that needs
+the user's permission is denied, with that reason. Prompts that begin with / are commands: /help lists them."""
 
 _EPILOG = """examples:
   hookline agent --print 'what does this project do?' --model anthropic:claude-sonnet-5
@@ -27,8 +26,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("words", nargs="*", metavar="PROMPT")
     parser.add_argument("--model", metavar="NAME", help="provider:name, or scripted:FILE (HOOKLINE_MODEL)")
     parser.add_argument("--base-url", metavar="URL", help="a server that speaks the provider's protocol")
-    parser.add_argument("-p", "--print", action="store_true", help="no screen: print the answers alone")
-    parser.add_argument("--plain", action="store_true", help="a conversation by labelled lines, no screen")
+    parser.add_argument("-p", "--print", action="store_true", help="no conversation: print the answers alone")
     parser.add_argument(
         "--output-format",
         choices=("text", "json", "stream-json"),
