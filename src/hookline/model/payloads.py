@@ -14,15 +14,14 @@ JsonObject = Mapping[str, Any]
 def plain_value(value: Any) -> Any:
     """An object that msgspec does not know, in values that it knows: for `enc_hook` wherever payloads are encoded.
 
-    Tools give pydantic models; they are known by their method, so pydantic is not needed for it. Anything else is its
-    text: its fields may hold what no hook should see.
+    Tools give pydantic models; they are known by their method, so pydantic is not needed for it.
     """
     if isinstance(value, Mapping):
         return dict(cast("Mapping[Any, Any]", value))
     dump = getattr(value, "model_dump", None)
     if callable(dump) and not isinstance(value, type):
         return dump(mode="json")
-    return str(value)
+    raise TypeError(f"a value of type {type(value).__name__} has no JSON form")
 
 
 class Payload(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -62,11 +62,7 @@ class Task(BaseModel):
 
 class GoogleAdkHarness:
     name = "google-adk"
-    cannot: Mapping[str, Limit] = {
-        "mutation: arguments": Limit(
-            "none", "payloads are not protected yet", "hookline/engine/session.py:dispatch"
-        )
-    }
+    cannot: Mapping[str, Limit] = {}
 
     async def play(self, conversation: Conversation, engine: Engine | None) -> Seen:
         plugins: list[Any] = [] if engine is None else [HooklinePlugin(engine, cwd=conversation.cwd)]

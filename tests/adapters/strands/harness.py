@@ -65,11 +65,7 @@ def as_strands(tool: Tool) -> DecoratedFunctionTool[Any, Any]:
 
 class StrandsHarness:
     name = "strands"
-    cannot: Mapping[str, Limit] = {
-        "mutation: arguments": Limit(
-            "none", "payloads are not protected yet", "hookline/engine/session.py:dispatch"
-        )
-    }
+    cannot: Mapping[str, Limit] = {}
 
     async def play(self, conversation: Conversation, engine: Engine | None) -> Seen:
         plugins: list[Any] = (

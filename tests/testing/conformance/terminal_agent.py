@@ -104,11 +104,7 @@ class TerminalAgent:
     """Plays a conversation with the agent."""
 
     name = "hookline agent"
-    cannot: Mapping[str, Limit] = {
-        "mutation: arguments": Limit(
-            "none", "payloads are not protected yet", "hookline/engine/session.py:dispatch"
-        )
-    }
+    cannot: Mapping[str, Limit] = {}
 
     async def play(self, conversation: Conversation, engine: Engine | None) -> Seen:
         if conversation.entry == "sync":  # as the command does it
