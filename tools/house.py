@@ -15,8 +15,9 @@ from typing import NamedTuple
 from tools import house_files as files
 
 _MOST_MODULES = 15
-_FULLER = {"agent/tools": 16}  # one module per tool
-_MOST_LINES = 600
+# One module per tool; the shell reader, most of which is in folders of its own.
+_FULLER = {"agent/tools": 16, "matching/shell": 16}
+_MOST_LINES = 620  # the walk over the tree of a shell line
 # Three are tables of an agent's tools, which only its wire loads; twelve are parts of the shell reader and the guards,
 # by kinds of programs, each found by its name; adapters and the suite for them are imported by nobody else.
 _MOST_IMPORTED_ONCE = 95
@@ -32,7 +33,7 @@ _PATHS = {
     "load": ("loading a Claude Code file", 28),  # hooks are named and their names made one line
 }
 _DIALECTS = {
-    "gencode": 600, "native": 1200, "reasonix": 1000, "claude_code": 2060, "codewhale": 1750,
+    "gencode": 600, "native": 1200, "reasonix": 1000, "claude_code": 2070, "codewhale": 1750,
     "docker_agent": 1950, "family": 1020,
 }  # fmt: skip
 

@@ -41,6 +41,7 @@ ALLOWED = (
     ("cli/commands/init/*", r"hookline hook --print-config \S+", "an example of what to do next"),
     ("*", r"CLAUDE(\.local)?\.md", "an instruction file that several agents read"),
     ("testing/conformance/suite/*", r"\.claude/\S*|_CLAUDE", "a case runs the hook of another agent's file"),
+    ("adapters/claude_agent_sdk.py", r".*", "an adapter is named after its product"),
     ("agent/models/*", r"claude", "a family of models, not the agent"),
     ("cli/*", r"anthropic:claude\S*", "the name of a model"),
 )

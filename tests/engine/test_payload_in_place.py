@@ -186,6 +186,10 @@ class Place:
     tags: list[str] = field(default_factory=list[str])
 
 
+class Odd:
+    """It has no JSON form."""
+
+
 class Record(Struct):
     numbers: list[int]
 
