@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookline.model.safe_text import head_and_tail, one_line, printable
+from hookline.model.safe_text import bare_url, head_and_tail, one_line, printable, spelled_out
 from tests.journal.hostile_texts import terminal_tricks, unsafe_characters
 
 _TRICKY = st.sampled_from(
@@ -95,3 +95,33 @@ def _seconds(text: str) -> float:
     start = time.thread_time()
     printable(text)
     return time.thread_time() - start
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain", "plain"),
+        ("a\x07b\nc", "a<U+0007>b\nc"),
+        ("e\u0301\u0301\u0301", "e\u0301\u0301<U+0301>"),
+    ],
+)
+def test_a_text_that_somebody_is_to_judge_hides_nothing(text: str, shown: str) -> None:
+    assert spelled_out(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("url", "bare"),
+    [
+        ("https://me:secret@host.example:8080/path?key=1#x", "https://host.example:8080/path"),
+        ("//host/path", "host/path"),
+        ("https://[::1]:80/x", "https://[::1]:80/x"),
+        ("https://se:cr:et/x", "https://..."),
+    ],
+)
+def test_an_address_is_shown_without_what_may_be_secret(url: str, bare: str) -> None:
+    assert bare_url(url) == bare
+
+
+def test_the_middle_of_a_long_text_is_left_out() -> None:
+    assert head_and_tail("short", 10) == "short"
+    assert head_and_tail("a" * 50, 10) == f"{'a' * 10}\n[... 30 characters left out ...]\n{'a' * 10}"
