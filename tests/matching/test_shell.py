@@ -70,7 +70,7 @@ def test_a_command_has_a_base_name_a_text_and_the_forms_a_rule_may_have_it_in():
         ("a b " * 4000, "too long to be judged"),
         ("${x:-" + "in " * 400, "never closed"),
         ("1" * 16000 + "+(", "cannot be parsed"),
-        ('"' + "$aaaaaaaa " * 1500, "never closed"),
+        ('"' + "$aaaaaaaa " * 500, "never closed"),
         ("ls\x07", "U+0007"),
         ("ls\u200b", "U+200B"),
         ("ls \ud800", "U+D800"),

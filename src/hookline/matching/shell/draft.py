@@ -11,7 +11,7 @@ MOST_COMMANDS = 400
 #: What all commands of one reading may hold together.
 MOST_TEXT = 1 << 17
 #: In steps: reading what a command is costs as much as so many words.
-_COST_OF_A_COMMAND = 8
+COST_OF_A_COMMAND = 8
 _MOST_FLOWS = 4000
 
 #: The parts of pipelines and substitutions that a command belongs to, from the outermost one.
@@ -47,7 +47,7 @@ class Draft:
         command = ShellCommand(words, base_name(words[0]), forms_of(words), outer=outer)
         self.commands.append(command)
         self.stages.append(stages)
-        self.charge(_COST_OF_A_COMMAND + len(words), sum(map(len, command.forms)))
+        self.charge(0, sum(map(len, command.forms)))
 
     def charge(self, steps: int, text: int) -> None:
         self.steps[0] += steps

@@ -8,10 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from types import MappingProxyType
 
-from hookline.matching.shell.found import Found, Inner
+from hookline.matching.shell.found import Doubt, Found, Inner
 from hookline.matching.shell.kinds import KINDS
 
 #: By the kind of their value, the variables that some program runs, loads or takes options from. `*` is any text.
+#: More settings than this are not judged.
+_MOST_SETTINGS = 100
 _VARIABLES: Mapping[str, str] = MappingProxyType(
     {
         # Shells replace variables and substitutions in these, then read the file or print the text.
@@ -231,7 +233,10 @@ def look_at_variable(name: str, value: str) -> Iterator[Found]:
         # `|line %s`, `||-line %s`; without the bar it is run just as well.
         yield from KINDS["usual line"].found(value.lstrip("|-"))
     elif kind == "git settings":
-        for setting in re.findall(r"'((?:[^']|'\\'')*)'", value):
-            yield from KINDS["git setting"].found(setting)
+        for at, setting in enumerate(re.finditer(r"'((?:[^']|'\\'')*)'", value)):
+            if at == _MOST_SETTINGS:
+                yield Doubt("it sets too much in git to judge it all")
+                return
+            yield from KINDS["git setting"].found(setting[1])
     else:
         yield from KINDS[kind].found(value)

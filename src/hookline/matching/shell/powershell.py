@@ -19,7 +19,7 @@ from hookline.matching.shell.reader import ShellCommand, ShellReading
 BY_NAME_ONLY = "PowerShell is judged by command name only"
 MOST_COMMANDS = 400
 #: Words and signs of a line: some 10 ms.
-MOST_STEPS = 4000
+MOST_STEPS = 3000
 
 #: The commands that have other names, and these. On some systems a few of them are programs that do the same.
 _ALIASES = """

@@ -43,6 +43,7 @@ NOTHING_FED = Stdin()
 _PLAIN_WRITES = frozenset(("--fix", "--write", "--fix-only", "--unsafe-fixes"))
 #: `find -exec`: the words after the option are a command.
 _EXECUTED = Kind()
+_MOST_EXECUTED = 40
 _PLAIN_NAME = r"[\w./@+-]+"
 _ASSIGNMENT = r"[A-Za-z_]\w*(?:%%|\(\))?\+?="
 
@@ -203,8 +204,13 @@ class _Call:
                 yield option, kind
 
     def _in_options(self) -> Iterator[Found]:
+        executed = 0
         for option, kind in self._given_kinds():
             if kind == "exec":
+                executed += 1
+                if executed > _MOST_EXECUTED:
+                    yield Doubt("it runs too many commands to judge them all")
+                    return
                 yield from self._executed(option.at + 1)
             elif kind == "file" and self._row.stdin and option.value is not None and is_stdin(option.value):
                 yield from from_stdin(self._row.stdin, self._stdin, named=True)

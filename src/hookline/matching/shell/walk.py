@@ -7,7 +7,7 @@ from itertools import chain, pairwise, product
 from typing import NamedTuple
 
 from hookline.matching.shell.definitions import Definitions
-from hookline.matching.shell.draft import Draft, Stages
+from hookline.matching.shell.draft import COST_OF_A_COMMAND, Draft, Stages
 from hookline.matching.shell.environment import (
     CONVENTION,
     kind_of_variable,
@@ -459,6 +459,9 @@ class Walk:
     def _command(self, words: Words, context: _Context, outer: Words) -> None:
         if not words:
             return
+        self._draft.charge(COST_OF_A_COMMAND + len(words), 0)
+        if self._draft.full():
+            return
         self._emit(words, context.stages, outer)
         if " " in words[0]:
             self._draft.literal = False
@@ -557,7 +560,9 @@ def _same(words: Words, known: Words) -> bool:
 def _without_empty(fields: Fields) -> Words:
     """The words as they are where what fills their holes is empty: `-k$X 5 rm` is `-k 5 rm`."""
     kept = (field for field in fields if not (field.splits and field.text == HOLE))
-    return tuple(field.text.replace(HOLE, "") or field.text for field in kept)
+    return tuple(
+        field.text if field.origin == "glob" else field.text.replace(HOLE, "") or field.text for field in kept
+    )
 
 
 def _sets_arguments(words: Words) -> bool:

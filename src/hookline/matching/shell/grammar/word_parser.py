@@ -16,7 +16,7 @@ from hookline.matching.shell.grammar.syntax import (
 )
 
 #: Everything the parser does is counted, so that a hostile line costs no more than this many steps.
-MOST_STEPS = 4000
+MOST_STEPS = 3000
 DEEPEST = 32
 
 _BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
@@ -249,6 +249,8 @@ class WordParser(ABC):
         return Substitution(self.nested("".join(code)), quoted)
 
     def _dollar(self, parts: list[Part], quoted: bool) -> None:
+        # What it stands for is looked up, too.
+        self.step()
         text, at = self.text, self.at
         following = text[at + 1 : at + 2]
         if following == "(":
@@ -353,6 +355,8 @@ class WordParser(ABC):
             found = _IN_ARITHMETIC.match(self.text, self.at)
             if found is not None:
                 parts.append(Text(found[0], quoted=True))
+                # It is searched for what it assigns.
+                self.step(len(found[0]) // 16)
                 self.at = found.end()
             if self.at >= len(self.text):
                 raise self.cannot("(( is never closed")

@@ -34,13 +34,17 @@ _PHP = (
     r"system|exec|passthru|popen|proc_open|`|eval|pcntl|assert|create_function|call_user|include|require|mail\("
     r"|\$\w+\s*\(|dl\(|FFI|preg_replace"
 )
+#: Searching more than this takes too long.
+_LONGEST_CODE = 32 * 1024
 _LUA = r"execute|popen|load|dofile|require|exec|system|debug|_G\b|_ENV\b|getfenv"
 
 
 def _reader(signs: str, name: str) -> Callable[[str], Iterator[Found]]:
     def found(code: str) -> Iterator[Found]:
         yield Foreign(code)
-        if re.search(signs, code):
+        if len(code) > _LONGEST_CODE:
+            yield Doubt(f"{name} code is too long to be judged")
+        elif re.search(signs, code):
             yield Doubt(f"{name} code starts programs, or code that it makes up")
         elif _is_made_up(code):
             yield Doubt(f"{name} code is put together at run time")

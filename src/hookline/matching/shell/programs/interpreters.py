@@ -1,5 +1,6 @@
 """Programs with a language of their own that can start others."""
 
+import re
 from collections.abc import Iterator
 
 from hookline.matching.shell.found import Doubt, Found, Inner, Stdin
@@ -19,6 +20,8 @@ _PYTHON = OptionSpec(
 _CODE_MODULES = frozenset(
     ("timeit", "pdb", "code", "trace", "cprofile", "profile", "runpy", "doctest", "pty", "site")
 )
+#: Letters of options of Perl without a value, and a blank after them.
+_PERL_APART = re.compile(r"([acdfnpsStTuUwWX0-7l]*)\s+-?(?=\w)")
 
 
 def _python(rest: Words, stdin: Stdin) -> Iterator[Found]:
@@ -97,6 +100,18 @@ def _node(rest: Words) -> Words:
     return tuple(ordered)
 
 
+def _perl(rest: Words) -> Words:
+    """`'-w -e' CODE`: a blank among letters without a value begins the next option."""
+    ordered: list[str] = []
+    for word in rest:
+        begun = 1
+        while apart := word[:1] == "-" and _PERL_APART.match(word, begun):
+            ordered.append(f"-{apart[1]}")
+            begun = apart.end()
+        ordered.append(f"-{word[begun:]}" if begun > 1 else word)
+    return tuple(ordered)
+
+
 def _tcl(rest: Words, stdin: Stdin) -> Iterator[Found]:
     """The first word is a script, unless it begins with a dash: then there is none."""
     words = rest[2:] if rest[:1] == ("-encoding",) else rest
@@ -156,6 +171,7 @@ ROWS = (
         first="script",
         stdin="perl",
         plain="perl, perl module",
+        ordered=_perl,
         examples=(
             "echo 'system(\"rm y\")' | perl -Mstrict",
             "perl -e 'system(\"rm y\")'",
@@ -169,6 +185,7 @@ ROWS = (
             "perl -e 'open(F, \"rm y|\")'",
             "perl -i.bak -e 'qx(rm y)'",
             "perl -M'POSIX;system(qq(rm y))' -e 1",
+            "perl '-w -e' 'system(\"rm y\")'",
         ),
     ),
     Row(
