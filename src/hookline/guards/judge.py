@@ -81,7 +81,7 @@ class Judge:
         line = act.arguments.get({"shell": "command", "shell_input": "input", "code": "code"}.get(kind, ""))
         if self.policy.protects:
             yield from self._protected(act, place)
-            yield from self._commands(self._reader.read(line), ()) if isinstance(line, str) else ()
+            yield from self._run(self._reader.read(line), ()) if isinstance(line, str) else ()
         elif isinstance(line, str):
             language = str(act.arguments.get("language") or "").casefold()
             if kind == "code" and language not in _SHELL_LANGUAGES:
@@ -117,9 +117,7 @@ class Judge:
 
     def _line(self, line: str, place: Place, searched: bool) -> Iterator[Finding]:
         policy, reading = self.policy, self._reader.read(line)
-        yield from self._commands(reading, _texts_in(line, reading))
-        for flow in policy.flows:
-            yield from self._flows(flow, reading)
+        yield from self._run(reading, _texts_in(line, reading))
         if policy.written:
             written = (path for command in reading.commands for path in files_of(command.words).writes)
             for path in (*reading.writes, *written):
@@ -136,6 +134,11 @@ class Judge:
             yield from (one._replace(note=SEARCHED) for one in self._line(text, place, searched=True))
         if reading.uncertain is not None and not searched:
             yield Finding("", "", reading.uncertain)
+
+    def _run(self, reading: ShellReading, texts: Sequence[str]) -> Iterator[Finding]:
+        yield from self._commands(reading, texts)
+        for flow in self.policy.flows:
+            yield from self._flows(flow, reading)
 
     def _commands(self, reading: ShellReading, texts: Sequence[str]) -> Iterator[Finding]:
         index = self.policy.by_program

@@ -1,6 +1,6 @@
 """Guards over places: nothing is written outside the project, and nothing that guards the agent."""
 
-from hookline.guards.policy import Policy, Row
+from hookline.guards.policy import Flow, Policy, Row
 
 WRITE_OUTSIDE_PROJECT = Policy(
     name="write-outside-project",
@@ -36,6 +36,9 @@ WRITE_OUTSIDE_PROJECT = Policy(
     ),
 )
 
+_CHANGES_PROGRAMS = "chmod|chown|rm|unlink|mv|truncate|shred|ln|install"
+_TAKES_AWAY = "takes Hookline's own program away, and with it all guards"
+
 SELF_PROTECTION = Policy(
     name="self-protection",
     title="Changing what guards the agent",
@@ -53,6 +56,31 @@ SELF_PROTECTION = Policy(
             does="ends Hookline, and with it all guards",
             operand="hookline",
             example="pkill -f hookline",
+        ),
+        Row(
+            run="kill",
+            does="ends Hookline, and with it all guards",
+            text="hookline",
+            example="kill $(pgrep hookline)",
+        ),
+        Row(
+            run=_CHANGES_PROGRAMS,
+            does=_TAKES_AWAY,
+            operand="/bin/hookline$",
+            example="chmod -x ~/.local/bin/hookline",
+        ),
+    ),
+    flows=(
+        Flow(
+            source="which|command|type",
+            into=(
+                Row(
+                    run=_CHANGES_PROGRAMS,
+                    does=_TAKES_AWAY,
+                    operand="^hookline$",
+                    example="chmod -x $(which hookline)",
+                ),
+            ),
         ),
     ),
     allows="",

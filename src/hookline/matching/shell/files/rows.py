@@ -415,9 +415,15 @@ ROWS = (
         "-ldflags: -run: -bench: -count: -timeout: -mod: -modfile:< -p:", under="go", style="words"),
     Row("fmt", "=*", under="go", whole=True),
     Row("env mod get work version tool clean doc generate", "?*", under="go"),
-    Row("cargo rustup mvn gradle gradlew ./gradlew dotnet swift xcodebuild bazel ninja meson", "?*",
+    Row("cargo", sub=True, options="--config: --color: -Z: -C:", style="posix"),
+    Row("new init", ">", "--name: --vcs: --edition: --registry: --color:", under="cargo"),
+    Row("*", "?*", "--manifest-path:< --target-dir:+ --config: --root:+ --out-dir:+ --artifact-dir:+ -p: -j: "
+        "--features: --bin: --example: --test: --bench: --target: --profile: --package: --version: --git:", under="cargo"),
+    Row("pandoc", "<*", "-o:+ -f: -t: --output:+ --from: --to: --template:< --metadata-file:< -V: -M: --css: "
+        "--filter:<"),
+    Row("rustup mvn gradle gradlew ./gradlew dotnet swift xcodebuild bazel ninja meson", "?*",
         "--manifest-path:< --target-dir:+ --config: -f:< --file:< --output:+ -o:+"),
-    Row("npm pnpm yarn", "?*", "--prefix: -C: --userconfig:< --cwd: --dir: -w: --workspace: -F: --filter:"),
+    Row("npm pnpm yarn", "?*", "--prefix:+ -C: --userconfig:< --cwd: --dir: -w: --workspace: -F: --filter:"),
     Row("pip conda mamba micromamba pixi poetry pipenv pdm hatch rye", "?*",
         "-r:< -c:< -e:< -t:+ -d:+ -i: --requirement:< --constraint:< --editable:< --target:+ --dest:+ --log:> "
         "--index-url: --extra-index-url: -o:+ --output:+ --report:>"),
