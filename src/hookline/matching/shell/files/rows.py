@@ -418,7 +418,8 @@ ROWS = (
     Row("cargo", sub=True, options="--config: --color: -Z: -C:", style="posix"),
     Row("new init", ">", "--name: --vcs: --edition: --registry: --color:", under="cargo"),
     Row("*", "?*", "--manifest-path:< --target-dir:+ --config: --root:+ --out-dir:+ --artifact-dir:+ -p: -j: "
-        "--features: --bin: --example: --test: --bench: --target: --profile: --package: --version: --git:", under="cargo"),
+        "--features: --bin: --example: --test: --bench: --target: --profile: --package: --version: --git:",
+        under="cargo"),
     Row("pandoc", "<*", "-o:+ -f: -t: --output:+ --from: --to: --template:< --metadata-file:< -V: -M: --css: "
         "--filter:<"),
     Row("rustup mvn gradle gradlew ./gradlew dotnet swift xcodebuild bazel ninja meson", "?*",

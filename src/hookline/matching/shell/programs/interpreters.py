@@ -20,8 +20,8 @@ _PYTHON = OptionSpec(
 _CODE_MODULES = frozenset(
     ("timeit", "pdb", "code", "trace", "cprofile", "profile", "runpy", "doctest", "pty", "site")
 )
-#: Letters of options of Perl without a value, and a blank after them.
-_PERL_APART = re.compile(r"([acdfnpsStTuUwWX0-7l]*)\s+-?(?=\w)")
+#: Letters of options of Perl whose value does not go to the end of the word, and a blank after them.
+_PERL_APART = re.compile(r"([^\seEmMFxiI]*+(?:[iI]\S*+)?)\s++-?(?=\w)")
 
 
 def _python(rest: Words, stdin: Stdin) -> Iterator[Found]:
