@@ -127,10 +127,14 @@ class Definitions:
         for value in self._aliases.get(words[0], ()):
             if value.split()[:1] == [words[0]]:
                 continue  # a shell does not expand it again
-            rest = " ".join(map(_quoted, words[1:]))
-            if HOLE in rest:
+            if any(HOLE in word for word in words[1:]):
                 yield Doubt(f"what the alias {words[0]} is given is known only to the shell")
-            yield Line(f"{value} {rest.replace(HOLE, '')}")
+            rest = tuple(_quoted(word.replace(HOLE, "")) for word in words[1:])
+            yield Line(" ".join((value, *rest)))
+            if value[-1:].isspace():
+                # Then the next word may be an alias, too.
+                for next_value in self._aliases.get(words[1] if len(words) > 1 else "", ()):
+                    yield Line(" ".join((value, next_value, *rest[1:])))
         if self._scripts:
             yield from self._by_script(words)
 

@@ -22,19 +22,24 @@ _PRINT_FILES = frozenset(
         "pg_dump", "pg_dumpall", "pg_restore", "mysqldump", "mariadb-dump",
     )
 )  # fmt: skip
+#: What they are given prints as it does without them.
+_PREFIXES = frozenset(("exec", "command", "builtin"))
 _ECHO_OPTION = re.compile(r"-[neE]+")
 
 
 def printed(node: Node, expander: Expander) -> Stdin:
     """What a command prints, where its words are the text."""
-    if not isinstance(node, Simple) or node.assignments or not node.words:
+    if not isinstance(node, Simple):
         return _UNKNOWN
-    program = plain(node.words[0])
+    words = tuple(dropwhile(lambda word: plain(word) in _PREFIXES, node.words))
+    if not words:
+        return _UNKNOWN
+    program = plain(words[0])
     if program in _PRINT_FILES:
         return _files(node, expander)
     if program not in {"echo", "printf"}:
         return _UNKNOWN
-    every = [expander.fields(word) for word in node.words[1:]]
+    every = [expander.fields(word) for word in words[1:]]
     texts = [field.text for alternatives in every for field in alternatives[0]]
     if any(len(alternatives) > 1 for alternatives in every) or any(HOLE in text for text in texts):
         return _UNKNOWN

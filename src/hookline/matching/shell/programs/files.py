@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from hookline.matching.shell.found import Found, Inner, Line, Stdin
-from hookline.matching.shell.holes import HOLE, Words
+from hookline.matching.shell.found import Doubt, Found, Inner, Line, Stdin
+from hookline.matching.shell.holes import HOLE, Words, base_name
 from hookline.matching.shell.kinds.commands import split
 from hookline.matching.shell.options import Options, OptionSpec, read_options
 from hookline.matching.shell.programs.row import Row
@@ -44,6 +44,8 @@ def _xargs(rest: Words, stdin: Stdin) -> Iterator[Found]:
                 yield Inner((command[0], *words[1:]))
     elif names is None:
         yield Inner((*command, HOLE))
+        if base_name(command[0]) in {"find", "gfind"}:
+            yield Doubt("what find is to do comes from standard input")
     else:
         for some in _chunks(read, names):
             yield Inner((*command, *some))
