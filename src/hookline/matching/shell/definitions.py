@@ -133,8 +133,8 @@ class Definitions:
             yield Line(" ".join((value, *rest)))
             if value[-1:].isspace():
                 # Then the next word may be an alias, too.
-                for next_value in self._aliases.get(words[1] if len(words) > 1 else "", ()):
-                    yield Line(" ".join((value, next_value, *rest[1:])))
+                for following in (each for name in words[1:2] for each in self._aliases.get(name, ())):
+                    yield Line(" ".join((value, following, *rest[1:])))
         if self._scripts:
             yield from self._by_script(words)
 
