@@ -3,6 +3,10 @@
 import gc
 import os
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hookline.agent.front import Play
 
 
 def main() -> None:
@@ -12,10 +16,17 @@ def main() -> None:
         # Imported here: what a command does not need must not slow its start.
         from hookline.cli.main import run  # noqa: PLC0415 see above
 
-        status = run(sys.argv[1:])
+        status = run(sys.argv[1:], _screen)
     except KeyboardInterrupt:  # before or after the command; `run` handles one during it
         status = 130  # ExitStatus.INTERRUPTED, which may not be imported yet
     _leave(status)
+
+
+def _screen(play: "Play") -> int:
+    """Only here: the command line and the screen know nothing of each other."""
+    from hookline.tui.run import run_screen  # noqa: PLC0415 only the agent has a screen
+
+    return run_screen(play)
 
 
 def _leave(status: int) -> None:

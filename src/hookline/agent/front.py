@@ -4,9 +4,9 @@ A program runs an agent with a front; the front runs on the agent's event loop a
 """
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
@@ -14,6 +14,7 @@ from hookline.agent.ports import UserPort
 
 if TYPE_CHECKING:
     from hookline.agent.build import BuiltAgent
+    from hookline.agent.hooks import Fired
     from hookline.agent.mcp.elicitation import Answers
     from hookline.agent.session.session import PromptResult
     from hookline.config.engine import Engine
@@ -48,6 +49,10 @@ class Front(Protocol):
         """Called once, before hooks run."""
         ...
 
+    def fired(self, fired: "Fired") -> None:
+        """An event was fired, and the hooks that are waited for have answered."""
+        ...
+
     def note(self, text: str) -> None:
         """Tell the user something that is no part of the conversation."""
         ...
@@ -62,6 +67,14 @@ class Front(Protocol):
         """While Ctrl-C calls `stop`, and a closed terminal or SIGTERM calls `leave`, on the agent's loop."""
         ...
 
+    def stopped(self, queued: int) -> None:
+        """Ctrl-C has stopped the turn; so many prompts are queued, and on hold."""
+        ...
+
+    def opened(self, ready: "BuiltAgent") -> None:
+        """A session is there; none of its hooks has run yet."""
+        ...
+
     async def talk(self, ready: "BuiltAgent") -> "PromptResult | None":
         """Play everything the user wants of a session that has begun. Returns the result of the last prompt."""
         ...
@@ -69,3 +82,9 @@ class Front(Protocol):
     def ended(self, result: "PromptResult | None") -> None:
         """The session is over, and background hooks have a moment to end."""
         ...
+
+
+#: One run of the agent with a front; the exit status. It is run on the loop that the front lives on.
+Play = Callable[[Front], Coroutine[Any, Any, int]]
+#: Shows a run on a screen, and returns its exit status.
+RunScreen = Callable[[Play], int]

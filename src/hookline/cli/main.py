@@ -6,9 +6,12 @@ Also what the parsers of all commands have in common. `hookline --help` imports 
 import argparse
 from collections.abc import Coroutine, Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hookline.cli.output import ExitStatus, columns, note, open_standard_streams, show
+
+if TYPE_CHECKING:
+    from hookline.agent.front import RunScreen
 
 _DESCRIPTION = """Are my hooks alive, what would they do, and why?
 
@@ -84,12 +87,15 @@ def build_parser(command: str | None = None) -> argparse.ArgumentParser:
     return parser
 
 
-def run(words: Sequence[str]) -> int:
-    """Run one command. Whatever happens is one clear line and a status, never a traceback."""
+def run(words: Sequence[str], screen: "RunScreen | None" = None) -> int:
+    """Run one command. Whatever happens is one clear line and a status, never a traceback.
+
+    `screen` shows the agent at a terminal; without it there are lines.
+    """
     open_standard_streams()
     command = words[0] if words and words[0] in COMMANDS else None
     try:
-        return _run(command, words)
+        return _run(command, words, screen)
     except KeyboardInterrupt:
         note("hookline: interrupted")
         return ExitStatus.INTERRUPTED
@@ -97,11 +103,12 @@ def run(words: Sequence[str]) -> int:
         return _failed(command, problem)
 
 
-def _run(command: str | None, words: Sequence[str]) -> int:
+def _run(command: str | None, words: Sequence[str], screen: "RunScreen | None") -> int:
     if command is None and words and not words[0].startswith("-"):
         return _no_such_command(words[0])
     parser = build_parser(command)
     args = _parsed(parser, words)
+    args.screen = screen
     if args.version:
         from hookline import __version__
 

@@ -8,8 +8,8 @@ from hookline.cli.main import add_hook_option, add_json_option, add_source_optio
 _DESCRIPTION = """A coding agent for the terminal: it reads, edits and runs commands in a project, and every
 moment of its life is an event your hooks can see, change or stop.
 
-PROMPT is what it is to do; further prompts are queued and follow. At a terminal it is a conversation by
-lines. With --print there is none: the answers go to stdout, everything else to stderr, and a call that needs
+PROMPT is what it is to do; further prompts are queued and follow. At a terminal it is a conversation on a
+screen, or by lines with --plain and on terminals that can do no more. With --print there is none: the answers go to stdout, everything else to stderr, and a call that needs
 the user's permission is denied, with that reason. Prompts that begin with / are commands: /help lists them."""
 
 _EPILOG = """examples:
@@ -27,6 +27,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--model", metavar="NAME", help="provider:name, or scripted:FILE (HOOKLINE_MODEL)")
     parser.add_argument("--base-url", metavar="URL", help="a server that speaks the provider's protocol")
     parser.add_argument("-p", "--print", action="store_true", help="no conversation: print the answers alone")
+    parser.add_argument("--plain", action="store_true", help="a conversation by lines, without a screen")
     parser.add_argument(
         "--output-format",
         choices=("text", "json", "stream-json"),

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from hookline.agent.build import BuiltAgent
 from hookline.agent.call_text import headline, near, patch_lines, rewrite_text
 from hookline.agent.front import Choice
+from hookline.agent.hooks import Fired
 from hookline.agent.mcp.form import FormAnswers
 from hookline.agent.ports import Listener, Shown, UserPort
 from hookline.agent.session.session import PromptResult
@@ -121,13 +122,22 @@ def _result(shown: Shown) -> list[str]:
     return [*(f"  {line}" for line in patch[:_MOST_PATCH]), *more, f"  = {one_line(shown.text, _WIDEST)}"]
 
 
+def _ignore(fired: Fired) -> None:
+    del fired
+
+
 class LineFront:
     """A front by lines; without `lines` there is nobody to ask, and only what was queued is played."""
 
     def __init__(
-        self, lines: LineInput | None, listener: Listener, answers: "PrintedAnswers | None" = None
+        self,
+        lines: LineInput | None,
+        listener: Listener,
+        answers: "PrintedAnswers | None" = None,
+        fired: Callable[[Fired], None] = _ignore,
     ) -> None:
         self._lines = lines
+        self._fired = fired
         self._answers = answers
         self._asker = LineAsker(lines, note) if lines is not None else None
         self.talks = lines is not None and sys.stdin.isatty()
@@ -143,6 +153,16 @@ class LineFront:
 
     def note(self, text: str) -> None:
         note(text)
+
+    def fired(self, fired: Fired) -> None:
+        self._fired(fired)
+
+    def stopped(self, queued: int) -> None:
+        waiting = f"; {queued} queued, Enter sends the first" if queued else ""
+        note(f"stopped; Ctrl-C once more, or /exit, leaves{waiting}")
+
+    def opened(self, ready: BuiltAgent) -> None:
+        """Nothing: what it is and does is told as it happens."""
 
     async def choose(self, title: str, body: Sequence[str], choices: Sequence[Choice]) -> str | None:
         """None for Ctrl-C, too. What was typed before the question was there is not an answer to it."""

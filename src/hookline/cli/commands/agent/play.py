@@ -24,7 +24,7 @@ from hookline.agent.subagents.definitions import (
     definition_hooks,
     read_definitions,
 )
-from hookline.cli.commands.agent.report import as_document, event_line, result_line
+from hookline.cli.commands.agent.report import as_document, result_line
 from hookline.cli.commands.agent.untrusted import waiting_in
 from hookline.cli.engines import (
     chosen_dialect,
@@ -55,7 +55,7 @@ async def play(args: argparse.Namespace, front: Front) -> ExitStatus:
     model = args.model or (defined.root.model if defined else None) or default_model(env)
     keeps = args.format == "json"
     port = RequestLog(provider_model(model, base_url=args.base_url, env=env), keep=keeps)
-    log = EventLog(event_line if args.format == "stream-json" else None, keep=keeps)
+    log = EventLog(front.fired, keep=keeps)
     processes, servers = Processes(containment="subreaper"), McpServers()
     engine = _engine(port, model, processes, servers, read_only_tools(cwd, env))
     engine.journal.subscribe(log.ran)
@@ -140,6 +140,7 @@ async def _session(ready: BuiltAgent, front: Front, setup: str | None) -> Prompt
 
 
 async def _play(ready: BuiltAgent, front: Front, setup: str | None) -> PromptResult | None:
+    front.opened(ready)
     await ready.begin(setup)
     return await front.talk(ready)
 
@@ -292,9 +293,7 @@ class _Interrupts:
         self._stopped_turn = agent.turns
         agent.holds = bool(agent.queue)
         agent.interrupt()
-        queued = len(agent.queue)
-        waiting = f"; {queued} queued, Enter sends the first" if queued else ""
-        self._front.note(f"stopped; Ctrl-C once more, or /exit, leaves{waiting}")
+        self._front.stopped(len(agent.queue))
 
     def leave(self) -> None:
         """Stop what is being done, and end the session properly."""

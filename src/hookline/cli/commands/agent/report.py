@@ -68,7 +68,7 @@ def front_for(args: argparse.Namespace) -> LineFront:
         case "json":
             return LineFront(lines, NoticeLog())
         case "stream-json":
-            return LineFront(lines, JsonLines())
+            return LineFront(lines, JsonLines(), fired=event_line)
         case _ if args.print:
             return LineFront(lines, ProgressLines(), PrintedAnswers())
         case _:

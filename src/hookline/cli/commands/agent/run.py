@@ -1,11 +1,16 @@
-"""Run the agent: a conversation by lines, or nothing but its answers; or list the sessions it may go on with."""
+"""Run the agent: on a screen, by lines, or nothing but its answers; or list the sessions it may go on with."""
 
 import argparse
 import os
-from collections.abc import Coroutine
-from typing import Any
+import sys
+from collections.abc import Coroutine, Mapping
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 from hookline.cli.output import ExitStatus, note, show
+
+if TYPE_CHECKING:
+    from hookline.agent.front import Front
 
 
 def run(args: argparse.Namespace) -> "int | Coroutine[Any, Any, int]":
@@ -14,7 +19,25 @@ def run(args: argparse.Namespace) -> "int | Coroutine[Any, Any, int]":
         return _list_sessions(args)
     if args.resume is None and args.continue_:
         args.resume = "last"
+    if args.screen is not None and wants_screen(args, os.environ):
+        return args.screen(lambda front: _play_on(args, front))
     return _play(args)
+
+
+def wants_screen(args: argparse.Namespace, env: Mapping[str, str]) -> bool:
+    """At a terminal that can show one, where it is installed, unless lines are asked for."""
+    if args.plain or args.print or args.format != "text" or env.get("TERM", "dumb") == "dumb":
+        return False
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
+        return False
+    # Looks for the packages without importing them.
+    return all(find_spec(name) is not None for name in ("prompt_toolkit", "rich"))
+
+
+async def _play_on(args: argparse.Namespace, front: "Front") -> int:
+    from hookline.cli.commands.agent.play import play
+
+    return await play(args, front)
 
 
 async def _play(args: argparse.Namespace) -> int:

@@ -1,0 +1,1 @@
+"""The terminal app: what `hookline agent` shows at a terminal. Needs the extra `tui`."""

@@ -1,0 +1,129 @@
+"""What happens in a conversation, as blocks of text: calls with their results, words of hooks, notices."""
+
+from collections.abc import Iterator
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from hookline.agent.call_text import headline, near, patch_lines, rewrite_text
+from hookline.agent.ports import Shown
+from hookline.model.safe_text import one_line, printable
+from hookline.tui.paint import diff, indented, stack, words
+
+_NESTED = 4
+_MOST_LINES = 4
+_MOST_FAILED_LINES = 12
+_MOST_PATCH = 40
+_WIDEST = 400
+#: Enough for a few lines on any terminal; results may be large, and cleaning all of one would hold up the screen.
+_MOST_LOOKED_AT = 20_000
+_MORE = "Ctrl-T shows all"
+
+
+def depth(shown: Shown) -> int:
+    return _NESTED if shown.under or shown.agent else 0
+
+
+def prompt_card(text: str) -> RenderableType:
+    first, *rest = printable(text).split("\n")
+    lines = [f"> {first}", *(f"  {line}" for line in rest)]
+    return stack([Text(""), Text("\n".join(lines), "bold cyan")])
+
+
+def head(shown: Shown) -> Text:
+    """The call on one line."""
+    style = "red" if shown.refused else "yellow" if shown.is_error else "green"
+    text = Text("✗ " if shown.refused else "● ", style)
+    call = headline(shown.tool, shown.tool_input, _WIDEST)
+    name, _, rest = call.partition(" ")
+    return text.append(name, "bold").append(f" {rest}" if rest else "")
+
+
+def call_card(shown: Shown) -> RenderableType:
+    return indented(head(shown), depth(shown))
+
+
+def result_card(shown: Shown, *, with_head: bool) -> RenderableType:
+    parts: list[RenderableType] = [head(shown)] if with_head else []
+    parts += _result(shown)
+    return indented(stack(parts), depth(shown))
+
+
+def _result(shown: Shown) -> Iterator[RenderableType]:
+    if shown.refused:
+        yield Text("  └ denied: ", "red").append_text(words(shown.text or "no reason was given"))
+        if by := source_text(shown):
+            yield Text(f"    {by}", "dim")
+        return
+    if shown.patch and not shown.is_error:
+        lines = patch_lines(shown.patch)
+        yield indented(diff(lines[:_MOST_PATCH]), 4)
+        if len(lines) > _MOST_PATCH:
+            yield Text(f"    … +{len(lines) - _MOST_PATCH} lines ({_MORE})", "dim")
+        return
+    yield _folded(shown)
+
+
+def _folded(shown: Shown) -> Text:
+    """The first lines of a result, and how many more there are."""
+    looked_at = shown.text[:_MOST_LOOKED_AT].rstrip()
+    most = _MOST_FAILED_LINES if shown.is_error else _MOST_LINES
+    lines = looked_at.split("\n")
+    more = shown.text.rstrip().count("\n") + 1 - min(len(lines), most)
+    style = "red" if shown.is_error else "dim"
+    text = Text("  └ ", style)
+    kept = [one_line(line, _WIDEST) if len(line) > _WIDEST else printable(line) for line in lines[:most]]
+    text.append("\n    ".join(kept) if looked_at else "(no output)", style)
+    if more > 0:
+        text.append(f"\n    … +{more} line{'' if more == 1 else 's'} ({_MORE})", "dim")
+    return text
+
+
+def source_text(shown: Shown) -> str:
+    """The hook that it comes from, its event, and where it is written."""
+    who = f"hook {shown.hook}" if shown.hook else ""
+    event = shown.event if shown.hook else ""
+    return one_line(" · ".join(filter(None, (who, event, near(shown.source)))), 300)
+
+
+def note_card(shown: Shown) -> RenderableType | None:
+    """Notices, warnings and denials, told apart; what hooks did. None for what is not shown by itself."""
+    by = source_text(shown)
+    match shown.kind:
+        case "notice":
+            card = Text("· ", "cyan").append_text(words(shown.text))
+        case "warning":
+            card = Text("! ", "bold yellow").append_text(words(shown.text, "yellow"))
+        case "blocked":
+            card = Text("✗ blocked: ", "bold red").append_text(words(shown.text))
+        case "wake":
+            says = "a background hook found something, and the agent goes on because of it: "
+            card = Text("↻ ", "bold magenta").append(says, "magenta").append_text(words(shown.text))
+        case "rewrite" if shown.field != "messages":
+            card = Text("✎ a hook changed ", "magenta")
+            card.append(_rewritten(shown))
+        case "rewrite":
+            card = Text("✎ a hook changed the messages that are sent to the model", "magenta")
+        case "context":
+            says = f"+ a hook added {len(shown.text):,} characters for the model ({_MORE})"
+            card = Text(says, "dim")
+        case _:
+            return None
+    if by:
+        card.append(f"  ({by})", "dim")
+    return indented(card, depth(shown))
+
+
+def _rewritten(shown: Shown) -> str:
+    return rewrite_text(shown.field, shown.before, shown.after, 200).replace(" -> ", " → ")
+
+
+def note_lines(text: str) -> RenderableType:
+    """Something that is no part of the conversation."""
+    return words(text, "dim")
+
+
+def stopped_card(what: str, queued: int) -> RenderableType:
+    card = Text("■ stopped: ", "bold yellow").append(one_line(what, 200))
+    waits = f"{queued} queued: Enter on an empty line sends the first" if queued else ""
+    return stack([card, Text(f"  {waits}", "dim")]) if waits else card

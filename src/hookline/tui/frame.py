@@ -1,0 +1,179 @@
+"""The frame of the screen: live rows, input, completions, status line; and pages on the alternate screen."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from prompt_toolkit.application import Application
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.filters import Condition, has_completions
+from prompt_toolkit.formatted_text import ANSI, AnyFormattedText, FormattedText
+from prompt_toolkit.input import Input
+from prompt_toolkit.key_binding import KeyBindingsBase
+from prompt_toolkit.layout import (
+    BufferControl,
+    ConditionalContainer,
+    DynamicContainer,
+    FormattedTextControl,
+    HSplit,
+    Layout,
+    Window,
+)
+from prompt_toolkit.layout.dimension import Dimension
+from prompt_toolkit.styles import Style
+from prompt_toolkit.widgets import SearchToolbar
+
+from hookline.model.safe_text import one_line
+from hookline.tui.output import ScreenOutput
+
+_MOST_INPUT_ROWS = 10
+_MOST_COMPLETIONS = 7
+_STYLE = Style.from_dict(
+    {"rule": "ansibrightblack", "status": "reverse", "menu.chosen": "reverse", "menu.meta": "ansibrightblack"}
+)
+
+
+class Page(Protocol):
+    """Something that takes the whole terminal for a while."""
+
+    def text(self, columns: int, rows: int) -> AnyFormattedText: ...
+
+    def press(self, key: str) -> bool:
+        """A key; False when it means nothing here."""
+        ...
+
+
+class ScreenApp(Application[None]):
+    """Drawn in one write; what became shorter leaves no blank rows behind."""
+
+    def __init__(
+        self, output: ScreenOutput, layout: Layout, keys: KeyBindingsBase, source: Input | None
+    ) -> None:
+        self._screen_output = output
+        super().__init__(
+            layout,
+            key_bindings=keys,
+            style=_STYLE,
+            output=output,
+            input=source,
+            erase_when_done=True,
+            max_render_postpone_time=0.05,
+        )
+        self.ttimeoutlen = 0.05
+        self.timeoutlen = 0.3
+
+    def _redraw(self, render_as_done: bool = False) -> None:
+        with self._screen_output.hold():
+            if not self.full_screen and self._shrinks():
+                self.renderer.erase()
+            super()._redraw(render_as_done)
+
+    def _shrinks(self) -> bool:
+        last = self.renderer.last_rendered_screen
+        if last is None or not self.is_running:
+            return False
+        size = self.output.get_size()
+        wanted = self.layout.container.preferred_height(size.columns, size.rows).preferred
+        return min(wanted, size.rows) < last.height
+
+    def redraw_now(self) -> None:
+        self._redraw()
+
+    def turn_page(self, *, full: bool) -> None:
+        """To the alternate screen, or back."""
+        with self._screen_output.hold():
+            self.renderer.erase()
+            self.full_screen = self.renderer.full_screen = full
+            self._redraw()
+
+
+class Frame:
+    """Builds the application. `live` gives the rows above the input, `status` the line below it."""
+
+    def __init__(
+        self,
+        buffer: Buffer,
+        live: Callable[[], str],
+        status: Callable[[int], str],
+        output: ScreenOutput,
+        source: Input | None = None,
+    ) -> None:
+        self.page: Page | None = None
+        self._buffer = buffer
+        self._output = output
+        self._source = source
+        self._live = live
+        self._status = status
+        self._page_window = Window(FormattedTextControl(self._page_text, focusable=True, show_cursor=False))
+        self._body = self._build()
+
+    def _build(self) -> HSplit:
+        search = SearchToolbar(text_if_not_searching="")
+        self.input = BufferControl(self._buffer, search_buffer_control=search.control, focus_on_click=False)
+        has_live = Condition(lambda: bool(self._live()))
+        rows: list[Window | ConditionalContainer | SearchToolbar] = [
+            ConditionalContainer(
+                Window(FormattedTextControl(lambda: ANSI(self._live())), dont_extend_height=True), has_live
+            ),
+            Window(char="─", height=1, style="class:rule"),
+            Window(
+                self.input,
+                height=Dimension(min=1, max=_MOST_INPUT_ROWS),
+                dont_extend_height=True,
+                wrap_lines=True,
+                get_line_prefix=_prefix,
+            ),
+            search,
+            ConditionalContainer(
+                Window(FormattedTextControl(self._menu), dont_extend_height=True, height=self._menu_height),
+                has_completions,
+            ),
+            Window(FormattedTextControl(self._status_text), height=1, style="class:status"),
+        ]
+        return HSplit(rows)
+
+    def app(self, keys: KeyBindingsBase) -> ScreenApp:
+        root = DynamicContainer(lambda: self._body if self.page is None else self._page_window)
+        layout = Layout(root, focused_element=self.input)
+        return ScreenApp(self._output, layout, keys, self._source)
+
+    def open(self, app: ScreenApp, page: Page) -> None:
+        self.page = page
+        app.layout.focus(self._page_window)
+        app.turn_page(full=True)
+
+    def close(self, app: ScreenApp) -> None:
+        self.page = None
+        app.layout.focus(self.input)
+        app.turn_page(full=False)
+
+    def _page_text(self) -> AnyFormattedText:
+        size = self._output.get_size()
+        return self.page.text(size.columns, size.rows) if self.page is not None else ""
+
+    def _status_text(self) -> AnyFormattedText:
+        return self._status(self._output.get_size().columns)
+
+    def _menu_height(self) -> Dimension:
+        state = self._buffer.complete_state
+        return Dimension.exact(min(len(state.completions), _MOST_COMPLETIONS) if state is not None else 0)
+
+    def _menu(self) -> FormattedText:
+        state = self._buffer.complete_state
+        if state is None:
+            return FormattedText()
+        width = self._output.get_size().columns
+        at = state.complete_index or 0
+        first = max(0, min(at - _MOST_COMPLETIONS + 1, len(state.completions) - _MOST_COMPLETIONS))
+        rows: list[tuple[str, str]] = []
+        for number, one in enumerate(state.completions[first : first + _MOST_COMPLETIONS], first):
+            chosen = "class:menu.chosen" if number == state.complete_index else ""
+            name = f"  {one_line(one.display_text, 40):24}"
+            rows += [
+                (chosen, name),
+                ("class:menu.meta", f"  {one_line(one.display_meta_text, max(width - 45, 0))}\n"),
+            ]
+        return FormattedText(rows)
+
+
+def _prefix(line: int, wrapped: int) -> AnyFormattedText:
+    return [("bold", "> ")] if not line and not wrapped else "  "

@@ -1,0 +1,200 @@
+"""The agent's side of the screen: hands everything to the screen's thread, and waits for answers without blocking."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from hookline.agent.build import BuiltAgent
+from hookline.agent.call_text import headline, patch_lines, question_lines, why_lines
+from hookline.agent.front import Choice
+from hookline.agent.hooks import Fired
+from hookline.agent.mcp.form import FormAnswers
+from hookline.agent.ports import Question, Reply, Shown, UserPort
+from hookline.agent.session.session import PromptResult
+from hookline.agent.session.talk import talk
+from hookline.config.engine import Engine
+from hookline.model.safe_text import one_line
+from hookline.tui.link import Asked, Idle, Link, Note, Opened, Returned, Stopped, Withdrawn
+from hookline.tui.paint import diff, exact, words
+
+T = TypeVar("T")
+
+
+class ScreenFront:
+    """The front of an agent whose screen is on another thread."""
+
+    talks = True
+    #: For `Inputs`: a user who leaves does not wait for what is queued.
+    leaves_at_end = True
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self.user = UserPort(listener=self, asker=self, confirmer=self)
+        self.answers = FormAnswers(self)
+        link.loop = asyncio.get_running_loop()
+        link.typed = self._typed = asyncio.Event()
+
+    @property
+    def queue(self) -> deque[str]:
+        return self._link.queue
+
+    def watch(self, engine: Engine) -> None:
+        engine.journal.subscribe(self._link.ledger.ran)
+        self._link.engine = engine
+
+    def fired(self, fired: Fired) -> None:
+        self._link.fired[fired.event] = fired
+
+    def show(self, shown: Shown) -> None:
+        self._link.post(shown)
+
+    def note(self, text: str) -> None:
+        self._link.post(Note(text))
+
+    def stopped(self, queued: int) -> None:
+        self._link.post(Stopped(queued))
+
+    @contextmanager
+    def on_signals(self, stop: Callable[[], object], leave: Callable[[], object]) -> Generator[None]:
+        self._link.reactions.append((stop, leave))
+        try:
+            yield
+        finally:
+            self._link.reactions.pop()
+
+    # -- the conversation -------------------------------------------------------------------------------
+
+    def opened(self, ready: BuiltAgent) -> None:
+        self._link.ready = ready
+        self._link.post(Opened(ready))
+
+    async def talk(self, ready: BuiltAgent) -> PromptResult | None:
+        if self._link.over:
+            self._link.queue.clear()
+        return await talk(ready.agent, self, self._told)
+
+    async def more(self) -> bool:
+        self._link.post(Idle())
+        while not self._link.over:
+            if self._link.queue and not self._holds:
+                return True
+            await self._typed.wait()
+            self._typed.clear()
+        return False
+
+    @property
+    def _holds(self) -> bool:
+        return self._link.ready is not None and self._link.ready.agent.holds
+
+    def _told(self, result: PromptResult) -> None:
+        if result.rejected_text:
+            self._link.post(Returned(result.rejected_text))
+
+    def ended(self, result: PromptResult | None) -> None:
+        """The screen goes when the agent's thread has ended."""
+
+    # -- questions --------------------------------------------------------------------------------------
+
+    async def ask(self, question: Question) -> Reply:
+        who = f"[{one_line(question.agent, 40)}] " if question.agent else ""
+        grants = one_line(", ".join(question.grants), 200)
+        session = (Choice("2", f"yes, for this session: {grants}", ("a", "always")),) if grants else ()
+        key, said = await self._asked(
+            title=f"{who}May the agent run {headline(question.tool_name, question.tool_input, 60)}?",
+            body=_call_body(question),
+            why=[words(line, "yellow") for line in why_lines(question)],
+            choices=(Choice("1", "yes", ("y", "yes", "ok")), *session, Choice("3", "no, and stop the turn", ("n", "no"))),
+            hint="or type why not and press Enter: the agent is told, and goes on",
+            words_mean="why",
+        )  # fmt: skip
+        match key:
+            case "1":
+                return Reply(allow=True)
+            case "2":
+                return Reply(allow=True, always=True)
+            case "why":
+                return Reply(allow=False, message=said, go_on=True)
+            case _:
+                return Reply(allow=False)
+
+    async def confirm(self, text: str) -> bool:
+        choices = (
+            Choice("1", "yes, put it in force", ("y", "yes")),
+            Choice("2", "no, nothing changes", ("n", "no")),
+        )
+        key, _said = await self._asked(
+            title="May this change take effect?", body=[exact(text)], choices=choices
+        )
+        return key == "1"
+
+    async def choose(self, title: str, body: Sequence[str], choices: Sequence[Choice]) -> str | None:
+        lines: list[RenderableType] = [_diff_line(line) for line in body]
+        key, _said = await self._asked(title=title, body=lines, choices=choices)
+        if self._link.over:
+            # There is no session yet that could be ended properly.
+            raise KeyboardInterrupt
+        return key
+
+    def say(self, text: str, /) -> None:
+        self.note(text)
+
+    async def next_line(self) -> str | None:
+        key, said = await self._asked(
+            title="Your answer", hint="Enter sends it, Esc cancels", takes_line=True
+        )
+        return None if key is None else said
+
+    async def _asked(
+        self,
+        *,
+        title: str,
+        body: Sequence[RenderableType] = (),
+        why: Sequence[RenderableType] = (),
+        choices: Sequence[Choice] = (),
+        hint: str = "",
+        words_mean: str | None = None,
+        takes_line: bool = False,
+    ) -> tuple[str | None, str]:
+        """The key of the choice and the words; withdrawn if the agent needs no answer any more."""
+        if self._link.over:
+            return None, ""
+        loop = asyncio.get_running_loop()
+        answered: asyncio.Future[tuple[str | None, str]] = loop.create_future()
+
+        def answer(key: str | None, said: str) -> None:
+            self._link.call(lambda: _settle(answered, (key, said)))
+
+        asked = Asked(
+            title=title, body=body, why=why, choices=choices, hint=hint,
+            words_mean=words_mean, takes_line=takes_line, answer=answer,
+        )  # fmt: skip
+        self._link.post(asked)
+        try:
+            return await answered
+        finally:
+            if answered.cancelled():
+                self._link.post(Withdrawn(asked))
+
+
+def _settle(future: "asyncio.Future[T]", result: T) -> None:
+    if not future.done():
+        future.set_result(result)
+
+
+def _call_body(question: Question) -> list[RenderableType]:
+    """Everything a person must see to judge the call."""
+    lines = question_lines(question)
+    if question.patch:
+        return [Text(lines[0]), diff(patch_lines(question.patch))]
+    if len(question.tool_input) == 1 and isinstance(question.tool_input.get("command"), str):
+        return [exact(question.tool_input["command"], "bold")]
+    return [Text(line) for line in lines]
+
+
+def _diff_line(line: str) -> RenderableType:
+    return diff(line.split("\n")) if line.lstrip()[:1] in ("+", "-", "@") else words(line)

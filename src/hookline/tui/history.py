@@ -1,0 +1,37 @@
+"""The prompts of earlier sessions, for Up and Ctrl-R. The agent writes the file: what hooks blocked is not in it."""
+
+import os
+from collections.abc import Iterable
+
+from prompt_toolkit.history import History, InMemoryHistory, ThreadedHistory
+
+from hookline.agent.prompts.history import InputHistory
+from hookline.journal.file import state_dir
+
+
+class PromptHistory(History):
+    def __init__(self, file: str) -> None:
+        super().__init__()
+        self._file = file
+
+    def load_history_strings(self) -> Iterable[str]:
+        """The newest first."""
+        return reversed(InputHistory(self._file).texts)
+
+    def store_string(self, string: str) -> None:
+        """The agent stores what it accepts."""
+
+
+def prompt_history() -> History:
+    return ThreadedHistory(PromptHistory(os.path.join(state_dir(os.environ), "input_history.jsonl")))
+
+
+def forget_last(history: History, text: str) -> None:
+    """A prompt that was not accepted is in the input again, not among the earlier ones."""
+    target = history.history if isinstance(history, ThreadedHistory) else history
+    for one in (history, target):
+        strings = one._loaded_strings  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] there is no other way
+        if strings and strings[0] == text:
+            strings.pop(0)
+    if isinstance(target, InMemoryHistory) and target._storage[-1:] == [text]:  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] as above
+        target._storage.pop()  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] as above

@@ -1,0 +1,210 @@
+"""F2 or /hooks: every hook in force, what it did so far, and why. One can be switched for this session."""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from prompt_toolkit.formatted_text import AnyFormattedText, FormattedText
+
+from hookline.agent.call_text import near
+from hookline.model.safe_text import one_line, printable
+
+if TYPE_CHECKING:
+    from hookline.config.engine import Engine
+    from hookline.engine.explain import Verdict
+    from hookline.model.hook import Hook
+    from hookline.model.run import Mode
+    from hookline.tui.screen import Screen
+
+_MODES: "dict[str, Mode]" = {"s": "shadow", "o": "off", "e": "enforce"}
+_KEYS = "s shadow  o off  e enforce (this session only)  Enter why  q back"
+_LONGEST_WHY = 2.0
+
+
+class Inspector:
+    """A page of the alternate screen; drawn anew while hooks run."""
+
+    def __init__(self, screen: "Screen") -> None:
+        self._screen = screen
+        self._at = 0
+        self._top = 0
+        self._said = ""
+        self._why: list[str] | None = None
+        self._trust: dict[int, str] = {}
+        self._asking: asyncio.Future[None] | None = None
+        self._look_up_trust()
+
+    @property
+    def _engine(self) -> "Engine | None":
+        return self._screen.link.engine
+
+    @property
+    def _hooks(self) -> "Sequence[Hook]":
+        """By event, in the order they run."""
+        hooks = self._engine.hooks if self._engine is not None else ()
+        first = {}
+        for number, hook in enumerate(hooks):
+            first.setdefault(hook.event.name, number)
+        return sorted(hooks, key=lambda hook: first[hook.event.name])
+
+    # -- keys -------------------------------------------------------------------------------------------
+
+    def press(self, key: str) -> bool:
+        if self._why is not None:
+            if key in ("escape", "q", "enter", "backspace"):
+                self._why = None
+                return True
+            return False
+        hooks = self._hooks
+        step = {"up": -1, "k": -1, "down": 1, "j": 1, "pageup": -10, "pagedown": 10}.get(key)
+        if step is not None:
+            self._at = max(0, min(self._at + step, len(hooks) - 1))
+            self._said = ""
+        elif key in _MODES and hooks:
+            self._switch(hooks[min(self._at, len(hooks) - 1)], _MODES[key])
+        elif key == "enter" and hooks:
+            self._ask_why(hooks[min(self._at, len(hooks) - 1)])
+        else:
+            return False
+        return True
+
+    def _switch(self, hook: "Hook", mode: "Mode") -> None:
+        if self._engine is not None:
+            problem = self._engine.set_mode(hook, mode)
+            self._said = problem or f"{hook.name}: {mode}, until this session ends"
+
+    def _ask_why(self, hook: "Hook") -> None:
+        self._why = [*self._facts(hook), "", "asking why it would run, or would not …"]
+        self._asking = asyncio.ensure_future(self._fill_in_why(hook))
+
+    async def _fill_in_why(self, hook: "Hook") -> None:
+        """Beside the screen: patterns may be slow."""
+        facts = self._facts(hook)
+        try:
+            lines = await asyncio.wait_for(asyncio.to_thread(self._explain, hook), _LONGEST_WHY)
+        except TimeoutError:
+            lines = ["it takes too long to find out"]
+        if self._why is not None:
+            self._why = [*facts, "", *lines]
+            self._screen.app.invalidate()
+
+    def _explain(self, hook: "Hook") -> list[str]:
+        """Why the hook ran, or did not, at the last event of its kind."""
+        link = self._screen.link
+        fired, ready = link.fired.get(hook.event.name), link.ready
+        if fired is None or ready is None:
+            return [f"no {hook.event.name} has happened yet in this session"]
+        session = getattr(ready.agent.hooks.session_hooks, "session", None)
+        verdicts: Sequence[Verdict] = (
+            session.explain(hook.event, fired.payload) if session is not None else ()
+        )
+        found = next((verdict for verdict in verdicts if verdict.prepared.hook is hook), None)
+        if found is None:
+            found = next((one for one in verdicts if one.prepared.hook.name == hook.name), None)
+        if found is None:
+            return ["it is not in force"]
+        ran = "it ran" if found.selected else "it did not run"
+        return [f"at the last {hook.event.name}: {ran}: {found.why}"]
+
+    def _facts(self, hook: "Hook") -> list[str]:
+        record, engine = self._screen.link.ledger.of(hook), self._engine
+        last = record.last
+        lines = [
+            f"{hook.policy.event_name}: {hook.name}",
+            f"  from      {near(str(hook.where))} ({hook.dialect}, {hook.scope})",
+            f"  mode      {engine.mode_of(hook) if engine is not None else hook.mode}",
+            f"  trust     {self._trust.get(id(hook), 'yes')}",
+            f"  runs      {record.runs}, {record.passed_without_answer} without an answer",
+        ]
+        if last is not None:
+            lines += [
+                f"  last      {last.status}{f', {last.decision}' if last.decision else ''}, {last.duration_ms:.0f} ms",
+                *([f"  said      {last.reason}"] if last.reason else []),
+                *([f"  problem   {last.detail}"] if last.detail else []),
+                *([f"  stderr    {last.stderr}"] if last.stderr else []),
+            ]
+        return [printable(line) for line in lines]
+
+    def _look_up_trust(self) -> None:
+        engine = self._engine
+        trust = engine.trust if engine is not None else None
+        if engine is None or trust is None:
+            return
+        hooks = engine.hooks
+
+        async def look_up() -> None:
+            states = await asyncio.to_thread(lambda: [trust.standing(hook) for hook in hooks])
+            self._trust = {
+                id(hook): "yes" if standing.runs else f"no: {standing.state}"
+                for hook, standing in zip(hooks, states, strict=True)
+            }
+
+        self._asking = asyncio.ensure_future(look_up())
+
+    # -- drawing ----------------------------------------------------------------------------------------
+
+    def text(self, columns: int, rows: int) -> AnyFormattedText:
+        if self._why is not None:
+            shown = [("", f"{line}\n") for text in self._why for line in _wrapped(text, columns)]
+            return FormattedText([*shown[: rows - 2], ("reverse", "\nEsc back")])
+        hooks = self._hooks
+        self._at = max(0, min(self._at, len(hooks) - 1))
+        room = max(rows - 4, 1)
+        self._top = max(min(self._top, self._at), self._at - room + 1)
+        parts = [("bold", f"{_line(_TITLES, columns)}\n")]
+        for number, hook in enumerate(hooks[self._top : self._top + room], self._top):
+            style = "reverse" if number == self._at else ""
+            parts.append((style, f"{_line(self._row(hook), columns)}\n"))
+        if not hooks:
+            parts.append(("", "no hook is in force; `hookline init` writes a first guard\n"))
+        waits = (
+            "the agent asks for your permission: q goes back to it" if self._screen.waits_for_answer else ""
+        )
+        parts += [
+            ("ansiyellow", f"\n{one_line(waits or self._said, columns - 1)}\n"),
+            ("", one_line(_KEYS, columns - 1)),
+        ]
+        return FormattedText(parts)
+
+    def _row(self, hook: "Hook") -> tuple[str, ...]:
+        record, engine = self._screen.link.ledger.of(hook), self._engine
+        median, last = record.median_ms, record.last
+        running = any(
+            one.hook == hook.name and one.source == str(hook.where) for one in self._screen.running_hooks()
+        )
+        state = "running" if running else last.status if last is not None else "never ran"
+        trusted = self._trust.get(id(hook), "yes")
+        return (
+            str(engine.mode_of(hook) if engine is not None else hook.mode),
+            hook.policy.event_name,
+            hook.name,
+            str(record.runs),
+            f"{median:.0f} ms" if median is not None else "",
+            state if trusted == "yes" else "untrusted",
+            (last.decision or "") if last is not None else "",
+            near(str(hook.where)) if hook.where.file else os.path.basename(hook.kind),
+        )
+
+
+_TITLES = ("mode", "event", "hook", "runs", "p50", "last", "decided", "where")
+_WIDTHS = (8, 18, 24, 5, 9, 10, 8)
+
+
+def _line(cells: Sequence[str], columns: int) -> str:
+    parts: list[str] = []
+    for cell, width in zip(cells, _WIDTHS, strict=False):
+        parts.append(f"{one_line(cell, width):{width}}")
+    used = sum(_WIDTHS) + len(_WIDTHS)
+    parts.append(one_line(cells[-1], max(columns - used - 1, 5)))
+    return one_line_kept(" ".join(parts), columns - 1)
+
+
+def one_line_kept(text: str, width: int) -> str:
+    """Cut to the width; blanks between columns stay."""
+    return text if len(text) <= width else f"{text[: max(width - 1, 0)]}…"
+
+
+def _wrapped(text: str, columns: int) -> list[str]:
+    width = max(columns - 1, 10)
+    return [line[at : at + width] for line in text.split("\n") for at in range(0, max(len(line), 1), width)]

@@ -1,0 +1,174 @@
+"""What the screen's thread and the agent's thread share. Either side puts things there; neither waits for the other."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from rich.console import RenderableType
+
+from hookline.agent.front import Choice
+from hookline.agent.ports import Shown
+from hookline.tui.ledger import Ledger
+
+if TYPE_CHECKING:
+    from hookline.agent.build import BuiltAgent
+    from hookline.agent.hooks import Fired
+    from hookline.config.engine import Engine
+
+
+class Asked(Struct, frozen=True, eq=False, kw_only=True):
+    """A question for the user."""
+
+    title: str
+    #: What is to be judged: all of it is shown, above the question if it is too long for it.
+    body: Sequence[RenderableType] = ()
+    why: Sequence[RenderableType] = ()
+    choices: Sequence[Choice] = ()
+    #: Said below the choices.
+    hint: str = ""
+    #: The choice that other words than those of the choices mean; None: they are no answer.
+    words_mean: str | None = None
+    #: Any line is the answer, also an empty one.
+    takes_line: bool = False
+    #: Called on the screen's thread with the key of a choice, or None for no answer; and with what was typed.
+    answer: Callable[[str | None, str], None]
+
+
+class Note(Struct, frozen=True):
+    """Something that is no part of the conversation."""
+
+    text: str
+
+
+class Withdrawn(Struct, frozen=True, eq=False):
+    """A question that needs no answer any more."""
+
+    asked: Asked
+
+
+class Returned(Struct, frozen=True):
+    """A prompt that was not accepted."""
+
+    text: str
+
+
+class Stopped(Struct, frozen=True):
+    queued: int
+
+
+class Opened(Struct, frozen=True, eq=False):
+    """A session is there; its hooks have not run yet."""
+
+    ready: "BuiltAgent"
+
+
+class Idle(Struct, frozen=True):
+    """The agent waits for the user."""
+
+
+Item = Shown | Note | Asked | Withdrawn | Returned | Stopped | Opened | Idle
+
+Call = Callable[[], object]
+
+
+class Link:
+    def __init__(self) -> None:
+        self.items: deque[Item] = deque()
+        #: Prompts that wait, the next one first.
+        self.queue: deque[str] = deque()
+        #: The user wants to leave.
+        self.over = False
+        self.engine: Engine | None = None
+        self.ready: BuiltAgent | None = None
+        #: What the hooks did.
+        self.ledger = Ledger()
+        #: The last event of each kind that was fired.
+        self.fired: dict[str, Fired] = {}
+        #: The agent's loop; None before it runs and after it has ended.
+        self.loop: asyncio.AbstractEventLoop | None = None
+        #: Who reacts to Ctrl-C and to a closed terminal; the last one counts.
+        self.reactions: list[tuple[Call, Call]] = []
+        #: Set on the agent's loop when the user has typed something, or leaves.
+        self.typed: asyncio.Event | None = None
+        #: The agent's last sign of life.
+        self.alive = time.monotonic()
+        #: Wakes the screen; set by it.
+        self.wake: Call = _nothing
+
+    # -- for the agent's thread -------------------------------------------------------------------------
+
+    def post(self, item: Item) -> None:
+        self.items.append(item)
+        self.wake()
+
+    # -- for the screen's thread ------------------------------------------------------------------------
+
+    def call(self, function: Call) -> bool:
+        """Run this on the agent's loop; False when there is none."""
+        loop = self.loop
+        if loop is None:
+            return False
+        try:
+            loop.call_soon_threadsafe(function)
+        except RuntimeError:  # it was closed meanwhile
+            return False
+        return True
+
+    def submit(self, text: str) -> None:
+        """Queue a prompt. It also lets those go on that an interrupt has put on hold."""
+        self.queue.append(text)
+        self.release()
+
+    def release(self) -> None:
+        self.call(self._release)
+
+    def _release(self) -> None:
+        if self.ready is not None:
+            self.ready.agent.holds = False
+        self._stir()
+
+    def _stir(self) -> None:
+        if self.typed is not None:
+            self.typed.set()
+
+    def take_back(self) -> str | None:
+        """The last prompt that waits, which waits no more."""
+        try:
+            return self.queue.pop()
+        except IndexError:
+            return None
+
+    def stop(self) -> None:
+        """Ctrl-C while the agent is at work."""
+        self.call(lambda: self.reactions and self.reactions[-1][0]())
+
+    def leave(self, *, signalled: bool = False) -> None:
+        """End the session properly: at once where the agent waits, else by interrupting it."""
+        self.over = True
+        self.call(lambda: self._leave(signalled=signalled))
+
+    def _leave(self, *, signalled: bool) -> None:
+        agent = self.ready.agent if self.ready is not None else None
+        if agent is not None and not signalled:
+            agent.leaving = agent.leaving or "prompt_input_exit"
+        if self.reactions and (signalled or agent is None or agent.busy):
+            self.reactions[-1][1]()
+        self._stir()
+
+    @property
+    def busy(self) -> bool:
+        return self.ready is not None and self.ready.agent.busy
+
+    def check_alive(self) -> None:
+        """Ask for a sign of life."""
+        self.call(self._live)
+
+    def _live(self) -> None:
+        self.alive = time.monotonic()
+
+
+def _nothing() -> None:
+    """Nobody looks yet."""

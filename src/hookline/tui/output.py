@@ -1,0 +1,106 @@
+"""The terminal that is written to: one write per change, and neither a terminal that is gone nor a hook's escapes harm."""
+
+import os
+import sys
+import termios
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+from prompt_toolkit.data_structures import Size
+from prompt_toolkit.output.vt100 import Vt100_Output
+
+#: Undoes what somebody else may have switched on: attributes, character sets, scroll region (with the cursor kept
+#: where it is), the alternate screen, mouse reports, a hidden cursor, no wrapping.
+_REPAIR = (
+    "\x1b[0m\x0f\x1b(B\x1b7\x1b[r\x1b8\x1b[?47l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l"
+    "\x1b[4l\x1b[?7h\x1b[?25h"
+)
+
+
+class ScreenOutput(Vt100_Output):
+    """Everything between `hold` and its end is one write, so that nothing flickers."""
+
+    def __init__(self, stdout: TextIO, size: Any, term: str | None) -> None:
+        # Without reports of the cursor's place: terminals that do not answer would hold up the screen.
+        super().__init__(stdout, size, term=term, enable_cpr=False)
+        self._holds = 0
+        #: The terminal is gone: writing to it failed.
+        self.gone = False
+
+    def flush(self) -> None:
+        if self._holds:
+            return
+        if self.gone:
+            self._buffer.clear()
+            return
+        try:
+            super().flush()
+        except (OSError, ValueError):
+            self.gone = True
+
+    @contextmanager
+    def hold(self) -> Generator[None]:
+        self._holds += 1
+        try:
+            yield
+        finally:
+            self._holds -= 1
+            self.flush()
+
+    def write_block(self, text: str) -> None:
+        """Finished text, which has escapes of our own only."""
+        self.write_raw(text.replace("\n", "\r\n"))
+
+    def repair(self) -> None:
+        self.write_raw(_REPAIR)
+
+
+def standard_output() -> ScreenOutput:
+    return ScreenOutput(sys.__stdout__ or sys.stdout, _terminal_size, os.environ.get("TERM"))
+
+
+def _terminal_size() -> Size:
+    try:
+        size = os.get_terminal_size(1)
+    except OSError:
+        return Size(rows=24, columns=80)
+    # Some terminals say 0 until they know.
+    return Size(rows=size.lines or 24, columns=size.columns or 80)
+
+
+class TerminalState:
+    """How the terminal was set when we came, and how it is while we are there."""
+
+    def __init__(self, descriptor: int = 0) -> None:
+        self._descriptor = descriptor
+        self._before = self._now()
+        self._ours: list[Any] | None = None
+
+    def remember(self) -> None:
+        """Call this when the screen is up: this is how it must be from now on."""
+        self._ours = self._now()
+
+    def put_right(self) -> bool:
+        """Set it as it must be, if somebody changed it (`stty sane` in a hook). Whether it was changed."""
+        if self._ours is None or self._now() == self._ours:
+            return False
+        self._set(self._ours)
+        return True
+
+    def restore(self) -> None:
+        self._ours = None
+        if self._before is not None:
+            self._set(self._before)
+
+    def _now(self) -> list[Any] | None:
+        try:
+            return termios.tcgetattr(self._descriptor)
+        except (termios.error, OSError, ValueError):
+            return None
+
+    def _set(self, how: list[Any]) -> None:
+        try:
+            termios.tcsetattr(self._descriptor, termios.TCSANOW, how)
+        except (termios.error, OSError, ValueError):
+            pass  # it is gone

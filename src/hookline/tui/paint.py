@@ -1,0 +1,92 @@
+"""From rich's objects to text for the terminal. Nothing leaves here with escapes of anybody else.
+
+Model, hooks and tools are not trusted: their text is cleaned before it is laid out, and once more afterwards,
+because Markdown can spell a control character as an entity (`&#27;`).
+"""
+
+import os
+from collections.abc import Iterable, Mapping
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.segment import Segment
+from rich.style import Style
+from rich.text import Text
+
+from hookline.model.safe_text import printable, spelled_out
+
+NARROWEST = 20
+
+
+class Painter:
+    """Lays out and colours. `NO_COLOR` leaves bold and dim."""
+
+    def __init__(self, env: Mapping[str, str] = os.environ) -> None:
+        self.coloured = not env.get("NO_COLOR")
+        self._console = Console(
+            force_terminal=True,
+            color_system="standard",
+            no_color=not self.coloured,
+            highlight=False,
+            markup=False,
+            emoji=False,
+            legacy_windows=False,
+            width=80,
+        )
+
+    def lines(self, what: RenderableType, width: int) -> list[str]:
+        """One text with escapes of our own per line of the terminal."""
+        console = self._console
+        options = console.options.update(width=max(width, NARROWEST), highlight=False, markup=False)
+        rows = Segment.split_lines(self._clean(console.render(what, options)))
+        return [self._row(row) for row in rows]
+
+    def text(self, what: RenderableType, width: int) -> str:
+        return "".join(f"{line}\n" for line in self.lines(what, width))
+
+    def _clean(self, segments: Iterable[Segment]) -> Iterable[Segment]:
+        for segment in segments:
+            if segment.control:
+                continue
+            text = segment.text
+            if not (text.isascii() and text.isprintable()):
+                text = "\n".join(printable(part) for part in text.split("\n"))
+            yield Segment(text, segment.style)
+
+    def _row(self, row: list[Segment]) -> str:
+        parts = [self._piece(text, style) for text, style, _control in row]
+        return "".join(parts).rstrip(" ")
+
+    def _piece(self, text: str, style: Style | None) -> str:
+        if style is None or not text:
+            return text
+        if style.link:
+            style = style.update_link(None)
+        if not self.coloured:
+            style = style.without_color
+        system = self._console._color_system  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] there is no other way
+        return style.render(text, color_system=system)
+
+
+def words(text: str, style: str = "") -> Text:
+    """Untrusted text: control characters taken out, never read as markup."""
+    return Text(printable(text), style)
+
+
+def exact(text: str, style: str = "") -> Text:
+    """Untrusted text that somebody is to judge: control characters are shown as marks."""
+    return Text(spelled_out(text), style)
+
+
+def indented(what: RenderableType, by: int) -> RenderableType:
+    return Padding(what, (0, 0, 0, by)) if by else what
+
+
+def diff(lines: Iterable[str]) -> Text:
+    """Lines of a difference, coloured by how they begin; in words of our own, so that they may be judged."""
+    styles = {"+": "green", "-": "red", "@": "cyan"}
+    return Text("\n").join(Text(spelled_out(line), styles.get(line[:1], "")) for line in lines)
+
+
+def stack(parts: Iterable[RenderableType]) -> RenderableType:
+    return Group(*parts)

@@ -1,0 +1,192 @@
+"""Starts the screen on this thread and the agent on another one, and leaves the terminal as it was."""
+
+import asyncio
+import contextlib
+import io
+import os
+import select
+import signal
+import sys
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+
+from prompt_toolkit.input import create_input
+from prompt_toolkit.input.typeahead import clear_typeahead
+
+from hookline.agent.front import Play
+from hookline.tui.history import prompt_history
+from hookline.tui.link import Link, Note
+from hookline.tui.output import TerminalState, standard_output
+from hookline.tui.screen import Screen
+
+#: The exit status of a session that was abandoned.
+_INTERRUPTED = 130
+#: Seconds between two chances for the screen's thread while Python code of a hook is busy.
+_SWITCH = 0.001
+#: Seconds that the session has to end when there is no terminal any more.
+_LONGEST_END = 60.0
+
+
+class AgentThread:
+    """Plays the agent on a loop of its own. Never joined: a hook may hold it for ever."""
+
+    def __init__(self, play: Play, link: Link, done: Callable[[], None]) -> None:
+        self._play = play
+        self._link = link
+        self._done = done
+        self.status = _INTERRUPTED
+        self.error: BaseException | None = None
+        self.ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="agent", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self.status = asyncio.run(self._main())
+        except BaseException as error:  # noqa: BLE001 it is raised again on the main thread
+            self.error = error
+        finally:
+            self._link.loop = None
+            self.ended.set()
+            self._done()
+
+    async def _main(self) -> int:
+        # Here and not above: this loads most of the agent, and the screen is there already.
+        from hookline.tui.front import ScreenFront  # noqa: PLC0415 see above
+
+        return await self._play(ScreenFront(self._link))
+
+
+def run_screen(play: Play) -> int:
+    """The exit status. Raises what the agent raises."""
+    switch = sys.getswitchinterval()
+    sys.setswitchinterval(_SWITCH)
+    state = TerminalState()
+    try:
+        return asyncio.run(_main(play, state))
+    finally:
+        state.restore()
+        sys.setswitchinterval(switch)
+
+
+async def _main(play: Play, state: TerminalState) -> int:
+    loop = asyncio.get_running_loop()
+    link, output = Link(), standard_output()
+    screen = Screen(link, output, source=create_input(sys.stdin), history=prompt_history(), state=state)
+    agent = AgentThread(play, link, lambda: _soon(loop, screen.finish))
+
+    def start() -> None:
+        agent.start()
+        threading.Thread(target=_load_ahead, name="load", daemon=True).start()
+
+    screen.buffer.text = _typed_ahead(link)
+    screen.buffer.cursor_position = len(screen.buffer.text)
+    with _signals(loop, screen), _redirected(link):
+        try:
+            await screen.run(start)
+        except (EOFError, OSError):
+            # The terminal was closed.
+            screen.leave(signalled=True)
+        if not screen.abandoned and not agent.ended.is_set():
+            await _wait(agent)
+    clear_typeahead(screen.app.input)
+    if agent.error is not None:
+        raise agent.error
+    return agent.status if agent.ended.is_set() else _INTERRUPTED
+
+
+async def _wait(agent: AgentThread) -> None:
+    """The terminal is gone, and the session ends; hooks of SessionEnd still have their time."""
+    until = asyncio.get_running_loop().time() + _LONGEST_END
+    while not agent.ended.is_set() and asyncio.get_running_loop().time() < until:
+        await asyncio.sleep(0.05)
+
+
+def _soon(loop: asyncio.AbstractEventLoop, function: Callable[[], object]) -> None:
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(function)
+
+
+@contextmanager
+def _signals(loop: asyncio.AbstractEventLoop, screen: Screen) -> Generator[None]:
+    """SIGINT is what Ctrl-C is; SIGTERM and a closed terminal end the session."""
+
+    def hang_up() -> None:
+        screen.leave(signalled=True)
+        if screen.app.is_running:
+            screen.app.exit()
+
+    reactions: dict[int, Callable[[], object]] = {
+        signal.SIGINT: screen.interrupt,
+        signal.SIGTERM: lambda: screen.leave(signalled=True),
+        signal.SIGHUP: hang_up,
+    }
+    for number, react in reactions.items():
+        loop.add_signal_handler(number, react)
+    try:
+        yield
+    finally:
+        for number in reactions:
+            loop.remove_signal_handler(number)
+
+
+class _Notes(io.TextIOBase):
+    """What a library writes to stdout or stderr, as notes: written to the terminal it would damage the screen."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self._rest = ""
+
+    def write(self, text: str, /) -> int:
+        *lines, self._rest = f"{self._rest}{text}".split("\n")
+        for line in lines:
+            if line.strip():
+                self._link.post(Note(line))
+        return len(text)
+
+    def writable(self) -> bool:
+        return True
+
+
+@contextmanager
+def _redirected(link: Link) -> Generator[None]:
+    with contextlib.redirect_stdout(_Notes(link)), contextlib.redirect_stderr(_Notes(link)):
+        yield
+
+
+def _typed_ahead(link: Link) -> str:
+    """Lines that were typed before the screen was there are prompts; the unfinished one is where it was."""
+    if not os.isatty(0):
+        return ""
+    import tty  # noqa: PLC0415 only here
+
+    with contextlib.suppress(OSError, ValueError):
+        # Without this the unfinished line could not be read.
+        tty.setcbreak(0)
+    typed = b""
+    while select.select([0], [], [], 0)[0] and len(typed) < 1_000_000:
+        try:
+            chunk = os.read(0, 65536)
+        except OSError:
+            break
+        if not chunk:
+            break
+        typed += chunk
+    *lines, rest = typed.decode("utf-8", "replace").replace("\r", "\n").split("\n")
+    link.queue.extend(line for line in lines if line.strip())
+    return "".join(character for character in rest if character.isprintable())
+
+
+def _load_ahead() -> None:
+    """What the first answer needs, before it is there."""
+    from rich.text import Text  # noqa: PLC0415 on a thread of its own
+
+    from hookline.tui.paint import Painter  # noqa: PLC0415 see above
+    from hookline.tui.stream import as_markdown  # noqa: PLC0415 see above
+
+    painter = Painter()
+    painter.text(as_markdown("# a\n\n- b\n\n```python\nc = 1\n```\n\n| d |\n|---|\n| e |\n"), 80)
+    painter.text(Text("f"), 80)

@@ -1,0 +1,588 @@
+"""The screen: takes what the agent posts, prints what is finished, draws what is going on. It never waits for a hook."""
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.document import Document
+from prompt_toolkit.history import History, InMemoryHistory
+from prompt_toolkit.input import Input
+from rich.console import RenderableType
+from rich.text import Text
+
+from hookline.agent.ports import Shown
+from hookline.model.safe_text import one_line
+from hookline.tui import cards, live
+from hookline.tui.completion import PromptCompleter
+from hookline.tui.dialog import Dialog
+from hookline.tui.frame import Frame, Page
+from hookline.tui.history import forget_last
+from hookline.tui.keys import bindings
+from hookline.tui.link import Asked, Idle, Item, Link, Note, Opened, Returned, Stopped, Withdrawn
+from hookline.tui.output import ScreenOutput, TerminalState
+from hookline.tui.paint import Painter, indented
+from hookline.tui.status import Facts, status_line
+from hookline.tui.stream import Stream, as_markdown
+from hookline.tui.welcome import keys_card, welcome
+
+if TYPE_CHECKING:
+    from hookline.agent.build import BuiltAgent
+    from hookline.engine.engine import RunningHook
+
+#: Seconds between two drawings of streamed text, and between two looks at what changes by itself.
+_FRAME = 0.05
+_TICK = 0.1
+#: Longest stretch of work before keys are looked at.
+_SLICE = 0.015
+_TWICE = 2.0
+#: Rows that the input, the rule and the status line need beside the live rows.
+_OTHER_ROWS = 4
+_REPAIR_EVERY = 1.0
+
+
+class Screen:
+    def __init__(
+        self,
+        link: Link,
+        output: ScreenOutput,
+        *,
+        source: Input | None = None,
+        history: History | None = None,
+        state: TerminalState | None = None,
+        painter: Painter | None = None,
+    ) -> None:
+        self.link = link
+        self._output = output
+        self._painter = painter or Painter()
+        self._state = state
+        self._stream = Stream()
+        self.activity = live.Activity()
+        self.buffer = Buffer(
+            multiline=True,
+            history=history or InMemoryHistory(),
+            completer=PromptCompleter(self._cwd, self._project_commands),
+            complete_while_typing=True,
+        )
+        self.dialog = Dialog(self.buffer)
+        self.facts = Facts(directory=_short(os.getcwd()))
+        self.frame = Frame(self.buffer, self._live_text, self._status, output, source)
+        self.app = self.frame.app(bindings(self))
+        self._printed: list[str] = []
+        self._last_kind = ""
+        self._awake = asyncio.Event()
+        self._live_cache: tuple[object, str] = (None, "")
+        self._tail_cache: tuple[object, list[str]] = (None, [])
+        self._pressed = 0.0
+        self._leaving = False
+        self._stopped = False
+        self._hint_until = 0.0
+        self._seen_runs = 0
+        self._repaired = 0.0
+        #: What was posted, for the page that shows all of it.
+        self.kept: Callable[[Item], None] = _forget
+
+    # -- running ----------------------------------------------------------------------------------------
+
+    async def run(self, start: Callable[[], None]) -> None:
+        """Until `finish` is called. `start` is called when the screen has been drawn for the first time."""
+        loop = asyncio.get_running_loop()
+        self.link.wake = lambda: _call(loop, self._awake.set)
+        tasks: list[asyncio.Future[None]] = []
+
+        def begin() -> None:
+            def first() -> None:
+                if self._state is not None:
+                    self._state.remember()
+                tasks.extend(asyncio.ensure_future(task) for task in (self._pump(), self._ticks()))
+                start()
+
+            loop.call_soon(first)
+
+        try:
+            await self.app.run_async(pre_run=begin, handle_sigint=False)
+        finally:
+            for task in tasks:
+                task.cancel()
+
+    def finish(self) -> None:
+        """The agent has ended: print what is left, and go."""
+        if self.frame.page is not None:
+            self.close_page()
+        while self.link.items:
+            self._now(self.link.items.popleft())
+        self._end_stream()
+        self._flush()
+        if self.app.is_running:
+            self.app.exit()
+
+    def _now(self, item: Item) -> None:
+        for _ in self._handle(item):
+            pass
+
+    async def _pump(self) -> None:
+        while True:
+            await self._awake.wait()
+            self._awake.clear()
+            if self.frame.page is None:
+                await self._drain()
+            self.app.invalidate()
+            await asyncio.sleep(_FRAME)
+
+    async def _drain(self) -> None:
+        """Everything that was posted, in slices: keys are looked at in between."""
+        began = time.perf_counter()
+        items = self.link.items
+        while items and self.frame.page is None:
+            for _ in self._handle(items.popleft()):
+                if time.perf_counter() - began > _SLICE:
+                    self._flush()
+                    await asyncio.sleep(0)
+                    began = time.perf_counter()
+        while (block := self._stream.take()) is not None:
+            self._put(as_markdown(block), "text")
+            self._flush()
+            await asyncio.sleep(0)
+        self._flush()
+
+    async def _ticks(self) -> None:
+        beat = 0
+        while True:
+            await asyncio.sleep(_TICK)
+            beat += 1
+            if beat % 5 == 0:
+                self.link.check_alive()
+            self.activity.alive = self.link.alive if self.link.loop is not None else time.monotonic()
+            self._expire_hint()
+            self._look_after_terminal()
+            silent = time.monotonic() - self.activity.alive >= live.SILENT
+            if (
+                self.link.busy
+                or self.running_hooks()
+                or silent
+                or self.dialog.open
+                or self.frame.page
+                or self._leaving
+            ):
+                self.app.invalidate()
+
+    def _look_after_terminal(self) -> None:
+        """Hooks may have written to the terminal or set it: put it right, and draw everything anew."""
+        changed = self._state.put_right() if self._state is not None and self.app.is_running else False
+        now = time.monotonic()
+        if not changed and (
+            self.link.ledger.count == self._seen_runs or now - self._repaired < _REPAIR_EVERY
+        ):
+            return
+        self._seen_runs, self._repaired = self.link.ledger.count, now
+        if self.frame.page is None:
+            self.redraw()
+
+    def redraw(self) -> None:
+        with self._output.hold():
+            self._output.repair()
+            self.app.renderer.erase()
+            self.app.redraw_now()
+
+    # -- what the agent posts ---------------------------------------------------------------------------
+
+    def _handle(self, item: Item) -> Iterator[None]:
+        """Take one item; yields wherever keys may be looked at."""
+        self.kept(item)
+        match item:
+            case Shown():
+                yield from self._show(item)
+            case Note():
+                self._put(cards.note_lines(item.text), "note")
+            case Asked():
+                self._end_stream()
+                self.dialog.ask(item)
+            case Withdrawn():
+                self.dialog.withdraw(item.asked)
+            case Returned():
+                self._give_back(item.text)
+            case Stopped():
+                self._end_stream()
+                what = self.activity.summary(self.running_hooks(), streams=self._streams)
+                self._put(cards.stopped_card(what, item.queued), "note")
+                self._stopped = True
+            case Opened():
+                self._open(item.ready)
+            case Idle():
+                self.facts.state = "idle"
+        yield
+
+    def _show(self, shown: Shown) -> Iterator[None]:
+        nested = cards.depth(shown)
+        match shown.kind:
+            case "delta":
+                if not nested:
+                    self.activity.asked = None
+                    self._stream.add(shown.text)
+            case "answer":
+                yield from self._answer(shown, nested)
+            case "prompt":
+                self._end_stream()
+                self._put(cards.prompt_card(shown.text), "prompt")
+                self._stopped = False
+            case "call":
+                self._parent(shown)
+                self.activity.begin_call(shown)
+            case "result":
+                self._parent(shown)
+                call = self.activity.end_call(shown)
+                printed = call is not None and call.printed
+                self._put(cards.result_card(shown, with_head=not printed), "card")
+            case "request":
+                if not nested:
+                    self.activity.asked = (shown.text, time.monotonic())
+                    self.activity.held = ""
+            case "held":
+                self.activity.held = shown.text
+            case "usage":
+                self._use(shown)
+            case "settled":
+                self._end_stream()
+                self.activity.settle()
+            case _:
+                self._parent(shown)
+                self._news(shown)
+
+    def _news(self, shown: Shown) -> None:
+        if self._stopped and shown.kind == "warning" and shown.text == "interrupted":
+            self._stopped = False  # the user knows
+            return
+        card = cards.note_card(shown)
+        if card is not None:
+            self._put(card, "note")
+
+    def _answer(self, shown: Shown, nested: int) -> Iterator[None]:
+        if nested:
+            self._parent(shown)
+            self._put(indented(as_markdown(shown.text), nested), "text")
+            return
+        if not self._streams:
+            self._stream.add(shown.text)
+        while (block := self._stream.take()) is not None:
+            self._put(as_markdown(block), "text")
+            yield
+        self._end_stream()
+        self.activity.asked = None
+
+    @property
+    def _streams(self) -> bool:
+        return self._stream.began or bool(self._stream.rest.strip())
+
+    def _end_stream(self) -> None:
+        if rest := self._stream.end():
+            self._put(as_markdown(rest), "text")
+
+    def _parent(self, shown: Shown) -> None:
+        """The head of the call that a sub-agent works for, before what it says."""
+        call = self.activity.calls.get(shown.under) if shown.under else None
+        if call is not None and not call.printed:
+            call.printed = True
+            self._put(cards.call_card(call.shown), "card")
+
+    def _use(self, shown: Shown) -> None:
+        agent = self.link.ready.agent if self.link.ready is not None else None
+        before = agent.totals if agent is not None else None
+        used = shown.usage
+        self.facts.tokens = int(used.get("input_tokens") or 0) + int(used.get("output_tokens") or 0)
+        cost = used.get("cost_usd")
+        if before is not None:
+            self.facts.tokens += before.input_tokens + before.output_tokens
+            cost = (cost or 0.0) + before.cost_usd if before.cost_usd is not None else cost
+        self.facts.cost_usd = cost
+
+    def _give_back(self, text: str) -> None:
+        """A prompt that was blocked, to be edited; what was typed since comes after it."""
+        forget_last(self.buffer.history, text)
+        typed = self.buffer.text
+        whole = f"{text}\n{typed}" if typed else text
+        self.buffer.set_document(Document(whole, len(text)), bypass_readonly=True)
+
+    def _open(self, ready: "BuiltAgent") -> None:
+        from hookline import __version__  # noqa: PLC0415 only when a session begins
+
+        engine = self.link.engine
+        self._refresh()
+        events = [hook.policy.event_name for hook in engine.hooks] if engine is not None else []
+        self._put(welcome(self.facts, __version__, events), "note")
+        self._resumed(ready)
+        self._count_untrusted()
+
+    def _resumed(self, ready: "BuiltAgent") -> None:
+        messages = ready.agent.conversation.messages
+        if ready.source == "startup" or not messages:
+            return
+        says = f"{'a copy of' if ready.source == 'fork' else ''} an earlier session: {len(messages)} messages"
+        self._put(Text(f"  goes on with{says}", "dim"), "note")
+
+    # -- printing ---------------------------------------------------------------------------------------
+
+    def _put(self, what: RenderableType, kind: str) -> None:
+        """Print something that is finished. Blocks of text, and what follows them, have a blank line between."""
+        if self._last_kind and kind != "prompt" and (kind == "text" or kind != self._last_kind):
+            self._printed.append("\n")
+        self._last_kind = kind
+        self._printed.append(self._painter.text(what, self._width))
+
+    def put(self, what: RenderableType) -> None:
+        self._put(what, "note")
+        self._flush()
+
+    def _flush(self) -> None:
+        if not self._printed or self.frame.page is not None:
+            return
+        text = "".join(self._printed)
+        self._printed.clear()
+        with self._output.hold():
+            if self.app.is_running:
+                self.app.renderer.erase()
+            self._output.write_block(text)
+            if self.app.is_running:
+                self.app.redraw_now()
+
+    @property
+    def _width(self) -> int:
+        return self._output.get_size().columns
+
+    def _live_text(self) -> str:
+        """The rows above the input; made once for every drawing."""
+        counter = (self.app.render_counter, self._width) if hasattr(self, "app") else None
+        if self._live_cache[0] != counter or counter is None:
+            self._live_cache = (counter, "\n".join(self._live_rows()))
+        return self._live_cache[1]
+
+    def _live_rows(self) -> list[str]:
+        size = self._output.get_size()
+        room = max(size.rows - _OTHER_ROWS - min(self.buffer.document.line_count, 10), 3)
+        panel = self._panel(size.columns, room)
+        queue = list(self.link.queue)
+        below: list[str] = []
+        for row in self.activity.rows(self.running_hooks(), queue, time.monotonic()):
+            row.no_wrap, row.overflow = True, "ellipsis"
+            below += self._painter.lines(row, size.columns)
+        left = max(room - len(panel) - len(below), 0)
+        return [*self._tail(size.columns, left), *below[: max(room - len(panel), 0)], *panel]
+
+    def _tail(self, width: int, rows: int) -> list[str]:
+        if not self._stream.rest.strip() or rows < 2:
+            return []
+        key = (self._stream.rest, width, rows)
+        if self._tail_cache[0] != key:
+            lines = self._painter.lines(self._stream.tail(rows), width)
+            self._tail_cache = (key, ["", *lines[-(rows - 1) :]])
+        return self._tail_cache[1]
+
+    def _panel(self, width: int, rows: int) -> list[str]:
+        if self.dialog.open is None:
+            return []
+        panel = self.dialog.panel(self._painter, width, rows)
+        if panel is None:
+            self.dialog.is_above = True
+            asyncio.get_running_loop().call_soon(self._print_question)
+            panel = self.dialog.panel(self._painter, width, rows)
+        return self._painter.lines(panel, width) if panel is not None else []
+
+    def _print_question(self) -> None:
+        self._put(self.dialog.whole(), "question")
+        self._flush()
+
+    # -- the status line --------------------------------------------------------------------------------
+
+    def _status(self, width: int) -> str:
+        self._refresh()
+        return status_line(self.facts, width)
+
+    def _refresh(self) -> None:
+        ready, engine, facts = self.link.ready, self.link.engine, self.facts
+        facts.queued = len(self.link.queue)
+        if self._leaving:
+            facts.state = "leaving"
+        if ready is None:
+            return
+        agent = ready.agent
+        facts.model = agent.model_name
+        facts.mode = agent.permissions.mode
+        facts.directory = _short(agent.workplace.cwd)
+        if not self._leaving:
+            facts.state = "busy" if agent.busy else "on hold" if agent.holds else "idle"
+        if not agent.busy:
+            facts.tokens = agent.totals.input_tokens + agent.totals.output_tokens
+            facts.cost_usd = agent.totals.cost_usd
+        hooks = engine.hooks if engine is not None else ()
+        facts.hooks = len(hooks)
+        facts.not_enforced = (
+            sum(engine.mode_of(hook) != "enforce" for hook in hooks) if engine is not None else 0
+        )
+
+    def _count_untrusted(self) -> None:
+        """Beside the screen: trust reads files."""
+        engine = self.link.engine
+        trust = engine.trust if engine is not None else None
+        if engine is None or trust is None:
+            return
+
+        def count() -> int:
+            return sum(not trust.standing(hook).runs for hook in engine.hooks)
+
+        def counted(done: "asyncio.Future[int]") -> None:
+            if not done.cancelled() and done.exception() is None:
+                self.facts.untrusted = done.result()
+                self.app.invalidate()
+
+        asyncio.ensure_future(asyncio.to_thread(count)).add_done_callback(counted)
+
+    @property
+    def waits_for_answer(self) -> bool:
+        """A question is open, or will be once the page is closed."""
+        return self.dialog.open is not None or any(isinstance(item, Asked) for item in tuple(self.link.items))
+
+    def hint(self, text: str) -> None:
+        self.facts.hint = text
+        self._hint_until = time.monotonic() + _TWICE
+        self.app.invalidate()
+
+    def _expire_hint(self) -> None:
+        if self.facts.hint and time.monotonic() > self._hint_until:
+            self.facts.hint = ""
+            self.app.invalidate()
+
+    def running_hooks(self) -> "tuple[RunningHook, ...]":
+        return self.link.engine.status.now() if self.link.engine is not None else ()
+
+    def _cwd(self) -> str:
+        return self.link.ready.agent.workplace.cwd if self.link.ready is not None else os.getcwd()
+
+    def _project_commands(self) -> dict[str, str]:
+        from hookline.agent.prompts.library import entries  # noqa: PLC0415 only for those who type a slash
+
+        found = entries(self._cwd(), os.environ)
+        return {
+            name: f"a {entry.kind} of {_short(os.path.dirname(entry.file))}" for name, entry in found.items()
+        }
+
+    # -- what the user does -----------------------------------------------------------------------------
+
+    def send(self) -> None:
+        """Enter."""
+        text = self.buffer.text.strip()
+        if not text:
+            self.link.release()
+            return
+        if self._leaving:
+            return
+        self.buffer.append_to_history()
+        self.buffer.reset()
+        if text == "/hooks":
+            self.inspect()
+            return
+        if text == "/help":
+            self.put(keys_card())
+        self.link.submit(text)
+        self.app.invalidate()
+
+    def interrupt(self) -> None:
+        """Ctrl-C: a question is answered no, work is stopped, text is cleared; twice it leaves."""
+        now = time.monotonic()
+        twice, self._pressed = now - self._pressed < _TWICE, now
+        if self._leaving:
+            self._abandon()
+        elif self.dialog.open is not None:
+            self.dialog.answer(None)
+        elif self.link.busy and not twice:
+            self.link.stop()
+            self.hint("stopping; Ctrl-C again leaves")
+        elif self.buffer.text and not twice:
+            self.buffer.reset()
+        elif twice:
+            self.leave()
+        else:
+            self.hint("Ctrl-C again leaves")
+
+    def escape(self) -> None:
+        if self.dialog.open is not None:
+            self.dialog.answer(None)
+        elif self.buffer.complete_state is not None:
+            self.buffer.cancel_completion()
+        elif self.link.busy:
+            self.link.stop()
+
+    def leave(self, *, signalled: bool = False) -> None:
+        """End the session; a second time, without waiting for it."""
+        if self._leaving:
+            self._abandon()
+            return
+        self._leaving = True
+        self.link.leave(signalled=signalled)
+        self.dialog.dismiss_all()
+        self.hint("the session ends; Ctrl-C again leaves at once")
+
+    def _abandon(self) -> None:
+        """Without the agent's thread: a hook may hold it for ever."""
+        self.abandoned = True
+        if self.app.is_running:
+            self.app.exit()
+
+    abandoned = False
+
+    def next_mode(self) -> None:
+        """Shift-Tab. Never to bypass: that is a choice to be typed."""
+        ready = self.link.ready
+        if ready is None:
+            return
+        order = ("default", "acceptEdits", "plan")
+        now = ready.agent.permissions.mode
+        following = order[(order.index(now) + 1) % len(order)] if now in order else order[0]
+        agent = ready.agent
+        self.link.call(lambda: asyncio.ensure_future(agent.set_mode(following)))
+        self.hint(f"mode {following}")
+
+    def take_back(self) -> bool:
+        """Up on an empty line: the last queued prompt, to be edited."""
+        text = self.link.take_back() if not self.buffer.text else None
+        if text is None:
+            return False
+        self.buffer.set_document(Document(text, len(text)), bypass_readonly=True)
+        return True
+
+    # -- pages ------------------------------------------------------------------------------------------
+
+    def inspect(self) -> None:
+        from hookline.tui.inspector import Inspector  # noqa: PLC0415 only for those who look
+
+        self.open_page(Inspector(self))
+
+    def read_all(self) -> None:
+        self.hint("not yet")
+
+    def open_page(self, page: Page) -> None:
+        if self.frame.page is None and self.dialog.open is None:
+            self._flush()
+            self.frame.open(self.app, page)
+
+    def close_page(self) -> None:
+        if self.frame.page is not None:
+            self.frame.close(self.app)
+            self._awake.set()
+
+
+def _short(directory: str) -> str:
+    home = os.path.expanduser("~").rstrip("/")
+    shown = f"~{directory[len(home) :]}" if home and f"{directory}/".startswith(f"{home}/") else directory
+    return one_line(shown, 200)
+
+
+def _call(loop: asyncio.AbstractEventLoop, function: Callable[[], object]) -> None:
+    try:
+        loop.call_soon_threadsafe(function)
+    except RuntimeError:
+        pass  # the screen is gone
+
+
+def _forget(item: Item) -> None:
+    del item

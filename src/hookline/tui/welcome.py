@@ -1,0 +1,55 @@
+"""The start screen: what this is, with which model, mode and hooks; and what it goes on with."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from hookline.model.safe_text import one_line
+from hookline.tui.paint import stack, words
+from hookline.tui.status import Facts
+
+KEYS: Sequence[tuple[str, str]] = (
+    ("Enter", "send; while the agent works, the prompt is queued"),
+    ("Ctrl-J, Alt-Enter", "a new line; a paste is one prompt"),
+    ("Up, Down, Ctrl-R", "earlier prompts; Up on an empty line takes a queued prompt back"),
+    ("Tab", "complete a /command or an @file"),
+    ("Shift-Tab", "the next permission mode"),
+    ("Esc, Ctrl-C", "stop what is being done; Ctrl-C clears the line, twice it leaves"),
+    ("Ctrl-D", "leave, on an empty line"),
+    ("F2, /hooks", "the hooks: what they did, and switching one off"),
+    ("Ctrl-T", "the whole conversation, nothing folded"),
+    ("Ctrl-L, Ctrl-Z", "draw the screen again; suspend"),
+)
+
+
+def welcome(facts: Facts, version: str, events: Sequence[str]) -> RenderableType:
+    rows = [
+        Text("hookline ", "bold cyan").append(version, "cyan").append(" · an agent under your hooks", "dim"),
+        _row("model", facts.model),
+        _row("mode", f"{facts.mode} (Shift-Tab changes it)"),
+        _row("directory", facts.directory),
+        _row("hooks", _hooks(facts, events)),
+    ]
+    if facts.untrusted:
+        says = f"{facts.untrusted} of them not trusted, so not run; `hookline trust` shows them and asks"
+        rows.append(_row("", says, "yellow"))
+    rows.append(Text("Enter sends · /help lists commands and keys · Ctrl-C stops · Ctrl-D leaves", "dim"))
+    return stack(rows)
+
+
+def _row(name: str, value: str, style: str = "") -> Text:
+    return Text(f"  {name:10}", "dim").append_text(words(one_line(value, 300), style))
+
+
+def _hooks(facts: Facts, events: Sequence[str]) -> str:
+    if not facts.hooks:
+        return "none in force; `hookline init` writes a first guard"
+    counts = ", ".join(f"{event} {number}" for event, number in Counter(events).most_common(6))
+    off = f"; {facts.not_enforced} not enforced" if facts.not_enforced else ""
+    return f"{facts.hooks} in force: {counts}{off} (F2 shows them)"
+
+
+def keys_card() -> RenderableType:
+    return stack([Text(f"  {keys:18}", "bold").append(says, "") for keys, says in KEYS])
