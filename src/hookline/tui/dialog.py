@@ -12,7 +12,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from hookline.tui.link import Asked
-from hookline.tui.paint import Painter, stack, words
+from hookline.tui.text.paint import Painter, stack, words
 
 #: Seconds without a key before keys count as answers.
 GUARD = 0.5

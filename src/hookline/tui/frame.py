@@ -27,9 +27,8 @@ from hookline.tui.output import ScreenOutput
 
 _MOST_INPUT_ROWS = 10
 _MOST_COMPLETIONS = 7
-_STYLE = Style.from_dict(
-    {"rule": "ansibrightblack", "status": "reverse", "menu.chosen": "reverse", "menu.meta": "ansibrightblack"}
-)
+_GREY = "ansibrightblack"
+_STYLE = Style.from_dict({"rule": _GREY, "status": "reverse", "menu.chosen": "reverse", "menu.meta": _GREY})
 
 
 class Page(Protocol):

@@ -20,9 +20,12 @@ from hookline.agent.session.talk import talk
 from hookline.config.engine import Engine
 from hookline.model.safe_text import one_line
 from hookline.tui.link import Asked, Idle, Link, Note, Opened, Returned, Stopped, Withdrawn
-from hookline.tui.paint import diff, exact, words
+from hookline.tui.text.paint import diff, exact, words
 
 T = TypeVar("T")
+
+_YES = Choice("1", "yes", ("y", "yes", "ok"))
+_NO = Choice("3", "no, and stop the turn", ("n", "no"))
 
 
 class ScreenFront:
@@ -108,7 +111,7 @@ class ScreenFront:
             title=f"{who}May the agent run {headline(question.tool_name, question.tool_input, 60)}?",
             body=_call_body(question),
             why=[words(line, "yellow") for line in why_lines(question)],
-            choices=(Choice("1", "yes", ("y", "yes", "ok")), *session, Choice("3", "no, and stop the turn", ("n", "no"))),
+            choices=(_YES, *session, _NO),
             hint="or type why not and press Enter: the agent is told, and goes on",
             words_mean="why",
         )  # fmt: skip

@@ -73,9 +73,8 @@ class Activity:
             yield Text(f"  … {len(calls) - _MOST_CALLS} more calls", "dim")
         for hook in waited[:_MOST_HOOKS]:
             name = one_line(hook.hook, 60)
-            about = " · ".join(
-                filter(None, (f"{hook.event}: {name}" if hook.message else hook.event, near(hook.source)))
-            )
+            event = f"{hook.event}: {name}" if hook.message else hook.event
+            about = " · ".join(filter(None, (event, near(hook.source))))
             yield _running(hook.message or f"hook {name}", now - hook.since, about)
         if len(waited) > _MOST_HOOKS:
             yield Text(f"  … {len(waited) - _MOST_HOOKS} more hooks", "dim")

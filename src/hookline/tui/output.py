@@ -1,4 +1,4 @@
-"""The terminal that is written to: one write per change, and neither a terminal that is gone nor a hook's escapes harm."""
+"""The terminal that is written to: one write per change; it may go away, and hooks may write to it, too."""
 
 import os
 import sys
@@ -80,6 +80,10 @@ class TerminalState:
     def remember(self) -> None:
         """Call this when the screen is up: this is how it must be from now on."""
         self._ours = self._now()
+
+    def forget(self) -> None:
+        """The terminal is somebody else's for a while."""
+        self._ours = None
 
     def put_right(self) -> bool:
         """Set it as it must be, if somebody changed it (`stty sane` in a hook). Whether it was changed."""

@@ -100,9 +100,7 @@ async def _main(play: Play, state: TerminalState) -> int:
 
 async def _wait(agent: AgentThread) -> None:
     """The terminal is gone, and the session ends; hooks of SessionEnd still have their time."""
-    until = asyncio.get_running_loop().time() + _LONGEST_END
-    while not agent.ended.is_set() and asyncio.get_running_loop().time() < until:
-        await asyncio.sleep(0.05)
+    await asyncio.to_thread(agent.ended.wait, _LONGEST_END)
 
 
 def _soon(loop: asyncio.AbstractEventLoop, function: Callable[[], object]) -> None:
@@ -184,8 +182,8 @@ def _load_ahead() -> None:
     """What the first answer needs, before it is there."""
     from rich.text import Text  # noqa: PLC0415 on a thread of its own
 
-    from hookline.tui.paint import Painter  # noqa: PLC0415 see above
-    from hookline.tui.stream import as_markdown  # noqa: PLC0415 see above
+    from hookline.tui.text.paint import Painter  # noqa: PLC0415 see above
+    from hookline.tui.text.stream import as_markdown  # noqa: PLC0415 see above
 
     painter = Painter()
     painter.text(as_markdown("# a\n\n- b\n\n```python\nc = 1\n```\n\n| d |\n|---|\n| e |\n"), 80)

@@ -1,11 +1,14 @@
-"""The screen: takes what the agent posts, prints what is finished, draws what is going on. It never waits for a hook."""
+"""The screen: prints what is finished, draws what is going on, and never waits for the agent or a hook."""
 
 import asyncio
 import os
+import re
+import signal
 import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from prompt_toolkit.application import run_in_terminal
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.document import Document
 from prompt_toolkit.history import History, InMemoryHistory
@@ -15,7 +18,7 @@ from rich.text import Text
 
 from hookline.agent.ports import Shown
 from hookline.model.safe_text import one_line
-from hookline.tui import cards, live
+from hookline.tui import live
 from hookline.tui.completion import PromptCompleter
 from hookline.tui.dialog import Dialog
 from hookline.tui.frame import Frame, Page
@@ -23,9 +26,11 @@ from hookline.tui.history import forget_last
 from hookline.tui.keys import bindings
 from hookline.tui.link import Asked, Idle, Item, Link, Note, Opened, Returned, Stopped, Withdrawn
 from hookline.tui.output import ScreenOutput, TerminalState
-from hookline.tui.paint import Painter, indented
+from hookline.tui.pages.transcript import Kept, Transcript
 from hookline.tui.status import Facts, status_line
-from hookline.tui.stream import Stream, as_markdown
+from hookline.tui.text import cards
+from hookline.tui.text.paint import Painter, indented
+from hookline.tui.text.stream import Stream, as_markdown
 from hookline.tui.welcome import keys_card, welcome
 
 if TYPE_CHECKING:
@@ -81,8 +86,10 @@ class Screen:
         self._hint_until = 0.0
         self._seen_runs = 0
         self._repaired = 0.0
-        #: What was posted, for the page that shows all of it.
-        self.kept: Callable[[Item], None] = _forget
+        #: For the page that shows all of it.
+        self._kept = Kept()
+        #: The agent's thread is left alone: it does not end.
+        self.abandoned = False
 
     # -- running ----------------------------------------------------------------------------------------
 
@@ -190,7 +197,7 @@ class Screen:
 
     def _handle(self, item: Item) -> Iterator[None]:
         """Take one item; yields wherever keys may be looked at."""
-        self.kept(item)
+        self._kept.add(item)
         match item:
             case Shown():
                 yield from self._show(item)
@@ -217,10 +224,8 @@ class Screen:
     def _show(self, shown: Shown) -> Iterator[None]:
         nested = cards.depth(shown)
         match shown.kind:
-            case "delta":
-                if not nested:
-                    self.activity.asked = None
-                    self._stream.add(shown.text)
+            case "delta" | "request" | "held" | "usage":
+                self._progress(shown, nested)
             case "answer":
                 yield from self._answer(shown, nested)
             case "prompt":
@@ -235,20 +240,26 @@ class Screen:
                 call = self.activity.end_call(shown)
                 printed = call is not None and call.printed
                 self._put(cards.result_card(shown, with_head=not printed), "card")
-            case "request":
-                if not nested:
-                    self.activity.asked = (shown.text, time.monotonic())
-                    self.activity.held = ""
-            case "held":
-                self.activity.held = shown.text
-            case "usage":
-                self._use(shown)
             case "settled":
                 self._end_stream()
                 self.activity.settle()
             case _:
                 self._parent(shown)
                 self._news(shown)
+
+    def _progress(self, shown: Shown, nested: int) -> None:
+        """What changes the rows that are drawn, and prints nothing."""
+        if shown.kind == "usage":
+            self._use(shown)
+        elif nested:
+            return  # a sub-agent's words come when they are complete
+        elif shown.kind == "delta":
+            self.activity.asked = None
+            self._stream.add(shown.text)
+        elif shown.kind == "held":
+            self.activity.held = shown.text
+        else:
+            self.activity.asked, self.activity.held = (shown.text, time.monotonic()), ""
 
     def _news(self, shown: Shown) -> None:
         if self._stopped and shown.kind == "warning" and shown.text == "interrupted":
@@ -328,7 +339,10 @@ class Screen:
         if self._last_kind and kind != "prompt" and (kind == "text" or kind != self._last_kind):
             self._printed.append("\n")
         self._last_kind = kind
-        self._printed.append(self._painter.text(what, self._width))
+        lines = self._painter.lines(what, self._width)
+        if kind == "text":
+            lines = _without_blank_ends(lines)
+        self._printed += [f"{line}\n" for line in lines]
 
     def put(self, what: RenderableType) -> None:
         self._put(what, "note")
@@ -366,6 +380,7 @@ class Screen:
         for row in self.activity.rows(self.running_hooks(), queue, time.monotonic()):
             row.no_wrap, row.overflow = True, "ellipsis"
             below += self._painter.lines(row, size.columns)
+        below = ["", *below] if below else below
         left = max(room - len(panel) - len(below), 0)
         return [*self._tail(size.columns, left), *below[: max(room - len(panel), 0)], *panel]
 
@@ -374,7 +389,7 @@ class Screen:
             return []
         key = (self._stream.rest, width, rows)
         if self._tail_cache[0] != key:
-            lines = self._painter.lines(self._stream.tail(rows), width)
+            lines = _without_blank_ends(self._painter.lines(self._stream.tail(rows), width))
             self._tail_cache = (key, ["", *lines[-(rows - 1) :]])
         return self._tail_cache[1]
 
@@ -528,7 +543,17 @@ class Screen:
         if self.app.is_running:
             self.app.exit()
 
-    abandoned = False
+    def suspend(self) -> None:
+        """Ctrl-Z: to the shell, and back with `fg`."""
+
+        async def away() -> None:
+            if self._state is not None:
+                self._state.forget()
+            await run_in_terminal(lambda: os.kill(0, signal.SIGTSTP))
+            if self._state is not None:
+                self._state.remember()
+
+        self.app.create_background_task(away())
 
     def next_mode(self) -> None:
         """Shift-Tab. Never to bypass: that is a choice to be typed."""
@@ -553,12 +578,12 @@ class Screen:
     # -- pages ------------------------------------------------------------------------------------------
 
     def inspect(self) -> None:
-        from hookline.tui.inspector import Inspector  # noqa: PLC0415 only for those who look
+        from hookline.tui.pages.inspector import Inspector  # noqa: PLC0415 only for those who look
 
         self.open_page(Inspector(self))
 
     def read_all(self) -> None:
-        self.hint("not yet")
+        self.open_page(Transcript(self._kept.text))
 
     def open_page(self, page: Page) -> None:
         if self.frame.page is None and self.dialog.open is None:
@@ -569,6 +594,15 @@ class Screen:
         if self.frame.page is not None:
             self.frame.close(self.app)
             self._awake.set()
+
+
+_ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def _without_blank_ends(lines: list[str]) -> list[str]:
+    """Blank lines between blocks are ours to place."""
+    written = [number for number, line in enumerate(lines) if _ESCAPES.sub("", line).strip()]
+    return lines[written[0] : written[-1] + 1] if written else []
 
 
 def _short(directory: str) -> str:
@@ -582,7 +616,3 @@ def _call(loop: asyncio.AbstractEventLoop, function: Callable[[], object]) -> No
         loop.call_soon_threadsafe(function)
     except RuntimeError:
         pass  # the screen is gone
-
-
-def _forget(item: Item) -> None:
-    del item

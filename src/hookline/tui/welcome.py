@@ -7,8 +7,8 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from hookline.model.safe_text import one_line
-from hookline.tui.paint import stack, words
 from hookline.tui.status import Facts
+from hookline.tui.text.paint import stack, words
 
 KEYS: Sequence[tuple[str, str]] = (
     ("Enter", "send; while the agent works, the prompt is queued"),

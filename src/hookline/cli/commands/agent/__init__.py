@@ -9,8 +9,9 @@ _DESCRIPTION = """A coding agent for the terminal: it reads, edits and runs comm
 moment of its life is an event your hooks can see, change or stop.
 
 PROMPT is what it is to do; further prompts are queued and follow. At a terminal it is a conversation on a
-screen, or by lines with --plain and on terminals that can do no more. With --print there is none: the answers go to stdout, everything else to stderr, and a call that needs
-the user's permission is denied, with that reason. Prompts that begin with / are commands: /help lists them."""
+screen, or by lines with --plain and on terminals that can do no more. With --print there is none: the answers
+go to stdout, everything else to stderr, and a call that needs the user's permission is denied, with that
+reason. Prompts that begin with / are commands: /help lists them."""
 
 _EPILOG = """examples:
   hookline agent --print 'what does this project do?' --model anthropic:claude-sonnet-5

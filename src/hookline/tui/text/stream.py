@@ -1,9 +1,7 @@
-"""Text that arrives in pieces, as Markdown: finished blocks are printed once, only the rest is drawn again and again."""
+"""Text that arrives in pieces, as Markdown: finished blocks are printed once, only the rest is drawn again."""
 
 from rich.console import RenderableType
 from rich.text import Text
-
-from hookline.model.safe_text import printable
 
 #: A block that is longer is cut inside, so that what is drawn again stays short.
 _LONGEST_BLOCK = 30
@@ -11,11 +9,10 @@ _FENCES = ("```", "~~~")
 
 
 def as_markdown(text: str) -> RenderableType:
-    """Links are shown with their address: a name must not hide where it leads."""
     # Loads a parser and the lexers, so only when there is text; the screen loads them ahead, beside the first paint.
-    from rich.markdown import Markdown  # noqa: PLC0415 see above
+    from hookline.tui.text.markdown import Markdown  # noqa: PLC0415 see above
 
-    return Markdown(printable(text), code_theme="ansi_dark", hyperlinks=False)
+    return Markdown(text)
 
 
 class Stream:

@@ -50,7 +50,7 @@ class Painter:
                 continue
             text = segment.text
             if not (text.isascii() and text.isprintable()):
-                text = "\n".join(printable(part) for part in text.split("\n"))
+                text = "\n".join(_without_steering(part) for part in text.split("\n"))
             yield Segment(text, segment.style)
 
     def _row(self, row: list[Segment]) -> str:
@@ -66,6 +66,13 @@ class Painter:
             style = style.without_color
         system = self._console._color_system  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] there is no other way
         return style.render(text, color_system=system)
+
+
+def _without_steering(text: str) -> str:
+    """Blanks on both sides are layout."""
+    inner = text.strip(" ")
+    at = text.find(inner)
+    return f"{text[:at]}{printable(inner)}{text[at + len(inner) :]}" if inner else text
 
 
 def words(text: str, style: str = "") -> Text:

@@ -8,7 +8,7 @@ from rich.text import Text
 from hookline.agent.call_text import headline, near, patch_lines, rewrite_text
 from hookline.agent.ports import Shown
 from hookline.model.safe_text import one_line, printable
-from hookline.tui.paint import diff, indented, stack, words
+from hookline.tui.text.paint import diff, indented, stack, words
 
 _NESTED = 4
 _MOST_LINES = 4

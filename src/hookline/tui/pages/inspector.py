@@ -43,10 +43,8 @@ class Inspector:
     def _hooks(self) -> "Sequence[Hook]":
         """By event, in the order they run."""
         hooks = self._engine.hooks if self._engine is not None else ()
-        first = {}
-        for number, hook in enumerate(hooks):
-            first.setdefault(hook.event.name, number)
-        return sorted(hooks, key=lambda hook: first[hook.event.name])
+        order = list(dict.fromkeys(hook.event.name for hook in hooks))
+        return sorted(hooks, key=lambda hook: order.index(hook.event.name))
 
     # -- keys -------------------------------------------------------------------------------------------
 
@@ -152,19 +150,19 @@ class Inspector:
         self._at = max(0, min(self._at, len(hooks) - 1))
         room = max(rows - 4, 1)
         self._top = max(min(self._top, self._at), self._at - room + 1)
-        parts = [("bold", f"{_line(_TITLES, columns)}\n")]
-        for number, hook in enumerate(hooks[self._top : self._top + room], self._top):
+        rows_shown = [self._row(hook) for hook in hooks[self._top : self._top + room]]
+        widths = _widths([_TITLES, *rows_shown], columns)
+        parts = [("bold", f"{_line(_TITLES, widths, columns)}\n")]
+        for number, row in enumerate(rows_shown, self._top):
             style = "reverse" if number == self._at else ""
-            parts.append((style, f"{_line(self._row(hook), columns)}\n"))
+            parts.append((style, f"{_line(row, widths, columns)}\n"))
         if not hooks:
             parts.append(("", "no hook is in force; `hookline init` writes a first guard\n"))
         waits = (
             "the agent asks for your permission: q goes back to it" if self._screen.waits_for_answer else ""
         )
-        parts += [
-            ("ansiyellow", f"\n{one_line(waits or self._said, columns - 1)}\n"),
-            ("", one_line(_KEYS, columns - 1)),
-        ]
+        parts.append(("ansiyellow", f"\n{one_line(waits or self._said, columns - 1)}\n"))
+        parts.append(("", cut(_KEYS, columns - 1)))
         return FormattedText(parts)
 
     def _row(self, hook: "Hook") -> tuple[str, ...]:
@@ -188,19 +186,26 @@ class Inspector:
 
 
 _TITLES = ("mode", "event", "hook", "runs", "p50", "last", "decided", "where")
-_WIDTHS = (8, 18, 24, 5, 9, 10, 8)
+_WIDEST = (8, 18, 28, 6, 9, 11, 8)
+#: What is left out first where the terminal is narrow: runs and times say less than what was decided.
+_SPARE = (3, 4, 1)
+_LEAST_WHERE = 16
 
 
-def _line(cells: Sequence[str], columns: int) -> str:
-    parts: list[str] = []
-    for cell, width in zip(cells, _WIDTHS, strict=False):
-        parts.append(f"{one_line(cell, width):{width}}")
-    used = sum(_WIDTHS) + len(_WIDTHS)
-    parts.append(one_line(cells[-1], max(columns - used - 1, 5)))
-    return one_line_kept(" ".join(parts), columns - 1)
+def _widths(rows: Sequence[Sequence[str]], columns: int) -> list[int]:
+    widths = [min(max(len(row[number]) for row in rows), widest) for number, widest in enumerate(_WIDEST)]
+    for spare in _SPARE:
+        if sum(widths) + len(widths) + _LEAST_WHERE > columns:
+            widths[spare] = 0
+    return widths
 
 
-def one_line_kept(text: str, width: int) -> str:
+def _line(cells: Sequence[str], widths: Sequence[int], columns: int) -> str:
+    parts = [f"{one_line(cell, width):{width}}" for cell, width in zip(cells, widths, strict=False) if width]
+    return cut(" ".join([*parts, one_line(cells[-1], columns)]), columns - 1)
+
+
+def cut(text: str, width: int) -> str:
     """Cut to the width; blanks between columns stay."""
     return text if len(text) <= width else f"{text[: max(width - 1, 0)]}…"
 

@@ -1,0 +1,1 @@
+"""What takes the whole terminal for a while, on the alternate screen."""

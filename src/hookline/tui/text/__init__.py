@@ -1,0 +1,1 @@
+"""Text for the terminal: cleaned, laid out, in blocks."""
