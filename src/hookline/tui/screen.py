@@ -83,6 +83,8 @@ class Screen:
         self._pressed = 0.0
         self._leaving = False
         self._stopped = False
+        #: What was going on when the user stopped it.
+        self._stopping = ""
         self._hint_until = 0.0
         self._seen_runs = 0
         self._repaired = 0.0
@@ -212,8 +214,8 @@ class Screen:
                 self._give_back(item.text)
             case Stopped():
                 self._end_stream()
-                what = self.activity.summary(self.running_hooks(), streams=self._streams)
-                self._put(cards.stopped_card(what, item.queued), "note")
+                self._put(cards.stopped_card(self._stopping or "the turn", item.queued), "note")
+                self._stopping = ""
                 self._stopped = True
             case Opened():
                 self._open(item.ready)
@@ -510,8 +512,7 @@ class Screen:
         elif self.dialog.open is not None:
             self.dialog.answer(None)
         elif self.link.busy and not twice:
-            self.link.stop()
-            self.hint("stopping; Ctrl-C again leaves")
+            self._stop()
         elif self.buffer.text and not twice:
             self.buffer.reset()
         elif twice:
@@ -525,7 +526,12 @@ class Screen:
         elif self.buffer.complete_state is not None:
             self.buffer.cancel_completion()
         elif self.link.busy:
-            self.link.stop()
+            self._stop()
+
+    def _stop(self) -> None:
+        self._stopping = self.activity.summary(self.running_hooks(), streams=self._streams)
+        self.link.stop()
+        self.hint("stopping; Ctrl-C again leaves")
 
     def leave(self, *, signalled: bool = False) -> None:
         """End the session; a second time, without waiting for it."""

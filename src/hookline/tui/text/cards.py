@@ -8,7 +8,7 @@ from rich.text import Text
 from hookline.agent.call_text import headline, near, patch_lines, rewrite_text
 from hookline.agent.ports import Shown
 from hookline.model.safe_text import one_line, printable
-from hookline.tui.text.paint import diff, indented, stack, words
+from hookline.tui.text.paint import diff, indented, marked, stack, words
 
 _NESTED = 4
 _MOST_LINES = 4
@@ -51,7 +51,9 @@ def result_card(shown: Shown, *, with_head: bool) -> RenderableType:
 
 def _result(shown: Shown) -> Iterator[RenderableType]:
     if shown.refused:
-        yield Text("  └ denied: ", "red").append_text(words(shown.text or "no reason was given"))
+        yield marked(
+            "  └ ", "red", Text("denied: ", "red").append_text(words(shown.text or "no reason was given"))
+        )
         if by := source_text(shown):
             yield Text(f"    {by}", "dim")
         return
@@ -64,19 +66,18 @@ def _result(shown: Shown) -> Iterator[RenderableType]:
     yield _folded(shown)
 
 
-def _folded(shown: Shown) -> Text:
+def _folded(shown: Shown) -> RenderableType:
     """The first lines of a result, and how many more there are."""
     looked_at = shown.text[:_MOST_LOOKED_AT].rstrip()
     most = _MOST_FAILED_LINES if shown.is_error else _MOST_LINES
     lines = looked_at.split("\n")
     more = shown.text.rstrip().count("\n") + 1 - min(len(lines), most)
     style = "red" if shown.is_error else "dim"
-    text = Text("  └ ", style)
     kept = [one_line(line, _WIDEST) if len(line) > _WIDEST else printable(line) for line in lines[:most]]
-    text.append("\n    ".join(kept) if looked_at else "(no output)", style)
+    text = Text("\n".join(kept) if looked_at else "(no output)", style)
     if more > 0:
-        text.append(f"\n    … +{more} line{'' if more == 1 else 's'} ({_MORE})", "dim")
-    return text
+        text.append(f"\n… +{more} line{'' if more == 1 else 's'} ({_MORE})", "dim")
+    return marked("  └ ", style, text)
 
 
 def source_text(shown: Shown) -> str:
@@ -91,27 +92,30 @@ def note_card(shown: Shown) -> RenderableType | None:
     by = source_text(shown)
     match shown.kind:
         case "notice":
-            card = Text("· ", "cyan").append_text(words(shown.text))
+            mark, style, text = "· ", "cyan", words(shown.text)
         case "warning":
-            card = Text("! ", "bold yellow").append_text(words(shown.text, "yellow"))
+            mark, style, text = "! ", "bold yellow", words(shown.text, "yellow")
         case "blocked":
-            card = Text("✗ blocked: ", "bold red").append_text(words(shown.text))
+            mark, style, text = "✗ ", "bold red", Text("blocked: ", "bold red").append_text(words(shown.text))
         case "wake":
-            says = "a background hook found something, and the agent goes on because of it: "
-            card = Text("↻ ", "bold magenta").append(says, "magenta").append_text(words(shown.text))
-        case "rewrite" if shown.field != "messages":
-            card = Text("✎ a hook changed ", "magenta")
-            card.append(_rewritten(shown))
+            says = Text("a background hook found something, and the agent goes on because of it: ", "magenta")
+            mark, style, text = "↻ ", "bold magenta", says.append_text(words(shown.text))
+        case "rewrite" if shown.field == "messages":
+            mark, style, text = (
+                "✎ ",
+                "magenta",
+                Text("a hook changed the messages that are sent to the model"),
+            )
         case "rewrite":
-            card = Text("✎ a hook changed the messages that are sent to the model", "magenta")
+            mark, style, text = "✎ ", "magenta", Text("a hook changed ", "magenta").append(_rewritten(shown))
         case "context":
-            says = f"+ a hook added {len(shown.text):,} characters for the model ({_MORE})"
-            card = Text(says, "dim")
+            says = Text(f"a hook added {len(shown.text):,} characters for the model ({_MORE})", "dim")
+            mark, style, text = "+ ", "dim", says
         case _:
             return None
     if by:
-        card.append(f"  ({by})", "dim")
-    return indented(card, depth(shown))
+        text.append(f"  ({by})", "dim")
+    return indented(marked(mark, style, text), depth(shown))
 
 
 def _rewritten(shown: Shown) -> str:

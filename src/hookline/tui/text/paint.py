@@ -7,10 +7,12 @@ because Markdown can spell a control character as an entity (`&#27;`).
 import os
 from collections.abc import Iterable, Mapping
 
+from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.segment import Segment
 from rich.style import Style
+from rich.table import Table
 from rich.text import Text
 
 from hookline.model.safe_text import printable, spelled_out
@@ -87,6 +89,15 @@ def exact(text: str, style: str = "") -> Text:
 
 def indented(what: RenderableType, by: int) -> RenderableType:
     return Padding(what, (0, 0, 0, by)) if by else what
+
+
+def marked(mark: str, style: str, body: RenderableType) -> RenderableType:
+    """A mark, and beside it a text that wraps beside it, not below."""
+    grid = Table.grid(padding=0)
+    grid.add_column(width=cell_len(mark), no_wrap=True)
+    grid.add_column(ratio=1)
+    grid.add_row(Text(mark, style), body)
+    return grid
 
 
 def diff(lines: Iterable[str]) -> Text:

@@ -1,0 +1,180 @@
+"""The real agent on the real screen, at a terminal in memory: pyte draws what is written, keys come from a pipe."""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import pyte
+import pytest
+from prompt_toolkit.data_structures import Size
+from prompt_toolkit.input import PipeInput, create_pipe_input
+
+from hookline.agent.front import Front
+from hookline.cli.commands.agent import play as playing
+from hookline.cli.main import build_parser
+from hookline.handlers.process.pool import Processes
+from hookline.tui.link import Link
+from hookline.tui.output import ScreenOutput
+from hookline.tui.run import AgentThread
+from hookline.tui.screen import Screen
+from hookline.tui.text.paint import Painter
+from tests.vouching import vouch_for
+from tests.waiting import LONG
+
+ROWS, COLUMNS = 30, 90
+
+
+class Emulator:
+    """A file that is a terminal."""
+
+    encoding = "utf-8"
+
+    def __init__(self, rows: int, columns: int) -> None:
+        self.screen = pyte.HistoryScreen(columns, rows, history=5000, ratio=0.1)
+        self._stream = pyte.Stream(self.screen)
+        self.raw = ""
+
+    def write(self, text: str) -> int:
+        self.raw += text
+        # pyte knows no private mode 47.
+        self._stream.feed(text)
+        return len(text)
+
+    def flush(self) -> None: ...
+
+    def isatty(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        raise OSError("in memory")
+
+    @property
+    def rows(self) -> list[str]:
+        return [row.rstrip() for row in self.screen.display]
+
+    @property
+    def scrolled(self) -> list[str]:
+        """What has left the screen at its top."""
+        lines: Any = self.screen.history.top
+        return ["".join(line[at].data for at in range(self.screen.columns)).rstrip() for line in lines]
+
+    def size(self) -> Size:
+        return Size(rows=self.screen.lines, columns=self.screen.columns)
+
+
+class OnScreen:
+    """Somebody at the terminal."""
+
+    def __init__(self, screen: Screen, emulator: Emulator, keys: PipeInput, agent: AgentThread) -> None:
+        self.screen = screen
+        self.emulator = emulator
+        self.agent = agent
+        self._keys = keys
+
+    def types(self, text: str) -> None:
+        self._keys.send_text(text)
+
+    @property
+    def text(self) -> str:
+        """What is on the screen, without blank rows at its end."""
+        return "\n".join(self.emulator.rows).rstrip() + "\n"
+
+    @property
+    def everything(self) -> str:
+        return "\n".join([*self.emulator.scrolled, *self.emulator.rows])
+
+    async def until(self, wanted: str | Callable[[], object], seconds: float = LONG) -> str:
+        end = time.monotonic() + seconds
+        holds = (lambda: wanted in self.text) if isinstance(wanted, str) else wanted
+        while not holds():
+            assert time.monotonic() < end, f"{wanted!r} was never shown:\n{self.text}"
+            await asyncio.sleep(0.02)
+        return self.text
+
+    async def answers(self, key: str) -> None:
+        """Answer a question once it listens."""
+        await self.until(lambda: self.screen.dialog.open is not None and self.screen.dialog.listens)
+        self.types(key)
+
+    async def idle(self) -> None:
+        await self.until(lambda: self.screen.link.ready is not None and not self.screen.link.busy)
+        await self.until("· idle")
+
+    async def left(self) -> int:
+        """The screen has gone, and the agent with it."""
+        await self.until(self.agent.ended.is_set)
+        await self.until(lambda: not self.screen.app.is_running)
+        return self.agent.status
+
+
+class Project:
+    """A home whose user trusts the project in it."""
+
+    def __init__(self, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.home, self.root = place / "home", place / "home" / "project"
+        self.root.mkdir(parents=True)
+        monkeypatch.setenv("HOME", str(self.home))
+        monkeypatch.setenv("NO_COLOR", "1")
+        monkeypatch.delenv("HOOKLINE_MODEL", raising=False)
+        monkeypatch.chdir(self.root)
+        # The tests' own process must not become the parent of what hooks leave behind.
+        monkeypatch.setattr(playing, "Processes", lambda containment: Processes())
+
+    def write(self, name: str, text: str) -> Path:
+        file = self.root / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        return file
+
+    def trust(self) -> None:
+        vouch_for(self.home, self.root)
+
+    @asynccontextmanager
+    async def agent(
+        self,
+        script: Sequence[Mapping[str, Any]],
+        hooks: Mapping[str, Any] | None = None,
+        *words: str,
+        rows: int = ROWS,
+        columns: int = COLUMNS,
+        trusted: bool = True,
+    ) -> AsyncGenerator[OnScreen]:
+        if trusted:
+            self.trust()
+        self.write("script.json", json.dumps(list(script)))
+        if hooks is not None:
+            self.write(".hookline/hooks.json", json.dumps({"hooks": hooks}, indent=1))
+        args = build_parser("agent").parse_args(["agent", "--model", "scripted:script.json", *words])
+        args.format, args.screen = "text", None
+
+        async def play(front: Front) -> int:
+            return await playing.play(args, front)
+
+        async with on_screen(play, rows, columns) as one:
+            yield one
+
+
+@asynccontextmanager
+async def on_screen(play: Callable[[Front], Any], rows: int, columns: int) -> AsyncGenerator[OnScreen]:
+    emulator = Emulator(rows, columns)
+    loop = asyncio.get_running_loop()
+    with create_pipe_input() as keys:
+        output = ScreenOutput(cast("Any", emulator), emulator.size, "xterm")
+        link = Link()
+        screen = Screen(link, output, source=keys, painter=Painter({"NO_COLOR": "1"}))
+        agent = AgentThread(play, link, lambda: loop.call_soon_threadsafe(screen.finish))
+        running = asyncio.ensure_future(screen.run(agent.start))
+        one = OnScreen(screen, emulator, keys, agent)
+        try:
+            yield one
+        finally:
+            if not agent.ended.is_set():
+                screen.leave(signalled=True)
+                await one.left()
+            await asyncio.wait_for(running, LONG)
+            if agent.error is not None:
+                raise agent.error
