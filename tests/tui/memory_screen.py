@@ -111,6 +111,11 @@ class OnScreen:
         return self.agent.status
 
 
+def _processes(containment: str) -> Processes:
+    del containment
+    return Processes()
+
+
 class Project:
     """A home whose user trusts the project in it."""
 
@@ -122,7 +127,7 @@ class Project:
         monkeypatch.delenv("HOOKLINE_MODEL", raising=False)
         monkeypatch.chdir(self.root)
         # The tests' own process must not become the parent of what hooks leave behind.
-        monkeypatch.setattr(playing, "Processes", lambda containment: Processes())
+        monkeypatch.setattr(playing, "Processes", _processes)
 
     def write(self, name: str, text: str) -> Path:
         file = self.root / name

@@ -31,7 +31,7 @@ _LONGEST_END = 60.0
 class AgentThread:
     """Plays the agent on a loop of its own. Never joined: a hook may hold it for ever."""
 
-    def __init__(self, play: Play, link: Link, done: Callable[[], None]) -> None:
+    def __init__(self, play: Play, link: Link, done: Callable[[], object]) -> None:
         self._play = play
         self._link = link
         self._done = done

@@ -5,7 +5,7 @@ import os
 import re
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from prompt_toolkit.application import run_in_terminal
@@ -14,27 +14,23 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.history import History, InMemoryHistory
 from prompt_toolkit.input import Input
 from rich.console import RenderableType
-from rich.text import Text
 
-from hookline.agent.ports import Shown
-from hookline.model.safe_text import one_line
-from hookline.tui import live
 from hookline.tui.completion import PromptCompleter
+from hookline.tui.conversation import Conversation
 from hookline.tui.dialog import Dialog
 from hookline.tui.frame import Frame, Page
 from hookline.tui.history import forget_last
 from hookline.tui.keys import bindings
-from hookline.tui.link import Asked, Idle, Item, Link, Note, Opened, Returned, Stopped, Withdrawn
+from hookline.tui.link import Asked, Link
+from hookline.tui.live import SILENT
 from hookline.tui.output import ScreenOutput, TerminalState
-from hookline.tui.pages.transcript import Kept, Transcript
-from hookline.tui.status import Facts, status_line
-from hookline.tui.text import cards
-from hookline.tui.text.paint import Painter, indented
-from hookline.tui.text.stream import Stream, as_markdown
-from hookline.tui.welcome import keys_card, welcome
+from hookline.tui.pages.transcript import Transcript
+from hookline.tui.status import HINT, Status, short_path
+from hookline.tui.text.paint import Painter
+from hookline.tui.text.stream import as_markdown
+from hookline.tui.text.welcome import keys_card
 
 if TYPE_CHECKING:
-    from hookline.agent.build import BuiltAgent
     from hookline.engine.engine import RunningHook
 
 #: Seconds between two drawings of streamed text, and between two looks at what changes by itself.
@@ -42,7 +38,6 @@ _FRAME = 0.05
 _TICK = 0.1
 #: Longest stretch of work before keys are looked at.
 _SLICE = 0.015
-_TWICE = 2.0
 #: Rows that the input, the rule and the status line need beside the live rows.
 _OTHER_ROWS = 4
 _REPAIR_EVERY = 1.0
@@ -63,8 +58,6 @@ class Screen:
         self._output = output
         self._painter = painter or Painter()
         self._state = state
-        self._stream = Stream()
-        self.activity = live.Activity()
         self.buffer = Buffer(
             multiline=True,
             history=history or InMemoryHistory(),
@@ -72,8 +65,9 @@ class Screen:
             complete_while_typing=True,
         )
         self.dialog = Dialog(self.buffer)
-        self.facts = Facts(directory=_short(os.getcwd()))
-        self.frame = Frame(self.buffer, self._live_text, self._status, output, source)
+        self.status = Status(link, self._changed)
+        self.talk = Conversation(link, self.dialog, self.status, self._put, self._give_back)
+        self.frame = Frame(self.buffer, self._live_text, self.status.line, output, source)
         self.app = self.frame.app(bindings(self))
         self._printed: list[str] = []
         self._last_kind = ""
@@ -81,15 +75,8 @@ class Screen:
         self._live_cache: tuple[object, str] = (None, "")
         self._tail_cache: tuple[object, list[str]] = (None, [])
         self._pressed = 0.0
-        self._leaving = False
-        self._stopped = False
-        #: What was going on when the user stopped it.
-        self._stopping = ""
-        self._hint_until = 0.0
         self._seen_runs = 0
         self._repaired = 0.0
-        #: For the page that shows all of it.
-        self._kept = Kept()
         #: The agent's thread is left alone: it does not end.
         self.abandoned = False
 
@@ -121,15 +108,11 @@ class Screen:
         if self.frame.page is not None:
             self.close_page()
         while self.link.items:
-            self._now(self.link.items.popleft())
-        self._end_stream()
+            self.talk.now(self.link.items.popleft())
+        self.talk.end_stream()
         self._flush()
         if self.app.is_running:
             self.app.exit()
-
-    def _now(self, item: Item) -> None:
-        for _ in self._handle(item):
-            pass
 
     async def _pump(self) -> None:
         while True:
@@ -145,12 +128,12 @@ class Screen:
         began = time.perf_counter()
         items = self.link.items
         while items and self.frame.page is None:
-            for _ in self._handle(items.popleft()):
+            for _ in self.talk.handle(items.popleft()):
                 if time.perf_counter() - began > _SLICE:
                     self._flush()
                     await asyncio.sleep(0)
                     began = time.perf_counter()
-        while (block := self._stream.take()) is not None:
+        while (block := self.talk.stream.take()) is not None:
             self._put(as_markdown(block), "text")
             self._flush()
             await asyncio.sleep(0)
@@ -163,17 +146,17 @@ class Screen:
             beat += 1
             if beat % 5 == 0:
                 self.link.check_alive()
-            self.activity.alive = self.link.alive if self.link.loop is not None else time.monotonic()
-            self._expire_hint()
+            self.talk.activity.alive = self.link.alive if self.link.loop is not None else time.monotonic()
+            self.status.expire_hint()
             self._look_after_terminal()
-            silent = time.monotonic() - self.activity.alive >= live.SILENT
+            silent = time.monotonic() - self.talk.activity.alive >= SILENT
             if (
                 self.link.busy
                 or self.running_hooks()
                 or silent
                 or self.dialog.open
                 or self.frame.page
-                or self._leaving
+                or self.status.leaving
             ):
                 self.app.invalidate()
 
@@ -195,120 +178,10 @@ class Screen:
             self.app.renderer.erase()
             self.app.redraw_now()
 
-    # -- what the agent posts ---------------------------------------------------------------------------
+    def _changed(self) -> None:
+        self.app.invalidate()
 
-    def _handle(self, item: Item) -> Iterator[None]:
-        """Take one item; yields wherever keys may be looked at."""
-        self._kept.add(item)
-        match item:
-            case Shown():
-                yield from self._show(item)
-            case Note():
-                self._put(cards.note_lines(item.text), "note")
-            case Asked():
-                self._end_stream()
-                self.dialog.ask(item)
-            case Withdrawn():
-                self.dialog.withdraw(item.asked)
-            case Returned():
-                self._give_back(item.text)
-            case Stopped():
-                self._end_stream()
-                self._put(cards.stopped_card(self._stopping or "the turn", item.queued), "note")
-                self._stopping = ""
-                self._stopped = True
-            case Opened():
-                self._open(item.ready)
-            case Idle():
-                self.facts.state = "idle"
-        yield
-
-    def _show(self, shown: Shown) -> Iterator[None]:
-        nested = cards.depth(shown)
-        match shown.kind:
-            case "delta" | "request" | "held" | "usage":
-                self._progress(shown, nested)
-            case "answer":
-                yield from self._answer(shown, nested)
-            case "prompt":
-                self._end_stream()
-                self._put(cards.prompt_card(shown.text), "prompt")
-                self._stopped = False
-            case "call":
-                self._parent(shown)
-                self.activity.begin_call(shown)
-            case "result":
-                self._parent(shown)
-                call = self.activity.end_call(shown)
-                printed = call is not None and call.printed
-                self._put(cards.result_card(shown, with_head=not printed), "card")
-            case "settled":
-                self._end_stream()
-                self.activity.settle()
-            case _:
-                self._parent(shown)
-                self._news(shown)
-
-    def _progress(self, shown: Shown, nested: int) -> None:
-        """What changes the rows that are drawn, and prints nothing."""
-        if shown.kind == "usage":
-            self._use(shown)
-        elif nested:
-            return  # a sub-agent's words come when they are complete
-        elif shown.kind == "delta":
-            self.activity.asked = None
-            self._stream.add(shown.text)
-        elif shown.kind == "held":
-            self.activity.held = shown.text
-        else:
-            self.activity.asked, self.activity.held = (shown.text, time.monotonic()), ""
-
-    def _news(self, shown: Shown) -> None:
-        if self._stopped and shown.kind == "warning" and shown.text == "interrupted":
-            self._stopped = False  # the user knows
-            return
-        card = cards.note_card(shown)
-        if card is not None:
-            self._put(card, "note")
-
-    def _answer(self, shown: Shown, nested: int) -> Iterator[None]:
-        if nested:
-            self._parent(shown)
-            self._put(indented(as_markdown(shown.text), nested), "text")
-            return
-        if not self._streams:
-            self._stream.add(shown.text)
-        while (block := self._stream.take()) is not None:
-            self._put(as_markdown(block), "text")
-            yield
-        self._end_stream()
-        self.activity.asked = None
-
-    @property
-    def _streams(self) -> bool:
-        return self._stream.began or bool(self._stream.rest.strip())
-
-    def _end_stream(self) -> None:
-        if rest := self._stream.end():
-            self._put(as_markdown(rest), "text")
-
-    def _parent(self, shown: Shown) -> None:
-        """The head of the call that a sub-agent works for, before what it says."""
-        call = self.activity.calls.get(shown.under) if shown.under else None
-        if call is not None and not call.printed:
-            call.printed = True
-            self._put(cards.call_card(call.shown), "card")
-
-    def _use(self, shown: Shown) -> None:
-        agent = self.link.ready.agent if self.link.ready is not None else None
-        before = agent.totals if agent is not None else None
-        used = shown.usage
-        self.facts.tokens = int(used.get("input_tokens") or 0) + int(used.get("output_tokens") or 0)
-        cost = used.get("cost_usd")
-        if before is not None:
-            self.facts.tokens += before.input_tokens + before.output_tokens
-            cost = (cost or 0.0) + before.cost_usd if before.cost_usd is not None else cost
-        self.facts.cost_usd = cost
+    # -- printing and drawing ---------------------------------------------------------------------------
 
     def _give_back(self, text: str) -> None:
         """A prompt that was blocked, to be edited; what was typed since comes after it."""
@@ -316,25 +189,6 @@ class Screen:
         typed = self.buffer.text
         whole = f"{text}\n{typed}" if typed else text
         self.buffer.set_document(Document(whole, len(text)), bypass_readonly=True)
-
-    def _open(self, ready: "BuiltAgent") -> None:
-        from hookline import __version__  # noqa: PLC0415 only when a session begins
-
-        engine = self.link.engine
-        self._refresh()
-        events = [hook.policy.event_name for hook in engine.hooks] if engine is not None else []
-        self._put(welcome(self.facts, __version__, events), "note")
-        self._resumed(ready)
-        self._count_untrusted()
-
-    def _resumed(self, ready: "BuiltAgent") -> None:
-        messages = ready.agent.conversation.messages
-        if ready.source == "startup" or not messages:
-            return
-        says = f"{'a copy of' if ready.source == 'fork' else ''} an earlier session: {len(messages)} messages"
-        self._put(Text(f"  goes on with{says}", "dim"), "note")
-
-    # -- printing ---------------------------------------------------------------------------------------
 
     def _put(self, what: RenderableType, kind: str) -> None:
         """Print something that is finished. Blocks of text, and what follows them, have a blank line between."""
@@ -379,7 +233,7 @@ class Screen:
         panel = self._panel(size.columns, room)
         queue = list(self.link.queue)
         below: list[str] = []
-        for row in self.activity.rows(self.running_hooks(), queue, time.monotonic()):
+        for row in self.talk.activity.rows(self.running_hooks(), queue, time.monotonic()):
             row.no_wrap, row.overflow = True, "ellipsis"
             below += self._painter.lines(row, size.columns)
         below = ["", *below] if below else below
@@ -387,11 +241,11 @@ class Screen:
         return [*self._tail(size.columns, left), *below[: max(room - len(panel), 0)], *panel]
 
     def _tail(self, width: int, rows: int) -> list[str]:
-        if not self._stream.rest.strip() or rows < 2:
+        if not self.talk.stream.rest.strip() or rows < 2:
             return []
-        key = (self._stream.rest, width, rows)
+        key = (self.talk.stream.rest, width, rows)
         if self._tail_cache[0] != key:
-            lines = _without_blank_ends(self._painter.lines(self._stream.tail(rows), width))
+            lines = _without_blank_ends(self._painter.lines(self.talk.stream.tail(rows), width))
             self._tail_cache = (key, ["", *lines[-(rows - 1) :]])
         return self._tail_cache[1]
 
@@ -410,64 +264,10 @@ class Screen:
         self._flush()
 
     # -- the status line --------------------------------------------------------------------------------
-
-    def _status(self, width: int) -> str:
-        self._refresh()
-        return status_line(self.facts, width)
-
-    def _refresh(self) -> None:
-        ready, engine, facts = self.link.ready, self.link.engine, self.facts
-        facts.queued = len(self.link.queue)
-        if self._leaving:
-            facts.state = "leaving"
-        if ready is None:
-            return
-        agent = ready.agent
-        facts.model = agent.model_name
-        facts.mode = agent.permissions.mode
-        facts.directory = _short(agent.workplace.cwd)
-        if not self._leaving:
-            facts.state = "busy" if agent.busy else "on hold" if agent.holds else "idle"
-        if not agent.busy:
-            facts.tokens = agent.totals.input_tokens + agent.totals.output_tokens
-            facts.cost_usd = agent.totals.cost_usd
-        hooks = engine.hooks if engine is not None else ()
-        facts.hooks = len(hooks)
-        facts.not_enforced = (
-            sum(engine.mode_of(hook) != "enforce" for hook in hooks) if engine is not None else 0
-        )
-
-    def _count_untrusted(self) -> None:
-        """Beside the screen: trust reads files."""
-        engine = self.link.engine
-        trust = engine.trust if engine is not None else None
-        if engine is None or trust is None:
-            return
-
-        def count() -> int:
-            return sum(not trust.standing(hook).runs for hook in engine.hooks)
-
-        def counted(done: "asyncio.Future[int]") -> None:
-            if not done.cancelled() and done.exception() is None:
-                self.facts.untrusted = done.result()
-                self.app.invalidate()
-
-        asyncio.ensure_future(asyncio.to_thread(count)).add_done_callback(counted)
-
     @property
     def waits_for_answer(self) -> bool:
         """A question is open, or will be once the page is closed."""
         return self.dialog.open is not None or any(isinstance(item, Asked) for item in tuple(self.link.items))
-
-    def hint(self, text: str) -> None:
-        self.facts.hint = text
-        self._hint_until = time.monotonic() + _TWICE
-        self.app.invalidate()
-
-    def _expire_hint(self) -> None:
-        if self.facts.hint and time.monotonic() > self._hint_until:
-            self.facts.hint = ""
-            self.app.invalidate()
 
     def running_hooks(self) -> "tuple[RunningHook, ...]":
         return self.link.engine.status.now() if self.link.engine is not None else ()
@@ -480,7 +280,8 @@ class Screen:
 
         found = entries(self._cwd(), os.environ)
         return {
-            name: f"a {entry.kind} of {_short(os.path.dirname(entry.file))}" for name, entry in found.items()
+            name: f"a {entry.kind} of {short_path(os.path.dirname(entry.file))}"
+            for name, entry in found.items()
         }
 
     # -- what the user does -----------------------------------------------------------------------------
@@ -491,7 +292,7 @@ class Screen:
         if not text:
             self.link.release()
             return
-        if self._leaving:
+        if self.status.leaving:
             return
         self.buffer.append_to_history()
         self.buffer.reset()
@@ -506,8 +307,8 @@ class Screen:
     def interrupt(self) -> None:
         """Ctrl-C: a question is answered no, work is stopped, text is cleared; twice it leaves."""
         now = time.monotonic()
-        twice, self._pressed = now - self._pressed < _TWICE, now
-        if self._leaving:
+        twice, self._pressed = now - self._pressed < HINT, now
+        if self.status.leaving:
             self._abandon()
         elif self.dialog.open is not None:
             self.dialog.answer(None)
@@ -518,7 +319,7 @@ class Screen:
         elif twice:
             self.leave()
         else:
-            self.hint("Ctrl-C again leaves")
+            self.status.hint("Ctrl-C again leaves")
 
     def escape(self) -> None:
         if self.dialog.open is not None:
@@ -529,19 +330,19 @@ class Screen:
             self._stop()
 
     def _stop(self) -> None:
-        self._stopping = self.activity.summary(self.running_hooks(), streams=self._streams)
+        self.talk.stopping = self.talk.activity.summary(self.running_hooks(), streams=self.talk.streams)
         self.link.stop()
-        self.hint("stopping; Ctrl-C again leaves")
+        self.status.hint("stopping; Ctrl-C again leaves")
 
     def leave(self, *, signalled: bool = False) -> None:
         """End the session; a second time, without waiting for it."""
-        if self._leaving:
+        if self.status.leaving:
             self._abandon()
             return
-        self._leaving = True
+        self.status.leaving = True
         self.link.leave(signalled=signalled)
         self.dialog.dismiss_all()
-        self.hint("the session ends; Ctrl-C again leaves at once")
+        self.status.hint("the session ends; Ctrl-C again leaves at once")
 
     def _abandon(self) -> None:
         """Without the agent's thread: a hook may hold it for ever."""
@@ -571,7 +372,7 @@ class Screen:
         following = order[(order.index(now) + 1) % len(order)] if now in order else order[0]
         agent = ready.agent
         self.link.call(lambda: asyncio.ensure_future(agent.set_mode(following)))
-        self.hint(f"mode {following}")
+        self.status.hint(f"mode {following}")
 
     def take_back(self) -> bool:
         """Up on an empty line: the last queued prompt, to be edited."""
@@ -589,7 +390,7 @@ class Screen:
         self.open_page(Inspector(self))
 
     def read_all(self) -> None:
-        self.open_page(Transcript(self._kept.text))
+        self.open_page(Transcript(self.talk.kept.text))
 
     def open_page(self, page: Page) -> None:
         if self.frame.page is None and self.dialog.open is None:
@@ -609,12 +410,6 @@ def _without_blank_ends(lines: list[str]) -> list[str]:
     """Blank lines between blocks are ours to place."""
     written = [number for number, line in enumerate(lines) if _ESCAPES.sub("", line).strip()]
     return lines[written[0] : written[-1] + 1] if written else []
-
-
-def _short(directory: str) -> str:
-    home = os.path.expanduser("~").rstrip("/")
-    shown = f"~{directory[len(home) :]}" if home and f"{directory}/".startswith(f"{home}/") else directory
-    return one_line(shown, 200)
 
 
 def _call(loop: asyncio.AbstractEventLoop, function: Callable[[], object]) -> None:

@@ -1,8 +1,18 @@
 """The line at the bottom: model, mode, directory, what was used, hooks in force, what waits."""
 
+import asyncio
+import os
+import time
+from collections.abc import Callable
+
 from msgspec import Struct
 
+from hookline.agent.ports import Shown
 from hookline.model.safe_text import one_line
+from hookline.tui.link import Link
+
+#: Seconds that a hint is shown.
+HINT = 2.0
 
 
 class Facts(Struct, kw_only=True):
@@ -21,6 +31,81 @@ class Facts(Struct, kw_only=True):
     queued: int = 0
     state: str = "starting"
     hint: str = ""
+
+
+class Status:
+    """What is said about the session; `changed` is called when it must be drawn again."""
+
+    def __init__(self, link: Link, changed: Callable[[], None]) -> None:
+        self._link = link
+        self._changed = changed
+        self._hint_until = 0.0
+        self.leaving = False
+        self.facts = Facts(directory=short_path(os.getcwd()))
+
+    def line(self, width: int) -> str:
+        self.refresh()
+        return status_line(self.facts, width)
+
+    def refresh(self) -> None:
+        ready, engine, facts = self._link.ready, self._link.engine, self.facts
+        facts.queued = len(self._link.queue)
+        if self.leaving:
+            facts.state = "leaving"
+        if ready is None:
+            return
+        agent = ready.agent
+        facts.model = agent.model_name
+        facts.mode = agent.permissions.mode
+        facts.directory = short_path(agent.workplace.cwd)
+        if not self.leaving:
+            facts.state = "busy" if agent.busy else "on hold" if agent.holds else "idle"
+        if not agent.busy:
+            facts.tokens = agent.totals.input_tokens + agent.totals.output_tokens
+            facts.cost_usd = agent.totals.cost_usd
+        hooks = engine.hooks if engine is not None else ()
+        facts.hooks = len(hooks)
+        facts.not_enforced = (
+            sum(engine.mode_of(hook) != "enforce" for hook in hooks) if engine is not None else 0
+        )
+
+    def count_untrusted(self) -> None:
+        """Beside the screen: trust reads files."""
+        engine = self._link.engine
+        trust = engine.trust if engine is not None else None
+        if engine is None or trust is None:
+            return
+
+        def count() -> int:
+            return sum(not trust.standing(hook).runs for hook in engine.hooks)
+
+        def counted(done: "asyncio.Future[int]") -> None:
+            if not done.cancelled() and done.exception() is None:
+                self.facts.untrusted = done.result()
+                self._changed()
+
+        asyncio.ensure_future(asyncio.to_thread(count)).add_done_callback(counted)
+
+    def use(self, shown: Shown) -> None:
+        agent = self._link.ready.agent if self._link.ready is not None else None
+        before = agent.totals if agent is not None else None
+        used = shown.usage
+        self.facts.tokens = int(used.get("input_tokens") or 0) + int(used.get("output_tokens") or 0)
+        cost = used.get("cost_usd")
+        if before is not None:
+            self.facts.tokens += before.input_tokens + before.output_tokens
+            cost = (cost or 0.0) + before.cost_usd if before.cost_usd is not None else cost
+        self.facts.cost_usd = cost
+
+    def hint(self, text: str) -> None:
+        self.facts.hint = text
+        self._hint_until = time.monotonic() + HINT
+        self._changed()
+
+    def expire_hint(self) -> None:
+        if self.facts.hint and time.monotonic() > self._hint_until:
+            self.facts.hint = ""
+            self._changed()
 
 
 def status_line(facts: Facts, width: int) -> str:
@@ -57,3 +142,9 @@ def _used(facts: Facts) -> str:
     tokens = f"{facts.tokens}" if facts.tokens < 10_000 else f"{facts.tokens / 1000:.0f}k"
     cost = f" {facts.cost_usd:.4f} USD" if facts.cost_usd is not None else ""
     return f"{tokens} tok{cost}"
+
+
+def short_path(directory: str) -> str:
+    home = os.path.expanduser("~").rstrip("/")
+    shown = f"~{directory[len(home) :]}" if home and f"{directory}/".startswith(f"{home}/") else directory
+    return one_line(shown, 200)

@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Coroutine, Mapping
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ def run(args: argparse.Namespace) -> "int | Coroutine[Any, Any, int]":
     if args.resume is None and args.continue_:
         args.resume = "last"
     if args.screen is not None and wants_screen(args, os.environ):
-        return args.screen(lambda front: _play_on(args, front))
+        return args.screen(partial(_play_on, args))
     return _play(args)
 
 

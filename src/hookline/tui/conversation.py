@@ -1,0 +1,172 @@
+"""What the agent posts, item by item: printed when it is finished, else kept for the rows that are drawn."""
+
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from hookline.agent.ports import Shown
+from hookline.tui.dialog import Dialog
+from hookline.tui.link import Asked, Idle, Item, Link, Note, Opened, Returned, Stopped, Withdrawn
+from hookline.tui.live import Activity
+from hookline.tui.pages.transcript import Kept
+from hookline.tui.status import Status
+from hookline.tui.text import cards
+from hookline.tui.text.paint import indented
+from hookline.tui.text.stream import Stream, as_markdown
+from hookline.tui.text.welcome import welcome
+
+if TYPE_CHECKING:
+    from hookline.agent.build import BuiltAgent
+
+
+class Conversation:
+    """`put` prints something of a kind: text, card, note, prompt."""
+
+    def __init__(
+        self,
+        link: Link,
+        dialog: Dialog,
+        status: Status,
+        put: Callable[[RenderableType, str], None],
+        give_back: Callable[[str], None],
+    ) -> None:
+        self._link = link
+        self._dialog = dialog
+        self._status = status
+        self._put = put
+        self._give_back = give_back
+        self.stream = Stream()
+        self.activity = Activity()
+        #: For the page that shows all of it.
+        self.kept = Kept()
+        #: What was going on when the user stopped it.
+        self.stopping = ""
+        self._stopped = False
+
+    def now(self, item: Item) -> None:
+        for _ in self.handle(item):
+            pass
+
+    def handle(self, item: Item) -> Iterator[None]:
+        """Take one item; yields wherever keys may be looked at."""
+        self.kept.add(item)
+        match item:
+            case Shown():
+                yield from self._show(item)
+            case Note():
+                self._put(cards.note_lines(item.text), "note")
+            case Asked():
+                self.end_stream()
+                self._dialog.ask(item)
+            case Withdrawn():
+                self._dialog.withdraw(item.asked)
+            case Returned():
+                self._give_back(item.text)
+            case Stopped():
+                self.end_stream()
+                self._put(cards.stopped_card(self.stopping or "the turn", item.queued), "note")
+                self.stopping = ""
+                self._stopped = True
+            case Opened():
+                self._open(item.ready)
+            case Idle():
+                pass
+        yield
+
+    def _show(self, shown: Shown) -> Iterator[None]:
+        nested = cards.depth(shown)
+        match shown.kind:
+            case "delta" | "request" | "held" | "usage":
+                self._progress(shown, nested)
+            case "answer":
+                yield from self._answer(shown, nested)
+            case "prompt":
+                self.end_stream()
+                self._put(cards.prompt_card(shown.text), "prompt")
+                self._stopped = False
+            case "call":
+                self._parent(shown)
+                self.activity.begin_call(shown)
+            case "result":
+                self._parent(shown)
+                call = self.activity.end_call(shown)
+                printed = call is not None and call.printed
+                self._put(cards.result_card(shown, with_head=not printed), "card")
+            case "settled":
+                self.end_stream()
+                self.activity.settle()
+            case _:
+                self._parent(shown)
+                self._news(shown)
+
+    def _progress(self, shown: Shown, nested: int) -> None:
+        """What changes the rows that are drawn, and prints nothing."""
+        if shown.kind == "usage":
+            self._status.use(shown)
+        elif nested:
+            return  # a sub-agent's words come when they are complete
+        elif shown.kind == "delta":
+            self.activity.asked = None
+            self.stream.add(shown.text)
+        elif shown.kind == "held":
+            self.activity.held = shown.text
+        else:
+            self.activity.asked, self.activity.held = (shown.text, time.monotonic()), ""
+
+    def _news(self, shown: Shown) -> None:
+        if self._stopped and shown.kind == "warning" and shown.text == "interrupted":
+            self._stopped = False  # the user knows
+            return
+        card = cards.note_card(shown)
+        if card is not None:
+            self._put(card, "note")
+
+    def _answer(self, shown: Shown, nested: int) -> Iterator[None]:
+        if nested:
+            self._parent(shown)
+            self._put(indented(as_markdown(shown.text), nested), "text")
+            return
+        if not self.streams:
+            self.stream.add(shown.text)
+        while (block := self.stream.take()) is not None:
+            self._put(as_markdown(block), "text")
+            yield
+        self.end_stream()
+        self.activity.asked = None
+
+    @property
+    def streams(self) -> bool:
+        return self.stream.began or bool(self.stream.rest.strip())
+
+    def end_stream(self) -> None:
+        if rest := self.stream.end():
+            self._put(as_markdown(rest), "text")
+
+    def _parent(self, shown: Shown) -> None:
+        """The head of the call that a sub-agent works for, before what it says."""
+        call = self.activity.calls.get(shown.under) if shown.under else None
+        if call is not None and not call.printed:
+            call.printed = True
+            self._put(cards.call_card(call.shown), "card")
+
+    def _open(self, ready: "BuiltAgent") -> None:
+        from hookline import __version__  # noqa: PLC0415 only when a session begins
+
+        engine = self._link.engine
+        self._status.refresh()
+        events = [hook.policy.event_name for hook in engine.hooks] if engine is not None else []
+        self._put(welcome(self._status.facts, __version__, events), "note")
+        self._resumed(ready)
+        self._status.count_untrusted()
+
+    def _resumed(self, ready: "BuiltAgent") -> None:
+        messages = ready.agent.conversation.messages
+        if ready.source == "startup" or not messages:
+            return
+        says = f"{'a copy of' if ready.source == 'fork' else ''} an earlier session: {len(messages)} messages"
+        self._put(Text(f"  goes on with{says}", "dim"), "note")
+
+    # -- printing ---------------------------------------------------------------------------------------
