@@ -8,6 +8,7 @@ import sys
 
 import hookline
 import hookline.events
+from hookline.engine.bridge import BlockingSession
 from hookline.model import events, payloads
 from tools.api_page import MODULES, public_names
 
@@ -25,6 +26,16 @@ def test_every_name_of_the_api_page_has_a_docstring_with_an_example() -> None:
             if inspect.isclass(value) or inspect.isfunction(value):
                 shown = inspect.cleandoc(value.__doc__ or "")
                 assert re.search(r"^ {4}\S", shown, re.MULTILINE), f"{module.__name__}.{name}"
+
+
+def test_every_method_of_the_api_page_has_a_docstring() -> None:
+    kinds = {value for module in MODULES for _, value in public_names(importlib.import_module(module))}
+    bases = {base for kind in (*kinds, BlockingSession) if inspect.isclass(kind) for base in kind.__mro__}
+    for base in bases:
+        if base.__module__.partition(".")[0] == "hookline":
+            for name, member in vars(base).items():
+                if not name.startswith("_") and (isinstance(member, property) or inspect.isfunction(member)):
+                    assert inspect.getdoc(member), f"{base.__name__}.{name}"
 
 
 def test_the_command_and_the_module_say_the_version_of_the_package() -> None:

@@ -7,7 +7,7 @@ import re
 import textwrap
 from collections.abc import Iterator, Mapping
 from types import ModuleType
-from typing import Any
+from typing import Any, is_typeddict
 
 from hookline.model.events import EventSpec
 from tools.markdown import GENERATED, code, page, table
@@ -82,7 +82,7 @@ def _methods(kind: type[Any]) -> Iterator[tuple[str, Any]]:
 
 def _fields(kind: type[Any]) -> Iterator[tuple[str, str, str]]:
     """The fields of a record, with the comments above them."""
-    names = getattr(kind, "__struct_fields__", ())
+    names = kind.__annotations__ if is_typeddict(kind) else getattr(kind, "__struct_fields__", ())
     if not names:
         return
     source = textwrap.dedent(inspect.getsource(kind))

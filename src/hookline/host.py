@@ -1,4 +1,5 @@
-"""Records of the host API: what `prompt`, `model`, `answer`, `tool` and `end` of a session return, what `approve` gets.
+"""Records of the host API: what `prompt`, `model`, `answer`, `tool` and `end` of a session return, what `approve` gets,
+and the options of hooks and sessions.
 
 ::
 
@@ -14,7 +15,9 @@
 
 from hookline.engine.host import AnswerResult, EndResult, ModelRequestResult, PromptResult, Start
 from hookline.engine.host_call import Approval, Approve, HostCall, Question, RunTool
+from hookline.engine.make_hook import HookOptions
 from hookline.engine.tool_call import CallPorts, CallResult, Hooks, Refusal, Reply, run_tool_call
+from hookline.model.scene import SceneChanges, SceneOptions
 
 __all__ = [
     "AnswerResult",
@@ -23,6 +26,7 @@ __all__ = [
     "CallPorts",
     "CallResult",
     "EndResult",
+    "HookOptions",
     "Hooks",
     "HostCall",
     "ModelRequestResult",
@@ -31,6 +35,8 @@ __all__ = [
     "Refusal",
     "Reply",
     "RunTool",
+    "SceneChanges",
+    "SceneOptions",
     "Start",
     "run_tool_call",
 ]

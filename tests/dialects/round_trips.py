@@ -184,7 +184,7 @@ async def _travel(moment: Moment, outcome: Outcome) -> Trip:
     async def says(_payload: Any) -> Outcome:
         return outcome
 
-    engine.add(moment.event, says)
+    engine.add(moment.event, says, rewrites=True)
     answering = AgentCall(engine, moment.dialect, moment.name, files=(), env=dict(encoded.env))
     try:
         told = await answering.answer(encoded.document)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 from msgspec import Struct
 
@@ -11,6 +11,7 @@ from hookline.engine.run_hook import Admit, admit_all
 from hookline.events import EventSpec
 from hookline.extending import Call, Hook, Policy, RawResult, Run
 from hookline.handlers.function import FunctionHandler
+from hookline.host import SceneOptions
 from hookline.model.wire import Wire
 from hookline.tools.tool import Tool
 
@@ -71,10 +72,11 @@ class ScriptedHost:
         *,
         admit: Admit = admit_all,
         tools: Mapping[str, Tool] | None = None,
-        **scene: Any,
+        rows: Sequence[EventSpec[Any]] = (),
+        **scene: Unpack[SceneOptions],
     ) -> None:
         handlers = {"scripted": ScriptedHandler(), "function": FunctionHandler()}
-        self.engine = Engine(hooks, handlers=handlers, admit=admit, tools=tools or {})
+        self.engine = Engine(hooks, handlers=handlers, admit=admit, tools=tools or {}, rows=rows)
         self.session: Session = self.engine.session("s", **scene)
         self.runs: list[Run] = []
         self.engine.journal.subscribe(self.runs.append)

@@ -65,7 +65,11 @@ def test_a_hook_that_passes_is_on_record_as_in_doubt_too() -> None:
 
 def test_a_failure_that_blocks_in_doubt_says_so() -> None:
     engine = Engine()
-    engine.add(PRE_TOOL_USE, lambda _call: 1 / 0, FORCE, on_failure="closed")
+
+    def raises(_call: ToolCall) -> None:
+        raise LookupError
+
+    engine.add(PRE_TOOL_USE, raises, FORCE, on_failure="closed")
     outcome, _ = fired(engine)
     assert outcome.blocked
     assert (outcome.reason or "").endswith(f"(in doubt: {DOUBT})")
@@ -123,7 +127,7 @@ def test_shadow_records_the_question_and_asks_nobody() -> None:
 
 def test_a_word_that_is_not_known_is_refused() -> None:
     with pytest.raises(ValueError, match="in_doubt is 'deny', not one of match, ask, pass"):
-        Engine().add(PRE_TOOL_USE, lambda _call: None, FORCE, in_doubt="deny")
+        Engine().add(PRE_TOOL_USE, lambda _call: None, FORCE, in_doubt="deny")  # pyright: ignore[reportArgumentType] wrong on purpose
 
 
 def test_a_guard_is_asked_again_once_and_about_the_doubt_that_there_is_then() -> None:

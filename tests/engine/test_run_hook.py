@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from hookline import Engine, Outcome, deny, rewrite
 from hookline.dialects.registry import home_dialect
 from hookline.engine.lanes import PreparedHook
+from hookline.engine.make_hook import OnFailure
 from hookline.engine.run_hook import ADMITTED, effective_reaction
 from hookline.events import (
     EVENTS,
@@ -236,7 +237,12 @@ def test_on_failure_takes_the_words_of_the_configuration() -> None:
     def raises(_call: ToolCall) -> None:
         raise LookupError("x")
 
-    for word, blocked in (("open", False), ("closed", True), ({"crashed": "open"}, False)):
+    words: list[tuple[OnFailure | dict[Cause, OnFailure], bool]] = [
+        ("open", False),
+        ("closed", True),
+        ({"crashed": "open"}, False),
+    ]
+    for word, blocked in words:
         engine = Engine()
         engine.add(PRE_TOOL_USE, raises, on_failure=word)
         assert asyncio.run(engine.session("s").dispatch(PRE_TOOL_USE, LS)).blocked == blocked
@@ -293,8 +299,9 @@ def test_a_rewrite_that_cannot_be_applied_blocks_instead_of_raising() -> None:
         tool_name = "Bash"
         tool_input = None
 
-    host = ScriptedHost([native(PRE_TOOL_USE, Returned(rewrite(command="x")))])
-    outcome = host.fire(PRE_TOOL_USE, Odd())
+    row = EventSpec("Odd", Odd, "at times.", May.BLOCK | May.REWRITE, rewrites="tool_input")
+    host = ScriptedHost([native(row, Returned(rewrite(command="x")))], rows=[row])
+    outcome = host.fire(row, Odd())
     assert "cannot be applied" in (outcome.reason or "")
 
 

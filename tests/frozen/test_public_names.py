@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, is_typeddict
 
 import hookline
 import hookline.events
@@ -79,7 +79,10 @@ def _described(module: Any) -> str:
 
 
 def _name(name: str, value: Any) -> Iterator[str]:
-    if isinstance(value, type):
+    if is_typeddict(value):
+        yield f"class {name}(TypedDict)"
+        yield from (f"    {field}" for field in value.__annotations__)
+    elif isinstance(value, type):
         # Only of an error does it matter what else it is: somebody catches it.
         bases = ", ".join(base.__name__ for base in value.__bases__ if issubclass(base, BaseException))
         yield f"class {name}({bases})" if bases else f"class {name}"

@@ -10,7 +10,7 @@ dialect. It has no event for requests to the model, and a prompt can be blocked 
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 from claude_agent_sdk import ClaudeAgentOptions, HookMatcher, PermissionResultAllow, PermissionResultDeny
 from msgspec.structs import replace as with_changes
@@ -21,7 +21,7 @@ from hookline.engine.tool_call import STOPPED
 from hookline.events import STOP, TURN_END
 from hookline.model.errors import EngineClosedError
 from hookline.model.outcome import GO_ON, Message
-from hookline.model.scene import Scene
+from hookline.model.scene import Scene, SceneOptions
 from hookline.model.wire import Parsed
 
 #: The events of the client, and what it does when we cannot be asked.
@@ -35,7 +35,10 @@ _SECONDS = 660.0
 
 
 def with_hooks(
-    engine: Engine, options: ClaudeAgentOptions | None = None, session_id: str = "", **scene: Any
+    engine: Engine,
+    options: ClaudeAgentOptions | None = None,
+    session_id: str = "",
+    **scene: Unpack[SceneOptions],
 ) -> ClaudeAgentOptions:
     """The options with Hookline's hooks besides those that they have.
 

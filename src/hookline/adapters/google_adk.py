@@ -9,7 +9,7 @@ A session of the runner is one of Hookline. An agent that runs by an `AgentTool`
 from asyncio import CancelledError
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, cast
+from typing import Any, Unpack, cast
 from weakref import WeakKeyDictionary
 
 from google.adk.agents import InvocationContext
@@ -24,7 +24,7 @@ from hookline import Engine, Session
 from hookline.adapters.failures import failure_kind
 from hookline.adapters.sessions import Sessions, inside, prompt_texts, sub_agent
 from hookline.events import POST_MODEL_CALL, PRE_MODEL_CALL
-from hookline.host import CallResult, HostCall
+from hookline.host import CallResult, HostCall, SceneOptions
 
 #: ADK goes on after a call only. So this one follows an answer that a Stop hook sends back; the model is not shown it.
 _SENT_BACK = "hookline_sent_back"
@@ -43,7 +43,10 @@ class HooklinePlugin(BasePlugin):
     """Hooks for all agents of a runner. `session_id` chooses the session of an invocation; else it is that of ADK."""
 
     def __init__(
-        self, engine: Engine, session_id: Callable[[InvocationContext], str] | None = None, **scene: Any
+        self,
+        engine: Engine,
+        session_id: Callable[[InvocationContext], str] | None = None,
+        **scene: Unpack[SceneOptions],
     ) -> None:
         super().__init__("hookline")
         self._sessions = Sessions(engine, scene)

@@ -10,7 +10,7 @@ place of the engine to share it and to close it.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, NotRequired, cast
+from typing import Annotated, Any, NotRequired, Unpack, cast
 from uuid import uuid4
 
 from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse, hook_config
@@ -30,6 +30,7 @@ from hookline.engine.engine import Engine
 from hookline.engine.session import Session
 from hookline.model.errors import ToolError
 from hookline.model.events import PRE_MODEL_CALL
+from hookline.model.scene import SceneOptions
 
 #: In `additional_kwargs` of a message that says why hooks ended the run: it is shown, and never sent to a model.
 ENDED = "hookline_ended"
@@ -47,7 +48,11 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
     state_schema = HooklineState
 
     def __init__(
-        self, engine: Engine | Blocking, *, session_id: Callable[[Any], str] | None = None, **scene: Any
+        self,
+        engine: Engine | Blocking,
+        *,
+        session_id: Callable[[Any], str] | None = None,
+        **scene: Unpack[SceneOptions],
     ) -> None:
         super().__init__()
         self._bridge = engine if isinstance(engine, Blocking) else None

@@ -15,7 +15,7 @@ from copy import copy
 from dataclasses import replace
 from functools import cache
 from inspect import isawaitable
-from typing import Any
+from typing import Any, Unpack
 from uuid import uuid4
 from weakref import WeakKeyDictionary
 
@@ -31,6 +31,7 @@ from hookline.engine.engine import Engine
 from hookline.engine.session import Session
 from hookline.model.errors import EngineClosedError
 from hookline.model.events import POST_MODEL_CALL
+from hookline.model.scene import SceneOptions
 
 #: Stands in the history for a prompt that hooks blocked.
 BLOCKED = "(a hook blocked this prompt)"
@@ -45,7 +46,7 @@ class HooklineRunner:
     """Runs agents under hooks. `session_id` chooses the session by a run's options; `scene` is told to hooks."""
 
     def __init__(
-        self, engine: Engine, *, session_id: Callable[[Any], str] | None = None, **scene: Any
+        self, engine: Engine, *, session_id: Callable[[Any], str] | None = None, **scene: Unpack[SceneOptions]
     ) -> None:
         self._sessions = Sessions(engine, scene)
         self._session_id = session_id or _conversation

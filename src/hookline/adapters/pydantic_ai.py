@@ -11,7 +11,7 @@ from asyncio import CancelledError
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, Unpack, cast
 
 from pydantic_ai import DeferredToolRequests, ModelRequestNode, RunContext, UserPromptNode
 from pydantic_ai import exceptions as x
@@ -31,6 +31,7 @@ from hookline.engine.engine import Engine
 from hookline.engine.session import Session
 from hookline.model.errors import EngineClosedError
 from hookline.model.events import PRE_MODEL_CALL
+from hookline.model.scene import SceneOptions
 
 
 class RunStoppedError(x.AgentRunError):
@@ -44,7 +45,11 @@ class HooklineCapability(AbstractCapability[Any]):
     _held: m.ModelResponse | None = None
 
     def __init__(
-        self, engine: Engine, *, session_id: Callable[[RunContext[Any]], str] | None = None, **scene: Any
+        self,
+        engine: Engine,
+        *,
+        session_id: Callable[[RunContext[Any]], str] | None = None,
+        **scene: Unpack[SceneOptions],
     ) -> None:
         super().__init__()
         self._sessions = Sessions(engine, scene)

@@ -4,12 +4,13 @@ import os
 from collections.abc import AsyncGenerator, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, TypeVar
+from typing import TypeVar
 from uuid import uuid4
 
 from hookline.engine.engine import Engine
 from hookline.engine.session import Session
-from hookline.host import PromptResult
+from hookline.host import PromptResult, SceneOptions
+from hookline.model.scene import scene_fields
 
 T = TypeVar("T")
 
@@ -24,9 +25,10 @@ _AROUND: ContextVar[Session | None] = ContextVar("hookline_session", default=Non
 class Sessions:
     """Sessions by the id of their conversation. `scene` is what all of them are told: cwd, permission_mode ..."""
 
-    def __init__(self, engine: Engine, scene: dict[str, Any]) -> None:
+    def __init__(self, engine: Engine, scene: SceneOptions) -> None:
         self._engine = engine
-        self._scene: dict[str, Any] = {"cwd": os.getcwd()} | scene
+        self._scene: SceneOptions = {"cwd": os.getcwd(), **scene}
+        scene_fields("the adapter", scene)  # a misspelt option is told here, not with the first conversation
         self._sessions: dict[str, Session] = {}
 
     def of(self, session_id: str) -> Session:

@@ -8,7 +8,7 @@ An agent that runs inside a tool of another one is its sub-agent, if both have t
 
 import sys
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Unpack
 from weakref import WeakKeyDictionary, WeakSet
 
 from strands import Agent
@@ -26,7 +26,7 @@ from hookline import Engine, Session, ToolError
 from hookline.adapters.failures import failure_kind
 from hookline.adapters.sessions import Sessions, prompt_texts, steps_inside, sub_agent
 from hookline.events import POST_MODEL_CALL
-from hookline.host import CallResult, HostCall
+from hookline.host import CallResult, HostCall, SceneOptions
 
 #: The run goes on later, or the user has ended it: no time for Stop hooks.
 _NO_END = {"interrupt", "checkpoint", "cancelled", "limit_turns", "limit_total_tokens", "limit_output_tokens"}
@@ -41,7 +41,10 @@ class HooklinePlugin(Plugin):
         return "hookline"
 
     def __init__(
-        self, engine: Engine, session_id: str | Callable[[Agent, dict[str, Any]], str] = "", **scene: Any
+        self,
+        engine: Engine,
+        session_id: str | Callable[[Agent, dict[str, Any]], str] = "",
+        **scene: Unpack[SceneOptions],
     ) -> None:
         super().__init__()
         self._session_id, self._sessions = session_id, Sessions(engine, scene)

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from hookline.dialects.registry import OWN_FORMAT, home_dialect
 from hookline.engine import engine as core
@@ -22,6 +22,20 @@ if TYPE_CHECKING:
     from hookline.config.trust.trust import Options, Trust
     from hookline.engine.host_call import Approve
     from hookline.tools.declare import Tool
+
+
+class EngineOptions(TypedDict, total=False):
+    """The options of `Engine`, for those who pass them on, such as `load`."""
+
+    hooks: Sequence[Hook]
+    handlers: Mapping[str, Handler] | None
+    rows: Sequence[EventSpec[Any]]
+    journal: Journal | None
+    admit: Admit
+    tools: "Mapping[str, Tool]"
+    approve: "Approve | None"
+    background: Background | None
+    drain_seconds: float
 
 
 class Engine(core.Engine):
@@ -93,7 +107,7 @@ class Engine(core.Engine):
 
     def load(
         self,
-        cwd: str,
+        cwd: str | os.PathLike[str],
         files: Sequence[str] | None = None,
         dialects: Sequence[str] | None = None,
         *,
@@ -105,8 +119,12 @@ class Engine(core.Engine):
         Files that are named one by one count as trusted.
 
         A bad entry is reported and the others run. If a file cannot be read at all, the hooks that were in force
-        stay in force; `unreadable` of the result names the file.
+        stay in force; `unreadable` of the result names the file. ::
+
+            for diagnostic in engine.load(Path.cwd()).diagnostics:
+                print(diagnostic)
         """
+        cwd = os.fspath(cwd)
         if files is None:
             from hookline.config.trust.trust import Options  # noqa: PLC0415 as the loader
 

@@ -3,12 +3,12 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.config.engine import Engine
+from hookline.config.engine import Engine, EngineOptions
 from hookline.config.files import read_file
 from hookline.config.trust.items import TrustItem
 from hookline.dialects.dialect import Dialect, Disabled, HomeDialect, Layer, Place, Plugins, Reading, Tools
@@ -95,7 +95,7 @@ def load(
     dialects: Sequence[str] | None = None,
     files: Sequence[str] | None = None,
     trust: bool = False,
-    **options: Any,
+    **options: "Unpack[EngineOptions]",
 ) -> Installation:
     """Build the engine for Hookline's own files of this directory and user.
 

@@ -137,6 +137,7 @@ class Watch:
             await _ended(settling)
 
     def stop(self) -> None:
+        """End `run`."""
         self._stop.set()
 
     async def _settle(self, changed: tuple[str, ...]) -> None:

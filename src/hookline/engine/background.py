@@ -4,10 +4,13 @@ The host awaits the inbox of a session; there is no polling.
 """
 
 import asyncio
+import os
 import time
+import warnings
 from collections import deque
 from collections.abc import Coroutine
-from typing import Any, Literal
+from typing import Any, Literal, Self
+from weakref import finalize
 
 from msgspec import Struct
 
@@ -23,6 +26,9 @@ class Background:
         self._at_once = at_once
         self._limit = limit
         self._tasks: set[asyncio.Task[object]] = set()
+        #: The names of the hooks that run, by an id that keeps no task alive.
+        self._names: dict[int, str] = {}
+        self._unclosed: finalize[[int, dict[int, str]], Self] | None = None
         self._slots: dict[asyncio.AbstractEventLoop, asyncio.Semaphore] = {}
         self.closed = False
 
@@ -33,21 +39,31 @@ class Background:
     def full(self) -> bool:
         return self.closed or len(self._tasks) >= self._limit
 
-    def start(self, work: Coroutine[Any, Any, object]) -> None:
-        """Run it as soon as a slot is free."""
-        task = self._own(self._in_slot(work))
+    def start(self, work: Coroutine[Any, Any, object], name: str = "") -> None:
+        """Run it as soon as a slot is free. `name`: of its hook."""
+        task = self._own(self._in_slot(work), name)
         # A task that is cancelled before its first step never awaits the work: it must be closed.
         task.add_done_callback(lambda _task: work.close())
 
-    def adopt(self, work: Coroutine[Any, Any, object]) -> None:
+    def adopt(self, work: Coroutine[Any, Any, object], name: str = "") -> None:
         """Take over work that is running already."""
-        self._own(work)
+        self._own(work, name)
 
-    def _own(self, work: Coroutine[Any, Any, object]) -> asyncio.Task[object]:
+    def _own(self, work: Coroutine[Any, Any, object], name: str) -> asyncio.Task[object]:
+        if self._unclosed is None:
+            self._unclosed = finalize(self, _warn_unclosed, os.getpid(), self._names)
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._names[id(task)] = name
+        task.add_done_callback(self._ended)
         return task
+
+    def _ended(self, task: asyncio.Task[object]) -> None:
+        self._tasks.discard(task)
+        name = self._names.pop(id(task), "")
+        if task.cancelled() and not self.closed:
+            # Only the end of the event loop cancels them before the engine is closed.
+            _warn_unclosed(os.getpid(), {0: name})
 
     async def _in_slot(self, work: Coroutine[Any, Any, object]) -> None:
         loop = asyncio.get_running_loop()
@@ -71,6 +87,8 @@ class Background:
     async def close(self, limit: float) -> int:
         """Drain within the limit, then cancel what is left. Returns how many had to be cancelled."""
         self.closed = True
+        if self._unclosed is not None:
+            self._unclosed.detach()
         await self.drain(limit)
         left = self._tasks_here()
         for task in left:
@@ -85,6 +103,18 @@ class Background:
         loop = asyncio.get_running_loop()
         self._tasks.difference_update([task for task in self._tasks if task.get_loop().is_closed()])
         return {task for task in self._tasks if task.get_loop() is loop}
+
+
+def _warn_unclosed(pid: int, names: dict[int, str]) -> None:
+    if not names or pid != os.getpid():  # a fork has the names, not the hooks
+        return
+    shown = ", ".join(dict.fromkeys(filter(None, names.values()))) or "work"
+    warnings.warn(
+        f"hooks were still running in the background and were ended: {shown}; "
+        "close the engine before the event loop ends (async with Engine() as engine, or await engine.close())",
+        RuntimeWarning,
+        stacklevel=2,
+    )
 
 
 class LateMessage(Struct, frozen=True, kw_only=True):

@@ -11,12 +11,13 @@ from typing import Any, Self, TypeVar, Unpack
 
 from hookline.engine.engine import Engine
 from hookline.engine.host import AnswerResult, EndResult, ModelRequestResult, PromptResult, Start
-from hookline.engine.host_call import RunTool, ToolWords
+from hookline.engine.host_call import Approve, RunTool, ToolWords
 from hookline.engine.session import Session
 from hookline.engine.tool_call import CallResult
 from hookline.model.errors import EngineClosedError
 from hookline.model.events import EventSpec
 from hookline.model.outcome import Outcome
+from hookline.model.scene import SceneOptions
 
 P = TypeVar("P")
 T = TypeVar("T")
@@ -58,10 +59,22 @@ class Blocking:
             return
 
     def session(
-        self, session_id: str = "", parent: "BlockingSession | None" = None, **scene: Any
+        self,
+        session_id: str = "",
+        parent: "BlockingSession | None" = None,
+        *,
+        approve: Approve | None = None,
+        **scene: "Unpack[SceneOptions]",
     ) -> "BlockingSession":
+        """As `Engine.session`; its calls block.
+
+        ::
+
+            with hooks.session("conversation 1", cwd=Path.cwd()) as session:
+                done = session.tool("Bash", {"command": "ls"}, run=run_shell)
+        """
         above = parent.session if parent is not None else None
-        return BlockingSession(self, self.engine.session(session_id, above, **scene))
+        return BlockingSession(self, self.engine.session(session_id, above, approve=approve, **scene))
 
     def wait_for(self, work: Coroutine[Any, Any, T]) -> T:
         """Run it on the engine's loop and wait. An interrupt cancels it before it is raised here."""
@@ -173,9 +186,11 @@ class BlockingSession:
         self.session = session
 
     def dispatch(self, event: EventSpec[P], payload: P) -> Outcome:
+        """As `Session.dispatch`."""
         return self._bridge.wait_for(self.session.dispatch(event, payload))
 
     def has(self, event: EventSpec[Any]) -> bool:
+        """As `Session.has`."""
         return self.session.has(event)
 
     def start(self, source: str = "startup", model: str | None = None) -> Start:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 P = TypeVar("P")
 
+#: Mistakes in hooks that an engine remembers having told.
+_TOLD = 1000
+
 
 async def dispatch(session: "Session", event: EventSpec[P], payload: P) -> Outcome:
     """Run the hooks that concern this event and merge their answers, in config order.
@@ -102,12 +105,35 @@ class DispatchState(Struct, eq=False):
             outcome = merged(outcomes) if lane.keeps_all else fold(lane.policy, outcomes)
             if outcome.edits:
                 outcome = with_whole_values(outcome, field_of(self.payload, self.event.rewrites or ""))
+                outcome += self.undeclared_rewrites(lane, answers)
             if outcome.edits or outcome.context_items:
                 self.payload = self.advance(lane.hooks[0].hook, self.payload, outcome)
             self.outcome += outcome
         if answers and lane.policy.limit is not None:
             self.limited = True
         self.results += (LaneResult(lane, answers, self.payload, outcome),)
+
+    def undeclared_rewrites(self, lane: Lane, answers: Sequence[HookAnswer]) -> Outcome:
+        """Tells of hooks made in code that rewrite beside those that judge, where rewriters are to run first."""
+        if lane.in_order or lane.policy.run != "rewriters_first":
+            return GO_ON
+        field, notices = self.event.rewrites, GO_ON
+        for answer in answers:
+            hook = answer.prepared.hook
+            if answer.outcome.edits and not hook.where.file:
+                text = f"hook {hook.name} rewrites {field} and is not marked rewrites=True: "
+                notices += self.notice(hook, "rewrites", f"{text}hooks beside it judge the old {field}")
+        return notices
+
+    def notice(self, hook: Hook, about: str, text: str) -> Outcome:
+        """Tell of a mistake in a hook, once."""
+        told, key = self.session.engine.told, (about, hook.event.name, hook.name, hook.where)
+        if key in told:
+            return GO_ON
+        if len(told) >= _TOLD:
+            told.clear()
+        told.add(key)
+        return Outcome(messages=(Message(text, hook.name),))
 
     def advance(self, hook: Hook, payload: Any, outcome: Outcome) -> Any:
         """The payload as the next hook sees it. A rewrite that cannot be applied must not be applied in part."""

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from time import monotonic, perf_counter
 from types import MappingProxyType, TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, Unpack, cast
 
 from msgspec import Struct
 
@@ -17,21 +17,20 @@ from hookline.handlers.registry import Handler, close_all
 from hookline.journal.journal import Journal, Subscribers
 from hookline.model.errors import EngineClosedError
 from hookline.model.events import EVENTS, EventSpec
-from hookline.model.hook import Condition, Hook, Matcher
+from hookline.model.hook import Condition, Hook, Matcher, Scope
 from hookline.model.policy import Policy
 from hookline.model.run import Mode
 from hookline.model.safe_text import one_line
-from hookline.model.scene import Scene
+from hookline.model.scene import Scene, SceneOptions, scene_fields
 from hookline.model.wire import Call, Wire
 
 if TYPE_CHECKING:
     from hookline.engine.host_call import Approve
-    from hookline.engine.make_hook import Action
+    from hookline.engine.make_hook import Action, HookDecorator, HookOptions
     from hookline.tools.declare import Tool
     from hookline.tools.table import ToolTable
 
 P = TypeVar("P")
-F = TypeVar("F", bound=Callable[..., Any])
 
 _STATUS_COLUMNS = 200
 NO_TOOLS: "Mapping[str, Tool]" = MappingProxyType({})
@@ -81,6 +80,8 @@ class Engine:
         self.status = RunningHooks()
         self.store = HookStore(self.handlers, self.events)
         self.closed = False
+        #: What hosts have been told about a hook already: once is enough.
+        self.told: set[object] = set()
         self._drain_seconds = drain_seconds
         # From anywhere: receivers of http hooks take the same id for the same call, also from another process.
         self.next_number: Callable[[], int] = itertools.count(int.from_bytes(os.urandom(7))).__next__
@@ -101,39 +102,75 @@ class Engine:
         parent: Session | None = None,
         *,
         approve: "Approve | None" = None,
-        **scene: Any,
+        **scene: "Unpack[SceneOptions]",
     ) -> Session:
-        """One agent conversation. A sub-agent gets its own, with its parent's. `approve` goes before the engine's."""
+        """One agent conversation. A sub-agent gets its own, with its `parent`; `approve` goes before the engine's.
+
+        The other options are what hooks are told of it: `cwd`, `project_dir`, `transcript_path`, `permission_mode`,
+        `model`, `prompt_id`, `turn`, `agent_id`, `agent_type`, `parent_agent_id`, `depth`, `attended`, `extra`
+        (`hookline.host.SceneOptions` says what each means). ::
+
+            session = engine.session("conversation 1", cwd=Path.cwd(), permission_mode="plan")
+        """
         if self.closed:
             raise EngineClosedError
+        fields: dict[str, Any] = scene_fields("engine.session", scene) if scene else {}
         if parent is not None:
-            scene = {
+            inherited: dict[str, Any] = {
                 "cwd": parent.scene.cwd,
                 "project_dir": parent.scene.project_dir,
                 "permission_mode": parent.scene.permission_mode,
                 "attended": parent.scene.attended,
                 "parent_agent_id": parent.scene.agent_id,
                 "depth": parent.scene.depth + 1,
-            } | scene
-        return Session(self, Scene(session_id=session_id, **scene), parent, approve)
+            }
+            fields = inherited | fields
+        return Session(self, Scene(session_id=session_id, **fields), parent, approve)
 
     def swap(self, hooks: Sequence[Hook]) -> None:
         """Put another configuration in force, or raise ConfigError and leave the old one as it is."""
         self.store.swap(hooks)
 
     def make_hook(
-        self, event: EventSpec[P], action: "Action[P]", matcher: str | None = None, **options: Any
+        self,
+        event: EventSpec[P],
+        action: "Action[P]",
+        matcher: str | None = None,
+        *,
+        scope: Scope = "user",
+        **options: "Unpack[HookOptions]",
     ) -> Hook:
-        """A hook that is not in force yet; see `add` for what it takes."""
-        from hookline.engine.make_hook import make_hook  # noqa: PLC0415 only for hosts that make hooks in code
+        """A hook that is not in force yet; the options are those of `on`.
 
-        return make_hook(self.home, event, action, matcher, **options)
+        ::
+
+            engine.swap([engine.make_hook(PRE_TOOL_USE, "./check.sh", "Bash", timeout=5)])
+        """
+        from hookline.engine.make_hook import check_hook, make_hook  # noqa: PLC0415 as `on`
+
+        check_hook("engine.make_hook", event, matcher, options, self.events)
+        return make_hook(self.home, event, action, matcher, scope=scope, **options)
 
     def add(
-        self, event: EventSpec[P], action: "Action[P]", matcher: str | None = None, **options: Any
+        self,
+        event: EventSpec[P],
+        action: "Action[P]",
+        matcher: str | None = None,
+        *,
+        scope: Scope = "user",
+        **options: "Unpack[HookOptions]",
     ) -> Hook:
-        """Add a hook for all sessions: a function, a shell command or a guard. It stays when the config is swapped."""
-        hook = self.make_hook(event, action, matcher, **options)
+        """Add a hook for all sessions: a function, a shell command or a guard. It stays when the config is swapped.
+
+        The options are those of `on`. ::
+
+            engine.add(PRE_TOOL_USE, guard("force-push"), name="no force push")
+            engine.add(POST_TOOL_USE, "./format.sh", "Edit|Write", waiting="async")
+        """
+        from hookline.engine.make_hook import check_hook, make_hook  # noqa: PLC0415 as `on`
+
+        check_hook("engine.add", event, matcher, options, self.events)
+        hook = make_hook(self.home, event, action, matcher, scope=scope, **options)
         self.store.add(hook)
         return hook
 
@@ -162,16 +199,50 @@ class Engine:
         """The mode that counts: the one it was set to, else the one in its configuration."""
         return self.store.mode_of(hook)
 
-    def on(self, event: EventSpec[P], matcher: str | None = None, **options: Any) -> Callable[[F], F]:
-        """Decorate a function to make it a hook of this event."""
+    def on(
+        self,
+        event: EventSpec[P],
+        matcher: str | None = None,
+        *,
+        scope: Scope = "user",
+        **options: "Unpack[HookOptions]",
+    ) -> "HookDecorator[P]":
+        """Decorate a function of the payload, or of payload and scene, to make it a hook of this event.
 
-        def register(function: F) -> F:
-            self.add(event, function, matcher, **options)
+        It returns an outcome (`deny`, `ask`, `allow`, `context`, `rewrite`, `halt`) or None. An async function runs on
+        the event loop and must not block it; any other function runs in a thread. ::
+
+            @engine.on(PRE_TOOL_USE, "Bash", timeout=5)
+            async def no_force_push(call: ToolCall) -> Outcome | None:
+                return deny("no") if "--force" in call.tool_input["command"] else None
+
+        `matcher` says which tools (or other subjects of the event) it is about. The options:
+
+        - `condition`: a rule about the arguments, besides the matcher: `Bash(git push *)`.
+        - `name`: what it is called in messages and in the journal; without one the function's name.
+        - `rewrites`: it rewrites what the event is about, so it runs before the hooks that judge.
+        - `timeout`: seconds that it may take; 600 if it is not given.
+        - `on_failure`: what a failure means, `open`, `closed` or `ask`, for all or by cause: `{"timed_out": "open"}`.
+        - `waiting`: `wait` for its answer, `async`: run it in the background, `rewake`: a deny then wakes the agent.
+        - `once`: run it once in a session.
+        - `mode`: `enforce`, `shadow` (run it without effect) or `off`.
+        - `required`: it must run; if it may not, the call is blocked, and it cannot be switched off.
+        - `in_doubt`: where it cannot be told whether it is concerned: `match`, `ask` the user, or `pass`.
+        - `status_message`: what is shown while it runs.
+        - `scope`: whose hook it is: `user`, or `managed` for one that users cannot switch off.
+        """
+        from hookline.engine.make_hook import check_hook  # noqa: PLC0415 only for hosts that make hooks in code
+
+        check_hook("engine.on", event, matcher, options, self.events)
+
+        def register(function: Any) -> Any:
+            self.add(event, function, matcher, scope=scope, **options)
             return function
 
-        return register
+        return cast("HookDecorator[P]", register)
 
     def has(self, event: EventSpec[Any]) -> bool:
+        """Whether any hook for all sessions is configured for the event."""
         return event.name in self.store.lanes
 
     def next_run_id(self) -> str:

@@ -39,6 +39,9 @@ _MOST_WORDS = 500
 #: Longer reasons are cut off when they are recorded, not when somebody reads them.
 _SHORT_REASON = 512
 
+#: Seconds that an async function may keep the event loop from everything else before its host is told.
+_BLOCKS_LOOP = 0.25
+
 #: A failure's reason is shown before a denial's.
 _NO_ANSWER_RANK = 9
 
@@ -164,8 +167,11 @@ def _begin_call(state: "DispatchState", prepared: PreparedHook, call: Call, payl
         _stopped(state, prepared, call, stopped)
         raise
     status.ended(call)
-    record(state, prepared, call, raw, judged)
+    ended = perf_counter()
+    record(state, prepared, call, raw, judged, ended)
     outcome = judged.outcome if prepared.hook.mode == "enforce" else GO_ON
+    if ended - call.started > _BLOCKS_LOOP:
+        outcome += blocked_loop(state, prepared, ended - call.started)
     return HookAnswer(prepared, outcome, payload, judged.failed_closed)
 
 
@@ -183,7 +189,7 @@ async def _finish_call(
             from hookline.engine.run_lane import finish_detached  # noqa: PLC0415 it knows this module
 
             judged = DETACHED
-            engine.background.adopt(finish_detached(state, prepared, call, raw.rest))
+            engine.background.adopt(finish_detached(state, prepared, call, raw.rest), prepared.hook.name)
         elif _is_long(raw):
             judged = await asyncio.to_thread(decode_and_judge, state, prepared, call, raw)
         else:
@@ -193,9 +199,23 @@ async def _finish_call(
         raise
     engine.status.ended(call)
     record(state, prepared, call, raw, judged)
-    if prepared.hook.mode == "shadow":  # run and recorded, never applied
-        return HookAnswer(prepared, GO_ON, payload)
-    return HookAnswer(prepared, judged.outcome, payload, judged.failed_closed)
+    shadow = prepared.hook.mode == "shadow"  # run and recorded, never applied
+    outcome = GO_ON if shadow else judged.outcome
+    if call.longest_step > _BLOCKS_LOOP:
+        outcome += blocked_loop(state, prepared, call.longest_step)
+    return HookAnswer(prepared, outcome, payload, judged.failed_closed and not shadow)
+
+
+def blocked_loop(state: "DispatchState", prepared: PreparedHook, seconds: float) -> Outcome:
+    """Tells, once for each hook, that an async function did not let anything else run."""
+    if not prepared.in_process or seconds <= _BLOCKS_LOOP:
+        return GO_ON
+    return state.notice(
+        prepared.hook,
+        "blocks",
+        f"hook {prepared.hook.name} is async and blocked the event loop for {seconds:.2f} s: "
+        "await what it waits for, or make it a plain function, which runs in a thread",
+    )
 
 
 def _stopped(state: "DispatchState", prepared: PreparedHook, call: Call, stopped: BaseException) -> None:
@@ -519,6 +539,7 @@ def record(
     call: Call,
     raw: RawResult | None,
     judged: Judgement,
+    ended: float | None = None,
 ) -> None:
     """Write the run to the journal. Waiting for a slot is not counted as its time."""
     session = state.session
@@ -526,7 +547,7 @@ def record(
     called = journal.called(state.payload, scene.project_dir or scene.cwd)
     noted = (
         prepared, judged, scene, called, call.number, call.match_doubt, call.told_as,
-        call.started, perf_counter(), time(), call.recheck,
+        call.started, perf_counter() if ended is None else ended, time(), call.recheck,
     )  # fmt: skip
     if judged.brief and type(raw) is Returned:
         journal.record_later(judged.status, _run, noted)

@@ -18,6 +18,7 @@ from hookline.engine.run_hook import (
     answer_of,
     begin_handler,
     begin_hook,
+    blocked_loop,
     call_for,
     calls_about_acts,
     decode_and_judge,
@@ -191,7 +192,7 @@ def _detach(state: "DispatchState", prepared: PreparedHook, call: Call) -> None:
         return
     record(state, prepared, call, None, DETACHED)
     _expect_wake(state, prepared)
-    background.start(_run_detached(state, prepared, call))
+    background.start(_run_detached(state, prepared, call), prepared.hook.name)
 
 
 def _detach_in_order(
@@ -206,7 +207,8 @@ def _detach_in_order(
         call.started = perf_counter()
         record(state, prepared, call, None, DETACHED)
         _expect_wake(state, prepared)
-    state.session.engine.background.start(_run_detached_in_order(state, calls, ends_lane))
+    names = ", ".join(dict.fromkeys(prepared.hook.name for prepared, _call in calls))
+    state.session.engine.background.start(_run_detached_in_order(state, calls, ends_lane), names)
 
 
 async def _run_detached_in_order(
@@ -235,7 +237,9 @@ async def _run_detached(state: "DispatchState", prepared: PreparedHook, call: Ca
     call.started = perf_counter()
     status.started(call)
     try:
-        return await finish_detached(state, prepared, call, begin_handler(state, prepared, call))
+        begun = begin_handler(state, prepared, call)
+        call.longest_step = perf_counter() - call.started
+        return await finish_detached(state, prepared, call, begun)
     finally:
         status.ended(call)
         _wake_settled(state, prepared)
@@ -254,6 +258,7 @@ async def finish_detached(
         raise
     judged = decode_and_judge(state, prepared, call, raw)
     outcome = judged.outcome if prepared.hook.mode == "enforce" else GO_ON
+    outcome += blocked_loop(state, prepared, call.longest_step)
     # A hook that could not start has found nothing: only an answer of its own wakes the agent.
     too_late = deliver(state.session.inbox, call, outcome, prepared.source, may_wake=judged.failure is None)
     record(state, prepared, call, raw, replace(judged, dropped=(*judged.dropped, *too_late)))

@@ -2,7 +2,7 @@
 
 from collections.abc import Coroutine, Mapping, Sequence
 from types import MappingProxyType, TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,7 +15,7 @@ from hookline.model.hook import Hook
 from hookline.model.outcome import GO_ON, Halt, Message, Outcome, merged
 from hookline.model.payloads import ToolCall
 from hookline.model.policy import Limit, Policy
-from hookline.model.scene import Scene
+from hookline.model.scene import Scene, SceneChanges, scene_fields
 
 if TYPE_CHECKING:
     from hookline.engine.engine import Engine
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         Start,
     )
     from hookline.engine.host_call import Approve, CheckArguments, HostCall, RunTool
-    from hookline.engine.make_hook import Action
+    from hookline.engine.make_hook import Action, HookOptions
     from hookline.engine.told_calls import ToldCall
     from hookline.engine.tool_call import CallResult
     from hookline.tools.table import ToolTable
@@ -75,6 +75,7 @@ class Session:
 
     @property
     def id(self) -> str:
+        """The id of the conversation."""
         return self.scene.session_id
 
     @property
@@ -286,33 +287,87 @@ class Session:
         return last.told[prepared]
 
     def dispatch(self, event: EventSpec[P], payload: P) -> Coroutine[Any, Any, Outcome]:
-        """Run the hooks that concern this event; the outcome says what they want."""
+        """Run the hooks that concern this event; the outcome says what they want.
+
+        ::
+
+            outcome = await session.dispatch(PRE_TOOL_USE, ToolCall(tool_name="Bash", tool_input={"command": "ls"}))
+        """
+        try:
+            if type(payload) is not event.payload:
+                self._check_payload(event, payload)
+        except AttributeError:
+            raise self._not_an_event(event, "dispatch({}, payload)") from None
         return dispatch(self, event, payload)
 
+    def _check_payload(self, event: EventSpec[Any], payload: Any) -> None:
+        try:
+            fits = isinstance(payload, event.payload)
+        except TypeError:  # a type of the host's that cannot be asked
+            return
+        if not fits:
+            from hookline.model.wrong_use import wrong_payload  # noqa: PLC0415 only for a mistake
+
+            raise wrong_payload(event, payload)
+
+    def _not_an_event(self, given: object, where: str) -> TypeError:
+        from hookline.model.wrong_use import not_an_event  # noqa: PLC0415 only for a mistake
+
+        return not_an_event(given, self.engine.events, f"session.{where}")
+
     def has(self, event: EventSpec[Any]) -> bool:
-        """Whether any hook is configured for the event: cheap enough to check before building a payload."""
-        if event.name in self._store.lanes:
-            return True
+        """Whether any hook is configured for the event: cheap enough to check before building a payload.
+
+        ::
+
+            if session.has(PRE_MODEL_CALL):
+                request = await session.model(messages)
+        """
+        try:
+            if event.name in self._store.lanes:
+                return True
+        except AttributeError:
+            raise self._not_an_event(event, "has({})") from None
         return event.name in self._merged() if self._hooks or self.parent is not None else False
 
-    def update(self, **changes: Any) -> None:
-        """Change the scene: cwd, permission_mode, model, turn ..."""
-        self.scene = replace(self.scene, **changes)
+    def update(self, **changes: "Unpack[SceneChanges]") -> None:
+        """Change what hooks are told of the conversation from now on: what `engine.session` takes, and `session_id`.
+
+        ::
+
+            session.update(cwd="/src/app", permission_mode="plan")
+        """
+        self.scene = replace(self.scene, **scene_fields("session.update", changes))
 
     def add(
-        self, event: EventSpec[P], action: "Action[P]", matcher: str | None = None, **options: Any
+        self,
+        event: EventSpec[P],
+        action: "Action[P]",
+        matcher: str | None = None,
+        **options: "Unpack[HookOptions]",
     ) -> str:
-        """Add a hook for this session: a function, or a shell command. Returns the id to remove it by."""
-        hook = self.engine.make_hook(event, action, matcher, scope="session", **options)
+        """Add a hook for this session: a function, a shell command or a guard. Returns the id to remove it by.
+
+        The options are those of `engine.on`. ::
+
+            hook_id = session.add(PRE_TOOL_USE, guard("force-push"))
+            session.remove(hook_id)
+        """
+        from hookline.engine.make_hook import check_hook, make_hook  # noqa: PLC0415 only for hooks made in code
+
+        check_hook("session.add", event, matcher, options, self.engine.events)
+        hook = make_hook(self.engine.home, event, action, matcher, scope="session", **options)
         return self.add_hook(hook)
 
     def add_hook(self, hook: Hook) -> str:
+        """Add a hook of `engine.make_hook` for this session. Returns the id to remove it by."""
         hook_id = self.engine.next_run_id()
         self._hooks[hook_id] = hook
         self._version += 1
         return hook_id
 
     def remove(self, hook_id: str) -> bool:
+        """Remove a hook of this session; False if there is none with that id."""
         found = self._hooks.pop(hook_id, None) is not None
         self._version += found
         return found

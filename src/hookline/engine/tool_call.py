@@ -35,7 +35,9 @@ class Hooks(Protocol):
         result = await run_tool_call(session, ToolCall(tool_name="Bash", tool_input={"command": "ls"}), my_ports)
     """
 
-    def dispatch(self, event: EventSpec[P], payload: P) -> Coroutine[Any, Any, Outcome]: ...
+    def dispatch(self, event: EventSpec[P], payload: P) -> Coroutine[Any, Any, Outcome]:
+        """Run the hooks that concern this event."""
+        ...
 
     def has(self, event: EventSpec[Any]) -> bool:
         """Whether any hook is configured for the event."""
@@ -168,6 +170,7 @@ class CallResult(Struct, frozen=True, kw_only=True):
 
     @property
     def ran(self) -> bool:
+        """The tool was started."""
         return self.refusal is None
 
     @property
@@ -177,6 +180,7 @@ class CallResult(Struct, frozen=True, kw_only=True):
 
     @property
     def is_error(self) -> bool:
+        """It did not run, or it failed."""
         return self.refusal is not None or self.exception is not None
 
     @property

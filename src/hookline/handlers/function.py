@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from contextvars import copy_context
 from functools import partial
+from time import perf_counter
 from typing import Any, Final, Literal
 
 from msgspec import Struct
@@ -219,8 +220,9 @@ class FunctionHandler:
         except StopIteration as stop:
             return _NOTHING if stop.value is None else Returned(stop.value)
         except BaseException as error:  # noqa: BLE001 - a hook's own error is a result, not ours
+            call.longest_step = perf_counter() - call.started
             return _result_of(error)
-        return _finish(Rest(running, waits_for, context, call.started).within(call.timeout))
+        return _finish(_timed(Rest(running, waits_for, context, call.started), call))
 
     def problem(self, spec: Any) -> str | None:
         return spec.fault if isinstance(spec, FunctionSpec) else "a function hook needs a callable"
@@ -238,6 +240,13 @@ class FunctionHandler:
             raise finished.error
         # A lambda around an async function looks like a plain function until it is called.
         return await finished.value if inspect.isawaitable(finished.value) else finished.value
+
+
+async def _timed(rest: Rest[Any], call: Call) -> Any:
+    try:
+        return await rest.within(call.timeout)
+    finally:
+        call.longest_step = rest.longest_step
 
 
 async def _finish(rest: Coroutine[Any, Any, Any]) -> RawResult:

@@ -317,6 +317,25 @@ def edited(value: Any, edit: Edit) -> Any:
     return laid_over
 
 
+def patch_problem(edit: Edit, payload: Any, field: str) -> str | None:
+    """What is wrong with `rewrite(key=value)`: the field has no keys, or is itself taken for one of them."""
+    if not edit.patch:
+        return None
+    before, call = field_of(payload, field), f"rewrite({next(iter(edit.value), '')}=…)"
+    if isinstance(before, str | list | tuple | int | float):
+        what = (
+            "a text"
+            if isinstance(before, str)
+            else "a list"
+            if isinstance(before, list | tuple)
+            else "a number"
+        )
+        return f"{call} changes keys, and {field} is {what}: return rewrite(value), with the whole value"
+    if [*edit.value] == [field] and isinstance(before, Mapping) and field not in before:
+        return f"{call} would add a key {field!r} to {field}: return rewrite(value), or rewrite(key=value)"
+    return None
+
+
 def deny(reason: str) -> Outcome:
     """Stop the action. The model, or the user, gets the reason.
 

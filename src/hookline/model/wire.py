@@ -62,6 +62,8 @@ class Call(Struct, eq=False):
     match_doubt: str = ""
     #: A guard that is asked again about the final value.
     recheck: bool = False
+    #: Seconds that its function kept the event loop from everything else, where that is known.
+    longest_step: float = 0.0
     #: An answer about one act of a call becomes a denial if what it rewrites cannot be put into the call.
     checked: Callable[[Outcome, Hook, EventSpec[Any]], Outcome] | None = None
     #: Called with each line of output while the hook runs.

@@ -2,11 +2,11 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
+from collections.abc import Coroutine, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Unpack, get_args
 
 from msgspec import Struct
 
@@ -42,10 +42,9 @@ from hookline.testing.stand_ins import (
 )
 
 if TYPE_CHECKING:
-    from hookline.engine.make_hook import Action
+    from hookline.engine.make_hook import Action, HookDecorator, HookOptions
 
 P = TypeVar("P")
-F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 Path = str | os.PathLike[str]
 
@@ -134,9 +133,13 @@ class Kit:
         return [hook for hook in self.engine.hooks if hook.where.file]
 
     def add(
-        self, event: EventSpec[P], action: "Action[P]", matcher: str | None = None, **options: Any
+        self,
+        event: EventSpec[P],
+        action: "Action[P]",
+        matcher: str | None = None,
+        **options: "Unpack[HookOptions]",
     ) -> Hook:
-        """Add a hook made in Python: a function, a shell command or a guard.
+        """Add a hook made in Python: a function, a shell command or a guard. The options are those of `engine.on`.
 
         ::
 
@@ -144,8 +147,10 @@ class Kit:
         """
         return self.engine.add(event, action, matcher, **options)
 
-    def on(self, event: EventSpec[P], matcher: str | None = None, **options: Any) -> Callable[[F], F]:
-        """Decorate a function to make it a hook.
+    def on(
+        self, event: EventSpec[P], matcher: str | None = None, **options: "Unpack[HookOptions]"
+    ) -> "HookDecorator[P]":
+        """Decorate a function to make it a hook. The options are those of `engine.on`.
 
         ::
 

@@ -1,12 +1,14 @@
 """What a failure means: by event, by `on_error`, and whatever the failure is."""
 
 import asyncio
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from hookline import Engine, Outcome
 from hookline.dialects.docker_agent import dialect
+from hookline.engine.dispatch import dispatch
+from hookline.events import PRE_TOOL_USE, ToolCall
 from hookline.model.outcome import Edit
 from tests.dialects.docker_agent.hooks import (
     PAYLOADS,
@@ -129,7 +131,8 @@ def test_a_payload_that_cannot_be_written_down_does_not_stop_what_cannot_be_stop
 
 def test_no_payload_at_all_is_an_error_of_the_hooks_and_never_raises():
     agent = agent_with(entry("pre_tool_use", command("true")))
-    assert agent.fire("pre_tool_use", None).blocked  # pyright: ignore[reportArgumentType] that is the point
+    # Sessions refuse it before.
+    assert asyncio.run(dispatch(agent.session, PRE_TOOL_USE, cast("ToolCall", None))).blocked
     assert "there is no payload" in agent.runs[0].detail
 
 

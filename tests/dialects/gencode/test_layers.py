@@ -5,6 +5,7 @@ from typing import cast
 import pytest
 
 from hookline.dialects.gencode import dialect
+from hookline.events import Prompt
 from hookline.extending import CommandSpec
 from tests.dialects.hooked_agent import File, HookedAgent, lines_and_codes, read_hooks
 
@@ -99,7 +100,7 @@ def test_a_plugin_is_replaced_by_user_and_project_event_by_event(by: str) -> Non
 def test_a_plugin_command_knows_its_directory(file: str) -> None:
     command = """echo '${GEN_PLUGIN_ROOT}|${CLAUDE_PLUGIN_ROOT}'"|$GEN_PLUGIN_ROOT" >&2; exit 2"""
     agent = HookedAgent(dialect(), [layer(file, {"UserPromptSubmit": [command]})])
-    outcome = agent.fire("UserPromptSubmit", {"prompt": "x"})
+    outcome = agent.fire("UserPromptSubmit", Prompt(prompt="x"))
     assert outcome.reason == "/p/my-plugin|/p/my-plugin|/p/my-plugin"
     assert agent.reading.hooks[0].scope == "plugin"
 

@@ -191,9 +191,13 @@ def test_null_is_as_good_as_absent():
 
 def test_what_nobody_knows_is_listed_and_the_rest_is_read():
     document = {"decision": "block", "reason": "no", "colour": 1, "hookSpecificOutput": {"shade": 2}}
-    decoded = said(PRE_TOOL_USE, document)
+    decoded = WIRE.decode(call(PRE_TOOL_USE), Exited(0, json.dumps(document).encode()))
     assert decoded.outcome.blocked
     assert decoded.ignored == ("colour", "hookSpecificOutput.shade")
+    # A function was written for this version of Hookline.
+    failure = WIRE.decode(call(PRE_TOOL_USE, kind="function"), Returned(document)).failure
+    assert failure is not None
+    assert "colour is not a field of an answer" in failure.detail
 
 
 def test_a_reason_without_a_decision_is_listed():

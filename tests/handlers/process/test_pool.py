@@ -105,7 +105,7 @@ def test_places_in_line_of_a_closed_loop_are_skipped() -> None:
     slots.give_back()
     assert asyncio.run(slots.take()) == 0.0
     # Its loop is gone, so the task can only be silenced.
-    stranded._log_destroy_pending = False  # type: ignore[attr-defined]
+    stranded._log_destroy_pending = False  # pyright: ignore[reportAttributeAccessIssue]
 
 
 @pytest.mark.parametrize(("limit", "queue"), [(0, 1), (-1, 1), (1, -1)])

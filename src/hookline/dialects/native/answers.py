@@ -23,13 +23,23 @@ from hookline.model.wire import HookReply
 
 
 def read_answer(
-    document: Mapping[str, Any], event: EventSpec[Any], policy: Policy, who: str, *, exact: bool = False
+    document: Mapping[str, Any],
+    event: EventSpec[Any],
+    policy: Policy,
+    who: str,
+    *,
+    exact: bool = False,
+    known_only: bool = False,
 ) -> tuple[Outcome, tuple[str, ...]]:
     """What the document says, and the names of what is ignored. Raises `UnreadableError`.
 
-    `exact`: also where a decision may be among what would be ignored.
+    `exact`: also where a decision may be among what would be ignored; `known_only`: also for every other field that
+    does not exist.
     """
-    return Reader(event_name=event.name, event=event, policy=policy, who=who, exact=exact).read(document)
+    reader = Reader(
+        event_name=event.name, event=event, policy=policy, who=who, exact=exact, known_only=known_only
+    )
+    return reader.read(document)
 
 
 def write_answer(event: EventSpec[Any], outcome: Outcome) -> HookReply:
@@ -71,6 +81,9 @@ def updated_key(rewritten: str) -> str:
     return own or "updated" + "".join(part[:1].upper() + part[1:] for part in rewritten.split("_"))
 
 
+_REWRITING = frozenset(map(updated_key, (*REWRITTEN_SHAPES, "tool_response")))
+
+
 class Reader(AnswerReader, kw_only=True):
     event: EventSpec[Any]
     policy: Policy
@@ -78,6 +91,8 @@ class Reader(AnswerReader, kw_only=True):
     who: str
     #: A decision that would be ignored makes the answer unreadable.
     exact: bool = False
+    #: So does any field that does not exist.
+    known_only: bool = False
 
     def fields(self, where: str) -> Mapping[str, Field]:
         return FIELDS[where]
@@ -94,9 +109,30 @@ class Reader(AnswerReader, kw_only=True):
         elif where == TOP and key == "permissionDecision":
             raise UnreadableError("permissionDecision is outside hookSpecificOutput, where it has no effect")
         else:
-            if self.exact:
-                _refuse_decision(where, key, value)
+            elsewhere = where == SPECIFIC and key in _REWRITING  # of another event
+            if (self.known_only and not elsewhere) or (self.exact and _may_decide(key, value)):
+                raise UnreadableError(
+                    f"{where}{key!s:.60} is not a field of an answer; {self._meant(where, key)}"
+                )
             super().unknown(where, key, value)
+
+    def _meant(self, where: str, key: str) -> str:
+        """What to write in place of a field that does not exist."""
+        from hookline.matching.nearest import nearest  # noqa: PLC0415 - only for unknown fields
+
+        own = updated_key(self.event.rewrites) if self.event.rewrites else ""
+        known = {
+            place: (*table, own) if place == SPECIFIC and own else (*table,)
+            for place, table in FIELDS.items()
+        }
+        here = nearest(str(key), known[where], _MISSPELLED)
+        if here is not None:
+            return f"did you mean {here}?"
+        for place in (TOP, SPECIFIC):
+            there = nearest(str(key), known[place], _MISSPELLED)
+            if there is not None:
+                return f"did you mean {place}{there}?"
+        return f"there are {', '.join(known[where])}"
 
     def read(self, document: Object) -> tuple[Outcome, tuple[str, ...]]:
         outcome, ignored = super().read(document)
@@ -148,16 +184,13 @@ class Reader(AnswerReader, kw_only=True):
         self.env.extend(value.items())
 
 
-def _refuse_decision(where: str, key: str, value: Any) -> None:
-    """Raises for a field that nobody reads and that may have been meant to decide."""
+def _may_decide(key: str, value: Any) -> bool:
+    """Whether a field that nobody reads may have been meant to decide."""
     if is_decision_word(key) or (isinstance(value, str) and is_decision_word(value)):
-        raise UnreadableError(f"{where}{key} is not a field of an answer"[:120])
+        return True
     from hookline.matching.nearest import nearest  # noqa: PLC0415 - only for unknown fields
 
-    meant = nearest(key, _DECIDING, _MISSPELLED)
-    if meant is not None:
-        hint = "it belongs elsewhere" if meant == key else f"did you mean {meant}?"
-        raise UnreadableError(f"{where}{key[:60]} is not a field of an answer; {hint}")
+    return nearest(key, _DECIDING, _MISSPELLED) is not None
 
 
 _TEXT, _FLAG, _BOOL = Field("text"), Field("true or false"), "true or false"

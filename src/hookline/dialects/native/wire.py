@@ -22,7 +22,7 @@ from hookline.dialects.json_text import plain_copy, written
 from hookline.dialects.native.events import PLAIN_TEXT_IS_CONTEXT, REWRITTEN_SHAPES
 from hookline.documents.document import misshaped
 from hookline.model.events import EVENTS, EventSpec
-from hookline.model.outcome import GO_ON, ContextItem, Outcome, Vote
+from hookline.model.outcome import GO_ON, ContextItem, Outcome, Vote, patch_problem
 from hookline.model.raw import Exited, Replied
 from hookline.model.scene import SCENE_TEXTS, Scene
 from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, HookReply, Parsed
@@ -205,17 +205,30 @@ class NativeWire(ResultReader):
         from hookline.dialects.native.answers import read_answer  # noqa: PLC0415 - as strict_json
 
         exact = call.event.guard and call.hook.waiting == "wait"
-        return read_answer(document, call.event, call.hook.policy, f"hook {call.hook.name}", exact=exact)
+        return read_answer(
+            document,
+            call.event,
+            call.hook.policy,
+            f"hook {call.hook.name}",
+            exact=exact,
+            # A command may be older or newer than Hookline; a function was written for it.
+            known_only=call.hook.kind == "function",
+        )
 
     def returned_outcome(self, call: Call, outcome: Outcome) -> Decoded:
         """A function's rewrite must have the shape a command's must have: hosts run what comes out."""
         if not outcome.edits:
             return Decoded(outcome)
-        shape = REWRITTEN_SHAPES.get(call.event.rewrites or "", "anything")
+        field = call.event.rewrites or ""
+        shape = REWRITTEN_SHAPES.get(field, "anything")
         for edit in outcome.edits:
             instead = misshaped(edit.value, "an object" if edit.patch else shape)
-            if instead is not None:
-                detail = f"it rewrote {call.event.rewrites} to what is {instead}"
+            detail = (
+                f"it rewrote {field} to what is {instead}"
+                if instead
+                else patch_problem(edit, call.payload, field)
+            )
+            if detail is not None:
                 return self.failed(call, None, "unreadable", detail)
         return Decoded(outcome)
 

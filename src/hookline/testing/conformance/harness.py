@@ -133,6 +133,7 @@ class Request(Struct, frozen=True):
 
     @property
     def text(self) -> str:
+        """All of its messages."""
         return "\n".join(message.text for message in self.messages)
 
     def result(self, call_id: str) -> str | None:
@@ -188,6 +189,7 @@ class Tool(Struct, frozen=True, eq=False):
     blocking: Callable[..., Any]
 
     async def call(self, arguments: Mapping[str, Any]) -> Any:
+        """Run it with these arguments."""
         return await self.function(**arguments)
 
     def problem(self, arguments: Mapping[str, Any]) -> str | None:
@@ -245,6 +247,7 @@ class Conversation(Struct, frozen=True, kw_only=True):
     entry: Literal["async", "sync", "stream"] = "async"
 
     def tool(self, name: str) -> Tool | None:
+        """The tool of that name, if there is one."""
         return next((tool for tool in self.tools if tool.name == name), None)
 
 
@@ -263,6 +266,7 @@ class Seen(Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
+        """The answers, and the error if there was one."""
         return "\n".join([*self.answers, self.error or ""])
 
 
@@ -279,7 +283,9 @@ class Harness(Protocol):
     """
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The agent or framework, as the table calls it."""
+        ...
 
     @property
     def cannot(self) -> Mapping[str, Limit]:

@@ -40,6 +40,7 @@ class Case(Struct, frozen=True, eq=False):
 
     @property
     def group(self) -> str:
+        """What its name begins with."""
         return self.name.partition(":")[0]
 
     def __str__(self) -> str:
@@ -66,6 +67,7 @@ class CaseResult(Struct, frozen=True, eq=False):
 
     @property
     def ok(self) -> bool:
+        """Whether it came out as declared."""
         return self.level == (self.limit.level if self.limit is not None else "full")
 
     @property

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, Unpack
 
 from msgspec import Struct
 
@@ -21,6 +21,7 @@ from hookline.events import (
     USER_PROMPT_SUBMIT,
     EventSpec,
 )
+from hookline.host import HookOptions
 from hookline.testing.conformance.harness import (
     Conversation,
     Harness,
@@ -118,7 +119,13 @@ class Trial:
 
         return log
 
-    def hook(self, event: EventSpec[Any], *answers: Outcome | None, **options: Any) -> None:
+    def hook(
+        self,
+        event: EventSpec[Any],
+        *answers: Outcome | None,
+        matcher: str | None = None,
+        **options: Unpack[HookOptions],
+    ) -> None:
         """A hook that gives these answers, one each time; the last one from then on."""
         left = list(answers)
 
@@ -126,7 +133,7 @@ class Trial:
             del payload
             return left.pop(0) if len(left) > 1 else left[0]
 
-        self.engine.add(event, answer, **options)
+        self.engine.add(event, answer, matcher, **options)
 
     def conversation(
         self, *said: Said, prompts: Sequence[str] = (PROMPT,), helper: Helper | None = None, name: str = ""
