@@ -37,6 +37,7 @@ lint: $(READY)  ## format, lint, types, layers
 	@$(RUN)ruff check .
 	@$(RUN)lint-imports
 	@$(RUN)pyright
+	@$(RUN)mypy
 
 house: $(READY)  ## figures of the layout: folders, names, imports, dialects; fails when a bound is missed
 	@$(RUN)python -m tools.house
@@ -64,4 +65,4 @@ package: $(READY)  ## a wheel and an sdist in dist/, each installed in a clean e
 	@$(RUN)python -m tools.package
 
 clean:
-	rm -rf $(VENV) .clients .adapters dist .pytest_cache .ruff_cache .hypothesis .coverage*
+	rm -rf $(VENV) .clients .adapters dist .pytest_cache .ruff_cache .mypy_cache .hypothesis .coverage*

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hookline import Engine, Session
@@ -66,7 +66,7 @@ def user(text: str) -> Message:
 
 
 async def main() -> None:
-    replies = iter(
+    replies: Iterator[Message] = iter(
         [
             {"role": "assistant", "content": "Let me look.", "tool_calls": [
                 {"id": "1", "name": "run_shell", "input": {"command": "ls"}}]},

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from typing import Any
 
 from hookline import Engine, Outcome, deny
 from hookline.events import PRE_TOOL_USE, ToolCall
@@ -29,7 +30,7 @@ def no_rm(call: ToolCall) -> Outcome | None:
 engine.add(PRE_TOOL_USE, 'echo "keys stay where they are" >&2; exit 2', "Read(/keys/**)")
 engine.add(PRE_TOOL_USE, 'echo "not from there" >&2; exit 2', "WebFetch(domain:example.org)")
 
-CALLS = {
+CALLS: dict[str, dict[str, Any]] = {
     "run_in_box": {"line": "cd app && rm -rf build", "wait": 10},
     "show": {"name": "/keys/id"},
     "save": {"name": "notes.md", "text": "hello"},
