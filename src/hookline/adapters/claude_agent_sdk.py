@@ -49,7 +49,9 @@ def with_hooks(
     if engine.closed:
         raise EngineClosedError
     options = options or ClaudeAgentOptions()
-    callbacks = _Callbacks(engine, session_id, ({"cwd": str(options.cwd)} if options.cwd else {}) | scene)
+    if options.cwd:
+        scene = {"cwd": options.cwd, **scene}
+    callbacks = _Callbacks(engine, session_id, scene)
     hooks: dict[Any, list[HookMatcher]] = {name: list(each) for name, each in (options.hooks or {}).items()}
     asks = options.can_use_tool is None and options.permission_prompt_tool_name is None
     for name, failing in _EVENTS.items():
@@ -60,7 +62,7 @@ def with_hooks(
 
 
 class _Callbacks:
-    def __init__(self, engine: Engine, session_id: str, scene: dict[str, Any]) -> None:
+    def __init__(self, engine: Engine, session_id: str, scene: SceneOptions) -> None:
         self._engine = engine
         self._wire = engine.loader.dialect("claude-code").wire
         self._sessions = Sessions(engine, scene)
