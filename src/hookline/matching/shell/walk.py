@@ -16,7 +16,7 @@ from hookline.matching.shell.environment import (
 )
 from hookline.matching.shell.expand import Expander, Field, Fields
 from hookline.matching.shell.found import Doubt, Foreign, Found, Inner, Line, Stdin
-from hookline.matching.shell.grammar.limits import LONGEST_ARGUMENTS, unreadable
+from hookline.matching.shell.grammar.limits import LONGEST_ARGUMENTS, has_bash_syntax, unreadable
 from hookline.matching.shell.grammar.parser import CannotParseError, Parser, TooMuchError, UnclearError
 from hookline.matching.shell.grammar.syntax import (
     Arithmetic,
@@ -45,10 +45,6 @@ from hookline.matching.shell.variables import DECLARING, Variables, first_text, 
 DEEPEST_EVALUATION = 5
 _MOST_VARIANTS = 12
 
-#: What bash and other shells read differently.
-_BASH_SYNTAX = re.compile(
-    r"\$'|\{[^{}\s]*(?:,|\.\.)|\$\[|&>|[<>]\(|\[\[|\(\(|<<<|\|&|\+=|=\(|;&|\w\[|\d\d[<>]|\btime\s+[^\w\s]|\b(?:function|select|coproc)\b"
-)
 #: Text that becomes code when it is evaluated as arithmetic or as a prompt.
 _HIDDEN_CODE = re.compile(r"\$\(|`|\[\$")
 _ESCAPED_CODE = re.compile(r"\\[^A-Za-z0-9\n]")
@@ -138,7 +134,7 @@ class Walk:
         if problem is not None:
             self._draft.doubt(problem)
             return
-        for bash in (True, False) if _BASH_SYNTAX.search(code) else (True,):
+        for bash in (True, False) if has_bash_syntax(code) else (True,):
             if (code, bash) not in self._seen or found.args:
                 self._seen.add((code, bash))
                 self._read(found, context, bash)

@@ -1,4 +1,4 @@
-"""Which lines are not read at all, and which characters make a word other than what it looks like."""
+"""Which lines are not read at all, which ones shells read differently, and which characters deceive the eye."""
 
 import re
 
@@ -14,6 +14,20 @@ INVISIBLE = re.compile(
     "\u2028-\u202f\u205f-\u206f\u3000\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
 
+#: What bash and other shells read differently.
+_BASH_SIGNS = ("$'", "$[", "&>", "<(", ">(", "[[", "((", "<<<", "|&", "+=", "=(", ";&")
+#: More of it, each with a text without which there is none: a search for the text takes no time.
+_BASH_SYNTAX = (
+    ("{", re.compile(r"\{[^{}\s]*(?:,|\.\.)")),
+    ("[", re.compile(r"(?<=\w)\[")),
+    ("<", re.compile(r"(?<=\d\d)<")),
+    (">", re.compile(r"(?<=\d\d)>")),
+    ("time", re.compile(r"\btime\s+[^\w\s]")),
+    ("function", re.compile(r"\bfunction\b")),
+    ("select", re.compile(r"\bselect\b")),
+    ("coproc", re.compile(r"\bcoproc\b")),
+)
+
 
 def unreadable(line: str) -> str | None:
     """Why this line cannot be judged; None when it may be read."""
@@ -22,3 +36,10 @@ def unreadable(line: str) -> str | None:
     if HOLE in line:
         return "the line contains the invisible character U+0000"
     return None
+
+
+def has_bash_syntax(code: str) -> bool:
+    """Whether other shells than bash may read this line differently."""
+    return any(sign in code for sign in _BASH_SIGNS) or any(
+        text in code and pattern.search(code) for text, pattern in _BASH_SYNTAX
+    )
