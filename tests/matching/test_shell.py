@@ -212,6 +212,7 @@ def test_what_replaces_the_input_of_xargs_is_a_hole():
     for line in ("xargs -I % x %", "xargs -0I% x %", "xargs --repl=% x %", "xargs -i x {}"):
         assert ("x", HOLE) in words(line)
     assert ("x", HOLE) in words("xargs -n1 x")
+    assert ("x", HOLE, HOLE) in words("xargs x")
     assert ("x", "a", "b") in words("echo a b | xargs x")
 
 

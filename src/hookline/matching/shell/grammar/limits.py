@@ -15,7 +15,7 @@ INVISIBLE = re.compile(
 )
 
 #: What bash and other shells read differently.
-_BASH_SIGNS = ("$'", "$[", "&>", "<(", ">(", "[[", "((", "<<<", "|&", "+=", "=(", ";&")
+_BASH_SIGNS = ("$'", '$"', "$[", "&>", "<(", ">(", "[[", "((", "<<<", "|&", "+=", "=(", ";&")
 #: More of it, each with a text without which there is none: a search for the text takes no time.
 _BASH_SYNTAX = (
     ("{", re.compile(r"\{[^{}\s]*(?:,|\.\.)")),

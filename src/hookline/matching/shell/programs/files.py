@@ -43,7 +43,9 @@ def _xargs(rest: Words, stdin: Stdin) -> Iterator[Found]:
                 # Not every one of them replaces the name of the program.
                 yield Inner((command[0], *words[1:]))
     elif names is None:
-        yield Inner((*command, HOLE))
+        # Unless it is one word each time, the second one may be what a wrapper runs.
+        one = "1" in read.values("-n", "--max-args")
+        yield Inner((*command, HOLE) if one else (*command, HOLE, HOLE))
         if base_name(command[0]) in {"find", "gfind"}:
             yield Doubt("what find is to do comes from standard input")
     else:
