@@ -64,10 +64,16 @@ class RedirectParser(WordParser):
             self.at = begun
             return None
         if self.text.startswith("(", self.at) and self.bash and subscript is None:
-            return Assignment(found[1], elements=self._elements(), append=append)
-        empty = self.at >= len(self.text) or self.text[self.at] in " \t\n;&|<>)"
+            elements = self._elements()
+            if not self._at_end_of_word():
+                raise self.unclear("more of a word comes after the elements of an array")
+            return Assignment(found[1], elements=elements, append=append)
+        empty = self._at_end_of_word()
         value = () if empty and not self.text.startswith(("<(", ">("), self.at) else self.word()
         return Assignment(found[1], value, None, None if subscript is None else tuple(subscript), append)
+
+    def _at_end_of_word(self) -> bool:
+        return self.at >= len(self.text) or self.text[self.at] in " \t\n;&|<>)"
 
     def _subscripted(self, begun: int) -> list[Part] | None:
         """What is between the brackets of `name[...]=`. Without the = bash still takes them for one word."""
