@@ -555,10 +555,15 @@ def _same(words: Words, known: Words) -> bool:
 
 def _without_empty(fields: Fields) -> Words:
     """The words as they are where what fills their holes is empty: `-k$X 5 rm` is `-k 5 rm`."""
-    kept = (field for field in fields if not (field.splits and field.text == HOLE))
+    kept = (field for field in fields if not field.splits or field.text.strip(HOLE))
     return tuple(
-        field.text if field.origin == "glob" else field.text.replace(HOLE, "") or field.text for field in kept
+        field.text if _is_pattern(field) else field.text.replace(HOLE, "") or field.text for field in kept
     )
+
+
+def _is_pattern(field: Field) -> bool:
+    """Whether its holes may be what the shell finds, which is never nothing."""
+    return field.origin == "glob" or (is_program_pattern(field.text) and HOLE in base_name(field.text))
 
 
 def _sets_arguments(words: Words) -> bool:
