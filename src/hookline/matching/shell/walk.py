@@ -563,7 +563,7 @@ def _without_empty(fields: Fields) -> Words:
 
 def _is_pattern(field: Field) -> bool:
     """Whether its holes may be what the shell finds, which is never nothing."""
-    return field.origin == "glob" or (is_program_pattern(field.text) and HOLE in base_name(field.text))
+    return field.origin == "glob" or ("/" in field.text and HOLE in base_name(field.text))
 
 
 def _sets_arguments(words: Words) -> bool:
