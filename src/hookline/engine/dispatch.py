@@ -5,13 +5,13 @@
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.engine.lanes import Lane, PreparedHook, check_again, select
-from hookline.engine.run_hook import HookAnswer
+from hookline.engine.run_hook import BLOCKS_LOOP, HookAnswer
 from hookline.engine.run_lane import run_all_at_once, run_lane
 from hookline.model.events import EventSpec, May, field_of
 from hookline.model.hook import Hook
@@ -90,7 +90,7 @@ class DispatchState(Struct, eq=False):
         """The payload so that a hook cannot change it."""
         if self.shown_for is payload:
             return self.shown
-        names = open_fields(cast("type[object]", type(payload)))
+        names = open_fields(type(payload))  # pyright: ignore[reportUnknownArgumentType] a cast costs a call
         if names is None:
             return own_copy(payload)
         self.shown_for = payload
@@ -99,16 +99,17 @@ class DispatchState(Struct, eq=False):
 
     def add_lane(self, lane: Lane, answers: Sequence[HookAnswer]) -> None:
         """Merge a lane's answers by its policy, and advance the payload for the lanes after it."""
-        outcome = GO_ON
-        if len(answers) > 1 or (answers and answers[0].outcome is not GO_ON):
+        outcome = answers[0].outcome if answers else GO_ON
+        if len(answers) > 1 or (outcome is not GO_ON and not lane.keeps_all):
             outcomes = [answer.outcome for answer in answers]
             outcome = merged(outcomes) if lane.keeps_all else fold(lane.policy, outcomes)
+        if outcome is not GO_ON:
             if outcome.edits:
                 outcome = with_whole_values(outcome, field_of(self.payload, self.event.rewrites or ""))
                 outcome += self.undeclared_rewrites(lane, answers)
             if outcome.edits or outcome.context_items:
                 self.payload = self.advance(lane.hooks[0].hook, self.payload, outcome)
-            self.outcome += outcome
+            self.outcome = outcome if self.outcome is GO_ON else self.outcome + outcome
         if answers and lane.policy.limit is not None:
             self.limited = True
         self.results += (LaneResult(lane, answers, self.payload, outcome),)
@@ -124,6 +125,14 @@ class DispatchState(Struct, eq=False):
                 text = f"hook {hook.name} rewrites {field} and is not marked rewrites=True: "
                 notices += self.notice(hook, "rewrites", f"{text}hooks beside it judge the old {field}")
         return notices
+
+    def blocked_loop(self, prepared: PreparedHook, seconds: float) -> Outcome:
+        """Tells of an async function that did not let anything else run."""
+        if not prepared.in_process or seconds <= BLOCKS_LOOP:
+            return GO_ON
+        text = f"hook {prepared.hook.name} is async and blocked the event loop for {seconds:.2f} s: await what it"
+        text += " waits for, or make it a plain function, which runs in a thread"
+        return self.notice(prepared.hook, "blocks", text)
 
     def notice(self, hook: Hook, about: str, text: str) -> Outcome:
         """Tell of a mistake in a hook, once."""

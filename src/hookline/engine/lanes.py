@@ -50,6 +50,7 @@ class PreparedHook:
         "_standard_tools",
         "begin",
         "can_block",
+        "decode",
         "doubt",
         "handler",
         "hook",
@@ -61,6 +62,7 @@ class PreparedHook:
 
     def __init__(self, hook: Hook, handler: Handler | None) -> None:
         self.hook = hook
+        self.decode = hook.wire.decode
         self.run_by(handler)
         self.may = hook.event.may & hook.policy.may
         if hook.waiting == "rewake":

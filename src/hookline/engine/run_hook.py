@@ -40,7 +40,7 @@ _MOST_WORDS = 500
 _SHORT_REASON = 512
 
 #: Seconds that an async function may keep the event loop from everything else before its host is told.
-_BLOCKS_LOOP = 0.25
+BLOCKS_LOOP = 0.25
 
 #: A failure's reason is shown before a denial's.
 _NO_ANSWER_RANK = 9
@@ -121,7 +121,8 @@ def begin_hook(
     hook = prepared.hook
     if hook.as_called or hook.broken is not None or prepared.is_told_as_called(payload, state.session):
         call = call_for(state, prepared, payload, timeout)
-        call.recheck = recheck
+        if recheck:
+            call.recheck = True
         return _begin_call(state, prepared, call, payload)
     # It is asked about each act of the tool call that it is told.
     told_call = state.session.told_call(prepared, state.event, payload)
@@ -170,8 +171,8 @@ def _begin_call(state: "DispatchState", prepared: PreparedHook, call: Call, payl
     ended = perf_counter()
     record(state, prepared, call, raw, judged, ended)
     outcome = judged.outcome if prepared.hook.mode == "enforce" else GO_ON
-    if ended - call.started > _BLOCKS_LOOP:
-        outcome += blocked_loop(state, prepared, ended - call.started)
+    if ended - call.started > BLOCKS_LOOP:
+        outcome += state.blocked_loop(prepared, ended - call.started)
     return HookAnswer(prepared, outcome, payload, judged.failed_closed)
 
 
@@ -201,21 +202,9 @@ async def _finish_call(
     record(state, prepared, call, raw, judged)
     shadow = prepared.hook.mode == "shadow"  # run and recorded, never applied
     outcome = GO_ON if shadow else judged.outcome
-    if call.longest_step > _BLOCKS_LOOP:
-        outcome += blocked_loop(state, prepared, call.longest_step)
+    if call.longest_step > BLOCKS_LOOP:
+        outcome += state.blocked_loop(prepared, call.longest_step)
     return HookAnswer(prepared, outcome, payload, judged.failed_closed and not shadow)
-
-
-def blocked_loop(state: "DispatchState", prepared: PreparedHook, seconds: float) -> Outcome:
-    """Tells, once for each hook, that an async function did not let anything else run."""
-    if not prepared.in_process or seconds <= _BLOCKS_LOOP:
-        return GO_ON
-    return state.notice(
-        prepared.hook,
-        "blocks",
-        f"hook {prepared.hook.name} is async and blocked the event loop for {seconds:.2f} s: "
-        "await what it waits for, or make it a plain function, which runs in a thread",
-    )
 
 
 def _stopped(state: "DispatchState", prepared: PreparedHook, call: Call, stopped: BaseException) -> None:
@@ -343,7 +332,7 @@ def decode_and_judge(state: "DispatchState", prepared: PreparedHook, call: Call,
     if type(raw) is Refused or type(raw) is Unsure:
         return _instead_of(prepared, call, raw)
     try:
-        decoded = prepared.hook.wire.decode(call, raw)
+        decoded = prepared.decode(call, raw)
     except Exception as problem:  # noqa: BLE001 a wire may come from the host
         decoded = Decoded(failure=Broke("unreadable", f"{type(problem).__name__}: {problem}"))
     if decoded is NOTHING_SAID:

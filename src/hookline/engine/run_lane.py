@@ -18,7 +18,6 @@ from hookline.engine.run_hook import (
     answer_of,
     begin_handler,
     begin_hook,
-    blocked_loop,
     call_for,
     calls_about_acts,
     decode_and_judge,
@@ -258,7 +257,7 @@ async def finish_detached(
         raise
     judged = decode_and_judge(state, prepared, call, raw)
     outcome = judged.outcome if prepared.hook.mode == "enforce" else GO_ON
-    outcome += blocked_loop(state, prepared, call.longest_step)
+    outcome += state.blocked_loop(prepared, call.longest_step)
     # A hook that could not start has found nothing: only an answer of its own wakes the agent.
     too_late = deliver(state.session.inbox, call, outcome, prepared.source, may_wake=judged.failure is None)
     record(state, prepared, call, raw, replace(judged, dropped=(*judged.dropped, *too_late)))

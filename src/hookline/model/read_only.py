@@ -67,7 +67,7 @@ _UNCHANGEABLE = _PLAIN | {ReadOnlyDict, ReadOnlyList}
 
 def read_only(value: Any, other: Callable[[Any], Any]) -> Any:
     """The value so that it cannot be changed; `other` makes something of what is not made of dicts and lists."""
-    kind = cast("type[object]", type(value))
+    kind = type(value)  # pyright: ignore[reportUnknownVariableType] a cast costs a call
     if kind is dict:
         for inner in value.values():
             if type(inner) not in _UNCHANGEABLE:
