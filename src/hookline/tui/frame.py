@@ -6,7 +6,13 @@ from typing import Protocol
 from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.filters import Condition, has_completions
-from prompt_toolkit.formatted_text import ANSI, AnyFormattedText, FormattedText
+from prompt_toolkit.formatted_text import (
+    ANSI,
+    AnyFormattedText,
+    FormattedText,
+    StyleAndTextTuples,
+    to_formatted_text,
+)
 from prompt_toolkit.input import Input
 from prompt_toolkit.key_binding import KeyBindingsBase
 from prompt_toolkit.layout import (
@@ -45,9 +51,15 @@ class ScreenApp(Application[None]):
     """Drawn in one write; what became shorter leaves no blank rows behind."""
 
     def __init__(
-        self, output: ScreenOutput, layout: Layout, keys: KeyBindingsBase, source: Input | None
+        self,
+        output: ScreenOutput,
+        layout: Layout,
+        keys: KeyBindingsBase,
+        source: Input | None,
+        prepare: Callable[[], None],
     ) -> None:
         self._screen_output = output
+        self._prepare = prepare
         super().__init__(
             layout,
             key_bindings=keys,
@@ -61,6 +73,7 @@ class ScreenApp(Application[None]):
         self.timeoutlen = 0.3
 
     def _redraw(self, render_as_done: bool = False) -> None:
+        self._prepare()
         with self._screen_output.hold():
             if not self.full_screen and self._shrinks():
                 self.renderer.erase()
@@ -91,7 +104,7 @@ class Frame:
     def __init__(
         self,
         buffer: Buffer,
-        live: Callable[[], str],
+        live: Callable[[], list[str]],
         status: Callable[[int], str],
         output: ScreenOutput,
         source: Input | None = None,
@@ -101,6 +114,8 @@ class Frame:
         self._output = output
         self._source = source
         self._live = live
+        self._rows: StyleAndTextTuples = []
+        self._rows_from: list[str] = []
         self._status = status
         self._page_window = Window(FormattedTextControl(self._page_text, focusable=True, show_cursor=False))
         self._body = self._build()
@@ -108,10 +123,10 @@ class Frame:
     def _build(self) -> HSplit:
         search = SearchToolbar(text_if_not_searching="")
         self.input = BufferControl(self._buffer, search_buffer_control=search.control, focus_on_click=False)
-        has_live = Condition(lambda: bool(self._live()))
+        has_live = Condition(lambda: bool(self._rows))
         rows: list[Window | ConditionalContainer | SearchToolbar] = [
             ConditionalContainer(
-                Window(FormattedTextControl(lambda: ANSI(self._live())), dont_extend_height=True), has_live
+                Window(FormattedTextControl(lambda: self._rows), dont_extend_height=True), has_live
             ),
             Window(char="─", height=1, style="class:rule"),
             Window(
@@ -133,7 +148,13 @@ class Frame:
     def app(self, keys: KeyBindingsBase) -> ScreenApp:
         root = DynamicContainer(lambda: self._body if self.page is None else self._page_window)
         layout = Layout(root, focused_element=self.input)
-        return ScreenApp(self._output, layout, keys, self._source)
+        return ScreenApp(self._output, layout, keys, self._source, self._prepare)
+
+    def _prepare(self) -> None:
+        """Once for every drawing, before its height is known."""
+        if self.page is None and (rows := self._live()) != self._rows_from:
+            self._rows_from = rows
+            self._rows = to_formatted_text(ANSI("\n".join(rows))) if rows else []
 
     def open(self, app: ScreenApp, page: Page) -> None:
         self.page = page

@@ -41,6 +41,7 @@ _SLICE = 0.015
 #: Rows that the input, the rule and the status line need beside the live rows.
 _OTHER_ROWS = 4
 _REPAIR_EVERY = 1.0
+_MOST_TAIL = 16
 
 
 class Screen:
@@ -67,13 +68,14 @@ class Screen:
         self.dialog = Dialog(self.buffer)
         self.status = Status(link, self._changed)
         self.talk = Conversation(link, self.dialog, self.status, self._put, self._give_back)
-        self.frame = Frame(self.buffer, self._live_text, self.status.line, output, source)
+        self.frame = Frame(self.buffer, self._live_rows, self.status.line, output, source)
         self.app = self.frame.app(bindings(self))
         self._printed: list[str] = []
         self._last_kind = ""
         self._awake = asyncio.Event()
-        self._live_cache: tuple[object, str] = (None, "")
         self._tail_cache: tuple[object, list[str]] = (None, [])
+        #: Blocks are being printed one after another: what follows them is drawn when they are.
+        self._draining = False
         self._pressed = 0.0
         self._seen_runs = 0
         self._repaired = 0.0
@@ -134,9 +136,13 @@ class Screen:
                     await asyncio.sleep(0)
                     began = time.perf_counter()
         while (block := self.talk.stream.take()) is not None:
+            self._draining = True
             self._put(as_markdown(block), "text")
-            self._flush()
-            await asyncio.sleep(0)
+            if time.perf_counter() - began > _SLICE:
+                self._flush()
+                await asyncio.sleep(0)
+                began = time.perf_counter()
+        self._draining = False
         self._flush()
 
     async def _ticks(self) -> None:
@@ -220,13 +226,6 @@ class Screen:
     def _width(self) -> int:
         return self._output.get_size().columns
 
-    def _live_text(self) -> str:
-        """The rows above the input; made once for every drawing."""
-        counter = (self.app.render_counter, self._width) if hasattr(self, "app") else None
-        if self._live_cache[0] != counter or counter is None:
-            self._live_cache = (counter, "\n".join(self._live_rows()))
-        return self._live_cache[1]
-
     def _live_rows(self) -> list[str]:
         size = self._output.get_size()
         room = max(size.rows - _OTHER_ROWS - min(self.buffer.document.line_count, 10), 3)
@@ -241,9 +240,11 @@ class Screen:
         return [*self._tail(size.columns, left), *below[: max(room - len(panel), 0)], *panel]
 
     def _tail(self, width: int, rows: int) -> list[str]:
-        if not self.talk.stream.rest.strip() or rows < 2:
+        """What is still growing; while finished blocks wait to be printed, nothing."""
+        rest, rows = self.talk.stream.rest, min(rows, _MOST_TAIL)
+        if not rest.strip() or rows < 2 or self._draining:
             return []
-        key = (self.talk.stream.rest, width, rows)
+        key = (rest, width, rows)
         if self._tail_cache[0] != key:
             lines = _without_blank_ends(self._painter.lines(self.talk.stream.tail(rows), width))
             self._tail_cache = (key, ["", *lines[-(rows - 1) :]])
