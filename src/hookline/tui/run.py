@@ -7,6 +7,7 @@ import os
 import select
 import signal
 import sys
+import termios
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -87,9 +88,10 @@ async def _main(play: Play, state: TerminalState) -> int:
     with _signals(loop, screen), _redirected(link):
         try:
             await screen.run(start)
-        except (EOFError, OSError):
+        except (EOFError, OSError, termios.error):
             # The terminal was closed.
-            screen.leave(signalled=True)
+            if not screen.status.leaving:
+                screen.leave(signalled=True)
         if not screen.abandoned and not agent.ended.is_set():
             await _wait(agent)
     clear_typeahead(screen.app.input)
@@ -113,7 +115,8 @@ def _signals(loop: asyncio.AbstractEventLoop, screen: Screen) -> Generator[None]
     """SIGINT is what Ctrl-C is; SIGTERM and a closed terminal end the session."""
 
     def hang_up() -> None:
-        screen.leave(signalled=True)
+        if not screen.status.leaving:
+            screen.leave(signalled=True)
         if screen.app.is_running:
             screen.app.exit()
 

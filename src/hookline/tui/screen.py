@@ -253,12 +253,12 @@ class Screen:
     def _panel(self, width: int, rows: int) -> list[str]:
         if self.dialog.open is None:
             return []
-        panel = self.dialog.panel(self._painter, width, rows)
+        panel = self.dialog.panel(self._painter, width, rows - 1)
         if panel is None:
             self.dialog.is_above = True
             asyncio.get_running_loop().call_soon(self._print_question)
-            panel = self.dialog.panel(self._painter, width, rows)
-        return self._painter.lines(panel, width) if panel is not None else []
+            panel = self.dialog.panel(self._painter, width, rows - 1)
+        return ["", *self._painter.lines(panel, width)] if panel is not None else []
 
     def _print_question(self) -> None:
         self._put(self.dialog.whole(), "question")

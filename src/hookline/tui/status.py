@@ -23,7 +23,7 @@ class Facts(Struct, kw_only=True):
     directory: str = ""
     tokens: int = 0
     cost_usd: float | None = None
-    hooks: int = 0
+    hooks: int | None = None
     #: Switched to shadow or off.
     not_enforced: int = 0
     #: Not trusted, so they do not run.
@@ -128,6 +128,8 @@ def status_line(facts: Facts, width: int) -> str:
 
 
 def _hooks(facts: Facts) -> str:
+    if facts.hooks is None:
+        return ""
     if not facts.hooks:
         return "no hooks"
     notes = [

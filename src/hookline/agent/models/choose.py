@@ -1,5 +1,6 @@
 """From a model's name to a port that reaches it, or to a message that says what to set."""
 
+import os
 from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Final, Literal
@@ -70,6 +71,9 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
 
 
 SCRIPTED: Final = "scripted"
+#: A session that is written in advance and comes with Hookline.
+DEMO: Final = "demo"
+_DEMO_FILE: Final = os.path.join(os.path.dirname(__file__), "demo.json")
 MODEL_VARIABLE: Final = "HOOKLINE_MODEL"
 INSTALL: Final = "pip install 'hookline[agent]'"
 
@@ -118,7 +122,7 @@ def default_model(env: Mapping[str, str]) -> str:
             [
                 f"no model is chosen: pass --model NAME or set {MODEL_VARIABLE}. Names are {_NAMES}.",
                 *ready,
-                "To try it without an account: --model scripted:FILE, a YAML or JSON list of answers.",
+                "To try it without an account: --model demo plays a session, --model scripted:FILE your own answers.",
             ]
         )
     )
@@ -127,6 +131,8 @@ def default_model(env: Mapping[str, str]) -> str:
 def provider_model(name: str, *, base_url: str | None = None, env: Mapping[str, str]) -> ModelPort:
     """A port to the named model. Raises ModelSetupError, or ConfigError for a script, before anything is sent."""
     kind, _, file = name.strip().partition(":")
+    if name.strip() == DEMO:
+        return scripted_model(_DEMO_FILE)
     if kind == SCRIPTED:
         if not file:
             raise ModelSetupError("scripted: needs a file: scripted:FILE, a YAML or JSON list of answers")
@@ -144,7 +150,7 @@ def provider_model(name: str, *, base_url: str | None = None, env: Mapping[str, 
 
 def check_model(name: str, *, base_url: str | None = None, env: Mapping[str, str]) -> None:
     """Raise ModelSetupError where `provider_model` would, without loading packages or scripts."""
-    if name.strip().partition(":")[0] == SCRIPTED:
+    if name.strip().partition(":")[0] in (SCRIPTED, DEMO):
         return
     target = target_of(name, base_url=base_url, env=env)
     # Looks for the package without importing it.

@@ -33,6 +33,8 @@ class Scripted(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     usage: Usage | None = None
     #: Seconds before it answers.
     delay: float = 0.0
+    #: Seconds after each line, so that it streams.
+    pause: float = 0.0
     #: Only for a subagent of this type: for subagents that run in parallel.
     agent: str | None = None
 
@@ -57,7 +59,7 @@ class ScriptedModel:
         for word in entry.text.splitlines(keepends=True):
             yield TextPiece(word)
             # Other tasks run between two pieces, as they do while a real stream is read.
-            await asyncio.sleep(0)
+            await asyncio.sleep(entry.pause)
         yield Response(
             text=entry.text,
             tool_calls=tuple(self._call(each) for each in entry.tool_calls),

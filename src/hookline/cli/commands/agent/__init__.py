@@ -25,7 +25,9 @@ exit status: 0 completed, 1 blocked, failed or a usage error, 130 interrupted"""
 def add_parser(commands: Any) -> None:
     parser = command_parser(commands, "agent", _DESCRIPTION, _EPILOG)
     parser.add_argument("words", nargs="*", metavar="PROMPT")
-    parser.add_argument("--model", metavar="NAME", help="provider:name, or scripted:FILE (HOOKLINE_MODEL)")
+    parser.add_argument(
+        "--model", metavar="NAME", help="provider:name, scripted:FILE or demo (HOOKLINE_MODEL)"
+    )
     parser.add_argument("--base-url", metavar="URL", help="a server that speaks the provider's protocol")
     parser.add_argument("-p", "--print", action="store_true", help="no conversation: print the answers alone")
     parser.add_argument("--plain", action="store_true", help="a conversation by lines, without a screen")

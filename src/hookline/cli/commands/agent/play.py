@@ -3,17 +3,17 @@
 import argparse
 import asyncio
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.agent.build import AgentHost, AgentOptions, BuiltAgent, build_agent
-from hookline.agent.front import Front
+from hookline.agent.front import Choice, Front
 from hookline.agent.hooks import EventLog
 from hookline.agent.mcp.servers import McpServers
-from hookline.agent.models.choose import default_model, provider_model
+from hookline.agent.models.choose import DEMO, ModelSetupError, default_model, provider_model
 from hookline.agent.models.hook_models import ModelAgentRunner, ModelCompleter
 from hookline.agent.models.hook_tools import HookTool, read_only_tools
 from hookline.agent.models.port import ModelPort, RequestLog
@@ -52,9 +52,9 @@ async def play(args: argparse.Namespace, front: Front) -> ExitStatus:
     """One run of the command, whatever shows it."""
     cwd, env = _real(working_directory(args.cwd)), dict(os.environ)
     defined = _definition(args, front)
-    model = args.model or (defined.root.model if defined else None) or default_model(env)
+    model, reached = await _model(args, defined, env, front)
     keeps = args.format == "json"
-    port = RequestLog(provider_model(model, base_url=args.base_url, env=env), keep=keeps)
+    port = RequestLog(reached, keep=keeps)
     log = EventLog(front.fired, keep=keeps)
     processes, servers = Processes(containment="subreaper"), McpServers()
     engine = _engine(port, model, processes, servers, read_only_tools(cwd, env))
@@ -96,6 +96,28 @@ async def play(args: argparse.Namespace, front: Front) -> ExitStatus:
     if result is None:
         return _no_prompt(args)
     return _STATUS.get(result.status, ExitStatus.PROBLEM)
+
+
+async def _model(
+    args: argparse.Namespace, defined: "_Defined | None", env: Mapping[str, str], front: Front
+) -> tuple[str, ModelPort]:
+    """The model's name, and a port to it. Where there is none, a user at a terminal is offered the demo."""
+    try:
+        name = args.model or (defined.root.model if defined else None) or default_model(env)
+        return name, provider_model(name, base_url=args.base_url, env=env)
+    except ModelSetupError as problem:
+        choices = (
+            Choice(
+                "1",
+                "play the demo: answers written in advance, everything else is real",
+                ("y", "yes", "demo"),
+            ),
+            Choice("2", "leave", ("n", "no")),
+        )
+        why = str(problem).split("\n")
+        if not front.talks or await front.choose("There is no model to talk to", why, choices) != "1":
+            raise
+        return DEMO, provider_model(DEMO, env=env)
 
 
 def _real(directory: str) -> str:
