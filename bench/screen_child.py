@@ -141,7 +141,12 @@ def _play(model: Any, words: list[str], add: Callable[[Engine], None]) -> Callab
     args = build_parser("agent").parse_args(["agent", "--model", "scripted:none", *words])
     args.format, args.screen = "text", None
     patched: Any = playing
-    patched.provider_model = lambda *_given, **_named: model
+
+    def provider_model(*given: Any, **named: Any) -> Any:
+        del given, named
+        return model
+
+    patched.provider_model = provider_model
 
     async def play(front: Front) -> int:
         measured: Any = Measured(front, add)

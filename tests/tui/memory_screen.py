@@ -16,6 +16,7 @@ from prompt_toolkit.input import PipeInput, create_pipe_input
 from hookline.agent.front import Front
 from hookline.cli.commands.agent import play as playing
 from hookline.cli.main import build_parser
+from hookline.config.engine import Engine
 from hookline.handlers.process.pool import Processes
 from hookline.tui.link import Link
 from hookline.tui.output import ScreenOutput
@@ -102,6 +103,8 @@ class OnScreen:
 
     async def idle(self) -> None:
         await self.until(lambda: self.screen.link.ready is not None and not self.screen.link.busy)
+        await self.until(lambda: not self.screen.link.items)
+        await asyncio.sleep(0.1)
         await self.until("· idle")
 
     async def left(self) -> int:
@@ -147,6 +150,7 @@ class Project:
         rows: int = ROWS,
         columns: int = COLUMNS,
         trusted: bool = True,
+        add: Callable[[Engine], None] | None = None,
     ) -> AsyncGenerator[OnScreen]:
         if trusted:
             self.trust()
@@ -157,6 +161,14 @@ class Project:
         args.format, args.screen = "text", None
 
         async def play(front: Front) -> int:
+            if add is not None:
+                watch, patched, also = front.watch, cast("Any", front), add
+
+                def watched(engine: Engine) -> None:
+                    watch(engine)
+                    also(engine)
+
+                patched.watch = watched
             return await playing.play(args, front)
 
         async with on_screen(play, rows, columns) as one:

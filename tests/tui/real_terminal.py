@@ -4,7 +4,6 @@ import fcntl
 import os
 import pty
 import select
-import signal
 import struct
 import subprocess
 import termios
@@ -102,7 +101,8 @@ class RealTerminal:
         try:
             return self.process.wait(seconds)
         finally:
-            self.process.poll() is None and os.kill(self.process.pid, signal.SIGKILL)
+            if self.process.poll() is None:
+                self.process.kill()
 
     @property
     def settings(self) -> list[Any]:

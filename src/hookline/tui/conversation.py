@@ -21,6 +21,9 @@ from hookline.tui.text.welcome import welcome
 if TYPE_CHECKING:
     from hookline.agent.build import BuiltAgent
 
+#: Events at which hooks look at a prompt before it counts.
+_OF_PROMPTS = frozenset({"UserPromptSubmit", "UserPromptExpansion"})
+
 
 class Conversation:
     """`put` prints something of a kind: text, card, note, prompt."""
@@ -45,6 +48,7 @@ class Conversation:
         #: What was going on when the user stopped it.
         self.stopping = ""
         self._stopped = False
+        self._early: list[Shown] = []
 
     def now(self, item: Item) -> None:
         for _ in self.handle(item):
@@ -73,7 +77,7 @@ class Conversation:
             case Opened():
                 self._open(item.ready)
             case Idle():
-                pass
+                self._put_early()
         yield
 
     def _show(self, shown: Shown) -> Iterator[None]:
@@ -84,8 +88,10 @@ class Conversation:
             case "answer":
                 yield from self._answer(shown, nested)
             case "prompt":
+                self._link.queue.taken = ""
                 self.end_stream()
                 self._put(cards.prompt_card(shown.text), "prompt")
+                self._put_early()
                 self._stopped = False
             case "call":
                 self._parent(shown)
@@ -120,9 +126,22 @@ class Conversation:
         if self._stopped and shown.kind == "warning" and shown.text == "interrupted":
             self._stopped = False  # the user knows
             return
+        if shown.event in _OF_PROMPTS and self._link.queue.taken and shown.kind != "blocked":
+            self._early.append(shown)
+            return
+        self._put_early()
+        self._put_news(shown)
+
+    def _put_news(self, shown: Shown) -> None:
         card = cards.note_card(shown)
         if card is not None:
             self._put(card, "note")
+
+    def _put_early(self) -> None:
+        """What hooks did with a prompt comes after it, though they did it before it counted."""
+        early, self._early = self._early, []
+        for shown in early:
+            self._put_news(shown)
 
     def _answer(self, shown: Shown, nested: int) -> Iterator[None]:
         if nested:

@@ -12,7 +12,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from hookline.tui.link import Asked
-from hookline.tui.text.paint import Painter, stack, words
+from hookline.tui.text.paint import Painter, marked, stack, words
 
 #: Seconds without a key before keys count as answers.
 GUARD = 0.5
@@ -124,7 +124,7 @@ class Dialog:
         parts += [Text("")] * bool(parts and asked.choices)
         for number, choice in enumerate(asked.choices):
             mark = "❯ " if number == self._chosen else "  "
-            parts.append(Text(f"{mark}{choice.key} ", "bold").append_text(words(choice.text)))
+            parts.append(marked(f"{mark}{choice.key} ", "bold", words(choice.text)))
         if asked.hint:
             parts.append(Text(f"  {asked.hint}", "dim"))
         if self.problem:

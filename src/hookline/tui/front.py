@@ -95,6 +95,7 @@ class ScreenFront:
         return self._link.ready is not None and self._link.ready.agent.holds
 
     def _told(self, result: PromptResult) -> None:
+        self._link.queue.taken = ""
         if result.rejected_text:
             self._link.post(Returned(result.rejected_text))
 

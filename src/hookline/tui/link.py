@@ -74,11 +74,20 @@ Item = Shown | Note | Asked | Withdrawn | Returned | Stopped | Opened | Idle
 Call = Callable[[], object]
 
 
+class PromptQueue(deque[str]):
+    """Prompts that wait, the next one first; and the one that was taken last."""
+
+    taken = ""
+
+    def popleft(self) -> str:
+        self.taken = super().popleft()
+        return self.taken
+
+
 class Link:
     def __init__(self) -> None:
         self.items: deque[Item] = deque()
-        #: Prompts that wait, the next one first.
-        self.queue: deque[str] = deque()
+        self.queue = PromptQueue()
         #: The user wants to leave.
         self.over = False
         self.engine: Engine | None = None

@@ -64,7 +64,12 @@ class Activity:
             parts = ["the model's answer"]
         return ", ".join(parts[:3]) or "the turn"
 
-    def rows(self, hooks: "Iterable[RunningHook]", queue: Sequence[str], now: float) -> Iterator[Text]:
+    def rows(
+        self, hooks: "Iterable[RunningHook]", taken: str, queue: Sequence[str], now: float
+    ) -> Iterator[Text]:
+        """`taken` is the prompt that hooks look at before it counts."""
+        if taken:
+            yield Text(f"> {one_line(taken, 160)}", "dim cyan")
         waited = [hook for hook in hooks if now - hook.since >= _QUICK or hook.message]
         calls = [call for call in self.calls.values() if not call.printed and now - call.since >= _QUICK]
         for call in calls[:_MOST_CALLS]:

@@ -231,8 +231,9 @@ class Screen:
         room = max(size.rows - _OTHER_ROWS - min(self.buffer.document.line_count, 10), 3)
         panel = self._panel(size.columns, room)
         queue = list(self.link.queue)
+        taken = self.link.queue.taken
         below: list[str] = []
-        for row in self.talk.activity.rows(self.running_hooks(), queue, time.monotonic()):
+        for row in self.talk.activity.rows(self.running_hooks(), taken, queue, time.monotonic()):
             row.no_wrap, row.overflow = True, "ellipsis"
             below += self._painter.lines(row, size.columns)
         below = ["", *below] if below else below

@@ -1,0 +1,26 @@
+"""Screens that are checked in as text: what changes from run to run is replaced by a mark."""
+
+import os
+import re
+from pathlib import Path
+
+_FOLDER = Path(__file__).parent / "screens"
+_CHANGES = (
+    (r"/tmp/hl-[a-z0-9_]{8}", "/tmp/hl-########"),
+    (r"[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]", "⠿"),
+    (r"\d+\.\d s\b", "#.# s"),
+    (r" *\d+ ms", "    # ms"),
+    (r"\d+ tok", "# tok"),
+    (r"hookline \d+\.\d+\.\d+", "hookline #.#.#"),
+)
+
+
+def check(name: str, text: str) -> None:
+    """Compare with the file; HOOKLINE_GOLDEN=write writes it."""
+    for pattern, mark in _CHANGES:
+        text = re.sub(pattern, mark, text)
+    file = _FOLDER / f"{name}.txt"
+    if os.environ.get("HOOKLINE_GOLDEN") == "write":
+        _FOLDER.mkdir(exist_ok=True)
+        file.write_text(text)
+    assert text == file.read_text(), f"{name} has changed; HOOKLINE_GOLDEN=write approves it"

@@ -1,0 +1,281 @@
+"""What hooks do is on the screen: while they run, when they decide, and when they hold everything up."""
+
+import asyncio
+import json
+import tempfile
+import time
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookline.config.engine import Engine
+from hookline.events import PRE_TOOL_USE, ToolCall
+from tests.tui import screens
+from tests.tui.memory_screen import Project
+from tests.waiting import waits_for
+
+_READ = {"name": "Read", "input": {"file_path": "shop.py"}}
+
+
+@pytest.fixture
+def project(monkeypatch: pytest.MonkeyPatch) -> Generator[Project]:
+    """In a path that is equally long every time: lines are cut at the same place."""
+    with tempfile.TemporaryDirectory(prefix="hl-", dir="/tmp") as folder:
+        project = Project(Path(folder), monkeypatch)
+        project.write("shop.py", "VAT = 19\n\ndef price(net):\n    return net\n")
+        yield project
+
+
+def _command(command: str, **more: object) -> dict[str, Any]:
+    return {"type": "command", "command": command, **more}
+
+
+def _bash(command: str, call_id: str = "") -> dict[str, Any]:
+    return {"name": "Bash", "input": {"command": command}, "id": call_id}
+
+
+def test_the_screens_of_a_session(project: Project) -> None:
+    """The start, a running hook with a queue, a question, the answer, the inspector, the transcript."""
+    go = project.root / "go"
+    asks = {
+        "type": "builtin",
+        "command": "ask",
+        "args": ["shop.py sets prices: a person must look"],
+        "name": "prices",
+    }
+    denies = {"type": "builtin", "command": "deny", "args": ["nobody deletes folders"], "name": "no rm -rf"}
+    hooks = {
+        "PreToolUse": [
+            {"matcher": "Edit", "hooks": [asks]},
+            {"matcher": "Bash", "hooks": [{**denies, "if": "Bash(rm -rf *)"}]},
+        ],
+        "UserPromptSubmit": [
+            {"hooks": [_command(waits_for(go), name="calendar", statusMessage="Asking the calendar")]}
+        ],
+    }  # fmt: skip
+    edit = {
+        "file_path": "shop.py",
+        "old_string": "return net",
+        "new_string": "return net * (100 + VAT) // 100",
+    }
+    script = [
+        {"text": "I look at it.", "tool_calls": [_READ]},
+        {"text": "The tax is missing.\n", "tool_calls": [{"name": "Edit", "input": edit}]},
+        {"tool_calls": [_bash("rm -rf build")]},
+        {"text": "# Done\n\nThe tax is **in**:\n\n- prices\n- `VAT`\n\n```python\nreturn net * VAT\n```\n"},
+        {"text": "Later."},
+    ]  # fmt: skip
+
+    async def main() -> None:
+        async with project.agent(script, hooks) as one:
+            await one.until("Enter sends")
+            await one.idle()
+            screens.check("start", one.text)
+            one.types("add the tax\r")
+            await one.until("Asking the calendar")
+            one.types("and then?\r")
+            await one.until("queued 1: and then?")
+            screens.check("running", one.text)
+            go.touch()
+            await one.until("May the agent run Edit shop.py?")
+            await one.until(lambda: one.screen.dialog.listens)
+            await one.until(lambda: "s  (" not in one.text)
+            screens.check("question", one.text)
+            one.types("1")
+            await one.until("Later.")
+            await one.idle()
+            screens.check("answer", one.text)
+            one.types("\x1bOQ")
+            await one.until("decided")
+            screens.check("inspector", one.text)
+            one.types("\x1b[B\r")
+            await one.until("at the last")
+            screens.check("why", one.text)
+            one.types("qo")
+            await one.until("until this session ends")
+            assert any(row.startswith("off") for row in one.emulator.rows)
+            one.types("q")
+            await one.until("1 not enforced")
+            one.types("\x14")
+            await one.until("line ")
+            screens.check("transcript", one.text)
+            one.types("q")
+            await one.until("· idle")
+
+    asyncio.run(main())
+
+
+def test_words_of_a_background_hook_come_before_the_agent_goes_on_because_of_them(project: Project) -> None:
+    """The agent is idle; nobody types anything."""
+    scan = _command("sleep 0.3; echo a key is in shop.py >&2; exit 2", asyncRewake=True, name="scan")
+    script = [{"tool_calls": [_READ]}, {"text": "Read it."}, {"text": "The key is out."}]
+
+    async def main() -> None:
+        async with project.agent(script, {"PostToolUse": [{"hooks": [scan]}]}) as one:
+            await one.until("Enter sends")
+            one.types("look\r")
+            await one.until("The key is out.")
+            shown = " ".join(one.text.split())
+            order = (
+                "Read it.",
+                "↻ a background hook found something",
+                "a key is in shop.py",
+                "The key is out.",
+            )
+            places = [shown.index(each) for each in order]
+            assert places == sorted(places)
+
+    asyncio.run(main())
+
+
+def test_rewrites_added_text_and_missing_answers_are_shown(project: Project) -> None:
+    specific = {"hookEventName": "PreToolUse", "updatedInput": {"command": "echo safer"}}
+    rewrite = f"echo '{json.dumps({'hookSpecificOutput': specific})}'"
+    hooks = {
+        "PreToolUse": [{"hooks": [_command(rewrite, name="safer")]}],
+        "UserPromptSubmit": [{"hooks": [_command("echo it is a tuesday", name="calendar")]}],
+        "Stop": [{"hooks": [_command("exit 7", name="broken", on_failure="open")]}],
+    }
+    script = [{"tool_calls": [_bash("echo risky")]}, {"text": "Done."}]
+
+    async def main() -> None:
+        async with project.agent(script, hooks, "--mode", "bypass") as one:
+            await one.until("Enter sends")
+            one.types("go\r")
+            await one.until("Done.")
+            await one.idle()
+            assert "✎ a hook changed command: echo risky → echo safer" in one.text
+            assert "● Bash echo safer" in one.text
+            assert "characters for the model" in one.text
+            assert "tuesday" not in one.text
+            assert "hook broken gave no answer: exit 7" in one.text
+            assert one.text.index("> go") < one.text.index("characters for the model")
+            one.types("\x14")
+            await one.until("it is a tuesday")
+            one.types("q")
+
+    asyncio.run(main())
+
+
+def test_sub_agents_are_nested_under_their_call(project: Project) -> None:
+    given = {"prompt": "check", "description": "check the shop"}
+    script = [
+        {"text": "Somebody checks it.", "tool_calls": [{"name": "Agent", "input": given}]},
+        {"text": "I read it.", "tool_calls": [_READ], "agent": "general-purpose"},
+        {"text": "It is right.", "agent": "general-purpose"},
+        {"text": "Checked."},
+    ]  # fmt: skip
+
+    async def main() -> None:
+        async with project.agent(script, None) as one:
+            await one.until("Enter sends")
+            one.types("go\r")
+            await one.until("Checked.")
+            await one.idle()
+            screens.check("sub-agent", one.text)
+
+    asyncio.run(main())
+
+
+def test_questions_of_parallel_calls_come_one_after_another(project: Project) -> None:
+    script = [{"tool_calls": [_bash("touch first", "a"), _bash("touch second", "b")]}, {"text": "Both."}]
+
+    async def main() -> None:
+        async with project.agent(script, None) as one:
+            await one.until("Enter sends")
+            one.types("go\r")
+            await one.until("May the agent run Bash touch first?")
+            assert "touch second" not in one.text
+            await one.answers("1")
+            await one.until("May the agent run Bash touch second?")
+            await one.answers("1")
+            await one.until("Both.")
+            assert (project.root / "second").exists()
+
+    asyncio.run(main())
+
+
+def test_the_project_is_asked_about_in_the_same_form(project: Project) -> None:
+    hooks = {"SessionStart": [{"hooks": [_command("touch ran")]}]}
+
+    async def main() -> None:
+        async with project.agent([{"text": "Hi."}], hooks, trusted=False) as one:
+            await one.until("trust it?")
+            assert not (project.root / "ran").exists()
+            screens.check("trust", one.text)
+            await one.answers("1")
+            await one.until("Enter sends")
+            await one.until((project.root / "ran").exists)
+
+    asyncio.run(main())
+
+
+async def _blocks(call: ToolCall) -> None:
+    """An async hook that does what it must not."""
+    del call
+    time.sleep(_BLOCKS)
+
+
+_BLOCKS = 4.0
+
+
+def test_a_hook_that_holds_the_agent_does_not_hold_the_screen(project: Project) -> None:
+    """The longest gap is under a quarter of the hook's time; keys are all there; the user is told who it is."""
+
+    def add(engine: Engine) -> None:
+        engine.add(PRE_TOOL_USE, _blocks, name="the holder")
+
+    async def main() -> None:
+        script = [{"tool_calls": [_READ]}, {"text": "Done."}]
+        async with project.agent(script, None, add=add) as one:
+            await one.until("Enter sends")
+            await one.idle()
+            gaps: list[float] = []
+            one.types("go\r")
+            await one.until(one.screen.running_hooks)
+            ticking = asyncio.ensure_future(_ticks(gaps))
+            typed = "abcdefghijklmnopqrstuvwxyz" * 2
+            for letter in typed:
+                one.types(letter)
+                await asyncio.sleep(0.02)
+            await one.until(f"> {typed}")
+            await one.until("the agent has not answered for 3 s: hook the holder")
+            await one.until("Done.")
+            ticking.cancel()
+            assert max(gaps) < _BLOCKS / 4
+            assert one.screen.buffer.text == typed
+
+    asyncio.run(main())
+
+
+async def _ticks(gaps: list[float]) -> None:
+    last = time.perf_counter()
+    while True:
+        await asyncio.sleep(0.02)
+        now = time.perf_counter()
+        gaps.append(now - last)
+        last = now
+
+
+@pytest.mark.parametrize(
+    ("typed", "reasons"),
+    [
+        ("/clear\r/logout\r", ["clear", "logout"]),
+        ("\x04", ["prompt_input_exit"]),
+        ("\x03\x03", ["prompt_input_exit"]),
+    ],
+)
+def test_session_end_is_fired_on_every_way_out(project: Project, typed: str, reasons: list[str]) -> None:
+    ends = _command("python3 -c 'import json, sys; print(json.load(sys.stdin)[\"reason\"])' >> reasons")
+
+    async def main() -> None:
+        async with project.agent([], {"SessionEnd": [{"hooks": [ends]}]}) as one:
+            await one.until("Enter sends")
+            await one.idle()
+            one.types(typed)
+            assert await one.left() == 0
+            assert (project.root / "reasons").read_text().split() == reasons
+
+    asyncio.run(main())
