@@ -4,7 +4,7 @@ import compileall
 import subprocess
 import sys
 
-from bench import agent_stall, host_sessions, loading, tool_calls
+from bench import agent_stall, host_sessions, loading, screen_terminal, tool_calls
 from bench.figures import FIGURES
 from bench.findings import Finding
 from bench.ratios import run
@@ -46,7 +46,14 @@ def main() -> int:
         findings.append(Finding(name, f"{measured:.2f}x", f"<= {goal}x", measured <= goal))
         print(findings[-1], flush=True)
     for more in (
-        (light_import, loading.findings, tool_calls.findings, host_sessions.findings, agent_stall.stall)
+        (
+            light_import,
+            loading.findings,
+            tool_calls.findings,
+            host_sessions.findings,
+            agent_stall.stall,
+            screen_terminal.findings,
+        )
         if not wanted
         else ()
     ):

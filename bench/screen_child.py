@@ -17,7 +17,7 @@ from typing import Any
 from bench.agent_stall import EVENTS
 from bench.process_scenes import Held
 from hookline.agent.front import Front
-from hookline.agent.messages import ToolResult, ToolUse
+from hookline.agent.messages import ToolUse
 from hookline.agent.models.port import Piece, Request, Response, TextPiece, Usage
 from hookline.cli.commands.agent import play as playing
 from hookline.cli.main import build_parser
@@ -91,17 +91,20 @@ class Turning:
 
     def __init__(self) -> None:
         self._calls = 0
+        self._called = False
 
     async def stream(self, request: Request) -> AsyncIterator[Piece]:
         if not request.tools:
             yield Response(text="they talked")
-        elif isinstance(request.messages[-1], ToolResult):
+        elif self._called:
+            self._called = False
             yield TextPiece("the answer is **forty-two**\n\n- one\n- two\n")
             yield Response(
                 text="the answer is **forty-two**\n\n- one\n- two\n", usage=Usage(input_tokens=700)
             )
         else:
             self._calls += 1
+            self._called = True
             use = ToolUse(id=f"call_{self._calls}", name="Read", input={"file_path": "notes.txt"})
             yield Response(tool_calls=(use,), usage=Usage(input_tokens=700))
 
@@ -178,7 +181,7 @@ def turns(count: int) -> dict[str, Any]:
     held: list[int] = []
     sizes: list[int] = []
 
-    def look(call: object) -> None:
+    async def look(call: object) -> None:
         del call
         looked.append(1)
         if len(looked) in (count // 10, count):

@@ -35,7 +35,7 @@ def _measured(kind: str, amount: str, blocks: float, seconds: float) -> dict[str
         try:
             terminal.status(seconds)
             if not found.exists():
-                raise RuntimeError(f"it did not get to its end:\n{terminal.text}")
+                raise RuntimeError(f"it did not get to its end: {terminal.raw[-2000:]!r}")
             return json.loads(found.read_text())
         finally:
             terminal.close()

@@ -12,6 +12,7 @@ from time import monotonic
 from typing import Any
 
 from bench import (
+    screen_terminal,
     shell_confirm,
     soak_agent,
     soak_allow,
@@ -62,6 +63,7 @@ def parts() -> dict[str, Part]:
     for name, part in soak_journal.SOAKS.items():
         found[name] = _silent(part)
     found.update(soak_agent.SOAKS)
+    found["screen"] = screen_terminal.soak
     return found
 
 

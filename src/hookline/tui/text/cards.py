@@ -74,6 +74,7 @@ def _folded(shown: Shown) -> RenderableType:
     more = shown.text.rstrip().count("\n") + 1 - min(len(lines), most)
     style = "red" if shown.is_error else "dim"
     kept = [one_line(line, _WIDEST) if len(line) > _WIDEST else printable(line) for line in lines[:most]]
+    kept = [line.expandtabs(4) for line in kept]
     text = Text("\n".join(kept) if looked_at else "(no output)", style)
     if more > 0:
         text.append(f"\n… +{more} line{'' if more == 1 else 's'} ({_MORE})", "dim")

@@ -56,8 +56,13 @@ class Painter:
             yield Segment(text, segment.style)
 
     def _row(self, row: list[Segment]) -> str:
-        parts = [self._piece(text, style) for text, style, _control in row]
-        return "".join(parts).rstrip(" ")
+        row = list(row)
+        # Blanks at the end would be copied with the text.
+        while row and not row[-1].text.strip(" ") and not _is_filled(row[-1].style):
+            row.pop()
+        if row and not _is_filled(row[-1].style):
+            row[-1] = Segment(row[-1].text.rstrip(" "), row[-1].style)
+        return "".join([self._piece(text, style) for text, style, _control in row])
 
     def _piece(self, text: str, style: Style | None) -> str:
         if style is None or not text:
@@ -68,6 +73,10 @@ class Painter:
             style = style.without_color
         system = self._console._color_system  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] there is no other way
         return style.render(text, color_system=system)
+
+
+def _is_filled(style: Style | None) -> bool:
+    return style is not None and bool(style.bgcolor or style.reverse or style.underline)
 
 
 def _without_steering(text: str) -> str:
@@ -93,7 +102,7 @@ def indented(what: RenderableType, by: int) -> RenderableType:
 
 def marked(mark: str, style: str, body: RenderableType) -> RenderableType:
     """A mark, and beside it a text that wraps beside it, not below."""
-    grid = Table.grid(padding=0)
+    grid = Table.grid(padding=0, expand=True)
     grid.add_column(width=cell_len(mark), no_wrap=True)
     grid.add_column(ratio=1)
     grid.add_row(Text(mark, style), body)

@@ -1,11 +1,14 @@
 """Text that arrives in pieces, as Markdown: finished blocks are printed once, only the rest is drawn again."""
 
+import re
+
 from rich.console import RenderableType
 from rich.text import Text
 
 #: A block that is longer is cut inside, so that what is drawn again stays short.
 _LONGEST_BLOCK = 30
 _FENCES = ("```", "~~~")
+_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
 
 
 def as_markdown(text: str) -> RenderableType:
@@ -81,8 +84,12 @@ def block_end(text: str) -> int | None:
                 return place
             continue
         fence = _open_fence(line)
-        if fence is None and not line.strip() and not _goes_on(text[place:]):
-            return place
+        if fence is None and not line.strip():
+            goes_on = _goes_on(text[:place], text[place:])
+            if goes_on is None:
+                return None
+            if not goes_on:
+                return place
     return None
 
 
@@ -95,8 +102,12 @@ def _open_fence(line: str) -> str | None:
     return start[0] * run
 
 
-def _goes_on(rest: str) -> bool:
-    """An indented line after a blank one belongs to the list item before it."""
+def _goes_on(block: str, rest: str) -> bool | None:
+    """An indented line after a blank one belongs to the list item before it. None while nobody can know."""
+    if not _ITEM.match(block):
+        return False
+    if not rest.strip(" ") and "\n" not in rest:
+        return None
     return rest.startswith(("  ", "\t")) and bool(rest.strip())
 
 
@@ -106,6 +117,6 @@ def _place_to_cut(lines: list[str]) -> int | None:
         return None
     for number in range(_LONGEST_BLOCK, 0, -1):
         line = lines[number]
-        if line[:1] in ("-", "*", "+") or line.split(".", 1)[0].isdigit():
+        if _ITEM.match(line):
             return number
     return _LONGEST_BLOCK
