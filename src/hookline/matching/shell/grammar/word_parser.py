@@ -19,6 +19,9 @@ from hookline.matching.shell.grammar.syntax import (
 MOST_STEPS = 3000
 DEEPEST = 32
 
+#: The beginning of a word that may be more than a word, and what comes after it then.
+_BEGUN = re.compile(r"\{?\w*\}?\+?")
+_CONTINUED = re.compile(r"[\w=+\[{}<>\\]")
 _BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
 _PLAIN = re.compile(r"[^ \t\n\\'\"$`;&|<>()]+")
 _IN_QUOTES = re.compile(r'[^\\"$`]+')
@@ -196,6 +199,9 @@ class WordParser(ABC):
             raise self.unclear("the line ends with a backslash")
         if following != "\n":
             parts.append(Text(following, quoted=True))
+        elif _CONTINUED.match(self.text, self.at + 2) and _BEGUN.fullmatch(self.text_of(tuple(parts)) or "-"):
+            # An assignment, a descriptor or a word of the shell may be cut in two.
+            raise self.unclear("a word continues on the next line")
         self.at += 2
 
     def until(self, parts: list[Part], end: str, plain: re.Pattern[str]) -> None:
