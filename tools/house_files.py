@@ -32,6 +32,7 @@ AGENTS: Mapping[str, str] = {
     "codewhale": r"codewhale",
     "reasonix": r"reasonix",
     "docker_agent": r"docker[-_ ]?agent|cagent",
+    "codex": r"codex",
 }
 
 #: Where the name of an agent may be used outside its folder: files, what is allowed in a line, why.

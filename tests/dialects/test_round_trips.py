@@ -40,6 +40,13 @@ LOST: Mapping[tuple[str, str, str], tuple[str, ...]] = {
     ("reasonix", "PermissionRequest", "permission_updates"): ("permission_updates", "allow"),
     # It can only stop or ask; that it has no objection approves nothing.
     ("docker-agent", "tool_guard", "allow"): ("allow",),
+    # An ask is left to the user by saying nothing; a new input cannot be approved, so it is denied.
+    ("codex", "PermissionRequest", "ask"): ("ask",),
+    ("codex", "PermissionRequest", "defer"): ("defer",),
+    # A new input needs an allow: without one it is denied.
+    ("codex", "PreToolUse", "rewrite"): ("rewrite",),
+    # A block there replaces the result.
+    ("codex", "PostToolUse", "rewrite"): (),
     # Ending a turn is what a block does there.
     ("reasonix", "TurnStart", "stop"): (),
     ("reasonix", "UserPromptSubmit", "stop"): (),
@@ -56,6 +63,8 @@ _ASKS_WHERE_DEFERRED = {
 def hears_messages(moment: Moment) -> bool:
     if moment.dialect == "claude-code":
         return "systemMessage" in CLAUDE[moment.name].reads
+    if moment.dialect == "codex":
+        return moment.name != "SessionEnd"
     return moment.dialect in ("native", "docker-agent") or (moment.dialect, moment.name) == (
         "reasonix", "TurnEnd",
     )  # fmt: skip
@@ -143,7 +152,7 @@ def everything(moment: Moment, vote: str) -> Outcome:
 )
 def test_a_block_among_everything_else_is_still_a_block(moment: Moment) -> None:
     trip = travel(moment, everything(moment, "block"))
-    ends_turn = moment.dialect == "claude-code" and moment.name in ("Stop", "SubagentStop")
+    ends_turn = moment.dialect in ("claude-code", "codex") and moment.name in ("Stop", "SubagentStop")
     if ends_turn:
         # A stop there beats going on with the turn; the block is named as lost.
         assert "block" in trip.told.lost

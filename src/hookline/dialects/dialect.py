@@ -331,6 +331,11 @@ class Dialect(ABC):
             return (*entry[:-2], field)
         return (*entry, self.entry_fields.get(field, field))
 
+    def answerable(self, outcome: Outcome, parsed: Parsed) -> Outcome:
+        """The outcome as this call can be answered, where that depends on more than the event."""
+        del parsed
+        return outcome
+
     def without_cut(self, document: Mapping[str, Any]) -> dict[str, Any] | None:
         """A payload without the arguments that the agent cut off; None where it cut none."""
         del document

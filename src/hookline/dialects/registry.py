@@ -65,6 +65,7 @@ def standard_dialects() -> Mapping[str, Listed]:
                 ".config/cagent",
             ),
         ),
+        "codex": Listed("codex", (".codex",), ("/etc/codex",), ("CODEX_HOME",)),
         OWN_FORMAT: Listed("native", (".hookline",), ("/etc/hookline",), always=True, notes=("worktrees",)),
     }
 

@@ -20,6 +20,7 @@ EXAMPLES = {
     "codewhale": "codewhale/config.toml",
     "reasonix": "reasonix/.reasonix/settings.json",
     "docker-agent": "docker-agent/agent.yaml",
+    "codex": "codex/.codex/hooks.json",
 }
 #: What a payload cannot do without, as words on the command line.
 NEEDED = {

@@ -24,6 +24,7 @@ FILES = {
     "codewhale": ".codewhale/hooks.toml",
     "reasonix": ".reasonix/settings.json",
     "docker-agent": "agent.yaml",
+    "codex": ".codex/hooks.json",
     "native": ".hookline/hooks.toml",
 }
 #: What each agent calls the moment before a tool runs.
@@ -50,12 +51,13 @@ def test_the_agents_own_reader_takes_what_is_printed(name: str, tmp_path: Path) 
     assert {hook.policy.event_name for hook in hooks} >= {GATES.get(name, "PreToolUse")}
     for hook in hooks:
         assert calls_hookline_hook(hook, [])
-        called, _, closes = hook.spec.command.partition(" || ")
+        called, _, closes = hook.spec.command.removeprefix("sh -c '").partition(" || ")
         assert called == f"hookline hook --dialect {name} {hook.policy.event_name}"
-        assert bool(closes) == ((name, hook.policy.event_name) == ("claude-code", "PreToolUse"))
+        closed = {"claude-code": hook.event.name == "PreToolUse", "codex": hook.event.guard}
+        assert bool(closes) == closed.get(name, False)
         about_tools = hook.event.subject == "tool_name"
         assert not about_tools or hook.matcher is None or hook.matcher.matches("AnyTool")
-        longest = 600 if hook.event.name != "SessionEnd" else 59
+        longest = 600 if hook.event.name != "SessionEnd" else 2 if name == "codex" else 59
         assert hook.timeout > longest
 
 
@@ -123,6 +125,7 @@ def test_an_entry_works_in_a_real_shell(name: str, tmp_path: Path) -> None:
     assert ran.returncode in (0, 2)
 
 
+@pytest.mark.parametrize("name", ["claude-code", "codex"])
 @pytest.mark.parametrize(
     ("program", "code", "stdout", "stderr"),
     [
@@ -135,15 +138,14 @@ def test_an_entry_works_in_a_real_shell(name: str, tmp_path: Path) -> None:
         ("echo because >&2; exit 2", 2, "", "because"),
     ],
 )
-def test_an_entry_of_claude_code_closes_in_the_shell(
-    program: str | None, code: int, stdout: str, stderr: str, tmp_path: Path
+def test_an_entry_closes_in_the_shell(
+    name: str, program: str | None, code: int, stdout: str, stderr: str, tmp_path: Path
 ) -> None:
     if program is not None:
         (tmp_path / "hookline").write_text(f"#!/bin/sh\n{program}\n")
         (tmp_path / "hookline").chmod(0o755)
-    (hook,) = read_back(
-        "claude-code", entries_text(dialect("claude-code"), ["PreToolUse"], "hookline"), tmp_path
-    )
+    (tmp_path / "sh").symlink_to("/bin/sh")
+    (hook,) = read_back(name, entries_text(dialect(name), ["PreToolUse"], "hookline"), tmp_path)
     ran = subprocess.run(
         ["/bin/sh", "-c", hook.spec.command],
         env={"PATH": str(tmp_path)}, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,

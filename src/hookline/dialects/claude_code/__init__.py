@@ -21,7 +21,7 @@ from hookline.dialects.dialect import (
     Tools,
     upward,
 )
-from hookline.dialects.install import USUAL_EVENTS, HookCall, grouped_entries
+from hookline.dialects.install import USUAL_EVENTS, HookCall, closed_in_shell, grouped_entries
 from hookline.documents.document import Document
 from hookline.model.events import EVENTS, EventSpec
 
@@ -39,11 +39,6 @@ _MANAGED: Final = (
 )
 #: The event at which exit 2 keeps a tool from running.
 _CLOSED: Final = "PreToolUse"
-#: What the shell does there if Hookline cannot be run. An exit code 2 is Hookline's own, and it has said why.
-_CLOSE: Final = (
-    "{ [ $? = 2 ] || echo 'hookline could not be run, so this was blocked: "
-    "install hookline again, or remove its entries from the hooks in settings.json' >&2; exit 2; }"
-)
 #: Settings of one level that change the hooks of all.
 _LOOSENING: Final = ("disableAllHooks", "allowedHttpHookUrls", "httpHookAllowedEnvVars", "enabledPlugins")
 #: Settings that no other agent with such a file has.
@@ -159,7 +154,9 @@ class ClaudeCode(Dialect):
         Releases before 2.1.295 know no `onFailure`, and drop it when they write the file: there the shell closes.
         """
         closed = [
-            replace(call, command=f"{call.command} || {_CLOSE}") if call.event == _CLOSED else call
+            replace(call, command=closed_in_shell(call.command, "settings.json"))
+            if call.event == _CLOSED
+            else call
             for call in calls
         ]
         return grouped_entries(closed, onFailure="block")

@@ -142,7 +142,8 @@ class AgentCall:
             self._record(decision="ask", reason=guarded.reason, why="it would edit a protected file")
         self.outcome = guarded
         self._remark(found)
-        answer = dialect.wire.answer(event.name, self.outcome, parsed.payload)
+        answerable = dialect.answerable(self.outcome, parsed)
+        answer = dialect.wire.answer(event.name, answerable, parsed.payload)
         self._report_lost(answer.lost, dialect, event, parsed)
         return _with_config_problems(answer, found.loaded, parsed.event)
 

@@ -1,0 +1,128 @@
+"""Codex CLI: hooks.json and config.toml in Claude Code's shape, answers in closed objects, a trusted hash per hook."""
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+from msgspec.structs import replace
+
+from hookline.dialects.dialect import Dialect, DialectEvent, Layer, Place, Reading, Tools, upward
+from hookline.dialects.install import HookCall, closed_in_shell, grouped_entries
+from hookline.model.events import EVENTS, EventSpec
+from hookline.model.outcome import Outcome, Vote
+from hookline.model.wire import Parsed
+
+if TYPE_CHECKING:
+    from hookline.dialects.codex.wire import CodexWire
+
+_SYSTEM = "/etc/codex"
+#: Of a folder, in the order in which Codex loads them.
+_FILES = ("hooks.json", "config.toml")
+#: Codex waits no longer at the end of a session.
+LONGEST_AT_END = 3
+#: Settings that no other agent with hooks in TOML has.
+_OWN_SETTINGS = frozenset(
+    {"approval_policy", "sandbox_mode", "sandbox_workspace_write", "model_provider", "mcp_servers", "projects"}
+)  # fmt: skip
+
+
+class Codex(Dialect):
+    name = "codex"
+    title = "Codex"
+    folder = ".codex"
+    unsearched = "plugins"
+    project_files = (".codex/hooks.json", ".codex/config.toml")
+    plugin_variables = frozenset(("PLUGIN_ROOT", "PLUGIN_DATA", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"))
+    loosening = "switches all hooks off"
+    call_file = (
+        ".codex/hooks.json in a project, or ~/.codex/hooks.json for all of them; then trust it with /hooks"
+    )
+    call_events = (
+        "SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "Stop", "SubagentStop",
+        "SessionEnd",
+    )  # fmt: skip
+
+    @cached_property
+    def wire(self) -> "CodexWire":
+        from hookline.dialects.codex.wire import CodexWire  # noqa: PLC0415 facts are asked for without it
+
+        return CodexWire()
+
+    @cached_property
+    def events(self) -> Mapping[str, DialectEvent]:
+        from hookline.dialects.codex.events import dialect_events  # noqa: PLC0415 as above
+
+        return dialect_events()
+
+    def places(self, project: str, env: Mapping[str, str]) -> Sequence[Place]:
+        """Requirements and the system's files, the user's, the project's."""
+        return self._places([project], env)
+
+    def find(self, cwd: str, env: Mapping[str, str]) -> Sequence[Place]:
+        """Every folder from the root of the repository down to this directory may have hooks."""
+        chain = upward(os.path.abspath(cwd))
+        return self._places(chain[::-1], env)
+
+    def _places(self, projects: Sequence[str], env: Mapping[str, str]) -> Sequence[Place]:
+        home, own = env.get("HOME", ""), env.get("CODEX_HOME", "")
+        users = [own] if os.path.isabs(own) else []
+        inside = any(
+            f"{os.path.realpath(own)}/".startswith(f"{os.path.realpath(each)}/") for each in projects
+        )
+        if os.path.isabs(home) and (inside or not users):
+            # A variable that leads into the project must not hide the user's own hooks.
+            users.insert(0, os.path.join(home, self.folder))
+        return [
+            Place(f"{_SYSTEM}/requirements.toml", "managed"),
+            *(Place(f"{_SYSTEM}/{name}", "managed") for name in (*_FILES, "managed_config.toml")),
+            *(Place(os.path.join(each, name), "user") for each in users for name in _FILES),
+            *(
+                Place(os.path.join(each, self.folder, name), "project")
+                for each in projects
+                for name in _FILES
+            ),
+        ]
+
+    def recognises(self, value: Any) -> bool:
+        """Its settings, or its list of trusted hooks. Its hooks.json looks like those of others."""
+        table: Mapping[str, Any] = cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+        hooks = table.get("hooks")
+        return not _OWN_SETTINGS.isdisjoint(table) or (isinstance(hooks, Mapping) and "state" in hooks)
+
+    def loosens(self, file: str, settings: Mapping[str, Any]) -> Mapping[str, Any]:  # noqa: ARG002 in all its files
+        features = settings.get("features")
+        off = isinstance(features, Mapping) and cast("Mapping[str, Any]", features).get("hooks") is False
+        return {"features.hooks": False} if off else {}
+
+    def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
+        from hookline.dialects.codex.settings import read_layers  # noqa: PLC0415 as above
+
+        return read_layers(layers, tools, self.events, self.wire)
+
+    def answerable(self, outcome: Outcome, parsed: Parsed) -> Outcome:
+        """A rewrite goes with an allow; where Codex asks the user nothing, that allows nothing by the way."""
+        from hookline.dialects.codex.wire import ASKS_NOTHING  # noqa: PLC0415 as above
+
+        unasked = parsed.scene.permission_mode == ASKS_NOTHING and parsed.event.name == "PreToolUse"
+        if outcome.edits and unasked and outcome.permission is None and not outcome.stop:
+            return replace(outcome, votes=(Vote("allow"),))
+        return outcome
+
+    def call_entries(self, calls: Sequence[HookCall]) -> str:
+        """Closed by a shell, because to Codex a hook that fails has no objection; by `sh`, because Codex runs hooks
+        in whatever shell is the user's."""
+        return grouped_entries([self._entry(call) for call in calls])
+
+    def _entry(self, call: HookCall) -> HookCall:
+        from shlex import quote  # noqa: PLC0415 only for these entries
+
+        seconds = LONGEST_AT_END if call.event == "SessionEnd" else call.seconds
+        closed = (
+            f"sh -c {quote(closed_in_shell(call.command, 'hooks.json'))}" if call.guards else call.command
+        )
+        return replace(call, command=closed, seconds=seconds)
+
+
+def dialect(events: Mapping[str, EventSpec[Any]] = EVENTS) -> Codex:  # noqa: ARG001 its events are its own
+    return Codex()

@@ -1,0 +1,160 @@
+"""What Codex's user has trusted: a hash per entry, under a key that holds the entry's position in its file.
+
+The state is in the user's own config.toml, `[hooks.state."FILE:EVENT:GROUP:ENTRY"]` with `trusted_hash` and `enabled`.
+Codex skips entries without a hash, or with another one, and says nothing.
+"""
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Any, cast
+
+from hookline.dialects.codex.events import CONTEXT_LIMIT, END_TIMEOUT, LONGEST_END_TIMEOUT, ROWS, TIMEOUT
+from hookline.dialects.dialect import Layer
+from hookline.dialects.report import Report
+from hookline.model.events import May
+from hookline.model.hook import Hook, Scope
+
+#: Of each type, the fields that count; those that are left out or empty do not.
+_COUNTED = {
+    "command": ("command", "async", "statusMessage", "additionalContextLimit"),
+    "mcp_tool": ("server", "tool", "input", "statusMessage"),
+}
+
+
+def as_table(value: Any) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+
+
+def seconds(event: str, given: Any) -> int:
+    """How long Codex waits for a hook, whatever its entry says."""
+    least, at_end = max(given, 1) if isinstance(given, int) else None, event == "SessionEnd"
+    if at_end:
+        return int(min(least or END_TIMEOUT, LONGEST_END_TIMEOUT))
+    return least or int(TIMEOUT)
+
+
+def trusted_hash(event: str, matcher: str | None, entry: Mapping[str, Any]) -> str:
+    """The hash of what an entry means: files in TOML and JSON have the same."""
+    import json  # noqa: PLC0415 only where somebody asks
+
+    kind = str(entry.get("type", ""))
+    counted: dict[str, Any] = {"async": False} if kind == "command" else {"input": {}}
+    counted |= {key: entry[key] for key in _COUNTED.get(kind, ()) if entry.get(key) is not None}
+    if counted.get("additionalContextLimit") == CONTEXT_LIMIT or not ROWS[event].may & May.CONTEXT:
+        counted.pop("additionalContextLimit", None)
+    handler = {"type": kind, "timeout": seconds(event, entry.get("timeout")), **counted}
+    identity: dict[str, Any] = {"event_name": event_key(event), "hooks": [handler]}
+    if matcher is not None and ROWS[event].subjects != ():
+        identity["matcher"] = matcher
+    text = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return f"sha256:{sha256(text.encode('utf-8', 'replace')).hexdigest()}"
+
+
+def event_key(event: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
+
+
+def state_key(file: str, event: str, group: int, entry: int) -> str:
+    return f"{file}:{event_key(event)}:{group}:{entry}"
+
+
+class Trust:
+    """What all layers together say about which hooks run."""
+
+    def __init__(self, layers: Sequence[Layer]) -> None:
+        tables = {layer.place.file: as_table(layer.document.value) for layer in layers}
+        self._layers = {layer.place.file: layer for layer in layers}
+        # No other file can say it: a project cannot trust itself.
+        users = [layer.place.file for layer in layers if layer.place.scope in ("user", "flag")]
+        self._levels = {
+            key: value for file in users for key, value in as_table(tables[file].get("projects")).items()
+        }
+        #: By key, with the file that says it.
+        self._states = {
+            key.strip(): (file, as_table(state))
+            for file in users
+            for key, state in as_table(as_table(tables[file].get("hooks")).get("state")).items()
+        }
+        said = {file: as_table(table.get("features")).get("hooks") for file, table in tables.items()}
+        switch = next((file for file in reversed(said) if isinstance(said[file], bool)), None)
+        self._off = switch if switch is not None and said[switch] is False else None
+        self._managed_only = any(
+            tables[file].get("allow_managed_hooks_only") is True and layer.place.scope == "managed"
+            for file, layer in self._layers.items()
+        )
+
+    def switched_off(self, scope: Scope, file: str) -> str | None:
+        """Why no hook of a file runs."""
+        if self._off is not None:
+            return f"features.hooks in {self._off} turns the hooks of this file off"
+        if self._managed_only and scope != "managed":
+            return "allow_managed_hooks_only turns the hooks of this file off"
+        folder = os.path.dirname(os.path.dirname(file))
+        while scope == "project" and folder not in self._levels and folder != os.path.dirname(folder):
+            folder = os.path.dirname(folder)
+        level = as_table(self._levels.get(folder)).get("trust_level") if scope == "project" else None
+        return (
+            f"{folder} is an untrusted project, so Codex reads no hooks there"
+            if level == "untrusted"
+            else None
+        )
+
+    def runs(self, hook: Hook, scope: Scope, report: Report) -> bool:
+        """Whether Codex runs an entry; if not, the report says why. What the caller named counts as trusted."""
+        if scope not in ("user", "project"):
+            return True
+        _, event, group, _, index = hook.where.path
+        key = state_key(hook.where.file, str(event), int(group), int(index))
+        groups: Any = as_table(as_table(report.document.value)["hooks"])[str(event)]
+        matcher, entry = groups[group].get("matcher"), groups[group]["hooks"][index]
+        known, state = self._states.get(key, ("", {}))
+        stored, current = state.get("trusted_hash"), trusted_hash(str(event), matcher, entry)
+        if state.get("enabled") is False:
+            report.say(
+                "info",
+                "disabled",
+                f"it is off: {known} says enabled = false",
+                *hook.where.path,
+                hook=hook.name,
+            )
+        elif stored != current:
+            said = self._why_skipped(key, stored, current)
+            report.say(
+                "warning", *said, *hook.where.path, hook=hook.name, fix="review it with /hooks in Codex"
+            )
+        return stored == current and state.get("enabled") is not False
+
+    def _why_skipped(self, key: str, stored: Any, current: str) -> tuple[str, str]:
+        """A code and a message."""
+        place = key.rsplit(":", 2)[0]
+        before = [each for each, (_, state) in self._states.items() if state.get("trusted_hash") == current]
+        moved = next((each for each in before if each.rsplit(":", 2)[0] == place), None)
+        if moved is not None:
+            was, now = moved[len(place) + 1 :], key[len(place) + 1 :]
+            return (
+                "moved-entry",
+                f"Codex skips this hook: it was trusted as {was} of its event, and is {now} now",
+            )
+        if stored is not None:
+            return "changed-since-trusted", "Codex skips this hook: it has changed since the user trusted it"
+        return "not-trusted", "Codex skips this hook and says nothing: the user has not trusted it"
+
+    def report_stale(self, file: str, report: Report) -> None:
+        """States of this file for entries that are not there."""
+        for key, (_, state) in self._states.items() if file in {f for f, _ in self._states.values()} else ():
+            named, event, group, index = (*key.rsplit(":", 3), "", "", "")[:4]
+            if self._states[key][0] != file or named not in self._layers or not state.get("trusted_hash"):
+                continue
+            hooks = as_table(as_table(self._layers[named].document.value).get("hooks"))
+            groups = next((value for name, value in hooks.items() if event_key(name) == event), None)
+            if not _has(groups, group) or not _has(
+                as_table(cast("Any", groups)[int(group)]).get("hooks"), index
+            ):
+                message = f"it trusts {event}:{group}:{index} of {named}, where no hook is"
+                report.say("warning", "stale-trust", message, "hooks", "state", key, fix="remove it")
+
+
+def _has(some: Any, index: str) -> bool:
+    return isinstance(some, list) and index.isdecimal() and int(index) < len(cast("list[Any]", some))
