@@ -34,21 +34,6 @@ from hookline.tools.declare import (
 )
 from hookline.tools.table import ToolTable
 
-CODEX = ToolTable(
-    "codex",
-    {
-        "Bash": shell("command", may_patch=True),
-        "exec_command": shell("cmd", cwd="workdir", may_patch=True),
-        "write_stdin": other("shell_input", task_id="session_id", input="chars"),
-        # Hooks get the patch in `command`.
-        "apply_patch": patch("command"),
-        "view_image": narrow(read("path")),
-        "spawn_agent": agent("message"),
-        "update_plan": other("plan", todos=todos("plan", content="step")),
-    },
-    aliases={"Write": "apply_patch", "Edit": "apply_patch", "Agent": "spawn_agent"},
-)
-
 GEMINI = ToolTable(
     "gemini",
     {

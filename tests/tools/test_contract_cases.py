@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from hookline.dialects.codex.tools import TABLE as CODEX
 from hookline.dialects.codewhale.tools import TABLE as CODEWHALE
 from hookline.dialects.docker_agent.tools import TABLE as DOCKER
 from hookline.dialects.reasonix.tools import TABLE as REASONIX
@@ -18,7 +19,7 @@ from hookline.tools.standard import CANONICAL, STANDARD
 from hookline.tools.table import ToolTable
 from hookline.tools.tell import ReadCall, View
 from tests.matching.rules_on_calls import fires
-from tests.tools.other_agents import CODEX, COPILOT, GEMINI, KIMI, PROGRAM, QWEN, REASONIX_0
+from tests.tools.other_agents import COPILOT, GEMINI, KIMI, PROGRAM, QWEN, REASONIX_0
 
 PLACE = Place("/p", "/p", "/home/me")
 Values = Mapping[str, Any]

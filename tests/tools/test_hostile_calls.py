@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from hookline.dialects.codex.tools import TABLE as CODEX
 from hookline.dialects.codewhale.tools import TABLE as CODEWHALE
 from hookline.dialects.docker_agent.tools import TABLE as DOCKER
 from hookline.dialects.reasonix.tools import TABLE as REASONIX
@@ -16,7 +17,7 @@ from hookline.tools.rewrite import IrreversibleError
 from hookline.tools.standard import CANONICAL, STANDARD, host_table
 from hookline.tools.table import ToolTable
 from hookline.tools.tell import ReadCall
-from tests.tools.other_agents import CODEX, COPILOT, GEMINI, KIMI, PROGRAM, QWEN, REASONIX_0
+from tests.tools.other_agents import COPILOT, GEMINI, KIMI, PROGRAM, QWEN, REASONIX_0
 
 PLACE = Place("/p", "/p", "/home/me")
 HOST = host_table()

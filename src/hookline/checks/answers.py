@@ -183,7 +183,11 @@ _ANSWERS: Final = (
     _Answer(
         "unread-answer", '"permissionDecision": "deny"',
         re.compile(r"""["']permissionDecision\\?["']\s*:\s*\\?["']deny"""),
-        {"hookSpecificOutput": {"hookEventName": "EVENT", "permissionDecision": "deny"}},
+        {
+            "hookSpecificOutput": {
+                "hookEventName": "EVENT", "permissionDecision": "deny", "permissionDecisionReason": "x",
+            }
+        },
     ),
     _Answer("continue-false", '"continue": false', _CONTINUE, {"continue": False, "stopReason": "x"}),
 )  # fmt: skip
@@ -339,7 +343,7 @@ def _command_judges(hook: Hook, spec: CommandSpec, context: CheckContext) -> boo
 
 
 def _votes(hook: Hook, code: int) -> bool:
-    decoded = understood(hook, Exited(code))
+    decoded = understood(hook, Exited(code, stderr=b"x"))
     return decoded is None or bool(decoded.outcome.votes or decoded.outcome.halts)
 
 

@@ -1,7 +1,8 @@
 """Codex CLI: hooks.json and config.toml in Claude Code's shape, answers in closed objects, a trusted hash per hook."""
 
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
@@ -9,7 +10,9 @@ from msgspec.structs import replace
 
 from hookline.dialects.dialect import Dialect, DialectEvent, Layer, Place, Reading, Tools, upward
 from hookline.dialects.install import HookCall, closed_in_shell, grouped_entries
-from hookline.model.events import EVENTS, EventSpec
+from hookline.model.diagnostics import Diagnostic
+from hookline.model.events import EVENTS, EventSpec, May
+from hookline.model.hook import Hook
 from hookline.model.outcome import Outcome, Vote
 from hookline.model.wire import Parsed
 
@@ -99,6 +102,20 @@ class Codex(Dialect):
         from hookline.dialects.codex.settings import read_layers  # noqa: PLC0415 as above
 
         return read_layers(layers, tools, self.events, self.wire)
+
+    def check(self, hooks: Sequence[Hook]) -> Iterator[Diagnostic]:
+        """Lines that block by exit 2 and say nothing: Codex calls that a failure, and goes on."""
+        from hookline.dialects.report import about  # noqa: PLC0415 only for doctor
+
+        for hook in hooks:
+            line, row = getattr(hook.spec, "command", ""), self.events[hook.policy.event_name]
+            if (
+                row.policy.may & May.BLOCK
+                and re.search(r"\bexit 2\b", line)
+                and not re.search(r">&2|/stderr|stderr", line)
+            ):
+                message = "it exits with 2 and writes nothing to stderr: Codex takes that for a failure, and goes on"
+                yield about(hook, "warning", "silent-block", message, "command", fix="echo why >&2; exit 2")
 
     def answerable(self, outcome: Outcome, parsed: Parsed) -> Outcome:
         """A rewrite goes with an allow; where Codex asks the user nothing, that allows nothing by the way."""

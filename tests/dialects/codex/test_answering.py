@@ -1,0 +1,127 @@
+"""Hookline as a hook of Codex: what Codex cannot be told is a denial at guards, and on record."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from hookline import Engine, Outcome
+from hookline.cli.commands.hook.answer import AgentCall
+from hookline.dialects.codex import dialect
+from hookline.dialects.codex.wire import NOT_ASKED, NOT_REWRITTEN
+from hookline.events import EVENTS
+from hookline.extending import HookReply, Run
+from hookline.model.outcome import Edit, Halt, Vote
+
+NEW = Edit({"command": "git status"}, field="tool_input")
+
+
+def answer(
+    outcome: Outcome, mode: str = "default", event: str = "PreToolUse", **more: Any
+) -> tuple[Any, HookReply, list[Run]]:
+    """The answer of a native hook that says this, as Codex reads it."""
+    payload = {
+        "session_id": "s-1", "turn_id": "t-1", "transcript_path": None, "cwd": "/", "hook_event_name": event,
+        "model": "m", "permission_mode": mode, "tool_name": "Bash", "tool_input": {"command": "git push"},
+        "tool_use_id": "call_1", **more,
+    }  # fmt: skip
+    engine, runs = Engine(), list[Run]()
+    engine.journal.subscribe(runs.append)
+
+    async def says(_payload: Any) -> Outcome:
+        return outcome
+
+    async def asked() -> HookReply:
+        engine.add(EVENTS[event], says)
+        try:
+            return await AgentCall(engine, "codex", event, files=(), env={}).answer(
+                json.dumps(payload).encode()
+            )
+        finally:
+            await engine.close()
+
+    reply = asyncio.run(asked())
+    return json.loads(reply.stdout)["hookSpecificOutput"] if reply.stdout else None, reply, runs
+
+
+@pytest.mark.parametrize("kind", ["ask", "defer"])
+def test_an_ask_is_a_denial_that_says_so_and_is_on_record(kind: Any) -> None:
+    said, reply, runs = answer(Outcome(votes=(Vote(kind, "pushing is asked about"),)))
+    assert said["permissionDecision"] == "deny"
+    assert (said["permissionDecisionReason"], reply.lost) == ("pushing is asked about", (kind,))
+    assert [run.dropped for run in runs if run.dropped] == [(kind,)]
+    assert answer(Outcome(votes=(Vote(kind, ""),)))[0]["permissionDecisionReason"] == NOT_ASKED
+
+
+@pytest.mark.parametrize("event", ["PreToolUse", "PermissionRequest"])
+def test_a_stop_is_a_denial(event: str) -> None:
+    said, reply, _ = answer(Outcome(halts=(Halt("enough"),)), event=event)
+    assert "enough" in json.dumps(said)
+    assert '"deny"' in reply.stdout
+    assert reply.lost == ("stop",)
+
+
+def test_a_rewrite_goes_out_if_a_hook_allowed_it() -> None:
+    said, reply, _ = answer(Outcome(votes=(Vote("allow", "fine"),), edits=(NEW,)))
+    assert said == {
+        "hookEventName": "PreToolUse", "permissionDecision": "allow", "permissionDecisionReason": "fine",
+        "updatedInput": {"command": "git status"},
+    }  # fmt: skip
+    assert reply.lost == ()
+
+
+def test_a_rewrite_goes_out_if_nothing_would_have_been_asked() -> None:
+    said, reply, _ = answer(Outcome(edits=(NEW,)), mode="bypassPermissions")
+    assert (said["permissionDecision"], said["updatedInput"]) == ("allow", {"command": "git status"})
+    assert reply.lost == ()
+
+
+def test_else_a_rewrite_is_a_denial_that_says_so() -> None:
+    said, reply, _ = answer(Outcome(edits=(NEW,)))
+    assert (said["permissionDecision"], said["permissionDecisionReason"]) == ("deny", NOT_REWRITTEN)
+    assert reply.lost == ("rewrite",)
+
+
+@pytest.mark.parametrize("kind", ["ask", "block"])
+def test_a_rewrite_beside_a_denial_is_not_applied(kind: Any) -> None:
+    for mode in ("default", "bypassPermissions"):
+        said, reply, _ = answer(Outcome(votes=(Vote(kind, "no"),), edits=(NEW,)), mode)
+        assert (said["permissionDecision"], "updatedInput" in said) == ("deny", False)
+        assert "rewrite" in reply.lost
+
+
+def test_a_rewrite_without_a_command_is_denied_where_codex_needs_one() -> None:
+    edited = Outcome(votes=(Vote("allow"),), edits=(Edit({"cmd": "ls"}, field="tool_input"),))
+    assert answer(edited)[0]["permissionDecision"] == "deny"
+    served = answer(edited, tool_name="mcp__a__b", tool_input={"x": 1})[0]
+    assert (served["permissionDecision"], served["updatedInput"]) == ("allow", {"cmd": "ls"})
+
+
+def test_permission_for_another_input_is_not_given() -> None:
+    said, reply, _ = answer(Outcome(votes=(Vote("allow"),), edits=(NEW,)), event="PermissionRequest")
+    assert said["decision"] == {"behavior": "deny", "message": NOT_REWRITTEN}
+    assert reply.lost == ("rewrite",)
+    allowed = answer(Outcome(votes=(Vote("allow"),)), event="PermissionRequest")[0]
+    assert allowed["decision"] == {"behavior": "allow"}
+
+
+def test_a_bare_allow_says_nothing_because_codex_would_call_it_a_failure() -> None:
+    said, reply, _ = answer(Outcome(votes=(Vote("allow"),)))
+    assert (said, reply.stdout, reply.lost) == (None, "", ("allow",))
+
+
+def test_a_new_result_takes_the_place_of_the_old_one() -> None:
+    for new, text in (("[cut]", "[cut]"), ({"a": 1}, '{"a":1}')):
+        outcome = Outcome(edits=(Edit(new, field="tool_response"),))
+        reply = dialect().wire.answer("PostToolUse", outcome)
+        assert json.loads(reply.stdout) == {"decision": "block", "reason": text}
+
+
+def test_the_end_of_a_turn_and_a_compaction() -> None:
+    wire = dialect().wire
+    stops = Outcome(votes=(Vote("block", "go on"),), halts=(Halt("enough"),))
+    told = wire.answer("Stop", stops)
+    assert (json.loads(told.stdout), told.lost) == ({"continue": False, "stopReason": "enough"}, ("block",))
+    compact = wire.answer("PreCompact", Outcome(votes=(Vote("block", "not now"),)))
+    assert json.loads(compact.stdout) == {"continue": False, "stopReason": "not now"}
