@@ -1,6 +1,7 @@
 """Asking the guards of one dialect about the calls of an agent, in this process, with real scripts."""
 
 import asyncio
+import json
 import shutil
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ from hookline.cli.commands.hook.payload import event_of, read_payload
 from hookline.events import PRE_TOOL_USE, ToolCall
 from hookline.extending import Dialect, Run
 from tests.cli.run_cli import Ran, run_cli
+from tests.dialects.codex.hooks import config_toml, states
 from tests.reach.calls import FILES, Caller, MadeCall
 
 GUARDS_FOLDER = Path(__file__).parent / "guards"
@@ -23,7 +25,9 @@ class Place:
         self.home, self.project = top / "home", top / "home" / "project"
         (self.home / ".ssh").mkdir(parents=True)
         for dialect in dialects:
-            install(dialect, self.project)
+            file = install(dialect, self.project)
+            if dialect == "codex":
+                trust_in_codex(self.home, file)
 
 
 def install(dialect: str, project: Path) -> Path:
@@ -33,6 +37,13 @@ def install(dialect: str, project: Path) -> Path:
     for folder in {script.relative_to(source).parent for script in source.rglob("*.sh")}:
         shutil.copy(GUARDS_FOLDER / "common.sh", project / folder)
     return project / FILES[dialect]
+
+
+def trust_in_codex(home: Path, file: Path) -> None:
+    """Codex's user has trusted each hook of the file, as Codex has it in the user's own configuration."""
+    trusted = states(str(file), json.loads(file.read_text())["hooks"])
+    (home / ".codex").mkdir(parents=True, exist_ok=True)
+    (home / ".codex/config.toml").write_text(config_toml(trusted))
 
 
 class Asked:

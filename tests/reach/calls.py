@@ -188,6 +188,17 @@ _DOCKER = (
     MadeCall("remove_directory", {"paths": ["build", "../other"]}, OUTSIDE, for_others=True),
     MadeCall("remove_directory", {"paths": ["build"]}, OUTSIDE, denied=False, for_others=True),
 )
+_CODEX = (
+    *_shell("Bash", "command"),
+    *_read("view_image", "path"),
+    *(
+        MadeCall("apply_patch", {"command": _PATCH % path}, OUTSIDE, denied=denied)
+        for path, denied in (("../notes.txt", True), ("{home}/.profile", True), ("notes.txt", False))
+    ),
+    MadeCall(
+        "Bash", {"command": f"apply_patch <<'E'\n{_PATCH % '../notes.txt'}E\n"}, OUTSIDE, for_others=True
+    ),
+)
 _DECLARED = (
     *_shell("run_shell", "cmd"),
     *_read("open_file", "where"),
@@ -210,6 +221,13 @@ def _claude(tool: str, arguments: Mapping[str, Any], project: str) -> tuple[byte
     return _json(
         session_id="s-1", transcript_path="/t.jsonl", cwd=project, permission_mode="default",
         hook_event_name="PreToolUse", tool_name=tool, tool_input=arguments, tool_use_id="toolu_1",
+    )  # fmt: skip
+
+
+def _codex(tool: str, arguments: Mapping[str, Any], project: str) -> tuple[bytes, dict[str, str]]:
+    return _json(
+        session_id="s-1", turn_id="t-1", transcript_path=None, cwd=project, hook_event_name="PreToolUse", model="m",
+        permission_mode="default", tool_name=tool, tool_input=arguments, tool_use_id="call_1",
     )  # fmt: skip
 
 
@@ -256,6 +274,7 @@ CALLERS: Mapping[str, Caller] = {
         Caller("codewhale", "CodeWhale", _CODEWHALE, "codewhale", "tool_call_before", _codewhale),
         Caller("reasonix", "Reasonix", _REASONIX, "reasonix", "PreToolUse", _reasonix),
         Caller("docker-agent", "Docker Agent", _DOCKER, "docker-agent", "pre_tool_use", _docker),
+        Caller("codex", "Codex", _CODEX, "codex", "PreToolUse", _codex),
         Caller(
             "native", "an agent that speaks Hookline's own format", _STANDARD, "native", "PreToolUse", _claude
         ),
@@ -273,6 +292,7 @@ FILES: Mapping[str, str] = {
     "codewhale": ".codewhale/hooks.toml",
     "reasonix": ".reasonix/settings.json",
     "docker-agent": "agent.yaml",
+    "codex": ".codex/hooks.json",
 }
 
 

@@ -112,6 +112,8 @@ def test_the_agent_is_stopped_by_guards_of_every_dialect(
         ("codewhale", "claude-code"),
         ("claude-code", "codewhale"),
         ("native", "docker-agent"),
+        ("codex", "claude-code"),
+        ("claude-code", "codex"),
     ],
 )
 def test_the_command_answers_with_guards_of_other_agents(dialect: str, name: str, tmp_path: Path) -> None:

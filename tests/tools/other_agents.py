@@ -22,7 +22,6 @@ from hookline.tools.declare import (
     narrow,
     notebook,
     other,
-    patch,
     read,
     search,
     seconds,

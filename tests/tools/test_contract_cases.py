@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from hookline.dialects.codex.tools import TABLE as CODEX
 from hookline.dialects.codewhale.tools import TABLE as CODEWHALE
+from hookline.dialects.codex.tools import TABLE as CODEX
 from hookline.dialects.docker_agent.tools import TABLE as DOCKER
 from hookline.dialects.reasonix.tools import TABLE as REASONIX
 from hookline.tools.acts import Place

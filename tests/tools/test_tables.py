@@ -42,7 +42,7 @@ def test_a_table_is_called_like_its_dialect() -> None:
         dialect.name: dialect.tools.agent for dialect in every_dialect() if dialect.own_tools is not None
     }
 
-    assert tables == {name: name for name in ("codewhale", "docker-agent", "reasonix")}
+    assert tables == {name: name for name in ("codewhale", "codex", "docker-agent", "reasonix")}
 
 
 @pytest.mark.parametrize("kind", ["shell", "read", "write", "edit", "list", "glob", "grep", "fetch", "agent"])

@@ -61,9 +61,15 @@ HOOKS = """\
 }
 }
 """
+OFF = """\
+[features]
+hooks = false
+[[hooks.Stop]]
+[[hooks.Stop.hooks]]
+type = "command"
+command = "true"
+"""
 _MARK = re.compile(r" //([\w-]+)$", re.MULTILINE)
-#: Entries whose trust is at fault; the user has trusted every other one.
-_SKIPPED = ("changed", "untrusted", "moved")
 
 
 def marked(text: str) -> list[tuple[int, str]]:
@@ -122,8 +128,7 @@ def test_every_mistake_of_a_home_is_named_on_its_line(case: DoctorCase) -> None:
     ("name", "text", "code", "line"),
     [
         ("~/.codex/hooks.json", '{\n// no comments\n"hooks": {}}', "json-comment", 2),
-        ("~/.codex/config.toml", "[features]\nhooks = false\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\n"
-         'type = "command"\ncommand = "true"\n', "disabled", 3),
+        ("~/.codex/config.toml", OFF, "disabled", 3),
         ("~/.codex/hooks.json", '{"hooks": []}', "not-an-object", 1),
         ("~/.codex/hooks.json", '{"hooks": {"Stop":\n {}}}', "not-a-list", 1),
     ],
