@@ -25,7 +25,7 @@ class DoctorCase:
         vouch_for(self.home, self.project)
         monkeypatch.setenv("HOME", str(self.home))
         monkeypatch.setenv("PATH", path)
-        for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR", "REASONIX_HOME"):
+        for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR", "REASONIX_HOME", "CODEX_HOME"):
             monkeypatch.delenv(name, raising=False)
 
     def write(self, name: str, text: str, *, mode: int = 0o644) -> Path:

@@ -13,7 +13,14 @@ from tests.warm_process import run_warm
 
 #: These start hooks, and become the parent of what hooks leave behind: they need a process of their own.
 _RUNNING = frozenset({"agent", "bench", "fire", "hook"})
-_OTHERS = ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR", "REASONIX_HOME", "HOOKLINE_TRACE")
+_OTHERS = (
+    "XDG_CONFIG_HOME",
+    "XDG_STATE_HOME",
+    "CLAUDE_CONFIG_DIR",
+    "REASONIX_HOME",
+    "CODEX_HOME",
+    "HOOKLINE_TRACE",
+)
 
 
 class InProcess(Struct, frozen=True):

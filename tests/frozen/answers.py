@@ -15,6 +15,7 @@ AGENTS: Mapping[str, tuple[str, str]] = {
     "codewhale": ("tool_call_before", "message_submit"),
     "reasonix": ("PreToolUse", "UserPromptSubmit"),
     "docker-agent": ("pre_tool_use", "user_prompt_submit"),
+    "codex": ("PreToolUse", "UserPromptSubmit"),
     "native": ("PreToolUse", "UserPromptSubmit"),
 }
 CALLS: Mapping[str, tuple[str, Mapping[str, Any]]] = {

@@ -28,6 +28,10 @@ _REASONIX = (
     "SessionStart", "TurnStart", "UserPromptSubmit", "PreModelCall", "PreToolUse", "PermissionRequest", "TurnEnd",
     "Stop", "Notification", "SessionEnd",
 )  # fmt: skip
+_CODEX = (
+    "SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "PreCompact", "Stop",
+    "SessionEnd",
+)  # fmt: skip
 _DOCKER = (
     "session_start", "user_prompt_submit", "turn_start", "before_llm_call", "after_llm_call", "on_user_input",
     "stop", "notification", "session_end",
@@ -81,6 +85,10 @@ def codewhale(mark: Callable[[str], str]) -> str:
 
 def reasonix(mark: Callable[[str], str]) -> str:
     return as_json({event: [{"command": mark(f"reasonix-{event}")}] for event in _REASONIX}, trusted=True)
+
+
+def codex(mark: Callable[[str], str], label: str = "codex") -> dict[str, Any]:
+    return groups(_CODEX, command(mark, label))
 
 
 def docker_agent(mark: Callable[[str], str], label: str = "docker") -> str:

@@ -59,7 +59,7 @@ def _questions() -> Iterator[Opening]:
 def _fired() -> Iterator[Opening]:
     call = ("PreToolUse", "Bash", f"command={_DANGEROUS}")
     yield Opening(name="fire PreToolUse", words=("fire", *call), guarded=True)
-    for dialect in ("claude-code", "gen-code"):
+    for dialect in ("claude-code", "gen-code", "codex"):
         yield Opening(name=f"fire {dialect}", words=("fire", "--dialect", dialect, *call), guarded=True)
     for words in (("SessionStart",), ("UserPromptSubmit", "prompt=hello"), ("Stop",), ("SessionEnd",),
                   ("PermissionRequest", "Bash", "command=ls")):  # fmt: skip
@@ -78,7 +78,7 @@ def _inside_other_agents(site: Site) -> Iterator[Opening]:
         stdin=json.dumps({**told, "hook_event_name": "PreToolUse", **call}),
         guarded=True,
     )
-    for dialect in ("claude-code", "gen-code", "native", "docker-agent"):
+    for dialect in ("claude-code", "gen-code", "codex", "native", "docker-agent"):
         own = str.lower if dialect == "docker-agent" else str
         for event, more in (("PreToolUse", call), ("SessionStart", {"source": "startup"}),
                             ("UserPromptSubmit", {"prompt": "hello"})):  # fmt: skip

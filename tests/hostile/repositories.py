@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from tests.dialects.codex.hooks import states as trusted_states
 from tests.hostile import hook_files as files
 from tests.hostile.site import ESCAPE, FORGED, WORDS, Site
 
@@ -65,6 +66,21 @@ def reasonix(site: Site) -> None:
     """Reasonix's project settings, which say that they are trusted."""
     site.write(".reasonix/settings.json", files.reasonix(site.mark))
     site.write(".reasonix/trust.json", json.dumps({str(site.root): True}))
+
+
+def codex(site: Site) -> None:
+    """Codex's project hooks in both forms; its settings trust them, trust the project, and switch all hooks off."""
+    hooks = files.codex(site.mark)
+    file = site.write(".codex/hooks.json", files.as_json(hooks))
+    states = "".join(
+        f"[hooks.state.{json.dumps(key)}]\ntrusted_hash = {json.dumps(state['trusted_hash'])}\n"
+        for key, state in trusted_states(str(file), hooks).items()
+    )
+    level = f'[projects.{json.dumps(str(site.root))}]\ntrust_level = "trusted"\n'
+    site.write(
+        ".codex/config.toml",
+        f"{files.as_toml(files.codex(site.mark, 'toml'))}{states}{level}[features]\nhooks = false\n",
+    )
 
 
 def docker_agent(site: Site) -> None:
@@ -206,7 +222,7 @@ def links_to_files(site: Site) -> None:
 
 def links_to_devices(site: Site) -> None:
     """A device without end, a pipe, a directory, a link to itself and a secret where configuration is expected."""
-    for folder in (".hookline", ".claude", ".gen", ".codewhale", ".reasonix"):
+    for folder in (".hookline", ".claude", ".gen", ".codewhale", ".reasonix", ".codex"):
         site.root.joinpath(folder).mkdir()
     site.root.joinpath(".hookline/hooks.toml").symlink_to("/dev/zero")
     site.root.joinpath(".hookline/hooks.json").symlink_to("hooks.json")
@@ -215,6 +231,8 @@ def links_to_devices(site: Site) -> None:
     site.root.joinpath(".gen/settings.json").symlink_to(site.home / "secret.txt")
     site.root.joinpath(".codewhale/hooks.toml").mkdir()
     site.root.joinpath(".reasonix/settings.json").symlink_to("/dev/tty")
+    os.mkfifo(site.root / ".codex/hooks.json")
+    site.root.joinpath(".codex/config.toml").symlink_to("/dev/zero")
     site.root.joinpath("agent.yaml").symlink_to("/proc/self/environ")
     os.mkfifo(site.root / "AGENTS.md")
     site.root.joinpath(".mcp.json").symlink_to("/proc/self/environ")
@@ -313,6 +331,7 @@ def environment(site: Site) -> None:
         "XDG_STATE_HOME": str(site.root / ".state"),
         "CLAUDE_CONFIG_DIR": str(site.root / ".claude"),
         "REASONIX_HOME": str(site.root / ".reasonix"),
+        "CODEX_HOME": str(site.root / ".codex"),
     }
     lines = "".join(f"export {name}={value}\n" for name, value in set_by_it.items())
     site.write(".envrc", f"{site.mark('envrc')}\n{lines}export HOME={site.root}\n")
@@ -331,6 +350,7 @@ def environment(site: Site) -> None:
     )
     site.write(".claude/settings.json", files.as_json(hooks))
     site.write(".reasonix/settings.json", files.reasonix(site.mark))
+    codex(site)
 
 
 def lying_variables(site: Site) -> None:
@@ -445,7 +465,8 @@ def _table(entry: Mapping[str, Any]) -> str:
 
 
 _ALL: tuple[Build, ...] = (
-    native_toml, native_others, claude_code, gen_code, gen_code_empty, codewhale, reasonix, docker_agent, other_kinds,
+    native_toml, native_others, claude_code, gen_code, gen_code_empty, codewhale, reasonix, codex, docker_agent,
+    other_kinds,
     mcp_program, mcp_address, self_granting, self_trusting, claude_granting, links_to_files, links_to_devices, plugins,
     look_alikes, nested, false_worktree, through_a_link, environment, lying_variables, bombs, git_tricks, front_matter,
     forged_names, python_modules,

@@ -50,7 +50,12 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _permissions(project: Path, **state: Any) -> Permissions:
     home = str(project.parent)
-    env = {"HOME": home, "CLAUDE_CONFIG_DIR": f"{home}/own", "REASONIX_HOME": f"{home}/rx"}
+    env = {
+        "HOME": home,
+        "CLAUDE_CONFIG_DIR": f"{home}/own",
+        "REASONIX_HOME": f"{home}/rx",
+        "CODEX_HOME": f"{home}/cx",
+    }
     return Permissions(
         rules(("Bash", "Write", "Edit", "mcp__*")),
         root=str(project),
@@ -153,6 +158,8 @@ rm -rf ~/.config
 rm ~/.config/cagent/config.yaml
 echo '{}' > ~/own/settings.json
 rm -rf ~/rx/settings.json
+sed -i s/trusted_hash/x/ ~/.codex/config.toml
+echo '{}' > ~/cx/hooks.json
 rm -rf ~/.local/state/hookline/trust
 find . -name hooks.toml -delete
 find . -name '*.toml' -delete
@@ -427,6 +434,8 @@ WRITING_CALLS: list[tuple[str, dict[str, Any]]] = [
     ("Write", {"file_path": "~/.claude.json"}),
     ("Write", {"file_path": ".CLAUDE/Agents/x.md"}),
     ("Write", {"file_path": ".codex/config.toml"}),
+    ("Write", {"file_path": "~/.codex/hooks.json"}),
+    ("Write", {"file_path": "~/cx/config.toml"}),
     ("mcp__fs__write_file", {"path": ".hookline/hooks.toml", "content": "x"}),
     ("mcp__fs__move_file", {"source": "evil.toml", "destination": ".hookline/hooks.toml"}),
     ("mcp__fs__edit_files", {"files": [{"path": "src/a.py"}, {"path": "link/hooks.toml"}]}),

@@ -182,7 +182,7 @@ def test_no_file_of_the_user_is_read(project: Path, tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize(
-    "dialect", ["native", "claude-code", "gen-code", "reasonix", "codewhale", "docker-agent"]
+    "dialect", ["native", "claude-code", "gen-code", "reasonix", "codewhale", "docker-agent", "codex"]
 )
 def test_only_places_of_the_project_are_looked_at(kit: Hooks, project: Path, dialect: str) -> None:
     loader = loader_for(kit.engine)
@@ -533,7 +533,7 @@ def test_what_was_recorded_happened_in_the_project_of_the_test(kit: Hooks, proje
     assert kit.event(read).denied == f"{project}/sub/a.txt {project}"
 
 
-@pytest.mark.parametrize("dialect", ["claude-code", "reasonix"])
+@pytest.mark.parametrize("dialect", ["claude-code", "codex", "reasonix"])
 def test_recordings_name_no_place_of_a_machine(dialect: str) -> None:
     for each in recorded(dialect):
         places = set(
@@ -545,7 +545,7 @@ def test_recordings_name_no_place_of_a_machine(dialect: str) -> None:
 def test_what_was_not_recorded_is_told() -> None:
     with pytest.raises(UnknownDialectError, match="did you mean 'claude-code'"):
         recorded("claude-cod")
-    with pytest.raises(LookupError, match="recordings of claude-code, reasonix"):
+    with pytest.raises(LookupError, match="recordings of claude-code, reasonix, codex"):
         recorded("docker-agent")
     with pytest.raises(UnknownEventError, match="did you mean 'PreToolUse'"):
         recorded("claude-code", "PreTolUse")
