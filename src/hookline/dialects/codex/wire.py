@@ -12,16 +12,8 @@ from msgspec.structs import replace
 
 from hookline.dialects.codex.events import CONTEXT_LIMIT, ROWS
 from hookline.dialects.family import answers as family
+from hookline.dialects.family import wire as base
 from hookline.dialects.family.answers import DECISION, SPECIFIC, Field, Object
-from hookline.dialects.family.wire import (
-    ResultReader,
-    UnreadableError,
-    encoded,
-    event_name,
-    payload_record,
-    scene_texts,
-    stderr_text,
-)
 from hookline.dialects.json_text import read_lenient, written
 from hookline.model.events import May, field_of
 from hookline.model.outcome import ContextItem, Outcome, Vote
@@ -34,9 +26,7 @@ if TYPE_CHECKING:
 
 NO_REASON = "Blocked by hook"
 NOT_ASKED = "this needs the user's permission, which no hook of Codex can ask for"
-NOT_REWRITTEN = (
-    "a hook rewrote this call, which Codex takes only with an allow, and none was given: it is denied"
-)
+NOT_REWRITTEN = "a hook rewrote this call, which Codex takes only with an allow, and no hook gave one"
 _DENIED = "PermissionRequest hook denied approval"
 #: The mode in which Codex asks the user nothing; it sends this one and `default`.
 ASKS_NOTHING = "bypassPermissions"
@@ -95,7 +85,7 @@ class Reader(family.AnswerReader):
         given: Object = cast("Object", own) if isinstance(own, Mapping) else {}
         for events, what, found in _REFUSED:
             if self.event_name in events and found(top, given):
-                raise UnreadableError(f"Codex does not take {what} at {self.event_name}")
+                raise base.UnreadableError(f"Codex does not take {what} at {self.event_name}")
         if _decides(given):
             top.pop("decision", None)
         return super().read(top)
@@ -107,12 +97,12 @@ class Reader(family.AnswerReader):
 
     def unknown(self, where: str, key: str, value: Any) -> None:
         del value
-        raise UnreadableError(f"Codex knows no {where}{key}"[:80] + f" at {self.event_name}")
+        raise base.UnreadableError(f"Codex knows no {where}{key}"[:80] + f" at {self.event_name}")
 
     def block(self, given_reason: Any) -> None:
         reason = given_reason.strip() if isinstance(given_reason, str) else ""
         if not reason:
-            raise UnreadableError("a block needs a reason")
+            raise base.UnreadableError("a block needs a reason")
         self.votes.append(Vote("block", reason))
 
     def go_on(self, value: bool, holder: Object) -> None:
@@ -138,7 +128,7 @@ class Reader(family.AnswerReader):
         given = self.checked(value, DECISION)
         reserved = [key for key in ("updatedInput", "updatedPermissions", "interrupt") if given.get(key)]
         if reserved:
-            raise UnreadableError(f"Codex does not take decision.{reserved[0]}")
+            raise base.UnreadableError(f"Codex does not take decision.{reserved[0]}")
         denies = given["behavior"] == "deny"
         self.votes.append(
             Vote("block", given.get("message", "").strip() or _DENIED) if denies else Vote("allow")
@@ -254,7 +244,7 @@ _OF_SCENE = ("session_id", "transcript_path", "cwd", "permission_mode", "model",
 _EMPTY: Mapping[str, Any] = {"tool_use_id": "", "tool_input": {}, "last_assistant_message": None}
 
 
-class CodexWire(ResultReader):
+class CodexWire(base.ResultReader):
     """Stateless: one object serves every hook that may say as much."""
 
     standard_tools = False
@@ -284,15 +274,15 @@ class CodexWire(ResultReader):
             **({"permission_mode": mode} if row.has_mode else {}),
             **{key: value or _EMPTY.get(key, value) for key in row.sends for value in (field_of(call.payload, key),)},
         }  # fmt: skip
-        return Encoded(encoded(document))
+        return Encoded(base.encoded(document))
 
     def parse(self, document: Mapping[str, Any]) -> Parsed:
-        name = event_name(document, ROWS)
+        name = base.event_name(document, ROWS)
         row = ROWS[name]
         given = {key: value for key, value in document.items() if value is not None}
-        payload = payload_record(row.event, name, given)
+        payload = base.payload_record(row.event, name, given)
         agent = () if "agent_id" in row.sends else ("agent_id", "agent_type")
-        texts = scene_texts(given, (*_OF_SCENE, *agent))
+        texts = base.scene_texts(given, (*_OF_SCENE, *agent))
         turn = texts.pop("turn_id", None)
         return Parsed(row.event, payload, Scene(**texts, extra={"turn_id": turn} if turn else None))
 
@@ -327,7 +317,7 @@ class CodexWire(ResultReader):
     def blocked(self, call: Call, raw: Exited) -> Decoded:
         if not ROWS[call.hook.policy.event_name].exit_2_blocks:
             return self.crashed(call, raw)
-        if not stderr_text(raw):
+        if not base.stderr_text(raw):
             return self.failed(
                 call, raw, "crashed", "exit 2 without a reason on stderr stops nothing in Codex"
             )
