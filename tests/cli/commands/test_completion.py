@@ -54,7 +54,7 @@ def test_bash_offers_the_options_of_every_command(script: Path, command: str) ->
 def test_bash_offers_events_dialects_and_choices(script: Path) -> None:
     assert offered(script, "fire", "PreT") == ["PreToolUse", "PreToolSelection"]
     assert offered(script, "fire", "") == list(EVENTS)
-    assert offered(script, "fire", "Stop", "--dialect", "co") == ["codewhale"]
+    assert offered(script, "fire", "Stop", "--dialect", "co") == ["codewhale", "codex"]
     assert offered(script, "log", "--event", "Stop") == ["Stop", "StopFailure"]
     assert offered(script, "log", "--decision", "d") == ["deny", "defer"]
     assert offered(script, "completion", "") == list(SHELLS)
