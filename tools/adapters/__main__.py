@@ -1,16 +1,18 @@
 """Test every adapter in an environment of its own, and see that the table of what each can do is fresh.
 
-The environments are in .adapters, and are kept between runs. Words choose adapters by name; `--write` writes the
-results, from which `make generate` makes the table.
+The environments are in .adapters, and are kept between runs. Two adapters are tested at a time. Words choose adapters
+by name; `--write` writes the results, from which `make generate` makes the table.
 """
 
 import argparse
 import subprocess
 import sys
+import threading
 import time
 import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +33,13 @@ _OWN = {
 }
 #: Seconds in which the hooks of a cancelled run must be told to end, and in which all of them must be gone.
 _SIGNALLED, _DEAD = 0.1, 1.0
-#: Seconds that the tests of one adapter may take.
-_LONGEST = 900
+#: Seconds that a step of one adapter may take: its tests, its suite.
+_LONGEST = 1200
+#: What pip says when it gets no answer.
+_UNREACHABLE = (
+    "NewConnectionError", "ConnectTimeoutError", "ReadTimeoutError", "NameResolutionError", "Connection broken",
+    "Max retries exceeded", "ProxyError", "SSLError", "Network is unreachable",
+)  # fmt: skip
 
 
 class AdapterError(Exception):
@@ -54,26 +61,33 @@ def main() -> int:
     parser.add_argument("words", nargs="*", metavar="NAME", help="only adapters with this in their name")
     parser.add_argument("--write", action="store_true", help=f"write {RESULTS}")
     args = parser.parse_args()
+    started = time.monotonic()
     chosen = [each for each in targets() if not args.words or any(word in each.name for word in args.words)]
     known = {} if args.write and not args.words else read_results(ROOT)
-    found = dict(known)
-    failed: list[str] = []
-    for target in chosen:
-        try:
-            found[target.name] = tested(target)
-        except AdapterError as problem:
-            failed.append(target.name)
-            say(f"{target.name:18} FAILED\n{problem}")
+    with ThreadPoolExecutor(2) as pool:
+        outcomes = dict(zip(chosen, pool.map(outcome, chosen), strict=True))
+    passed = {target.name: result for target, result in outcomes.items() if isinstance(result, Result)}
+    failed = [target.name for target, result in outcomes.items() if not isinstance(result, Result)]
     if args.write:
-        (ROOT / RESULTS).write_text(written(found), encoding="utf-8")
+        (ROOT / RESULTS).write_text(written({**known, **passed}), encoding="utf-8")
         say(f"{RESULTS} is written; `make generate` makes the table")
-    elif found != known:
+    elif any(name not in known or not result.same_as(known[name]) for name, result in passed.items()):
         failed.append(RESULTS)
         say(f"{RESULTS} is not fresh: say make test-adapters ADAPTERS=--write, then make generate")
-    say(
-        f"{len(chosen)} tested, {len(failed)} not as they should be{': ' if failed else ''}{', '.join(failed)}"
-    )
+    for target, result in outcomes.items():
+        if isinstance(result, AdapterError):
+            say(f"\n{target.name} FAILED\n{result}")
+    took, names = time.monotonic() - started, ", ".join(failed)
+    say(f"{len(chosen)} tested in {took:.0f} s, {len(failed)} not as they should be{names and ': '}{names}")
     return 1 if failed or not chosen else 0
+
+
+def outcome(target: Target) -> "Result | AdapterError":
+    try:
+        return tested(target)
+    except AdapterError as problem:
+        say(f"{target.name:18} FAILED: {str(problem).partition(chr(10))[0]}")
+        return problem
 
 
 def targets() -> list[Target]:
@@ -95,22 +109,27 @@ def tested(target: Target) -> Result:
     started = time.monotonic()
     if target.tests is not None:
         set_up(target)
-        say(f"{target.name:18} tests ...")
-        run(target, "its tests", [target.python, "-m", "pytest", "-q", "-n", "2", target.tests])
+        # The suite comes after them, so they need not run it.
+        run(
+            target,
+            "its tests",
+            [target.python, "-m", "pytest", "-q", target.tests, "-k", "not test_conformance"],
+        )
         run(target, "its types", [
             Path(sys.executable).with_name("pyright"), "-p", target.tests, "--pythonpath", target.python,
         ])  # fmt: skip
-    say(f"{target.name:18} the suite, with a hundred conversations at once ...")
-    text = run(target, "the suite", [target.python, "-m", "tools.adapters.measure", target.module])
+    text = run(
+        target, "the suite", [target.python, "-m", "tools.adapters.measure", target.module, target.name]
+    )
     result = msgspec.json.decode(text.splitlines()[-1], type=Measured)
     if result.problems:
         raise AdapterError("\n\n".join(result.problems))
     counts = Counter(result.levels.values())
     say(
         f"{target.name:18} {counts['full']} full, {counts['part']} part, {counts['none']} none; "
-        f"{cancelled(result)}{time.monotonic() - started:.0f} s"
+        f"{cancelled(result)}{time.monotonic() - started:.0f} s{', ' if result.releases else ''}{result.releases}"
     )
-    return Result(levels=result.levels, limits=result.limits)
+    return Result(levels=result.levels, limits=result.limits, releases=result.releases)
 
 
 def cancelled(result: Measured) -> str:
@@ -131,20 +150,28 @@ def set_up(target: Target) -> None:
     ready = place / ".ready"
     if ready.exists() and ready.read_text(encoding="utf-8") == wanted:
         return
-    say(f"{target.name:18} setting up {place.relative_to(ROOT)} (a minute, once) ...")
-    run(target, "venv", [sys.executable, "-m", "venv", "--clear", place])
+    run(target, "a new environment (a minute, once)", [sys.executable, "-m", "venv", "--clear", place])
     packages = [line for line in wanted.splitlines() if line.startswith(_TEST_PACKAGES)]
     words = [
         "-m",
         "pip",
         "install",
-        "-qq",
+        "-q",
         "--disable-pip-version-check",
+        "--retries",
+        "2",
         "-e",
         f".[{target.name}]",
-        *packages,
     ]
-    run(target, "pip", [target.python, *words])
+    try:
+        run(target, "pip install", [target.python, *words, *packages])
+    except AdapterError as problem:
+        if any(word in str(problem) for word in _UNREACHABLE):
+            raise AdapterError(
+                f"the package index cannot be reached, and {place.relative_to(ROOT)} is not there yet, or needs "
+                f"something new: run it once where pip can download\n{problem}"
+            ) from None
+        raise
     ready.write_text(wanted, encoding="utf-8")
 
 
@@ -162,16 +189,31 @@ def needs(name: str) -> str:
 
 
 def run(target: Target, what: str, words: Sequence[str | Path]) -> str:
-    try:
-        done = subprocess.run(
-            words, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_LONGEST, check=False
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        raise AdapterError(f"{what} of {target.name} took longer than {_LONGEST} s") from None
-    if done.returncode:
-        said = (done.stdout + done.stderr).strip()
-        raise AdapterError(f"{what}: exit status {done.returncode}\n{said[-6000:]}")
-    return done.stdout
+    """What it printed. Lines on standard error that begin with `...` are progress, and shown."""
+    say(f"{target.name:18} {what} ...")
+    killed: list[bool] = []
+    with subprocess.Popen(
+        words, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert process.stderr is not None
+        ended = threading.Timer(_LONGEST, lambda: (killed.append(True), process.kill()))
+        ended.start()
+        with ThreadPoolExecutor(1) as reader:
+            printed = reader.submit(process.stdout.read)
+            said: list[str] = []
+            for line in process.stderr:
+                if line.startswith("..."):
+                    say(f"{target.name:18} {line.rstrip()}")
+                else:
+                    said.append(line)
+        ended.cancel()
+    if killed:
+        raise AdapterError(f"{what} of {target.name} took longer than {_LONGEST} s")
+    if process.returncode:
+        all_said = (printed.result() + "".join(said)).strip()
+        raise AdapterError(f"{what}: exit status {process.returncode}\n{all_said[-6000:]}")
+    return printed.result()
 
 
 def say(text: str) -> None:

@@ -1,25 +1,30 @@
 """Runs the conformance suite with the harness of a module, and prints what came out as JSON.
 
-It runs where the framework is installed: `python -m tools.adapters.measure tests.adapters.langchain.harness`.
+It runs where the framework is installed: `python -m tools.adapters.measure tests.adapters.langchain.harness langchain`.
 """
 
 import asyncio
 import importlib
+import re
 import sys
 import tempfile
+from importlib.metadata import requires, version
 from pathlib import Path
 from typing import Any, cast
 
 import msgspec
 from msgspec import Struct
 
-from hookline.testing.conformance import Harness, cases, run_all
+from hookline.testing.conformance import CaseResult, Harness, cases, run_case
+from hookline.testing.conformance.run import check_limits
 from hookline.testing.conformance.suite.trouble import CASES as TROUBLE
 from hookline.testing.conformance.suite.trouble import Cancelled, cancel
 from hookline.testing.conformance.trial import Trial, use
 
 #: How often a run is cancelled to see how long its hooks live; the best time counts, because others use the machine.
 _TIMES = 3
+#: Cases between two lines of progress.
+_SHOWN = 20
 
 
 class Declared(Struct, frozen=True):
@@ -42,6 +47,8 @@ class Measured(Struct, frozen=True, kw_only=True):
     #: Seconds until the hooks of a cancelled run were told to end, and until the last was gone.
     cancelled: Cancelled | None = None
     seconds: float = 0.0
+    #: Of the framework, as it is installed here.
+    releases: str = ""
 
 
 def harness_of(module: str) -> Harness:
@@ -59,8 +66,15 @@ def harness_of(module: str) -> Harness:
     return kinds[0]()
 
 
-def measured(harness: Harness) -> Measured:
-    results = run_all(harness, cases(slow=True))
+def measured(harness: Harness, extra: str) -> Measured:
+    chosen = cases(slow=True)
+    check_limits(harness, chosen)
+    results: list[CaseResult] = []
+    for case in chosen:
+        results.append(run_case(harness, case))
+        if len(results) % _SHOWN == 0:
+            sys.stderr.write(f"... {len(results)} of {len(chosen)} cases\n")
+            sys.stderr.flush()
     return Measured(
         name=harness.name,
         levels={result.case.name: result.level for result in results},
@@ -72,7 +86,15 @@ def measured(harness: Harness) -> Measured:
         problems=tuple(result.problem for result in results if result.problem is not None),
         cancelled=_best(harness),
         seconds=sum(result.seconds for result in results),
+        releases=releases(extra),
     )
+
+
+def releases(extra: str) -> str:
+    """The packages of an extra as they are installed."""
+    wanted = (each.partition(";") for each in requires("hookline") or ())
+    names = [re.split(r"[^\w.-]", each, maxsplit=1)[0] for each, _, why in wanted if f"'{extra}'" in why]
+    return ", ".join(f"{name} {version(name)}" for name in names)
 
 
 def _best(harness: Harness) -> Cancelled | None:
@@ -95,4 +117,4 @@ def _cancelled(harness: Harness) -> Cancelled:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(msgspec.json.encode(measured(harness_of(sys.argv[1]))).decode() + "\n")
+    sys.stdout.write(msgspec.json.encode(measured(harness_of(sys.argv[1]), sys.argv[2])).decode() + "\n")

@@ -17,6 +17,12 @@ class Result(Struct, frozen=True):
 
     levels: dict[str, str]
     limits: dict[str, Declared]
+    #: Of the framework, for which this came out.
+    releases: str = ""
+
+    def same_as(self, other: "Result") -> bool:
+        """A new release of the framework, for which the same comes out, is no news."""
+        return (self.levels, self.limits) == (other.levels, other.limits)
 
 
 def read_results(root: Path) -> dict[str, Result]:

@@ -8,11 +8,18 @@ dialect. It has no event for requests to the model, and a prompt can be blocked 
 """
 
 import json
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal, Unpack
 
-from claude_agent_sdk import ClaudeAgentOptions, HookMatcher, PermissionResultAllow, PermissionResultDeny
+from claude_agent_sdk import (
+    CanUseToolShadowedWarning,
+    ClaudeAgentOptions,
+    HookMatcher,
+    PermissionResultAllow,
+    PermissionResultDeny,
+)
 from msgspec.structs import replace as with_changes
 
 from hookline import Engine, HooklineError, Outcome, Session, deny
@@ -58,6 +65,8 @@ def with_hooks(
         if name != "PermissionRequest" or not asks:
             ours = HookMatcher(hooks=[callbacks.hook], timeout=_SECONDS, on_failure=failing)
             hooks.setdefault(name, []).append(ours)
+    if asks:  # the SDK warns that calls may pass by our `can_use_tool`; they do not pass by PreToolUse
+        warnings.filterwarnings("ignore", category=CanUseToolShadowedWarning)
     return replace(options, hooks=hooks, can_use_tool=callbacks.may_use if asks else options.can_use_tool)
 
 

@@ -29,8 +29,8 @@ class ScriptedModel(BaseLlm):
     ) -> AsyncGenerator[LlmResponse, None]:
         script: Script = self.script
         said = [each for content in llm_request.contents for each in said_in(content)]
-        tools: Any = llm_request.config.tools  # pyright: ignore[reportUnknownMemberType]
-        answer = script.answer(said, tools or ())
+        config: Any = llm_request.config
+        answer = script.answer(said, config.tools or ())
         if stream:
             for piece in answer.pieces:
                 content = types.Content(role="model", parts=[types.Part(text=piece)])

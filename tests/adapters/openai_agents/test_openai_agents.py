@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from agents import Agent, ModelProvider, RunConfig, SQLiteSession, UserError, function_tool, handoff
+from agents.mcp import MCPServerStdio
 from pydantic import BaseModel
 
 from hookline import Engine, Outcome, deny, halt, rewrite
@@ -218,3 +219,42 @@ def test_the_failure_of_a_model_is_told_by_its_kind() -> None:
 
     asyncio.run(play())
     assert kinds == ["server"]
+
+
+_SERVER = """
+from pathlib import Path
+from mcp.server.mcpserver import MCPServer
+
+server = MCPServer("work")
+
+@server.tool()
+def deploy(place: str) -> str:
+    Path("ran").write_text(place)
+    return "deployed"
+
+@server.tool()
+def look(place: str) -> str:
+    return f"saw {place}"
+
+server.run("stdio")
+"""
+
+
+def test_tools_of_an_mcp_server_are_under_hooks(tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text(_SERVER, encoding="utf-8")
+    calls = (ToolUse("deploy", {"place": "prod"}, "c1"), ToolUse("look", {"place": "there"}, "c2"))
+    script = Script([Response(calls=calls), Response("done")])
+
+    async def play() -> Any:
+        async with Engine() as engine:
+            engine.add(PRE_TOOL_USE, lambda _call: deny("not today"), "deploy")
+            engine.add(PRE_TOOL_USE, lambda _call: rewrite({"place": "here"}), "look", rewrites=True)
+            command: Any = {"command": sys.executable, "args": ["server.py"], "cwd": tmp_path}
+            async with MCPServerStdio(command, client_session_timeout_seconds=60) as server:
+                main = agent(script, mcp_servers=[server])
+                return (await HooklineRunner(engine).run(main, "go", run_config=QUIET)).final_output
+
+    assert asyncio.run(play()) == "done"
+    assert not (tmp_path / "ran").exists()
+    assert script.requests[1].result("c1") == "not today"
+    assert "saw here" in (script.requests[1].result("c2") or "")

@@ -15,8 +15,8 @@ from hookline.testing.conformance.trial import Entry, Finding, Trial
 
 Level: TypeAlias = Literal["full", "part", "none"]
 
-#: Seconds after which a case counts as hung.
-_HUNG = 60.0
+#: Seconds after which a case counts as hung; one that takes long may.
+_HUNG, _HUNG_SLOW = 60.0, 600.0
 
 
 class Case(Struct, frozen=True, eq=False):
@@ -112,15 +112,16 @@ def run_case(harness: Harness, case: Case) -> CaseResult:
 
 async def _played(harness: Harness, case: Case, folder: Path) -> Trial:
     trial = Trial(harness, folder, case.entry)
+    limit = _HUNG_SLOW if case.slow else _HUNG
     if case.watched:
         trial.watch()
     try:
-        async with asyncio.timeout(_HUNG):
+        async with asyncio.timeout(limit):
             await case.play(trial)
     except UnplayableError as unplayable:
         trial.must(False, f"it can be played: {unplayable}")
     except TimeoutError:
-        trial.must(False, f"it ends within {_HUNG:.0f} seconds")
+        trial.must(False, f"it ends within {limit:.0f} seconds")
     finally:
         await trial.engine.close(0)
     return trial
@@ -142,13 +143,18 @@ def run_all(harness: Harness, chosen: Iterable[Case]) -> list[CaseResult]:
 
         wrong = [result for result in run_all(MyHarness(), cases()) if not result.ok]
     """
-    results = [run_case(harness, case) for case in chosen]
-    unknown = set(harness.cannot) - {name for each in results for name in (each.case.name, each.case.group)}
+    played = list(chosen)
+    check_limits(harness, played)
+    return [run_case(harness, case) for case in played]
+
+
+def check_limits(harness: Harness, chosen: Iterable[Case]) -> None:
+    """Raise ValueError for a limit of a case or a group that does not exist."""
+    unknown = set(harness.cannot) - {name for case in chosen for name in (case.name, case.group)}
     if unknown:
         raise ValueError(
             f"{harness.name} declares limits of cases that there are not: {', '.join(sorted(unknown))}"
         )
-    return results
 
 
 class Report(Struct, frozen=True, eq=False):

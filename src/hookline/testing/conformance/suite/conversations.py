@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from contextlib import suppress
 
 from hookline import Outcome, context, deny
 from hookline.events import PRE_TOOL_USE, SUBAGENT_STOP, USER_PROMPT_SUBMIT, Prompt, ToolCall
@@ -13,20 +14,29 @@ from hookline.testing.conformance.trial import Said, Trial, use
 
 
 async def two(t: Trial) -> None:
-    await _at_once(t, 2)
+    await _at_once(t, 2, 20)
 
 
 async def hundred(t: Trial) -> None:
-    await _at_once(t, 100)
+    await _at_once(t, 100, 300)
 
 
-async def _at_once(t: Trial, count: int) -> None:
-    """Conversations at the same time on one engine. Every second one may not write notes."""
+async def _at_once(t: Trial, count: int, seconds: float) -> None:
+    """Conversations at the same time on one engine. Every second one may not write notes.
 
+    None goes on before all have begun, or these seconds are over.
+    """
     owners: dict[str, str] = {}
+    all_there = asyncio.Event()
+    too_late = asyncio.get_running_loop().time() + seconds
 
     async def tell(prompt: Prompt, scene: Scene) -> Outcome:
         owners[scene.session_id] = prompt.prompt
+        if len(owners) == count:
+            all_there.set()
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(too_late):
+                await all_there.wait()
         return context(f"you are in {prompt.prompt}")
 
     async def guard(_call: ToolCall, scene: Scene) -> Outcome | None:
@@ -34,7 +44,7 @@ async def _at_once(t: Trial, count: int) -> None:
         owner = owners[scene.session_id]
         return deny(f"not in {owner}") if int(owner.partition("-")[2]) % 2 else None
 
-    t.engine.add(USER_PROMPT_SUBMIT, tell)
+    t.engine.add(USER_PROMPT_SUBMIT, tell, timeout=seconds + 60)
     t.engine.add(PRE_TOOL_USE, guard, "note")
     names = [f"talk-{number:03}" for number in range(count)]
     made = {
@@ -65,6 +75,7 @@ async def _at_once(t: Trial, count: int) -> None:
     ]
     t.must(not mixed, "hooks were told the conversation of each call")
     t.must(len(owners) == count, "every conversation has a session of its own")
+    t.also(all_there.is_set(), f"all of them were under way at once ({len(owners)} were)")
 
 
 def _place(call: ToolCall) -> str:
