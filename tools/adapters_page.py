@@ -18,6 +18,13 @@ What is not full is declared with the reason, and the case is played all the sam
 so no declaration outlives its reason. `make test-adapters` runs the suite for each adapter in an environment with its
 framework, and checks that this table is what came out."""
 
+_TOGETHER = """## Together in one environment
+
+There are versions with which the extras of any two frameworks, and of all six, go into one environment.
+`hookline[agent]`, the models and MCP servers of `hookline agent`, goes with all but `hookline[strands]`: Strands 1.62
+wants `mcp` below 2.2, and the agent wants 2.3. On LangChain with Google ADK, and on many extras at once, pip may give
+up although there is a solution; `uv pip install` finds it."""
+
 
 def adapters_page(root: Path) -> str:
     results = read_results(root)
@@ -26,6 +33,7 @@ def adapters_page(root: Path) -> str:
         GENERATED,
         _HEAD,
         table(("", *results), _counts(results)),
+        _TOGETHER,
         "## Case by case",
         table(("case", "what it shows", *results), (_row(case, results) for case in rows)),
         "## Why",
@@ -37,6 +45,7 @@ def _counts(results: Mapping[str, Result]) -> Iterator[tuple[str, ...]]:
     counts = [Counter(result.levels.values()) for result in results.values()]
     for level in ("full", "part", "none"):
         yield (level, *(str(each[level]) for each in counts))
+    yield ("measured with", *(result.releases or "this version" for result in results.values()))
 
 
 def _row(case: Case, results: Mapping[str, Result]) -> tuple[str, ...]:

@@ -337,6 +337,21 @@ def test_the_moments_of_a_turn_fire_in_the_agents_order() -> None:
     assert [(each.turn, each.iteration, each.model) for each in requests] == [(1, 1, "m1"), (1, 2, "m1")]
 
 
+@pytest.mark.parametrize(
+    ("said", "texts", "changed"),
+    [
+        (None, ("hello",), False),
+        (rewrite("good day"), ("good day",), True),
+        (context("it is late"), ("hello", "it is late"), True),
+    ],
+)
+def test_what_is_sent_for_a_prompt(said: Outcome | None, texts: tuple[str, ...], changed: bool) -> None:
+    desk = Desk()
+    desk.on(USER_PROMPT_SUBMIT, said)
+    (begun,) = run_turn(desk, lambda s: s.prompt("hello"))
+    assert (begun.texts, begun.changed) == (texts, changed)
+
+
 def test_a_blocked_prompt_goes_nowhere_and_the_context_of_the_session_waits() -> None:
     desk = Desk()
     desk.on(SESSION_START, context("the house rules"))
@@ -396,6 +411,7 @@ def test_a_stop_hook_sends_the_model_back_and_is_told_so() -> None:
     desk.on(STOP, deny("run the tests"), None)
     _begun, first, second = run_turn(desk, prompt, end, end)
     assert (first.send_back, second.send_back) == ("run the tests", None)
+    assert (first.texts, second.texts) == (("run the tests",), ())
     stops = [p for name, p in zip(desk.fired, desk.payloads, strict=True) if name == "Stop"]
     assert [each.stop_hook_active for each in stops] == [False, True]
 

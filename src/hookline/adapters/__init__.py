@@ -1,1 +1,1 @@
-"""Hookline in agent frameworks: one module per framework, which imports it. Each has an extra of its name."""
+"""Hookline in agent frameworks: a module or package per framework, which alone imports it. Extras have their names."""

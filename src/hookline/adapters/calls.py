@@ -8,7 +8,7 @@ from hookline.engine.session import Session
 from hookline.host import CallResult
 
 
-def told_call(call_id: str | None, name: str, arguments: Any) -> dict[str, Any]:
+def told_call(call_id: str | None, name: str | None, arguments: Any) -> dict[str, Any]:
     """A call that the model makes, as hooks of PostModelCall are told of it."""
     return {"id": call_id, "name": name, "input": arguments}
 

@@ -1,4 +1,8 @@
-"""What kind of failure an error of a model is, for StopFailure hooks."""
+"""Runs that end by an error: hooks are told what kind of failure it is."""
+
+from asyncio import CancelledError
+
+from hookline.engine.session import Session
 
 _STATUSES = {401: "auth_failed", 402: "billing", 403: "auth_failed", 413: "max_tokens", 429: "rate_limit"}
 #: Words in the names of errors, for those without an HTTP status.
@@ -25,3 +29,9 @@ def failure_kind(error: BaseException) -> str:
         return _STATUSES.get(status, "server" if status >= 500 or status == 408 else "unknown")
     name = type(error).__name__.lower()
     return next((kind for word, kind in _NAMES.items() if word in name), "unknown")
+
+
+async def tell_failure(session: Session, error: BaseException) -> None:
+    """Error and StopFailure, unless the run was cancelled or the engine is closed."""
+    if not isinstance(error, CancelledError) and not session.engine.closed:
+        await session.failed(error, failure_kind(error))

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from hookline.engine.engine import Engine
 from hookline.engine.session import Session
-from hookline.host import PromptResult, SceneOptions
+from hookline.host import SceneOptions
 from hookline.model.scene import scene_fields
 
 T = TypeVar("T")
@@ -81,9 +81,3 @@ def inside(session: Session) -> Generator[None]:
         yield
     finally:
         _AROUND.reset(token)
-
-
-def prompt_texts(prompt: PromptResult) -> list[str]:
-    """What is sent for a prompt, in order."""
-    first = [prompt.first_message] if prompt.first_message else []
-    return [*first, prompt.text, *(item.text for item in prompt.context)]

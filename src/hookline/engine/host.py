@@ -53,6 +53,8 @@ class PromptResult(Struct, frozen=True, kw_only=True):
     """
 
     text: str
+    #: Hooks replaced the text.
+    rewritten: bool = False
     #: Why it must not be sent.
     blocked: str | None = None
     context: tuple[ContextItem, ...] = ()
@@ -60,6 +62,17 @@ class PromptResult(Struct, frozen=True, kw_only=True):
     first_message: str | None = None
     #: For the user.
     notices: tuple[Message, ...] = ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All that is sent, in order: the first message, the text, what hooks add."""
+        first = (self.first_message,) if self.first_message else ()
+        return (*first, self.text, *(item.text for item in self.context))
+
+    @property
+    def changed(self) -> bool:
+        """Something else is sent than what the user said."""
+        return self.rewritten or len(self.texts) > 1
 
 
 class ModelRequestResult(Struct, frozen=True, kw_only=True):
@@ -118,6 +131,11 @@ class EndResult(Struct, frozen=True, kw_only=True):
     context: tuple[ContextItem, ...] = ()
     #: For the user.
     notices: tuple[Message, ...] = ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All that is sent to the model if it goes on, in order; nothing if the turn is over."""
+        return () if self.send_back is None else (*(item.text for item in self.context), self.send_back)
 
 
 class HostState:
@@ -190,7 +208,8 @@ async def prompt(session: "Session", text: str) -> PromptResult:
         return PromptResult(text=text, context=state.keep(said.context_items), notices=said.messages)
     payload = p.Prompt(prompt=text)
     said = await session.dispatch(e.USER_PROMPT_SUBMIT, payload)
-    text, context, notices = str(said.effective(payload).prompt), said.context_items, said.messages
+    effective = said.effective(payload)
+    text, context, notices = str(effective.prompt), said.context_items, said.messages
     blocked = _blocked(said, "a hook blocked the prompt")
     if blocked is None:
         turn = await session.dispatch(e.TURN_START, p.TurnBegun(turn=state.turn, prompt=text))
@@ -203,6 +222,7 @@ async def prompt(session: "Session", text: str) -> PromptResult:
     begun, state.begun = state.begun, Start()
     return PromptResult(
         text=text,
+        rewritten=effective is not payload,
         context=(*begun.context, *state.keep(context)),
         first_message=begun.first_message,
         notices=(*begun.notices, *notices),

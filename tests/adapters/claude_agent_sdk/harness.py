@@ -206,6 +206,7 @@ class ClaudeAgentSdkHarness:
         "transient": _NO_MODEL_EVENTS,
         "request": _NO_MODEL_EVENTS,
         "answer": _NO_MODEL_EVENTS,
+        "mutation: messages": _NO_MODEL_EVENTS,
         "sync: request": _NO_MODEL_EVENTS,
         "stream: request": _NO_MODEL_EVENTS,
         "prompt: rewritten": Limit("none", "the client takes no other prompt from a hook", f"{_TYPES}:548"),

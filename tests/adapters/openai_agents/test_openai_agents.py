@@ -15,6 +15,7 @@ from hookline import Engine, Outcome, deny, halt, rewrite
 from hookline.adapters.openai_agents import BLOCKED, HooklineRunner, RunStoppedError
 from hookline.events import (
     POST_MODEL_CALL,
+    POST_TOOL_USE,
     POST_TOOL_USE_FAILURE,
     PRE_MODEL_CALL,
     PRE_TOOL_USE,
@@ -219,6 +220,31 @@ def test_the_failure_of_a_model_is_told_by_its_kind() -> None:
 
     asyncio.run(play())
     assert kinds == ["server"]
+
+
+class Odd:
+    def __str__(self) -> str:
+        return "something odd"
+
+
+@function_tool
+def find() -> Odd:
+    """Find."""
+    return Odd()
+
+
+def test_a_result_without_a_json_form_is_its_text_for_hooks_as_for_the_model() -> None:
+    script = Script([Response(calls=(ToolUse("find", {}, "c1"),)), Response("done")])
+    told: list[Any] = []
+
+    async def play() -> None:
+        async with Engine() as engine:
+            engine.add(POST_TOOL_USE, lambda result: told.append(result.tool_response))
+            await HooklineRunner(engine).run(agent(script, tools=[find]), "go", run_config=QUIET)
+
+    asyncio.run(play())
+    assert told == ["something odd"]
+    assert script.requests[1].result("c1") == "something odd"
 
 
 _SERVER = """

@@ -85,9 +85,12 @@ async def second_request_blocked(t: Trial) -> None:
 
 
 async def request_mutated(t: Trial) -> None:
+    tried: list[str] = []
+
     def mutate(request: ModelRequest) -> None:
         for message in request.messages:
             changed: Any = message
+            tried.append(str(message))
             try:
                 for key in tuple(changed):
                     if key != "role":
@@ -98,6 +101,7 @@ async def request_mutated(t: Trial) -> None:
     t.engine.add(PRE_MODEL_CALL, mutate)
     played = await t.play(use("look"), "done")
     t.must("changed in place" not in played.read(2), "the model read what was said")
+    t.must(bool(tried), "hooks were shown the messages")
 
 
 async def answer_rewritten(t: Trial) -> None:

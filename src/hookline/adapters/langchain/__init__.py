@@ -8,32 +8,27 @@ sub-agent, if both have the middleware. For `invoke` and `stream`, hooks run on 
 place of the engine to share it and to close it.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from typing import Annotated, Any, NotRequired, Unpack, cast
 from uuid import uuid4
 
-from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse, hook_config
+from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, hook_config
 from langchain.agents.middleware.types import PrivateStateAttr
 from langchain_core import messages as m
 from langgraph.config import get_config
 from langgraph.errors import GraphBubbleUp
 from langgraph.prebuilt.tool_node import ToolCallRequest
-from langgraph.types import Command
-from pydantic import BaseModel
 
-from hookline.adapters.calls import call_tool, told_call
-from hookline.adapters.failures import failure_kind
-from hookline.adapters.sessions import Sessions, inside, prompt_texts, sub_agent
-from hookline.engine.bridge import Blocking
-from hookline.engine.engine import Engine
-from hookline.engine.session import Session
-from hookline.model.errors import ToolError
-from hookline.model.events import PRE_MODEL_CALL
-from hookline.model.scene import SceneOptions
+from hookline import Blocking, Engine, Session
+from hookline.adapters.calls import call_tool
+from hookline.adapters.failures import tell_failure
+from hookline.adapters.langchain import messages as h
+from hookline.adapters.langchain.messages import ENDED
+from hookline.adapters.sessions import Sessions, inside, sub_agent
+from hookline.events import PRE_MODEL_CALL
+from hookline.host import SceneOptions
 
-#: In `additional_kwargs` of a message that says why hooks ended the run: it is shown, and never sent to a model.
-ENDED = "hookline_ended"
+__all__ = ["ENDED", "HooklineMiddleware", "HooklineState"]
 
 
 class HooklineState(AgentState[Any]):
@@ -58,8 +53,7 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
         self._bridge = engine if isinstance(engine, Blocking) else None
         self._engine = engine.engine if isinstance(engine, Blocking) else engine
         self._sessions = Sessions(self._engine, scene)
-        self._session_id = session_id
-        self._below: dict[str, Session] = {}
+        self._session_id, self._below = session_id, dict[str, Session]()
         #: Text of hooks that the next request takes along.
         self._waiting: dict[Session, list[m.BaseMessage]] = {}
         #: Ends the session of one thread, or of all.
@@ -99,37 +93,28 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
         prompt = await self._session({"hookline": key}).prompt(last.text)
         if prompt.blocked is not None:
             gone = m.RemoveMessage(id=cast("str", last.id))
-            return {"hookline": key, "messages": [gone, _ended(prompt.blocked, "prompt")], "jump_to": "end"}
-        if prompt_texts(prompt) == [last.text]:
-            return {"hookline": key}
-        others = [each for each in last.content if isinstance(each, dict) and each.get("type") != "text"]
-        text = "\n\n".join(prompt_texts(prompt))
-        content: Any = [{"type": "text", "text": text}, *others] if others else text
-        return {"hookline": key, "messages": [last.model_copy(update={"content": content})]}
+            return {"hookline": key, "messages": [gone, h.ended(prompt.blocked, "prompt")], "jump_to": "end"}
+        return {"hookline": key} | ({"messages": [h.with_prompt(last, prompt)]} if prompt.changed else {})
 
     def wrap_model_call(self, request: ModelRequest[Any], handler: Any) -> Any:
         return self.bridge.with_caller(lambda there: self.awrap_model_call(request, there), handler)
 
     async def awrap_model_call(self, request: ModelRequest[Any], handler: Any) -> Any:
-        session = self._session(request.state)
-        known: list[Any] = [request.system_message] if request.system_message is not None else []
-        known += [each for each in request.messages if ENDED not in each.additional_kwargs]
+        session, known = self._session(request.state), h.known(request)
         told: Any = m.convert_to_openai_messages(known) if session.has(PRE_MODEL_CALL) else []
         asked = await session.model(told, getattr(request.model, "model_name", None))
         if asked.blocked is not None:
-            return _ended(asked.blocked)
+            return h.ended(asked.blocked)
         if asked.rewritten:
-            known = [_wanted(each, told, known) for each in asked.messages]
+            known = [h.wanted_message(each, told, known) for each in asked.messages]
         kept = [*self._waiting.pop(session, []), *(m.HumanMessage(item.text) for item in asked.context)]
-        system = next((each for each in known if isinstance(each, m.SystemMessage)), None)
-        sent: list[Any] = [*(each for each in known if each is not system), *kept]
-        sent += [m.HumanMessage(text) for text in asked.transient]
+        sent = [*known, *kept, *(m.HumanMessage(text) for text in asked.transient)]
         try:
-            response = await handler(request.override(system_message=system, messages=sent))
+            response = await handler(h.with_messages(request, sent))
         except Exception as error:
-            await session.failed(error, failure_kind(error))
+            await tell_failure(session, error)
             raise
-        return await _answered(session, response, kept)
+        return await h.answered(session, response, kept)
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Any) -> Any:
         def run(changed: Any) -> Any:
@@ -141,33 +126,19 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
     async def awrap_tool_call(self, request: ToolCallRequest, handler: Any) -> Any:
         use, tool, session = request.tool_call, request.tool, self._session(request.state)
         try:
-            _check(tool, use["args"])
+            h.check(tool, use["args"])
         except ValueError:  # no such tool, or arguments that do not fit: LangGraph has an answer to it
             return await handler(request)
         call = await call_tool(
             session,
             (use["name"], use["args"], use["id"]),
             lambda new: handler(request.override(tool_call={**use, "args": new})),
-            check=lambda new: _check(tool, new),
-            told=lambda value: _told(value, use["id"]),
+            check=lambda new: h.check(tool, new),
+            told=lambda value: h.told_result(value, use["id"]),
             pauses=(GraphBubbleUp,),
         )
         self._waiting.setdefault(session, []).extend(m.HumanMessage(item.text) for item in call.done.context)
-        if call.untouched or (call.ran and call.error is not None):
-            return call.value
-        if call.error is not None:
-            raise call.error
-        message = _message(call.value, use["id"]) or m.ToolMessage(
-            "", name=use["name"], tool_call_id=use["id"]
-        )
-        content, status = call.output, "error" if call.done.is_error else "success"
-        new = message.model_copy(
-            update={"content": content if type(content) is list else call.done.text, "status": status}
-        )
-        if not _is_command(call.value):
-            return new
-        messages = [new if each is message else each for each in call.value.update["messages"]]
-        return replace(call.value, update={**call.value.update, "messages": messages})
+        return h.result_of(call, use)
 
     @hook_config(can_jump_to=["model"])
     def after_agent(self, state: Any, runtime: Any) -> Any:
@@ -177,54 +148,8 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
         session, last = self._session(state), state["messages"][-1]
         ended = last.additional_kwargs.get(ENDED)
         over = await session.end("" if ended else last.text) if ended != "prompt" else None
-        if over is not None and over.send_back is not None:
-            words = [*(item.text for item in over.context), over.send_back]
-            return {"messages": [m.HumanMessage(text) for text in words], "jump_to": "model"}
+        if over is not None and over.texts:
+            return {"messages": [m.HumanMessage(text) for text in over.texts], "jump_to": "model"}
         self._below.pop(state["hookline"], None)
         self._waiting.pop(session, None)
-        return {"messages": [_ended(over.stop)]} if over is not None and over.stop and not ended else None
-
-
-async def _answered(session: Session, response: ModelResponse[Any], kept: Sequence[m.BaseMessage]) -> Any:
-    said = next((each for each in response.result if isinstance(each, m.AIMessage)), m.AIMessage(""))
-    calls = [told_call(call["id"], call["name"], call["args"]) for call in said.tool_calls]
-    answer = await session.answer(said.text, calls, cast("Any", said.usage_metadata) or {})
-    new = said.model_copy(update={"content": answer.text}) if answer.rewritten else said
-    return replace(response, result=[*kept, *(new if each is said else each for each in response.result)])
-
-
-def _is_command(result: Any) -> bool:
-    return isinstance(result, Command)
-
-
-def _message(result: Any, call_id: str | None) -> m.ToolMessage | None:
-    """What the model reads of a result: it may be a command for the graph, with the message inside."""
-    update: Any = result.update if _is_command(result) else {"messages": [result]}
-    inside: Any = dict(update or {}).get("messages", ())
-    found = (each for each in inside if isinstance(each, m.ToolMessage))
-    return next((each for each in found if each.tool_call_id == call_id), None)
-
-
-def _told(result: Any, call_id: str | None) -> Any:
-    message = _message(result, call_id)
-    if message is not None and message.status == "error":
-        raise ToolError(message.text)
-    return message.content if message is not None else None
-
-
-def _check(tool: Any, arguments: dict[str, Any]) -> None:
-    if tool is None:
-        raise ValueError("no such tool")
-    schema = tool.tool_call_schema
-    if isinstance(schema, type) and issubclass(schema, BaseModel):
-        schema.model_validate(arguments)
-
-
-def _ended(why: str, what: str = "run") -> m.AIMessage:
-    return m.AIMessage(why, additional_kwargs={ENDED: what})
-
-
-def _wanted(wanted: Any, told: Sequence[Any], known: Sequence[m.BaseMessage]) -> m.BaseMessage:
-    """The message that a hook left as it was, or the one it wrote."""
-    same = (message for each, message in zip(told, known, strict=True) if each == wanted)
-    return next(same, None) or m.convert_to_messages([wanted])[0]
+        return {"messages": [h.ended(over.stop)]} if over is not None and over.stop and not ended else None

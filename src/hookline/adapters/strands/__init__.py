@@ -7,7 +7,7 @@ An agent that runs inside a tool of another one is its sub-agent, if both have t
 """
 
 import sys
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable
 from typing import Any, Unpack
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -22,11 +22,21 @@ from strands.middleware import (
 )
 from strands.plugins import Plugin
 
-from hookline import Engine, Session, ToolError
-from hookline.adapters.failures import failure_kind
-from hookline.adapters.sessions import Sessions, prompt_texts, steps_inside, sub_agent
+from hookline import Engine, Session
+from hookline.adapters.failures import tell_failure
+from hookline.adapters.sessions import Sessions, steps_inside, sub_agent
+from hookline.adapters.strands.messages import (
+    answered,
+    blocks_of,
+    finished,
+    model_stop,
+    problem,
+    result_event,
+    text_of,
+    with_texts,
+)
 from hookline.events import POST_MODEL_CALL
-from hookline.host import CallResult, HostCall, SceneOptions
+from hookline.host import SceneOptions
 
 #: The run goes on later, or the user has ended it: no time for Stop hooks.
 _NO_END = {"interrupt", "checkpoint", "cancelled", "limit_turns", "limit_total_tokens", "limit_output_tokens"}
@@ -73,25 +83,25 @@ class HooklinePlugin(Plugin):
             self._sent_back.discard(event.agent)
             return
         *earlier, last = event.messages
-        prompt = await self._session(event, new=True).prompt(_text(last))
+        prompt = await self._session(event, new=True).prompt(text_of(last))
         if prompt.blocked is not None:
             event.cancel = prompt.blocked
-        elif (texts := prompt_texts(prompt)) != [_text(last)]:
-            event.messages = [*earlier, {**last, "content": _with_text(last, texts)}]
+        elif prompt.changed:
+            event.messages = [*earlier, {**last, "content": with_texts(last, prompt.texts)}]
 
     async def _model(self, context: Any, next_fn: Any) -> AsyncGenerator[TypedEvent, None]:
         session, held = self._session(context), list[TypedEvent]()
         request = await session.model(context.messages, context.model.get_config().get("model_id"))
         if request.blocked is not None:
-            yield _stop("end_turn", _blocks([request.blocked]))
+            yield model_stop("end_turn", blocks_of([request.blocked]))
             return
-        kept = _blocks(item.text for item in request.context)
+        kept = blocks_of(item.text for item in request.context)
         context.agent.messages[-1]["content"].extend(kept)
         *earlier, last = request.messages
-        last = {**last, "content": [*last["content"], *kept, *_blocks(request.transient)]}
+        last = {**last, "content": [*last["content"], *kept, *blocks_of(request.transient)]}
         async for event in next_fn(context.replace(messages=[*earlier, last])):
             if isinstance(event, ModelStopReason):
-                for each in await _answered(session, held, event):
+                for each in await answered(session, held, event):
                     yield each
             elif session.has(POST_MODEL_CALL):  # a hook may still change the text
                 held.append(event)
@@ -100,23 +110,21 @@ class HooklinePlugin(Plugin):
 
     async def _tool(self, context: Any, next_fn: Any) -> AsyncGenerator[TypedEvent, None]:
         tool, use, session = context.tool, context.tool_use, self._session(context)
-        if tool is None or tool.tool_type == "structured_output" or _problem(tool, use["input"]):
+        if tool is None or tool.tool_type == "structured_output" or problem(tool, use["input"]):
             async for event in next_fn(context):  # not a call of a tool: Strands has an answer to it
                 yield event
             return
         name, given, call_id = use["name"], use["input"], use["toolUseId"]
-        call = await session.open_tool(name, given, id=call_id, check=lambda new: _problem(tool, new))
+        call = await session.open_tool(name, given, id=call_id, check=lambda new: problem(tool, new))
         if call.refused is not None:
-            yield _result(
+            yield result_event(
                 call.refused, ToolResultEvent({"toolUseId": call_id, "status": "error", "content": []})
             )
             return
         context = context.replace(tool_use={**use, "input": call.arguments})
         async for event in steps_inside(session, next_fn(context)):
-            if isinstance(
-                event, ToolResultEvent
-            ):  # there is none if the tool waits for an answer to an interrupt
-                yield _result(await _finished(call, event), event)
+            if isinstance(event, ToolResultEvent):  # there is none while the tool waits for an interrupt
+                yield result_event(await finished(call, event), event)
             else:
                 yield event
 
@@ -126,71 +134,11 @@ class HooklinePlugin(Plugin):
     async def _end(self, event: AfterInvocationEvent) -> None:
         session, result, error = self._session(event), event.result, sys.exception()
         if isinstance(error, Exception):
-            await session.failed(error, failure_kind(error))
+            await tell_failure(session, error)
         elif session.host.stopped or (result is not None and result.stop_reason not in _NO_END):
             end = await session.end(str(result or "").strip())
             if result is None:  # the prompt was blocked: Strands keeps the reason as an answer to nothing
                 event.agent.messages.pop()
-            if end.send_back is not None:
+            if end.texts:
                 self._sent_back.add(event.agent)
-                event.resume = "\n\n".join([*(item.text for item in end.context), end.send_back])
-
-
-def _text(message: Mapping[str, Any]) -> str:
-    return "\n".join(block["text"] for block in message["content"] if "text" in block)
-
-
-def _blocks(texts: Iterable[str]) -> list[Any]:
-    return [{"text": text} for text in texts]
-
-
-def _with_text(message: Mapping[str, Any], texts: Iterable[str]) -> list[Any]:
-    others = [block for block in message["content"] if "text" not in block]
-    calls = [block for block in others if "toolUse" in block]
-    return [*(block for block in others if block not in calls), *_blocks(texts), *calls]
-
-
-def _stop(reason: Any, content: list[Any], usage: Any = None) -> ModelStopReason:
-    usage = usage or {"inputTokens": 0, "outputTokens": 0, "totalTokens": 0}
-    return ModelStopReason(reason, {"role": "assistant", "content": content}, usage, {"latencyMs": 0})
-
-
-async def _answered(session: Session, held: list[TypedEvent], event: ModelStopReason) -> list[TypedEvent]:
-    """The end of the model's answer, after what was held back of it; or another answer in place of both."""
-    uses = [block["toolUse"] for block in event.message["content"] if "toolUse" in block]
-    calls = [{"id": use["toolUseId"], "name": use["name"], "input": use["input"]} for use in uses]
-    if event.stop_reason == "cancelled":
-        return [*held, event]
-    answer = await session.answer(_text(event.message), calls, dict(event.usage))
-    if answer.stop is None and not answer.rewritten:
-        return [*held, event]
-    content, reason = _with_text(event.message, filter(None, [answer.text, answer.stop])), event.stop_reason
-    if answer.stop is not None:
-        content, reason = [block for block in content if "toolUse" not in block], "end_turn"
-    return [TypedEvent({"data": answer.text}), _stop(reason, content or _blocks([""]), event.usage)]
-
-
-def _problem(tool: Any, arguments: dict[str, Any]) -> str | None:
-    """What Strands objects to; it checks the arguments of functions only."""
-    function = getattr(tool, "_metadata", None)
-    try:
-        if function is not None:
-            function.validate_input(arguments)
-    except ValueError as error:
-        return str(error)
-    return None
-
-
-def _finished(call: HostCall, event: ToolResultEvent) -> Any:
-    error, content = event.exception, event.tool_result["content"]
-    if error is None and event.tool_result["status"] == "error":
-        error = ToolError(_text(event.tool_result))
-    given = content[0]["text"] if len(content) == 1 and "text" in content[0] else content
-    return call.returned(given) if error is None else call.failed(error)
-
-
-def _result(done: CallResult, event: ToolResultEvent) -> ToolResultEvent:
-    kept = done.refused is None and not done.rewritten
-    content = event.tool_result["content"] if kept else _blocks([done.plain_text])
-    added = _blocks(filter(None, [done.text_up_to(0).strip()]))
-    return ToolResultEvent({**event.tool_result, "content": [*content, *added]}, exception=event.exception)
+                event.resume = "\n\n".join(end.texts)

@@ -1,0 +1,150 @@
+"""Hooks in runners of Google's Agent Development Kit::
+
+    from hookline.adapters.google_adk import HooklinePlugin
+    runner = InMemoryRunner(agent, plugins=[HooklinePlugin(engine)])
+
+A session of the runner is one of Hookline. An agent that runs by an `AgentTool` is a sub-agent.
+"""
+
+from collections.abc import Callable
+from typing import Any, Unpack
+
+from google.adk.agents import InvocationContext
+from google.adk.events import Event
+from google.adk.models.llm_response import LlmResponse
+from google.adk.plugins import BasePlugin
+from google.genai import types
+
+from hookline import Engine, Session
+from hookline.adapters.calls import told_call
+from hookline.adapters.failures import tell_failure
+from hookline.adapters.google_adk import content as c
+from hookline.adapters.google_adk.tools import ToolCalls
+from hookline.adapters.sessions import Sessions, sub_agent
+from hookline.events import POST_MODEL_CALL, PRE_MODEL_CALL
+from hookline.host import SceneOptions
+
+
+class _Run:
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        #: Why the prompt was blocked.
+        self.blocked: str | None = None
+        #: What a step of a workflow answered last.
+        self.answer: str | None = None
+
+
+class HooklinePlugin(BasePlugin):
+    """Hooks for all agents of a runner. `session_id` chooses the session of an invocation; else it is that of ADK."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        session_id: Callable[[InvocationContext], str] | None = None,
+        **scene: Unpack[SceneOptions],
+    ) -> None:
+        super().__init__("hookline")
+        self._sessions = Sessions(engine, scene)
+        self._session_id = session_id or _own_id
+        #: By the id of the session in ADK.
+        self._runs: dict[str, _Run] = {}
+        self._tools = ToolCalls()
+
+    async def close(self) -> None:
+        await self._sessions.close()
+
+    def _session(self, context: Any) -> Session:
+        return self._runs[context.session.id].session
+
+    async def on_user_message_callback(self, *, invocation_context: Any, user_message: Any) -> Any:
+        invocation, said = invocation_context, c.text_of(user_message)
+        session = sub_agent(invocation.agent.name) or self._sessions.of(self._session_id(invocation))
+        run = self._runs[invocation.session.id] = _Run(session)
+        if not said:  # results of calls that took long
+            return None
+        prompt = await session.prompt(said)
+        run.blocked = prompt.blocked
+        if prompt.blocked is not None:
+            return c.content_of("user", ["(a hook blocked this prompt)"])
+        return c.content_of("user", prompt.texts, c.other_parts(user_message)) if prompt.changed else None
+
+    async def before_run_callback(self, *, invocation_context: Any) -> types.Content | None:
+        blocked = self._runs[invocation_context.session.id].blocked
+        return None if blocked is None else c.content_of("model", [blocked])
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> LlmResponse | None:
+        session, invocation = self._session(callback_context), callback_context.get_invocation_context()
+        contents = llm_request.contents = [c.as_shown(each) for each in llm_request.contents]
+        read = session.has(PRE_MODEL_CALL)
+        told = [each.model_dump(mode="json", exclude_none=True) for each in contents] if read else []
+        request = await session.model(told, llm_request.model)
+        if request.blocked is not None:
+            return LlmResponse(content=c.content_of("model", [request.blocked]))
+        if request.rewritten:
+            llm_request.contents = [types.Content.model_validate(each) for each in request.messages]
+        for text in [item.text for item in request.context]:
+            event = Event(
+                author="user", invocation_id=invocation.invocation_id, content=c.content_of("user", [text])
+            )
+            await invocation.session_service.append_event(invocation.session, event)
+            llm_request.contents += [c.content_of("user", [text])]
+        llm_request.contents += [c.content_of("user", [text]) for text in request.transient]
+        return None
+
+    async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> LlmResponse | None:
+        session, content = self._session(callback_context), llm_response.content
+        if llm_response.partial and session.has(POST_MODEL_CALL):  # it may still change the text
+            return LlmResponse(partial=True)
+        if llm_response.partial or content is None or llm_response.error_code:
+            return None
+        others, usage = c.other_parts(content), llm_response.usage_metadata
+        calls = [part.function_call for part in others if part.function_call]
+        told = [told_call(each.id, each.name, each.args or {}) for each in calls]
+        used: dict[str, Any] = usage.model_dump(exclude_none=True) if usage else {}
+        answer = await session.answer(c.text_of(content), told, used)
+        words = ""
+        if answer.stop is not None:
+            others = [part for part in others if part.function_call is None]
+        elif not calls and not _is_of_the_user(callback_context.get_invocation_context().agent):
+            self._runs[callback_context.session.id].answer = answer.text
+        elif not calls:
+            words = "\n\n".join((await session.end(answer.text)).texts)
+        if words:
+            sent_back = types.FunctionCall(name=c.SENT_BACK, args={"words": words})
+            others.append(types.Part(function_call=sent_back))
+        if not (words or answer.rewritten or answer.stop):
+            return None
+        texts = [text for text in (answer.text, answer.stop) if text]
+        return llm_response.model_copy(update={"content": c.content_of("model", texts, others)})
+
+    async def before_tool_callback(self, *, tool: Any, tool_args: Any, tool_context: Any) -> Any:
+        if tool.name == c.SENT_BACK:
+            return tool_args
+        return await self._tools.before(self._session(tool_context), tool, tool_args, tool_context)
+
+    async def after_tool_callback(self, *, tool: Any, tool_args: Any, tool_context: Any, result: Any) -> Any:
+        return await self._tools.after(tool_context, result)
+
+    async def on_tool_error_callback(
+        self, *, tool: Any, tool_args: Any, tool_context: Any, error: Any
+    ) -> Any:
+        return await self._tools.failed(tool_context, error)
+
+    async def after_run_callback(self, *, invocation_context: Any) -> None:
+        run = self._runs[invocation_context.session.id]
+        if run.answer is not None or run.session.host.stopped is not None:  # too late to send the model back
+            await run.session.end(run.answer or "")
+
+    async def on_run_error_callback(self, *, invocation_context: Any, error: Exception) -> None:
+        run = self._runs.get(invocation_context.session.id)
+        if run is not None:
+            await tell_failure(run.session, error)
+
+
+def _own_id(invocation: InvocationContext) -> str:
+    return invocation.session.id
+
+
+def _is_of_the_user(agent: Any) -> bool:
+    """Whether the agent answers the user: it is no step of a workflow, and has no task of another agent."""
+    return agent.parent_agent is None or getattr(agent, "mode", None) == "chat"

@@ -1,0 +1,106 @@
+"""Messages, results and answers of LangChain, as hooks read and write them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+from langchain.agents.middleware import ModelRequest, ModelResponse
+from langchain_core import messages as m
+from langgraph.types import Command
+from pydantic import BaseModel
+
+from hookline import Session, ToolError
+from hookline.adapters.calls import Call, told_call
+from hookline.host import PromptResult
+
+#: In `additional_kwargs` of a message that says why hooks ended the run: it is shown, and never sent to a model.
+ENDED = "hookline_ended"
+
+
+def with_prompt(message: m.HumanMessage, prompt: PromptResult) -> m.HumanMessage:
+    """A prompt as hooks left it."""
+    others = [each for each in message.content if isinstance(each, dict) and each.get("type") != "text"]
+    text = "\n\n".join(prompt.texts)
+    content: Any = [{"type": "text", "text": text}, *others] if others else text
+    return message.model_copy(update={"content": content})
+
+
+def known(request: ModelRequest[Any]) -> list[Any]:
+    """The messages that a model would be sent, the system message first."""
+    system = [request.system_message] if request.system_message is not None else []
+    return [*system, *(each for each in request.messages if ENDED not in each.additional_kwargs)]
+
+
+def with_messages(request: ModelRequest[Any], messages: Sequence[Any]) -> ModelRequest[Any]:
+    """The request with these messages, of which one may be a system message."""
+    system = next((each for each in messages if isinstance(each, m.SystemMessage)), None)
+    return request.override(system_message=system, messages=[each for each in messages if each is not system])
+
+
+async def answered(session: Session, response: ModelResponse[Any], kept: Sequence[m.BaseMessage]) -> Any:
+    """The answer as hooks leave it, after the messages that were added to the request."""
+    said = next((each for each in response.result if isinstance(each, m.AIMessage)), m.AIMessage(""))
+    calls = [told_call(call["id"], call["name"], call["args"]) for call in said.tool_calls]
+    answer = await session.answer(said.text, calls, cast("Any", said.usage_metadata) or {})
+    new = said.model_copy(update={"content": answer.text}) if answer.rewritten else said
+    return replace(response, result=[*kept, *(new if each is said else each for each in response.result)])
+
+
+def result_of(call: Call, use: Any) -> Any:
+    """What the graph gets of a call; where hooks have nothing to say, what it would get without them."""
+    if call.untouched or (call.ran and call.error is not None):
+        return call.value
+    if call.error is not None:
+        raise call.error
+    message = tool_message(call.value, use["id"])
+    message = message or m.ToolMessage("", name=use["name"], tool_call_id=use["id"])
+    content: Any = call.output
+    if type(content) is not list:
+        content = call.done.text
+    status = "error" if call.done.is_error else "success"
+    new = message.model_copy(update={"content": content, "status": status})
+    if not is_command(call.value):
+        return new
+    messages = [new if each is message else each for each in call.value.update["messages"]]
+    return replace(call.value, update={**call.value.update, "messages": messages})
+
+
+def is_command(result: Any) -> bool:
+    """Whether a tool gave a command for the graph."""
+    return isinstance(result, Command)
+
+
+def tool_message(result: Any, call_id: str | None) -> m.ToolMessage | None:
+    """What the model reads of a result: it may be a command for the graph, with the message inside."""
+    update: Any = result.update if is_command(result) else {"messages": [result]}
+    inside: Any = dict(update or {}).get("messages", ())
+    found = (each for each in inside if isinstance(each, m.ToolMessage))
+    return next((each for each in found if each.tool_call_id == call_id), None)
+
+
+def told_result(result: Any, call_id: str | None) -> Any:
+    """What a tool gave, as hooks read it."""
+    message = tool_message(result, call_id)
+    if message is not None and message.status == "error":
+        raise ToolError(message.text)
+    return message.content if message is not None else None
+
+
+def check(tool: Any, arguments: dict[str, Any]) -> None:
+    """Raise ValueError for what LangGraph would object to."""
+    if tool is None:
+        raise ValueError("no such tool")
+    schema = tool.tool_call_schema
+    if isinstance(schema, type) and issubclass(schema, BaseModel):
+        schema.model_validate(arguments)
+
+
+def ended(why: str, what: str = "run") -> m.AIMessage:
+    """What is shown where hooks ended a run or blocked a prompt."""
+    return m.AIMessage(why, additional_kwargs={ENDED: what})
+
+
+def wanted_message(wanted: Any, told: Sequence[Any], known: Sequence[m.BaseMessage]) -> m.BaseMessage:
+    """The message that a hook left as it was, or the one it wrote."""
+    same = (message for each, message in zip(told, known, strict=True) if each == wanted)
+    return next(same, None) or m.convert_to_messages([wanted])[0]

@@ -1,0 +1,76 @@
+"""Messages, results and answers of Strands, as hooks read and write them."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from strands.middleware import ModelStopReason, ToolResultEvent, TypedEvent
+
+from hookline import Session, ToolError
+from hookline.adapters.calls import told_call
+from hookline.host import CallResult, HostCall
+
+
+def text_of(message: Mapping[str, Any]) -> str:
+    """The text of a message or of a result."""
+    return "\n".join(block["text"] for block in message["content"] if "text" in block)
+
+
+def blocks_of(texts: Iterable[str]) -> list[Any]:
+    """Text as content."""
+    return [{"text": text} for text in texts]
+
+
+def with_texts(message: Mapping[str, Any], texts: Iterable[str]) -> list[Any]:
+    """The content of a message with these texts in place of its own."""
+    others = [block for block in message["content"] if "text" not in block]
+    calls = [block for block in others if "toolUse" in block]
+    return [*(block for block in others if block not in calls), *blocks_of(texts), *calls]
+
+
+def model_stop(reason: Any, content: list[Any], usage: Any = None) -> ModelStopReason:
+    """The end of an answer."""
+    usage = usage or {"inputTokens": 0, "outputTokens": 0, "totalTokens": 0}
+    return ModelStopReason(reason, {"role": "assistant", "content": content}, usage, {"latencyMs": 0})
+
+
+async def answered(session: Session, held: list[TypedEvent], event: ModelStopReason) -> list[TypedEvent]:
+    """The end of the model's answer, after what was held back of it; or another answer in place of both."""
+    uses = [block["toolUse"] for block in event.message["content"] if "toolUse" in block]
+    calls = [told_call(use["toolUseId"], use["name"], use["input"]) for use in uses]
+    if event.stop_reason == "cancelled":
+        return [*held, event]
+    answer = await session.answer(text_of(event.message), calls, dict(event.usage))
+    if answer.stop is None and not answer.rewritten:
+        return [*held, event]
+    content, reason = with_texts(event.message, filter(None, [answer.text, answer.stop])), event.stop_reason
+    if answer.stop is not None:
+        content, reason = [block for block in content if "toolUse" not in block], "end_turn"
+    return [TypedEvent({"data": answer.text}), model_stop(reason, content or blocks_of([""]), event.usage)]
+
+
+def problem(tool: Any, arguments: dict[str, Any]) -> str | None:
+    """What Strands objects to; it checks the arguments of functions only."""
+    function = getattr(tool, "_metadata", None)
+    try:
+        if function is not None:
+            function.validate_input(arguments)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def finished(call: HostCall, event: ToolResultEvent) -> Any:
+    """What hooks make of what a tool gave."""
+    error, content = event.exception, event.tool_result["content"]
+    if error is None and event.tool_result["status"] == "error":
+        error = ToolError(text_of(event.tool_result))
+    given = content[0]["text"] if len(content) == 1 and "text" in content[0] else content
+    return call.returned(given) if error is None else call.failed(error)
+
+
+def result_event(done: CallResult, event: ToolResultEvent) -> ToolResultEvent:
+    """The result that the model reads."""
+    kept = done.refused is None and not done.rewritten
+    content = event.tool_result["content"] if kept else blocks_of([done.plain_text])
+    added = blocks_of(filter(None, [done.text_up_to(0).strip()]))
+    return ToolResultEvent({**event.tool_result, "content": [*content, *added]}, exception=event.exception)
