@@ -19,7 +19,6 @@ from hookline import Engine, Session
 from hookline.adapters.calls import told_call
 from hookline.adapters.failures import tell_failure
 from hookline.adapters.google_adk import content as c
-from hookline.adapters.google_adk.tools import ToolCalls
 from hookline.adapters.sessions import Sessions, sub_agent
 from hookline.events import POST_MODEL_CALL, PRE_MODEL_CALL
 from hookline.host import SceneOptions
@@ -48,7 +47,7 @@ class HooklinePlugin(BasePlugin):
         self._session_id = session_id or _own_id
         #: By the id of the session in ADK.
         self._runs: dict[str, _Run] = {}
-        self._tools = ToolCalls()
+        self._tools = c.ToolCalls()
 
     async def close(self) -> None:
         await self._sessions.close()
