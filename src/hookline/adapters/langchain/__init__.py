@@ -9,11 +9,11 @@ place of the engine to share it and to close it.
 """
 
 from collections.abc import Callable
-from typing import Annotated, Any, NotRequired, Unpack, cast
+from functools import cached_property
+from typing import Any, Unpack, cast
 from uuid import uuid4
 
-from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, hook_config
-from langchain.agents.middleware.types import PrivateStateAttr
+from langchain.agents.middleware import AgentMiddleware, ModelRequest, hook_config
 from langchain_core import messages as m
 from langgraph.config import get_config
 from langgraph.errors import GraphBubbleUp
@@ -23,18 +23,12 @@ from hookline import Blocking, Engine, Session
 from hookline.adapters.calls import call_tool
 from hookline.adapters.failures import tell_failure
 from hookline.adapters.langchain import messages as h
-from hookline.adapters.langchain.messages import ENDED
+from hookline.adapters.langchain.messages import ENDED, HooklineState
 from hookline.adapters.sessions import Sessions, inside, sub_agent
 from hookline.events import PRE_MODEL_CALL
 from hookline.host import SceneOptions
 
 __all__ = ["ENDED", "HooklineMiddleware", "HooklineState"]
-
-
-class HooklineState(AgentState[Any]):
-    """The state of an agent, and the key of its session."""
-
-    hookline: NotRequired[Annotated[str, PrivateStateAttr]]
 
 
 class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -50,20 +44,18 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
         **scene: Unpack[SceneOptions],
     ) -> None:
         super().__init__()
-        self._bridge = engine if isinstance(engine, Blocking) else None
-        self._engine = engine.engine if isinstance(engine, Blocking) else engine
-        self._sessions = Sessions(self._engine, scene)
+        self._given = engine
+        self._sessions = Sessions(engine.engine if isinstance(engine, Blocking) else engine, scene)
         self._session_id, self._below = session_id, dict[str, Session]()
         #: Text of hooks that the next request takes along.
         self._waiting: dict[Session, list[m.BaseMessage]] = {}
         #: Ends the session of one thread, or of all.
         self.close = self._sessions.close
 
-    @property
+    @cached_property
     def bridge(self) -> Blocking:
         """For synchronous agents."""
-        self._bridge = self._bridge or Blocking(self._engine)
-        return self._bridge
+        return self._given if isinstance(self._given, Blocking) else Blocking(self._given)
 
     def _begin(self, state: Any) -> str:
         """The key of the run's session, found where the run was started."""

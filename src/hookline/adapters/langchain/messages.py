@@ -1,10 +1,11 @@
-"""Messages, results and answers of LangChain, as hooks read and write them."""
+"""The state of an agent of LangChain, and its messages, results and answers as hooks read and write them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Annotated, Any, NotRequired, cast
 
-from langchain.agents.middleware import ModelRequest, ModelResponse
+from langchain.agents.middleware import AgentState, ModelRequest, ModelResponse
+from langchain.agents.middleware.types import PrivateStateAttr
 from langchain_core import messages as m
 from langgraph.types import Command
 from pydantic import BaseModel
@@ -15,6 +16,12 @@ from hookline.host import PromptResult
 
 #: In `additional_kwargs` of a message that says why hooks ended the run: it is shown, and never sent to a model.
 ENDED = "hookline_ended"
+
+
+class HooklineState(AgentState[Any]):
+    """The state of an agent, and the key of its session."""
+
+    hookline: NotRequired[Annotated[str, PrivateStateAttr]]
 
 
 def with_prompt(message: m.HumanMessage, prompt: PromptResult) -> m.HumanMessage:
