@@ -34,7 +34,7 @@ _OWN = {
 #: Seconds in which the hooks of a cancelled run must be told to end, and in which all of them must be gone.
 _SIGNALLED, _DEAD = 0.1, 1.0
 #: Seconds that a step of one adapter may take: its tests, its suite.
-_LONGEST = 1200
+_LONGEST = 1800
 #: What pip says when it gets no answer.
 _UNREACHABLE = (
     "NewConnectionError", "ConnectTimeoutError", "ReadTimeoutError", "NameResolutionError", "Connection broken",
