@@ -279,3 +279,23 @@ def test_session_end_is_fired_on_every_way_out(project: Project, typed: str, rea
             assert (project.root / "reasons").read_text().split() == reasons
 
     asyncio.run(main())
+
+
+def test_whoever_presses_ctrl_c_three_times_leaves_also_a_hook_that_holds_the_agent(project: Project) -> None:
+    def add(engine: Engine) -> None:
+        engine.add(PRE_TOOL_USE, _blocks, name="the holder")
+
+    async def main() -> None:
+        async with project.agent([{"tool_calls": [_READ]}, {"text": "Done."}], None, add=add) as one:
+            await one.until("Enter sends")
+            one.types("go\r")
+            await one.until(one.screen.running_hooks)
+            for _ in range(3):
+                one.types("\x03")
+                await asyncio.sleep(0.05)
+            await one.until(lambda: not one.screen.app.is_running)
+            assert one.screen.abandoned
+            assert not one.agent.ended.is_set()
+            await one.until(one.agent.ended.is_set)
+
+    asyncio.run(main())

@@ -104,6 +104,20 @@ def test_a_session_from_its_start_to_ctrl_d(place: Place) -> None:
     assert b"\x1b[?1049h" not in terminal.raw
 
 
+def test_lines_typed_before_the_screen_is_there_are_prompts_in_order(place: Place) -> None:
+    place.write([{"text": "One."}, {"text": "Two."}, {"text": "Three."}])
+    with place.terminal([*_LINE, "zeroth"]) as terminal:
+        terminal.types("first\rsecond\rhalf a li")
+        terminal.until("Three.")
+        terminal.until("> half a li")
+        shown = terminal.everything[terminal.everything.index("an agent under") :]
+        order = ("> zeroth", "One.", "> first", "Two.", "> second", "Three.", "> half a li")
+        places = [shown.index(each) for each in order]
+        assert places == sorted(places)
+        terminal.types("\x15\x04")
+        _ended(terminal, place)
+
+
 def test_ctrl_c_in_a_hook_ends_the_hook_and_twice_it_leaves(place: Place) -> None:
     place.write([{"tool_calls": [_READ]}, {"text": "never"}], PreToolUse="sleep 3600")
     with place.terminal() as terminal:

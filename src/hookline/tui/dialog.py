@@ -130,7 +130,8 @@ class Dialog:
         if self.problem:
             parts.append(Text(f"  {self.problem}", "yellow"))
         title = words(asked.title, "bold")
-        title.no_wrap = True
+        title.no_wrap, title.overflow = True, "ellipsis"
+        title.truncate(max(width - 8, 1), overflow="ellipsis")
         panel = Panel(stack(parts), title=title, title_align="left", box=ROUNDED, border_style="yellow")
         if not self.is_above and len(painter.lines(panel, width)) > rows:
             return None

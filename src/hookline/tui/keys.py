@@ -49,10 +49,11 @@ def _add_typing_keys(keys: KeyBindings, screen: "Screen", typing: Filter) -> Non
     queued = Condition(lambda: bool(screen.link.queue))
 
     def enter() -> None:
+        # What is chosen in the menu is in the text already. A file is part of a prompt that may go on.
         state = buffer.complete_state
-        if state is not None and state.current_completion is not None:
-            buffer.apply_completion(state.current_completion)
-        else:
+        chosen = state is not None and state.complete_index is not None
+        buffer.complete_state = None
+        if not chosen or buffer.text.startswith("/") or (state is not None and len(state.completions) == 1):
             screen.send()
 
     def tab() -> None:

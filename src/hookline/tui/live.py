@@ -105,5 +105,5 @@ def _running(what: str, seconds: float, about: str) -> Text:
 
 def _silent(seconds: float, hooks: "Sequence[RunningHook]") -> Text:
     who = f": hook {one_line(hooks[-1].hook, 60)} ({near(hooks[-1].source)})" if hooks else ""
-    says = f"! the agent has not answered for {seconds:.0f} s{who}. You can type; Ctrl-C twice leaves."
+    says = f"! the agent has not answered for {seconds:.0f} s{who}. You can type; Ctrl-C three times leaves."
     return Text(says, "bold red")

@@ -165,8 +165,8 @@ def _typed_ahead(link: Link) -> str:
     import tty  # noqa: PLC0415 only here
 
     with contextlib.suppress(OSError, ValueError):
-        # Without this the unfinished line could not be read.
-        tty.setcbreak(0)
+        # Without this the unfinished line could not be read; and nothing that was typed may be dropped.
+        tty.setcbreak(0, termios.TCSANOW)
     typed = b""
     while select.select([0], [], [], 0)[0] and len(typed) < 1_000_000:
         try:

@@ -15,6 +15,7 @@ from prompt_toolkit.history import History, InMemoryHistory
 from prompt_toolkit.input import Input
 from rich.console import RenderableType
 
+from hookline.agent.prompts.local_commands import LOCAL_COMMANDS, slash_of
 from hookline.tui.completion import PromptCompleter
 from hookline.tui.conversation import Conversation
 from hookline.tui.dialog import Dialog
@@ -26,6 +27,7 @@ from hookline.tui.live import SILENT
 from hookline.tui.output import ScreenOutput, TerminalState
 from hookline.tui.pages.transcript import Transcript
 from hookline.tui.status import HINT, Status, short_path
+from hookline.tui.text import cards
 from hookline.tui.text.paint import Painter
 from hookline.tui.text.stream import as_markdown
 from hookline.tui.text.welcome import keys_card
@@ -301,6 +303,9 @@ class Screen:
         if text == "/hooks":
             self.inspect()
             return
+        slash = slash_of(text)
+        if slash is not None and slash.name in LOCAL_COMMANDS:
+            self.put(cards.command_card(text))
         if text == "/help":
             self.put(keys_card())
         self.link.submit(text)

@@ -15,6 +15,7 @@ _MOST_LINES = 4
 _MOST_FAILED_LINES = 12
 _MOST_PATCH = 40
 _WIDEST = 400
+_WIDEST_CALL = 160
 #: Enough for a few lines on any terminal; results may be large, and cleaning all of one would hold up the screen.
 _MOST_LOOKED_AT = 20_000
 _MORE = "Ctrl-T shows all"
@@ -30,11 +31,16 @@ def prompt_card(text: str) -> RenderableType:
     return stack([Text(""), Text("\n".join(lines), "bold cyan")])
 
 
+def command_card(text: str) -> RenderableType:
+    """A command for the agent itself, as it was typed."""
+    return stack([Text(""), Text(f"> {one_line(text, _WIDEST)}", "cyan")])
+
+
 def head(shown: Shown) -> Text:
     """The call on one line."""
     style = "red" if shown.refused else "yellow" if shown.is_error else "green"
     text = Text("✗ " if shown.refused else "● ", style)
-    call = headline(shown.tool, shown.tool_input, _WIDEST)
+    call = headline(shown.tool, shown.tool_input, _WIDEST_CALL)
     name, _, rest = call.partition(" ")
     return text.append(name, "bold").append(f" {rest}" if rest else "")
 

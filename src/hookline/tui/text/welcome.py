@@ -8,7 +8,7 @@ from rich.text import Text
 
 from hookline.model.safe_text import one_line
 from hookline.tui.status import Facts
-from hookline.tui.text.paint import stack, words
+from hookline.tui.text.paint import marked, stack, words
 
 KEYS: Sequence[tuple[str, str]] = (
     ("Enter", "send; while the agent works, the prompt is queued"),
@@ -52,4 +52,4 @@ def _hooks(facts: Facts, events: Sequence[str]) -> str:
 
 
 def keys_card() -> RenderableType:
-    return stack([Text(f"  {keys:18}", "bold").append(says, "") for keys, says in KEYS])
+    return stack([marked(f"  {keys:19}", "bold", Text(says)) for keys, says in KEYS])
