@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 from rich.text import Text
 
+from hookline.agent.messages import Assistant, User
 from hookline.agent.ports import Shown
+from hookline.model.safe_text import head_and_tail
 from hookline.tui.dialog import Dialog
 from hookline.tui.link import Asked, Idle, Item, Link, Note, Opened, Returned, Stopped, Withdrawn
 from hookline.tui.live import Activity
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 
 #: Events at which hooks look at a prompt before it counts.
 _OF_PROMPTS = frozenset({"UserPromptSubmit", "UserPromptExpansion"})
+
+#: Characters at both ends of the last prompt and answer of a session that is resumed.
+_MOST_RECALLED = 1000
 
 
 class Conversation:
@@ -185,7 +190,11 @@ class Conversation:
         messages = ready.agent.conversation.messages
         if ready.source == "startup" or not messages:
             return
-        says = f"{'a copy of' if ready.source == 'fork' else ''} an earlier session: {len(messages)} messages"
-        self._put(Text(f"  goes on with{says}", "dim"), "note")
-
-    # -- printing ---------------------------------------------------------------------------------------
+        what = "a copy of an earlier session" if ready.source == "fork" else "an earlier session"
+        self._put(Text(f"  goes on with {what}: {len(messages)} messages", "dim"), "note")
+        asked = next((one.text for one in reversed(messages) if isinstance(one, User) and not one.by), "")
+        answer = next((one.text for one in reversed(messages) if isinstance(one, Assistant) and one.text), "")
+        if asked:
+            self._put(cards.prompt_card(head_and_tail(asked, _MOST_RECALLED)), "prompt")
+        if answer:
+            self._put(as_markdown(head_and_tail(answer, _MOST_RECALLED)), "text")

@@ -17,6 +17,7 @@ from hookline.agent.ports import Listener, Shown, UserPort
 from hookline.agent.session.session import PromptResult
 from hookline.cli.commands.agent.conversation import Conversation, LineAsker, LineInput
 from hookline.cli.output import note, show
+from hookline.cli.text import count_of
 from hookline.config.engine import Engine
 from hookline.engine.engine import RunningHooks
 from hookline.model.safe_text import one_line, printable
@@ -138,6 +139,7 @@ class LineFront:
     ) -> None:
         self._lines = lines
         self._fired = fired
+        self._engine: Engine | None = None
         self._answers = answers
         self._asker = LineAsker(lines, note) if lines is not None else None
         self.talks = lines is not None and sys.stdin.isatty()
@@ -148,6 +150,7 @@ class LineFront:
         self.queue: deque[str] = deque()
 
     def watch(self, engine: Engine) -> None:
+        self._engine = engine
         if isinstance(self.user.listener, ProgressLines):
             engine.status.subscribe(self.user.listener.running)
 
@@ -162,7 +165,16 @@ class LineFront:
         note(f"stopped; Ctrl-C once more, or /exit, leaves{waiting}")
 
     def opened(self, ready: BuiltAgent) -> None:
-        """Nothing: what it is and does is told as it happens."""
+        """At a terminal: one line about what begins."""
+        if not self.talks or not isinstance(self.user.listener, PlainLines):
+            return
+        agent, hooks = ready.agent, len(self._engine.hooks) if self._engine is not None else 0
+        earlier = len(agent.conversation.messages)
+        goes_on = f", {count_of(earlier, 'message')} of an earlier session" if earlier else ""
+        note(
+            f"hookline: {one_line(agent.model_name, 80)}, mode {agent.permissions.mode}, "
+            f"{count_of(hooks, 'hook')} in force{goes_on}; /help lists commands, Ctrl-D leaves"
+        )
 
     async def choose(self, title: str, body: Sequence[str], choices: Sequence[Choice]) -> str | None:
         """None for Ctrl-C, too. What was typed before the question was there is not an answer to it."""
