@@ -3,6 +3,7 @@
 import asyncio
 import json
 import tempfile
+import threading
 import time
 from collections.abc import Generator
 from pathlib import Path
@@ -14,7 +15,7 @@ from hookline.config.engine import Engine
 from hookline.events import PRE_TOOL_USE, ToolCall
 from tests.tui import screens
 from tests.tui.memory_screen import Project
-from tests.waiting import waits_for
+from tests.waiting import LONG, waits_for
 
 _READ = {"name": "Read", "input": {"file_path": "shop.py"}}
 
@@ -212,39 +213,45 @@ def test_the_project_is_asked_about_in_the_same_form(project: Project) -> None:
     asyncio.run(main())
 
 
-async def _blocks(call: ToolCall) -> None:
-    """An async hook that does what it must not."""
-    del call
-    time.sleep(_BLOCKS)
+class Holder:
+    """An async hook that does what it must not: it holds the agent's loop, until it is let go."""
 
+    def __init__(self) -> None:
+        self.go = threading.Event()
 
-_BLOCKS = 4.0
+    def add(self, engine: Engine) -> None:
+        engine.add(PRE_TOOL_USE, self.hook, name="the holder")
+
+    async def hook(self, call: ToolCall) -> None:
+        del call
+        self.go.wait(LONG)
 
 
 def test_a_hook_that_holds_the_agent_does_not_hold_the_screen(project: Project) -> None:
     """The longest gap is under a quarter of the hook's time; keys are all there; the user is told who it is."""
-
-    def add(engine: Engine) -> None:
-        engine.add(PRE_TOOL_USE, _blocks, name="the holder")
+    holder = Holder()
 
     async def main() -> None:
         script = [{"tool_calls": [_READ]}, {"text": "Done."}]
-        async with project.agent(script, None, add=add) as one:
+        async with project.agent(script, None, add=holder.add) as one:
             await one.until("Enter sends")
             await one.idle()
             gaps: list[float] = []
             one.types("go\r")
             await one.until(one.screen.running_hooks)
+            began = time.perf_counter()
             ticking = asyncio.ensure_future(_ticks(gaps))
             typed = "abcdefghijklmnopqrstuvwxyz" * 2
             for letter in typed:
                 one.types(letter)
                 await asyncio.sleep(0.02)
             await one.until(f"> {typed}")
-            await one.until("the agent has not answered for 3 s: hook the holder")
+            await one.until("the agent has not answered for 4 s: hook the holder")
+            held = time.perf_counter() - began
+            holder.go.set()
             await one.until("Done.")
             ticking.cancel()
-            assert max(gaps) < _BLOCKS / 4
+            assert max(gaps) < held / 4
             assert one.screen.buffer.text == typed
 
     asyncio.run(main())
@@ -282,20 +289,18 @@ def test_session_end_is_fired_on_every_way_out(project: Project, typed: str, rea
 
 
 def test_whoever_presses_ctrl_c_three_times_leaves_also_a_hook_that_holds_the_agent(project: Project) -> None:
-    def add(engine: Engine) -> None:
-        engine.add(PRE_TOOL_USE, _blocks, name="the holder")
+    holder = Holder()
 
     async def main() -> None:
-        async with project.agent([{"tool_calls": [_READ]}, {"text": "Done."}], None, add=add) as one:
+        async with project.agent([{"tool_calls": [_READ]}, {"text": "Done."}], None, add=holder.add) as one:
             await one.until("Enter sends")
             one.types("go\r")
             await one.until(one.screen.running_hooks)
-            for _ in range(3):
-                one.types("\x03")
-                await asyncio.sleep(0.05)
+            one.types("\x03\x03\x03")
             await one.until(lambda: not one.screen.app.is_running)
             assert one.screen.abandoned
             assert not one.agent.ended.is_set()
+            holder.go.set()
             await one.until(one.agent.ended.is_set)
 
     asyncio.run(main())
