@@ -45,15 +45,14 @@ class RealTerminal:
             start_new_session=True, preexec_fn=_take_terminal,  # noqa: PLW1509 it makes one system call
         )  # fmt: skip
         self._lock = threading.Lock()
+        self._over = False
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
     def _read(self) -> None:
-        while True:
+        while not self._over:
             try:
-                if not select.select([self._ours], [], [], 0.5)[0]:
-                    if self.process.poll() is not None:
-                        return
+                if not select.select([self._ours], [], [], 0.1)[0]:
                     continue
                 text = os.read(self._ours, 65536)
             except (OSError, ValueError):
@@ -95,7 +94,11 @@ class RealTerminal:
         return self.text
 
     def hangs_up(self) -> None:
+        """The reader goes first: the number of a closed descriptor may soon be another file's."""
+        self._over = True
+        self._reader.join()
         os.close(self._ours)
+        self._ours = -1
 
     def status(self, seconds: float = LONG) -> int:
         try:
@@ -113,11 +116,9 @@ class RealTerminal:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
-        for descriptor in (self.device, self._ours):
-            try:
-                os.close(descriptor)
-            except OSError:
-                pass
+        if self._ours >= 0:
+            self.hangs_up()
+        os.close(self.device)
 
 
 def _take_terminal() -> None:

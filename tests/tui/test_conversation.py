@@ -60,11 +60,12 @@ def test_a_blocked_prompt_comes_back_with_its_reason_and_is_not_in_the_history(p
             one.types("hunter2 is it\r")
             await one.until("✗ blocked: the prompt holds a password")
             assert ".hookline/hooks.json:" in one.text
-            await one.until("\n> hunter2 is it")
+            await one.until(lambda: one.screen.buffer.text == "hunter2 is it")
+            assert one.screen.buffer.cursor_position == len("hunter2 is it")
             one.types("\x15ok\r")
             await one.until("fine")
             one.types("\x1b[A")
-            await one.until("\n> ok")
+            await one.until(lambda: one.screen.buffer.text == "ok")
             one.types("\x1b[A")
             await asyncio.sleep(0.2)
             assert one.screen.buffer.text == "ok"

@@ -26,12 +26,14 @@ def prompt_history() -> History:
     return ThreadedHistory(PromptHistory(os.path.join(state_dir(os.environ), "input_history.jsonl")))
 
 
-def forget_last(history: History, text: str) -> None:
+def forget(history: History, text: str) -> None:
     """A prompt that was not accepted is in the input again, not among the earlier ones."""
     target = history.history if isinstance(history, ThreadedHistory) else history
     for one in (history, target):
         strings = one._loaded_strings  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] there is no other way
-        if strings and strings[0] == text:
-            strings.pop(0)
-    if isinstance(target, InMemoryHistory) and target._storage[-1:] == [text]:  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] as above
-        target._storage.pop()  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] as above
+        if text in strings:
+            strings.remove(text)  # the newest: they are first
+    if isinstance(target, InMemoryHistory):
+        stored = target._storage  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] as above
+        if text in stored:
+            del stored[len(stored) - 1 - stored[::-1].index(text)]

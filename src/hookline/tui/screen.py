@@ -20,7 +20,7 @@ from hookline.tui.completion import PromptCompleter
 from hookline.tui.conversation import Conversation
 from hookline.tui.dialog import Dialog
 from hookline.tui.frame import Frame, Page
-from hookline.tui.history import forget_last
+from hookline.tui.history import forget
 from hookline.tui.keys import bindings
 from hookline.tui.link import Asked, Link
 from hookline.tui.live import SILENT
@@ -193,7 +193,7 @@ class Screen:
 
     def _give_back(self, text: str) -> None:
         """A prompt that was blocked, to be edited; what was typed since comes after it."""
-        forget_last(self.buffer.history, text)
+        forget(self.buffer.history, text)
         typed = self.buffer.text
         whole = f"{text}\n{typed}" if typed else text
         self.buffer.set_document(Document(whole, len(text)), bypass_readonly=True)
