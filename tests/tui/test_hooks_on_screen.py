@@ -90,7 +90,7 @@ def test_the_screens_of_a_session(project: Project) -> None:
             screens.check("answer", one.text)
             one.types("\x1bOQ")
             await one.until("decided")
-            screens.check("inspector", one.text)
+            screens.check("inspector", one.text, columns=True)
             one.types("\x1b[B\r")
             await one.until("at the last")
             screens.check("why", one.text)
