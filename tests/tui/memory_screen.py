@@ -88,6 +88,10 @@ class OnScreen:
     def everything(self) -> str:
         return "\n".join([*self.emulator.scrolled, *self.emulator.rows])
 
+    def since(self, begin: str) -> str:
+        """From there to the end: how far it has scrolled depends on how many rows were drawn below it."""
+        return self.everything[self.everything.index(begin) :].rstrip() + "\n"
+
     async def until(self, wanted: str | Callable[[], object], seconds: float = LONG) -> str:
         end = time.monotonic() + seconds
         holds = (lambda: wanted in self.text) if isinstance(wanted, str) else wanted

@@ -83,11 +83,11 @@ def test_the_screens_of_a_session(project: Project) -> None:
             await one.until("May the agent run Edit shop.py?")
             await one.until(lambda: one.screen.dialog.listens)
             await one.until(lambda: "s  (" not in one.text)
-            screens.check("question", one.text)
+            screens.check("question", one.since("> add the tax"))
             one.types("1")
             await one.until("Later.")
             await one.idle()
-            screens.check("answer", one.text)
+            screens.check("answer", one.since("> add the tax"))
             one.types("\x1bOQ")
             await one.until("decided")
             screens.check("inspector", one.text, columns=True)
@@ -175,7 +175,7 @@ def test_sub_agents_are_nested_under_their_call(project: Project) -> None:
             one.types("go\r")
             await one.until("Checked.")
             await one.idle()
-            screens.check("sub-agent", one.text)
+            screens.check("sub-agent", one.since("> go"))
 
     asyncio.run(main())
 
