@@ -109,6 +109,12 @@ def test_the_same_json_of_a_hook_in_reasonix_own_format_says_nothing(
     assert not agent_with_hook(event, f"echo '{json.dumps(answer)}'").fire(event, payload).blocked
 
 
+def test_json_that_names_no_event_denies_as_well():
+    answer = {"hookSpecificOutput": {"permissionDecision": "deny", "permissionDecisionReason": "no ls"}}
+    outcome = claude("PreToolUse", f"echo '{json.dumps(answer)}'").fire("PreToolUse", CALL)
+    assert (outcome.blocked, outcome.reason) == (True, "no ls")
+
+
 def test_json_for_another_event_says_nothing():
     answer = json.dumps(DENIES[0][2]).replace("PreToolUse", "PostToolUse")
     agent = claude("PreToolUse", f"echo '{answer}'")
@@ -147,14 +153,16 @@ def test_json_nested_without_end_is_survived():
     ("match", "tool", "fits"),
     [
         ("Bash", "bash", True),
-        ("bash", "bash", True),
+        ("bash", "bash", False),
+        ("Ba", "bash", False),
+        ("mcp__db__query", "mcp__db__query", True),
         ("Task", "task", True),
         ("Agent", "task", True),
         ("Edit|Write", "write_file", True),
         ("Read", "bash", False),
     ],
 )
-def test_a_match_may_use_either_name(match: str, tool: str, fits: bool):
+def test_a_match_uses_claudes_names(match: str, tool: str, fits: bool):
     (hook,) = claude("PreToolUse", "x", match=match).reading.hooks
     assert hook.matcher is not None
     assert (hook.matcher.text, hook.matcher.matches(tool)) == (match, fits)

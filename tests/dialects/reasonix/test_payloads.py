@@ -1,6 +1,7 @@
 """What stands on stdin at each event, to the byte, and read back."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from hookline.model import payloads as p
 from hookline.model.errors import UnknownEventError
 from tests.dialects.reasonix.hooks import PAYLOADS, agent_with_hook
 
+RECORDED = sorted((Path(__file__).parent / "recorded/payloads").glob("*.json"))
 CALL = {"toolName": "bash", "toolArgs": {"command": "ls"}}
 #: The keys after `event` and `cwd`.
 DOCUMENTS: dict[str, dict[str, Any]] = {
@@ -19,7 +21,7 @@ DOCUMENTS: dict[str, dict[str, Any]] = {
     "TurnStart": {"turn": 4},
     "PreToolUse": CALL,
     "PostToolUse": {**CALL, "toolResult": "a\nb"},
-    "UserPromptSubmit": {"prompt": "fix it"},
+    "UserPromptSubmit": {"prompt": "fix it", "turn": 4},
     "PreModelCall": {
         "turn": 4,
         "model": "deepseek-chat",
@@ -33,19 +35,19 @@ DOCUMENTS: dict[str, dict[str, Any]] = {
     "TurnEnd": {"turn": 4, "lastAssistantText": "all done", "last_assistant_message": "all done"},
     "Stop": {"lastAssistantText": "all done", "turn": 4},
     "SessionEnd": {"sessionName": "s", "sessionDurationMs": 9000, "totalCostUsd": 0.25, "reason": "other"},
-    "PostToolUseFailure": {**CALL, "error": "gone", "isInterrupt": False, "sessionId": "s"},
-    "PermissionRequest": {**CALL, "sessionId": "s"},
-    "StopFailure": {"error": "rate_limit", "message": "slow down", "lastAssistantText": "", "sessionId": "s"},
-    "PostLLMCall": {"turn": 4, "reasoning": "because", "lastAssistantText": "done", "sessionId": "s"},
-    "SubagentStop": {"lastAssistantText": "found it", "subject": "explore", "sessionId": "s"},
-    "Notification": {"message": "waiting", "notificationType": "idle_prompt", "sessionId": "s"},
-    "PreCompact": {"trigger": "auto", "sessionId": "s"},
+    "PostToolUseFailure": {**CALL, "error": "gone"},
+    "PermissionRequest": CALL,
+    "StopFailure": {"turn": 4, "error": "rate_limit", "message": "slow down"},
+    "PostLLMCall": {"turn": 4, "reasoning": "because", "lastAssistantText": "done"},
+    "SubagentStop": {"lastAssistantText": "found it", "subject": "explore"},
+    "Notification": {"message": "waiting", "notificationType": "idle_prompt"},
+    "PreCompact": {"trigger": "auto"},
 }
 
 
 def encoded(event: str, payload: Any, scene: Scene | None = None) -> bytes:
     (hook, *_) = agent_with_hook(event, "x").reading.hooks
-    scene = scene or Scene(session_id="s", cwd="/tmp")
+    scene = scene or Scene(session_id="s", cwd="/tmp", turn=4)
     call = Call(hook=hook, event=hook.event, payload=payload, scene=scene, timeout=1)
     return hook.wire.encode(call).document
 
@@ -53,7 +55,24 @@ def encoded(event: str, payload: Any, scene: Scene | None = None) -> bytes:
 @pytest.mark.parametrize("event", PAYLOADS)
 def test_a_hook_gets_the_keys_of_its_event_in_order(event: str):
     told = json.loads(encoded(event, PAYLOADS[event]))
-    assert list(told.items()) == [("event", event), ("cwd", "/tmp"), *DOCUMENTS[event].items()]
+    first = [("event", event), ("sessionId", "s"), ("cwd", "/tmp")]
+    assert list(told.items()) == [*first, *DOCUMENTS[event].items()]
+
+
+@pytest.mark.parametrize("file", RECORDED, ids=lambda file: file.stem)
+def test_a_payload_of_the_released_agent_comes_back_equal(file: Path):
+    told = json.loads(file.read_text())
+    parsed = dialect().wire.parse(told)
+    assert json.loads(encoded(told["event"], parsed.payload, parsed.scene)) == told
+
+
+def test_the_error_of_a_failed_call_is_told_after_it():
+    failed = p.ToolFailure(tool_name="bash", tool_input={"command": "ls"}, error="gone")
+    agent = agent_with_hook("PostToolUse", "cat >&2; exit 1")
+    agent.fire("PostToolUseFailure", failed)
+    told = json.loads(agent.runs[0].stderr)
+    # The result is the error, as it was said first; and so is the key that the released agent has for it.
+    assert (told["toolResult"], told["error"]) == ("gone", "gone")
 
 
 @pytest.mark.parametrize("event", ["PreToolUse", "UserPromptSubmit"])

@@ -92,6 +92,7 @@ class Reasonix(Dialect):
         return as_json({"hooks": entries})
 
     def check(self, hooks: Sequence[Hook]) -> Iterator[Diagnostic]:
+        from hookline.dialects.reasonix.wire import ClaudeFormatWire  # noqa: PLC0415 only for doctor
         from hookline.dialects.report import about  # noqa: PLC0415 only for doctor
 
         for hook in hooks:
@@ -99,6 +100,9 @@ class Reasonix(Dialect):
             if name in _NOT_IN_RELEASES:
                 message = f"Reasonix 1.x has no event {name} and ignores this entry; Hookline runs it"
                 yield about(hook, "info", "not-in-releases", message)
+            if isinstance(hook.wire, ClaudeFormatWire):
+                message = "Reasonix 1.x ignores payloadFormat in settings and gives this hook its own payload"
+                yield about(hook, "info", "not-in-releases", message, "payloadFormat")
 
 
 def dialect(events: Mapping[str, EventSpec[Any]] = EVENTS) -> Reasonix:  # noqa: ARG001 its events are its own

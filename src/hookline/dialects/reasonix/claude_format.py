@@ -18,7 +18,7 @@ from hookline.model.wire import Call, Decoded
 TOOLS: Mapping[str, str] = MappingProxyType(
     {"bash": "Bash", "read_file": "Read", "write_file": "Write", "edit_file": "Edit", "task": "Agent"}
 )
-#: Further names by which a matcher may mean a tool; Task is what Agent was called before.
+#: The names by which a matcher means a tool; Task is what Agent was called before.
 TOOL_NAMES = {own: (name, "Task") if name == "Agent" else (name,) for own, name in TOOLS.items()}
 _PATHS = ("path", "file_path")
 
@@ -81,7 +81,7 @@ def read_json(call: Call, stdout: bytes) -> Decoded | str | None:
         return None
     event_name = call.hook.policy.event_name
     specific = _object_in(answer, "hookSpecificOutput")
-    if specific and specific.get("hookEventName") != event_name:
+    if specific and specific.get("hookEventName", event_name) != event_name:
         # Written for another event: nothing of it is meant for this one.
         return Decoded(ignored=("hookSpecificOutput of another event",))
     refused = _refusal(event_name, answer, specific)

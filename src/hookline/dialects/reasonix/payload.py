@@ -35,15 +35,33 @@ def _same(name: str, attribute: str, shape: str = "text") -> Key:
     return Key(name, shape, lambda payload, _: field_of(payload, attribute), lambda value: {attribute: value})
 
 
+def _if_any(name: str, attribute: str, shape: str = "text") -> Key:
+    """Left out also where it is empty."""
+    return Key(name, shape, lambda p, _: field_of(p, attribute) or None, lambda value: {attribute: value})
+
+
 def _text(value: Any) -> str:
     """Text as it is; anything else as the JSON it would be."""
     return value if isinstance(value, str) else written(value).decode()
 
 
-def _result(payload: Any, _scene: Scene) -> str:
+def _result(payload: Any, scene: Scene) -> str | None:
+    """Of a call that failed it is the error, unless the agent itself said which is which."""
     found = field_of(payload, "tool_response")
     found = field_of(payload, "error") if found is None else found
-    return "" if found is None else _text(found)
+    if found is None:
+        return None if _said(scene, "error") else ""
+    return _text(found)
+
+
+def _said(scene: Scene, name: str) -> Any:
+    """What the agent said beside the fields that the event has."""
+    return scene.extra.get(name) if scene.extra is not None else None
+
+
+def _beside(name: str, attribute: str) -> Key:
+    """A key for which not every payload of its event has a field."""
+    return Key(name, "text", lambda p, s: field_of(p, attribute) or _said(s, name) or None, lambda _: {})
 
 
 def _arguments(value: Any) -> dict[str, Any]:
@@ -92,18 +110,21 @@ def _usage(payload: Any, _scene: Scene) -> dict[str, Any] | None:
 
 
 def _session_name(payload: Any, scene: Scene) -> Any:
-    known = scene.extra.get("sessionName") if scene.extra is not None else None
-    return known or field_of(payload, "session_title") or scene.session_id or None
+    known = _said(scene, "sessionName")
+    if known is None:
+        known = field_of(payload, "session_title") or scene.session_id
+    return known or None
 
 
 _TURN = _same("turn", "turn", "a whole number")
+#: Where the payload does not have it.
+_TURN_OF_SCENE = Key("turn", "a whole number", lambda _, scene: scene.turn, lambda _: {})
 _ANSWER = _same("lastAssistantText", "last_assistant_message")
 _TOOL = (
     _same("toolName", "tool_name"),
     Key("toolArgs", "anything", lambda payload, _: field_of(payload, "tool_input") or {}, _arguments),
 )
 _NAMED = Key("sessionName", "text", _session_name, lambda _: {})
-_SESSION = Key("sessionId", "text", lambda _, scene: scene.session_id or None, lambda _: {})
 _CALL = _same("toolCallId", "tool_use_id")
 
 KEYS: Mapping[str, tuple[Key, ...]] = MappingProxyType(
@@ -111,8 +132,10 @@ KEYS: Mapping[str, tuple[Key, ...]] = MappingProxyType(
         "SessionStart": (_NAMED, _same("source", "source")),
         "TurnStart": (_TURN,),
         "PreToolUse": _TOOL,
-        "PostToolUse": (*_TOOL, Key("toolResult", "text", _result, lambda text: {"tool_response": text})),
-        "UserPromptSubmit": (_same("prompt", "prompt"),),
+        "PostToolUse": (
+            *_TOOL, Key("toolResult", "text", _result, lambda text: {"tool_response": text}), _beside("error", "error"),
+        ),
+        "UserPromptSubmit": (_same("prompt", "prompt"), _TURN_OF_SCENE),
         "PreModelCall": (
             _TURN,
             Key("model", "text", lambda p, s: field_of(p, "model") or s.model, lambda name: {"model": name}),
@@ -128,7 +151,13 @@ KEYS: Mapping[str, tuple[Key, ...]] = MappingProxyType(
         ),
         # One text under two keys: its own, and the one hooks for other agents look for.
         "TurnEnd": (_TURN, _ANSWER, _same("last_assistant_message", "last_assistant_message")),
-        "Stop": (_ANSWER, _TURN),
+        "Stop": (
+            Key(
+                "lastAssistantText", "text", lambda p, _: p.last_assistant_message or (None if p.error else ""),
+                lambda text: {"last_assistant_message": text},
+            ),
+            _TURN, _same("error", "error"),
+        ),
         "SessionEnd": (
             _NAMED,
             _same("sessionDurationMs", "duration_ms", "a whole number"),
@@ -136,14 +165,17 @@ KEYS: Mapping[str, tuple[Key, ...]] = MappingProxyType(
             _same("reason", "reason"),
         ),
         "PostToolUseFailure": (
-            *_TOOL, _same("error", "error"), _same("isInterrupt", "is_interrupt", "true or false"), _CALL, _SESSION,
+            *_TOOL, _beside("toolResult", "tool_response"), _same("error", "error"),
+            _if_any("isInterrupt", "is_interrupt", "true or false"), _CALL,
         ),
-        "PermissionRequest": (*_TOOL, _CALL, _SESSION),
-        "StopFailure": (_same("error", "error"), _same("message", "error_details"), _ANSWER, _SESSION),
-        "PostLLMCall": (_TURN, _same("reasoning", "reasoning"), _same("lastAssistantText", "response"), _SESSION),
-        "SubagentStop": (_ANSWER, _same("subject", "agent_type"), _SESSION),
-        "Notification": (_same("message", "message"), _same("notificationType", "notification_type"), _SESSION),
-        "PreCompact": (_same("trigger", "trigger"), _SESSION),
+        "PermissionRequest": (*_TOOL, _CALL),
+        "StopFailure": (_TURN_OF_SCENE, _same("error", "error"), _same("message", "error_details")),
+        "PostLLMCall": (
+            _TURN, _same("reasoning", "reasoning"), _if_any("lastAssistantText", "response"),
+        ),
+        "SubagentStop": (_ANSWER, _same("subject", "agent_type")),
+        "Notification": (_same("message", "message"), _same("notificationType", "notification_type")),
+        "PreCompact": (_same("trigger", "trigger"),),
     }
 )  # fmt: skip
 
@@ -152,7 +184,8 @@ def document(event_name: str, payload: Any, scene: Scene) -> dict[str, Any]:
     """The payload in Reasonix's shape; what is not known is left out."""
     values = {key.name: key.write(payload, scene) for key in KEYS[event_name]}
     known = {name: value for name, value in values.items() if value is not None}
-    return {"event": event_name, "cwd": scene.cwd, **known}
+    session = {"sessionId": scene.session_id} if scene.session_id else {}
+    return {"event": event_name, **session, "cwd": scene.cwd, **known}
 
 
 #: Fields a payload cannot be without, and their values where a document lacks them.
@@ -176,13 +209,21 @@ def parse(document: Mapping[str, Any], events: Mapping[str, DialectEvent]) -> Pa
     return Parsed(event, payload_record(event, name, known, missing), _scene(document))
 
 
+#: A key that the payload of its event has no field for: empty where the agent did not send it.
+_KEPT = {
+    "SessionStart": "sessionName", "SessionEnd": "sessionName", "PostToolUse": "error",
+    "PostToolUseFailure": "toolResult",
+}  # fmt: skip
+
+
 def _scene(document: Mapping[str, Any]) -> Scene:
     known = family.scene_texts(document, ("cwd", "sessionId", "model"))
     if "sessionId" in known:
         known["session_id"] = known.pop("sessionId")
-    turn, session = document.get("turn"), document.get("sessionName")
+    turn, kept = document.get("turn"), _KEPT.get(str(document.get("event")))
     if isinstance(turn, int) and not isinstance(turn, bool):
         known["turn"] = turn
-    if isinstance(session, str):
-        known["extra"] = {"sessionName": session}
+    if kept is not None:
+        value = document.get(kept)
+        known["extra"] = {kept: value if isinstance(value, str) else ""}
     return Scene(**known)

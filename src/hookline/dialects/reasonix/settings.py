@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, cast
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.dialects.dialect import DialectEvent, Layer, Reading, Tools
@@ -15,9 +16,8 @@ from hookline.dialects.reasonix.events import NAME, TOOL_EVENTS, events_of
 from hookline.dialects.reasonix.wire import ClaudeFormatWire, ReasonixWire
 from hookline.dialects.tool_regex import read_tool_regex
 from hookline.handlers.specs import CommandSpec
-from hookline.matching.matchers import OtherNames
-from hookline.model.diagnostics import Diagnostic, Path
-from hookline.model.hook import Hook, Scope
+from hookline.model.diagnostics import Diagnostic, Path, Severity
+from hookline.model.hook import Hook, Matcher, Scope
 
 FIELDS: Mapping[str, str] = MappingProxyType(
     {
@@ -32,6 +32,8 @@ _UNREAD: Mapping[str, str] = {
     "model_context": "model_context is not read",
 }
 _CLAUDE = "claude"
+#: What the released agent does about a value of a wrong type, in silence.
+_LOST_FILE = "Reasonix 1.x then reads no hook of the file"
 #: Milliseconds that are too few for a program to start: seconds were meant.
 _SECONDS_MEANT = 200
 #: The longest timer of the agent; a longer one fires at once.
@@ -51,6 +53,19 @@ def _spec(fields: Fields) -> CommandSpec:
 
 
 KINDS = MappingProxyType({"command": Kind({}, _spec, _label, ("command",))})
+
+
+class ClaudeNames(Struct, frozen=True):
+    """A matcher for tools by the names that Claude Code has for them; its own names do not count."""
+
+    inner: Matcher
+
+    @property
+    def text(self) -> str:
+        return self.inner.text
+
+    def matches(self, subject: str) -> bool:
+        return any(map(self.inner.matches, TOOL_NAMES.get(subject, (subject,))))
 
 
 class EntryReader(family.EntryReader):
@@ -76,6 +91,12 @@ class EntryReader(family.EntryReader):
             return found
         return [replace(hook, event=event) for hook in found for event in events]
 
+    def say(
+        self, severity: Severity, code: str, message: str, *path: str | int, fix: str | None = None
+    ) -> None:
+        told = f"{message}; {_LOST_FILE}" if code == "wrong-type" else message
+        super().say(severity, code, told, *path, fix=fix)
+
     def find_kind(self) -> Kind | None:
         self.kind = "command"
         return KINDS["command"]
@@ -94,7 +115,7 @@ class EntryReader(family.EntryReader):
             self.say(note.severity, note.code, note.message, "match", fix=note.fix)
         if self._speaks_claude():
             self.wire, matcher = self.file.claude_wire, matching.matcher
-            matching = Matching(None if matcher is None else OtherNames(matcher, TOOL_NAMES))
+            matching = Matching(None if matcher is None else ClaudeNames(matcher))
         self.group = Group(self.group.own_event, "", matching)
         return super().hook(kind)
 
@@ -114,6 +135,9 @@ class EntryReader(family.EntryReader):
             message = f"timeout is {milliseconds:g}, not milliseconds above 0"
             self.bad_timeout(message, f"{usual * 1000:.0f} milliseconds")
             return usual
+        if isinstance(milliseconds, float):
+            message = f"timeout is {milliseconds:g}, not a whole number: {_LOST_FILE}"
+            self.say("warning", "not-in-releases", message, "timeout", fix=f"{milliseconds:.0f}")
         if milliseconds < _SECONDS_MEANT:
             message = f"timeout counts milliseconds: {milliseconds:g} is {milliseconds / 1000:g} seconds"
             self.say("warning", "timeout-unit", message, "timeout", fix=f"{milliseconds * 1000:.0f}")
@@ -132,9 +156,8 @@ class FileReader(family.FileReader):
     def event_hooks(self, own_event: DialectEvent, groups: Any, path: Path) -> Sequence[Hook] | None:
         if not isinstance(groups, list):
             fix = '[{"command": "..."}]'
-            return self.refuse(
-                own_event, "not-a-list", f"{own_event.name} is not a list of entries", path, fix
-            )
+            message = f"{own_event.name} is not a list of entries; {_LOST_FILE}"
+            return self.refuse(own_event, "not-a-list", message, path, fix)
         entries, shared = cast("list[Any]", groups), Group(own_event)
         return [
             hook
