@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,6 +18,7 @@ from hookline.config.trust.trust import Trust
 from hookline.dialects.registry import home_dialect
 from hookline.events import PRE_TOOL_USE, ToolCall
 from hookline.extending import Hook, Run, Scene, standard_handlers
+from tests.dialects.codex.hooks import trust_in_codex
 
 Document = dict[str, Any]
 Render = Callable[[Document], str]
@@ -124,6 +126,17 @@ SAMPLES = (
         "bash",
     ),
     Sample(
+        "codex",
+        (".codex/hooks.json",),
+        _groups(
+            {
+                "type": "command", "command": "sh tools/guard.sh tools/list.txt", "timeout": 20, "async": False,
+                "statusMessage": "looking", "additionalContextLimit": 100,
+            }
+        ),
+        json.dumps,
+    ),
+    Sample(
         "docker-agent",
         ("agent.yaml", "cagent.yaml"),
         {
@@ -194,6 +207,10 @@ class TrustedProject:
 
     def write(self, document: Document) -> None:
         self.config.write_text(self.sample.render(document))
+        if self.sample.dialect == "codex":
+            # Its user trusts in Codex whatever is there: what was trusted here must hold by itself.
+            with suppress(AttributeError, KeyError, TypeError):
+                trust_in_codex(self.home, self.config)
 
     def load(self, env: Mapping[str, str] | None = None) -> tuple[Trust, Loaded]:
         """As a command does at its start."""

@@ -1,7 +1,6 @@
 """Asking the guards of one dialect about the calls of an agent, in this process, with real scripts."""
 
 import asyncio
-import json
 import shutil
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -12,7 +11,7 @@ from hookline.cli.commands.hook.payload import event_of, read_payload
 from hookline.events import PRE_TOOL_USE, ToolCall
 from hookline.extending import Dialect, Run
 from tests.cli.run_cli import Ran, run_cli
-from tests.dialects.codex.hooks import config_toml, states
+from tests.dialects.codex.hooks import trust_in_codex
 from tests.reach.calls import FILES, Caller, MadeCall
 
 GUARDS_FOLDER = Path(__file__).parent / "guards"
@@ -37,13 +36,6 @@ def install(dialect: str, project: Path) -> Path:
     for folder in {script.relative_to(source).parent for script in source.rglob("*.sh")}:
         shutil.copy(GUARDS_FOLDER / "common.sh", project / folder)
     return project / FILES[dialect]
-
-
-def trust_in_codex(home: Path, file: Path) -> None:
-    """Codex's user has trusted each hook of the file, as Codex has it in the user's own configuration."""
-    trusted = states(str(file), json.loads(file.read_text())["hooks"])
-    (home / ".codex").mkdir(parents=True, exist_ok=True)
-    (home / ".codex/config.toml").write_text(config_toml(trusted))
 
 
 class Asked:

@@ -83,6 +83,11 @@ EDITS: list[tuple[str, str, dict[str, Any]]] = [
     ("reasonix", "multi_edit", {"path": HOOKS, "edits": []}),
     ("reasonix", "move_file", {"source_path": HOOKS, "destination_path": "x"}),
     ("reasonix", "bash", {"command": f"echo > {HOOKS}"}),
+    ("codex", "apply_patch", {"command": PATCH}),
+    ("codex", "apply_patch", {"command": PATCH.replace(HOOKS, "~/.codex/config.toml")}),
+    ("codex", "apply_patch", {"command": PATCH.replace(HOOKS, ".codex/hooks.json")}),
+    ("codex", "Bash", {"command": "sed -i s/sha256/x/ ~/.codex/config.toml"}),
+    ("codex", "Bash", {"command": f"apply_patch <<'E'\n{PATCH}\nE\n"}),
     ("docker-agent", "write_file", {"path": HOOKS, "content": "x"}),
     ("docker-agent", "edit_file", {"path": "agent.yaml", "edits": "[]"}),
     ("docker-agent", "shell", {"cmd": f"sed -i s/a/b/ {HOOKS}"}),
@@ -107,6 +112,9 @@ LOOKS: list[tuple[str, str, dict[str, Any]]] = [
     ("reasonix", "read_file", {"path": HOOKS}),
     ("reasonix", "ls", {"path": ".claude"}),
     ("reasonix", "write_file", {"path": "src/a.py", "content": "x"}),
+    ("codex", "Bash", {"command": "cat .codex/hooks.json"}),
+    ("codex", "apply_patch", {"command": PATCH.replace(HOOKS, "src/a.py")}),
+    ("codex", "view_image", {"path": ".codex/logo.png"}),
     ("docker-agent", "read_multiple_files", {"paths": [HOOKS]}),
     ("docker-agent", "list_directory", {"path": ".hookline"}),
     ("docker-agent", "shell", {"cmd": "git diff .hookline"}),
@@ -119,7 +127,7 @@ def test_every_agent_is_told_to_ask_about_an_edit_or_denies_it_if_it_cannot(
     dialect: str, tool: str, arguments: dict[str, Any], caller: Caller
 ) -> None:
     reply = told(caller, dialect, tool, arguments)
-    assert verdict(dialect, reply) == ("deny" if dialect == "reasonix" else "ask")
+    assert verdict(dialect, reply) == ("deny" if dialect in ("reasonix", "codex") else "ask")
     assert "is always asked" in reply.stdout + reply.stderr
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from hookline.dialects.codex import dialect
@@ -25,12 +26,11 @@ def text_of(hooks: Hooks, **more: Any) -> str:
     return json.dumps({**more, "hooks": hooks}, indent=1)
 
 
-def agent_with(
-    event: str, *entries: Mapping[str, Any], matcher: str | None = None, **scene: Any
-) -> HookedAgent:
+def agent_with(event: str, *entries: Mapping[str, Any], matcher: str | None = None) -> HookedAgent:
     """Hooks in a file that the caller names, which count as trusted."""
-    files = [(FILE, "flag", text_of({event: [group(*entries, matcher=matcher)]}))]
-    return HookedAgent(dialect(), files, **{"cwd": "/tmp", **scene})  # type: ignore[arg-type]
+    return HookedAgent(
+        dialect(), [(FILE, "flag", text_of({event: [group(*entries, matcher=matcher)]}))], cwd="/tmp"
+    )
 
 
 def read(*files: tuple[str, Any, str]) -> Reading:
@@ -54,3 +54,10 @@ def config_toml(trusted: Mapping[str, Mapping[str, Any]], top: str = "") -> str:
         lines.append(f"[hooks.state.{json.dumps(key)}]")
         lines += [f"{name} = {json.dumps(value)}" for name, value in state.items()]
     return "\n".join(lines) + "\n"
+
+
+def trust_in_codex(home: Path, file: Path) -> None:
+    """The user trusts each hook of the file, as Codex has it in the user's own configuration."""
+    trusted = states(str(file), json.loads(file.read_text())["hooks"])
+    (home / ".codex").mkdir(parents=True, exist_ok=True)
+    (home / ".codex/config.toml").write_text(config_toml(trusted))
