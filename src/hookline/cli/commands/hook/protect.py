@@ -1,7 +1,7 @@
 """Self-protection inside another agent: a call that would edit what configures guards is put to the user."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec.structs import replace
 
@@ -73,7 +73,16 @@ def _edited(
     # A worktree may lie in an agent's folder; its files are the project's all the same.
     worktree = top if trust_root(top) != top else ""
     calls = CallReader(_protected(place, hooks, env))
-    return calls.written_by_call(tool, arguments, place.cwd, worktree)
+    return calls.written_by_call(tool, _with_patch(dialect, tool, arguments), place.cwd, worktree)
+
+
+def _with_patch(dialect: "Dialect", tool: str, arguments: Any) -> Any:
+    """The arguments with a patch under a name that says so: some agents have it in one that others have commands in."""
+    known = dialect.tools.tool(tool)
+    if known is None or not known.patch or not isinstance(arguments, Mapping):
+        return arguments
+    given = cast("Mapping[str, Any]", arguments)
+    return {"patch" if key == known.patch else key: value for key, value in given.items()}
 
 
 def _protected(place: "Place", hooks: Sequence[Hook], env: Mapping[str, str]) -> "Protected":
