@@ -536,8 +536,10 @@ class Walk:
                 self._draft.doubt("quoted text that holds substitutions is evaluated more than once")
             try:
                 Parser(text, steps=self._draft.steps).expanded(text)
-            except CannotParseError:
+            except CannotParseError as error:
                 self._draft.foreign(text)
+                if isinstance(error, UnclearError):
+                    self._draft.doubt(f"text that is evaluated cannot be parsed: {error}")
             else:
                 # As a here-document it is read like any other line, with what it assigns and defines.
                 self._found(Line(f"<<{_END}\n{text}\n{_END}"), _Context(depth=1, certain=False))
