@@ -104,7 +104,9 @@ def modes_and_rewrites(loaded: Loaded, context: CheckContext) -> Iterator[Diagno
     """Hooks that are off or in shadow mode, and rewrites that their event does not allow."""
     del context
     for hook in entries(loaded):
-        if hook.rewrites and not hook.policy.may & May.REWRITE:
+        # In some dialects it only means that the hooks run in order.
+        marked = hook.rewrites and hook.policy.run != "serial_if_asked"
+        if marked and not hook.policy.may & May.REWRITE:
             message = f"rewrites is set, but nothing can be rewritten at {hook.policy.event_name}"
             yield about(hook, "warning", "beyond-its-power", message, "rewrites", fix="remove rewrites")
         if hook.in_doubt != "match" and (message := _never_in_doubt(hook)):

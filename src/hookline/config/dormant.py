@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.config.files import read_file, read_front_matter_of
-from hookline.dialects.dialect import Definitions, Dialect, Layer, Place, upward
+from hookline.config.files import layer_of, read_front_matter_of
+from hookline.dialects.dialect import Definitions, Dialect, Place, upward
 from hookline.documents.document import Document
 from hookline.model.diagnostics import Diagnostic, Path, Where
 from hookline.model.hook import Hook
@@ -69,7 +69,7 @@ class _Finder:
 
     def look_at(self, dialect: Dialect) -> None:
         places = [place for place in dialect.find(self._cwd, self._env) if os.path.lexists(place.file)]
-        settings = [Layer(place, read_file(place.file)) for place in places]
+        settings = [layer_of(dialect, place) for place in places]
         plugins = self._loader.plugins(dialect, self._cwd, settings, self._trust)
         for place, why in plugins.off:
             self._off(dialect, place, why)

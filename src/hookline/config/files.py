@@ -4,6 +4,7 @@ import os
 import stat
 from collections.abc import Callable
 
+from hookline.dialects.dialect import Dialect, Layer, Place
 from hookline.documents.document import LIMIT, Document, Format, format_of, read_document
 from hookline.model.diagnostics import Diagnostic, Path, Where
 
@@ -11,11 +12,22 @@ from hookline.model.diagnostics import Diagnostic, Path, Where
 OWNERSHIP = frozenset({"world-writable", "foreign-owner"})
 
 
-def read_file(file: str, format: Format | None = None, *, limit: int = LIMIT) -> Document:  # noqa: A002 - as in documents
+def read_file(
+    file: str,
+    format: Format | None = None,  # noqa: A002 - as in documents
+    *,
+    limit: int = LIMIT,
+    comments: bool = False,
+) -> Document:
     known = format or format_of(file)
     if known is None:
         return _refused(file, "unknown-format", "the name ends in none of .toml, .yaml, .yml, .json")
-    return _read(file, limit, lambda text: read_document(text, known, file, limit=limit))
+    return _read(file, limit, lambda text: read_document(text, known, file, limit=limit, comments=comments))
+
+
+def layer_of(dialect: Dialect, place: Place) -> Layer:
+    """A file of a dialect, read as its agent reads JSON."""
+    return Layer(place, read_file(place.file, comments=dialect.json_comments))
 
 
 def read_front_matter_of(file: str) -> Document:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.config.engine import Engine, EngineOptions
-from hookline.config.files import read_file
+from hookline.config.files import layer_of, read_file
 from hookline.config.trust.items import TrustItem
 from hookline.dialects.dialect import Dialect, Disabled, HomeDialect, Layer, Place, Plugins, Reading, Tools
 from hookline.dialects.registry import OWN_FORMAT, Listed, standard_dialects
@@ -194,7 +194,7 @@ class Loader:
         """The hooks of a document that is not a settings file; the agent's settings may disable or limit them."""
         dialect = self.dialect(name)
         places = [place for place in dialect.find(cwd, self._env) if os.path.lexists(place.file)]
-        layers = [Layer(place, read_file(place.file)) for place in places]
+        layers = [layer_of(dialect, place) for place in places]
         reading = dialect.read([*layers, Layer(Place(document.file, "session"), document)], self._tools())
         return Loaded(
             tuple(hook for hook in reading.hooks if hook.where.file == document.file),
@@ -258,9 +258,9 @@ class Loader:
         trust: "Trust | None" = None,
     ) -> Loaded:
         """Exactly these places, and in a directory also what plugins bring."""
-        layers = [Layer(place, read_file(place.file)) for place in places]
+        layers = [layer_of(dialect, place) for place in places]
         plugins = Plugins() if cwd is None else self.plugins(dialect, cwd, layers, trust)
-        layers += [Layer(place, read_file(place.file)) for place in plugins.places]
+        layers += [layer_of(dialect, place) for place in plugins.places]
         reading = dialect.read(layers, self._tools())
         held: Sequence[Layer] = ()
         loosening: tuple[TrustItem, ...] = ()

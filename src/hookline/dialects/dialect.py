@@ -199,6 +199,9 @@ class Dialect(ABC):
     #: How it describes whole agents, if it does.
     agent_file: AgentFile | None = None
 
+    #: Whether its JSON files may hold comments.
+    json_comments: bool = False
+
     # --- what an entry says --------------------------------------------------------------------------------------
     #: In which unit its files count timeouts.
     timeout_unit: Literal["s", "ms"] = "s"

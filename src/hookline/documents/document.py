@@ -79,13 +79,22 @@ class Document(Struct, frozen=True):
         return Where(self.file, path, self.locate)
 
 
-def read_document(text: str, format: Format, file: str, *, limit: int = LIMIT) -> Document:  # noqa: A002 - callers pass format=...
-    """Never raises: what is wrong with the text is a diagnostic of the document."""
+def read_document(
+    text: str,
+    format: Format,  # noqa: A002 - callers pass format=...
+    file: str,
+    *,
+    limit: int = LIMIT,
+    comments: bool = False,
+) -> Document:
+    """Never raises: what is wrong with the text is a diagnostic of the document. JSON may have comments if so asked."""
     if len(text) > limit:
         return _unreadable(
             file, "too-big", f"{len(text):,} characters are more than the {limit:,} that are read", None
         )
     text = text.removeprefix("\ufeff")
+    if comments and format == "json":
+        text = _without_comments(text)
     try:
         reading = _reader(format)(text)
     except SyntaxProblem as problem:
@@ -93,6 +102,19 @@ def read_document(text: str, format: Format, file: str, *, limit: int = LIMIT) -
     lines = _Lines(reading.scan)
     diagnostics = tuple(_twice(file, duplicate) for duplicate in reading.duplicates)
     return Document(file, reading.value, diagnostics, reading.duplicates, lines.line)
+
+
+#: Also what never ends, so that a hostile text is read in one pass.
+_TEXTS_AND_COMMENTS = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+
+
+def _without_comments(text: str) -> str:
+    """Blanks in their place: everything else stays on its line."""
+
+    def blank(found: re.Match[str]) -> str:
+        return found[0] if found[0][0] == '"' else re.sub(r"[^\n]", " ", found[0])
+
+    return _TEXTS_AND_COMMENTS.sub(blank, text)
 
 
 def _unreadable(file: str, code: str, message: str, line: int | None, fix: str | None = None) -> Document:

@@ -4,13 +4,11 @@ import re
 import string
 from typing import Final
 
-from msgspec import Struct
-
 from hookline.dialects.claude_code.events import OLD_TOOL_NAMES, ROWS, WORDS
 from hookline.dialects.family.settings import EVERYTHING, Matching, Note
-from hookline.matching.matchers import OneName, OtherNames, RegexMatcher, can_match, regex_or_names
+from hookline.matching.matchers import NameList, OneName, OtherNames, RegexMatcher, can_match, regex_or_names
 from hookline.matching.nearest import nearest
-from hookline.matching.patterns import Expression, Patterns
+from hookline.matching.patterns import Patterns
 from hookline.model.errors import PatternError
 from hookline.model.hook import Matcher
 
@@ -28,30 +26,7 @@ TOOLS: Final = (
 
 _BY_LOWER_CASE: Final = {tool.lower(): tool for tool in TOOLS}
 
-#: Group syntax that other engines know and JavaScript refuses.
-_NOT_JAVASCRIPT: Final = re.compile(r"\(\?(?:[a-zA-Z-]+\)|P[<=>])")
-_LOOKAHEADS: Final = ("(?=", "(?!")
 _TOOL_PATTERN: Final = re.compile(r"[A-Za-z]\w*\(.+\)", re.DOTALL)
-
-
-class Untestable(Struct, frozen=True):
-    """A pattern that cannot be tested safely. Asking raises, so that its hook fails instead of never running."""
-
-    text: str
-    problem: str
-
-    def matches(self, subject: str) -> bool:  # noqa: ARG002 - the protocol
-        raise PatternError(self.text, self.problem)
-
-
-class Guarded(Struct, frozen=True):
-    """`^(?!Read$)(?=mcp__).*`: lookaheads at the start, each a plain expression of its own."""
-
-    ahead: tuple[tuple[bool, Expression], ...]
-    rest: Expression
-
-    def found(self, subject: str) -> bool:
-        return all(test.found(subject) is wanted for wanted, test in self.ahead) and self.rest.found(subject)
 
 
 def read_matcher(event_name: str, text: str, patterns: Patterns) -> Matcher | None:
@@ -59,15 +34,17 @@ def read_matcher(event_name: str, text: str, patterns: Patterns) -> Matcher | No
     row = ROWS[event_name]
     if text.strip() in {"", "*"} or not row.matched:
         return None
-    if _NOT_JAVASCRIPT.search(text):
-        raise PatternError(
-            text, "JavaScript has no such group, so it matches nothing: for any case, list the names"
-        )
+    if "(?" in text:
+        from hookline.dialects.javascript_regex import refuse_other_syntax  # noqa: PLC0415 rare
+
+        refuse_other_syntax(text)
     plain = _NAMES if event_name in _NARROW else _LISTS
     try:
         matcher = regex_or_names(text, patterns, anchored=False, plain=plain)
     except PatternError as error:
-        matcher = _beyond_re2(text, patterns, error)
+        from hookline.dialects.javascript_regex import beyond_re2  # noqa: PLC0415 rare
+
+        matcher = beyond_re2(text, patterns, error)
     if matcher is None:
         return None
     if row.about_tool:
@@ -75,62 +52,6 @@ def read_matcher(event_name: str, text: str, patterns: Patterns) -> Matcher | No
     if event_name in WORDS:
         return OtherNames(matcher, {ours: (claude,) for ours, claude in WORDS[event_name].items()})
     return matcher
-
-
-def _beyond_re2(text: str, patterns: Patterns, error: PatternError) -> Matcher:
-    """JavaScript can look ahead and back; where that is all, the pattern is taken apart or stays a failure."""
-    if not any(word in error.problem for word in ("lookahead", "lookbehind", "back-reference")):
-        raise error
-    try:
-        return RegexMatcher(text, _taken_apart(text, patterns), anchored=False)
-    except PatternError:
-        return Untestable(text, error.problem)
-
-
-def _taken_apart(text: str, patterns: Patterns) -> Expression:
-    if not text.startswith("^"):
-        raise PatternError(text, "only lookaheads right after ^ can be tested")
-    at = 1
-    ahead: list[tuple[bool, Expression]] = []
-    while text.startswith(_LOOKAHEADS, at):
-        end = _group_end(text, at)
-        inner = text[at + 3 : end]
-        ahead.append((text[at + 2] == "=", patterns.expression(f"^(?:{inner})", anchored=False)))
-        at = end + 1
-    if "|" in _outside_groups(text[at:]):
-        raise PatternError(text, "alternatives next to a lookahead cannot be tested")
-    return Guarded(tuple(ahead), patterns.expression("^" + text[at:], anchored=False))
-
-
-def _group_end(text: str, start: int) -> int:
-    depth, at, in_class = 0, start, False
-    while at < len(text):
-        character = text[at]
-        if character == "\\":
-            at += 1
-        elif in_class:
-            in_class = character != "]"
-        elif character == "[":
-            in_class = True
-        elif character in "()":
-            depth += 1 if character == "(" else -1
-            if depth == 0:
-                return at
-        at += 1
-    raise PatternError(text, "a ( is never closed")
-
-
-def _outside_groups(text: str) -> str:
-    kept, at = "", 0
-    while at < len(text):
-        if text[at] == "(":
-            at = _group_end(text, at)
-        elif text[at] == "\\":
-            at += 1
-        else:
-            kept += text[at]
-        at += 1
-    return kept
 
 
 def read_matching(event_name: str, text: str, patterns: Patterns) -> Matching:
@@ -146,9 +67,10 @@ def read_matching(event_name: str, text: str, patterns: Patterns) -> Matching:
         message = f"{event_name} has nothing to match, so the matcher is not read"
         return Matching(note=Note("unread-matcher", message, "remove the matcher"))
     inner = matcher.inner if isinstance(matcher, OtherNames) else matcher
-    if isinstance(inner, Untestable):
-        message = f"{text!r} cannot be tested here ({inner.problem}): its hooks fail instead of running"
-        return Matching(matcher, note=Note("untestable-pattern", message, "list the names"))
+    if not isinstance(inner, OneName | NameList | RegexMatcher):
+        from hookline.dialects.javascript_regex import untestable_note  # noqa: PLC0415 rare
+
+        return Matching(matcher, note=untestable_note(inner))
     dead = _never_matches(event_name, text, matcher)
     return Matching(matcher, note=None if dead is None else Note("dead-matcher", *dead))
 
