@@ -60,6 +60,17 @@ def _reasonix() -> str:
     return json.dumps({"hooks": {"PreToolUse": entries}}, indent=2)
 
 
+def _gemini() -> str:
+    groups = [
+        {
+            "matcher": _matcher(n),
+            "hooks": [{"type": "command", "command": f"./guard-{n}.sh --flag", "timeout": 3000}],
+        }
+        for n in range(COUNT)
+    ]
+    return json.dumps({"hooks": {"BeforeTool": groups}}, indent=2)
+
+
 def _docker() -> str:
     groups = "".join(
         f"        - matcher: '{_matcher(n)}'\n          hooks:\n            - type: command\n"
@@ -75,6 +86,7 @@ CONFIGS: dict[str, tuple[Format, Callable[[], str]]] = {
     "codewhale": ("toml", _codewhale),
     "reasonix": ("json", _reasonix),
     "docker-agent": ("yaml", _docker),
+    "gemini-cli": ("json", _gemini),
     "native": ("toml", _native),
 }
 PLAIN: dict[Format, Callable[[str], Any]] = {

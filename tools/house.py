@@ -21,8 +21,8 @@ _MOST_LINES = 620  # the walk over the tree of a shell line
 # Three are tables of an agent's tools, which only its wire loads; twelve are parts of the shell reader and the guards,
 # by kinds of programs, each found by its name; adapters and the suite for them are imported by nobody else. Seven are
 # parts of the screen, which has one place where they meet; five are what messages and tools of a framework look like,
-# beside its adapter.
-_MOST_IMPORTED_ONCE = 107
+# beside its adapter; one finds the extensions of an agent, one knows the trusted hashes of another.
+_MOST_IMPORTED_ONCE = 109
 _MOST_ING = 8
 _PATHS = {
     "native": ("one native PreToolUse with a shell hook", 20),
@@ -38,7 +38,7 @@ _PATHS = {
 # Of Codex, 600 are config, wire and policies; the others are its trusted hashes and its tools.
 _DIALECTS = {
     "gencode": 600, "native": 1200, "reasonix": 1040, "claude_code": 2070, "codewhale": 1750,
-    "docker_agent": 1950, "family": 1020, "codex": 800,
+    "docker_agent": 1950, "family": 1020, "codex": 800, "gemini_cli": 900,
 }  # fmt: skip
 
 

@@ -33,6 +33,7 @@ AGENTS: Mapping[str, str] = {
     "reasonix": r"reasonix",
     "docker_agent": r"docker[-_ ]?agent|cagent",
     "codex": r"codex",
+    "gemini_cli": r"gemini",
 }
 
 #: Where the name of an agent may be used outside its folder: files, what is allowed in a line, why.
@@ -43,7 +44,7 @@ ALLOWED = (
     ("*", r"CLAUDE(\.local)?\.md", "an instruction file that several agents read"),
     ("testing/conformance/suite/*", r"\.claude/\S*|_CLAUDE", "a case runs the hook of another agent's file"),
     ("adapters/claude_agent_sdk.py", r".*", "an adapter is named after its product"),
-    ("agent/models/*", r"claude", "a family of models, not the agent"),
+    ("agent/models/*", r"claude|gemini|GEMINI_API_KEY", "families of models, not the agents"),
     ("cli/*", r"anthropic:claude\S*", "the name of a model"),
 )
 

@@ -20,12 +20,6 @@ from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic, Where
 
 _UNKNOWN_EVENT: Final = re.compile(r"no event is called '([A-Za-z_]{1,80})'")
-#: Event names of Gemini CLI, which has no dialect.
-_GEMINI: Final[Mapping[str, str]] = {
-    "BeforeTool": "PreToolUse", "AfterTool": "PostToolUse", "BeforeAgent": "UserPromptSubmit", "AfterAgent": "Stop",
-    "BeforeModel": "PreModelCall", "AfterModel": "PostModelCall", "PreCompress": "PreCompact",
-    "BeforeToolSelection": "PreToolSelection",
-}  # fmt: skip
 _STEMS: Final = ("hooks", "hook", "settings", "setting", "config", "hooks.local", "settings.local")
 _SUFFIXES: Final = ("json", "jsonc", "json5", "toml", "yaml", "yml")
 
@@ -61,7 +55,7 @@ def misspelled_keys(loaded: Loaded, context: CheckContext) -> Iterator[Diagnosti
     for found in loaded.found:
         if found.unreadable:
             continue
-        document = read_file(found.file)
+        document = read_file(found.file, comments=context.loader.dialect(found.dialect).json_comments)
         value = _table(document)
         for path, table in context.loader.dialect(found.dialect).hook_tables(value or {}):
             for key in table:
@@ -100,8 +94,6 @@ def with_known_name(one: Diagnostic, whose: str, context: CheckContext) -> Diagn
 
 
 def _meant(name: str, context: CheckContext) -> tuple[str | None, str]:
-    if name in _GEMINI:
-        return _GEMINI[name], "Gemini CLI"
     for dialect in (context.loader.dialect(each) for each in context.loader.names):
         if name in dialect.events:
             return dialect.events[name].event.name, dialect.title

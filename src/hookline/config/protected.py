@@ -24,7 +24,7 @@ _STATE = "Hookline keeps there what the user trusts"
 _SHELL_START = "every new shell runs it"
 
 #: Files of agents that have no dialect yet, and such as many agents read.
-_FURTHER_NAMES = (".gemini", ".mcp.json")
+_FURTHER_NAMES = (".mcp.json",)
 #: Where this user's state is, whatever the environment says.
 _STATE_FOLDER = (".local", "state", "hookline")
 _QUOTES = str.maketrans("", "", "\"'\\")

@@ -66,6 +66,13 @@ def standard_dialects() -> Mapping[str, Listed]:
             ),
         ),
         "codex": Listed("codex", (".codex",), ("/etc/codex",), ("CODEX_HOME",)),
+        "gemini-cli": Listed(
+            "gemini_cli",
+            (".gemini",),
+            ("/etc/gemini-cli", "/Library/Application Support/GeminiCli"),
+            ("GEMINI_CLI_HOME", "GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH"),
+            notes=("tmp", "history"),
+        ),
         OWN_FORMAT: Listed("native", (".hookline",), ("/etc/hookline",), always=True, notes=("worktrees",)),
     }
 

@@ -1,0 +1,155 @@
+"""The hooks of Gemini CLI, as its client 0.61.0 runs them."""
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from msgspec.structs import replace
+
+from hookline.dialects.dialect import Dialect, DialectEvent, Layer, Place, Plugins, Reading, Tools
+from hookline.dialects.install import HookCall, as_json
+from hookline.documents.document import Document
+from hookline.model.diagnostics import Diagnostic
+from hookline.model.events import EVENTS, EventSpec, May
+from hookline.model.hook import Hook
+
+if TYPE_CHECKING:
+    from hookline.dialects.gemini_cli.wire import GeminiWire
+
+_PROJECT: Final = ".gemini/settings.json"
+#: By the variable that names another file: what is below every other layer, and what is above them.
+_DEFAULTS: Final = {
+    "GEMINI_CLI_SYSTEM_DEFAULTS_PATH": (
+        "/etc/gemini-cli/system-defaults.json",
+        "/Library/Application Support/GeminiCli/system-defaults.json",
+    )
+}
+_SYSTEM: Final = {
+    "GEMINI_CLI_SYSTEM_SETTINGS_PATH": (
+        "/etc/gemini-cli/settings.json",
+        "/Library/Application Support/GeminiCli/settings.json",
+    )
+}
+#: Exit 2 with a text denies there; exit 1 and a signal would let the call pass.
+_CLOSE: Final = (
+    "{ [ $? = 2 ] || echo 'hookline could not be run, so this was blocked: "
+    "install hookline again, or remove its entries from the hooks in settings.json' >&2; exit 2; }"
+)
+
+#: A test and an exit, and nothing that prints.
+_SILENT: Final = re.compile(
+    r"\s*!?\s*(?:grep\s+-q|test|\[)[^;&|]*(?:&&|\|\|)\s*\{?\s*exit\s+[2-9]\d*\s*;?\s*\}?\s*;?\s*|\s*exit\s+[2-9]\d*\s*"
+)
+
+
+class GeminiCli(Dialect):
+    name = "gemini-cli"
+    title = "Gemini CLI"
+    folder = ".gemini"
+    project_files = (_PROJECT,)
+    plugin_manifest = "gemini-extension.json"
+    json_comments = True
+    timeout_unit = "ms"
+    project_variables = ("GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR")
+    plugin_variables = frozenset(("extensionPath", "workspacePath", "pathSeparator"))
+    call_file = ".gemini/settings.json in a project, or ~/.gemini/settings.json for all of them"
+    call_events = ("SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent", "SessionEnd")
+
+    @cached_property
+    def wire(self) -> "GeminiWire":
+        from hookline.dialects.gemini_cli.wire import GeminiWire  # noqa: PLC0415 facts are asked for without it
+
+        return GeminiWire()
+
+    @cached_property
+    def events(self) -> Mapping[str, DialectEvent]:
+        from hookline.dialects.gemini_cli.events import dialect_events  # noqa: PLC0415 as above
+
+        return dialect_events()
+
+    def places(self, project: str, env: Mapping[str, str]) -> Sequence[Place]:
+        """Lowest first: the system's defaults, the user's, the project's, the system's own."""
+        users = [os.path.join(each, _PROJECT) for each in _homes(env)]
+        file = os.path.normpath(os.path.join(project, _PROJECT)) if project else ""
+        return [
+            *_system(_DEFAULTS, env),
+            *(Place(user, "user") for user in users),
+            # In the home directory both are one file, whose hooks must not run twice.
+            *([Place(file, "project")] if file and file not in users else []),
+            *_system(_SYSTEM, env),
+        ]
+
+    def plugins(
+        self, cwd: str, env: Mapping[str, str], settings: Sequence[Layer], read: Callable[[str], Document]
+    ) -> Plugins:
+        folders = [os.path.join(home, self.folder) for home in _homes(env)]
+        names = ("extensions", "trustedFolders.json")
+        there = [each for each in folders if any(os.path.lexists(os.path.join(each, name)) for name in names)]
+        if not there:
+            return Plugins()
+        # Only here: most people have no extensions.
+        from hookline.dialects.gemini_cli.extensions import find_extensions  # noqa: PLC0415 see above
+
+        return find_extensions(there, cwd, settings, read)
+
+    def user_folder(self, env: Mapping[str, str]) -> str | None:
+        return next((os.path.join(home, self.folder) for home in _homes(env)), None)
+
+    def recognises(self, value: Any) -> bool:
+        """Groups under events that no other agent has."""
+        hooks: Any = cast("Mapping[str, Any]", value).get("hooks") if isinstance(value, Mapping) else None
+        own = {name for name, one in self.events.items() if name != one.event.name}
+        return isinstance(hooks, Mapping) and not own.isdisjoint(cast("Mapping[str, Any]", hooks))
+
+    def loosens(self, file: str, settings: Mapping[str, Any]) -> Mapping[str, Any]:  # noqa: ARG002 in all its files
+        """It can switch off every hook, or those it names."""
+        given = settings.get("hooksConfig")
+        return {"hooksConfig": given} if isinstance(given, Mapping) else {}
+
+    def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
+        from hookline.dialects.gemini_cli.settings import read_layers  # noqa: PLC0415 as above
+
+        return read_layers(layers, tools, self.events, self.wire)
+
+    def moments(self, name: str) -> Sequence[DialectEvent]:
+        from hookline.dialects.gemini_cli.events import moments_of  # noqa: PLC0415 as above
+
+        return moments_of(self.events[name])
+
+    def check(self, hooks: Sequence[Hook]) -> Iterator[Diagnostic]:
+        """An exit code without a word denies nothing there."""
+        from hookline.dialects.report import about  # noqa: PLC0415 only for doctor
+
+        for hook in hooks:
+            if hook.policy.may & May.BLOCK and _SILENT.fullmatch(getattr(hook.spec, "command", "")[:2000]):
+                message = "it exits without a word, which denies nothing: Gemini CLI goes ahead"
+                fix = "print the reason to stderr before exit 2"
+                yield about(hook, "error", "silent-exit", message, "command", fix=fix)
+
+    def call_entries(self, calls: Sequence[HookCall]) -> str:
+        """Milliseconds; and closed where Gemini CLI cannot start Hookline."""
+        closed = [
+            replace(call, command=f"{call.command} || {_CLOSE}") if call.guards else call for call in calls
+        ]
+        return as_json({"hooks": {call.event: [{"hooks": [_entry(call)]}] for call in closed}})
+
+
+def _entry(call: HookCall) -> dict[str, Any]:
+    return {"type": "command", "name": "hookline", "command": call.command, "timeout": call.seconds * 1000}
+
+
+def _homes(env: Mapping[str, str]) -> list[str]:
+    """The directory that a variable names, and the usual one: a variable must not hide the user's own hooks."""
+    found = (env.get("GEMINI_CLI_HOME", ""), env.get("HOME", ""))
+    return list(dict.fromkeys(os.path.normpath(each) for each in found if os.path.isabs(each)))
+
+
+def _system(files: Mapping[str, Sequence[str]], env: Mapping[str, str]) -> list[Place]:
+    named = [Place(env[name], "user") for name in files if os.path.isabs(env.get(name, ""))]
+    return named + [Place(file, "managed") for usual in files.values() for file in usual]
+
+
+def dialect(events: Mapping[str, EventSpec[Any]] = EVENTS) -> GeminiCli:  # noqa: ARG001 its events are its own
+    return GeminiCli()

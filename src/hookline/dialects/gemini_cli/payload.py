@@ -1,0 +1,225 @@
+"""Payloads of Gemini CLI's events, both ways, and the variables its hooks find.
+
+What a document says beyond the event's own payload is kept in the scene, so that it can be told again as it was.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any, Final, cast
+
+from hookline.dialects.family import wire as family
+from hookline.dialects.family.wire import bad_payload, encoded, payload_record, scene_texts
+from hookline.dialects.gemini_cli.events import ROWS
+from hookline.dialects.json_text import written
+from hookline.documents.document import misshaped
+from hookline.model import events as e
+from hookline.model.events import field_of
+from hookline.model.payloads import Prompt
+from hookline.model.scene import Scene
+from hookline.model.wire import Call, Encoded, Parsed
+
+Object = Mapping[str, Any]
+
+#: Gemini's word for who speaks, by the usual one; messages of others hold no text for hooks.
+_ROLES: Final[Mapping[str, str]] = {"user": "user", "assistant": "model", "system": "system"}
+_USUAL_ROLES: Final = {own: usual for usual, own in _ROLES.items()}
+#: What is kept beside the payload, by the events that send it; the first three are objects.
+_OBJECTS: Final = ("llm_request", "llm_response", "mcp_context")
+_KEPT: Final = (*_OBJECTS, "original_request_name", "tool_response", "prompt", "details", "timestamp")
+
+
+class PromptWithContext(Prompt, frozen=True, kw_only=True):
+    """A prompt, and what hooks that ran before in order have added: the next one is told both as one text."""
+
+    added_context: tuple[str, ...] = ()
+
+
+def as_object(value: Any) -> Object:
+    return cast("Object", value) if isinstance(value, Mapping) else {}
+
+
+def as_items(value: Any) -> list[Any]:
+    return list(cast("Iterable[Any]", value)) if isinstance(value, list | tuple) else []
+
+
+def text_of(content: Any) -> str:
+    """The text of a message or a result; of several parts, those that are text."""
+    if isinstance(content, str) or content is None:
+        return content or ""
+    parts = [each if isinstance(each, str) else field_of(each, "text") for each in as_items(content)]
+    return "".join(part for part in parts if isinstance(part, str))
+
+
+# What a hook is told
+
+
+def encode_payload(call: Call) -> Encoded:
+    scene, project = call.scene, call.scene.project_dir or call.scene.cwd
+    env = {
+        "GEMINI_PROJECT_DIR": project,
+        "GEMINI_CWD": scene.cwd,
+        "GEMINI_SESSION_ID": scene.session_id,
+        "CLAUDE_PROJECT_DIR": project,
+    }
+    return Encoded(encoded(PayloadWriter(call).document()), env)
+
+
+class PayloadWriter:
+    """One payload being written. What only Gemini has is taken from what a document of its own said."""
+
+    def __init__(self, call: Call) -> None:
+        self.name = call.hook.policy.event_name
+        self.event = call.event
+        self.payload = call.payload
+        self.scene = call.scene
+        self.kept = call.scene.extra or {}
+
+    def document(self) -> dict[str, Any]:
+        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        return {
+            "session_id": self.scene.session_id,
+            "transcript_path": self.scene.transcript_path,
+            "cwd": self.scene.cwd,
+            "hook_event_name": self.name,
+            "timestamp": self.kept.get("timestamp") or now,
+            **_WRITERS[self.name](self),
+        }
+
+    def get(self, name: str) -> Any:
+        return field_of(self.payload, name)
+
+    def prompt(self) -> dict[str, Any]:
+        return {"prompt": "\n\n".join([self.get("prompt"), *as_items(self.get("added_context"))])}
+
+    def request(self) -> dict[str, Any]:
+        """Of the messages only text is told: calls of tools and their results are left out."""
+        model = self.get("model") or self.scene.model or ""
+        request: dict[str, Any] = {"model": model, "messages": [], "config": {}}
+        request |= as_object(self.kept.get("llm_request"))
+        if self.event is e.PRE_MODEL_CALL:
+            request |= {"messages": own_messages(self.get("messages")), "model": model or request["model"]}
+        return {"llm_request": request}
+
+    def response(self) -> dict[str, Any]:
+        text, known = text_of(self.get("response")), as_object(self.kept.get("llm_response"))
+        response = known if known and response_text(known) == text else llm_response(text)
+        return {**self.request(), "llm_response": response}
+
+    def call(self) -> dict[str, Any]:
+        told: dict[str, Any] = {name: self.get(name) or {} for name in ("tool_name", "tool_input")}
+        server, known = as_object(self.get("mcp_server")).get("name"), as_object(self.kept.get("mcp_context"))
+        if server and known.get("server_name") == server:
+            told["mcp_context"] = known
+        elif server:
+            tool = str(told["tool_name"]).removeprefix(f"mcp_{server}_")
+            told["mcp_context"] = {"server_name": server, "tool_name": tool}
+        original = self.kept.get("original_request_name")
+        return {**told, "original_request_name": original} if original else told
+
+    def result(self) -> dict[str, Any]:
+        result: Any = self.get("tool_response")
+        if self.event is e.POST_TOOL_USE_FAILURE:
+            error, result = self.get("error") or "", as_object(self.kept.get("tool_response"))
+            if error_of(result) != error:
+                result = {"llmContent": error, "returnDisplay": error, "error": {"message": error}}
+        elif "llmContent" not in as_object(result):
+            text = result if isinstance(result, str) else "" if result is None else written(result).decode()
+            result = {"llmContent": text, "returnDisplay": text}
+        return {**self.call(), "tool_response": result}
+
+    def turn(self) -> dict[str, Any]:
+        return {
+            "prompt": self.kept.get("prompt") or "",
+            "prompt_response": self.get("last_assistant_message") or "",
+            "stop_hook_active": bool(self.get("stop_hook_active")),
+        }
+
+    def notice(self) -> dict[str, Any]:
+        told = {name: self.get(name) for name in ("notification_type", "message")}
+        return {**told, "details": self.kept.get("details") or {}}
+
+
+_WRITERS: Final[Mapping[str, Callable[[PayloadWriter], dict[str, Any]]]] = {
+    "SessionStart": lambda writer: {"source": writer.get("source")},
+    "SessionEnd": lambda writer: {"reason": writer.get("reason")},
+    "PreCompress": lambda writer: {"trigger": writer.get("trigger")},
+    "BeforeAgent": PayloadWriter.prompt,
+    "BeforeModel": PayloadWriter.request,
+    "BeforeToolSelection": PayloadWriter.request,
+    "AfterModel": PayloadWriter.response,
+    "BeforeTool": PayloadWriter.call,
+    "AfterTool": PayloadWriter.result,
+    "AfterAgent": PayloadWriter.turn,
+    "Notification": PayloadWriter.notice,
+}
+
+
+def llm_response(text: str) -> dict[str, Any]:
+    """A whole answer of the model that is this text."""
+    content = {"role": "model", "parts": [text]}
+    return {"text": text, "candidates": [{"content": content, "finishReason": "STOP", "index": 0}]}
+
+
+def response_text(response: Object) -> str:
+    if isinstance(response.get("text"), str):
+        return response["text"]
+    first = as_object(next(iter(as_items(response.get("candidates"))), None))
+    return text_of(as_object(first.get("content")).get("parts"))
+
+
+def error_of(result: Object) -> str | None:
+    """What a result says of its failure; None for one that is none."""
+    error = result.get("error")
+    return str(as_object(error).get("message") or error) if error else None
+
+
+# What Gemini CLI tells Hookline
+
+
+def parse_payload(document: Object) -> Parsed:
+    """Raises `UnknownEventError`, or `ConfigError` with a message that names the field."""
+    name = family.event_name(document, ROWS)
+    given = {key: value for key, value in document.items() if value is not None}
+    for key in _OBJECTS:
+        if (instead := misshaped(given.get(key, {}), "an object")) is not None:
+            raise bad_payload(f"the payload of {name}: {key} is {instead}")
+    event, values = ROWS[name].event, {**given, **_values(name, given)}
+    if name == "AfterTool" and (error := error_of(as_object(given.get("tool_response")))) is not None:
+        event, values = e.POST_TOOL_USE_FAILURE, {**values, "error": error}
+    known = scene_texts(given, ("session_id", "transcript_path", "cwd"))
+    kept = {key: given[key] for key in _KEPT if key in given}
+    return Parsed(event, payload_record(event, name, values), Scene(**known, extra=kept or None))
+
+
+def _values(name: str, given: Object) -> dict[str, Any]:
+    """The fields of the event's own payload that have other names in the document."""
+    request, server = as_object(given.get("llm_request")), as_object(given.get("mcp_context"))
+    found: dict[str, Any] = {} if request.get("model") is None else {"model": request["model"]}
+    if name == "BeforeModel" and "messages" in request:
+        found["messages"] = usual_messages(request["messages"])
+    if name == "AfterModel":
+        found["response"] = response_text(as_object(given.get("llm_response")))
+    if name == "AfterAgent" and "prompt_response" in given:
+        found["last_assistant_message"] = given["prompt_response"]
+    if server.get("server_name"):
+        found["mcp_server"] = {"name": server["server_name"]}
+    return found
+
+
+def usual_messages(messages: Any) -> Any:
+    """With the usual names of those who speak."""
+    if not isinstance(messages, list):
+        return messages
+    return [
+        {**as_object(each), "role": _USUAL_ROLES.get(as_object(each).get("role", ""), "user")}
+        for each in cast("list[Any]", messages)
+    ]
+
+
+def own_messages(messages: Any) -> list[dict[str, str]]:
+    """Messages as Gemini takes them: text alone."""
+    said = [
+        (as_object(each).get("role", ""), text_of(as_object(each).get("content")))
+        for each in as_items(messages)
+    ]
+    return [{"role": _ROLES[role], "content": text} for role, text in said if role in _ROLES and text]
