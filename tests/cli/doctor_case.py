@@ -25,7 +25,8 @@ class DoctorCase:
         vouch_for(self.home, self.project)
         monkeypatch.setenv("HOME", str(self.home))
         monkeypatch.setenv("PATH", path)
-        for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR", "REASONIX_HOME", "CODEX_HOME"):
+        agents = ("CLAUDE_CONFIG_DIR", "REASONIX_HOME", "CODEX_HOME", "GEMINI_CLI_HOME")
+        for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", *agents):
             monkeypatch.delenv(name, raising=False)
 
     def write(self, name: str, text: str, *, mode: int = 0o644) -> Path:

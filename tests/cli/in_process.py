@@ -19,6 +19,7 @@ _OTHERS = (
     "CLAUDE_CONFIG_DIR",
     "REASONIX_HOME",
     "CODEX_HOME",
+    "GEMINI_CLI_HOME",
     "HOOKLINE_TRACE",
 )
 

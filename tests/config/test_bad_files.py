@@ -10,7 +10,7 @@ from hookline.documents.document import format_of
 
 SUFFIXES = {
     "claude-code": "json", "gen-code": "json", "codewhale": "toml", "reasonix": "json", "docker-agent": "yaml",
-    "native": "toml", "codex": "json",
+    "native": "toml", "codex": "json", "gemini-cli": "json",
 }  # fmt: skip
 
 ALIAS_BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(

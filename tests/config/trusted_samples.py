@@ -137,6 +137,31 @@ SAMPLES = (
         json.dumps,
     ),
     Sample(
+        "gemini-cli",
+        (".gemini/settings.json",),
+        {
+            "hooks": {
+                "BeforeTool": [
+                    {
+                        "matcher": "run_shell_command",
+                        "sequential": True,
+                        "hooks": [
+                            {
+                                "type": "command",
+                                "name": "guard",
+                                "command": "sh tools/guard.sh tools/list.txt",
+                                "env": {"LEVEL": "1"},
+                                "timeout": 20000,
+                            }
+                        ],
+                    }
+                ]
+            }
+        },
+        json.dumps,
+        "run_shell_command",
+    ),
+    Sample(
         "docker-agent",
         ("agent.yaml", "cagent.yaml"),
         {

@@ -48,7 +48,7 @@ class Moment(Struct, frozen=True):
         payload = example_payload(self.event)
         if self.name in _SOURCES:
             return replace(payload, source=_SOURCES[self.name])
-        if self.name == "tool_response_transform" or self.dialect in ("codewhale", "reasonix"):
+        if self.name == "tool_response_transform" or self.dialect in ("codewhale", "reasonix", "gemini-cli"):
             # There a result is text.
             return replace(payload, tool_response="plain") if hasattr(payload, "tool_response") else payload
         return payload

@@ -38,6 +38,10 @@ LOST: Mapping[tuple[str, str, str], tuple[str, ...]] = {
     ("reasonix", "PermissionRequest", "block"): ("block",),
     # Said with an allow, which has no word either.
     ("reasonix", "PermissionRequest", "permission_updates"): ("permission_updates", "allow"),
+    # It has no word that approves a call.
+    ("gemini-cli", "BeforeTool", "allow"): ("allow",),
+    # A list of tools would also make the model call one of them.
+    ("gemini-cli", "BeforeToolSelection", "answer"): ("answer",),
     # It can only stop or ask; that it has no objection approves nothing.
     ("docker-agent", "tool_guard", "allow"): ("allow",),
     # An ask is left to the user by saying nothing; a new input cannot be approved, so it is denied.
@@ -57,6 +61,7 @@ _AS_CONTEXT = {("claude-code", "DirectoryAdded", "messages")}
 _ASKS_WHERE_DEFERRED = {
     ("claude-code", "PreModelSwitch"), ("gen-code", "PreToolUse"), ("codewhale", "tool_call_before"),
     ("docker-agent", "pre_tool_use"), ("docker-agent", "tool_guard"), ("docker-agent", "permission_request"),
+    ("gemini-cli", "BeforeTool"),
 }  # fmt: skip
 
 
@@ -65,7 +70,7 @@ def hears_messages(moment: Moment) -> bool:
         return "systemMessage" in CLAUDE[moment.name].reads
     if moment.dialect == "codex":
         return moment.name != "SessionEnd"
-    return moment.dialect in ("native", "docker-agent") or (moment.dialect, moment.name) == (
+    return moment.dialect in ("native", "docker-agent", "gemini-cli") or (moment.dialect, moment.name) == (
         "reasonix", "TurnEnd",
     )  # fmt: skip
 

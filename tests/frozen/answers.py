@@ -16,6 +16,7 @@ AGENTS: Mapping[str, tuple[str, str]] = {
     "reasonix": ("PreToolUse", "UserPromptSubmit"),
     "docker-agent": ("pre_tool_use", "user_prompt_submit"),
     "codex": ("PreToolUse", "UserPromptSubmit"),
+    "gemini-cli": ("BeforeTool", "BeforeAgent"),
     "native": ("PreToolUse", "UserPromptSubmit"),
 }
 CALLS: Mapping[str, tuple[str, Mapping[str, Any]]] = {

@@ -32,6 +32,10 @@ _CODEX = (
     "SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "PreCompact", "Stop",
     "SessionEnd",
 )  # fmt: skip
+_GEMINI = (
+    "SessionStart", "BeforeAgent", "BeforeModel", "BeforeToolSelection", "AfterModel", "BeforeTool", "AfterTool",
+    "AfterAgent", "PreCompress", "Notification", "SessionEnd",
+)  # fmt: skip
 _DOCKER = (
     "session_start", "user_prompt_submit", "turn_start", "before_llm_call", "after_llm_call", "on_user_input",
     "stop", "notification", "session_end",
@@ -89,6 +93,10 @@ def reasonix(mark: Callable[[str], str]) -> str:
 
 def codex(mark: Callable[[str], str], label: str = "codex") -> dict[str, Any]:
     return groups(_CODEX, command(mark, label))
+
+
+def gemini_cli(mark: Callable[[str], str], label: str = "gemini", **more: Any) -> str:
+    return as_json(groups(_GEMINI, command(mark, label, name=label)), **more)
 
 
 def docker_agent(mark: Callable[[str], str], label: str = "docker") -> str:

@@ -101,6 +101,13 @@ def _inside_other_agents(site: Site) -> Iterator[Opening]:
         stdin=json.dumps(reasonix),
         guarded=True,
     )
+    gemini = {"tool_name": "run_shell_command", "tool_input": {"command": _DANGEROUS}}
+    yield Opening(
+        name="hook gemini-cli BeforeTool",
+        words=("hook", "--dialect", "gemini-cli", "BeforeTool"),
+        stdin=json.dumps({**told, "hook_event_name": "BeforeTool", **gemini}),
+        guarded=True,
+    )
     whale = {
         "TOOL_NAME": "exec_shell",
         "TOOL_ARGS": json.dumps(call["tool_input"]),

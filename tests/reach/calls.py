@@ -199,6 +199,15 @@ _CODEX = (
         "Bash", {"command": f"apply_patch <<'E'\n{_PATCH % '../notes.txt'}E\n"}, OUTSIDE, for_others=True
     ),
 )
+_GEMINI = (
+    *_shell("run_shell_command", "command", description="clean"),
+    MadeCall("run_shell_command", {"command": "rm -rf ../build", "dir_path": "src"}, RM),
+    *_read("read_file", "file_path", start_line=1, end_line=9),
+    MadeCall("read_many_files", {"include": ["README.md", "../.ssh/id"]}, SSH),
+    MadeCall("read_many_files", {"include": ["README.md", "src/a.py"]}, SSH, denied=False),
+    *_write("write_file", "file_path", content="x"),
+    *_one_write("replace", "file_path", instruction="x", old_string="a", new_string="b"),
+)
 _DECLARED = (
     *_shell("run_shell", "cmd"),
     *_read("open_file", "where"),
@@ -243,6 +252,13 @@ def _reasonix(tool: str, arguments: Mapping[str, Any], project: str) -> tuple[by
     return _json(event="PreToolUse", sessionId="s-1", cwd=project, toolName=tool, toolArgs=arguments)
 
 
+def _gemini(tool: str, arguments: Mapping[str, Any], project: str) -> tuple[bytes, dict[str, str]]:
+    return _json(
+        session_id="s-1", transcript_path="/t.jsonl", cwd=project, hook_event_name="BeforeTool",
+        timestamp="2026-09-30T10:15:42.123Z", tool_name=tool, tool_input=arguments,
+    )  # fmt: skip
+
+
 def _codewhale(tool: str, arguments: Mapping[str, Any], project: str) -> tuple[bytes, dict[str, str]]:
     """Only variables: its document comes with other events."""
     return b"", {
@@ -275,6 +291,7 @@ CALLERS: Mapping[str, Caller] = {
         Caller("reasonix", "Reasonix", _REASONIX, "reasonix", "PreToolUse", _reasonix),
         Caller("docker-agent", "Docker Agent", _DOCKER, "docker-agent", "pre_tool_use", _docker),
         Caller("codex", "Codex", _CODEX, "codex", "PreToolUse", _codex),
+        Caller("gemini-cli", "Gemini CLI", _GEMINI, "gemini-cli", "BeforeTool", _gemini),
         Caller(
             "native", "an agent that speaks Hookline's own format", _STANDARD, "native", "PreToolUse", _claude
         ),
@@ -293,6 +310,7 @@ FILES: Mapping[str, str] = {
     "reasonix": ".reasonix/settings.json",
     "docker-agent": "agent.yaml",
     "codex": ".codex/hooks.json",
+    "gemini-cli": ".gemini/settings.json",
 }
 
 

@@ -182,7 +182,8 @@ def test_no_file_of_the_user_is_read(project: Path, tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize(
-    "dialect", ["native", "claude-code", "gen-code", "reasonix", "codewhale", "docker-agent", "codex"]
+    "dialect",
+    ["native", "claude-code", "gen-code", "reasonix", "codewhale", "docker-agent", "codex", "gemini-cli"],
 )
 def test_only_places_of_the_project_are_looked_at(kit: Hooks, project: Path, dialect: str) -> None:
     loader = loader_for(kit.engine)
@@ -520,7 +521,7 @@ def test_hooks_run_on_the_loop_of_an_async_test(project: Path) -> None:
 
 def test_what_was_recorded_can_be_fired(kit: Hooks, project: Path) -> None:
     kit.add(PRE_TOOL_USE, lambda call: deny(call.tool_name))
-    found = [*recorded("claude-code"), *kit.recorded("reasonix")]
+    found = [*recorded("claude-code"), *kit.recorded("reasonix"), *recorded("gemini-cli")]
     assert len(found) > 70
     for each in found:
         said = kit.event(each)
@@ -533,7 +534,7 @@ def test_what_was_recorded_happened_in_the_project_of_the_test(kit: Hooks, proje
     assert kit.event(read).denied == f"{project}/sub/a.txt {project}"
 
 
-@pytest.mark.parametrize("dialect", ["claude-code", "codex", "reasonix"])
+@pytest.mark.parametrize("dialect", ["claude-code", "codex", "gemini-cli", "reasonix"])
 def test_recordings_name_no_place_of_a_machine(dialect: str) -> None:
     for each in recorded(dialect):
         places = set(
@@ -545,7 +546,7 @@ def test_recordings_name_no_place_of_a_machine(dialect: str) -> None:
 def test_what_was_not_recorded_is_told() -> None:
     with pytest.raises(UnknownDialectError, match="did you mean 'claude-code'"):
         recorded("claude-cod")
-    with pytest.raises(LookupError, match="recordings of claude-code, reasonix, codex"):
+    with pytest.raises(LookupError, match="recordings of claude-code, reasonix, codex, gemini-cli"):
         recorded("docker-agent")
     with pytest.raises(UnknownEventError, match="did you mean 'PreToolUse'"):
         recorded("claude-code", "PreTolUse")

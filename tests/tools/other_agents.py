@@ -9,12 +9,10 @@ from hookline.tools.declare import (
     either,
     extra,
     fetch,
-    fetch_from_text,
     from_either_end,
     glob,
     grep,
     in_background,
-    last_line,
     line_range,
     list_files,
     many,
@@ -32,30 +30,6 @@ from hookline.tools.declare import (
     zero_based,
 )
 from hookline.tools.table import ToolTable
-
-GEMINI = ToolTable(
-    "gemini",
-    {
-        "run_shell_command": shell(
-            "command", cwd="dir_path", description="description", run_in_background="is_background"
-        ),
-        "read_file": read("file_path", offset="start_line", limit=last_line("end_line")),
-        "read_many_files": read(many("include")),
-        "write_file": write("file_path", content="content"),
-        "replace": edit(
-            "file_path", old_string="old_string", new_string="new_string", replace_all="allow_multiple"
-        ),
-        "list_directory": list_files("dir_path"),
-        "glob": glob("pattern", path="dir_path"),
-        "grep_search": grep("pattern", path="dir_path", glob="include_pattern"),
-        "web_fetch": fetch_from_text("prompt"),
-        "google_web_search": search("query"),
-        "invoke_agent": agent("prompt", subagent_type="agent_name"),
-        "write_todos": other("plan", todos=todos("todos", content="description")),
-    },
-    mcp="mcp_server_tool",
-    aliases={"search_file_content": "grep_search"},
-)
 
 QWEN = ToolTable(
     "qwen",

@@ -9,6 +9,7 @@ import pytest
 from hookline.dialects.codewhale.tools import TABLE as CODEWHALE
 from hookline.dialects.codex.tools import TABLE as CODEX
 from hookline.dialects.docker_agent.tools import TABLE as DOCKER
+from hookline.dialects.gemini_cli.tools import TABLE as GEMINI
 from hookline.dialects.reasonix.tools import TABLE as REASONIX
 from hookline.tools.acts import Place
 from hookline.tools.kinds import KINDS, Kind
@@ -16,7 +17,7 @@ from hookline.tools.rewrite import IrreversibleError
 from hookline.tools.standard import CANONICAL, STANDARD
 from hookline.tools.table import ToolTable
 from hookline.tools.tell import ReadCall, View
-from tests.tools.other_agents import COPILOT, GEMINI, KIMI, PROGRAM, QWEN, REASONIX_0
+from tests.tools.other_agents import COPILOT, KIMI, PROGRAM, QWEN, REASONIX_0
 
 PLACE = Place("/p", "/p", "/home/me")
 AGENTS = {

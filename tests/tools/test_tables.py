@@ -9,6 +9,7 @@ import pytest
 from hookline import Engine
 from hookline.dialects.codewhale.tools import TABLE as CODEWHALE
 from hookline.dialects.docker_agent.tools import TABLE as DOCKER
+from hookline.dialects.gemini_cli.tools import TABLE as GEMINI
 from hookline.dialects.reasonix.tools import TABLE as REASONIX
 from hookline.dialects.registry import every_dialect
 from hookline.tools.acts import Act, Place
@@ -16,7 +17,7 @@ from hookline.tools.kinds import KINDS
 from hookline.tools.standard import CANONICAL, STANDARD
 from hookline.tools.table import ToolTable
 from hookline.tools.tell import ReadCall
-from tests.tools.other_agents import COPILOT, GEMINI, KIMI, QWEN
+from tests.tools.other_agents import COPILOT, KIMI, QWEN
 
 PLACE = Place("/p", "/p", "/home/me")
 
@@ -42,7 +43,7 @@ def test_a_table_is_called_like_its_dialect() -> None:
         dialect.name: dialect.tools.agent for dialect in every_dialect() if dialect.own_tools is not None
     }
 
-    assert tables == {name: name for name in ("codewhale", "codex", "docker-agent", "reasonix")}
+    assert tables == {name: name for name in ("codewhale", "codex", "docker-agent", "reasonix", "gemini-cli")}
 
 
 @pytest.mark.parametrize("kind", ["shell", "read", "write", "edit", "list", "glob", "grep", "fetch", "agent"])

@@ -15,6 +15,7 @@ FILES = {
     "codewhale": ".codewhale/hooks.toml",
     "reasonix": ".reasonix/settings.json",
     "docker-agent": "agent.yaml",
+    "gemini-cli": ".gemini/settings.json",
 }
 PROGRAM = "python3 -m hookline.app"
 
@@ -78,7 +79,12 @@ def test_a_right_call_alarms_nobody(words: str, case: DoctorCase) -> None:
 @pytest.mark.parametrize("hook", ['matcher = "Bash"', 'if = "Bash(git push *)"'])
 @pytest.mark.parametrize(
     ("dialect", "event"),
-    [("reasonix", "PreToolUse"), ("docker-agent", "pre_tool_use"), ("codewhale", "tool_call_before")],
+    [
+        ("reasonix", "PreToolUse"),
+        ("docker-agent", "pre_tool_use"),
+        ("codewhale", "tool_call_before"),
+        ("gemini-cli", "BeforeTool"),
+    ],
 )
 def test_a_guard_holds_where_the_caller_names_its_tool_otherwise(
     hook: str, dialect: str, event: str, case: DoctorCase

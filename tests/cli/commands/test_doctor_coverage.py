@@ -27,8 +27,9 @@ ASKING = {
     "gen-code": "~/.gen/settings.json",
     "codewhale": "~/.codewhale/config.toml",
     "reasonix": "~/.reasonix/settings.json",
+    "gemini-cli": "~/.gemini/settings.json",
 }
-AGENTS = {"Claude Code", "gen-code", "CodeWhale", "Reasonix", "hookline agent"}
+AGENTS = {"Claude Code", "gen-code", "CodeWhale", "Reasonix", "Gemini CLI", "hookline agent"}
 NATIVE = '[[hooks.PreToolUse]]\nmatcher = {}\nhooks = [{{ name = "it", command = "exit 2"{} }}]\n'
 
 

@@ -45,6 +45,11 @@ def test_the_example_for_reasonix(case: DoctorCase) -> None:
     assert alarms(case.problems()) == []
 
 
+def test_the_example_for_gemini_cli(case: DoctorCase) -> None:
+    shutil.copytree(EXAMPLES / "gemini-cli", case.project, dirs_exist_ok=True)
+    assert alarms(case.problems()) == []
+
+
 def test_the_example_for_codewhale(case: DoctorCase) -> None:
     case.write("~/.codewhale/config.toml", (EXAMPLES / "codewhale/config.toml").read_text())
     problems = case.problems()

@@ -21,6 +21,7 @@ EXAMPLES = {
     "reasonix": "reasonix/.reasonix/settings.json",
     "docker-agent": "docker-agent/agent.yaml",
     "codex": "codex/.codex/hooks.json",
+    "gemini-cli": "gemini-cli/.gemini/settings.json",
 }
 #: What a payload cannot do without, as words on the command line.
 NEEDED = {

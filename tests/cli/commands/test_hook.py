@@ -92,11 +92,17 @@ def test_each_agent_gets_the_denial_in_its_own_terms(project: Path) -> None:
         DEEPSEEK_TOOL_NAME="Bash", DEEPSEEK_TOOL_ARGS='{"command":"ls"}', DEEPSEEK_WORKSPACE=str(project),
     )  # fmt: skip
     assert (whale.status, json.loads(whale.stdout)) == (2, {"decision": "deny", "reason": "no shell here"})
+    call = {"hook_event_name": "BeforeTool", "cwd": str(project), "tool_name": "run_shell_command"}
+    gemini = hook(
+        project, "--dialect", "gemini-cli", stdin=json.dumps({**call, "tool_input": {"command": "ls"}})
+    )
+    assert (gemini.status, json.loads(gemini.stdout)) == (0, {"decision": "deny", "reason": "no shell here"})
     runs = journal(project)
     assert {(run.call.tool, run.call.input, run.call.project, run.call.made_by) for run in runs} == {
-        ("Bash", "ls", str(project), "")
+        ("Bash", "ls", str(project), ""),
+        ("run_shell_command", "ls", str(project), ""),
     }
-    callers = ["claude-code", "gen-code", "native", "docker-agent", "reasonix", "codewhale"]
+    callers = ["claude-code", "gen-code", "native", "docker-agent", "reasonix", "codewhale", "gemini-cli"]
     assert [run.call.caller for run in runs] == callers
 
 

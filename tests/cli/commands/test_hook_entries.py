@@ -25,10 +25,11 @@ FILES = {
     "reasonix": ".reasonix/settings.json",
     "docker-agent": "agent.yaml",
     "codex": ".codex/hooks.json",
+    "gemini-cli": ".gemini/settings.json",
     "native": ".hookline/hooks.toml",
 }
 #: What each agent calls the moment before a tool runs.
-GATES = {"codewhale": "tool_call_before", "docker-agent": "pre_tool_use"}
+GATES = {"codewhale": "tool_call_before", "docker-agent": "pre_tool_use", "gemini-cli": "BeforeTool"}
 
 
 def dialect(name: str) -> Dialect:
@@ -53,7 +54,8 @@ def test_the_agents_own_reader_takes_what_is_printed(name: str, tmp_path: Path) 
         assert calls_hookline_hook(hook, [])
         called, _, closes = hook.spec.command.removeprefix("sh -c '").partition(" || ")
         assert called == f"hookline hook --dialect {name} {hook.policy.event_name}"
-        closed = {"claude-code": hook.event.name == "PreToolUse", "codex": hook.event.guard}
+        guards = dict.fromkeys(("codex", "gemini-cli"), hook.event.guard)
+        closed = {"claude-code": hook.event.name == "PreToolUse", **guards}
         assert bool(closes) == closed.get(name, False)
         about_tools = hook.event.subject == "tool_name"
         assert not about_tools or hook.matcher is None or hook.matcher.matches("AnyTool")
@@ -125,7 +127,7 @@ def test_an_entry_works_in_a_real_shell(name: str, tmp_path: Path) -> None:
     assert ran.returncode in (0, 2)
 
 
-@pytest.mark.parametrize("name", ["claude-code", "codex"])
+@pytest.mark.parametrize("name", ["claude-code", "codex", "gemini-cli"])
 @pytest.mark.parametrize(
     ("program", "code", "stdout", "stderr"),
     [
@@ -145,7 +147,8 @@ def test_an_entry_closes_in_the_shell(
         (tmp_path / "hookline").write_text(f"#!/bin/sh\n{program}\n")
         (tmp_path / "hookline").chmod(0o755)
     (tmp_path / "sh").symlink_to("/bin/sh")
-    (hook,) = read_back(name, entries_text(dialect(name), ["PreToolUse"], "hookline"), tmp_path)
+    gate = GATES.get(name, "PreToolUse")
+    (hook,) = read_back(name, entries_text(dialect(name), [gate], "hookline"), tmp_path)
     ran = subprocess.run(
         ["/bin/sh", "-c", hook.spec.command],
         env={"PATH": str(tmp_path)}, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,

@@ -16,7 +16,7 @@ from hookline.extending import HookReply
 from tests.dialects.claude_code.driver import RECORDED
 
 NAMES = list(standard_dialects())
-GATES = {"codewhale": "tool_call_before", "docker-agent": "pre_tool_use"}
+GATES = {"codewhale": "tool_call_before", "docker-agent": "pre_tool_use", "gemini-cli": "BeforeTool"}
 DEEP = 100_000
 
 

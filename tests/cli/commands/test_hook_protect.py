@@ -24,7 +24,8 @@ command = '''echo '{{"hookSpecificOutput": {{"hookEventName": "{event}", "permis
 @pytest.fixture
 def caller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Caller:
     made = Caller(tmp_path, monkeypatch)
-    monkeypatch.delenv("REASONIX_HOME", raising=False)
+    for name in ("REASONIX_HOME", "GEMINI_CLI_HOME"):
+        monkeypatch.delenv(name, raising=False)
     repository(made.project)
     for name in (HOOKS, ".claude/settings.json", "agent.yaml", "src/a.py"):
         made.write(name, "")
@@ -38,7 +39,7 @@ def verdict(dialect: str, reply: HookReply) -> str | None:
     if not reply.stdout:
         return None
     said: dict[str, Any] = json.loads(reply.stdout)
-    if dialect == "codewhale":
+    if dialect in ("codewhale", "gemini-cli"):
         return said["decision"]
     if dialect == "docker-agent":
         return said["hook_specific_output"]["permission_decision"]
@@ -53,7 +54,7 @@ def told(caller: Caller, dialect: str, tool: str, arguments: dict[str, Any]) -> 
         return caller.call(caller.project, "tool_call_before", dialect=dialect, env=env, tool_name=tool)
     if dialect == "reasonix":
         return caller.call(caller.project, dialect=dialect, toolName=tool, toolArgs=arguments)
-    event = "pre_tool_use" if dialect == "docker-agent" else "PreToolUse"
+    event = {"docker-agent": "pre_tool_use", "gemini-cli": "BeforeTool"}.get(dialect, "PreToolUse")
     return caller.call(caller.project, event, dialect=dialect, tool_name=tool, tool_input=arguments)
 
 
@@ -93,6 +94,13 @@ EDITS: list[tuple[str, str, dict[str, Any]]] = [
     ("docker-agent", "shell", {"cmd": f"sed -i s/a/b/ {HOOKS}"}),
     ("docker-agent", "remove_directory", {"paths": ["src", ".hookline"]}),
     ("docker-agent", "strange_tool", {"where": HOOKS}),
+    ("gemini-cli", "write_file", {"file_path": HOOKS, "content": "x"}),
+    ("gemini-cli", "replace", {"file_path": ".gemini/settings.json", "old_string": "a", "new_string": "b"}),
+    ("gemini-cli", "write_file", {"file_path": "~/.gemini/settings.json", "content": "{}"}),
+    ("gemini-cli", "write_file", {"file_path": "~/.gemini/extensions/x/hooks/hooks.json", "content": "{}"}),
+    ("gemini-cli", "write_file", {"file_path": "~/.gemini/trustedFolders.json", "content": "{}"}),
+    ("gemini-cli", "run_shell_command", {"command": f"rm {HOOKS}"}),
+    ("gemini-cli", "run_shell_command", {"command": "rm hooks.toml", "dir_path": ".hookline"}),
 ]
 LOOKS: list[tuple[str, str, dict[str, Any]]] = [
     ("claude-code", "Read", {"file_path": HOOKS}),
@@ -119,6 +127,9 @@ LOOKS: list[tuple[str, str, dict[str, Any]]] = [
     ("docker-agent", "list_directory", {"path": ".hookline"}),
     ("docker-agent", "shell", {"cmd": "git diff .hookline"}),
     ("docker-agent", "search_files_content", {"path": ".claude", "query": "x"}),
+    ("gemini-cli", "read_file", {"file_path": HOOKS}),
+    ("gemini-cli", "list_directory", {"dir_path": ".gemini"}),
+    ("gemini-cli", "write_file", {"file_path": "~/.gemini/tmp/project/plans/a.md", "content": "x"}),
 ]
 
 
