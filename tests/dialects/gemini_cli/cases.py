@@ -92,7 +92,9 @@ def play_case(case: Case, root: Path) -> Played:
         session.tools = gemini.own_tools
         for document in map(folder.here, case["payloads"]):
             parsed = gemini.wire.parse(document)
-            session.update(**msgspec.structs.asdict(parsed.scene) | {"project_dir": str(folder.project)})
+            scene: dict[str, Any] = msgspec.structs.asdict(parsed.scene)
+            scene["project_dir"] = str(folder.project)
+            session.update(**scene)
             played.outcomes.append(await session.dispatch(parsed.event, parsed.payload))
         await engine.close()
 
