@@ -9,6 +9,8 @@ import threading
 from pathlib import Path
 from typing import Self
 
+from tests.dialects.codex.hooks import trust_in_codex
+
 #: What must not leave the machine nor be printed: the value of a variable, and the content of a file in the home.
 KEY = "sk-canary-4f1d0a"
 SECRET = "canary-of-the-home-7c2e"
@@ -91,8 +93,10 @@ class Site:
             ".config/hookline/settings.toml": f'[agent]\ntrusted = ["{self.home}/trusted"]\n',
             ".claude/settings.json": f'{{"hooks": {{"PreToolUse": {group}}}}}',
             ".gen/settings.json": f'{{"hooks": {{"PreToolUse": {group}}}}}',
+            ".codex/hooks.json": f'{{"hooks": {{"PreToolUse": {group}}}}}',
         }.items():
             self.write(str(self.home / name), text)
+        trust_in_codex(self.home, self.home / ".codex/hooks.json")
 
     def _count(self) -> None:
         while True:
