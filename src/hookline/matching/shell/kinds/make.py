@@ -98,6 +98,8 @@ def variable(word: str) -> Iterator[Found]:
             split = ("sh", *split)
         if split == (HOLE,) and HOLE not in value:
             yield Doubt("a variable of make cannot be read")
+        elif split and "$" in split[0].replace("$$", ""):
+            yield Doubt("a variable of make names the program that is run")
         elif split and split[0] != HOLE:
             # What only the shell knows may be nothing.
             yield Inner((split[0].replace(HOLE, ""), *split[1:]))
