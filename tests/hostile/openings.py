@@ -126,7 +126,10 @@ def _snake(event: str) -> str:
 
 
 def _agent(site: Site) -> Iterator[Opening]:
-    """The agent with a scripted model, without a terminal and at one where the user says no, nothing, or leaves."""
+    """The agent with a scripted model, without a terminal and at one where the user leaves, says no, or nothing.
+
+    At a terminal there is a screen, which takes keys; what is typed as lines goes to the plain form.
+    """
     model = ("--model", f"scripted:{_script(site)}")
     yield Opening(name="agent --print", words=("agent", "--print", "hello", *model))
     yield Opening(name="agent --json", words=("agent", "--json", "/tidy up", "@README.md", *model))
@@ -138,7 +141,7 @@ def _agent(site: Site) -> Iterator[Opening]:
         "agent, no": ("s\n", "n\n", "hello\n", *no),
         "agent, empty lines": ("\n", "/tidy up\n", *("\n",) * 7),
     }.items():
-        yield Opening(name=name, words=("agent", *model), typed=typed)
+        yield Opening(name=name, words=("agent", *(("--plain",) if typed else ()), *model), typed=typed)
 
 
 def _script(site: Site) -> str:
