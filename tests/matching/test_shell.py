@@ -216,6 +216,11 @@ def test_what_replaces_the_input_of_xargs_is_a_hole():
     assert ("x", "a", "b") in words("echo a b | xargs x")
 
 
+def test_a_substitution_without_a_command_prints_nothing():
+    for line in ("echo $(2>/dev/null)", "echo $(</dev/null)", 'x=${y:-"$(>/dev/null)"}'):
+        assert not any("\0" not in word and word not in {"echo", ""} for each in words(line) for word in each)
+
+
 def test_programs_that_run_nothing_add_nothing():
     for line in ("eval", "source", "sudo", "find . -exec", "git status", "sed -n 1p f", "xargs", "eval --"):
         assert len(words(line)) == 1 or line == "xargs"

@@ -260,6 +260,7 @@ class Expander:
         last = commands[-1]
         if (
             not isinstance(last, Simple)
+            or not last.words
             or last.assignments
             or any(r.operator != ">&" for r in last.redirects if first_text(r.target) != "/dev/null")
         ):
