@@ -34,6 +34,8 @@ _CONSOLES = {
     "duckdb": "sqlite",
 }
 _COPIES = frozenset(("cp", "ln", "install", "mv", "link"))
+#: Where such a document begins and ends is not the same in all shells.
+HERE_IN_ALIAS = Doubt("an alias holds a here-document")
 _RUNS_ITS_OWN = Doubt("it runs a file that it writes, and what is in it is not known")
 _PROGRAM_FILE = re.compile(r"(?:^|/)s?bin/[^/]+$")
 
@@ -127,6 +129,8 @@ class Definitions:
         for value in self._aliases.get(words[0], ()):
             if value.split()[:1] == [words[0]]:
                 continue  # a shell does not expand it again
+            if "<<" in value:
+                yield HERE_IN_ALIAS
             if any(HOLE in word for word in words[1:]):
                 yield Doubt(f"what the alias {words[0]} is given is known only to the shell")
             rest = tuple(_quoted(word.replace(HOLE, "")) for word in words[1:])

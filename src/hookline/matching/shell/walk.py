@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise, product
 from typing import NamedTuple
 
-from hookline.matching.shell.definitions import Definitions
+from hookline.matching.shell.definitions import HERE_IN_ALIAS, Definitions
 from hookline.matching.shell.draft import COST_OF_A_COMMAND, Draft, Stages
 from hookline.matching.shell.environment import (
     CONVENTION,
@@ -337,6 +337,8 @@ class Walk:
     def _set(self, name: str, value: str, context: _Context) -> None:
         if name in {"BASH_CMDS", "BASH_ALIASES"}:
             self._found(Line(value), context)
+            if "<<" in value:
+                self._found(HERE_IN_ALIAS, context)
         if kind_of_variable(name) is not None:
             self._definitions.loads(value)
         for found in look_at_variable(name, value):
