@@ -131,7 +131,7 @@ class Conversation:
         if self._stopped and shown.kind == "warning" and shown.text == "interrupted":
             self._stopped = False  # the user knows
             return
-        if shown.event in _OF_PROMPTS and self._link.queue.taken and shown.kind != "blocked":
+        if shown.event in _OF_PROMPTS and shown.kind != "blocked":
             self._early.append(shown)
             return
         self._put_early()
