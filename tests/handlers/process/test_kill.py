@@ -362,11 +362,12 @@ asyncio.run(main())
 
 def test_hooks_run_without_a_watchdog_and_it_is_said() -> None:
     async def main() -> None:
+        before = Held.now().zombies  # other tests leave what they do not wait for
         processes = Processes(watchdog_shell="/no/such/shell")
         for _ in range(2):
             assert said(await shell(processes, "exit 0")) == "exited 0"
         assert not processes.watchdog.running
-        assert Held.now().zombies == 0
+        assert Held.now().zombies <= before
         await processes.close()
 
     asyncio.run(main())
@@ -374,6 +375,7 @@ def test_hooks_run_without_a_watchdog_and_it_is_said() -> None:
 
 def test_a_watchdog_that_was_killed_does_not_stop_hooks() -> None:
     async def main() -> None:
+        before = Held.now().zombies
         processes = Processes()
         await shell(processes, "exit 0")
         assert processes.watchdog.pid is not None
@@ -382,7 +384,7 @@ def test_a_watchdog_that_was_killed_does_not_stop_hooks() -> None:
             assert said(await shell(processes, "sleep 0.1")) == "exited 0"
         assert not processes.watchdog.running
         await processes.close()
-        assert Held.now().zombies == 0
+        assert Held.now().zombies <= before
 
     asyncio.run(main())
 
@@ -461,7 +463,7 @@ def test_four_hundred_mixed_hooks_leak_nothing() -> None:
     expected = {"exited 0": 160, "exited 1": 80, "timed_out": 80, "exited 0 truncated": 80}
     assert seen.results == expected
     assert seen.after.fds == seen.before.fds
-    assert seen.after.zombies == 0
+    assert seen.after.zombies <= seen.before.zombies
     assert seen.after.threads <= seen.before.threads  # idle threads of other tests may end meanwhile
     assert seen.after.tasks <= seen.before.tasks  # what other tests left to end may end meanwhile
     assert seen.after.memory - seen.before.memory < 50 << 20
