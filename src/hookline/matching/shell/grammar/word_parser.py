@@ -386,6 +386,8 @@ class WordParser(ABC):
 
     def _braces(self, quoted: bool) -> Part:
         """What follows `${`."""
+        # Its parts are read, collected and expanded, each in turn.
+        self.step(3)
         indirect = False
         text = self.text
         counts = text.startswith("#", self.at) and text[self.at + 1 : self.at + 2] != "}"
