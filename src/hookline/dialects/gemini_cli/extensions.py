@@ -51,7 +51,7 @@ def _installed(folder: str, read: Read) -> Iterator[Plugin]:
 
 
 def _is_on(rules: Mapping[str, Any], cwd: str) -> bool:
-    """The last rule about a directory decides: `/work/*` with all that is below it, `!` before it means off."""
+    """The last rule about a directory decides: `/home/ada/*` with all that is below it, `!` before it means off."""
     on, here = True, os.path.abspath(cwd).rstrip("/") + "/"
     for rule in as_items(rules.get("overrides")):
         path = str(rule).removeprefix("!")
