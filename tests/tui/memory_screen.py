@@ -18,7 +18,7 @@ from hookline.cli.commands.agent import play as playing
 from hookline.cli.main import build_parser
 from hookline.config.engine import Engine
 from hookline.handlers.process.pool import Processes
-from hookline.tui.link import Link
+from hookline.tui.channel import Channel
 from hookline.tui.output import ScreenOutput
 from hookline.tui.run import AgentThread
 from hookline.tui.screen import Screen
@@ -106,8 +106,8 @@ class OnScreen:
         self.types(key)
 
     async def idle(self) -> None:
-        await self.until(lambda: self.screen.link.ready is not None and not self.screen.link.busy)
-        await self.until(lambda: not self.screen.link.items)
+        await self.until(lambda: self.screen.channel.ready is not None and not self.screen.channel.busy)
+        await self.until(lambda: not self.screen.channel.items)
         await asyncio.sleep(0.1)
         await self.until("· idle")
 
@@ -185,9 +185,9 @@ async def on_screen(play: Callable[[Front], Any], rows: int, columns: int) -> As
     loop = asyncio.get_running_loop()
     with create_pipe_input() as keys:
         output = ScreenOutput(cast("Any", emulator), emulator.size, "xterm")
-        link = Link()
-        screen = Screen(link, output, source=keys, painter=Painter({"NO_COLOR": "1"}))
-        agent = AgentThread(play, link, lambda: loop.call_soon_threadsafe(screen.finish))
+        channel = Channel()
+        screen = Screen(channel, output, source=keys, painter=Painter({"NO_COLOR": "1"}))
+        agent = AgentThread(play, channel, lambda: loop.call_soon_threadsafe(screen.finish))
         running = asyncio.ensure_future(screen.run(agent.start))
         one = OnScreen(screen, emulator, keys, agent)
         try:

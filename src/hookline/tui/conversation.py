@@ -10,9 +10,9 @@ from rich.text import Text
 from hookline.agent.messages import Assistant, User
 from hookline.agent.ports import Shown
 from hookline.model.safe_text import head_and_tail
+from hookline.tui.activity import Activity
+from hookline.tui.channel import Asked, Channel, Idle, Item, Note, Opened, Returned, Stopped, Withdrawn
 from hookline.tui.dialog import Dialog
-from hookline.tui.link import Asked, Idle, Item, Link, Note, Opened, Returned, Stopped, Withdrawn
-from hookline.tui.live import Activity
 from hookline.tui.pages.transcript import Kept
 from hookline.tui.status import Status
 from hookline.tui.text import cards
@@ -35,13 +35,13 @@ class Conversation:
 
     def __init__(
         self,
-        link: Link,
+        channel: Channel,
         dialog: Dialog,
         status: Status,
         put: Callable[[RenderableType, str], None],
         give_back: Callable[[str], None],
     ) -> None:
-        self._link = link
+        self._channel = channel
         self._dialog = dialog
         self._status = status
         self._put = put
@@ -93,7 +93,7 @@ class Conversation:
             case "answer":
                 yield from self._answer(shown, nested)
             case "prompt":
-                self._link.queue.taken = ""
+                self._channel.queue.taken = ""
                 self.end_stream()
                 self._put(cards.prompt_card(shown.text), "prompt")
                 self._put_early()
@@ -179,7 +179,7 @@ class Conversation:
     def _open(self, ready: "BuiltAgent") -> None:
         from hookline import __version__  # noqa: PLC0415 only when a session begins
 
-        engine = self._link.engine
+        engine = self._channel.engine
         self._status.refresh()
         events = [hook.policy.event_name for hook in engine.hooks] if engine is not None else []
         self._put(welcome(self._status.facts, __version__, events), "note")

@@ -11,7 +11,7 @@ from rich.console import RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
-from hookline.tui.link import Asked
+from hookline.tui.channel import Asked
 from hookline.tui.text.paint import Painter, marked, stack, words
 
 #: Seconds without a key before keys count as answers.

@@ -19,7 +19,7 @@ from hookline.agent.session.session import PromptResult
 from hookline.agent.session.talk import talk
 from hookline.config.engine import Engine
 from hookline.model.safe_text import one_line
-from hookline.tui.link import Asked, Idle, Link, Note, Opened, Returned, Stopped, Withdrawn
+from hookline.tui.channel import Asked, Channel, Idle, Note, Opened, Returned, Stopped, Withdrawn
 from hookline.tui.text.paint import diff, exact, words
 
 T = TypeVar("T")
@@ -35,56 +35,56 @@ class ScreenFront:
     #: For `Inputs`: a user who leaves does not wait for what is queued.
     leaves_at_end = True
 
-    def __init__(self, link: Link) -> None:
-        self._link = link
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
         self.user = UserPort(listener=self, asker=self, confirmer=self)
         self.answers = FormAnswers(self)
-        link.loop = asyncio.get_running_loop()
-        link.typed = self._typed = asyncio.Event()
+        channel.loop = asyncio.get_running_loop()
+        channel.typed = self._typed = asyncio.Event()
 
     @property
     def queue(self) -> deque[str]:
-        return self._link.queue
+        return self._channel.queue
 
     def watch(self, engine: Engine) -> None:
-        engine.journal.subscribe(self._link.ledger.ran)
-        self._link.engine = engine
+        engine.journal.subscribe(self._channel.hook_stats.ran)
+        self._channel.engine = engine
 
     def fired(self, fired: Fired) -> None:
-        self._link.fired[fired.event] = fired
+        self._channel.fired[fired.event] = fired
 
     def show(self, shown: Shown) -> None:
-        self._link.post(shown)
+        self._channel.post(shown)
 
     def note(self, text: str) -> None:
-        self._link.post(Note(text))
+        self._channel.post(Note(text))
 
     def stopped(self, queued: int) -> None:
-        self._link.post(Stopped(queued))
+        self._channel.post(Stopped(queued))
 
     @contextmanager
     def on_signals(self, stop: Callable[[], object], leave: Callable[[], object]) -> Generator[None]:
-        self._link.reactions.append((stop, leave))
+        self._channel.reactions.append((stop, leave))
         try:
             yield
         finally:
-            self._link.reactions.pop()
+            self._channel.reactions.pop()
 
     # -- the conversation -------------------------------------------------------------------------------
 
     def opened(self, ready: BuiltAgent) -> None:
-        self._link.ready = ready
-        self._link.post(Opened(ready))
+        self._channel.ready = ready
+        self._channel.post(Opened(ready))
 
     async def talk(self, ready: BuiltAgent) -> PromptResult | None:
-        if self._link.over:
-            self._link.queue.clear()
+        if self._channel.over:
+            self._channel.queue.clear()
         return await talk(ready.agent, self, self._told)
 
     async def more(self) -> bool:
-        self._link.post(Idle())
-        while not self._link.over:
-            if self._link.queue and not self._holds:
+        self._channel.post(Idle())
+        while not self._channel.over:
+            if self._channel.queue and not self._holds:
                 return True
             await self._typed.wait()
             self._typed.clear()
@@ -92,12 +92,12 @@ class ScreenFront:
 
     @property
     def _holds(self) -> bool:
-        return self._link.ready is not None and self._link.ready.agent.holds
+        return self._channel.ready is not None and self._channel.ready.agent.holds
 
     def _told(self, result: PromptResult) -> None:
-        self._link.queue.taken = ""
+        self._channel.queue.taken = ""
         if result.rejected_text:
-            self._link.post(Returned(result.rejected_text))
+            self._channel.post(Returned(result.rejected_text))
 
     def ended(self, result: PromptResult | None) -> None:
         """The screen goes when the agent's thread has ended."""
@@ -139,7 +139,7 @@ class ScreenFront:
     async def choose(self, title: str, body: Sequence[str], choices: Sequence[Choice]) -> str | None:
         lines: list[RenderableType] = [_diff_line(line) for line in body]
         key, _said = await self._asked(title=title, body=lines, choices=choices)
-        if self._link.over:
+        if self._channel.over:
             # There is no session yet that could be ended properly.
             raise KeyboardInterrupt
         return key
@@ -165,24 +165,24 @@ class ScreenFront:
         takes_line: bool = False,
     ) -> tuple[str | None, str]:
         """The key of the choice and the words; withdrawn if the agent needs no answer any more."""
-        if self._link.over:
+        if self._channel.over:
             return None, ""
         loop = asyncio.get_running_loop()
         answered: asyncio.Future[tuple[str | None, str]] = loop.create_future()
 
         def answer(key: str | None, said: str) -> None:
-            self._link.call(lambda: _settle(answered, (key, said)))
+            self._channel.call(lambda: _settle(answered, (key, said)))
 
         asked = Asked(
             title=title, body=body, why=why, choices=choices, hint=hint,
             words_mean=words_mean, takes_line=takes_line, answer=answer,
         )  # fmt: skip
-        self._link.post(asked)
+        self._channel.post(asked)
         try:
             return await answered
         finally:
             if answered.cancelled():
-                self._link.post(Withdrawn(asked))
+                self._channel.post(Withdrawn(asked))
 
 
 def _settle(future: "asyncio.Future[T]", result: T) -> None:

@@ -22,7 +22,7 @@ _HELD = ("enter", "c-j", "tab", "backspace", "left", "right", "delete", "up", "d
 
 def bindings(screen: "Screen") -> KeyBindings:
     keys = KeyBindings()
-    on_page = Condition(lambda: screen.frame.page is not None)
+    on_page = Condition(lambda: screen.layout.page is not None)
     asking = Condition(lambda: screen.dialog.open is not None) & ~on_page
     typing = ~asking & ~on_page & ~is_searching
     _add_dialog_keys(keys, screen, asking)
@@ -46,7 +46,7 @@ def _on(keys: KeyBindings, pressed: tuple[str, ...], when: Filter, react: Callab
 def _add_typing_keys(keys: KeyBindings, screen: "Screen", typing: Filter) -> None:
     buffer = screen.buffer
     empty = Condition(lambda: not buffer.text)
-    queued = Condition(lambda: bool(screen.link.queue))
+    queued = Condition(lambda: bool(screen.channel.queue))
 
     def enter() -> None:
         # What is chosen in the menu is in the text already. A file is part of a prompt that may go on.
@@ -102,7 +102,7 @@ def _add_dialog_keys(keys: KeyBindings, screen: "Screen", asking: Filter) -> Non
 
 def _add_page_keys(keys: KeyBindings, screen: "Screen", on_page: Filter) -> None:
     def press(key: str) -> None:
-        page = screen.frame.page
+        page = screen.layout.page
         if page is not None and not page.press(key) and key in _CLOSE:
             screen.close_page()
 

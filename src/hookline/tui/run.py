@@ -16,8 +16,8 @@ from prompt_toolkit.input import create_input
 from prompt_toolkit.input.typeahead import clear_typeahead
 
 from hookline.agent.front import Play
+from hookline.tui.channel import Channel, Note
 from hookline.tui.history import prompt_history
-from hookline.tui.link import Link, Note
 from hookline.tui.output import TerminalState, standard_output
 from hookline.tui.screen import Screen
 
@@ -32,9 +32,9 @@ _LONGEST_END = 60.0
 class AgentThread:
     """Plays the agent on a loop of its own. Never joined: a hook may hold it for ever."""
 
-    def __init__(self, play: Play, link: Link, done: Callable[[], object]) -> None:
+    def __init__(self, play: Play, channel: Channel, done: Callable[[], object]) -> None:
         self._play = play
-        self._link = link
+        self._channel = channel
         self._done = done
         self.status = _INTERRUPTED
         self.error: BaseException | None = None
@@ -50,7 +50,7 @@ class AgentThread:
         except BaseException as error:  # noqa: BLE001 it is raised again on the main thread
             self.error = error
         finally:
-            self._link.loop = None
+            self._channel.loop = None
             self.ended.set()
             self._done()
 
@@ -58,7 +58,7 @@ class AgentThread:
         # Here and not above: this loads most of the agent, and the screen is there already.
         from hookline.tui.front import ScreenFront  # noqa: PLC0415 see above
 
-        return await self._play(ScreenFront(self._link))
+        return await self._play(ScreenFront(self._channel))
 
 
 def run_screen(play: Play) -> int:
@@ -75,17 +75,17 @@ def run_screen(play: Play) -> int:
 
 async def _main(play: Play, state: TerminalState) -> int:
     loop = asyncio.get_running_loop()
-    link, output = Link(), standard_output()
-    screen = Screen(link, output, source=create_input(sys.stdin), history=prompt_history(), state=state)
-    agent = AgentThread(play, link, lambda: _soon(loop, screen.finish))
+    channel, output = Channel(), standard_output()
+    screen = Screen(channel, output, source=create_input(sys.stdin), history=prompt_history(), state=state)
+    agent = AgentThread(play, channel, lambda: _soon(loop, screen.finish))
 
     def start() -> None:
         agent.start()
         threading.Thread(target=_load_ahead, name="load", daemon=True).start()
 
-    screen.buffer.text = _typed_ahead(link)
+    screen.buffer.text = _typed_ahead(channel)
     screen.buffer.cursor_position = len(screen.buffer.text)
-    with _signals(loop, screen), _redirected(link):
+    with _signals(loop, screen), _redirected(channel):
         try:
             await screen.run(start)
         except (EOFError, OSError, termios.error):
@@ -137,15 +137,15 @@ def _signals(loop: asyncio.AbstractEventLoop, screen: Screen) -> Generator[None]
 class _Notes(io.TextIOBase):
     """What a library writes to stdout or stderr, as notes: written to the terminal it would damage the screen."""
 
-    def __init__(self, link: Link) -> None:
-        self._link = link
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
         self._rest = ""
 
     def write(self, text: str, /) -> int:
         *lines, self._rest = f"{self._rest}{text}".split("\n")
         for line in lines:
             if line.strip():
-                self._link.post(Note(line))
+                self._channel.post(Note(line))
         return len(text)
 
     def writable(self) -> bool:
@@ -153,12 +153,12 @@ class _Notes(io.TextIOBase):
 
 
 @contextmanager
-def _redirected(link: Link) -> Generator[None]:
-    with contextlib.redirect_stdout(_Notes(link)), contextlib.redirect_stderr(_Notes(link)):
+def _redirected(channel: Channel) -> Generator[None]:
+    with contextlib.redirect_stdout(_Notes(channel)), contextlib.redirect_stderr(_Notes(channel)):
         yield
 
 
-def _typed_ahead(link: Link) -> str:
+def _typed_ahead(channel: Channel) -> str:
     """Lines that were typed before the screen was there are prompts; the unfinished one is where it was."""
     if not os.isatty(0):
         return ""
@@ -177,7 +177,7 @@ def _typed_ahead(link: Link) -> str:
             break
         typed += chunk
     *lines, rest = typed.decode("utf-8", "replace").replace("\r", "\n").split("\n")
-    link.queue.extend(line for line in lines if line.strip())
+    channel.queue.extend(line for line in lines if line.strip())
     return "".join(character for character in rest if character.isprintable())
 
 

@@ -16,14 +16,14 @@ from prompt_toolkit.input import Input
 from rich.console import RenderableType
 
 from hookline.agent.prompts.local_commands import LOCAL_COMMANDS, slash_of
+from hookline.tui.activity import SILENT
+from hookline.tui.channel import Asked, Channel
 from hookline.tui.completion import PromptCompleter
 from hookline.tui.conversation import Conversation
 from hookline.tui.dialog import Dialog
-from hookline.tui.frame import Frame, Page
 from hookline.tui.history import forget
 from hookline.tui.keys import bindings
-from hookline.tui.link import Asked, Link
-from hookline.tui.live import SILENT
+from hookline.tui.layout import Page, ScreenLayout
 from hookline.tui.output import ScreenOutput, TerminalState
 from hookline.tui.pages.transcript import Transcript
 from hookline.tui.status import HINT, Status, short_path
@@ -49,7 +49,7 @@ _MOST_TAIL = 16
 class Screen:
     def __init__(
         self,
-        link: Link,
+        channel: Channel,
         output: ScreenOutput,
         *,
         source: Input | None = None,
@@ -57,7 +57,7 @@ class Screen:
         state: TerminalState | None = None,
         painter: Painter | None = None,
     ) -> None:
-        self.link = link
+        self.channel = channel
         self._output = output
         self._painter = painter or Painter()
         self._state = state
@@ -68,10 +68,10 @@ class Screen:
             complete_while_typing=True,
         )
         self.dialog = Dialog(self.buffer)
-        self.status = Status(link, self._changed)
-        self.talk = Conversation(link, self.dialog, self.status, self._put, self._give_back)
-        self.frame = Frame(self.buffer, self._live_rows, self.status.line, output, source)
-        self.app = self.frame.app(bindings(self))
+        self.status = Status(channel, self._changed)
+        self.talk = Conversation(channel, self.dialog, self.status, self._put, self._give_back)
+        self.layout = ScreenLayout(self.buffer, self._live_rows, self.status.line, output, source)
+        self.app = self.layout.app(bindings(self))
         self._printed: list[str] = []
         self._last_kind = ""
         self._awake = asyncio.Event()
@@ -89,7 +89,7 @@ class Screen:
     async def run(self, start: Callable[[], None]) -> None:
         """Until `finish` is called. `start` is called when the screen has been drawn for the first time."""
         loop = asyncio.get_running_loop()
-        self.link.wake = lambda: _call(loop, self._awake.set)
+        self.channel.wake = lambda: _call(loop, self._awake.set)
         tasks: list[asyncio.Future[None]] = []
 
         def begin() -> None:
@@ -109,10 +109,10 @@ class Screen:
 
     def finish(self) -> None:
         """The agent has ended: print what is left, and go."""
-        if self.frame.page is not None:
+        if self.layout.page is not None:
             self.close_page()
-        while self.link.items:
-            self.talk.now(self.link.items.popleft())
+        while self.channel.items:
+            self.talk.now(self.channel.items.popleft())
         self.talk.end_stream()
         self._flush()
         if self.app.is_running:
@@ -122,7 +122,7 @@ class Screen:
         while True:
             await self._awake.wait()
             self._awake.clear()
-            if self.frame.page is None:
+            if self.layout.page is None:
                 await self._drain()
             self.app.invalidate()
             await asyncio.sleep(_FRAME)
@@ -130,8 +130,8 @@ class Screen:
     async def _drain(self) -> None:
         """Everything that was posted, in slices: keys are looked at in between."""
         began = time.perf_counter()
-        items = self.link.items
-        while items and self.frame.page is None:
+        items = self.channel.items
+        while items and self.layout.page is None:
             for _ in self.talk.handle(items.popleft()):
                 if time.perf_counter() - began > _SLICE:
                     self._flush()
@@ -153,17 +153,19 @@ class Screen:
             await asyncio.sleep(_TICK)
             beat += 1
             if beat % 5 == 0:
-                self.link.check_alive()
-            self.talk.activity.alive = self.link.alive if self.link.loop is not None else time.monotonic()
+                self.channel.check_alive()
+            self.talk.activity.alive = (
+                self.channel.alive if self.channel.loop is not None else time.monotonic()
+            )
             self.status.expire_hint()
             self._look_after_terminal()
             silent = time.monotonic() - self.talk.activity.alive >= SILENT
             if (
-                self.link.busy
+                self.channel.busy
                 or self.running_hooks()
                 or silent
                 or self.dialog.open
-                or self.frame.page
+                or self.layout.page
                 or self.status.leaving
             ):
                 self.app.invalidate()
@@ -173,11 +175,11 @@ class Screen:
         changed = self._state.put_right() if self._state is not None and self.app.is_running else False
         now = time.monotonic()
         if not changed and (
-            self.link.ledger.count == self._seen_runs or now - self._repaired < _REPAIR_EVERY
+            self.channel.hook_stats.count == self._seen_runs or now - self._repaired < _REPAIR_EVERY
         ):
             return
-        self._seen_runs, self._repaired = self.link.ledger.count, now
-        if self.frame.page is None:
+        self._seen_runs, self._repaired = self.channel.hook_stats.count, now
+        if self.layout.page is None:
             self.redraw()
 
     def redraw(self) -> None:
@@ -213,7 +215,7 @@ class Screen:
         self._flush()
 
     def _flush(self) -> None:
-        if not self._printed or self.frame.page is not None:
+        if not self._printed or self.layout.page is not None:
             return
         text = "".join(self._printed)
         self._printed.clear()
@@ -232,8 +234,8 @@ class Screen:
         size = self._output.get_size()
         room = max(size.rows - _OTHER_ROWS - min(self.buffer.document.line_count, 10), 3)
         panel = self._panel(size.columns, room)
-        queue = list(self.link.queue)
-        taken = self.link.queue.taken
+        queue = list(self.channel.queue)
+        taken = self.channel.queue.taken
         below: list[str] = []
         for row in self.talk.activity.rows(self.running_hooks(), taken, queue, time.monotonic()):
             row.no_wrap, row.overflow = True, "ellipsis"
@@ -271,13 +273,15 @@ class Screen:
     @property
     def waits_for_answer(self) -> bool:
         """A question is open, or will be once the page is closed."""
-        return self.dialog.open is not None or any(isinstance(item, Asked) for item in tuple(self.link.items))
+        return self.dialog.open is not None or any(
+            isinstance(item, Asked) for item in tuple(self.channel.items)
+        )
 
     def running_hooks(self) -> "tuple[RunningHook, ...]":
-        return self.link.engine.status.now() if self.link.engine is not None else ()
+        return self.channel.engine.status.now() if self.channel.engine is not None else ()
 
     def _cwd(self) -> str:
-        return self.link.ready.agent.workplace.cwd if self.link.ready is not None else os.getcwd()
+        return self.channel.ready.agent.workplace.cwd if self.channel.ready is not None else os.getcwd()
 
     def _project_commands(self) -> dict[str, str]:
         from hookline.agent.prompts.library import entries  # noqa: PLC0415 only for those who type a slash
@@ -294,7 +298,7 @@ class Screen:
         """Enter."""
         text = self.buffer.text.strip()
         if not text:
-            self.link.release()
+            self.channel.release()
             return
         if self.status.leaving:
             return
@@ -308,7 +312,7 @@ class Screen:
             self.put(cards.command_card(text))
         if text == "/help":
             self.put(keys_card())
-        self.link.submit(text)
+        self.channel.submit(text)
         self.app.invalidate()
 
     def interrupt(self) -> None:
@@ -319,7 +323,7 @@ class Screen:
             self._abandon()
         elif self.dialog.open is not None:
             self.dialog.answer(None)
-        elif self.link.busy and not twice:
+        elif self.channel.busy and not twice:
             self._stop()
         elif self.buffer.text and not twice:
             self.buffer.reset()
@@ -333,12 +337,12 @@ class Screen:
             self.dialog.answer(None)
         elif self.buffer.complete_state is not None:
             self.buffer.cancel_completion()
-        elif self.link.busy:
+        elif self.channel.busy:
             self._stop()
 
     def _stop(self) -> None:
         self.talk.stopping = self.talk.activity.summary(self.running_hooks(), streams=self.talk.streams)
-        self.link.stop()
+        self.channel.stop()
         self.status.hint("stopping; Ctrl-C again leaves")
 
     def leave(self, *, signalled: bool = False) -> None:
@@ -347,7 +351,7 @@ class Screen:
             self._abandon()
             return
         self.status.leaving = True
-        self.link.leave(signalled=signalled)
+        self.channel.leave(signalled=signalled)
         self.dialog.dismiss_all()
         self.status.hint("the session ends; Ctrl-C again leaves at once")
 
@@ -371,19 +375,19 @@ class Screen:
 
     def next_mode(self) -> None:
         """Shift-Tab. Never to bypass: that is a choice to be typed."""
-        ready = self.link.ready
+        ready = self.channel.ready
         if ready is None:
             return
         order = ("default", "acceptEdits", "plan")
         now = ready.agent.permissions.mode
         following = order[(order.index(now) + 1) % len(order)] if now in order else order[0]
         agent = ready.agent
-        self.link.call(lambda: asyncio.ensure_future(agent.set_mode(following)))
+        self.channel.call(lambda: asyncio.ensure_future(agent.set_mode(following)))
         self.status.hint(f"mode {following}")
 
     def take_back(self) -> bool:
         """Up on an empty line: the last queued prompt, to be edited."""
-        text = self.link.take_back() if not self.buffer.text else None
+        text = self.channel.take_back() if not self.buffer.text else None
         if text is None:
             return False
         self.buffer.set_document(Document(text, len(text)), bypass_readonly=True)
@@ -400,13 +404,13 @@ class Screen:
         self.open_page(Transcript(self.talk.kept.text))
 
     def open_page(self, page: Page) -> None:
-        if self.frame.page is None and self.dialog.open is None:
+        if self.layout.page is None and self.dialog.open is None:
             self._flush()
-            self.frame.open(self.app, page)
+            self.layout.open(self.app, page)
 
     def close_page(self) -> None:
-        if self.frame.page is not None:
-            self.frame.close(self.app)
+        if self.layout.page is not None:
+            self.layout.close(self.app)
             self._awake.set()
 
 

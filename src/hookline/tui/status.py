@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from hookline.agent.ports import Shown
 from hookline.model.safe_text import one_line
-from hookline.tui.link import Link
+from hookline.tui.channel import Channel
 
 #: Seconds that a hint is shown.
 HINT = 2.0
@@ -36,8 +36,8 @@ class Facts(Struct, kw_only=True):
 class Status:
     """What is said about the session; `changed` is called when it must be drawn again."""
 
-    def __init__(self, link: Link, changed: Callable[[], None]) -> None:
-        self._link = link
+    def __init__(self, channel: Channel, changed: Callable[[], None]) -> None:
+        self._channel = channel
         self._changed = changed
         self._hint_until = 0.0
         self.leaving = False
@@ -48,8 +48,8 @@ class Status:
         return status_line(self.facts, width)
 
     def refresh(self) -> None:
-        ready, engine, facts = self._link.ready, self._link.engine, self.facts
-        facts.queued = len(self._link.queue)
+        ready, engine, facts = self._channel.ready, self._channel.engine, self.facts
+        facts.queued = len(self._channel.queue)
         if self.leaving:
             facts.state = "leaving"
         if ready is None:
@@ -71,7 +71,7 @@ class Status:
 
     def count_untrusted(self) -> None:
         """Beside the screen: trust reads files."""
-        engine = self._link.engine
+        engine = self._channel.engine
         trust = engine.trust if engine is not None else None
         if engine is None or trust is None:
             return
@@ -87,7 +87,7 @@ class Status:
         asyncio.ensure_future(asyncio.to_thread(count)).add_done_callback(counted)
 
     def use(self, shown: Shown) -> None:
-        agent = self._link.ready.agent if self._link.ready is not None else None
+        agent = self._channel.ready.agent if self._channel.ready is not None else None
         before = agent.totals if agent is not None else None
         used = shown.usage
         self.facts.tokens = int(used.get("input_tokens") or 0) + int(used.get("output_tokens") or 0)

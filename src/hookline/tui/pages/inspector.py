@@ -37,7 +37,7 @@ class Inspector:
 
     @property
     def _engine(self) -> "Engine | None":
-        return self._screen.link.engine
+        return self._screen.channel.engine
 
     @property
     def _hooks(self) -> "Sequence[Hook]":
@@ -89,8 +89,8 @@ class Inspector:
 
     def _explain(self, hook: "Hook") -> list[str]:
         """Why the hook ran, or did not, at the last event of its kind."""
-        link = self._screen.link
-        fired, ready = link.fired.get(hook.event.name), link.ready
+        channel = self._screen.channel
+        fired, ready = channel.fired.get(hook.event.name), channel.ready
         if fired is None or ready is None:
             return [f"no {hook.event.name} has happened yet in this session"]
         session = getattr(ready.agent.hooks.session_hooks, "session", None)
@@ -106,7 +106,7 @@ class Inspector:
         return [f"at the last {hook.event.name}: {ran}: {found.why}"]
 
     def _facts(self, hook: "Hook") -> list[str]:
-        record, engine = self._screen.link.ledger.of(hook), self._engine
+        record, engine = self._screen.channel.hook_stats.of(hook), self._engine
         last = record.last
         lines = [
             f"{hook.policy.event_name}: {hook.name}",
@@ -166,7 +166,7 @@ class Inspector:
         return FormattedText(parts)
 
     def _row(self, hook: "Hook") -> tuple[str, ...]:
-        record, engine = self._screen.link.ledger.of(hook), self._engine
+        record, engine = self._screen.channel.hook_stats.of(hook), self._engine
         median, last = record.median_ms, record.last
         running = any(
             one.hook == hook.name and one.source == str(hook.where) for one in self._screen.running_hooks()

@@ -24,7 +24,7 @@ class Record(Struct, eq=False):
         return times[len(times) // 2] if times else None
 
 
-class Ledger:
+class HookStats:
     """Written on the agent's thread, read on the screen's."""
 
     def __init__(self) -> None:

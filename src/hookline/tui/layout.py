@@ -1,4 +1,4 @@
-"""The frame of the screen: live rows, input, completions, status line; and pages on the alternate screen."""
+"""What the screen is made of: live rows, input, completions, status line; and pages on the alternate screen."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -98,7 +98,7 @@ class ScreenApp(Application[None]):
             self._redraw()
 
 
-class Frame:
+class ScreenLayout:
     """Builds the application. `live` gives the rows above the input, `status` the line below it."""
 
     def __init__(

@@ -11,7 +11,7 @@ from rich.console import RenderableType
 
 from hookline.agent.front import Choice
 from hookline.agent.ports import Shown
-from hookline.tui.ledger import Ledger
+from hookline.tui.hook_stats import HookStats
 
 if TYPE_CHECKING:
     from hookline.agent.build import BuiltAgent
@@ -84,7 +84,7 @@ class PromptQueue(deque[str]):
         return self.taken
 
 
-class Link:
+class Channel:
     def __init__(self) -> None:
         self.items: deque[Item] = deque()
         self.queue = PromptQueue()
@@ -93,7 +93,7 @@ class Link:
         self.engine: Engine | None = None
         self.ready: BuiltAgent | None = None
         #: What the hooks did.
-        self.ledger = Ledger()
+        self.hook_stats = HookStats()
         #: The last event of each kind that was fired.
         self.fired: dict[str, Fired] = {}
         #: The agent's loop; None before it runs and after it has ended.
