@@ -194,7 +194,7 @@ async def on_screen(play: Callable[[Front], Any], rows: int, columns: int) -> As
             yield one
         finally:
             if not agent.ended.is_set():
-                screen.leave(signalled=True)
+                screen.actions.leave(signalled=True)
                 await one.left()
             await asyncio.wait_for(running, LONG)
             if agent.error is not None:

@@ -238,7 +238,7 @@ def test_a_hook_that_holds_the_agent_does_not_hold_the_screen(project: Project) 
             await one.idle()
             gaps: list[float] = []
             one.types("go\r")
-            await one.until(one.screen.running_hooks)
+            await one.until(one.screen.channel.running_hooks)
             began = time.perf_counter()
             ticking = asyncio.ensure_future(_ticks(gaps))
             typed = "abcdefghijklmnopqrstuvwxyz" * 2
@@ -295,10 +295,10 @@ def test_whoever_presses_ctrl_c_three_times_leaves_also_a_hook_that_holds_the_ag
         async with project.agent([{"tool_calls": [_READ]}, {"text": "Done."}], None, add=holder.add) as one:
             await one.until("Enter sends")
             one.types("go\r")
-            await one.until(one.screen.running_hooks)
+            await one.until(one.screen.channel.running_hooks)
             one.types("\x03\x03\x03")
             await one.until(lambda: not one.screen.app.is_running)
-            assert one.screen.abandoned
+            assert one.screen.actions.abandoned
             assert not one.agent.ended.is_set()
             holder.go.set()
             await one.until(one.agent.ended.is_set)

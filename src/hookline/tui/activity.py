@@ -1,5 +1,6 @@
-"""The rows above the input that change: what runs, for how long, what waits; and a sign of life of the agent."""
+"""The rows above the input that change: text that grows, what runs and for how long, what waits, a question."""
 
+import asyncio
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -10,9 +11,15 @@ from rich.text import Text
 from hookline.agent.call_text import headline, near
 from hookline.agent.ports import Shown
 from hookline.model.safe_text import one_line
+from hookline.tui.channel import Channel
+from hookline.tui.dialog import Dialog
+from hookline.tui.output import ScreenOutput
+from hookline.tui.scrollback import Scrollback, without_blank_ends
+from hookline.tui.text.paint import Painter
 
 if TYPE_CHECKING:
     from hookline.engine.engine import RunningHook
+    from hookline.tui.conversation import Conversation
 
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _MOST_HOOKS = 5
@@ -22,6 +29,9 @@ _MOST_QUEUED = 3
 _QUICK = 0.3
 #: Seconds without a sign of life before the user is told.
 SILENT = 3.0
+#: Rows that the input, the rule and the status line need beside the live rows.
+_OTHER_ROWS = 4
+_MOST_TAIL = 16
 
 
 class Call(Struct, eq=False):
@@ -107,3 +117,66 @@ def _silent(seconds: float, hooks: "Sequence[RunningHook]") -> Text:
     who = f": hook {one_line(hooks[-1].hook, 60)} ({near(hooks[-1].source)})" if hooks else ""
     says = f"! the agent has not answered for {seconds:.0f} s{who}. You can type; Ctrl-C three times leaves."
     return Text(says, "bold red")
+
+
+class LiveRows:
+    """All of them, as many as there is room for."""
+
+    def __init__(
+        self,
+        channel: Channel,
+        talk: "Conversation",
+        dialog: Dialog,
+        scrollback: Scrollback,
+        painter: Painter,
+        output: ScreenOutput,
+    ) -> None:
+        self._channel = channel
+        self._talk = talk
+        self._dialog = dialog
+        self._scrollback = scrollback
+        self._painter = painter
+        self._output = output
+        self._tail_cache: tuple[object, list[str]] = (None, [])
+        #: Blocks are being printed one after another: what follows them is drawn when they are.
+        self.draining = False
+
+    def rows(self, input_rows: int) -> list[str]:
+        size = self._output.get_size()
+        room = max(size.rows - _OTHER_ROWS - input_rows, 3)
+        panel = self._panel(size.columns, room)
+        queue = self._channel.queue
+        hooks = self._channel.running_hooks()
+        below: list[str] = []
+        for row in self._talk.activity.rows(hooks, queue.taken, list(queue), time.monotonic()):
+            row.no_wrap, row.overflow = True, "ellipsis"
+            below += self._painter.lines(row, size.columns)
+        below = ["", *below] if below else below
+        left = max(room - len(panel) - len(below), 0)
+        return [*self._tail(size.columns, left), *below[: max(room - len(panel), 0)], *panel]
+
+    def _tail(self, width: int, rows: int) -> list[str]:
+        """What is still growing; while finished blocks wait to be printed, nothing."""
+        stream = self._talk.stream
+        rest, rows = stream.rest, min(rows, _MOST_TAIL)
+        if not rest.strip() or rows < 2 or self.draining:
+            return []
+        key = (rest, width, rows)
+        if self._tail_cache[0] != key:
+            lines = without_blank_ends(self._painter.lines(stream.tail(rows), width))
+            self._tail_cache = (key, ["", *lines[-(rows - 1) :]])
+        return self._tail_cache[1]
+
+    def _panel(self, width: int, rows: int) -> list[str]:
+        if self._dialog.open is None:
+            return []
+        panel = self._dialog.panel(self._painter, width, rows - 1)
+        if panel is None:
+            self._dialog.is_above = True
+            asyncio.get_running_loop().call_soon(self._print_question)
+            panel = self._dialog.panel(self._painter, width, rows - 1)
+        return ["", *self._painter.lines(panel, width)] if panel is not None else []
+
+    def _print_question(self) -> None:
+        self._scrollback.put(self._dialog.whole(), "question")
+        self._scrollback.flush()

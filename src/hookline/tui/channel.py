@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hookline.agent.build import BuiltAgent
     from hookline.agent.hooks import Fired
     from hookline.config.engine import Engine
+    from hookline.engine.engine import RunningHook
 
 
 class Asked(Struct, frozen=True, eq=False, kw_only=True):
@@ -114,6 +115,14 @@ class Channel:
         self.wake()
 
     # -- for the screen's thread ------------------------------------------------------------------------
+
+    def running_hooks(self) -> "tuple[RunningHook, ...]":
+        return self.engine.status.now() if self.engine is not None else ()
+
+    @property
+    def asks(self) -> bool:
+        """A question was posted that the screen has not looked at."""
+        return any(isinstance(item, Asked) for item in tuple(self.items))
 
     def call(self, function: Call) -> bool:
         """Run this on the agent's loop; False when there is none."""

@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from rich.console import RenderableType
 from rich.text import Text
 
 from hookline.agent.messages import Assistant, User
@@ -14,6 +13,7 @@ from hookline.tui.activity import Activity
 from hookline.tui.channel import Asked, Channel, Idle, Item, Note, Opened, Returned, Stopped, Withdrawn
 from hookline.tui.dialog import Dialog
 from hookline.tui.pages.transcript import Kept
+from hookline.tui.scrollback import Scrollback
 from hookline.tui.status import Status
 from hookline.tui.text import cards
 from hookline.tui.text.paint import indented
@@ -31,20 +31,18 @@ _MOST_RECALLED = 1000
 
 
 class Conversation:
-    """`put` prints something of a kind: text, card, note, prompt."""
-
     def __init__(
         self,
         channel: Channel,
         dialog: Dialog,
         status: Status,
-        put: Callable[[RenderableType, str], None],
+        scrollback: Scrollback,
         give_back: Callable[[str], None],
     ) -> None:
         self._channel = channel
         self._dialog = dialog
         self._status = status
-        self._put = put
+        self._put = scrollback.put
         self._give_back = give_back
         self.stream = Stream()
         self.activity = Activity()

@@ -99,12 +99,14 @@ class ScreenApp(Application[None]):
 
 
 class ScreenLayout:
-    """Builds the application. `live` gives the rows above the input, `status` the line below it."""
+    """Builds the application. `live` gives the rows above an input of so many rows, `status` the line below."""
+
+    app: ScreenApp
 
     def __init__(
         self,
         buffer: Buffer,
-        live: Callable[[], list[str]],
+        live: Callable[[int], list[str]],
         status: Callable[[int], str],
         output: ScreenOutput,
         source: Input | None = None,
@@ -145,26 +147,31 @@ class ScreenLayout:
         ]
         return HSplit(rows)
 
-    def app(self, keys: KeyBindingsBase) -> ScreenApp:
+    def build(self, keys: KeyBindingsBase) -> ScreenApp:
         root = DynamicContainer(lambda: self._body if self.page is None else self._page_window)
         layout = Layout(root, focused_element=self.input)
-        return ScreenApp(self._output, layout, keys, self._source, self._prepare)
+        self.app = ScreenApp(self._output, layout, keys, self._source, self._prepare)
+        return self.app
 
     def _prepare(self) -> None:
         """Once for every drawing, before its height is known."""
-        if self.page is None and (rows := self._live()) != self._rows_from:
+        if self.page is None and (rows := self._live(self._input_rows)) != self._rows_from:
             self._rows_from = rows
             self._rows = to_formatted_text(ANSI("\n".join(rows))) if rows else []
 
-    def open(self, app: ScreenApp, page: Page) -> None:
-        self.page = page
-        app.layout.focus(self._page_window)
-        app.turn_page(full=True)
+    @property
+    def _input_rows(self) -> int:
+        return min(self._buffer.document.line_count, _MOST_INPUT_ROWS)
 
-    def close(self, app: ScreenApp) -> None:
+    def open(self, page: Page) -> None:
+        self.page = page
+        self.app.layout.focus(self._page_window)
+        self.app.turn_page(full=True)
+
+    def close(self) -> None:
         self.page = None
-        app.layout.focus(self.input)
-        app.turn_page(full=False)
+        self.app.layout.focus(self.input)
+        self.app.turn_page(full=False)
 
     def _page_text(self) -> AnyFormattedText:
         size = self._output.get_size()

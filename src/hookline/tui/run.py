@@ -17,7 +17,7 @@ from prompt_toolkit.input.typeahead import clear_typeahead
 
 from hookline.agent.front import Play
 from hookline.tui.channel import Channel, Note
-from hookline.tui.history import prompt_history
+from hookline.tui.input.history import prompt_history
 from hookline.tui.output import TerminalState, standard_output
 from hookline.tui.screen import Screen
 
@@ -91,8 +91,8 @@ async def _main(play: Play, state: TerminalState) -> int:
         except (EOFError, OSError, termios.error):
             # The terminal was closed.
             if not screen.status.leaving:
-                screen.leave(signalled=True)
-        if not screen.abandoned and not agent.ended.is_set():
+                screen.actions.leave(signalled=True)
+        if not screen.actions.abandoned and not agent.ended.is_set():
             await _wait(agent)
     clear_typeahead(screen.app.input)
     if agent.error is not None:
@@ -116,13 +116,13 @@ def _signals(loop: asyncio.AbstractEventLoop, screen: Screen) -> Generator[None]
 
     def hang_up() -> None:
         if not screen.status.leaving:
-            screen.leave(signalled=True)
+            screen.actions.leave(signalled=True)
         if screen.app.is_running:
             screen.app.exit()
 
     reactions: dict[int, Callable[[], object]] = {
-        signal.SIGINT: screen.interrupt,
-        signal.SIGTERM: lambda: screen.leave(signalled=True),
+        signal.SIGINT: screen.actions.interrupt,
+        signal.SIGTERM: lambda: screen.actions.leave(signalled=True),
         signal.SIGHUP: hang_up,
     }
     for number, react in reactions.items():

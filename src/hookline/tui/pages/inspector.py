@@ -159,7 +159,9 @@ class Inspector:
         if not hooks:
             parts.append(("", "no hook is in force; `hookline init` writes a first guard\n"))
         waits = (
-            "the agent asks for your permission: q goes back to it" if self._screen.waits_for_answer else ""
+            "the agent asks for your permission: q goes back to it"
+            if self._screen.dialog.open is not None or self._screen.channel.asks
+            else ""
         )
         parts.append(("ansiyellow", f"\n{one_line(waits or self._said, columns - 1)}\n"))
         parts.append(("", cut(_KEYS, columns - 1)))
@@ -169,7 +171,8 @@ class Inspector:
         record, engine = self._screen.channel.hook_stats.of(hook), self._engine
         median, last = record.median_ms, record.last
         running = any(
-            one.hook == hook.name and one.source == str(hook.where) for one in self._screen.running_hooks()
+            one.hook == hook.name and one.source == str(hook.where)
+            for one in self._screen.channel.running_hooks()
         )
         state = "running" if running else last.status if last is not None else "never ran"
         trusted = self._trust.get(id(hook), "yes")

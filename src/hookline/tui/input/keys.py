@@ -21,17 +21,17 @@ _HELD = ("enter", "c-j", "tab", "backspace", "left", "right", "delete", "up", "d
 
 
 def bindings(screen: "Screen") -> KeyBindings:
-    keys = KeyBindings()
+    keys, actions = KeyBindings(), screen.actions
     on_page = Condition(lambda: screen.layout.page is not None)
     asking = Condition(lambda: screen.dialog.open is not None) & ~on_page
     typing = ~asking & ~on_page & ~is_searching
     _add_dialog_keys(keys, screen, asking)
     _add_typing_keys(keys, screen, typing)
     _add_page_keys(keys, screen, on_page)
-    _on(keys, ("c-c",), on_page, screen.close_page)
-    _on(keys, ("c-c",), ~on_page & ~is_searching, screen.interrupt)
+    _on(keys, ("c-c",), on_page, actions.close_page)
+    _on(keys, ("c-c",), ~on_page & ~is_searching, actions.interrupt)
     _on(keys, ("c-l",), ~on_page, screen.redraw)
-    _on(keys, ("c-z",), ~on_page, screen.suspend)
+    _on(keys, ("c-z",), ~on_page, actions.suspend)
     return keys
 
 
@@ -44,7 +44,7 @@ def _on(keys: KeyBindings, pressed: tuple[str, ...], when: Filter, react: Callab
 
 
 def _add_typing_keys(keys: KeyBindings, screen: "Screen", typing: Filter) -> None:
-    buffer = screen.buffer
+    buffer, actions = screen.buffer, screen.actions
     empty = Condition(lambda: not buffer.text)
     queued = Condition(lambda: bool(screen.channel.queue))
 
@@ -54,7 +54,7 @@ def _add_typing_keys(keys: KeyBindings, screen: "Screen", typing: Filter) -> Non
         chosen = state is not None and state.complete_index is not None
         buffer.complete_state = None
         if not chosen or buffer.text.startswith("/") or (state is not None and len(state.completions) == 1):
-            screen.send()
+            actions.send()
 
     def tab() -> None:
         if buffer.complete_state is not None:
@@ -66,16 +66,16 @@ def _add_typing_keys(keys: KeyBindings, screen: "Screen", typing: Filter) -> Non
     _on(keys, ("tab",), typing, tab)
     _on(keys, ("c-j",), typing, lambda: buffer.insert_text("\n"))
     _on(keys, ("escape", "enter"), typing, lambda: buffer.insert_text("\n"))
-    _on(keys, ("escape",), typing, screen.escape)
-    _on(keys, ("s-tab",), typing, screen.next_mode)
-    _on(keys, ("up",), typing & empty & queued, screen.take_back)
-    _on(keys, ("f2",), typing, screen.inspect)
-    _on(keys, ("c-t",), typing, screen.read_all)
-    _on(keys, ("c-d",), typing & empty, screen.leave)
+    _on(keys, ("escape",), typing, actions.escape)
+    _on(keys, ("s-tab",), typing, actions.next_mode)
+    _on(keys, ("up",), typing & empty & queued, actions.take_back)
+    _on(keys, ("f2",), typing, actions.inspect)
+    _on(keys, ("c-t",), typing, actions.read_all)
+    _on(keys, ("c-d",), typing & empty, actions.leave)
 
 
 def _add_dialog_keys(keys: KeyBindings, screen: "Screen", asking: Filter) -> None:
-    dialog, buffer = screen.dialog, screen.buffer
+    dialog, buffer, actions = screen.dialog, screen.buffer, screen.actions
     held = asking & Condition(lambda: not dialog.listens)
 
     def typed(event: KeyPressEvent) -> None:
@@ -97,14 +97,14 @@ def _add_dialog_keys(keys: KeyBindings, screen: "Screen", asking: Filter) -> Non
     _on(keys, ("down",), asking & ~held, lambda: dialog.move(1))
     _on(keys, ("tab",), asking & ~held, lambda: dialog.move(1))
     _on(keys, ("escape",), asking & ~held, lambda: dialog.answer(None))
-    _on(keys, ("c-d",), asking, screen.leave)
+    _on(keys, ("c-d",), asking, actions.leave)
 
 
 def _add_page_keys(keys: KeyBindings, screen: "Screen", on_page: Filter) -> None:
     def press(key: str) -> None:
         page = screen.layout.page
         if page is not None and not page.press(key) and key in _CLOSE:
-            screen.close_page()
+            screen.actions.close_page()
 
     def typed(event: KeyPressEvent) -> None:
         press(event.data)

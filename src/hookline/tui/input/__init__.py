@@ -1,0 +1,1 @@
+"""What the user types: keys, what they do, earlier prompts, completion."""
