@@ -1,8 +1,4 @@
-"""One hook: admitted, run under its deadline, decoded, judged and recorded.
-
-A handler gives a raw result, the wire decodes it into an outcome and possibly a failure, and `judge` decides what
-of it counts: the reaction to a failure, and what event and policy allow.
-"""
+"""One hook: admitted, run under its deadline, judged (`judge`) and recorded."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
@@ -12,19 +8,23 @@ from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
+from hookline.engine.judge import (
+    CANCELLED,
+    DETACHED,
+    Judgement,
+    Refused,
+    Unsure,
+    attributed,
+    decode_and_judge,
+)
 from hookline.engine.lanes import PreparedHook
-from hookline.model.events import May
 from hookline.model.hook import Hook
-from hookline.model.outcome import GO_ON, Message, Outcome, Vote, has_only_votes, only_vote
-from hookline.model.policy import Cause, Reaction
+from hookline.model.outcome import GO_ON, Outcome, Vote
 from hookline.model.raw import Broke, Detached, Exited, RawResult, Replied, Returned
-from hookline.model.read_only import changeable
-from hookline.model.run import Run, Status
-from hookline.model.safe_text import one_line
+from hookline.model.run import Run
 from hookline.model.scene import Scene
-from hookline.model.wire import NOTHING_SAID, Call, Decoded
+from hookline.model.wire import Call
 
 if TYPE_CHECKING:
     from hookline.engine.dispatch import DispatchState
@@ -33,23 +33,9 @@ if TYPE_CHECKING:
 #: Answers longer than this are decoded in a thread, so that they do not hold up the event loop.
 _LONG = 64 * 1024
 
-#: Columns of what an untrusted hook says that the user is shown.
-_MOST_WORDS = 500
-
-#: Longer reasons are cut off when they are recorded, not when somebody reads them.
-_SHORT_REASON = 512
 
 #: Seconds that an async function may keep the event loop from everything else before its host is told.
 BLOCKS_LOOP = 0.25
-
-#: A failure's reason is shown before a denial's.
-_NO_ANSWER_RANK = 9
-
-_STATUS: dict[Cause, Status] = {
-    "not_started": "not_started",
-    "timed_out": "timed_out",
-    "cancelled": "cancelled",
-}
 
 
 class Admission(Struct, frozen=True):
@@ -83,27 +69,6 @@ class HookAnswer(Struct, frozen=True):
     payload: Any
     #: It failed, and that failure stops the action.
     failed_closed: bool = False
-
-
-class Judgement(Struct, frozen=True):
-    """What counts of one hook's answer."""
-
-    outcome: Outcome = GO_ON
-    status: Status = "ok"
-    failure: Broke | None = None
-    dropped: tuple[str, ...] = ()
-    passed_without_answer: bool = False
-    #: It failed, and its failure stops the action; or the lane, where there is no action to stop.
-    failed_closed: bool = False
-    #: It takes little room, so its record may be made later.
-    brief: bool = False
-
-
-PASSED = Judgement(brief=True)
-DETACHED = Judgement(status="detached")
-#: It was to run in the background after another hook, and that one ended the lane.
-SKIPPED = Judgement(status="skipped", failure=Broke("not_started", "an earlier hook ended the lane"))
-CANCELLED = Judgement(status="cancelled", failure=Broke("cancelled", "the dispatch was cancelled"))
 
 
 #: A hook that has made its first step: its answer, or the rest, which is to be awaited at once and in the same task.
@@ -241,22 +206,12 @@ def calls_about_acts(
 def _refuse_doubt(state: "DispatchState", prepared: PreparedHook, call: Call, payload: Any) -> HookAnswer:
     """What a guard cannot be told it cannot judge, so the call is stopped."""
     reason = f"the call of {payload.tool_name} cannot be judged by {prepared.hook.name}: {call.doubt}"
-    outcome = _attributed(prepared.hook, Outcome(votes=(Vote("block", reason),)))
+    outcome = attributed(prepared.hook, Outcome(votes=(Vote("block", reason),)))
     record(state, prepared, call, None, Judgement(outcome, "blocked"))
     return HookAnswer(prepared, GO_ON if prepared.hook.mode == "shadow" else outcome, payload)
 
 
 # From the hook to a raw result
-
-
-class Refused(Broke, frozen=True):
-    """Admission refused the hook. Not a failure of the hook, so its failure reaction does not apply."""
-
-    instead: Outcome = GO_ON
-
-
-class Unsure(Broke, frozen=True):
-    """Whether the call concerns the hook is in doubt, so the user is asked in its place."""
 
 
 def begin_handler(
@@ -314,9 +269,6 @@ def _broke(problem: BaseException, call: Call) -> Broke:
     return Broke("not_started", f"{type(problem).__name__}: {problem}")
 
 
-# From the raw result to what counts
-
-
 def _is_long(raw: RawResult) -> bool:
     if type(raw) is Returned:
         return False
@@ -325,198 +277,6 @@ def _is_long(raw: RawResult) -> bool:
         if isinstance(raw, Exited)
         else isinstance(raw, Replied) and len(raw.body) > _LONG
     )
-
-
-def decode_and_judge(state: "DispatchState", prepared: PreparedHook, call: Call, raw: RawResult) -> Judgement:
-    """Let the wire decode a raw result, and judge what of it counts."""
-    if type(raw) is Refused or type(raw) is Unsure:
-        return _instead_of(prepared, call, raw)
-    try:
-        decoded = prepared.decode(call, raw)
-    except Exception as problem:  # noqa: BLE001 a wire may come from the host
-        decoded = Decoded(failure=Broke("unreadable", f"{type(problem).__name__}: {problem}"))
-    if decoded is NOTHING_SAID:
-        return PASSED
-    judged = judge(prepared, decoded, attended=state.session.scene.attended)
-    if call.only_tightens or call.match_doubt or prepared.hook.kind == "builtin":
-        judged = _what_counts(prepared, call, judged)
-    if call.checked is not None and judged.outcome.edits:
-        outcome = call.checked(judged.outcome, prepared.hook, state.event)
-        if outcome is not judged.outcome:
-            judged = replace(judged, outcome=outcome, status="blocked")
-    return judged
-
-
-# Hooks whose answer counts only in part: refused or untrusted ones, those in doubt, builtins that allow
-
-
-def _instead_of(prepared: PreparedHook, call: Call, raw: Refused | Unsure) -> Judgement:
-    """What counts in place of the answer of a hook that was not run."""
-    if isinstance(raw, Refused):
-        return _refused(prepared, raw)
-    return _what_counts(prepared, call, _asked_instead(prepared))
-
-
-def _what_counts(prepared: PreparedHook, call: Call, judged: Judgement) -> Judgement:
-    """What counts of an answer in this call."""
-    if judged.outcome.votes:
-        if prepared.hook.kind == "builtin":
-            judged = _without_loose_allow(judged, call)
-        if call.match_doubt:
-            judged = _doubted(judged, one_line(call.match_doubt, _MOST_WORDS))
-    return _tightened(prepared, judged) if call.only_tightens else judged
-
-
-def _asked_instead(prepared: PreparedHook) -> Judgement:
-    """As for a failure that asks: a denial where nothing can be asked."""
-    hook, kind = prepared.hook, "ask" if May.PERMIT & prepared.may else "block"
-    outcome = _attributed(hook, Outcome(votes=(Vote(kind, f"hook {hook.name} may be about this"),)))
-    return Judgement(outcome, "blocked" if outcome.blocked else "ok")
-
-
-def _without_loose_allow(judged: Judgement, call: Call) -> Judgement:
-    """A builtin does not look at the call. So it allows what its rule is about, and nothing that comes with it."""
-    condition = call.hook.condition
-    votes = tuple(vote for vote in judged.outcome.votes if vote.kind != "allow")
-    if condition is None or len(votes) == len(judged.outcome.votes):
-        return judged
-    from hookline.matching.conditions import covers  # noqa: PLC0415 few builtins allow
-
-    if covers(condition, call.event, call.payload, call.scene):
-        return judged
-    outcome = replace(judged.outcome, votes=votes, permission_updates=())
-    return replace(
-        judged, outcome=outcome, dropped=(*judged.dropped, "allow (the call is more than its rule)")
-    )
-
-
-def _doubted(judged: Judgement, doubt: str) -> Judgement:
-    """With what could not be told in the reasons."""
-    votes = [vote if vote.kind == "allow" else _with_doubt(vote, doubt) for vote in judged.outcome.votes]
-    return replace(judged, outcome=replace(judged.outcome, votes=tuple(votes)))
-
-
-def _with_doubt(vote: Vote, doubt: str) -> Vote:
-    reason = f"{vote.reason} (in doubt: {doubt})" if vote.reason else f"in doubt: {doubt}"
-    return replace(vote, reason=reason)
-
-
-def _refused(prepared: PreparedHook, raw: Refused) -> Judgement:
-    """An untrusted hook never decides; only one that is required blocks when it may not run."""
-    hook, outcome = prepared.hook, raw.instead
-    if hook.required or hook.scope == "managed":
-        which = f"at {prepared.source}" if prepared.source else hook.name
-        reason = f"the required hook {which} may not run: {raw.detail}"
-        outcome = Outcome(votes=(Vote("block", reason),))
-    judged = PASSED if outcome is GO_ON else judge(prepared, Decoded(outcome), attended=True)
-    return Judgement(judged.outcome, "untrusted", raw, judged.dropped, failed_closed=judged.outcome.blocked)
-
-
-def _tightened(prepared: PreparedHook, judged: Judgement) -> Judgement:
-    """What counts of a hook that may only tighten. Its own words are for the user: the model must not read them."""
-    source = one_line(prepared.source or "a file of this project", 200)
-    said = {
-        "block": f"Denied by a rule of this project ({source}).",
-        "ask": f"A rule of this project asks ({source}).",
-    }
-    votes = tuple(replace(vote, reason=said[vote.kind]) for vote in judged.outcome.votes if vote.kind in said)
-    words = [vote.reason for vote in judged.outcome.votes if vote.reason and vote.kind in said]
-    messages = tuple(
-        Message(f"{source} says: {one_line(text, _MOST_WORDS)}", prepared.hook.name) for text in words
-    )
-    outcome = Outcome(votes=votes, messages=messages)
-    dropped = (*judged.dropped, *(() if has_only_votes(judged.outcome) else ("everything but its decision",)))
-    return replace(judged, outcome=outcome, dropped=dropped)
-
-
-def judge(prepared: PreparedHook, decoded: Decoded, *, attended: bool) -> Judgement:
-    """Apply the failure reaction, drop what is not allowed here, and put the hook's name on the rest."""
-    failure, vote = decoded.failure, only_vote(decoded.outcome, prepared.may_bits)
-    if vote is not None and failure is None and not decoded.ignored:
-        means = vote.means or prepared.hook.policy.block_means
-        outcome = Outcome((Vote(vote.kind, vote.reason, vote.rank, prepared.hook.name, means),))
-        status: Status = "blocked" if vote.kind == "block" else "ok"
-        return Judgement(outcome, status, brief=len(vote.reason) <= _SHORT_REASON)
-    outcome, dropped = decoded.outcome.clipped(prepared.may) if decoded.outcome is not GO_ON else (GO_ON, ())
-    if failure is None and dropped and prepared.hook.policy.on_clipped == "fail":
-        failure = Broke("unreadable", f"it asked for {', '.join(dropped)}, which is not possible here")
-    outcome = _attributed(prepared.hook, outcome)
-    if failure is None:
-        status = "blocked" if outcome.blocked else "ok"
-        return Judgement(outcome, status, None, (*dropped, *decoded.ignored))
-    reaction = effective_reaction(prepared, failure.cause, attended=attended)
-    return Judgement(
-        outcome + _reaction_outcome(prepared.hook, failure, reaction),
-        _STATUS.get(failure.cause, "failed"),
-        failure,
-        (*dropped, *decoded.ignored),
-        passed_without_answer=reaction in ("pass", "warn") and not outcome.votes,
-        failed_closed=reaction == "block" or prepared.hook.reaction(failure.cause) == "block",
-    )
-
-
-def effective_reaction(prepared: PreparedHook, cause: Cause, *, attended: bool) -> Reaction:
-    """What a failure does here: without a user to ask, an ask is a block; where nothing can be blocked, a warning."""
-    reaction = prepared.hook.reaction(cause)
-    if reaction == "ask" and not (attended and May.PERMIT & prepared.may):
-        reaction = "block"
-    if reaction == "block" and not May.BLOCK & prepared.may:
-        reaction = "warn"
-    return reaction
-
-
-def _reaction_outcome(hook: Hook, failure: Broke, reaction: Reaction) -> Outcome:
-    if reaction == "pass":
-        return GO_ON
-    text = (
-        failure.words
-        or f"hook {hook.name} gave no answer: {failure.detail or failure.cause.replace('_', ' ')}"
-    )
-    if reaction == "warn":
-        return Outcome(messages=(Message(text, hook.name),))
-    kind = "ask" if reaction == "ask" else "block"
-    return Outcome(votes=(Vote(kind, text, _NO_ANSWER_RANK, hook.name, hook.policy.block_means),))
-
-
-def _attributed(hook: Hook, outcome: Outcome) -> Outcome:
-    """Every part names its hook; text without a placement gets the one of the hook's policy."""
-    if outcome is GO_ON:
-        return outcome
-    name, policy = hook.name, hook.policy
-    changes: dict[str, Any] = {}
-    if outcome.votes:
-        changes["votes"] = tuple(
-            Vote(vote.kind, vote.reason, vote.rank, name, vote.means or policy.block_means)
-            for vote in outcome.votes
-        )
-    if outcome.edits:
-        field = hook.event.rewrites or ""
-        changes["edits"] = tuple(
-            # A copy: parts of it may be read-only, or changed by the function that returned it.
-            replace(edit, by=name, field=edit.field or field, value=changeable(edit.value))
-            for edit in outcome.edits
-        )
-    if outcome.context_items:
-        changes["context_items"] = tuple(
-            replace(
-                item,
-                hook=name,
-                placement=item.placement or policy.placement,
-                lives=item.lives or policy.lives,
-            )
-            for item in outcome.context_items
-        )
-    if outcome.messages:
-        changes["messages"] = tuple(replace(message, hook=name) for message in outcome.messages)
-    if outcome.halts:
-        changes["halts"] = tuple(replace(halt, by=name) for halt in outcome.halts)
-    if outcome.permission_updates:
-        changes["permission_updates"] = tuple(replace(u, by=name) for u in outcome.permission_updates)
-    if outcome.answers:
-        changes["answers"] = tuple(
-            replace(answer, by=name, value=changeable(answer.value)) for answer in outcome.answers
-        )
-    return replace(outcome, **changes) if changes else outcome
 
 
 # The record of the run

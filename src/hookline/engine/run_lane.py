@@ -8,19 +8,15 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from hookline.engine.background import deliver
+from hookline.engine.judge import CANCELLED, DETACHED, SKIPPED, Judgement, decode_and_judge
 from hookline.engine.lanes import Lane, PreparedHook
 from hookline.engine.run_hook import (
-    CANCELLED,
-    DETACHED,
-    SKIPPED,
     HookAnswer,
-    Judgement,
     answer_of,
     begin_handler,
     begin_hook,
     call_for,
     calls_about_acts,
-    decode_and_judge,
     record,
 )
 from hookline.model.outcome import GO_ON

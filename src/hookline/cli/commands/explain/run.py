@@ -41,8 +41,8 @@ from hookline.cli.trust_state import is_held_back, report_held_back, report_stor
 from hookline.config.engine import Engine
 from hookline.config.load import Found, Loaded, Loader
 from hookline.engine.explain import ASKED_INSTEAD, Verdict, deciding_act
+from hookline.engine.judge import effective_reaction
 from hookline.engine.lanes import Lane, PreparedHook, check_matcher
-from hookline.engine.run_hook import effective_reaction
 from hookline.engine.session import Session
 from hookline.model.events import EventSpec, May, subject_of
 from hookline.model.hook import Hook
