@@ -310,7 +310,7 @@ async def bare_help() -> float:
 FIGURES: tuple[tuple[str, Callable[[], Awaitable[float]], float], ...] = (
     ("has, against a pluggy call", has, 0.1),
     ("dispatch without a hook, against a pluggy call", dispatch_without_a_hook, 0.5),
-    ("dispatch, one async function passes, against a pluggy call", dispatch_that_passes, 5),
+    ("dispatch, one async function passes, against a pluggy call", dispatch_that_passes, 4),
     ("dispatch, one async function denies, against a pluggy call", dispatch_that_denies, 7),
     ("dispatch, 5 async functions, against pydantic-ai's hooks", five_async_functions, 3),
     ("dispatch, 20 async functions, against pydantic-ai's hooks", twenty_async_functions, 3),

@@ -17,7 +17,7 @@ from hookline.model.events import EventSpec, May, field_of
 from hookline.model.hook import Hook
 from hookline.model.outcome import GO_ON, ContextItem, Edit, Message, Outcome, Vote, edited, merged
 from hookline.model.policy import Policy
-from hookline.model.read_only import open_fields, own_copy, read_only_record
+from hookline.model.read_only import own_copy, read_only_record
 
 if TYPE_CHECKING:
     from hookline.engine.session import Session
@@ -40,7 +40,7 @@ async def dispatch(session: "Session", event: EventSpec[P], payload: P) -> Outco
     if not lanes:
         return GO_ON
 
-    state = DispatchState(session, event, payload)
+    state = DispatchState(session, event, payload, len(lanes) == 1)
     for lane in lanes:  # later lanes still run, so audit hooks see blocked calls
         selected = select(lane, event, state.payload, session)  # matcher, condition, once
         answers = run_lane(lane, state, selected) if selected else []  # run, decode, judge
@@ -76,6 +76,8 @@ class DispatchState(Struct, eq=False):
     session: "Session"
     event: EventSpec[Any]
     payload: Any
+    #: Whether there is one lane, so that no other can rewrite what it has judged.
+    one_lane: bool = False
     outcome: Outcome = GO_ON
     results: tuple[LaneResult, ...] = ()
     #: Outcomes not produced by a lane: votes of guards that were asked again, rewrites that failed.
@@ -90,11 +92,10 @@ class DispatchState(Struct, eq=False):
         """The payload so that a hook cannot change it."""
         if self.shown_for is payload:
             return self.shown
-        names = open_fields(type(payload))  # pyright: ignore[reportUnknownArgumentType] a cast costs a call
-        if names is None:
+        shown = read_only_record(payload)
+        if shown is None:
             return own_copy(payload)
-        self.shown_for = payload
-        self.shown = shown = read_only_record(payload, names)
+        self.shown_for, self.shown = payload, shown
         return shown
 
     def add_lane(self, lane: Lane, answers: Sequence[HookAnswer]) -> None:
@@ -112,6 +113,8 @@ class DispatchState(Struct, eq=False):
             self.outcome = outcome if self.outcome is GO_ON else self.outcome + outcome
         if answers and lane.policy.limit is not None:
             self.limited = True
+        elif self.one_lane and not outcome.edits:
+            return  # nobody asks for it again
         self.results += (LaneResult(lane, answers, self.payload, outcome),)
 
     def undeclared_rewrites(self, lane: Lane, answers: Sequence[HookAnswer]) -> Outcome:

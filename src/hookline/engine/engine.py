@@ -290,18 +290,18 @@ class RunningHooks:
     """The hooks that have started and not ended, oldest first, and the message to show meanwhile."""
 
     def __init__(self) -> None:
-        self._calls: dict[int, Call] = {}
+        self._calls: dict[Call, Call] = {}
         self._subscribers = Subscribers["RunningHooks"]("status")
 
     def started(self, call: Call) -> None:
         """A hook runs from now on."""
-        self._calls[id(call)] = call
+        self._calls[call] = call
         if self._subscribers.callbacks:
             self._subscribers.notify(self)
 
     def ended(self, call: Call) -> None:
         """May be called twice for the same call."""
-        if self._calls.pop(id(call), None) is not None and self._subscribers.callbacks:
+        if self._calls.pop(call, None) is not None and self._subscribers.callbacks:
             self._subscribers.notify(self)
 
     def now(self) -> tuple[RunningHook, ...]:
@@ -317,13 +317,13 @@ class RunningHooks:
                 call.scene.agent_id,
                 str(call.hook.where),
             )
-            for call in tuple(self._calls.values())
+            for call in tuple(self._calls)
         )
 
     @property
     def message(self) -> str | None:
         """What to show: the message of the newest running hook that has one."""
-        for call in reversed(tuple(self._calls.values())):
+        for call in reversed(tuple(self._calls)):
             if call.hook.status_message:
                 return _status_message(call.hook)
         return None

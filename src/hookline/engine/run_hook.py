@@ -12,6 +12,7 @@ from msgspec import Struct
 from hookline.engine.judge import (
     CANCELLED,
     DETACHED,
+    PASSED,
     Judgement,
     Refused,
     Unsure,
@@ -21,7 +22,7 @@ from hookline.engine.judge import (
 from hookline.engine.lanes import PreparedHook
 from hookline.model.hook import Hook
 from hookline.model.outcome import GO_ON, Outcome, Vote
-from hookline.model.raw import Broke, Detached, Exited, RawResult, Replied, Returned
+from hookline.model.raw import RETURNED_NOTHING, Broke, Detached, Exited, RawResult, Replied, Returned
 from hookline.model.run import Run
 from hookline.model.scene import Scene
 from hookline.model.wire import Call
@@ -128,7 +129,7 @@ def _begin_call(state: "DispatchState", prepared: PreparedHook, call: Call, payl
         raw = begin_handler(state, prepared, call)
         if type(raw) is not Returned:
             return _finish_call(state, prepared, call, payload, raw)
-        judged = decode_and_judge(state, prepared, call, raw)
+        judged = PASSED if raw is RETURNED_NOTHING else decode_and_judge(state, prepared, call, raw)
     except BaseException as stopped:
         _stopped(state, prepared, call, stopped)
         raise

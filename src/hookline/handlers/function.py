@@ -9,14 +9,14 @@ from collections.abc import Callable, Coroutine
 from contextvars import copy_context
 from functools import partial
 from time import perf_counter
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
 from hookline.handlers.deadline import DeadlineError, Rest, bounded
 from hookline.handlers.failures import crashed
-from hookline.model.raw import Broke, RawResult, Returned
+from hookline.model.raw import RETURNED_NOTHING, Broke, RawResult, Returned
 from hookline.model.wire import Call
 
 
@@ -168,9 +168,6 @@ class Workers:
                 self._lost -= 1
 
 
-_NOTHING: Final = Returned(None)
-
-
 class FunctionSpec(Struct, frozen=True, eq=False):
     """A callable that takes (payload) or (payload, scene).
 
@@ -218,7 +215,7 @@ class FunctionHandler:
             running = spec.call(call.payload, call.scene) if spec.takes_scene else spec.call(call.payload)
             waits_for = context.run(running.send, None)
         except StopIteration as stop:
-            return _NOTHING if stop.value is None else Returned(stop.value)
+            return RETURNED_NOTHING if stop.value is None else Returned(stop.value)
         except BaseException as error:  # noqa: BLE001 - a hook's own error is a result, not ours
             call.longest_step = perf_counter() - call.started
             return _result_of(error)
@@ -254,7 +251,7 @@ async def _finish(rest: Coroutine[Any, Any, Any]) -> RawResult:
         value = await rest
     except BaseException as error:  # noqa: BLE001 - a hook's own error is a result, not ours
         return _result_of(error)
-    return _NOTHING if value is None else Returned(value)
+    return RETURNED_NOTHING if value is None else Returned(value)
 
 
 def _result_of(error: BaseException) -> Broke:

@@ -33,6 +33,10 @@ class Returned(Struct, frozen=True):
     value: Any = None
 
 
+#: What most functions return: they have nothing to say, so nobody need read it.
+RETURNED_NOTHING = Returned()
+
+
 class Broke(Struct, frozen=True):
     """There is no answer. `detail` says what went wrong, worded to follow a colon."""
 

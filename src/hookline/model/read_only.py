@@ -6,7 +6,7 @@ reach the host and the hooks after it, and nobody would have been asked. Such a 
 """
 
 import copy
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, NoReturn, Union, cast, get_args, get_origin
@@ -108,8 +108,11 @@ def as_json(value: Any) -> Any:
 # Whole payloads
 
 
-def read_only_record(payload: Any, names: Iterable[str]) -> Any:
-    """A payload of Hookline's with these fields read-only, and as JSON would have them."""
+def read_only_record(payload: Any) -> Any:
+    """A payload of Hookline's whose values cannot be changed, and are as JSON would have them; None for any other."""
+    names = _open_fields(type(payload))  # pyright: ignore[reportUnknownArgumentType] a cast costs a call
+    if names is None:
+        return None
     shown = payload.__copy__()
     for name in names:
         value = getattr(payload, name)
@@ -119,7 +122,7 @@ def read_only_record(payload: Any, names: Iterable[str]) -> Any:
 
 
 @cache
-def open_fields(kind: type) -> tuple[str, ...] | None:
+def _open_fields(kind: type) -> tuple[str, ...] | None:
     """The fields of a payload of Hookline's that may hold something that can be changed."""
     if not issubclass(kind, Payload):
         return None
