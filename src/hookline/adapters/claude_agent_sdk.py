@@ -8,6 +8,7 @@ dialect. It has no event for requests to the model, and a prompt can be blocked 
 """
 
 import json
+import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
@@ -65,9 +66,22 @@ def with_hooks(
         if name != "PermissionRequest" or not asks:
             ours = HookMatcher(hooks=[callbacks.hook], timeout=_SECONDS, on_failure=failing)
             hooks.setdefault(name, []).append(ours)
-    if asks:  # the SDK warns that calls may pass by our `can_use_tool`; they do not pass by PreToolUse
-        warnings.filterwarnings("ignore", category=CanUseToolShadowedWarning)
+    if asks:
+        _expect_warning(options)
     return replace(options, hooks=hooks, can_use_tool=callbacks.may_use if asks else options.can_use_tool)
+
+
+def _expect_warning(options: ClaudeAgentOptions) -> None:
+    """The SDK warns that calls may pass by our `can_use_tool`. They do not pass by PreToolUse, so with these options
+    there is nothing to warn of; with others, where the `can_use_tool` may be the program's own, there is.
+    """
+    parts = [entry.partition("(") for entry in options.allowed_tools]
+    whole = ", ".join(dict.fromkeys(name for name, _, rest in parts if rest in ("", ")", "*)")))
+    about = (
+        ": permission_mode" if options.permission_mode == "bypassPermissions" else f" for: {whole or 'Skill'}"
+    )
+    message = re.escape(f"can_use_tool will not be invoked{about}")
+    warnings.filterwarnings("ignore", message, CanUseToolShadowedWarning)
 
 
 class _Callbacks:

@@ -4,11 +4,20 @@ import asyncio
 import os
 import subprocess
 import sys
+import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from claude_agent_sdk import ClaudeAgentOptions, HookMatcher, PermissionResultAllow
+from claude_agent_sdk import (
+    CanUseToolShadowedWarning,
+    ClaudeAgentOptions,
+    ClaudeSDKClient,
+    CLINotFoundError,
+    HookMatcher,
+    PermissionResultAllow,
+)
 
 from hookline import Engine
 from hookline.adapters.claude_agent_sdk import with_hooks
@@ -68,6 +77,30 @@ def test_hooks_and_questions_of_your_own_stay() -> None:
     assert options.can_use_tool is may
     assert "PermissionRequest" in hooks
     assert "PermissionRequest" not in (with_hooks(Engine()).hooks or {})
+
+
+async def _connected(options: ClaudeAgentOptions) -> None:
+    """As far as the SDK comes without a client."""
+    with pytest.raises(CLINotFoundError):
+        await ClaudeSDKClient(replace(options, cli_path="/no/client")).connect()
+
+
+def test_only_the_warning_about_its_own_callback_is_kept_back() -> None:
+    async def may(*_given: Any) -> Any:
+        return PermissionResultAllow()
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for options in (
+            ClaudeAgentOptions(allowed_tools=["Read", "Bash(ls *)", "Glob(*)"]),
+            ClaudeAgentOptions(permission_mode="bypassPermissions", allowed_tools=["Read"]),
+        ):
+            asyncio.run(_connected(with_hooks(Engine(), options)))
+        assert not told
+        asyncio.run(
+            _connected(with_hooks(Engine(), ClaudeAgentOptions(allowed_tools=["Edit"], can_use_tool=may)))
+        )
+    assert [warning.category for warning in told] == [CanUseToolShadowedWarning]
 
 
 def test_a_closed_engine_is_told_and_blocks() -> None:
