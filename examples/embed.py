@@ -32,7 +32,7 @@ async def converse(engine: Engine, prompts: Sequence[str], ask_model: AskModel) 
             if prompt.blocked is not None:
                 answers.append(prompt.blocked)  # for the user: nothing of it is sent
                 continue
-            messages += [user(prompt.text), *(user(item.text) for item in prompt.context)]
+            messages += map(user, prompt.texts)
             answers.append(await turn(session, messages, ask_model))
     return answers
 

@@ -100,7 +100,7 @@ class Session:
             if prompt.blocked:
                 print(prompt.blocked)
             else:
-                send(prompt.text, *(item.text for item in prompt.context))
+                send(*prompt.texts)
         """
         from hookline.engine import host  # noqa: PLC0415 as above
 
