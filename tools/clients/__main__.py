@@ -1,9 +1,11 @@
-"""Install the client, play every case, print the table. Exits with 1 when one of them ends otherwise than expected.
+"""Install the clients, play every case, print the table. Exits with 1 when one of them ends otherwise than expected.
 
-Words choose cases by a part of their name; `--release` names another release of the client than the newest.
+Words choose cases by a part of their name, `--client` those of one client; `--release` names another release than the
+newest.
 """
 
 import argparse
+import os
 import shutil
 import subprocess
 import sys
@@ -13,17 +15,18 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tools.clients.cases import MAIN, Case, cases
+from tools.clients import claude_code_cases, guard_cases
+from tools.clients.case import MAIN, Case
+from tools.clients.client import CLIENTS, Client
 from tools.clients.model_server import Model
 from tools.clients.scene import Scene
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGE = "@anthropic-ai/claude-code"
-#: Kept between runs, because the client is large. Not under version control; `make clean` removes it.
+#: Kept between runs, because the clients are large. Not under version control; `make clean` removes it.
 SCRATCH = ROOT / ".clients"
 #: Seconds one case may take.
 _LONGEST = 180
-_TOOLS = ("Bash", "Read", "Glob", "Agent", "Task")
+_GROUPS = (claude_code_cases, guard_cases)
 
 
 class ClientError(Exception):
@@ -39,74 +42,83 @@ class Seen(Struct, frozen=True):
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make clients", description=__doc__)
     parser.add_argument("words", nargs="*", metavar="CASE", help="only cases with this in their name")
-    parser.add_argument(
-        "--release", default="latest", help="of the client (default: the newest that npm has)"
-    )
+    parser.add_argument("--client", choices=[client.name for client in CLIENTS], help="only its cases")
+    parser.add_argument("--release", default="latest", help="of --client (default: the newest that npm has)")
     args = parser.parse_args()
+    chosen = [
+        case
+        for group in _GROUPS
+        for case in group.cases()
+        if args.client in (None, case.client.name)
+        and (not args.words or any(word in case.name for word in args.words))
+    ]
     try:
-        client = installed(args.release)
+        names = {case.client.name for case in chosen}
+        programs = {
+            client.name: installed(client, args.release if args.client else "latest")
+            for client in CLIENTS
+            if client.name in names
+        }
     except ClientError as problem:
         say(f"make clients: {problem}")
         return 1
-    chosen = [case for case in cases() if not args.words or any(word in case.name for word in args.words)]
-    say(f"{'case':50} {'expected':9} seen")
-    different = [case for case in chosen if not _as_expected(client, case)]
+    say(f"{'case':60} {'expected':9} seen")
+    different = [case for case in chosen if not _as_expected(programs[case.client.name], case)]
     say(f"{len(chosen)} cases, {len(different)} not as expected")
     return 1 if different or not chosen else 0
 
 
-def installed(release: str) -> Path:
+def installed(client: Client, release: str) -> Path:
     """The client's program, from npm if it is not there yet."""
     npm = shutil.which("npm")
     if npm is None:
-        raise ClientError("npm is not installed; it is needed to get the client")
-    place = SCRATCH / release
-    program = place / "node_modules" / ".bin" / "claude"
+        raise ClientError("npm is not installed; it is needed to get the clients")
+    place = SCRATCH / client.name / release
+    program = place / "node_modules" / ".bin" / client.program
     if not program.exists():
         place.mkdir(parents=True, exist_ok=True)
-        say(f"installing {PACKAGE}@{release} into {place.relative_to(ROOT)} (some 350 MB, once) ...")
-        words = [npm, "install", "--prefix", str(place), "--no-audit", "--no-fund", f"{PACKAGE}@{release}"]
+        what = f"{client.package}@{release}"
+        say(f"installing {what} into {place.relative_to(ROOT)} (some 300 MB, once) ...")
+        words = [npm, "install", "--prefix", str(place), "--no-audit", "--no-fund", what]
         ran = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         if ran.returncode or not program.exists():
-            raise ClientError(f"npm could not install {PACKAGE}@{release}: {ran.stderr.strip()[-500:]}")
+            raise ClientError(f"npm could not install {what}: {ran.stderr.strip()[-500:]}")
     with tempfile.TemporaryDirectory() as home:
         version = subprocess.run(
             [program, "--version"],
-            env={"HOME": home, "PATH": "/usr/bin:/bin"},
+            env={"HOME": home, "PATH": os.environ.get("PATH", os.defpath)},
             capture_output=True,
             text=True,
             check=False,
         )
     if version.returncode:
         raise ClientError(f"{program} does not start: {version.stderr.strip()[-500:]}")
-    say(f"client: {version.stdout.strip()}")
+    say(f"{client.name}: {version.stdout.strip()}")
     return program
 
 
-def _as_expected(client: Path, case: Case) -> bool:
+def _as_expected(program: Path, case: Case) -> bool:
     started = time.monotonic()
-    seen = play(client, case)
+    seen = play(program, case)
     ok = seen.verdict == case.expected
     took = f"({time.monotonic() - started:.0f} s)"
-    say(f"{case.name:50} {case.expected:9} {seen.verdict} {took}{'' if ok else '  <- DIFFERENT'}")
+    say(f"{case.name:60} {case.expected:9} {seen.verdict} {took}{'' if ok else '  <- DIFFERENT'}")
     if not ok or seen.verdict == "denied":
         say(f"    {seen.words[:200]!r}")
     return ok
 
 
-def play(client: Path, case: Case) -> Seen:
+def play(program: Path, case: Case) -> Seen:
     with tempfile.TemporaryDirectory(prefix="hookline-clients-") as top:
-        scene = Scene(Path(top, "scene"), hooked=case.hooked, vouched=case.vouched)
-        with Model(case.script(scene)) as model:
-            words = [
-                str(client),
-                "-p",
-                MAIN,
-                "--permission-mode",
-                case.mode,
-                "--allowedTools",
-                ",".join(_TOOLS),
-            ]
+        scene = Scene(
+            Path(top, "scene"),
+            case.client,
+            hooked=case.hooked,
+            guarded=case.guarded,
+            vouched=case.vouched,
+        )
+        with Model(case.script(scene), case.client.protocol) as model:
+            words = [str(program), *case.client.words(MAIN, case.mode, model.url)]
             try:
                 ran = subprocess.run(
                     words, cwd=scene.project, env=scene.environment(model.url), stdin=subprocess.DEVNULL,
@@ -120,8 +132,8 @@ def play(client: Path, case: Case) -> Seen:
 def _verdict(case: Case, scene: Scene, model: Model, ran: "subprocess.CompletedProcess[str]") -> Seen:
     """`denied` needs both: it did not happen, and the model was told so."""
     last = model.last_result
-    if case.verdict is not None and not model.problems and last is not None:
-        return Seen(case.verdict(scene, model), last.text)
+    if case.verdict is not None and not model.problems and (last is not None or not model.asked):
+        return Seen(case.verdict(scene, model), last.text if last is not None else ran.stderr[-200:])
     if model.problems or last is None:
         said = f"the last call was not made: {(ran.stdout + ran.stderr)[-300:]}"
         return Seen("broken", "; ".join(model.problems) or said)

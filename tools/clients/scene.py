@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Literal
 
+from tools.clients.client import CLAUDE_CODE, Client
+
 #: The file whose absence shows that a call was stopped is named like this, and the guard knows it by that.
 FORBIDDEN = "forbidden"
 REASON = "the guard of this project says no"
@@ -33,17 +35,27 @@ Vouched = Literal["settings", "trust", "nobody"]
 
 
 class Scene:
-    def __init__(self, place: Path, *, hooked: bool = True, vouched: Vouched = "settings") -> None:
+    def __init__(
+        self,
+        place: Path,
+        client: Client = CLAUDE_CODE,
+        *,
+        hooked: bool = True,
+        guarded: bool = True,
+        vouched: Vouched = "settings",
+    ) -> None:
         place = Path(os.path.realpath(place))
+        self.client = client
         self.home, self.project, self.marks = place / "home", place / "project", place / "marks"
         for directory in (self.home, self.project, self.marks):
             directory.mkdir(parents=True)
         #: Where the client finds programs before anywhere else.
         self.programs = _BIN
         self.hooks = self.project / ".hookline" / "hooks.toml"
-        guard = self.write(".hookline/guard.sh", _GUARD)
-        guard.chmod(0o755)
-        self.write(".hookline/hooks.toml", _HOOKS.format(guard=guard, started=self.marks / "started"))
+        if guarded:
+            guard = self.write(".hookline/guard.sh", _GUARD)
+            guard.chmod(0o755)
+            self.write(".hookline/hooks.toml", _HOOKS.format(guard=guard, started=self.marks / "started"))
         settings = str(self.home / ".config/hookline/settings.toml")
         self.write(
             settings, f"trusted = {json.dumps([str(self.project)] if vouched == 'settings' else [])}\n"
@@ -51,23 +63,33 @@ class Scene:
         if vouched == "trust":
             self.hookline("trust", "--yes", self.hashes())
         self.write("README.md", "A project.\n")
+        for name, text in client.beforehand.items():
+            self.write(str(self.home / name), text)
         if hooked:
-            # What Hookline prints for the client's own file.
-            self.write(str(self.settings), self.entries())
+            self.connect()
         self._written = self._files()
 
     @property
     def settings(self) -> Path:
         """The user's own file of the client."""
-        return self.home / ".claude/settings.json"
+        return self.home / self.client.settings
+
+    def connect(self, *events: str) -> None:
+        """What Hookline prints is in the client's own file, and the client may run it."""
+        there = json.loads(self.settings.read_text() if self.settings.exists() else "{}")
+        entries = there | json.loads(self.entries(*events))
+        self.write(str(self.settings), json.dumps(entries))
+        for name, text in self.client.trust(str(self.settings), entries).items():
+            self.write(str(self.home / name), text)
 
     def entries(self, *events: str) -> str:
-        return self.hookline("hook", "--print-config", "claude-code", *events)
+        return self.hookline("hook", "--print-config", self.client.name, *events)
 
-    def add_hook(self, event: str, line: str) -> None:
+    def add_hook(self, event: str, line: str, *, rewrites: bool = False) -> None:
         """A native hook of the project beside those that it has; the line is for a shell."""
+        entry = f"command = {json.dumps(line)}{', rewrites = true' if rewrites else ''}"
         with self.hooks.open("a") as file:
-            file.write(f"\n[[hooks.{event}]]\nhooks = [{{ command = {json.dumps(line)} }}]\n")
+            file.write(f"\n[[hooks.{event}]]\nhooks = [{{ {entry} }}]\n")
         self._written = self._files()
 
     def lines(self, name: str) -> list[str]:
@@ -119,12 +141,7 @@ class Scene:
             "HOME": str(self.home),
             "LANG": "C.UTF-8",
             "TMPDIR": str(self.marks.parent),
-            "ANTHROPIC_BASE_URL": model,
-            "ANTHROPIC_API_KEY": "not-a-key",
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            "DISABLE_TELEMETRY": "1",
-            "DISABLE_ERROR_REPORTING": "1",
-            "DISABLE_AUTOUPDATER": "1",
+            **self.client.environment(model),
         }
 
     def hookline(self, *words: str) -> str:

@@ -1,4 +1,4 @@
-"""What the model tries in each case, and what must become of it.
+"""What the model tries in Claude Code in each case, and what must become of it.
 
 Place: the guard of the project stays in force wherever the session goes. Self-editing: the model does not get to change
 what guards it. Trust: hooks of a project run once the user has vouched for exactly them. Entry: what the client does
@@ -8,33 +8,15 @@ the model. In each group there are calls that nothing forbids, which must run: a
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Literal
 
-from msgspec import Struct
+from tools.clients.case import MAIN, Case, Verdict
+from tools.clients.model_server import Model
+from tools.clients.protocols.protocol import Call, call
+from tools.clients.scene import REASON, Scene
 
-from tools.clients.model_server import Call, Model, call
-from tools.clients.scene import REASON, Scene, Vouched
-
-#: "ran" and "denied" are about the last call; "told" is about what the model has read.
-Verdict = Literal["denied", "ran", "told"]
-
-MAIN, SUB = "MAIN-SCRIPT", "SUB-SCRIPT"
+SUB = "SUB-SCRIPT"
 _READ = "Read|FileRead"
 _AGENT = "Agent|Task"
-
-
-class Case(Struct, frozen=True, kw_only=True):
-    name: str
-    expected: Verdict
-    #: What the model does; a sub-agent has a script of its own.
-    script: Callable[[Scene], Mapping[str, Sequence[Call]]]
-    #: Whether the last call did what it was meant to.
-    ran: Callable[[Scene], bool] = lambda _scene: False
-    #: What became of it, where that is not about the last call alone; anything that is not expected says what.
-    verdict: Callable[[Scene, Model], str] | None = None
-    mode: str = "default"
-    hooked: bool = True
-    vouched: Vouched = "settings"
 
 
 def cases() -> Iterator[Case]:

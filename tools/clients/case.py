@@ -1,0 +1,35 @@
+"""One case: what the model does in a client, and what must become of it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from tools.clients.client import CLAUDE_CODE, Client
+from tools.clients.model_server import Model
+from tools.clients.protocols.protocol import Call
+from tools.clients.scene import Scene, Vouched
+
+#: "ran" and "denied" are about the last call; "told" is about what the model has read.
+Verdict = Literal["denied", "ran", "told"]
+Scripts = Mapping[str, Sequence[Call]]
+
+#: The prompt of the user, by which the model knows its script.
+MAIN = "MAIN-SCRIPT"
+
+
+class Case(Struct, frozen=True, kw_only=True):
+    name: str
+    expected: str
+    client: Client = CLAUDE_CODE
+    #: What the model does; a sub-agent has a script of its own.
+    script: Callable[[Scene], Scripts]
+    #: Whether the last call did what it was meant to.
+    ran: Callable[[Scene], bool] = lambda _scene: False
+    #: What became of it, where that is not about the last call alone; anything that is not expected says what.
+    verdict: Callable[[Scene, Model], str] | None = None
+    mode: str = "default"
+    hooked: bool = True
+    #: Whether the project has a native guard.
+    guarded: bool = True
+    vouched: Vouched = "settings"
