@@ -10,9 +10,11 @@ from msgspec.structs import replace
 
 from hookline import Engine, Outcome, Session, allow, ask, context, deny, rewrite
 from hookline.dialects.registry import home_dialect
+from hookline.engine.dispatch import fold
 from hookline.events import (
     EVENTS,
     PERMISSION_REQUEST,
+    PRE_TOOL_SELECTION,
     PRE_TOOL_USE,
     TURN_END,
     USER_PROMPT_SUBMIT,
@@ -207,6 +209,20 @@ def test_an_answer_carries_the_name_of_who_gave_it() -> None:
     )
     outcome = ScriptedHost([hook]).fire(WORKTREE_CREATE, WorktreeWanted(name="w"))
     assert (outcome.answer, outcome.answers[0].by) == ("/w", "w")
+
+
+def test_lists_of_several_hooks_are_one_list_where_the_policy_says_so() -> None:
+    policy = replace(HOME.policy(PRE_TOOL_SELECTION), answers="united")
+
+    def united(*values: Any) -> Any:
+        return fold(
+            policy, [Outcome(answers=(Answer(value, by=f"h{n}"),)) for n, value in enumerate(values)]
+        ).answer
+
+    assert united(["Read", "Glob"], ["Glob", "Bash"]) == ["Read", "Glob", "Bash"]
+    assert united(["Read"], []) == []  # no tool at all beats any tool
+    assert united("Read", ["Glob"]) == "Read"
+    assert united(["Read"]) == ["Read"]
 
 
 def test_joined_reasons_need_two_reasons() -> None:

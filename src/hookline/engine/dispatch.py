@@ -5,7 +5,7 @@
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,7 +15,7 @@ from hookline.engine.run_hook import BLOCKS_LOOP, HookAnswer
 from hookline.engine.run_lane import run_all_at_once, run_lane
 from hookline.model.events import EventSpec, May, field_of
 from hookline.model.hook import Hook
-from hookline.model.outcome import GO_ON, ContextItem, Edit, Message, Outcome, Vote, edited, merged
+from hookline.model.outcome import GO_ON, Answer, ContextItem, Edit, Message, Outcome, Vote, edited, merged
 from hookline.model.policy import Policy
 from hookline.model.read_only import own_copy, read_only_record
 
@@ -185,6 +185,8 @@ def fold(policy: Policy, outcomes: Sequence[Outcome]) -> Outcome:
         total = Outcome(votes=total.votes, messages=total.messages, halts=total.halts)
     elif policy.most_context is not None and total.context_items:
         total = replace(total, context_items=_truncated(total.context_items, policy.most_context))
+    if policy.answers == "united" and len(total.answers) > 1:
+        total = replace(total, answers=(_united(total.answers),))
     joins = policy.reasons == "joined" or (policy.reasons == "blocks_joined" and total.blocked)
     return _with_joined_reasons(total) if joins else total
 
@@ -200,6 +202,14 @@ def _truncated(items: Sequence[ContextItem], most: int) -> tuple[ContextItem, ..
         kept.append(item)
         room -= len(item.text) + 1
     return tuple(kept)
+
+
+def _united(answers: Sequence[Answer]) -> Answer:
+    if not all(isinstance(answer.value, list) for answer in answers):
+        return answers[0]
+    lists = cast("list[list[Any]]", [answer.value for answer in answers])
+    every = list(dict.fromkeys(item for items in lists for item in items)) if all(lists) else []
+    return Answer(every, by=", ".join(dict.fromkeys(answer.by for answer in answers)))
 
 
 def _with_joined_reasons(outcome: Outcome) -> Outcome:

@@ -217,7 +217,12 @@ class Lane:
             and policy.budget is None
         )
         #: Whether all that its hooks say counts as it is.
-        self.keeps_all = policy.keep == "all" and policy.most_context is None and policy.reasons == "first"
+        self.keeps_all = (
+            policy.keep == "all"
+            and policy.most_context is None
+            and policy.reasons == "first"
+            and policy.answers == "first"
+        )
         #: Whether its hooks are for any call, and see it as it is made: then it need not be looked at.
         self.any_call = all(
             each.hook.as_called and each.hook.matcher is None and each.hook.condition is None

@@ -53,6 +53,8 @@ class Policy(Struct, frozen=True, kw_only=True, eq=False):
     keep: Literal["all", "block_only", "decision_only"] = "all"
     settle: Literal["all", "first_answer"] = "all"
     reasons: Literal["first", "joined", "blocks_joined"] = "first"
+    #: Of several answers at an event that takes one: the first, or their lists as one list. An empty list stays empty.
+    answers: Literal["first", "united"] = "first"
     failures: Mapping[Cause, Reaction] = FAIL_OPEN
     limit: Limit | None = None
     #: Seconds that all hooks of one dispatch share; a hook gets what is left of it.

@@ -37,7 +37,7 @@ ROWS: Final[Mapping[str, Row]] = MappingProxyType(
             policy={"block_means": "reject_prompt", "placement": "user"},
         ),
         "BeforeModel": Row(e.PRE_MODEL_CALL, May.BLOCK | _MODEL, policy={"block_means": "end_turn"}),
-        "BeforeToolSelection": Row(e.PRE_TOOL_SELECTION, May.ANSWER),
+        "BeforeToolSelection": Row(e.PRE_TOOL_SELECTION, May.ANSWER, policy={"answers": "united"}),
         "AfterModel": Row(e.POST_MODEL_CALL, _MODEL),
         "BeforeTool": Row(e.PRE_TOOL_USE, May.BLOCK | May.PERMIT | _MODEL, policy={"block_means": "deny_call"}),
         # It runs after every call, and a block takes the place of the result.
