@@ -23,6 +23,8 @@ DOCUMENTS: Mapping[str, tuple[str, ...]] = {
     "list": ("hookline.cli.commands.list.run.ListDocument",),
     "schema": ("hookline.cli.commands.schema.run.SchemaList",),
     "init": ("hookline.cli.commands.init.run.InitDocument",),
+    "install": ("hookline.cli.commands.install.report.InstallDocument",),
+    "uninstall": ("hookline.cli.commands.install.report.InstallDocument",),
     "trust": (
         "hookline.cli.commands.trust.report.TrustReport",
         "hookline.cli.commands.trust.report.ProjectsDocument",

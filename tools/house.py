@@ -21,8 +21,9 @@ _MOST_LINES = 620  # the walk over the tree of a shell line
 # Three are tables of an agent's tools, which only its wire loads; twelve are parts of the shell reader and the guards,
 # by kinds of programs, each found by its name; adapters and the suite for them are imported by nobody else. Seven are
 # parts of the screen, which has one place where they meet; five are what messages and tools of a framework look like,
-# beside its adapter; one finds the extensions of an agent, one knows the trusted hashes of another.
-_MOST_IMPORTED_ONCE = 109
+# beside its adapter; one finds the extensions of an agent, one knows the trusted hashes of another. Eight put Hookline
+# into the files of one agent each, or edit one format.
+_MOST_IMPORTED_ONCE = 117
 _MOST_ING = 8
 _PATHS = {
     "native": ("one native PreToolUse with a shell hook", 20),

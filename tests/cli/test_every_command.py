@@ -26,7 +26,7 @@ command = "true"
 #: Words that make each command print something; a command that is not there yet is not asked.
 SHOWING = {
     "doctor": [], "list": [], "fire": ["Stop"], "explain": ["Stop"], "events": [], "schema": [], "init": [],
-    "trust": [], "log": [], "bench": ["--dry-run"], "completion": ["bash"],
+    "install": ["claude-code"], "uninstall": [], "trust": [], "log": [], "bench": ["--dry-run"], "completion": ["bash"],
 }  # fmt: skip
 HEAVY = (
     "http",

@@ -111,7 +111,7 @@ def test_no_line_is_looked_for_unless_asked(kind: Format, monkeypatch: pytest.Mo
         raise AssertionError("scanned")
 
     monkeypatch.setattr(json_text, "_Scan", refuse)
-    monkeypatch.setattr(toml_text, "_Scan", refuse)
+    monkeypatch.setattr(toml_text, "Scan", refuse)
     monkeypatch.setattr(yaml_text, "_scanned", refuse)
     text = {"json": '{"a": 1}', "toml": "a = 1", "yaml": "a: 1"}[kind]
     where = read_document(text, kind, "x").where("a")

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from hookline.documents.json_edit import JsonEditError, appended, removed
+from hookline.documents.edit import EditError
+from hookline.documents.json_edit import appended, removed
 
 GROUP = {"hooks": [{"type": "command", "command": "x"}]}
 
@@ -56,7 +57,7 @@ def test_a_value_is_removed(text: str, path: tuple[str | int, ...], expected: st
     ],
 )
 def test_what_cannot_be_changed_says_why(text: str, path: tuple[str, ...], said: str) -> None:
-    with pytest.raises(JsonEditError, match=said):
+    with pytest.raises(EditError, match=said):
         appended(text, path, 1)
 
 

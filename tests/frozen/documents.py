@@ -32,6 +32,9 @@ DOCUMENTS = {
     "bench, dry run": "bench --dry-run --json",
     "init": "init --cwd new --json",
     "init, refused": "init --cwd new --json",
+    "install": "install claude-code --json",
+    "install, written": "install codex --yes --json",
+    "uninstall": "uninstall codex --yes --json",
     "agent": "agent --print 'push it' --model scripted:script.yaml --no-hooks --json",
     "agent, denied": "agent --print 'push it' --model scripted:script.yaml --trust --json",
 }

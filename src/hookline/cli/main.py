@@ -37,6 +37,8 @@ COMMANDS: Mapping[str, str] = {
     "schema": "the JSON Schemas of payloads, answers and config",
     "hook": "be one hook inside another agent",
     "init": "write a first guard and show it at work",
+    "install": "make the agents on this machine ask Hookline",
+    "uninstall": "take Hookline out of their files again",
     "trust": "see what a project would run, and trust it",
     "log": "what the hooks did, from the journal",
     "bench": "how long your hooks take",

@@ -23,6 +23,7 @@ from hookline.model.policy import Policy
 from hookline.model.wire import HookReply, Parsed, Wire
 
 if TYPE_CHECKING:
+    from hookline.dialects.installer import Installer
     from hookline.handlers.registry import Handler
     from hookline.matching.patterns import Patterns
     from hookline.matching.shell import ShellReader
@@ -289,6 +290,11 @@ class Dialect(ABC):
         """The text to add to the agent's configuration so that it calls Hookline; empty where there is none."""
         del calls
         return ""
+
+    @property
+    def installer(self) -> "Installer | None":
+        """How such entries are put into the agent's own files; None where they cannot be."""
+        return None
 
     def recognises(self, value: Any) -> bool:
         """Whether a document has the shape of this agent's configuration and of no other's."""

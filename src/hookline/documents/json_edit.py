@@ -12,17 +12,13 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from hookline.documents.edit import EditError
 from hookline.model.diagnostics import Path
-from hookline.model.errors import HooklineError
 
 _BLANK = re.compile(r"(?:[ \t\r\n]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _TEXT = re.compile(r'"(?:[^"\\]|\\.)*+"')
 _WORD = re.compile(r'[^\s{}\[\],:"]+')
 _DEEPEST = 200
-
-
-class JsonEditError(HooklineError):
-    """Why a text cannot be changed at that place."""
 
 
 class _Node(Struct):
@@ -50,7 +46,7 @@ def appended(text: str, path: Path, value: Any) -> str:
             return _inserted(text, node, inner, key=str(step))
         node = found
     if node.kind != "array":
-        raise JsonEditError(f"{_shown(path)} is no array")
+        raise EditError(f"{_shown(path)} is no array")
     return _inserted(text, node, value)
 
 
@@ -60,11 +56,11 @@ def removed(text: str, path: Path) -> str:
     for at, step in enumerate(path[:-1]):
         found = _child(node, step, path[:at])
         if found is None:
-            raise JsonEditError(f"there is no {_shown(path[: at + 1])}")
+            raise EditError(f"there is no {_shown(path[: at + 1])}")
         node = found
     index = _index(node, path[-1])
     if index is None:
-        raise JsonEditError(f"there is no {_shown(path)}")
+        raise EditError(f"there is no {_shown(path)}")
     if index:
         return text[: node.items[index - 1].end] + text[node.items[index].end :]
     if len(node.items) > 1:
@@ -78,7 +74,7 @@ def removed(text: str, path: Path) -> str:
 def _read(text: str) -> _Node:
     node = _value(text, _skip(text, 0), 0)
     if _skip(text, node.end) != len(text):
-        raise JsonEditError("it is no JSON")
+        raise EditError("it is no JSON")
     return node
 
 
@@ -89,13 +85,13 @@ def _skip(text: str, at: int) -> int:
 
 def _value(text: str, at: int, depth: int) -> _Node:
     if depth > _DEEPEST:
-        raise JsonEditError("it is nested too deeply")
+        raise EditError("it is nested too deeply")
     opening = text[at : at + 1]
     if opening in {"{", "["}:
         return _container(text, at, depth)
     found = (_TEXT if opening == '"' else _WORD).match(text, at)
     if found is None:
-        raise JsonEditError("it is no JSON")
+        raise EditError("it is no JSON")
     return _Node("plain", at, found.end())
 
 
@@ -109,7 +105,7 @@ def _container(text: str, at: int, depth: int) -> _Node:
             key = _TEXT.match(text, at)
             colon = _skip(text, key.end()) if key else at
             if key is None or text[colon : colon + 1] != ":":
-                raise JsonEditError("it is no JSON")
+                raise EditError("it is no JSON")
             node.keys.append(json.loads(key[0]))
             at = _skip(text, colon + 1)
         item = _value(text, at, depth + 1)
@@ -118,7 +114,7 @@ def _container(text: str, at: int, depth: int) -> _Node:
         if text[at : at + 1] == ",":
             at = _skip(text, at + 1)
         elif text[at : at + 1] != closing:
-            raise JsonEditError("it is no JSON")
+            raise EditError("it is no JSON")
     node.end = at + 1
     return node
 
@@ -126,7 +122,7 @@ def _container(text: str, at: int, depth: int) -> _Node:
 def _child(node: _Node, step: str | int, before: Path) -> _Node | None:
     if node.kind != ("object" if isinstance(step, str) else "array"):
         what = "object" if isinstance(step, str) else "array"
-        raise JsonEditError(f"{_shown(before)} is no {what}")
+        raise EditError(f"{_shown(before)} is no {what}")
     index = _index(node, step)
     return None if index is None else node.items[index]
 

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Mapping
 
+from msgspec import Struct
+
 from hookline.documents.document import (
     DEPTH,
     Newlines,
@@ -49,7 +51,7 @@ def read(text: str) -> Reading:
     except ValueError:
         raise SyntaxProblem("a number has too many digits", None) from None
     refuse_excess(value)
-    return Reading(value, (), lambda: _Scan(text.replace("\r\n", "\n")).lines)
+    return Reading(value, (), lambda: Scan(text.replace("\r\n", "\n")).lines)
 
 
 def _explained(text: str, problem: str) -> SyntaxProblem:
@@ -62,11 +64,26 @@ def _explained(text: str, problem: str) -> SyntaxProblem:
     return SyntaxProblem(problem if code != "syntax" else f"it is not valid TOML: {problem}", line, code=code)
 
 
-class _Scan:
+class Statement(Struct, frozen=True):
+    """A header or a pair of a key and a value."""
+
+    #: Of the table, or of the value.
+    path: Path
+    start: int
+    end: int
+    is_header: bool
+    #: Where each part of its key is written.
+    parts: tuple[tuple[int, int], ...]
+
+
+class Scan:
     """One pass over a text that is known to be TOML: where each key, table and item starts."""
 
     def __init__(self, text: str) -> None:
         self._text = text
+        #: Those that are not inside the value of another.
+        self.statements: list[Statement] = []
+        self._parts: list[tuple[int, int]] = []
         self._newlines = Newlines(text)
         self._lines: dict[Path, int] = {}
         #: How many tables each array of tables has so far.
@@ -74,10 +91,15 @@ class _Scan:
         base: Path = ()
         position = self._blank(0)
         while position < len(text):
-            if text[position] == "[":
-                base, position = self._header(position)
+            start, is_header = position, text[position] == "["
+            if is_header:
+                path, position = self._header(position)
+                base, parts = path, tuple(self._parts)
             else:
+                keys, _ = self._keys(position)
+                path, parts = (*base, *keys), tuple(self._parts)
                 position = self._pair(position, base)
+            self.statements.append(Statement(path, start, position, is_header, parts))
             position = self._blank(position)
 
     @property
@@ -118,12 +140,14 @@ class _Scan:
 
     def _keys(self, position: int) -> tuple[tuple[str, ...], int]:
         keys: list[str] = []
+        self._parts = []
         while True:
             part = _KEY_PART.match(self._text, position)
             if part is None:
                 return tuple(keys), position + 1
             bare, basic, literal = part.groups()
             keys.append(bare or literal or (_unescaped(basic) if basic else ""))
+            self._parts.append(_bare_span(part))
             position = part.end()
             if self._text[position : position + 1] != ".":
                 return tuple(keys), position
@@ -163,6 +187,13 @@ class _Scan:
     def _after_comma(self, position: int) -> int:
         position = self._blank(position)
         return self._blank(position + 1) if self._text[position : position + 1] == "," else position
+
+
+def _bare_span(part: re.Match[str]) -> tuple[int, int]:
+    """Without the blanks around it, with its quotes."""
+    written = part[0]
+    start = part.start() + len(written) - len(written.lstrip(" \t"))
+    return start, start + len(written.strip(" \t"))
 
 
 def _unescaped(basic: str) -> str:

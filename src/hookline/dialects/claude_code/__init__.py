@@ -26,6 +26,7 @@ from hookline.documents.document import Document
 from hookline.model.events import EVENTS, EventSpec
 
 if TYPE_CHECKING:
+    from hookline.dialects.claude_code.installer import ClaudeCodeInstaller
     from hookline.dialects.claude_code.settings import SettingsReader
     from hookline.dialects.claude_code.wire import ClaudeCodeWire
 
@@ -147,6 +148,12 @@ class ClaudeCode(Dialect):
             home, budget = self._env.get("HOME", ""), session_end_budget(self._env)
             self._reader = SettingsReader(self.events, self.wire, home, budget)
         return self._reader.read(layers, tools)
+
+    @property
+    def installer(self) -> "ClaudeCodeInstaller":
+        from hookline.dialects.claude_code.installer import ClaudeCodeInstaller  # noqa: PLC0415 only to install
+
+        return ClaudeCodeInstaller(self)
 
     def call_entries(self, calls: Sequence[HookCall]) -> str:
         """Closed where Claude Code itself cannot start Hookline, or gives up waiting.

@@ -13,6 +13,7 @@ from hookline.model.events import EVENTS, EventSpec
 from hookline.model.hook import Hook
 
 if TYPE_CHECKING:
+    from hookline.dialects.codewhale.installer import CodeWhaleInstaller
     from hookline.dialects.codewhale.wire import CodeWhaleWire
 
 _PROJECT_FILE = os.path.join(".codewhale", "hooks.toml")
@@ -86,6 +87,12 @@ class CodeWhale(Dialect):
 
         cut = [name for name in _ARGUMENTS if str(document.get(name, "")).endswith(PAYLOAD_CUT)]
         return {key: value for key, value in document.items() if key not in cut} if cut else None
+
+    @property
+    def installer(self) -> "CodeWhaleInstaller":
+        from hookline.dialects.codewhale.installer import CodeWhaleInstaller  # noqa: PLC0415 only to install
+
+        return CodeWhaleInstaller(self)
 
     def call_entries(self, calls: Sequence[HookCall]) -> str:
         """Strict: otherwise CodeWhale goes ahead when a hook that broke has not judged a call."""

@@ -17,6 +17,7 @@ from hookline.model.outcome import Outcome, Vote
 from hookline.model.wire import Parsed
 
 if TYPE_CHECKING:
+    from hookline.dialects.codex.installer import CodexInstaller
     from hookline.dialects.codex.wire import CodexWire
 
 _SYSTEM = "/etc/codex"
@@ -125,6 +126,12 @@ class Codex(Dialect):
         if outcome.edits and unasked and outcome.permission is None and not outcome.stop:
             return replace(outcome, votes=(Vote("allow"),))
         return outcome
+
+    @property
+    def installer(self) -> "CodexInstaller":
+        from hookline.dialects.codex.installer import CodexInstaller  # noqa: PLC0415 only to install
+
+        return CodexInstaller(self)
 
     def call_entries(self, calls: Sequence[HookCall]) -> str:
         """Closed by a shell, because to Codex a hook that fails has no objection; by `sh`, because Codex runs hooks

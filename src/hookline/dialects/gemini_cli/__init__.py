@@ -16,6 +16,7 @@ from hookline.model.events import EVENTS, EventSpec, May
 from hookline.model.hook import Hook
 
 if TYPE_CHECKING:
+    from hookline.dialects.gemini_cli.installer import GeminiInstaller
     from hookline.dialects.gemini_cli.wire import GeminiWire
 
 _PROJECT: Final = ".gemini/settings.json"
@@ -128,6 +129,12 @@ class GeminiCli(Dialect):
                 fix = "print the reason to stderr before exit 2"
                 yield about(hook, "error", "silent-exit", message, "command", fix=fix)
 
+    @property
+    def installer(self) -> "GeminiInstaller":
+        from hookline.dialects.gemini_cli.installer import GeminiInstaller  # noqa: PLC0415 only to install
+
+        return GeminiInstaller(self)
+
     def call_entries(self, calls: Sequence[HookCall]) -> str:
         """Milliseconds; and closed where Gemini CLI cannot start Hookline."""
         closed = [
@@ -138,6 +145,16 @@ class GeminiCli(Dialect):
 
 def _entry(call: HookCall) -> dict[str, Any]:
     return {"type": "command", "name": "hookline", "command": call.command, "timeout": call.seconds * 1000}
+
+
+def trust_rule(rules: Mapping[str, Any], cwd: str) -> tuple[str, Any] | None:
+    """The rule about a directory: that of the longest path."""
+    here = os.path.abspath(cwd)
+    for folder, rule in sorted(rules.items(), key=lambda rule: -len(rule[0])):
+        root = os.path.dirname(folder) if rule == "TRUST_PARENT" else folder
+        if f"{here}/".startswith(root.rstrip("/") + "/"):
+            return folder, rule
+    return None
 
 
 def _homes(env: Mapping[str, str]) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from hookline.dialects.dialect import Layer, Place, Plugin, Plugins
+from hookline.dialects.gemini_cli import trust_rule
 from hookline.dialects.gemini_cli.payload import as_items, as_object
 from hookline.documents.document import Document
 from hookline.model.diagnostics import Diagnostic
@@ -31,7 +32,7 @@ def find_extensions(folders: Sequence[str], cwd: str, settings: Sequence[Layer],
             place = Place(os.path.join(plugin.root, _HOOKS), "plugin", plugin)
             if not os.path.lexists(place.file):
                 continue
-            if _is_on(as_object(rules.get(plugin.name)), cwd):
+            if is_on(as_object(rules.get(plugin.name)), cwd):
                 places.append(place)
             else:
                 off.append((place, f"the extension {plugin.name} is disabled here"))
@@ -50,7 +51,7 @@ def _installed(folder: str, read: Read) -> Iterator[Plugin]:
             yield Plugin(str(manifest.get("name") or name), root, str(manifest.get("version", "")))
 
 
-def _is_on(rules: Mapping[str, Any], cwd: str) -> bool:
+def is_on(rules: Mapping[str, Any], cwd: str) -> bool:
     """The last rule about a directory decides: `/home/ada/*` with all that is below it, `!` before it means off."""
     on, here = True, os.path.abspath(cwd).rstrip("/") + "/"
     for rule in as_items(rules.get("overrides")):
@@ -65,16 +66,12 @@ def _about_trust(file: str, cwd: str, settings: Sequence[Layer], read: Read) -> 
     """In a folder that the user does not trust, the agent runs no hooks of settings; Hookline has its own trust."""
     if not settings or not os.path.lexists(file):
         return
-    here, document = os.path.abspath(cwd), read(file)
-    rules = sorted(as_object(document.value).items(), key=lambda rule: len(rule[0]))
-    for folder, rule in reversed(rules):
-        root = os.path.dirname(folder) if rule == "TRUST_PARENT" else folder
-        if f"{here}/".startswith(root.rstrip("/") + "/"):
-            if rule == "DO_NOT_TRUST":
-                message = f"Gemini CLI does not trust {folder}, so it runs no hooks of settings files there"
-                fix = "trust the folder in Gemini CLI"
-                yield Diagnostic("info", "untrusted-folder", message, document.where(folder), fix=fix)
-            return
+    document = read(file)
+    rule = trust_rule(as_object(document.value), cwd)
+    if rule is not None and rule[1] == "DO_NOT_TRUST":
+        message = f"Gemini CLI does not trust {rule[0]}, so it runs no hooks of settings files there"
+        fix = "trust the folder in Gemini CLI"
+        yield Diagnostic("info", "untrusted-folder", message, document.where(rule[0]), fix=fix)
 
 
 def _value(file: str, read: Read) -> Mapping[str, Any]:

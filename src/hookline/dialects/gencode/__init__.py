@@ -11,6 +11,7 @@ from hookline.model.events import EVENTS, EventSpec
 from hookline.model.hook import Scope
 
 if TYPE_CHECKING:
+    from hookline.dialects.gencode.installer import GenCodeInstaller
     from hookline.dialects.gencode.wire import GenCodeWire
 
 _FOLDERS = (".claude", ".gen")
@@ -67,6 +68,12 @@ class GenCode(Dialect):
         from hookline.dialects.gencode.settings import read_layers  # noqa: PLC0415 as above
 
         return read_layers(layers, tools, self.events, self.wire)
+
+    @property
+    def installer(self) -> "GenCodeInstaller":
+        from hookline.dialects.gencode.installer import GenCodeInstaller  # noqa: PLC0415 only to install
+
+        return GenCodeInstaller(self)
 
     def call_entries(self, calls: Sequence[HookCall]) -> str:
         return grouped_entries(calls)

@@ -17,6 +17,7 @@ from hookline.model.events import EVENTS, EventSpec
 from hookline.model.hook import Hook
 
 if TYPE_CHECKING:
+    from hookline.dialects.installer import Installer
     from hookline.dialects.reasonix.wire import ReasonixWire
 
 #: Events of the hook system that Reasonix was offered; its 1.x releases ignore entries under these names.
@@ -85,6 +86,15 @@ class Reasonix(Dialect):
     def field_path(self, entry: Path, field: str) -> Path:
         """The entry itself has the matcher."""
         return (*entry, "match" if field == "matcher" else field)
+
+    @property
+    def installer(self) -> "Installer":
+        from hookline.dialects.installer import Installer  # noqa: PLC0415 only to install
+
+        return Installer(self, self._user_settings, ("reasonix",))
+
+    def _user_settings(self, env: Mapping[str, str]) -> str | None:
+        return next((place.file for place in self.places("", env)), None)
 
     def call_entries(self, calls: Sequence[HookCall]) -> str:
         """A flat list for each event, and milliseconds."""

@@ -44,8 +44,12 @@ def _print_entries(name: str, events: Sequence[str]) -> ExitStatus:
 
 def entries_text(dialect: "Dialect", events: Sequence[str], program: str) -> str:
     """The entries in the agent's own format. Raises `CallError` for an event the agent does not have."""
-    calls = [_call(dialect, name, program) for name in events or dialect.call_events]
-    return dialect.call_entries(calls).rstrip("\n")
+    return dialect.call_entries(hook_calls(dialect, events, program)).rstrip("\n")
+
+
+def hook_calls(dialect: "Dialect", events: Sequence[str], program: str) -> "list[HookCall]":
+    """The entries to write. Raises `CallError` for an event the agent does not have."""
+    return [_call(dialect, name, program) for name in events or dialect.call_events]
 
 
 def _call(dialect: "Dialect", name: str, program: str) -> "HookCall":

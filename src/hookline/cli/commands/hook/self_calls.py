@@ -58,6 +58,32 @@ def hookline_arguments(hook: Hook, shell: "ShellReader") -> tuple[tuple[str, ...
     return tuple(tuple(found) for line in lines if (found := _arguments(line)) is not None)
 
 
+def plain_program(command: str, dialect: str, shell: "ShellReader") -> tuple[str, ...] | None:
+    """How a line starts Hookline that does nothing but ask it about an event of this dialect; None for other lines.
+
+    What a shell does there if Hookline cannot be run belongs to it. A line with options was written by the user.
+    """
+    if _PROGRAM not in _QUOTES.sub("", command):
+        return None
+    reading = shell.read(command)
+    lines = [each.words for each in reading.commands if not _closes(each.words)]
+    arguments = _arguments(lines[0]) if len(lines) == 1 and reading.uncertain is None else None
+    if arguments is None or tuple(arguments[:3]) != ("hook", "--dialect", dialect):
+        return None
+    further = arguments[3:]
+    return lines[0][: -len(arguments)] if len(further) <= 1 and not "".join(further).startswith("-") else None
+
+
+def _closes(words: Sequence[str]) -> bool:
+    """Whether a command is one of those around our own in an entry: see `closed_in_shell`."""
+    return (
+        words[:1] == ("[",)
+        or words == ("exit", "2")
+        or (words[:1] == ("echo",) and "".join(words[1:2]).startswith(f"{_PROGRAM} could not be run"))
+        or (words[:2] == ("sh", "-c") and len(words) == 3)
+    )
+
+
 def _is_hook_call(words: Sequence[str]) -> bool:
     found = _arguments(words)
     return found is not None and next((word for word in found if not word.startswith("-")), "") == "hook"

@@ -1,0 +1,180 @@
+"""Plan what installing changes in each agent's files, show it, ask, and write."""
+
+import argparse
+import os
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from msgspec import Struct
+
+from hookline.cli.commands.hook.payload import event_named
+from hookline.cli.commands.hook.run import hook_calls
+from hookline.cli.commands.hook.self_calls import plain_program
+from hookline.cli.commands.install.report import AgentDocument, InstallDocument, agent_document
+from hookline.cli.engines import working_directory
+from hookline.cli.output import ExitStatus, note, show, show_part
+from hookline.cli.requests import RequestError
+from hookline.cli.text import count_of, terminal_width
+from hookline.config.install.plan import IsOwn, Plan, installer_of, is_there, look, plan_install
+from hookline.config.install.records import Records
+from hookline.config.project import project_root
+from hookline.dialects.dialect import Dialect
+from hookline.dialects.installer import Entry, InstallError, Site
+from hookline.dialects.registry import dialect_named, every_dialect
+from hookline.matching.nearest import nearest
+from hookline.matching.shell import ShellReader
+from hookline.model.errors import HooklineError
+from hookline.model.safe_text import one_line
+
+_LONGEST = 500
+
+
+class Planned(Struct, frozen=True):
+    """What is to be done for an agent, or why it cannot be."""
+
+    dialect: Dialect
+    site: Site
+    plan: Plan | None = None
+    problem: str = ""
+
+
+def run(args: argparse.Namespace) -> ExitStatus:
+    site, records = site_of(args), Records(os.environ.get("HOME", ""))
+    dialects = agents_named(args.words) or [each for each in installable() if is_there(each, site)]
+    if not dialects:
+        names = ", ".join(each.name for each in installable())
+        raise RequestError(
+            f"no agent was found, neither its program in PATH nor its folder; name one of {names}"
+        )
+    events = [name for given in args.events or () for name in given.split(",") if name]
+    found = [planned(each, site, partial(_plan, each, site, events, records)) for each in dialects]
+    return settle(found, args, records, "install")
+
+
+def _plan(dialect: Dialect, site: Site, events: Sequence[str], records: Records) -> Plan:
+    names = [name for each in events for name in _own_names(dialect, each)]
+    calls = hook_calls(dialect, names, pinned_program())
+    return plan_install(dialect, site, calls, own_entries(dialect), records)
+
+
+def _own_names(dialect: Dialect, name: str) -> Sequence[str]:
+    """The agent's own names of an event that is called by its own or by Hookline's name."""
+    if name in dialect.events:
+        return (name,)
+    usual = [
+        each for each in dialect.call_events if any(one.event.name == name for one in dialect.moments(each))
+    ]
+    return usual or (event_named(dialect, name).name,)
+
+
+def site_of(args: argparse.Namespace) -> Site:
+    cwd = working_directory(args.cwd)
+    return Site("project" if args.project else "user", project_root(cwd), os.environ)
+
+
+def installable() -> list[Dialect]:
+    return [each for each in every_dialect() if each.installer is not None]
+
+
+def agents_named(names: Sequence[str]) -> list[Dialect]:
+    found: list[Dialect] = []
+    for name in dict.fromkeys(names):
+        dialect = dialect_named(name)
+        if dialect is None or dialect.installer is None:
+            known = [each.name for each in installable()]
+            close = nearest(name[:100], known)
+            hint = f"did you mean {close!r}?" if close else f"there are {', '.join(known)}"
+            raise RequestError(f"there is no agent {name[:100]!r} to install into; {hint}")
+        found.append(dialect)
+    return found
+
+
+def own_entries(dialect: Dialect) -> IsOwn:
+    """Whether an entry is one that `hookline install` or `hookline hook --print-config` wrote."""
+    shell = ShellReader()
+
+    def is_own(entry: Entry) -> bool:
+        return "args" not in entry.value and plain_program(entry.command, dialect.name, shell) is not None
+
+    return is_own
+
+
+def pinned_program() -> str:
+    """This Hookline by its whole path, so that it does not matter which PATH an agent has."""
+    for script in (sys.argv[0], os.path.join(os.path.dirname(sys.executable), "hookline")):
+        path = os.path.abspath(script)
+        if os.path.basename(path) == "hookline" and os.path.isfile(path) and os.access(path, os.X_OK):
+            return shlex.quote(path)
+    # The agent calls it in the project: without -P its modules would be imported in place of ours.
+    return f"{shlex.quote(sys.executable)} -P -m hookline"
+
+
+def planned(dialect: Dialect, site: Site, plan: Callable[[], Plan]) -> Planned:
+    try:
+        return Planned(dialect, site, plan())
+    except HooklineError as problem:
+        return Planned(dialect, site, problem=str(problem))
+
+
+def problem_of(dialect: Dialect, site: Site) -> bool:
+    """Whether its files cannot be read, or hold an entry of ours."""
+    installer, is_own = installer_of(dialect), own_entries(dialect)
+    try:
+        texts = {file: each.text for file, each in look(dialect, site).items()}
+        return any(is_own(entry) for entry in installer.entries(texts, site))
+    except InstallError:
+        return True
+
+
+def settle(found: Sequence[Planned], args: argparse.Namespace, records: Records, command: str) -> ExitStatus:
+    """Show the plans, ask if need be, and carry them out. Agents that cannot be served do not stop the others."""
+    shown = [agent_document(each.dialect, each.site, each.plan, each.problem) for each in found]
+    pending = [each for each in found if each.plan is not None and each.plan.writes]
+    width = terminal_width()
+    if not args.json and (status := show_part(InstallDocument(tuple(shown)).as_text(width, command))):
+        return status
+    agreed = bool(pending) and (args.yes or (not args.json and _agrees(pending, command)))
+    if agreed:
+        shown = [_carried_out(each, document, records) for each, document in zip(found, shown, strict=True)]
+    document = InstallDocument(tuple(shown))
+    if args.json:
+        show(document.as_json(), as_json=True)
+    for line in document.results() if agreed and not args.json else ():
+        show(line)
+    for each in shown:
+        if each.problem:
+            note(one_line(f"hookline {command}: {each.title}: {each.problem}", _LONGEST))
+    failed = any(each.problem for each in shown) or (bool(pending) and not agreed)
+    return ExitStatus.PROBLEM if failed else ExitStatus.OK
+
+
+def _agrees(pending: Sequence[Planned], command: str) -> bool:
+    files = count_of(sum(len(each.plan.writes) for each in pending if each.plan), "file")
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        show(f"\nNothing was written. To change {files} as shown, run it again with --yes.")
+        return False
+    import termios
+
+    # What lay in the terminal before the question is not an answer to it.
+    termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+    sys.stdout.write(f"\nChange {files} as shown? [y]es, [n]o: ")
+    sys.stdout.flush()
+    agreed = sys.stdin.readline().strip().lower() in ("y", "yes")
+    if not agreed:
+        show(f"nothing was {'installed' if command == 'install' else 'removed'}")
+    return agreed
+
+
+def _carried_out(each: Planned, document: AgentDocument, records: Records) -> AgentDocument:
+    from msgspec.structs import replace
+
+    if each.plan is None or not each.plan.writes:
+        return document
+    try:
+        with records.locked():
+            backups = records.carry_out(each.plan.writes)
+    except InstallError as problem:
+        return replace(document, problem=str(problem))
+    return replace(document, done=True, backups=tuple(backups))

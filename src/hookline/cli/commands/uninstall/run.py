@@ -1,0 +1,51 @@
+"""Plan what taking Hookline out of the agents' files changes, show it, ask, and write."""
+
+import argparse
+import os
+from collections.abc import Sequence
+from functools import partial
+
+from hookline.cli.commands.install.run import (
+    agents_named,
+    installable,
+    own_entries,
+    planned,
+    problem_of,
+    settle,
+    site_of,
+)
+from hookline.cli.output import ExitStatus, show
+from hookline.config.install.plan import installer_of, look, plan_uninstall
+from hookline.config.install.records import Records
+from hookline.dialects.dialect import Dialect
+from hookline.dialects.installer import InstallError, Site
+
+_NAME = b"hookline"
+
+
+def run(args: argparse.Namespace) -> ExitStatus:
+    site, records = site_of(args), Records(os.environ.get("HOME", ""))
+    named = agents_named(args.words)
+    dialects: Sequence[Dialect] = named or [
+        each for each in installable() if _is_installed(each, site, records)
+    ]
+    found = [
+        planned(each, site, partial(plan_uninstall, each, site, own_entries(each), records))
+        for each in dialects
+    ]
+    if not found and not args.json:
+        return show(
+            f"nothing of Hookline is installed {'in this project' if site.scope == 'project' else 'for you'}"
+        )
+    return settle(found, args, records, "uninstall")
+
+
+def _is_installed(dialect: Dialect, site: Site, records: Records) -> bool:
+    """Whether its files have something of ours, or cannot be read and might."""
+    try:
+        files = look(dialect, site)
+    except InstallError:
+        return any(records.read(file) is not None for file in installer_of(dialect).files(site))
+    if any(records.read(file) is not None for file in files):
+        return True
+    return any(_NAME in (each.content or b"") for each in files.values()) and problem_of(dialect, site)

@@ -1,0 +1,103 @@
+"""Hookline in Gemini CLI: an extension of its own for the user, entries in the settings of a project."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from hookline.dialects.gemini_cli import trust_rule
+from hookline.dialects.gemini_cli.extensions import is_on
+from hookline.dialects.gemini_cli.payload import as_items, as_object
+from hookline.dialects.install import as_json
+from hookline.dialects.installer import Entry, Installer, InstallError, Site, Standing, Texts
+from hookline.documents.document import read_document
+from hookline.documents.edit import found_at
+
+if TYPE_CHECKING:
+    from hookline.dialects.gemini_cli import GeminiCli
+    from hookline.dialects.install import HookCall
+
+_NAME = "hookline"
+_MANIFEST = f"extensions/{_NAME}/gemini-extension.json"
+_HOOKS = f"extensions/{_NAME}/hooks/hooks.json"
+_TRUSTED, _ENABLEMENT = "trustedFolders.json", "extensions/extension-enablement.json"
+
+
+class GeminiInstaller(Installer):
+    def __init__(self, dialect: "GeminiCli") -> None:
+        super().__init__(dialect, lambda env: self._in_home(env, _HOOKS), ("gemini",))
+
+    def _in_home(self, env: Mapping[str, str], name: str) -> str | None:
+        folder = self.dialect.user_folder(env)
+        return os.path.join(folder, name) if folder else None
+
+    def signs(self, site: Site) -> Sequence[str]:
+        folder = self.dialect.user_folder(site.env)
+        own = [os.path.join(site.project, self.dialect.folder)] if site.scope == "project" else []
+        return [*([folder] if folder else []), *own]
+
+    def files(self, site: Site) -> Sequence[str]:
+        found = super().files(site)
+        if site.scope == "project":
+            return found
+        return (*found, str(self._in_home(site.env, _MANIFEST)))
+
+    def added(self, texts: Mapping[str, str | None], calls: "Sequence[HookCall]", site: Site) -> Texts:
+        result = super().added(texts, calls, site)
+        if site.scope == "project":
+            return result
+        file, manifest = self.files(site)
+        known = as_object(self.document(manifest, texts.get(manifest)).value)
+        if known.get("name", _NAME) != _NAME:
+            folder = os.path.dirname(manifest)
+            raise InstallError(
+                f"{folder} is another extension, {str(known['name'])[:80]!r}: move it away first"
+            )
+        if not known:
+            result[manifest] = f"{as_json({'name': _NAME, 'version': '1.0.0'})}\n"
+        return {file: result[file], **result}
+
+    def removed(
+        self, texts: Mapping[str, str | None], gone: Sequence[Entry], originals: Mapping[str, str | None]
+    ) -> Texts:
+        """The extension goes as a whole, unless somebody put hooks of their own into it."""
+        result = super().removed(texts, gone, originals)
+        manifest = next((file for file in texts if file.endswith(_MANIFEST)), None)
+        if manifest is None or not gone:
+            return result
+        file = gone[0].file
+        left = self.document(file, result[file]).value
+        if not any(True for _ in self.commands(left)) and not left.keys() - {"hooks"}:
+            result |= {file: None, manifest: None}
+        return result
+
+    def further_files(self, site: Site) -> Sequence[str]:
+        names = (_TRUSTED, _ENABLEMENT, "settings.json")
+        return [file for name in names if (file := self._in_home(site.env, name))]
+
+    def standing(
+        self, texts: Mapping[str, str | None], own: Sequence[Entry], site: Site
+    ) -> tuple[Standing, str]:
+        del own
+        trusted, enablement, settings = (
+            as_object(read_document(texts.get(file) or "{}", "json", file, comments=True).value)
+            for file in self.further_files(site)
+        )
+        config = as_object(settings.get("hooksConfig"))
+        if config.get("enabled") is False or _NAME in as_items(config.get("disabled")):
+            return "untrusted", "hooksConfig of your settings turns it off"
+        if site.scope == "user" and not is_on(as_object(enablement.get(_NAME)), site.project):
+            return "untrusted", f"the extension {_NAME} is disabled here"
+        return _folder_trust(trusted, settings, site.project)
+
+
+def _folder_trust(
+    trusted: Mapping[str, Any], settings: Mapping[str, Any], folder: str
+) -> tuple[Standing, str]:
+    if found_at(settings, ("security", "folderTrust", "enabled")) is False:
+        return "trusted", "folder trust is switched off"
+    rule = trust_rule(trusted, folder)
+    if rule is None:
+        return "unknown", "Gemini CLI asks whether you trust this folder"
+    if rule[1] == "DO_NOT_TRUST":
+        return "untrusted", f"Gemini CLI does not trust {rule[0]}"
+    return "trusted", f"you trust {rule[0]} in Gemini CLI"

@@ -1,0 +1,269 @@
+"""How Hookline is put into the files of an agent, and taken out of them again.
+
+Texts in, texts out: nothing here touches the disk. What holds for most agents is in `Installer`; an agent whose files
+need more than entries has a subclass in its own folder.
+"""
+
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import msgspec
+from msgspec import Struct
+
+from hookline.documents.document import Document, Format, format_of, read_document
+from hookline.documents.edit import EditError, appended, found_at, removed
+from hookline.model.diagnostics import Path
+from hookline.model.errors import HooklineError
+
+if TYPE_CHECKING:
+    from hookline.dialects.dialect import Dialect
+    from hookline.dialects.install import HookCall
+
+#: By file; None for one that is not there.
+Texts = dict[str, str | None]
+InstallScope = Literal["user", "project"]
+Standing = Literal["trusted", "untrusted", "unknown"]
+
+
+class InstallError(HooklineError):
+    """Why nothing was changed; the message names the file."""
+
+
+class Site(Struct, frozen=True):
+    """For whom it is installed."""
+
+    scope: InstallScope
+    project: str
+    env: Mapping[str, str]
+
+
+class Entry(Struct, frozen=True):
+    """A hook of an agent's file that runs a command."""
+
+    file: str
+    path: Path
+    value: Mapping[str, Any]
+    line: int | None = None
+
+    @property
+    def event(self) -> str:
+        """The event, for people."""
+        named = self.value.get("event")
+        names = [step for step in self.path if isinstance(step, str) and step != "hooks"]
+        return str(named) if named else names[-1] if names else ""
+
+    @property
+    def command(self) -> str:
+        return str(self.value.get("command", ""))
+
+    @property
+    def identity(self) -> tuple[tuple[str, ...], bytes]:
+        """The same for an entry that does the same, wherever it is in its list."""
+        names = tuple(step for step in self.path if isinstance(step, str))
+        return names, msgspec.json.encode(self.value, order="deterministic")
+
+
+class Installer:
+    """For agents that take entries in one file of the user, or of a project."""
+
+    def __init__(
+        self,
+        dialect: "Dialect",
+        user_file: Callable[[Mapping[str, str]], str | None],
+        programs: Sequence[str] = (),
+    ) -> None:
+        self.dialect = dialect
+        self._user_file = user_file
+        #: As the agent is started. One of them in PATH, or the folder of its settings, and it is there.
+        self.programs = tuple(programs)
+
+    # --- where ---------------------------------------------------------------------------------------------------
+
+    def files(self, site: Site) -> Sequence[str]:
+        """Every file that may change; the first one has the entries. Raises InstallError where there is none."""
+        if site.scope == "project":
+            return (self.project_file(site),)
+        found = self._user_file(site.env)
+        if found is None:
+            raise InstallError("you have no home directory: set HOME")
+        return (found,)
+
+    def project_file(self, site: Site) -> str:
+        return f"{site.project.rstrip('/')}/{self.dialect.project_files[0]}"
+
+    def signs(self, site: Site) -> Sequence[str]:
+        """Paths of which one shows that the agent is used."""
+        folder = self.dialect.folder
+        home = self._user_file(site.env)
+        found = [home.rsplit("/", 1)[0]] if home else []
+        return [*found, *([f"{site.project.rstrip('/')}/{folder}"] if site.scope == "project" else [])]
+
+    # --- what is there -------------------------------------------------------------------------------------------
+
+    def document(self, file: str, text: str | None) -> Document:
+        """Raises InstallError for a text that the agent itself could not use."""
+        form = _format(file)
+        comments = self.dialect.json_comments
+        found = read_document(text if text and text.strip() else _EMPTY[form], form, file, comments=comments)
+        if found.value is None and found.diagnostics:
+            raise InstallError(self._unusable(text or "", form, file, found))
+        if not isinstance(found.value, dict):
+            raise InstallError(f"{file} is not a table of settings, so nothing was changed")
+        twice = next((one for one in found.duplicates if one.path[0] == "hooks"), None)
+        if twice is not None:
+            what = f"the key {str(twice.path[-1])!r} appears twice"
+            raise InstallError(f"{file}:{twice.line}: {what}, and only the last one counts: join them first")
+        return found
+
+    def _unusable(self, text: str, form: Format, file: str, found: Document) -> str:
+        problem = found.diagnostics[0]
+        place = f"{file}:{problem.where.line}" if problem.where.line else file
+        if form == "json" and read_document(text, form, file, comments=True).value is not None:
+            return f"{place}: {self.dialect.title} reads no file with comments: remove them first"
+        return f"{place}: {problem.message}: correct it first; nothing was changed"
+
+    def entries(self, texts: Mapping[str, str | None], site: Site) -> list[Entry]:
+        """Every command that the agent's file has as a hook, in the order of the file."""
+        file = self.files(site)[0]
+        document = self.document(file, texts.get(file))
+        return [
+            Entry(file, path, value, document.where(*path).line)
+            for path, value in self.commands(document.value)
+        ]
+
+    def commands(self, value: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+        """The tables with a command below `hooks`. Raises InstallError where `hooks` is something else."""
+        return commands_below(value.get("hooks"), ("hooks",))
+
+    # --- what to write -------------------------------------------------------------------------------------------
+
+    def additions(
+        self, calls: "Sequence[HookCall]", site: Site, value: Mapping[str, Any]
+    ) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+        """What to append, and the path of the list it belongs in."""
+        del value
+        form = _format(self.files(site)[0])
+        document = read_document(self.dialect.call_entries(calls), form, "")
+        yield from lists_of(document.value, ())
+
+    def wanted(self, calls: "Sequence[HookCall]", texts: Mapping[str, str | None], site: Site) -> list[Entry]:
+        """The entries that should be there."""
+        file = self.files(site)[0]
+        value = self.document(file, texts.get(file)).value
+        return [
+            Entry(file, (*path, 0, *inner[1:]), entry)
+            for path, item in self.additions(calls, site, value)
+            for inner, entry in commands_below([item], ())
+        ]
+
+    def added(self, texts: Mapping[str, str | None], calls: "Sequence[HookCall]", site: Site) -> Texts:
+        """With our entries, last in their lists: those of others keep their places."""
+        file = self.files(site)[0]
+        text, form = texts.get(file) or "", _format(file)
+        value = self.document(file, text).value
+        with located(file):
+            for path, item in self.additions(calls, site, value):
+                text = appended(text, form, path, item)
+        return {**texts, file: text}
+
+    def removed(
+        self, texts: Mapping[str, str | None], gone: Sequence[Entry], originals: Mapping[str, str | None]
+    ) -> Texts:
+        """Without these entries, and without what is empty then and was not there before us."""
+        result: Texts = dict(texts)
+        for entry in reversed(gone):
+            before = originals.get(entry.file)
+            kept = read_document(before, _format(entry.file), "", comments=True).value if before else None
+            with located(entry.file):
+                result[entry.file] = without(
+                    result[entry.file] or "", _format(entry.file), entry.path, kept, entry.file in originals
+                )
+        return result
+
+    def trusted(self, texts: Mapping[str, str | None], own: Sequence[Entry], site: Site) -> Texts:
+        """With what makes the agent run these entries of ours without asking again."""
+        del own, site
+        return dict(texts)
+
+    def standing(
+        self, texts: Mapping[str, str | None], own: Sequence[Entry], site: Site
+    ) -> tuple[Standing, str]:
+        """Whether the agent will run these entries, as far as files tell; and why."""
+        del texts, own, site
+        return "trusted", f"{self.dialect.title} asks for no trust"
+
+    def further_files(self, site: Site) -> Sequence[str]:
+        """Files that only `standing` reads."""
+        del site
+        return ()
+
+    def notes(
+        self, texts: Mapping[str, str | None], calls: "Sequence[HookCall]", site: Site
+    ) -> Iterator[str]:
+        """What the user should know before agreeing."""
+        del texts, calls, site
+        yield from ()
+
+
+def commands_below(value: Any, path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    if isinstance(value, dict):
+        table = cast("dict[str, Any]", value)
+        if isinstance(table.get("command"), str):
+            yield path, table
+            return
+        for key, each in table.items():
+            yield from commands_below(each, (*path, key))
+    elif isinstance(value, list):
+        for at, each in enumerate(cast("list[Any]", value)):
+            yield from commands_below(each, (*path, at))
+
+
+def lists_of(value: Any, path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    """The items of the outermost lists, each with the path of its list."""
+    if isinstance(value, dict):
+        for key, each in cast("dict[str, Any]", value).items():
+            yield from lists_of(each, (*path, key))
+    elif isinstance(value, list):
+        for each in cast("list[Any]", value):
+            yield path, each
+
+
+def without(text: str, form: Format, path: Path, kept: Any, known: bool) -> str:
+    """Without the entry at this path; then without its group, its event and `hooks`, if they are empty.
+
+    `kept` is what the file said before Hookline was installed, where that is known: what was there stays.
+    """
+    first = path.index("hooks") if "hooks" in path else 0
+    text = removed(text, form, path)
+    for length in range(len(path) - 1, first, -1):
+        outer, last = path[:length], path[length - 1]
+        value = _value(text, form, outer)
+        if value == [] and length > 1 and isinstance(path[length - 2], int):
+            continue  # the list of a group, which is looked at next
+        group = isinstance(last, int) and isinstance(value, dict)
+        empty = not cast("dict[str, Any]", value).get("hooks", True) if group else value in ([], {})
+        if not empty or (known and not group and found_at(kept, outer) is not None):
+            return text
+        text = removed(text, form, outer)
+    return text
+
+
+def _value(text: str, form: Format, path: Path) -> Any:
+    return found_at(read_document(text, form, "", comments=True).value, path)
+
+
+_EMPTY: Mapping[Format, str] = {"json": "{}", "toml": "", "yaml": "{}"}
+
+
+def _format(file: str) -> Format:
+    return format_of(file) or "json"
+
+
+@contextmanager
+def located(file: str) -> Generator[None]:
+    """Errors of an edit name the file."""
+    try:
+        yield
+    except EditError as problem:
+        raise InstallError(f"{file}: {problem}; nothing was changed") from None

@@ -1,0 +1,111 @@
+"""Changes of configuration texts in place, in any format, each checked by reading the text again.
+
+    text = appended(text, "json", ("hooks", "PreToolUse"), {"hooks": [...]})
+    text = removed(text, "toml", ("hooks", "hooks", 1))
+
+A change that would mean anything else than was asked for is not made.
+"""
+
+from collections.abc import Mapping
+from copy import deepcopy
+from importlib import import_module
+from typing import Any, cast
+
+from hookline.documents.document import Format, read_document
+from hookline.model.diagnostics import Path
+from hookline.model.errors import HooklineError
+
+_MARK = "\ufeff"
+
+
+class EditError(HooklineError):
+    """Why a text cannot be changed at that place."""
+
+
+def appended(text: str, form: Format, path: Path, value: Any) -> str:
+    """With the value as the last item of the array at this path; what is missing of the path is made."""
+    wanted = read_value(text, form)
+    place = _entered(wanted, path, [])
+    if not isinstance(place, list):
+        raise EditError(f"{shown(path)} is not a list")
+    cast("list[Any]", place).append(value)
+    return _changed(text, form, wanted, "appended", path, value)
+
+
+def with_table(text: str, form: Format, path: Path, value: Mapping[str, Any]) -> str:
+    """With a table at this path, where none is."""
+    wanted = read_value(text, form)
+    _entered(wanted, path[:-1], {})[path[-1]] = dict(value)
+    return _changed(text, form, wanted, "with_table", path, value)
+
+
+def removed(text: str, form: Format, path: Path) -> str:
+    """Without the item or the member at this path."""
+    wanted = read_value(text, form)
+    if found_at(wanted, path) is None:
+        raise EditError(f"there is no {shown(path)}")
+    del found_at(wanted, path[:-1])[path[-1]]
+    return _changed(text, form, wanted, "removed", path)
+
+
+def renamed(text: str, form: Format, path: Path, key: str) -> str:
+    """With another key in place of the last one of this path."""
+    wanted = read_value(text, form)
+    place = found_at(wanted, path[:-1])
+    place[key] = place.pop(path[-1])
+    return _changed(text, form, wanted, "renamed", path, key)
+
+
+def read_value(text: str, form: Format) -> Any:
+    """What the text says, an empty table if it says nothing. JSON may have comments."""
+    if not text.removeprefix(_MARK).strip():
+        return dict[str, Any]()
+    document = read_document(text, form, "", comments=True)
+    if document.value is None and document.diagnostics:
+        raise EditError(document.diagnostics[0].message)
+    return dict[str, Any]() if document.value is None else deepcopy(document.value)
+
+
+def found_at(value: Any, path: Path) -> Any:
+    """What is at a path; None where nothing is."""
+    for step in path:
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return value
+
+
+def _entered(value: Any, path: Path, last: Any) -> Any:
+    """What is at a path; tables are made on the way, and `last` at its end."""
+    for at, step in enumerate(path, 1):
+        if not isinstance(value, dict):
+            raise EditError(f"{shown(path[: at - 1])} is not a table")
+        table = cast("dict[str | int, Any]", value)
+        if table.get(step) is None:
+            table[step] = last if at == len(path) else {}
+        value = table[step]
+    return value
+
+
+def _changed(text: str, form: Format, wanted: Any, how: str, *args: Any) -> str:
+    """Byte order marks stay; the text is read again."""
+    mark = _MARK if text.startswith(_MARK) else ""
+    edit = getattr(import_module(f"hookline.documents.{form}_edit"), how)
+    new: str = mark + edit(text.removeprefix(_MARK), *args)
+    got = read_value(new, form)
+    if got != wanted and not (form == "toml" and _without_empty(got) == _without_empty(wanted)):
+        raise EditError("it is written in a way that cannot be changed in place")
+    return new
+
+
+def _without_empty(value: Any) -> Any:
+    """A table of TOML need not be written for those inside it to be there, and is gone with the last of them."""
+    if not isinstance(value, dict):
+        return value
+    inner = {key: _without_empty(each) for key, each in cast("dict[str, Any]", value).items()}
+    return {key: each for key, each in inner.items() if each not in ({}, [])}
+
+
+def shown(path: Path) -> str:
+    return ".".join(map(str, path)) or "the file"

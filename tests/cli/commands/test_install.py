@@ -1,0 +1,391 @@
+"""`hookline install` and `uninstall`: our entries come and go, everything else stays as it was."""
+
+import json
+import os
+import stat
+import subprocess
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookline.cli.commands.install.run import pinned_program
+from tests.cli.run_cli import Place, Ran, clean_env, run_cli
+from tests.cli.terminal import Terminal
+
+#: The file of each agent that has the entries, for the user and in a project.
+FILES = {
+    "claude-code": ("~/.claude/settings.json", ".claude/settings.json"),
+    "gen-code": ("~/.gen/settings.json", ".gen/settings.json"),
+    "codewhale": ("~/.codewhale/config.toml", ".codewhale/hooks.toml"),
+    "reasonix": ("~/.reasonix/settings.json", ".reasonix/settings.json"),
+    "codex": ("~/.codex/hooks.json", ".codex/hooks.json"),
+    "gemini-cli": ("~/.gemini/extensions/hookline/hooks/hooks.json", ".gemini/settings.json"),
+}
+AGENTS = list(FILES)
+SCOPES = ("--user", "--project")
+GATES = {"codewhale": "tool_call_before", "gemini-cli": "BeforeTool"}
+#: What somebody has there already: blanks, order and, where they are allowed, comments of their own.
+JSON = '{\n    "zeta": 1,\n\n    "hooks": {\n        "%s": [\n            %s\n        ]\n    },\n    "alpha": [1, 2]\n}'
+GROUP = '{"matcher": "x", "hooks": [{"type": "command", "command": "mine"}]}'
+THEIRS = {
+    "claude-code": JSON % ("PreToolUse", GROUP),
+    "gen-code": JSON % ("PreToolUse", GROUP),
+    "codewhale": '# mine\n[[hooks]]  # first\nevent = "tool_call_before"\ncommand = """\nmine"""\n# the end',
+    "reasonix": JSON % ("PreToolUse", '{"match": "x", "command": "mine"}'),
+    "codex": f'{{"hooks": {{"PreToolUse": [{GROUP}], "Stop": []}}}}',
+    "gemini-cli": "// mine\n" + JSON % ("BeforeTool", GROUP + " // why"),
+}
+
+
+def path_of(where: Place, name: str) -> Path:
+    return where.home / name[2:] if name.startswith("~/") else where.project / name
+
+
+def file_of(where: Place, agent: str, scope: str) -> Path:
+    return path_of(where, FILES[agent][SCOPES.index(scope)])
+
+
+def theirs(agent: str, scope: str) -> str:
+    text = THEIRS[agent]
+    return text.replace("[[hooks]]", "[[hooks.hooks]]") if scope == "--user" else text
+
+
+def command(where: Place, *words: str, env: Mapping[str, str] | None = None) -> Ran:
+    return run_cli(list(words), where.project, where.home, env=env)
+
+
+def install(where: Place, *words: str) -> Ran:
+    ran = command(where, "install", *words, "--yes")
+    assert (ran.status, ran.stderr) == (0, "")
+    return ran
+
+
+def uninstall(where: Place, *words: str) -> Ran:
+    ran = command(where, "uninstall", *words, "--yes")
+    assert (ran.status, ran.stderr) == (0, "")
+    return ran
+
+
+def snapshot(where: Place) -> dict[str, bytes | str]:
+    """Every file and folder below the home but Hookline's own state."""
+    found: dict[str, bytes | str] = {}
+    for path in sorted(where.home.rglob("*")):
+        name = str(path.relative_to(where.home))
+        if not name.startswith((".local", ".config")):
+            found[name] = path.read_bytes() if path.is_file() else "folder"
+    return found
+
+
+def commands(where: Place, agent: str, scope: str) -> list[str]:
+    """The command of every entry in the agent's file."""
+    file = file_of(where, agent, scope)
+    text = file.read_text()
+    if agent == "gemini-cli":
+        text = "\n".join(line.partition("//")[0] for line in text.split("\n"))
+    return list(_commands(tomllib.loads(text) if file.suffix == ".toml" else json.loads(text)))
+
+
+def _commands(value: Any) -> Any:
+    if isinstance(value, dict):
+        if "command" in value:
+            yield value["command"]
+        else:
+            yield from (found for each in value.values() for found in _commands(each))
+    if isinstance(value, list):
+        yield from (found for each in value for found in _commands(each))
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+@pytest.mark.parametrize("agent", AGENTS)
+def test_what_was_not_there_is_gone_again(where: Place, agent: str, scope: str) -> None:
+    before = snapshot(where)
+    install(where, agent, scope)
+    found = commands(where, agent, scope)
+    assert found
+    assert all(f"hookline hook --dialect {agent} " in each for each in found)
+    uninstall(where, agent, scope)
+    assert snapshot(where) == before
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+@pytest.mark.parametrize("agent", AGENTS)
+def test_what_was_there_stays_and_comes_back_byte_for_byte(where: Place, agent: str, scope: str) -> None:
+    file = file_of(where, agent, scope)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(theirs(agent, scope))
+    file.chmod(0o640)
+    before = snapshot(where)
+    install(where, agent, scope)
+    text = file.read_text()
+    assert "mine" in commands(where, agent, scope)
+    assert len(commands(where, agent, scope)) > 3
+    # All lines but the one that a comma was added to.
+    kept = [line for line in theirs(agent, scope).split("\n") if "mine" not in line and line.strip(" ]}")]
+    assert [line for line in kept if line not in text] == []
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    uninstall(where, agent, scope)
+    assert snapshot(where) == before
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_second_time_changes_nothing(where: Place, agent: str, scope: str) -> None:
+    install(where, agent, scope)
+    before = snapshot(where)
+    again = command(where, "install", agent, scope)
+    assert (again.status, "already installed" in again.stdout) == (0, True)
+    assert snapshot(where) == before
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_after_a_move_the_entries_are_updated(where: Place, agent: str) -> None:
+    file = file_of(where, agent, "--user")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(theirs(agent, "--user"))
+    if agent == "gemini-cli":
+        where.write("~/.gemini/extensions/hookline/gemini-extension.json", '{"name": "hookline"}')
+    before = snapshot(where)
+    install(where, agent)
+    fresh = snapshot(where)
+    # As if another installation had written them.
+    moved = file.read_text().replace(pinned_program(), "/opt/old/hookline")
+    file.write_text(moved)
+    assert "updated" in install(where, agent).stdout
+    assert "/opt/old" not in file.read_text()
+    assert commands(where, agent, "--user").count("mine") == 1
+    if agent != "gemini-cli":  # the comment is somewhere else in its file
+        assert {**snapshot(where), str(file.relative_to(where.home)): b""} == {
+            **fresh,
+            str(file.relative_to(where.home)): b"",
+        }
+    uninstall(where, agent)
+    assert commands(where, agent, "--user") == ["mine"]
+    assert json.dumps(sorted(snapshot(where))) == json.dumps(sorted(before))
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "gen-code", "reasonix", "codex"])
+def test_a_file_that_the_agent_has_rewritten_becomes_what_it_would_be_without_us(
+    where: Place, agent: str
+) -> None:
+    file = file_of(where, agent, "--user")
+    file.parent.mkdir(parents=True)
+    file.write_text(theirs(agent, "--user"))
+    install(where, agent)
+
+    def rewritten(text: str) -> str:
+        value = json.loads(text)
+        if agent != "codex":
+            value["model"] = "other"
+        return json.dumps(dict(sorted(value.items())), indent=2) + "\n"
+
+    file.write_text(rewritten(file.read_text()))
+    assert "already installed" in command(where, "install", agent).stdout
+    uninstall(where, agent)
+    assert file.read_text() == rewritten(theirs(agent, "--user"))
+
+
+def test_fields_that_a_client_dropped_are_put_back(where: Place) -> None:
+    install(where, "claude-code")
+    file = file_of(where, "claude-code", "--user")
+    whole = file.read_text()
+    value = json.loads(whole)
+    for groups in value["hooks"].values():
+        groups[0]["hooks"][0].pop("onFailure", None)
+    file.write_text(json.dumps(value, indent=2))
+    assert "updated" in install(where, "claude-code").stdout
+    assert json.loads(file.read_text()) == json.loads(whole)
+
+
+def test_entries_that_were_pasted_by_hand_are_taken_over(where: Place) -> None:
+    printed = command(where, "hook", "--print-config", "claude-code").stdout
+    file = where.write("~/.claude/settings.json", printed)
+    install(where, "claude-code")
+    assert all(each.startswith("/") for each in commands(where, "claude-code", "--user"))
+    assert len(commands(where, "claude-code", "--user")) == 9
+    uninstall(where, "claude-code")
+    assert json.loads(file.read_text()) == {}
+
+
+def test_lines_that_the_user_wrote_are_left(where: Place) -> None:
+    mine = [
+        "hookline hook --dialect claude-code PreToolUse --strict",
+        "tee log | hookline hook --dialect claude-code",
+    ]
+    entries = [{"hooks": [{"type": "command", "command": each}]} for each in mine]
+    file = where.write("~/.claude/settings.json", json.dumps({"hooks": {"PreToolUse": entries}}))
+    before = file.read_bytes()
+    install(where, "claude-code")
+    assert commands(where, "claude-code", "--user")[:2] == mine
+    uninstall(where, "claude-code")
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_an_installed_entry_denies_in_a_real_shell_without_a_path(where: Place, agent: str) -> None:
+    where.write(
+        ".hookline/hooks.toml",
+        '[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ntype = "builtin"\ncommand = "deny"\nargs = ["not here"]\n',
+    )
+    gate = GATES.get(agent, "PreToolUse")
+    install(where, agent, "--events", "PreToolUse")
+    (line,) = commands(where, agent, "--user")
+    told = {
+        "cwd": str(where.project),
+        "hook_event_name": gate,
+        "tool_name": "Bash",
+        "tool_input": {"command": "ls"},
+    }
+    if agent == "reasonix":
+        told = {"event": gate, "cwd": str(where.project), "toolName": "Bash", "toolArgs": {"command": "ls"}}
+    env = {
+        "DEEPSEEK_TOOL_NAME": "Bash",
+        "DEEPSEEK_TOOL_ARGS": '{"command": "ls"}',
+        "DEEPSEEK_WORKSPACE": str(where.project),
+    }
+    ran = subprocess.run(
+        ["/bin/sh", "-c", line],
+        cwd=where.project,
+        env={**clean_env(where.home, env if agent == "codewhale" else None), "PATH": "/usr/bin:/bin"},
+        capture_output=True, text=True, check=False, input="" if agent == "codewhale" else json.dumps(told),
+    )  # fmt: skip
+    assert "not here" in ran.stdout + ran.stderr
+
+
+# Which agents
+
+
+def test_agents_are_found_by_their_folders_and_programs(where: Place) -> None:
+    (where.home / ".claude").mkdir()
+    program = where.write("~/bin/codex", "#!/bin/sh\n")
+    path = f"{program.parent}{os.pathsep}/usr/bin"
+    ran = command(where, "install", "--json", env={"PATH": path})
+    assert [each["agent"] for each in json.loads(ran.stdout)["agents"]] == ["claude-code", "codex"]
+    assert ran.status == 1  # nothing is written unasked
+
+
+def test_no_agent_is_a_clear_line(where: Place) -> None:
+    ran = command(where, "install", env={"PATH": "/nowhere"})
+    assert (ran.status, ran.stdout) == (1, "")
+    assert ran.stderr.startswith("hookline install: no agent was found")
+    assert "claude-code" in ran.stderr
+    assert snapshot(where).keys() == {"project"}
+
+
+def test_a_wrong_name_says_the_nearest(where: Place) -> None:
+    ran = command(where, "install", "claud")
+    assert (ran.status, "did you mean 'claude-code'?" in ran.stderr) == (1, True)
+    assert command(where, "install", "native").status == 1
+
+
+def test_two_versions_of_an_agent_are_named(where: Place) -> None:
+    for folder in ("old", "new"):
+        where.write(f"~/{folder}/claude", "#!/bin/sh\n")
+    (where.home / "link").mkdir()
+    (where.home / "link" / "claude").symlink_to(where.home / "new" / "claude")
+    path = os.pathsep.join(str(where.home / each) for each in ("old", "new", "link"))
+    ran = command(where, "install", env={"PATH": path})
+    assert f"Claude Code is installed more than once ({where.home}/old/claude, {where.home}/new/claude)" in (
+        " ".join(ran.stdout.replace("~", str(where.home)).split())
+    )
+
+
+def test_events_are_named_as_the_agent_or_hookline_names_them(where: Place) -> None:
+    install(where, "gemini-cli", "codewhale", "--events", "PreToolUse,SessionStart")
+    assert [each.split()[4] for each in commands(where, "gemini-cli", "--user")] == [
+        "BeforeTool",
+        "SessionStart",
+    ]
+    assert [each.split()[4] for each in commands(where, "codewhale", "--user")] == [
+        "tool_call_before",
+        "session_start",
+    ]
+    ran = command(where, "install", "gemini-cli", "--events", "SubagentStop")
+    assert (ran.status, "SubagentStop" in ran.stderr) == (1, True)
+
+
+# Asking
+
+
+def test_nothing_is_written_unless_somebody_agrees(where: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = command(where, "install", "claude-code")
+    assert (ran.status, snapshot(where).keys()) == (1, {"project"})
+    assert '+    "PreToolUse": [' in ran.stdout
+    assert "run it again with --yes" in ran.stdout
+    monkeypatch.setenv("HOME", str(where.home))
+    monkeypatch.chdir(where.project)
+    for typed, status in (("n", 1), ("y", 0)):
+        with Terminal("install", "claude-code") as at:
+            at.wait_for("[y]es, [n]o:")
+            at.enter(typed)
+        assert at.status == status
+        assert (where.home / ".claude").exists() == (status == 0)
+
+
+def test_the_file_before_is_kept(where: Place) -> None:
+    file = where.write("~/.claude/settings.json", '{"a": 1}')
+    ran = install(where, "claude-code")
+    backup = ran.stdout.rsplit("as it was: ", 1)[1].strip().replace("~", str(where.home))
+    assert Path(backup).read_text() == '{"a": 1}'
+    assert stat.S_IMODE(Path(backup).stat().st_mode) == 0o600
+    assert file.read_text() != '{"a": 1}'
+
+
+# Codex: an entry runs only with the hash of its position
+
+
+def hashes(where: Place) -> dict[str, str]:
+    config = tomllib.loads((where.home / ".codex" / "config.toml").read_text())
+    return {
+        key.removeprefix(f"{where.home}/.codex/hooks.json:"): state["trusted_hash"]
+        for key, state in config["hooks"]["state"].items()
+    }
+
+
+def test_codex_hooks_of_the_user_keep_their_trust(where: Place) -> None:
+    groups = [{"hooks": [{"type": "command", "command": f"mine {at}"}]} for at in range(2)]
+    file = where.write("~/.codex/hooks.json", json.dumps({"hooks": {"PreToolUse": groups[:1]}}))
+    key = f'[hooks.state."{file}:pre_tool_use:'
+    config = where.write("~/.codex/config.toml", f'# mine\n{key}0:0"]\ntrusted_hash = "first"\n')
+    before = config.read_text()
+    install(where, "codex", "--events", "PreToolUse")
+    assert hashes(where).keys() == {"pre_tool_use:0:0", "pre_tool_use:1:0"}
+    # A hook behind ours, which the user has trusted in Codex.
+    value = json.loads(file.read_text())
+    value["hooks"]["PreToolUse"].append(groups[1])
+    file.write_text(json.dumps(value))
+    config.write_text(
+        config.read_text() + f'\n{key}2:0"]  # theirs\ntrusted_hash = "second"\nenabled = true\n'
+    )
+    assert "already installed" in command(where, "install", "codex", "--events", "PreToolUse").stdout
+    uninstall(where, "codex")
+    assert json.loads(file.read_text()) == {"hooks": {"PreToolUse": groups}}
+    assert hashes(where) == {"pre_tool_use:0:0": "first", "pre_tool_use:1:0": "second"}
+    assert config.read_text() == before + f'\n{key}1:0"]  # theirs\ntrusted_hash = "second"\nenabled = true\n'
+
+
+def test_a_hash_that_is_gone_is_written_again(where: Place) -> None:
+    install(where, "codex")
+    config = where.home / ".codex" / "config.toml"
+    whole = hashes(where)
+    config.write_text('model = "x"\n')
+    install(where, "codex")
+    assert hashes(where) == whole
+
+
+def test_codex_accepts_the_hashes(where: Place) -> None:
+    """As Codex's own rules in its dialect have it."""
+    install(where, "codex")
+    ran = command(where, "list", "--dialect", "codex", "--json")
+    assert len(json.loads(ran.stdout)["hooks"]) == 8
+    assert "trust" not in command(where, "doctor", "--dialect", "codex").stdout
+
+
+def test_gen_code_says_which_hooks_it_will_not_run_any_more(where: Place) -> None:
+    where.write("~/.claude/settings.json", f'{{"hooks": {{"PreToolUse": [{GROUP}]}}}}')
+    ran = command(where, "install", "gen-code")
+    said = " ".join(ran.stdout.split())
+    assert "gen-code will no longer run the hooks of ~/.claude/settings.json at PreToolUse" in said
