@@ -5,9 +5,9 @@ import os
 import stat
 import subprocess
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -88,14 +88,13 @@ def commands(where: Place, agent: str, scope: str) -> list[str]:
     return list(_commands(tomllib.loads(text) if file.suffix == ".toml" else json.loads(text)))
 
 
-def _commands(value: Any) -> Any:
+def _commands(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
-        if "command" in value:
-            yield value["command"]
-        else:
-            yield from (found for each in value.values() for found in _commands(each))
-    if isinstance(value, list):
-        yield from (found for each in value for found in _commands(each))
+        table = cast("dict[str, Any]", value)
+        value = [] if "command" in table else list(table.values())
+        yield from [table["command"]] if "command" in table else []
+    for each in cast("list[Any]", value) if isinstance(value, list) else ():
+        yield from _commands(each)
 
 
 @pytest.mark.parametrize("scope", SCOPES)
