@@ -7,7 +7,7 @@ from itertools import chain, pairwise, product
 from typing import NamedTuple
 
 from hookline.matching.shell.definitions import HERE_IN_ALIAS, Definitions
-from hookline.matching.shell.draft import COST_OF_A_COMMAND, Draft, Stages
+from hookline.matching.shell.draft import COST_OF_A_COMMAND, COST_OF_A_PART, MANY_PARTS, Draft, Stages
 from hookline.matching.shell.environment import (
     CONVENTION,
     kind_of_variable,
@@ -237,7 +237,12 @@ class Walk:
 
     def _inside(self, node: Node, context: _Context, stage: int) -> None:
         """What is substituted in the words of a command is run, and its output goes there."""
-        for part in parts_of(node):
+        parts = tuple(parts_of(node))
+        if len(parts) > MANY_PARTS:
+            self._draft.charge(COST_OF_A_PART * (len(parts) - MANY_PARTS), 0)
+            if self._draft.full():
+                return
+        for part in parts:
             if isinstance(part, Substitution):
                 inner = (
                     self._draft.stage(after=stage)
@@ -297,6 +302,8 @@ class Walk:
                 return
             self._draft.keeps(assignment.name, stage)
             self._assignment(assignment, context, node)
+        if self._draft.full():
+            return
         self._redirects(node.redirects)
         if any(redirect.operator in OUTPUT for redirect in node.redirects):
             self._written(node.redirects, printed(node, self._expander), context)
