@@ -13,8 +13,10 @@ from hookline.matching.shell.environment import CONVENTION
 from hookline.matching.shell.grammar.syntax import (
     Arithmetic,
     List,
+    Node,
     Parameter,
     Part,
+    Redirect,
     Simple,
     Substitution,
     Text,
@@ -41,6 +43,17 @@ _NUMBERS = re.compile(r"[\w./:=-]*\{\d+\.\.\d+(?:\.\.\d+)?\}[\w./:-]*")
 #: A longer word is not looked into: a name of a file has no such length, and a pattern of it would cost too much.
 _LONGEST_PATTERN = 2048
 _TILDE = re.compile(r"~[^/]+")
+#: Variables that bash gives values of its own, whatever is assigned to them.
+_OF_THE_SHELL = frozenset(
+    (
+        "FUNCNAME", "GROUPS", "DIRSTACK", "PIPESTATUS", "BASH_ARGV", "BASH_ARGC", "BASH_ARGV0", "BASH_LINENO",
+        "BASH_SOURCE", "BASH_COMMAND", "BASH_SUBSHELL", "BASHPID", "RANDOM", "SRANDOM", "SECONDS", "LINENO", "PPID",
+        "UID", "EUID", "EPOCHSECONDS", "EPOCHREALTIME", "HISTCMD", "OPTIND", "SHELLOPTS", "BASHOPTS", "COLUMNS",
+        "LINES", "BASH_VERSINFO", "COMP_WORDBREAKS",
+    )
+)  # fmt: skip
+#: What ~, ~+ and ~- are.
+_HOMES = ("HOME", "PWD", "OLDPWD")
 _BLANK = re.compile(r"[ \t\n]+")
 #: Commands that print the path of the program they are given.
 _PATH_OF = (("which",), ("command", "-v"), ("type", "-p"), ("type", "-P"))
@@ -90,13 +103,17 @@ class Expander:
         self.assured = assured
         self._depth = 0
 
+    def replaced(self, program: str) -> bool:
+        """Whether the line makes something that may run instead of this program."""
+        return self._variables.may_replace(program)
+
     def forget_arguments(self) -> None:
         """After `set` and `shift` the arguments are others."""
         self._positional = None
 
     def fields(self, word: Word) -> list[Fields]:
         """The alternatives of a word; each is the words that it becomes."""
-        if len(word) == 1 and isinstance(word[0], Text):
+        if len(word) == 1 and isinstance(word[0], Text) and not self._moves_home(word[0]):
             return [_fields_of_text(word[0], self._braces)]
         separators = self._separators()
         alternatives = self._pieces(word)
@@ -139,6 +156,9 @@ class Expander:
 
     def _part(self, part: Part) -> list[_Pieces]:
         if isinstance(part, Text):
+            if self._moves_home(part):
+                # What begins with ~ may be any text. Whether the ~ begins something does not count.
+                return [(_Piece(part.text.replace("~", HOLE), "quoted", "unknown"),)]
             origin: Origin = "environment" if HOLE in part.text else ""
             return [(_Piece(part.text, "quoted" if part.quoted else "source", origin),)]
         if isinstance(part, Parameter):
@@ -146,6 +166,9 @@ class Expander:
         if isinstance(part, Arithmetic):
             return [(_Piece(HOLE, "quoted", "environment"),)]
         return [(self._output(part),)]
+
+    def _moves_home(self, part: Text) -> bool:
+        return "~" in part.text and not part.quoted and any(map(self._variables.may_change, _HOMES))
 
     # Parameters
 
@@ -184,7 +207,7 @@ class Expander:
         if not self._variables.may_change(name):
             return [(_Piece(HOLE, mode, "environment"),)] if absent or name in CONVENTION else []
         self._variables.used.add(name)
-        if self._variables.any_name or self._depth >= _DEEPEST:
+        if self._variables.any_name or self._depth >= _DEEPEST or name in _OF_THE_SHELL:
             return [(_Piece(HOLE, mode, "unknown"),)]
         self._depth += 1
         found: list[_Pieces] = []
@@ -194,7 +217,7 @@ class Expander:
             every = (field for fields in self.fields(word) for field in fields)
             found.extend((_Piece(field.text, mode, field.origin),) for field in every)
         self._depth -= 1
-        if absent and name not in self.assured:
+        if absent and (name not in self.assured or self._variables.may_fail):
             found.append((_Piece("", mode),))
             if name in CONVENTION:
                 found.append((_Piece(HOLE, mode, "environment"),))
@@ -209,7 +232,7 @@ class Expander:
         elif which not in {"@", "*"}:
             return (
                 [(_Piece(HOLE, mode, "unknown"),)]
-                if len(value) > 1 or (isinstance(value, Elements) and which != "0")
+                if len(value) > 1 or which != "0"
                 else self._value(value, part._replace(subscript=None), mode)
             )
         if isinstance(value, Elements) and part.subscript is None:
@@ -255,27 +278,41 @@ class Expander:
 
     def _printed(self, body: List) -> str:
         commands = [item.node for item in body.items]
-        if not commands or not all(isinstance(node, Simple) for node in commands):
+        last = commands[-1] if commands else None
+        if not isinstance(last, Simple) or not last.words or last.assignments:
             return ""
-        last = commands[-1]
-        if (
-            not isinstance(last, Simple)
-            or not last.words
-            or last.assignments
-            or any(r.operator != ">&" for r in last.redirects if first_text(r.target) != "/dev/null")
-        ):
+        if not all(map(_keeps_output, last.redirects)):
             return ""
-        words = tuple(plain(word) or "" for word in last.words)
+        words = tuple("" if _is_active(word) else plain(word) or "" for word in last.words)
+        printed = self._printed_by(words, len(commands) > 1)
+        if printed and not self.replaced(words[0]) and all(map(self._only_moves, commands[:-1])):
+            return printed
+        return ""
+
+    def _printed_by(self, words: tuple[str, ...], moved: bool) -> str:
         if " ".join(words) in _PRINTS_PATH:
-            moves = all(
-                isinstance(n, Simple) and n.words and plain(n.words[0]) == "cd" for n in commands[:-1]
-            )
-            return "/" + HOLE if moves else ""
-        if len(commands) > 1 or not all(words):
+            return "/" + HOLE
+        if moved or not all(words):
             return ""
         if words[0] in {"echo", "printf"} and len(words) == 2 and not set(words[1]) & set("\\%-{"):
             return words[1]
         return words[-1] if words[:-1] in _PATH_OF and _PROGRAM_NAME.fullmatch(words[-1]) else ""
+
+    def _only_moves(self, node: Node) -> bool:
+        """`cd "$(dirname "$0")"`."""
+        moves = isinstance(node, Simple) and bool(node.words) and plain(node.words[0]) == "cd"
+        return moves and not self.replaced("cd")
+
+
+def _keeps_output(redirect: Redirect) -> bool:
+    """Whether what a command prints still goes where it went: `2>/dev/null`, `2>&1`."""
+    errors = redirect.number == "2" and redirect.operator in {">", ">&"}
+    return errors and first_text(redirect.target) in {"/dev/null", "1"}
+
+
+def _is_active(word: Word) -> bool:
+    """Whether it may become other words than it looks like."""
+    return any(isinstance(part, Text) and not part.quoted and _ACTIVE.search(part.text) for part in word)
 
 
 def _unique(found: list[_Pieces]) -> list[_Pieces]:

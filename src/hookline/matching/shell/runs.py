@@ -296,6 +296,9 @@ class _Call:
             return
         operands = self._options.operands
         is_named = any(is_stdin(operand) for operand in operands[: self._row.stdin_operands + 1])
+        if self._row.stays and self._options.has(*self._row.stays.split()):
+            yield from from_stdin(kind, self._stdin)
+            return
         given = {given for _option, given in self._given_kinds()}
         if not is_named and (len(operands) > self._row.stdin_operands or kind in given or "file" in given):
             return

@@ -14,6 +14,8 @@ from hookline.matching.shell.variables import plain
 #: Redirections that feed a command, and those that take what it prints.
 INPUT = frozenset(("<", "<<", "<<<", "<>", "<&"))
 OUTPUT = frozenset((">", ">>", ">|", "&>", "&>>", ">&", "<>"))
+#: The descriptors that everybody uses for output.
+_OUTPUTS = frozenset(("1", "2"))
 _UNKNOWN = Stdin("unknown")
 #: They print what is in a file, or a dump of a database.
 _PRINT_FILES = frozenset(
@@ -22,6 +24,7 @@ _PRINT_FILES = frozenset(
         "pg_dump", "pg_dumpall", "pg_restore", "mysqldump", "mariadb-dump",
     )
 )  # fmt: skip
+_KNOWN_OUTPUT = _PRINT_FILES | {"echo", "printf"}
 #: What they are given prints as it does without them.
 _PREFIXES = frozenset(("exec", "command", "builtin"))
 _ECHO_OPTION = re.compile(r"-[neE]+")
@@ -35,10 +38,10 @@ def printed(node: Node, expander: Expander) -> Stdin:
     if not words:
         return _UNKNOWN
     program = plain(words[0])
+    if program is None or program not in _KNOWN_OUTPUT or expander.replaced(program):
+        return _UNKNOWN
     if program in _PRINT_FILES:
         return _files(node, expander)
-    if program not in {"echo", "printf"}:
-        return _UNKNOWN
     every = [expander.fields(word) for word in words[1:]]
     texts = [field.text for alternatives in every for field in alternatives[0]]
     if any(len(alternatives) > 1 for alternatives in every) or any(HOLE in text for text in texts):
@@ -72,18 +75,25 @@ def _echoed(texts: list[str]) -> Stdin:
 
 def _formatted(texts: list[str]) -> Stdin:
     """Of printf, where the first word is all that it prints."""
-    text = texts[0].replace("\\n", "\n").replace("\\t", "\t") if texts else "%"
+    if not texts or texts[0][:1] == "-":
+        return _UNKNOWN
+    text = texts[0].replace("\\n", "\n").replace("\\t", "\t")
     return _UNKNOWN if "%" in text or "\\" in text else Stdin("text", text)
 
 
 def redirected(redirects: Iterable[Redirect], stdin: Stdin, expander: Expander) -> Stdin:
     """What the redirections of a command leave of its standard input."""
     for redirect in redirects:
-        if redirect.body is not None or redirect.operator == "<<<":
+        if redirect.number in _OUTPUTS and redirect.operator in OUTPUT:
+            continue
+        if redirect.variable or redirect.number not in {"", "0"}:
+            # What it is used for, nobody knows.
+            stdin = _UNKNOWN
+        elif redirect.body is not None or redirect.operator == "<<<":
             texts = expander.texts(redirect.body if redirect.body is not None else redirect.target)
             known = len(texts) == 1 and HOLE not in texts[0][0]
             stdin = Stdin("text", texts[0][0]) if known else _UNKNOWN
-        elif redirect.operator in {"<", "<>", "<&"}:
+        elif redirect.operator in {"<", "<>", "<&"} or redirect.number == "0":
             file = plain(redirect.target) or ""
             named = redirect.operator == "<" and file and not is_stdin(file)
             stdin = Stdin("unknown", file=file) if named else _UNKNOWN

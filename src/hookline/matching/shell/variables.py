@@ -23,16 +23,22 @@ from hookline.matching.shell.grammar.syntax import (
     Text,
     Word,
 )
+from hookline.matching.shell.holes import base_name
 
 #: A value that only the shell will know.
-UNKNOWN_VALUE: tuple[Word, ...] = ((Parameter("", quoted=True),),)
+_UNKNOWN = Parameter("", quoted=True)
+UNKNOWN_VALUE: tuple[Word, ...] = ((_UNKNOWN,),)
 _ASSIGNS = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^\]]*\])?(\+?)=", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ASSIGNED_IN_ARITHMETIC = re.compile(
     r"(?<!\w)([A-Za-z_]\w*+)(?:\[[^\[\]]*+\])?\s*+(?:[-+*/%&|^]|<<|>>)?=(?!=)"
     r"|(?:\+\+|--)\s*+([A-Za-z_]\w*+)|(?<!\w)([A-Za-z_]\w*+)\s*+(?:\+\+|--)"
 )
+#: Redirections that make a file.
+_WRITES = frozenset((">", ">>", ">|", "&>", "&>>", ">&", "<>"))
 DECLARING = frozenset(("export", "declare", "typeset", "local", "readonly"))
+#: Those that in a function make a variable of its own.
+_HIDING = frozenset(("declare", "typeset", "local"))
 _PREFIXES = frozenset(("command", "builtin", "env", "sudo", "eval"))
 #: Builtins that fill the variables they are given, and the one they fill when they are given none.
 _READING = {"read": "REPLY", "mapfile": "MAPFILE", "readarray": "MAPFILE", "getopts": "OPTARG", "unset": "_"}
@@ -62,8 +68,11 @@ class Variables:
         self.any_name = False
         #: Names whose values a judgement was based on.
         self.used: set[str] = set()
-        #: Names of functions, which may take the place of programs.
-        self.functions: set[str] = set()
+        #: Names of functions, aliases and files that the line makes: they may take the place of programs. None is a
+        #: name that only the shell knows.
+        self.made: set[str | None] = set()
+        #: An assignment may be refused, or a line given up, and bash goes on with the next one.
+        self.may_fail = False
         self._loop_words: list[tuple[str, Word]] = []
 
     def goes_over(self, name: str, words: tuple[Word, ...]) -> None:
@@ -73,9 +82,15 @@ class Variables:
     def may_change(self, name: str) -> bool:
         return name in self.values or name in self.loops or self.any_name
 
+    def may_replace(self, program: str) -> bool:
+        """Whether something that the line makes may run instead of this program, whose output is taken for known."""
+        self.used.add(f"{program}()")
+        return program in self.made or None in self.made
+
     def collect(self, found: List) -> frozenset[str]:
         """Adds what is assigned in this code. Returns the names that have got new values."""
         changed: set[str] = set()
+        known = frozenset(self.made)
         for name, value in _assigned(found, self):
             values = self.values.setdefault(name, [])
             if not any(one == value and type(one) is type(value) for one in values):
@@ -87,6 +102,7 @@ class Variables:
                 words.append(word)
                 changed.add(name)
         self._loop_words.clear()
+        changed.update(f"{name}()" for name in self.made - known if name is not None)
         return frozenset(changed)
 
 
@@ -95,20 +111,24 @@ def _assigned(found: List, variables: Variables) -> Iterator[_Assigned]:
         if isinstance(node, Simple):
             for assignment in node.assignments:
                 yield assignment.name, _value(assignment)
+                if assignment.name in {"BASH_ALIASES", "BASH_CMDS"}:
+                    variables.made.add(plain(assignment.subscript or (_UNKNOWN,)))
             yield from _by_builtin(node, variables)
         elif isinstance(node, Block):
             yield from _by_block(node, variables)
         for redirect in redirects_of(node):
             if redirect.variable:
                 yield redirect.variable, UNKNOWN_VALUE
-        yield from _in_words(node)
+            if redirect.operator in _WRITES and (file := plain(redirect.target)):
+                variables.made.add(base_name(file))
+        yield from _in_words(node, variables)
 
 
 def _by_block(node: Block, variables: Variables) -> Iterator[_Assigned]:
     if node.kind == "coproc":
         yield node.name or "COPROC", UNKNOWN_VALUE
     elif node.kind == "function":
-        variables.functions.add(node.name)
+        variables.made.add(node.name)
     elif node.kind == "loop" and node.name and node.words is None:
         yield node.name, UNKNOWN_VALUE
     elif node.kind == "loop" and node.name:
@@ -121,14 +141,18 @@ def _value(assignment: Assignment) -> tuple[Word, ...]:
     return Elements(assignment.elements) if assignment.elements is not None else (assignment.value,)
 
 
-def _in_words(node: Node) -> Iterator[_Assigned]:
+def _in_words(node: Node, variables: Variables) -> Iterator[_Assigned]:
     """`${x:=value}` and arithmetic assign, too."""
     for part in parts_of(node):
-        if isinstance(part, Parameter) and part.operator in {"=", ":="}:
-            yield part.name, (part.word,)
+        if isinstance(part, Parameter):
+            variables.may_fail = variables.may_fail or part.subscript is not None or part.operator == ":"
+            if part.operator in {"=", ":="}:
+                yield part.name, (part.word,)
         elif isinstance(part, Arithmetic):
+            variables.may_fail = True
             yield from ((name, UNKNOWN_VALUE) for name in _set_by_arithmetic(part.parts))
     if isinstance(node, Test) and node.arithmetic:
+        variables.may_fail = True
         for word in node.words:
             yield from ((name, UNKNOWN_VALUE) for name in _set_by_arithmetic(word))
 
@@ -145,19 +169,29 @@ def _by_builtin(node: Simple, variables: Variables) -> Iterator[_Assigned]:
         words = words[1:]
     program = plain(words[0]) if words else None
     if program in DECLARING:
-        yield from _by_declaration(words[1:], variables)
+        variables.may_fail = variables.may_fail or program == "readonly"
+        yield from _by_declaration(words[1:], program in _HIDING, variables)
     elif program in _READING:
         yield from _by_reading([plain(word) for word in words[1:]], variables)
         yield _READING[program], UNKNOWN_VALUE
     elif program in _OPTION_NAMES:
         yield from _option_value(_OPTION_NAMES[program], [plain(word) for word in words[1:]], variables)
+    elif program == "alias":
+        variables.made.update(_alias_of(word) for word in words[1:])
     elif program == "let":
         for word in words[1:]:
             yield from ((name, UNKNOWN_VALUE) for name in _set_by_arithmetic(word))
 
 
-def _by_declaration(words: tuple[Word, ...], variables: Variables) -> Iterator[_Assigned]:
-    """`export A=b`; with -n one name means another variable."""
+def _alias_of(word: Word) -> str | None:
+    name, equals, _value = first_text(word).partition("=")
+    return name if equals else plain(word)
+
+
+def _by_declaration(
+    words: tuple[Word, ...], hides: bool, variables: Variables
+) -> Iterator[_Assigned]:
+    """`export A=b`; with -n one name means another variable. In a function `local A` hides the value of A."""
     for word in words:
         text = first_text(word)
         found = _ASSIGNS.match(text)
@@ -167,8 +201,11 @@ def _by_declaration(words: tuple[Word, ...], variables: Variables) -> Iterator[_
             yield found[1], (_after(word, found.end()),) if plain_value else UNKNOWN_VALUE
         elif text[:1] == "-":
             variables.any_name = variables.any_name or "n" in text
+            variables.may_fail = variables.may_fail or "r" in text or "i" in text
         elif plain(word) is None:
             variables.any_name = True
+        elif hides:
+            yield text, ((),)
 
 
 def _by_reading(texts: list[str | None], variables: Variables) -> Iterator[_Assigned]:

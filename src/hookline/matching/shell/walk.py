@@ -109,6 +109,8 @@ class Walk:
         self._evaluates = False
         #: `exec < file`: what was inherited is no longer.
         self._fed_anew = False
+        #: Bash is told to drop a word that is a pattern of no file.
+        self._drops_patterns = False
 
     def reading(self, line: str) -> ShellReading:
         self._waiting.append((Line(line), _Context()))
@@ -140,6 +142,7 @@ class Walk:
                 self._read(found, context, bash)
 
     def _read(self, found: Line, context: _Context, bash: bool) -> None:
+        self._drops_patterns = self._drops_patterns or "nullglob" in found.code
         parser = Parser(found.code, bash, steps=self._draft.steps)
         try:
             parsed = parser.parse()
@@ -155,9 +158,12 @@ class Walk:
         changed = self._variables.collect(parsed) & used
         if changed and (bash or context.depth):
             # The line itself, read once more as another shell does, was not judged by any of this before.
-            self._draft.doubt(f"code that is made up by the line assigns ${min(changed)}")
+            name = min(changed)
+            does = f"defines {name}" if name.endswith("()") else f"assigns ${name}"
+            self._draft.doubt(f"code that is made up by the line {does}")
         self._posix = not bash
-        assured = self._assured if context.depth == 0 else set[str]()
+        # What bash has assigned for sure, another shell may not have.
+        assured = self._assured = set[str]()
         self._expander = Expander(self._variables, found.args or None, assured, braces=bash)
         self._list(parsed, context)
         self._posix = False
@@ -308,7 +314,7 @@ class Walk:
         if any(redirect.operator in OUTPUT for redirect in node.redirects):
             self._written(node.redirects, printed(node, self._expander), context)
         if not node.words:
-            if context.certain:
+            if context.certain and not node.redirects:
                 self._assured.update(one.name for one in node.assignments)
             return
         fed = context.fed or any(redirect.operator in INPUT for redirect in node.redirects)
@@ -319,9 +325,11 @@ class Walk:
             self._draft.literal = self._draft.literal and (not fed or takes_data(words))
             context = context._replace(made_up=made_up)
             self._command(words, context, ())
-            fewer = _without_empty(fields)
+            fewer = _without_empty(fields, self._drops_patterns)
             if fewer not in {(), words}:
                 self._look_through(fewer, context)
+                if self._drops_patterns and fewer[0] != words[0]:
+                    self._draft.doubt("the first word of a command may be dropped as a pattern of no file")
 
     def _assignment(self, assignment: Assignment, context: _Context, node: Simple) -> None:
         name, prefix = assignment.name, bool(node.words)
@@ -432,7 +440,7 @@ class Walk:
         if len(known) < len(words) or any(one.operator in INPUT for one in node.redirects):
             return False
         name = base_name(known[0])
-        replaced = name in self._variables.functions or self._definitions.replaces(name)
+        replaced = self._variables.may_replace(name) or self._definitions.replaces(name)
         return not replaced and prints_settings(known)
 
     def _first(self, fields: Fields, word: Word) -> list[Fields]:
@@ -564,9 +572,11 @@ def _same(words: Words, known: Words) -> bool:
     )
 
 
-def _without_empty(fields: Fields) -> Words:
+def _without_empty(fields: Fields, drops_patterns: bool) -> Words:
     """The words as they are where what fills their holes is empty: `-k$X 5 rm` is `-k 5 rm`."""
     kept = (field for field in fields if not field.splits or field.text.strip(HOLE))
+    if drops_patterns:
+        kept = (field for field in kept if field.origin != "glob")
     return tuple(
         field.text if _is_pattern(field) else field.text.replace(HOLE, "") or field.text for field in kept
     )
@@ -607,7 +617,7 @@ def _is_argument(word: Word) -> bool:
     return (
         len(named) == 1
         and isinstance(named[0], Parameter)
-        and (named[0].name in {"@", "*"} or named[0].name.isdigit())
+        and (named[0].name in {"@", "*"} or (named[0].name.isdigit() and named[0].name != "0"))
     )
 
 

@@ -22,7 +22,7 @@ _BASH_SYNTAX = (
     ("[", re.compile(r"(?<=\w)\[")),
     ("<", re.compile(r"(?<=\d\d)<")),
     (">", re.compile(r"(?<=\d\d)>")),
-    ("time", re.compile(r"\btime\s+[^\w\s]")),
+    ("time", re.compile(r"\btime\s+(?:[^\w\s]|\w+(?:=|\+=|\[))")),
     ("function", re.compile(r"\bfunction\b")),
     ("select", re.compile(r"\bselect\b")),
     ("coproc", re.compile(r"\bcoproc\b")),

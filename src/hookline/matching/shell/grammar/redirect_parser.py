@@ -135,14 +135,15 @@ class RedirectParser(WordParser):
 
     def redirect(self, redirects: list[Redirect]) -> bool:
         """Reads a redirection, if one comes next."""
-        begun, variable = self.at, ""
+        begun, variable, number = self.at, "", ""
         descriptor = _DESCRIPTOR.match(self.text, self.at)
         # Other shells know descriptors of one digit only: in `52>x` 52 is a word.
         if descriptor is not None and (self.bash or len(descriptor[0]) == 1):
             self.at, variable = descriptor.end(), descriptor[1] or ""
+            number = "" if variable else descriptor[0]
         elif self.bash and self.text.startswith("&>", self.at):
             self.at += 3 if self.text.startswith("&>>", self.at) else 2
-            self._target("&>", redirects, "")
+            self._target(Redirect("&>"), redirects)
             return True
         found = _REDIRECT.match(self.text, self.at)
         process = self.bash and self.text.startswith(("<(", ">("), self.at) and self.at == begun
@@ -160,18 +161,18 @@ class RedirectParser(WordParser):
         }:
             raise self.unclear("an operator continues on the next line")
         if operator in {"<<", "<<-"}:
-            self._here_document(operator == "<<-", redirects)
+            self._here_document(operator == "<<-", number or variable, redirects)
         else:
-            self._target(operator, redirects, variable)
+            self._target(Redirect(operator, variable=variable, number=number), redirects)
         return True
 
-    def _target(self, operator: str, redirects: list[Redirect], variable: str) -> None:
-        if operator == "<<<" and not self.bash:
+    def _target(self, redirect: Redirect, redirects: list[Redirect]) -> None:
+        if redirect.operator == "<<<" and not self.bash:
             raise self.cannot("<<< is known to bash only")
         self.blanks()
-        redirects.append(Redirect(operator, self.word(), variable=variable))
+        redirects.append(redirect._replace(target=self.word()))
 
-    def _here_document(self, tabs: bool, redirects: list[Redirect]) -> None:
+    def _here_document(self, tabs: bool, number: str, redirects: list[Redirect]) -> None:
         self.blanks()
         begun = self.at
         word = self.word()
@@ -184,7 +185,7 @@ class RedirectParser(WordParser):
             raise self.unclear("there are too many here-documents")
         body: list[Part] = []
         self.pending.append(PendingDocument(end, literal, tabs, body))
-        redirects.append(Redirect("<<", body=body))
+        redirects.append(Redirect("<<", body=body, number=number))
 
     def read_here_documents(self) -> None:
         """After the end of a line: the bodies of the here-documents that were announced in it."""

@@ -60,6 +60,8 @@ class Redirect(NamedTuple):
     body: "list[Part] | None" = None
     #: `{fd}>file`: the variable that gets the number.
     variable: str = ""
+    #: The descriptor, where it is written: `2>file`.
+    number: str = ""
 
 
 class Simple(NamedTuple):

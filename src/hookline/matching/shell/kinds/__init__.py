@@ -112,6 +112,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "curl format": Kind(nothing, others.curl_format_beyond),
         "comma words": Kind(others.comma_words),
         "document": Kind(partial(_doubtful, "a document may run programs")),
+        "more input": Kind(partial(_doubtful, "an interpreter goes on with its standard input")),
         "renamed": Kind(partial(_doubtful, "a command is given another name")),
     }
 )

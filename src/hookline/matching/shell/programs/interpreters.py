@@ -22,6 +22,8 @@ _CODE_MODULES = frozenset(
 )
 #: Letters of options of Perl whose value does not go to the end of the word, and a blank after them.
 _PERL_APART = re.compile(r"([^\seEmMFxiI]*+(?:[iI]\S*+)?)\s++-?(?=\w)")
+#: `-d`, where no module of a debugger follows, and letters of options without a value before it.
+_PERL_DEBUGS = re.compile(r"-[acfnpsStTuUwWX]*d(?=[^:t\s])")
 
 
 def _python(rest: Words, stdin: Stdin) -> Iterator[Found]:
@@ -32,6 +34,8 @@ def _python(rest: Words, stdin: Stdin) -> Iterator[Found]:
     if read.has("--version", "-V", "--help", "-h", "-?"):
         return
     after = rest[taken:]
+    if read.has("-i"):
+        yield from from_stdin("python", stdin)
     for code in read.values("-c"):
         yield from KINDS["python"].found(code)
     for module in read.values("-m"):
@@ -101,9 +105,12 @@ def _node(rest: Words) -> Words:
 
 
 def _perl(rest: Words) -> Words:
-    """`'-w -e' CODE`: a blank among letters without a value begins the next option."""
+    """`'-w -e' CODE`: a blank among letters without a value begins the next option. `-de` is -d and -e."""
     ordered: list[str] = []
-    for word in rest:
+    for written in rest:
+        debugs = _PERL_DEBUGS.match(written)
+        ordered.extend([debugs[0]] if debugs else [])
+        word = f"-{written[debugs.end() :]}" if debugs else written
         begun = 1
         while apart := word[:1] == "-" and _PERL_APART.match(word, begun):
             ordered.append(f"-{apart[1]}")
@@ -141,6 +148,8 @@ ROWS = (
             "python3 -m timeit -n1 -r1 'import os; os.system(\"rm y\")'",
             "echo 'import os; os.system(\"rm y\")' | python3 /dev/stdin",
             "python3 -Wi -c 'import os; os.system(\"rm y\")'",
+            "echo 'import os; os.system(\"rm y\")' | python3 -ic 1",
+            "echo 'import os; os.system(\"rm y\")' | python3 -i a.py",
             'python3 -c \'__import__("o"+"s").system("rm y")\'',
         ),
     ),
@@ -158,7 +167,7 @@ ROWS = (
         {"python": "-c: --InteractiveShellApp.exec_lines:"},
         first="script",
         stdin="python",
-        others="",
+        stays="-i",
     ),
     Row(
         "perl",
@@ -170,9 +179,11 @@ ROWS = (
         quiet="-v -V -h -?",
         first="script",
         stdin="perl",
+        stays="-d",
         plain="perl, perl module",
         ordered=_perl,
         examples=(
+            "echo 'system(\"rm y\")' | perl -de 1",
             "echo 'system(\"rm y\")' | perl -Mstrict",
             "perl -e 'system(\"rm y\")'",
             'perl -we \'exec "rm", "y"\'',
@@ -228,9 +239,11 @@ ROWS = (
         quiet="-h -v --help --version",
         first="script",
         stdin="javascript",
+        stays="-i --interactive",
         plain="javascript",
         ordered=_node,
         examples=(
+            'echo \'require("child_process").execSync("rm y")\' | node -i -e 1',
             'node -e \'require("child_process").execSync("rm y")\'',
             'node -pe \'require("child_process").execSync("rm y")\'',
             'node --print \'require("child_process").execSync("rm y")\'',
@@ -282,6 +295,7 @@ ROWS = (
         style="posix",
         first="script",
         stdin="php",
+        stays="-a",
         plain="php",
         quiet="-v -i -m --version --help --info",
         examples=(
@@ -298,6 +312,7 @@ ROWS = (
         style="posix",
         first="script",
         stdin="lua",
+        stays="-i",
         plain="lua",
         examples=("lua -e 'os.execute(\"rm y\")'", "echo 'os.execute(\"rm y\")' | lua -"),
     ),
@@ -345,12 +360,13 @@ ROWS = (
         style="posix",
         first="script",
         stdin="code",
+        stays="-i",
         plain="code",
     ),
     Row(
-        "groovy, scala, elixir, ghci, runghc, runhaskell, stack, clojure, clj, bb, sbcl, clisp, ecl, "
-        "racket, gosh, chibi-scheme, csi, ocaml, "
-        "utop, swipl, gprolog, octave, matlab, maxima, gap, sage, gp, scilab, io, crystal, nim, "
+        "groovy, scala, elixir, runghc, runhaskell, stack, clojure, clj, bb, clisp, ecl, "
+        "racket, gosh, chibi-scheme, ocaml, "
+        "octave, matlab, sage, io, crystal, nim, "
         "raku, pike, gst, rebol, picolisp, guile, janet",
         "runs a program",
         "",
@@ -358,8 +374,20 @@ ROWS = (
         style="posix",
         first="script",
         stdin="code",
+        stays="-i --persist --interactive",
         plain="code",
         examples=("guile -c '(system \"rm y\")'",),
+    ),
+    Row(
+        "ghci, sbcl, csi, utop, swipl, gprolog, maxima, gap, gp, scilab, iex",
+        "runs a program, and then what it reads",
+        "",
+        {"code": "-e: -E: --eval: -eval: -c: --execute: -x: -g: -t: -r: --run:"},
+        style="posix",
+        first="script",
+        stdin="code",
+        stdin_operands=99,
+        plain="code",
     ),
     Row(
         "erl",

@@ -40,6 +40,8 @@ class Row(Struct, frozen=True, eq=False):
     #: The kind of standard input, and with how many operands at most it is read.
     stdin: str = ""
     stdin_operands: int = 0
+    #: With one of these options it goes on with standard input, whatever it was given: `python -i script.py`.
+    stays: str = ""
     #: Too many options to list: any word after one of these (after the name, where there is none) may be the command.
     loose: tuple[str, ...] | None = None
     #: The first operand is plainly the program: a permission for `npx tsc` is one for tsc.
