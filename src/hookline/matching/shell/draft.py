@@ -12,7 +12,7 @@ MOST_COMMANDS = 400
 MOST_TEXT = 1 << 17
 #: In steps: reading what a command is costs as much as so many words.
 COST_OF_A_COMMAND = 8
-#: The parts of a command's words are gone through several times after they are parsed. That counts where there are many.
+#: The parts of a command's words are gone through several times after parsing, which counts where there are many.
 MANY_PARTS = 64
 COST_OF_A_PART = 2
 _MOST_FLOWS = 4000

@@ -240,6 +240,8 @@ class Expander:
             return [(_Piece(field.text, mode, field.origin),) for field in firsts]
         if len(value) == 1 and part.subscript is None:
             return [(_Piece(text, mode, origin),) for text, origin in self.texts(value[0])]
+        if which == "*" and self._variables.may_change("IFS"):
+            return [(_Piece(HOLE, mode, "unknown"),)]
         pieces: list[_Piece] = []
         for word in value:
             alternatives = self.fields(word)
@@ -257,6 +259,8 @@ class Expander:
         if part.name.isdigit():
             at = int(part.name)
             return [(_Piece(known[at] if at < len(known) else "", mode),)]
+        if part.name == "*" and self._variables.may_change("IFS"):
+            return [(_Piece(HOLE, mode, "unknown"),)]
         pieces: list[_Piece] = []
         for text in known[1:]:
             pieces += [_BREAK] if pieces else []

@@ -188,9 +188,7 @@ def _alias_of(word: Word) -> str | None:
     return name if equals else plain(word)
 
 
-def _by_declaration(
-    words: tuple[Word, ...], hides: bool, variables: Variables
-) -> Iterator[_Assigned]:
+def _by_declaration(words: tuple[Word, ...], hides: bool, variables: Variables) -> Iterator[_Assigned]:
     """`export A=b`; with -n one name means another variable. In a function `local A` hides the value of A."""
     for word in words:
         text = first_text(word)

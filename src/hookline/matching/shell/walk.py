@@ -36,14 +36,25 @@ from hookline.matching.shell.grammar.syntax import (
 )
 from hookline.matching.shell.holes import HOLE, Words, base_name
 from hookline.matching.shell.permitted import may_be_set, takes_data, unsettled
+from hookline.matching.shell.programs import row_of
 from hookline.matching.shell.reader import ShellReading
-from hookline.matching.shell.runs import is_program_pattern, look_through
+from hookline.matching.shell.runs import is_program_pattern, look_through, program_of
 from hookline.matching.shell.streams import INPUT, OUTPUT, printed, redirected
-from hookline.matching.shell.variables import DECLARING, Variables, first_text, parts_of, plain, words_of
+from hookline.matching.shell.variables import (
+    DECLARING,
+    Variables,
+    first_text,
+    nodes_of,
+    parts_of,
+    plain,
+    words_of,
+)
 
 #: How often a line found inside a line is read again.
 DEEPEST_EVALUATION = 5
 _MOST_VARIANTS = 12
+#: How many calls of functions are followed.
+_MOST_CALLS = 40
 
 #: Text that becomes code when it is evaluated as arithmetic or as a prompt.
 _HIDDEN_CODE = re.compile(r"\$\(|`|\[\$")
@@ -109,6 +120,9 @@ class Walk:
         self._evaluates = False
         #: `exec < file`: what was inherited is no longer.
         self._fed_anew = False
+        #: Functions that give their arguments to programs that may run them, and the calls that were followed.
+        self._bodies: dict[str, list[tuple[Block, _Context]]] = {}
+        self._followed: set[tuple[int, Words]] = set()
         #: Bash is told to drop a word that is a pattern of no file.
         self._drops_patterns = False
 
@@ -212,12 +226,16 @@ class Walk:
             context = context._replace(function=node.name, certain=False, stdin=Stdin("unknown"))
         elif node.kind != "group":
             context = context._replace(certain=False)
-        self._draft.literal = self._draft.literal and node.kind != "coproc"
+        if node.kind == "coproc":
+            self._draft.literal = False
+            context = context._replace(stdin=Stdin("unknown"))
         loops = node.kind == "loop" and node.name and node.name not in self._assured
         if loops:
             self._assured.add(node.name)
         outer = self._expander
         if node.kind == "function":
+            if _passes_arguments(node):
+                self._bodies.setdefault(node.name, []).append((node, context))
             # It has arguments of its own.
             self._expander = Expander(self._variables, None, outer.assured, braces=not self._posix)
         for body in node.bodies:
@@ -328,8 +346,8 @@ class Walk:
             fewer = _without_empty(fields, self._drops_patterns)
             if fewer not in {(), words}:
                 self._look_through(fewer, context)
-                if self._drops_patterns and fewer[0] != words[0]:
-                    self._draft.doubt("the first word of a command may be dropped as a pattern of no file")
+            if self._drops_patterns and _may_shift(fields):
+                self._draft.doubt("words of a command may be dropped as patterns of no file")
 
     def _assignment(self, assignment: Assignment, context: _Context, node: Simple) -> None:
         name, prefix = assignment.name, bool(node.words)
@@ -537,7 +555,24 @@ class Walk:
                 self._draft.foreign(found.text)
             else:
                 self._found(found, _Context(1, self._draft.stages[at], Stdin("unknown"), certain=False))
+        at = 0
+        while self._bodies and at < len(self._draft.commands):
+            self._follow(self._draft.commands[at].words)
+            at += 1
         return bool(self._waiting)
+
+    def _follow(self, words: Words) -> None:
+        """`f() { timeout "$@"; }; f 5 rm y`: what a function does with these arguments."""
+        for node, context in self._bodies.get(words[0], ()):
+            if len(words) == 1 or (id(node), words) in self._followed:
+                continue
+            self._followed.add((id(node), words))
+            if len(self._followed) > _MOST_CALLS:
+                self._draft.doubt(f"{words[0]} is called too often to follow every call")
+                return
+            self._expander = Expander(self._variables, words, set())
+            for body in node.bodies:
+                self._list(body, context)
 
     def _evaluated(self) -> bool:
         """Quoted text that holds substitutions, in a line that evaluates text."""
@@ -582,6 +617,12 @@ def _without_empty(fields: Fields, drops_patterns: bool) -> Words:
     )
 
 
+def _may_shift(fields: Fields) -> bool:
+    """Whether which word is the command depends on what patterns find, more than can be tried."""
+    count = sum(field.origin == "glob" for field in fields)
+    return fields[0].origin == "glob" or (count > 1 and row_of(program_of(fields[0].text)) is not None)
+
+
 def _is_pattern(field: Field) -> bool:
     """Whether its holes may be what the shell finds, which is never nothing."""
     return field.origin == "glob" or ("/" in field.text and HOLE in base_name(field.text))
@@ -593,6 +634,23 @@ def _sets_arguments(words: Words) -> bool:
         word[:1] not in {"-", "+"} and not (before[:1] in {"-", "+"} and before.endswith("o"))
         for before, word in pairwise(words)
     )
+
+
+def _passes_arguments(function: Block) -> bool:
+    """Whether a program in it that may run others is given arguments of the function."""
+    for node in (node for body in function.bodies for node in nodes_of(body)):
+        if not isinstance(node, Simple) or not node.words:
+            continue
+        name = plain(node.words[0])
+        if name is None or name in _EVALUATING or row_of(program_of(name)) is None:
+            continue
+        if any(isinstance(part, Parameter) and _is_positional(part.name) for part in parts_of(node)):
+            return True
+    return False
+
+
+def _is_positional(name: str) -> bool:
+    return name in {"@", "*"} or (name.isdigit() and name != "0")
 
 
 def _has_names(words: Iterable[Iterable[Part]]) -> bool:
@@ -614,11 +672,7 @@ def _known_name(field: Field) -> bool:
 
 def _is_argument(word: Word) -> bool:
     named = [part for part in word if part != Text("", quoted=True)]
-    return (
-        len(named) == 1
-        and isinstance(named[0], Parameter)
-        and (named[0].name in {"@", "*"} or (named[0].name.isdigit() and named[0].name != "0"))
-    )
+    return len(named) == 1 and isinstance(named[0], Parameter) and _is_positional(named[0].name)
 
 
 def shown(word: Word) -> str:

@@ -39,14 +39,16 @@ def _split_string(rest: Words) -> Words:
         given = read_options(rest, OptionSpec(f"{_ENV} -S: --split-string:", "posix")).given
         one = next((one for one in given if one.name in {"-S", "--split-string"}), None)
         if one is None or one.value is None:
-            return rest
+            break
         word = rest[one.at]
         glued = word.startswith("--") and "=" in word
         before = () if word.startswith("--") else tuple(f"-{letter}" for letter in word[1 : word.index("S")])
         apart = not glued and not (not word.startswith("--") and word.index("S") < len(word) - 1)
         after = rest[one.at + (2 if apart else 1) :]
         rest = (*rest[: one.at], *before, *_words_of(one.value), *after)
-    return rest
+    read = read_options(rest, OptionSpec(_ENV, "posix"))
+    # A dash is -i.
+    return (*rest[: read.first], *rest[read.first + 1 :]) if read.operands[:1] == ("-",) else rest
 
 
 def _words_of(text: str) -> Words:
