@@ -15,6 +15,7 @@ _MAIN = ("command", "file_path", "notebook_path", "url", "pattern", "query", "pa
 _IN_PATCH = frozenset({"file_path", "old_string", "new_string", "content", "replace_all"})
 _MOST_LINES = 2000
 _WIDEST_VALUE = 20_000
+_TAB = 4
 
 
 def headline(tool: str, given: Mapping[str, Any], width: int = 160) -> str:
@@ -66,8 +67,13 @@ def patch_lines(patch: Sequence[Mapping[str, Any]]) -> list[str]:
     for hunk in patch:
         if len(patch) > 1 or hunk.get("oldStart", 1) > 1:
             lines.append(f"@@ line {hunk.get('newStart', 1)} @@")
-        lines += [spelled_out(str(line)) for line in hunk.get("lines", ())]
+        lines += [_patch_line(str(line)) for line in hunk.get("lines", ())]
     return lines
+
+
+def _patch_line(line: str) -> str:
+    """Tabs are shown as wide as they are: the mark at the beginning does not count."""
+    return spelled_out(line[:1] + line[1:].expandtabs(_TAB))
 
 
 def rewrite_text(field: str, before: Any, after: Any, width: int = 300) -> str:

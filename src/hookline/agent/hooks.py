@@ -253,8 +253,10 @@ def _news(fired: Fired, source: Callable[[str], str]) -> Iterator[Shown]:
             payload = _changed(payload, edit.field, edit.whole)
     for item in outcome.context_items:
         yield Shown(kind="context", text=item.text, hook=item.hook, source=source(item.hook), **about)
+    silent = {run.hook for run in fired.runs if run.passed_without_answer}
     for message in outcome.messages:
-        yield Shown(kind="notice", text=message.text, hook=message.hook, source=source(message.hook), **about)
+        kind = "warning" if message.hook in silent else "notice"
+        yield Shown(kind=kind, text=message.text, hook=message.hook, source=source(message.hook), **about)
     told = {message.hook for message in outcome.messages}
     for run in fired.runs:
         if run.passed_without_answer and run.hook not in told:

@@ -211,10 +211,9 @@ def effective_reaction(prepared: PreparedHook, cause: Cause, *, attended: bool) 
 def _reaction_outcome(hook: Hook, failure: Broke, reaction: Reaction) -> Outcome:
     if reaction == "pass":
         return GO_ON
-    text = (
-        failure.words
-        or f"hook {hook.name} gave no answer: {failure.detail or failure.cause.replace('_', ' ')}"
-    )
+    cause = failure.cause.replace("_", " ")
+    detail = f"{cause} {failure.detail}" if failure.detail.startswith("after ") else failure.detail or cause
+    text = failure.words or f"hook {hook.name} gave no answer: {detail}"
     if reaction == "warn":
         return Outcome(messages=(Message(text, hook.name),))
     kind = "ask" if reaction == "ask" else "block"

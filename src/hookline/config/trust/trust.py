@@ -260,6 +260,10 @@ class Trust:
             self._in_force.add(_key(hook))
         return standing
 
+    def holds_back(self, hook: Hook) -> bool:
+        """Whether a hook does not run because the user has not trusted it. One that only tightens counts anyway."""
+        return self.standing(hook).state in ("untrusted", "modified") and not only_tightens(hook)
+
     def item_standing(self, item: TrustItem, root: str | None = None) -> Standing:
         """The state of something that is not the user's own, whose trust is kept under this root."""
         root = root or self.key

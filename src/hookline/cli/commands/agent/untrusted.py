@@ -8,7 +8,7 @@ from hookline.cli.text import count_of
 from hookline.config.engine import Engine
 from hookline.config.load import Loaded
 from hookline.config.trust.items import ItemKind, TrustItem
-from hookline.config.trust.trust import Trust, only_tightens
+from hookline.config.trust.trust import Trust
 from hookline.model.hook import Hook
 from hookline.model.safe_text import one_line
 
@@ -26,10 +26,7 @@ class Waiting:
         self.loaded = loaded
         self.dormant = dormant
         self.others = others
-        hooks = [hook for hook in (*loaded.hooks, *dormant) if hook.mode != "off"]
-        held = [hook for hook in hooks if not trust.standing(hook).runs]
-        # A hook that only tightens counts anyway.
-        items = [trust.item(hook) for hook in held if not only_tightens(hook)]
+        items = [trust.item(hook) for hook in (*loaded.hooks, *dormant) if trust.holds_back(hook)]
         self._items = [*items, *(item for item in (*loaded.loosening, *others) if not trust.allows(item))]
 
     def __bool__(self) -> bool:
