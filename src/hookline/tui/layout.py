@@ -1,6 +1,7 @@
 """What the screen is made of: live rows, input, completions, status line; and pages on the alternate screen."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from prompt_toolkit.application import Application
@@ -25,6 +26,7 @@ from prompt_toolkit.layout import (
     Window,
 )
 from prompt_toolkit.layout.dimension import Dimension
+from prompt_toolkit.layout.screen import Char
 from prompt_toolkit.styles import Style
 from prompt_toolkit.widgets import SearchToolbar
 
@@ -32,6 +34,8 @@ from hookline.model.safe_text import one_line
 from hookline.tui.output import ScreenOutput
 
 _MOST_INPUT_ROWS = 10
+#: Columns. Short: a row that is as wide as the terminal would be wrapped when that becomes narrower.
+_RULE = 20
 _MOST_COMPLETIONS = 7
 _GREY = "ansibrightblack"
 _STYLE = Style.from_dict({"rule": _GREY, "status": "reverse", "menu.chosen": "reverse", "menu.meta": _GREY})
@@ -69,15 +73,41 @@ class ScreenApp(Application[None]):
             erase_when_done=True,
             max_render_postpone_time=0.05,
         )
+        self._drawn_columns = 0
+        # Others may, too; but to go up where nothing was wrapped would erase finished text.
+        self._reflows = "TMUX" in os.environ
         self.ttimeoutlen = 0.05
         self.timeoutlen = 0.3
 
     def _redraw(self, render_as_done: bool = False) -> None:
         self._prepare()
         with self._screen_output.hold():
+            self._climb()
             if not self.full_screen and self._shrinks():
                 self.renderer.erase()
             super()._redraw(render_as_done)
+        self._drawn_columns = self.output.get_size().columns
+
+    def _on_resize(self) -> None:
+        with self._screen_output.hold():
+            self._climb()
+            super()._on_resize()
+
+    def erase(self) -> None:
+        """What was drawn; finished text follows."""
+        self._climb()
+        self.renderer.erase()
+
+    def _climb(self) -> None:
+        """A terminal that became narrower has wrapped what was drawn: the first row is further up than it was."""
+        columns, last = self.output.get_size().columns, self.renderer.last_rendered_screen
+        if self._reflows and last is not None and not self.full_screen and columns < self._drawn_columns:
+            cursor = last.get_cursor_position(self.layout.current_window)
+            rows = (_width(last.data_buffer[y]) for y in range(cursor.y))
+            self.output.cursor_up(
+                sum((width - 1) // columns for width in rows if width) + cursor.x // columns
+            )
+        self._drawn_columns = columns
 
     def _shrinks(self) -> bool:
         last = self.renderer.last_rendered_screen
@@ -93,7 +123,7 @@ class ScreenApp(Application[None]):
     def turn_page(self, *, full: bool) -> None:
         """To the alternate screen, or back."""
         with self._screen_output.hold():
-            self.renderer.erase()
+            self.erase()
             self.full_screen = self.renderer.full_screen = full
             self._redraw()
 
@@ -130,7 +160,7 @@ class ScreenLayout:
             ConditionalContainer(
                 Window(FormattedTextControl(lambda: self._rows), dont_extend_height=True), has_live
             ),
-            Window(char="─", height=1, style="class:rule"),
+            Window(FormattedTextControl([("class:rule", "─" * _RULE)]), height=1),
             Window(
                 self.input,
                 height=Dimension(min=1, max=_MOST_INPUT_ROWS),
@@ -200,6 +230,10 @@ class ScreenLayout:
                 ("class:menu.meta", f"  {one_line(one.display_meta_text, max(width - 45, 0))}\n"),
             ]
         return FormattedText(rows)
+
+
+def _width(row: Mapping[int, Char]) -> int:
+    return max((at + cell.width for at, cell in row.items() if cell.char != " "), default=0)
 
 
 def _prefix(line: int, wrapped: int) -> AnyFormattedText:

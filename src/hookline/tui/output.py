@@ -48,6 +48,10 @@ class ScreenOutput(Vt100_Output):
             self._holds -= 1
             self.flush()
 
+    def erase_down(self) -> None:
+        """From the first column of a row. Not in one step: tmux keeps a screen that is erased whole as history."""
+        self.write_raw("\x1b7\x1b[K\x1b[B\r\x1b[J\x1b8")
+
     def write_block(self, text: str) -> None:
         """Finished text, which has escapes of our own only."""
         self.write_raw(text.replace("\n", "\r\n"))
