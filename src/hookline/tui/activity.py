@@ -75,9 +75,9 @@ class Activity:
         return ", ".join(parts[:3]) or "the turn"
 
     def rows(
-        self, hooks: "Iterable[RunningHook]", taken: str, queue: Sequence[str], now: float
+        self, hooks: "Iterable[RunningHook]", taken: str, queue: Sequence[str], now: float, *, asks: bool
     ) -> Iterator[Text]:
-        """`taken` is the prompt that hooks look at before it counts."""
+        """`taken` is the prompt that hooks look at before it counts; `asks`: the user is to answer a question."""
         if taken:
             yield Text(f"> {one_line(taken, 160)}", "dim cyan")
         waited = [hook for hook in hooks if now - hook.since >= _QUICK or hook.message]
@@ -93,7 +93,7 @@ class Activity:
             yield _running(hook.message or f"hook {name}", now - hook.since, about)
         if len(waited) > _MOST_HOOKS:
             yield Text(f"  … {len(waited) - _MOST_HOOKS} more hooks", "dim")
-        if self.asked is not None and not waited and not calls:
+        if self.asked is not None and not waited and not calls and not asks:
             model, since = self.asked
             held = f"its answer is held back for {one_line(self.held, 80)}" if self.held else ""
             yield _running(f"{one_line(model, 60)} is at work", now - since, held)
@@ -148,7 +148,8 @@ class LiveRows:
         queue = self._channel.queue
         hooks = self._channel.running_hooks()
         below: list[str] = []
-        for row in self._talk.activity.rows(hooks, queue.taken, list(queue), time.monotonic()):
+        asks = self._dialog.open is not None
+        for row in self._talk.activity.rows(hooks, queue.taken, list(queue), time.monotonic(), asks=asks):
             row.no_wrap, row.overflow = True, "ellipsis"
             below += self._painter.lines(row, size.columns)
         below = ["", *below] if below else below

@@ -64,6 +64,8 @@ class Opened(Struct, frozen=True, eq=False):
     """A session is there; its hooks have not run yet."""
 
     ready: "BuiltAgent"
+    #: Hooks that do not run for lack of trust.
+    untrusted: int = 0
 
 
 class Idle(Struct, frozen=True):

@@ -78,6 +78,7 @@ class Conversation:
                 self.stopping = ""
                 self._stopped = True
             case Opened():
+                self._status.open(item.untrusted)
                 self._open(item.ready)
             case Idle():
                 self._put_early()
@@ -99,6 +100,8 @@ class Conversation:
             case "call":
                 self._parent(shown)
                 self.activity.begin_call(shown)
+                if not nested:
+                    self.activity.asked = None
             case "result":
                 self._parent(shown)
                 call = self.activity.end_call(shown)
@@ -178,11 +181,9 @@ class Conversation:
         from hookline import __version__  # noqa: PLC0415 only when a session begins
 
         engine = self._channel.engine
-        self._status.refresh()
         events = [hook.policy.event_name for hook in engine.hooks] if engine is not None else []
         self._put(welcome(self._status.facts, __version__, events), "note")
         self._resumed(ready)
-        self._status.count_untrusted()
 
     def _resumed(self, ready: "BuiltAgent") -> None:
         messages = ready.agent.conversation.messages

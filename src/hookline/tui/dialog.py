@@ -58,6 +58,11 @@ class Dialog:
         """Keys count. Whoever was typing when the question appeared has stopped."""
         return self._clock() - self._quiet_since >= GUARD
 
+    @property
+    def draft(self) -> str:
+        """What comes back into the input after the last question."""
+        return self._draft.text
+
     def held_key(self, text: str) -> None:
         """A key that came too early: it belongs to the draft."""
         self._quiet_since = self._clock()

@@ -20,6 +20,7 @@ from hookline.agent.session.talk import talk
 from hookline.config.engine import Engine
 from hookline.model.safe_text import one_line
 from hookline.tui.channel import Asked, Channel, Idle, Note, Opened, Returned, Stopped, Withdrawn
+from hookline.tui.status import untrusted
 from hookline.tui.text.paint import diff, exact, words
 
 T = TypeVar("T")
@@ -39,6 +40,7 @@ class ScreenFront:
         self._channel = channel
         self.user = UserPort(listener=self, asker=self, confirmer=self)
         self.answers = FormAnswers(self)
+        self._said: list[str] = []
         channel.loop = asyncio.get_running_loop()
         channel.typed = self._typed = asyncio.Event()
 
@@ -74,7 +76,8 @@ class ScreenFront:
 
     def opened(self, ready: BuiltAgent) -> None:
         self._channel.ready = ready
-        self._channel.post(Opened(ready))
+        engine = self._channel.engine
+        self._channel.post(Opened(ready, untrusted(engine) if engine is not None else 0))
 
     async def talk(self, ready: BuiltAgent) -> PromptResult | None:
         if self._channel.over:
@@ -145,13 +148,20 @@ class ScreenFront:
         return key
 
     def say(self, text: str, /) -> None:
+        """Part of the next question of a form; kept in the conversation, too."""
+        self._said.append(text)
         self.note(text)
 
     async def next_line(self) -> str | None:
-        key, said = await self._asked(
-            title="Your answer", hint="Enter sends it, Esc cancels", takes_line=True
+        said, self._said = self._said, []
+        key, line = await self._asked(
+            title="An MCP server asks",
+            body=[words(text) for text in said],
+            hint="Enter sends your answer, Esc cancels",
+            takes_line=True,
         )
-        return None if key is None else said
+        self.note("  > (no answer)" if key is None else f"  > {line}")
+        return None if key is None else line
 
     async def _asked(
         self,

@@ -43,6 +43,7 @@ class Screen:
         history: History | None = None,
         state: TerminalState | None = None,
         painter: Painter | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.channel = channel
         self.state = state
@@ -54,8 +55,8 @@ class Screen:
             completer=PromptCompleter(self._cwd, self._project_commands),
             complete_while_typing=True,
         )
-        self.dialog = Dialog(self.buffer)
-        self.status = Status(channel, self._changed)
+        self.dialog = Dialog(self.buffer, clock)
+        self.status = Status(channel, self.dialog, self._changed)
         self.layout = ScreenLayout(self.buffer, self._live_rows, self.status.line, output, source)
         self.scrollback = Scrollback(output, self.layout, painter)
         self.talk = Conversation(channel, self.dialog, self.status, self.scrollback, self._give_back)
@@ -179,7 +180,7 @@ class Screen:
     def redraw(self) -> None:
         with self._output.hold():
             self._output.repair()
-            self.app.renderer.erase()
+            self.app.erase()
             self.app.redraw_now()
 
     # -- for completion ---------------------------------------------------------------------------------

@@ -20,9 +20,15 @@ class Scrollback:
         self._last_kind = ""
 
     def put(self, what: RenderableType, kind: str) -> None:
-        """Something of a kind: text, card, note, prompt. Blocks of text, and what follows them, have a blank line
-        between. It is printed by `flush`."""
-        if self._last_kind and kind != "prompt" and (kind == "text" or kind != self._last_kind):
+        """Something of a kind: text, card, note, prompt, command. It is printed by `flush`.
+
+        Kinds have a blank line between, and so have blocks of text; what a command says comes right after it.
+        """
+        if (
+            self._last_kind not in ("", "command")
+            and kind != "prompt"
+            and (kind == "text" or kind != self._last_kind)
+        ):
             self._waiting.append("\n")
         self._last_kind = kind
         lines = self._painter.lines(what, self._output.get_size().columns)
@@ -39,7 +45,7 @@ class Scrollback:
         app = self._layout.app
         with self._output.hold():
             if app.is_running:
-                app.renderer.erase()
+                app.erase()
             self._output.write_block(text)
             if app.is_running:
                 app.redraw_now()

@@ -1,15 +1,22 @@
 """The line at the bottom: model, mode, directory, what was used, hooks in force, what waits."""
 
 import asyncio
+import operator
 import os
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from hookline.agent.ports import Shown
 from hookline.model.safe_text import one_line
 from hookline.tui.channel import Channel
+from hookline.tui.dialog import Dialog
+
+if TYPE_CHECKING:
+    from hookline.config.engine import Engine
+    from hookline.model.hook import Hook
 
 #: Seconds that a hint is shown.
 HINT = 2.0
@@ -36,11 +43,14 @@ class Facts(Struct, kw_only=True):
 class Status:
     """What is said about the session; `changed` is called when it must be drawn again."""
 
-    def __init__(self, channel: Channel, changed: Callable[[], None]) -> None:
+    def __init__(self, channel: Channel, dialog: Dialog, changed: Callable[[], None]) -> None:
         self._channel = channel
+        self._dialog = dialog
         self._changed = changed
         self._hint_until = 0.0
         self.leaving = False
+        #: The hooks whose trust was looked up.
+        self._counted: tuple[Hook, ...] = ()
         self.facts = Facts(directory=short_path(os.getcwd()))
 
     def line(self, width: int) -> str:
@@ -52,32 +62,44 @@ class Status:
         facts.queued = len(self._channel.queue)
         if self.leaving:
             facts.state = "leaving"
+        elif self._dialog.open is not None:
+            facts.state = "waits for you"
+        elif ready is None:
+            facts.state = "starting"
+        else:
+            facts.state = "busy" if ready.agent.busy else "on hold" if ready.agent.holds else "idle"
         if ready is None:
             return
         agent = ready.agent
         facts.model = agent.model_name
         facts.mode = agent.permissions.mode
         facts.directory = short_path(agent.workplace.cwd)
-        if not self.leaving:
-            facts.state = "busy" if agent.busy else "on hold" if agent.holds else "idle"
         if not agent.busy:
             facts.tokens = agent.totals.input_tokens + agent.totals.output_tokens
             facts.cost_usd = agent.totals.cost_usd
         hooks = engine.hooks if engine is not None else ()
+        if len(hooks) != len(self._counted) or not all(map(operator.is_, hooks, self._counted)):
+            self._counted = hooks
+            self._count_untrusted()
         facts.hooks = len(hooks)
         facts.not_enforced = (
             sum(engine.mode_of(hook) != "enforce" for hook in hooks) if engine is not None else 0
         )
 
-    def count_untrusted(self) -> None:
+    def open(self, untrusted: int) -> None:
+        """A session has begun; so many hooks do not run for lack of trust."""
+        self.facts.untrusted = untrusted
+        self._counted = self._channel.engine.hooks if self._channel.engine is not None else ()
+        self.refresh()
+
+    def _count_untrusted(self) -> None:
         """Beside the screen: trust reads files."""
         engine = self._channel.engine
-        trust = engine.trust if engine is not None else None
-        if engine is None or trust is None:
+        if engine is None:
             return
 
         def count() -> int:
-            return sum(not trust.standing(hook).runs for hook in engine.hooks)
+            return untrusted(engine)
 
         def counted(done: "asyncio.Future[int]") -> None:
             if not done.cancelled() and done.exception() is None:
@@ -106,6 +128,12 @@ class Status:
         if self.facts.hint and time.monotonic() > self._hint_until:
             self.facts.hint = ""
             self._changed()
+
+
+def untrusted(engine: "Engine") -> int:
+    """How many hooks do not run for lack of trust. Reads files."""
+    trust = engine.trust
+    return sum(trust.holds_back(hook) for hook in engine.hooks) if trust is not None else 0
 
 
 def status_line(facts: Facts, width: int) -> str:

@@ -52,14 +52,14 @@ class Actions:
             return
         slash = slash_of(text)
         if slash is not None and slash.name in LOCAL_COMMANDS:
-            self._print(cards.command_card(text))
+            self._print(cards.command_card(text), "command")
         if text == "/help":
-            self._print(keys_card())
+            self._print(keys_card(), "note")
         self._channel.submit(text)
         self._screen.app.invalidate()
 
-    def _print(self, what: "RenderableType") -> None:
-        self._screen.scrollback.put(what, "note")
+    def _print(self, what: "RenderableType", kind: str) -> None:
+        self._screen.scrollback.put(what, kind)
         self._screen.scrollback.flush()
 
     def take_back(self) -> None:

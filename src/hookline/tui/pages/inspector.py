@@ -11,8 +11,11 @@ from hookline.agent.call_text import near
 from hookline.model.safe_text import one_line, printable
 
 if TYPE_CHECKING:
+    from hookline.agent.hooks import Fired
     from hookline.config.engine import Engine
+    from hookline.config.trust.trust import Trust
     from hookline.engine.explain import Verdict
+    from hookline.engine.session import Session
     from hookline.model.hook import Hook
     from hookline.model.run import Mode
     from hookline.tui.screen import Screen
@@ -31,6 +34,7 @@ class Inspector:
         self._top = 0
         self._said = ""
         self._why: list[str] | None = None
+        self._asked: Hook | None = None
         self._trust: dict[int, str] = {}
         self._asking: asyncio.Future[None] | None = None
         self._look_up_trust()
@@ -42,9 +46,19 @@ class Inspector:
     @property
     def _hooks(self) -> "Sequence[Hook]":
         """By event, in the order they run."""
-        hooks = self._engine.hooks if self._engine is not None else ()
+        hooks = (*(self._engine.hooks if self._engine is not None else ()), *self._session_hooks)
         order = list(dict.fromkeys(hook.event.name for hook in hooks))
         return sorted(hooks, key=lambda hook: order.index(hook.event.name))
+
+    @property
+    def _session(self) -> "Session | None":
+        ready = self._screen.channel.ready
+        return getattr(ready.agent.hooks.session_hooks, "session", None) if ready is not None else None
+
+    @property
+    def _session_hooks(self) -> "Sequence[Hook]":
+        """Those of skills and definitions, which count only here."""
+        return self._session.hooks if self._session is not None else ()
 
     # -- keys -------------------------------------------------------------------------------------------
 
@@ -73,6 +87,7 @@ class Inspector:
             self._said = problem or f"{hook.name}: {mode}, until this session ends"
 
     def _ask_why(self, hook: "Hook") -> None:
+        self._asked = hook
         self._why = [*self._facts(hook), "", "asking why it would run, or would not …"]
         self._asking = asyncio.ensure_future(self._fill_in_why(hook))
 
@@ -83,17 +98,16 @@ class Inspector:
             lines = await asyncio.wait_for(asyncio.to_thread(self._explain, hook), _LONGEST_WHY)
         except TimeoutError:
             lines = ["it takes too long to find out"]
-        if self._why is not None:
+        if self._why is not None and self._asked is hook:
             self._why = [*facts, "", *lines]
             self._screen.app.invalidate()
 
     def _explain(self, hook: "Hook") -> list[str]:
         """Why the hook ran, or did not, at the last event of its kind."""
         channel = self._screen.channel
-        fired, ready = channel.fired.get(hook.event.name), channel.ready
-        if fired is None or ready is None:
+        fired, session = channel.fired.get(hook.event.name), self._session
+        if fired is None:
             return [f"no {hook.event.name} has happened yet in this session"]
-        session = getattr(ready.agent.hooks.session_hooks, "session", None)
         verdicts: Sequence[Verdict] = (
             session.explain(hook.event, fired.payload) if session is not None else ()
         )
@@ -102,8 +116,7 @@ class Inspector:
             found = next((one for one in verdicts if one.prepared.hook.name == hook.name), None)
         if found is None:
             return ["it is not in force"]
-        ran = "it ran" if found.selected else "it did not run"
-        return [f"at the last {hook.event.name}: {ran}: {found.why}"]
+        return [f"at the last {hook.event.name}: {_happened(hook, fired, found)}"]
 
     def _facts(self, hook: "Hook") -> list[str]:
         record, engine = self._screen.channel.hook_stats.of(hook), self._engine
@@ -112,7 +125,7 @@ class Inspector:
             f"{hook.policy.event_name}: {hook.name}",
             f"  from      {near(str(hook.where))} ({hook.dialect}, {hook.scope})",
             f"  mode      {engine.mode_of(hook) if engine is not None else hook.mode}",
-            f"  trust     {self._trust.get(id(hook), 'yes')}",
+            f"  trust     {self._trust.get(id(hook), _TRUSTED)}",
             f"  runs      {record.runs}, {record.passed_without_answer} without an answer",
         ]
         if last is not None:
@@ -129,14 +142,11 @@ class Inspector:
         trust = engine.trust if engine is not None else None
         if engine is None or trust is None:
             return
-        hooks = engine.hooks
+        hooks = self._hooks
 
         async def look_up() -> None:
-            states = await asyncio.to_thread(lambda: [trust.standing(hook) for hook in hooks])
-            self._trust = {
-                id(hook): "yes" if standing.runs else f"no: {standing.state}"
-                for hook, standing in zip(hooks, states, strict=True)
-            }
+            states = await asyncio.to_thread(lambda: [_trust_of(trust, hook) for hook in hooks])
+            self._trust = {id(hook): state for hook, state in zip(hooks, states, strict=True)}
 
         self._asking = asyncio.ensure_future(look_up())
 
@@ -175,24 +185,43 @@ class Inspector:
             for one in self._screen.channel.running_hooks()
         )
         state = "running" if running else last.status if last is not None else "never ran"
-        trusted = self._trust.get(id(hook), "yes")
+        held = self._trust.get(id(hook), "").startswith("no:")
         return (
             str(engine.mode_of(hook) if engine is not None else hook.mode),
             hook.policy.event_name,
             hook.name,
             str(record.runs),
             f"{median:.0f} ms" if median is not None else "",
-            state if trusted == "yes" else "untrusted",
+            "untrusted" if held else state,
             (last.decision or "") if last is not None else "",
             near(str(hook.where)) if hook.where.file else os.path.basename(hook.kind),
         )
 
 
+_TRUSTED = "yes"
 _TITLES = ("mode", "event", "hook", "runs", "p50", "last", "decided", "where")
 _WIDEST = (8, 18, 28, 6, 9, 11, 8)
 #: What is left out first where the terminal is narrow: runs and times say less than what was decided.
 _SPARE = (3, 4, 1)
 _LEAST_WHERE = 16
+
+
+def _trust_of(trust: "Trust", hook: "Hook") -> str:
+    standing = trust.standing(hook)
+    if standing.state == "disabled" or standing.runs:
+        return _TRUSTED
+    why = f"{standing.state}, {standing.why}"
+    return f"no: {why}" if trust.holds_back(hook) else f"not needed to deny and to ask ({why})"
+
+
+def _happened(hook: "Hook", fired: "Fired", verdict: "Verdict") -> str:
+    """What was recorded counts; the reason is worked out now, when the hook may be in another mode."""
+    run = next((run for run in fired.runs if (run.hook, run.source) == (hook.name, str(hook.where))), None)
+    if run is not None and run.status not in ("skipped", "untrusted"):
+        return f"it ran: {verdict.why}"
+    if run is not None:
+        return f"it did not run: {run.status}{f', {run.detail}' if run.detail else ''}"
+    return f"it did not run{', but would now' if verdict.selected else ''}: {verdict.why}"
 
 
 def _widths(rows: Sequence[Sequence[str]], columns: int) -> list[int]:

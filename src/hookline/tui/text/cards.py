@@ -33,7 +33,7 @@ def prompt_card(text: str) -> RenderableType:
 
 def command_card(text: str) -> RenderableType:
     """A command for the agent itself, as it was typed."""
-    return stack([Text(""), Text(f"> {one_line(text, _WIDEST)}", "cyan")])
+    return Text(f"> {one_line(text, _WIDEST)}", "cyan")
 
 
 def head(shown: Shown) -> Text:
@@ -97,6 +97,8 @@ def source_text(shown: Shown) -> str:
 def note_card(shown: Shown) -> RenderableType | None:
     """Notices, warnings and denials, told apart; what hooks did. None for what is not shown by itself."""
     by = source_text(shown)
+    if shown.text.startswith(f"hook {shown.hook} "):
+        by = by.removeprefix(f"hook {shown.hook} · ")  # it is named already
     match shown.kind:
         case "notice":
             mark, style, text = "· ", "cyan", words(shown.text)

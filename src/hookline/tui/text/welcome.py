@@ -33,7 +33,9 @@ def welcome(facts: Facts, version: str, events: Sequence[str]) -> RenderableType
         _row("hooks", _hooks(facts, events)),
     ]
     if facts.untrusted:
-        says = f"{facts.untrusted} of them not trusted, so not run; `hookline trust` shows them and asks"
+        says = (
+            f"{facts.untrusted} of them not trusted, so they do not run; `hookline trust` shows them and asks"
+        )
         rows.append(_row("", says, "yellow"))
     rows.append(Text("Enter sends · /help lists commands and keys · Ctrl-C stops · Ctrl-D leaves", "dim"))
     return stack(rows)
@@ -48,7 +50,8 @@ def _hooks(facts: Facts, events: Sequence[str]) -> str:
         return "none in force; `hookline init` writes a first guard"
     counts = ", ".join(f"{event} {number}" for event, number in Counter(events).most_common(6))
     off = f"; {facts.not_enforced} not enforced" if facts.not_enforced else ""
-    return f"{facts.hooks} in force: {counts}{off} (F2 shows them)"
+    what = "configured" if facts.untrusted else "in force"
+    return f"{facts.hooks} {what}: {counts}{off} (F2 shows them)"
 
 
 def keys_card() -> RenderableType:
