@@ -19,10 +19,12 @@ from hookline.cli.main import build_parser
 from hookline.config.engine import Engine
 from hookline.handlers.process.pool import Processes
 from hookline.tui.channel import Channel
+from hookline.tui.dialog import GUARD
 from hookline.tui.output import ScreenOutput
 from hookline.tui.run import AgentThread
 from hookline.tui.screen import Screen
 from hookline.tui.text.paint import Painter
+from tests.tui.real_terminal import row_text
 from tests.vouching import vouch_for
 from tests.waiting import LONG
 
@@ -37,10 +39,16 @@ class Emulator:
     def __init__(self, rows: int, columns: int) -> None:
         self.screen = pyte.HistoryScreen(columns, rows, history=5000, ratio=0.1)
         self._stream = pyte.Stream(self.screen)
-        self.raw = ""
+        self._written: list[str] = []
+        self._seen: dict[str, list[str]] = {}
+
+    @property
+    def raw(self) -> str:
+        return "".join(self._written)
 
     def write(self, text: str) -> int:
-        self.raw += text
+        self._written.append(text)
+        self._seen.clear()
         # pyte knows no private mode 47.
         self._stream.feed(text)
         return len(text)
@@ -55,22 +63,40 @@ class Emulator:
 
     @property
     def rows(self) -> list[str]:
-        return [row.rstrip() for row in self.screen.display]
+        """Worked out once for each change: tests look more often than anything is written."""
+        if "rows" not in self._seen:
+            self._seen["rows"] = [row_text(self.screen.buffer[at]) for at in range(self.screen.lines)]
+        return self._seen["rows"]
 
     @property
     def scrolled(self) -> list[str]:
         """What has left the screen at its top."""
-        lines: Any = self.screen.history.top
-        return ["".join(line[at].data for at in range(self.screen.columns)).rstrip() for line in lines]
+        if "scrolled" not in self._seen:
+            lines: Any = self.screen.history.top
+            self._seen["scrolled"] = [row_text(line) for line in lines]
+        return self._seen["scrolled"]
 
     def size(self) -> Size:
         return Size(rows=self.screen.lines, columns=self.screen.columns)
 
 
+class HandClock:
+    """Stands still until somebody moves it: a question listens when the test says so, on any machine."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
 class OnScreen:
     """Somebody at the terminal."""
 
-    def __init__(self, screen: Screen, emulator: Emulator, keys: PipeInput, agent: AgentThread) -> None:
+    def __init__(
+        self, screen: Screen, emulator: Emulator, keys: PipeInput, agent: AgentThread, clock: HandClock
+    ) -> None:
+        self._clock = clock
         self.screen = screen
         self.emulator = emulator
         self.agent = agent
@@ -100,16 +126,25 @@ class OnScreen:
             await asyncio.sleep(0.02)
         return self.text
 
+    @property
+    def words(self) -> str:
+        """Everything as one line: where it is wrapped says nothing."""
+        return " ".join(self.everything.split())
+
+    async def until_words(self, wanted: str) -> None:
+        await self.until(lambda: wanted in self.words)
+
     async def answers(self, key: str) -> None:
-        """Answer a question once it listens."""
-        await self.until(lambda: self.screen.dialog.open is not None and self.screen.dialog.listens)
+        """Answer the question that is open, or comes, once it listens."""
+        await self.until(lambda: self.screen.dialog.open is not None)
+        self._clock.now += GUARD
         self.types(key)
 
     async def idle(self) -> None:
         await self.until(lambda: self.screen.channel.ready is not None and not self.screen.channel.busy)
         await self.until(lambda: not self.screen.channel.items)
-        await asyncio.sleep(0.1)
         await self.until("· idle")
+        await self.until(lambda: not self.screen.channel.items)
 
     async def left(self) -> int:
         """The screen has gone, and the agent with it."""
@@ -161,7 +196,21 @@ class Project:
         self.write("script.json", json.dumps(list(script)))
         if hooks is not None:
             self.write(".hookline/hooks.json", json.dumps({"hooks": hooks}, indent=1))
-        args = build_parser("agent").parse_args(["agent", "--model", "scripted:script.json", *words])
+        async with self.play(
+            "--model", "scripted:script.json", *words, rows=rows, columns=columns, add=add
+        ) as one:
+            yield one
+
+    @asynccontextmanager
+    async def play(
+        self,
+        *words: str,
+        rows: int = ROWS,
+        columns: int = COLUMNS,
+        add: Callable[[Engine], None] | None = None,
+    ) -> AsyncGenerator[OnScreen]:
+        """`hookline agent` with these words, in a project that is there already."""
+        args = build_parser("agent").parse_args(["agent", *words])
         args.format, args.screen = "text", None
 
         async def play(front: Front) -> int:
@@ -186,10 +235,11 @@ async def on_screen(play: Callable[[Front], Any], rows: int, columns: int) -> As
     with create_pipe_input() as keys:
         output = ScreenOutput(cast("Any", emulator), emulator.size, "xterm")
         channel = Channel()
-        screen = Screen(channel, output, source=keys, painter=Painter({"NO_COLOR": "1"}))
+        clock = HandClock()
+        screen = Screen(channel, output, source=keys, painter=Painter({"NO_COLOR": "1"}), clock=clock)
         agent = AgentThread(play, channel, lambda: loop.call_soon_threadsafe(screen.finish))
         running = asyncio.ensure_future(screen.run(agent.start))
-        one = OnScreen(screen, emulator, keys, agent)
+        one = OnScreen(screen, emulator, keys, agent, clock)
         try:
             yield one
         finally:

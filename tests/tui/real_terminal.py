@@ -18,6 +18,11 @@ import pyte
 from tests.waiting import LONG
 
 
+def row_text(row: Mapping[int, Any]) -> str:
+    """A row of pyte's, which holds only the cells that were written."""
+    return "".join(row[at].data for at in range(max(row, default=-1) + 1)).rstrip()
+
+
 class RealTerminal:
     """Runs a command line; a thread draws what it writes."""
 
@@ -75,14 +80,15 @@ class RealTerminal:
     @property
     def text(self) -> str:
         with self._lock:
-            return "\n".join(row.rstrip() for row in self.screen.display).rstrip() + "\n"
+            rows = [row_text(self.screen.buffer[at]) for at in range(self.screen.lines)]
+        return "\n".join(rows).rstrip() + "\n"
 
     @property
     def everything(self) -> str:
         """Also what has left the screen at its top."""
         with self._lock:
             lines: Any = self.screen.history.top
-            above = ["".join(line[at].data for at in sorted(line)).rstrip() for line in lines]
+            above = [row_text(line) for line in lines]
         return "\n".join([*above, self.text])
 
     def until(self, wanted: str | Callable[[], object], seconds: float = LONG) -> str:

@@ -141,7 +141,7 @@ def test_what_is_typed_when_a_question_appears_is_kept_and_answers_nothing(proje
             one.types("go\r")
             await one.until("May the agent run Bash touch it?")
             one.types("1 more")
-            await asyncio.sleep(0.2)
+            await one.until(lambda: one.screen.dialog.draft == "1 more")
             assert one.screen.dialog.open is not None
             await one.answers("1")
             await one.until("So be it.")

@@ -81,10 +81,9 @@ def test_the_screens_of_a_session(project: Project) -> None:
             screens.check("running", one.text)
             go.touch()
             await one.until("May the agent run Edit shop.py?")
-            await one.until(lambda: one.screen.dialog.listens)
             await one.until(lambda: "s  (" not in one.text)
             screens.check("question", one.since("> add the tax"))
-            one.types("1")
+            await one.answers("1")
             await one.until("Later.")
             await one.idle()
             screens.check("answer", one.since("> add the tax"))
@@ -135,9 +134,24 @@ def test_rewrites_added_text_and_missing_answers_are_shown(project: Project) -> 
     specific = {"hookEventName": "PreToolUse", "updatedInput": {"command": "echo safer"}}
     rewrite = f"echo '{json.dumps({'hookSpecificOutput': specific})}'"
     hooks = {
-        "PreToolUse": [{"hooks": [_command(rewrite, name="safer")]}],
+        "PreToolUse": [
+            {
+                "hooks": [
+                    _command(rewrite, name="safer"),
+                    _command("echo deny", name="talker", on_failure="open"),
+                ]
+            }
+        ],
         "UserPromptSubmit": [{"hooks": [_command("echo it is a tuesday", name="calendar")]}],
-        "Stop": [{"hooks": [_command("exit 7", name="broken", on_failure="open")]}],
+        "Stop": [
+            {
+                "hooks": [
+                    _command("exit 7", name="broken", on_failure="open"),
+                    _command("sleep 60", name="slow", timeout=0.2, on_failure="open"),
+                    _command("kill -9 $$", name="crashed", on_failure="open"),
+                ]
+            }
+        ],
     }
     script = [{"tool_calls": [_bash("echo risky")]}, {"text": "Done."}]
 
@@ -151,7 +165,13 @@ def test_rewrites_added_text_and_missing_answers_are_shown(project: Project) -> 
             assert "● Bash echo safer" in one.text
             assert "characters for the model" in one.text
             assert "tuesday" not in one.text
-            assert "hook broken gave no answer: exit 7" in one.text
+            for each in (
+                "! hook broken gave no answer: exit 7",
+                "! hook slow gave no answer: timed out after 0.2 s",
+                "! hook crashed gave no answer: ",
+                "! hook talker gave no answer: ",
+            ):
+                assert each in one.text
             assert one.text.index("> go") < one.text.index("characters for the model")
             one.types("\x14")
             await one.until("it is a tuesday")
@@ -264,28 +284,6 @@ async def _ticks(gaps: list[float]) -> None:
         now = time.perf_counter()
         gaps.append(now - last)
         last = now
-
-
-@pytest.mark.parametrize(
-    ("typed", "reasons"),
-    [
-        ("/clear\r/logout\r", ["clear", "logout"]),
-        ("\x04", ["prompt_input_exit"]),
-        ("\x03\x03", ["prompt_input_exit"]),
-    ],
-)
-def test_session_end_is_fired_on_every_way_out(project: Project, typed: str, reasons: list[str]) -> None:
-    ends = _command("python3 -c 'import json, sys; print(json.load(sys.stdin)[\"reason\"])' >> reasons")
-
-    async def main() -> None:
-        async with project.agent([], {"SessionEnd": [{"hooks": [ends]}]}) as one:
-            await one.until("Enter sends")
-            await one.idle()
-            one.types(typed)
-            assert await one.left() == 0
-            assert (project.root / "reasons").read_text().split() == reasons
-
-    asyncio.run(main())
 
 
 def test_whoever_presses_ctrl_c_three_times_leaves_also_a_hook_that_holds_the_agent(project: Project) -> None:

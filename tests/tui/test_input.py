@@ -1,0 +1,135 @@
+"""What the user types beside prompts: keys, and answers to forms; and what the line at the bottom says then."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from tests.agent.mcp.server_sessions import configure, entry
+from tests.tui.memory_screen import Project
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    return Project(tmp_path, monkeypatch)
+
+
+def test_earlier_prompts_are_searched_modes_change_and_the_cost_is_shown(project: Project) -> None:
+    usage = {"input_tokens": 1000, "output_tokens": 10, "cost_usd": 0.0123}
+    edit = {"name": "Write", "input": {"file_path": "new.txt", "content": "new"}}
+    script = [
+        {"text": "One.", "usage": usage},
+        {"text": "Two.", "usage": usage},
+        {"tool_calls": [edit]},
+        {"text": "Written."},
+    ]
+
+    async def main() -> None:
+        async with project.agent(script) as one:
+            await one.until("Enter sends")
+            one.types("the first prompt\r")
+            await one.until("1010 tok 0.0123 USD")
+            one.types("another thing\r")
+            await one.until("2020 tok 0.0246 USD")
+            one.types("\x12fir")
+            await one.until("> the first prompt")
+            one.types("\x1b\x1b")
+            await one.until(lambda: one.screen.buffer.text == "the first prompt")
+            one.types("\x15")
+            one.types("\x1b[Z")
+            await one.until("· acceptEdits ·")
+            # It counts, not only on the line: nothing is asked.
+            one.types("write it\r")
+            await one.until("Written.")
+            one.types("\x1b[Z")
+            await one.until("· plan ·")
+            one.types("\x1b[Z")
+            await one.until("· default ·")
+
+    asyncio.run(main())
+
+
+def test_what_is_not_trusted_is_counted_at_the_start_and_below(project: Project) -> None:
+    hooks = {
+        "Stop": [{"hooks": [{"type": "command", "command": "touch ran", "name": "toucher"}]}],
+        "PreToolUse": [{"hooks": [{"type": "builtin", "command": "deny", "args": ["no"], "name": "none"}]}],
+    }
+
+    async def main() -> None:
+        async with project.agent([{"text": "Hi."}], hooks, trusted=False) as one:
+            await one.until("trust it?")
+            await one.answers("3")
+            await one.until("Enter sends")
+            # The guard only tightens: it needs no trust.
+            await one.until("2 hooks (1 untrusted)")
+            assert "1 of them not trusted, so they do not run; `hookline trust` shows them" in one.text
+            one.types("hello\r")
+            await one.until("Hi.")
+            one.types("\x1bOQ")
+            await one.until(lambda: any("toucher" in row and "untrusted" in row for row in one.emulator.rows))
+            assert any("none" in row and "untrusted" not in row for row in one.emulator.rows)
+            one.types("\r")
+            await one.until("it did not run: untrusted")
+            one.types("q\x1b[B\r")
+            await one.until("not needed to deny and to ask")
+            assert "no PreToolUse has happened yet" in one.text
+            one.types("qq")
+
+    asyncio.run(main())
+
+
+def test_a_form_of_an_mcp_server_is_a_question_like_others(project: Project, tmp_path: Path) -> None:
+    configure(tmp_path, hk=entry())
+    script = [
+        {"tool_calls": [{"name": "mcp__hk__ask", "input": {"text": "x"}}]},
+        {"tool_calls": [{"name": "mcp__hk__ask", "input": {"text": "y"}}]},
+        {"text": "Asked."},
+    ]
+
+    async def main() -> None:
+        async with project.agent(script, None, "--allow", "mcp__*") as one:
+            await one.until("Enter sends")
+            one.types("half a dr")
+            one.types("\x15go\r")
+            await one.until("An MCP server asks")
+            for each in ("the MCP server hk asks: who?", "username (Username)", "waits for you"):
+                assert each in one.text
+            await one.answers("ann\r")
+            await one.until_words('"username": "ann"')
+            await one.until("An MCP server asks")
+            await one.answers("\x1b")
+            await one.until("Asked.")
+            assert '{"action": "cancel"}' in one.words
+
+    asyncio.run(main())
+
+
+def test_a_hook_answers_for_the_user_and_another_one_lets_the_agent_try_again(project: Project) -> None:
+    allows = (
+        '{"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}}'
+    )
+    retries = '{"hookSpecificOutput": {"hookEventName": "PermissionDenied", "retry": true}}'
+    hooks = {
+        "PermissionRequest": [
+            {"matcher": "Bash", "hooks": [{"type": "command", "command": f"echo '{allows}'"}]}
+        ],
+        "PermissionDenied": [{"hooks": [{"type": "command", "command": f"echo '{retries}'"}]}],
+    }
+    script = [
+        {"tool_calls": [{"name": "Bash", "input": {"command": "touch made"}}]},
+        {"tool_calls": [{"name": "Write", "input": {"file_path": "no.txt", "content": "x"}}]},
+        {"text": "Another way."},
+    ]
+
+    async def main() -> None:
+        async with project.agent(script, hooks) as one:
+            await one.until("Enter sends")
+            one.types("go\r")
+            await one.until("May the agent run Write no.txt?")
+            assert (project.root / "made").exists()
+            assert "May the agent run Bash" not in one.everything
+            await one.answers("3")
+            await one.until("Another way.")
+            assert not (project.root / "no.txt").exists()
+
+    asyncio.run(main())
