@@ -77,7 +77,7 @@ def test_a_session_start_hook_that_fails_is_a_warning_the_user_sees(tmp_path: Pa
             told = await scripted.play("hello")
         assert told is not None
         assert told.status == "completed"
-        assert any("SessionStart" in text and "broken" in text for text in scripted.seen.texts("notice"))
+        assert any("SessionStart" in text and "broken" in text for text in scripted.seen.texts("warning"))
         assert scripted.requests[0].system == SYSTEM
 
     asyncio.run(main())
