@@ -110,7 +110,7 @@ class Installer:
             raise InstallError(self._unusable(text or "", form, file, found))
         if not isinstance(found.value, dict):
             raise InstallError(f"{file} is not a table of settings, so nothing was changed")
-        twice = next((one for one in found.duplicates if one.path[0] == "hooks"), None)
+        twice = next((one for one in found.duplicates if "hooks" in one.path), None)
         if twice is not None:
             what = f"the key {str(twice.path[-1])!r} appears twice"
             raise InstallError(f"{file}:{twice.line}: {what}, and only the last one counts: join them first")

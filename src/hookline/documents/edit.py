@@ -7,7 +7,6 @@ A change that would mean anything else than was asked for is not made.
 """
 
 from collections.abc import Mapping
-from copy import deepcopy
 from importlib import import_module
 from typing import Any, cast
 
@@ -63,7 +62,14 @@ def read_value(text: str, form: Format) -> Any:
     document = read_document(text, form, "", comments=True)
     if document.value is None and document.diagnostics:
         raise EditError(document.diagnostics[0].message)
-    return dict[str, Any]() if document.value is None else deepcopy(document.value)
+    return dict[str, Any]() if document.value is None else _copied(document.value)
+
+
+def _copied(value: Any) -> Any:
+    """Also what is one value in two places, by an alias of YAML, is two in the copy."""
+    if isinstance(value, dict):
+        return {key: _copied(each) for key, each in cast("dict[str, Any]", value).items()}
+    return [_copied(each) for each in cast("list[Any]", value)] if isinstance(value, list) else value
 
 
 def found_at(value: Any, path: Path) -> Any:

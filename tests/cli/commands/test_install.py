@@ -5,11 +5,12 @@ import os
 import stat
 import subprocess
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
+import yaml
 
 from hookline.cli.commands.install.run import pinned_program
 from tests.cli.run_cli import Place, Ran, clean_env, run_cli
@@ -22,11 +23,12 @@ FILES = {
     "codewhale": ("~/.codewhale/config.toml", ".codewhale/hooks.toml"),
     "reasonix": ("~/.reasonix/settings.json", ".reasonix/settings.json"),
     "codex": ("~/.codex/hooks.json", ".codex/hooks.json"),
+    "docker-agent": ("~/.config/cagent/config.yaml", "agent.yaml"),
     "gemini-cli": ("~/.gemini/extensions/hookline/hooks/hooks.json", ".gemini/settings.json"),
 }
 AGENTS = list(FILES)
 SCOPES = ("--user", "--project")
-GATES = {"codewhale": "tool_call_before", "gemini-cli": "BeforeTool"}
+GATES = {"docker-agent": "pre_tool_use", "codewhale": "tool_call_before", "gemini-cli": "BeforeTool"}
 #: What somebody has there already: blanks, order and, where they are allowed, comments of their own.
 JSON = '{\n    "zeta": 1,\n\n    "hooks": {\n        "%s": [\n            %s\n        ]\n    },\n    "alpha": [1, 2]\n}'
 GROUP = '{"matcher": "x", "hooks": [{"type": "command", "command": "mine"}]}'
@@ -35,6 +37,19 @@ THEIRS = {
     "gen-code": JSON % ("PreToolUse", GROUP),
     "codewhale": '# mine\n[[hooks]]  # first\nevent = "tool_call_before"\ncommand = """\nmine"""\n# the end',
     "reasonix": JSON % ("PreToolUse", '{"match": "x", "command": "mine"}'),
+    "docker-agent": """\
+# mine
+agents:
+  root:
+    model: x  # why
+    hooks:
+      pre_tool_use:
+        - matcher: x
+          hooks:
+            - {type: command, command: mine}
+  # next
+  other: {model: y}
+""",
     "codex": f'{{"hooks": {{"PreToolUse": [{GROUP}], "Stop": []}}}}',
     "gemini-cli": "// mine\n" + JSON % ("BeforeTool", GROUP + " // why"),
 }
@@ -50,6 +65,8 @@ def file_of(where: Place, agent: str, scope: str) -> Path:
 
 def theirs(agent: str, scope: str) -> str:
     text = THEIRS[agent]
+    if agent == "docker-agent" and scope == "--user":
+        return "settings:\n" + text.partition("  root:\n")[2].partition("  # next")[0]
     return text.replace("[[hooks]]", "[[hooks.hooks]]") if scope == "--user" else text
 
 
@@ -74,8 +91,9 @@ def snapshot(where: Place) -> dict[str, bytes | str]:
     found: dict[str, bytes | str] = {}
     for path in sorted(where.home.rglob("*")):
         name = str(path.relative_to(where.home))
-        if not name.startswith((".local", ".config")):
+        if not name.startswith((".local", ".config/hookline")):
             found[name] = path.read_bytes() if path.is_file() else "folder"
+    found.pop(".config", None)
     return found
 
 
@@ -85,7 +103,10 @@ def commands(where: Place, agent: str, scope: str) -> list[str]:
     text = file.read_text()
     if agent == "gemini-cli":
         text = "\n".join(line.partition("//")[0] for line in text.split("\n"))
-    return list(_commands(tomllib.loads(text) if file.suffix == ".toml" else json.loads(text)))
+    read: Callable[[str], Any] = {".toml": tomllib.loads, ".yaml": yaml.safe_load}.get(
+        file.suffix, json.loads
+    )
+    return list(_commands(read(text)))
 
 
 def _commands(value: Any) -> Iterator[str]:
@@ -100,6 +121,10 @@ def _commands(value: Any) -> Iterator[str]:
 @pytest.mark.parametrize("scope", SCOPES)
 @pytest.mark.parametrize("agent", AGENTS)
 def test_what_was_not_there_is_gone_again(where: Place, agent: str, scope: str) -> None:
+    if (agent, scope) == ("docker-agent", "--project"):
+        ran = command(where, "install", agent, scope, "--yes")
+        assert (ran.status, "has no agent file (agent.yaml" in ran.stderr) == (1, True)
+        return
     before = snapshot(where)
     install(where, agent, scope)
     found = commands(where, agent, scope)
@@ -122,7 +147,7 @@ def test_what_was_there_stays_and_comes_back_byte_for_byte(where: Place, agent: 
     assert "mine" in commands(where, agent, scope)
     assert len(commands(where, agent, scope)) > 3
     # All lines but the one that a comma was added to.
-    kept = [line for line in theirs(agent, scope).split("\n") if "mine" not in line and line.strip(" ]}")]
+    kept = [line for line in theirs(agent, scope).split("\n") if "mine" not in line and "{model" not in line and line.strip(" ]}")]
     assert [line for line in kept if line not in text] == []
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
     uninstall(where, agent, scope)
@@ -133,6 +158,8 @@ def test_what_was_there_stays_and_comes_back_byte_for_byte(where: Place, agent: 
 @pytest.mark.parametrize("scope", SCOPES)
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_second_time_changes_nothing(where: Place, agent: str, scope: str) -> None:
+    if agent == "docker-agent":
+        where.write(FILES[agent][SCOPES.index(scope)], theirs(agent, scope))
     install(where, agent, scope)
     before = snapshot(where)
     again = command(where, "install", agent, scope)
@@ -229,9 +256,9 @@ def test_an_installed_entry_denies_in_a_real_shell_without_a_path(where: Place, 
         ".hookline/hooks.toml",
         '[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ntype = "builtin"\ncommand = "deny"\nargs = ["not here"]\n',
     )
-    gate = GATES.get(agent, "PreToolUse")
     install(where, agent, "--events", "PreToolUse")
     (line,) = commands(where, agent, "--user")
+    gate = GATES.get(agent, "PreToolUse")
     told = {
         "cwd": str(where.project),
         "hook_event_name": gate,
@@ -388,3 +415,15 @@ def test_gen_code_says_which_hooks_it_will_not_run_any_more(where: Place) -> Non
     ran = command(where, "install", "gen-code")
     said = " ".join(ran.stdout.split())
     assert "gen-code will no longer run the hooks of ~/.claude/settings.json at PreToolUse" in said
+
+
+def test_every_agent_of_a_docker_file_asks(where: Place) -> None:
+    file = where.write("agent.yaml", THEIRS["docker-agent"])
+    where.write("cagent.yml", THEIRS["docker-agent"])
+    ran = install(where, "docker-agent", "--project", "--events", "PreToolUse")
+    assert "cagent.yml is an agent file too, and stays as it is" in " ".join(ran.stdout.split())
+    agents = yaml.safe_load(file.read_text())["agents"]
+    assert [list(_commands(agents[name])) for name in agents] == [
+        ["mine", agents["root"]["hooks"]["pre_tool_use"][1]["hooks"][0]["command"]],
+        [agents["other"]["hooks"]["pre_tool_use"][0]["hooks"][0]["command"]],
+    ]

@@ -45,9 +45,13 @@ def installer_of(dialect: Dialect) -> Installer:
 def is_there(dialect: Dialect, site: Site) -> list[str]:
     """What shows that the agent is used: its programs in PATH, else its folders."""
     installer = installer_of(dialect)
+    try:
+        installer.files(site)
+    except InstallError:  # there is nothing to write into
+        return []
     return [
         *programs_in_path(installer, site),
-        *(sign for sign in installer.signs(site) if os.path.isdir(sign)),
+        *(sign for sign in installer.signs(site) if os.path.exists(sign)),
     ]
 
 

@@ -14,6 +14,7 @@ from hookline.model.hook import Hook
 
 if TYPE_CHECKING:
     from hookline.dialects.docker_agent.events import DockerEvents
+    from hookline.dialects.docker_agent.installer import DockerAgentInstaller
     from hookline.dialects.docker_agent.wire import DockerWire
 
 #: Docker Agent is given its file by name; these are the names its documentation uses.
@@ -105,6 +106,12 @@ class DockerAgent(Dialect):
         for name, agent in cast("Mapping[str, Any]", agents).items() if isinstance(agents, Mapping) else ():
             if isinstance(agent, Mapping):
                 yield ("agents", name), cast("Mapping[str, Any]", agent)
+
+    @property
+    def installer(self) -> "DockerAgentInstaller":
+        from hookline.dialects.docker_agent.installer import DockerAgentInstaller  # noqa: PLC0415 only to install
+
+        return DockerAgentInstaller(self)
 
     def call_entries(self, calls: Sequence[HookCall]) -> str:
         lines = ["agents:", "  root:", "    hooks:"]
