@@ -25,6 +25,7 @@ DOCUMENTS: Mapping[str, tuple[str, ...]] = {
     "init": ("hookline.cli.commands.init.run.InitDocument",),
     "install": ("hookline.cli.commands.install.report.InstallDocument",),
     "uninstall": ("hookline.cli.commands.install.report.InstallDocument",),
+    "status": ("hookline.cli.commands.status.report.StatusDocument",),
     "trust": (
         "hookline.cli.commands.trust.report.TrustReport",
         "hookline.cli.commands.trust.report.ProjectsDocument",

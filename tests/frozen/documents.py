@@ -34,6 +34,7 @@ DOCUMENTS = {
     "init, refused": "init --cwd new --json",
     "install": "install claude-code --json",
     "install, written": "install codex --yes --json",
+    "status": "status codex --json",
     "uninstall": "uninstall codex --yes --json",
     "agent": "agent --print 'push it' --model scripted:script.yaml --no-hooks --json",
     "agent, denied": "agent --print 'push it' --model scripted:script.yaml --trust --json",

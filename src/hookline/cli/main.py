@@ -39,6 +39,7 @@ COMMANDS: Mapping[str, str] = {
     "init": "write a first guard and show it at work",
     "install": "make the agents on this machine ask Hookline",
     "uninstall": "take Hookline out of their files again",
+    "status": "where Hookline is installed, trusted and seen at work",
     "trust": "see what a project would run, and trust it",
     "log": "what the hooks did, from the journal",
     "bench": "how long your hooks take",

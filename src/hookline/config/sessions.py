@@ -162,6 +162,17 @@ class Sessions:
                 with suppress(OSError):
                     os.unlink(file)
 
+    def last_calls(self) -> dict[str, tuple[float, str]]:
+        """When each agent last asked Hookline in a session that is remembered, by dialect, and in which project."""
+        found: dict[str, tuple[float, str]] = {}
+        for record in self._all():
+            file = self._file(record)
+            for each in (file, f"{file.removesuffix('.json')}.calls"):
+                with suppress(OSError):
+                    call = (_changed(each), record.root)
+                    found[record.dialect] = max(call, found.get(record.dialect, call))
+        return found
+
     def _all(self) -> Iterator[SessionRecord]:
         try:
             names = sorted(os.listdir(self.folder)) if self.folder else []

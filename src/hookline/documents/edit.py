@@ -99,7 +99,10 @@ def _changed(text: str, form: Format, wanted: Any, how: str, *args: Any) -> str:
     mark = _MARK if text.startswith(_MARK) else ""
     edit = getattr(import_module(f"hookline.documents.{form}_edit"), how)
     new: str = mark + edit(text.removeprefix(_MARK), *args)
-    got = read_value(new, form)
+    try:
+        got = read_value(new, form)
+    except EditError:  # as when a table is added to a list that is written as a value
+        got = None
     if got != wanted and not (form == "toml" and _without_empty(got) == _without_empty(wanted)):
         raise EditError("it is written in a way that cannot be changed in place")
     return new

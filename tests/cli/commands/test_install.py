@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 import yaml
 
-from hookline.cli.commands.install.run import pinned_program
+from hookline.cli.commands.hook.run import pinned_program
 from tests.cli.run_cli import Place, Ran, clean_env, run_cli
 from tests.cli.terminal import Terminal
 
@@ -147,7 +147,11 @@ def test_what_was_there_stays_and_comes_back_byte_for_byte(where: Place, agent: 
     assert "mine" in commands(where, agent, scope)
     assert len(commands(where, agent, scope)) > 3
     # All lines but the one that a comma was added to.
-    kept = [line for line in theirs(agent, scope).split("\n") if "mine" not in line and "{model" not in line and line.strip(" ]}")]
+    kept = [
+        line
+        for line in theirs(agent, scope).split("\n")
+        if "mine" not in line and "{model" not in line and line.strip(" ]}")
+    ]
     assert [line for line in kept if line not in text] == []
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
     uninstall(where, agent, scope)

@@ -102,6 +102,7 @@ def plan_install(
     if changed:
         notes = [
             *_remarks(dialect, site, before),
+            *_elsewhere(dialect, site, is_own),
             *installer.notes(further(installer, site, texts), calls, site),
         ]
     writes: list[Write] = []
@@ -170,6 +171,17 @@ def _originals(records: Records, before: Mapping[str, Snapshot]) -> Texts:
 
 def _encoded(text: str | None) -> bytes | None:
     return None if text is None else text.encode()
+
+
+def _elsewhere(dialect: Dialect, site: Site, is_own: IsOwn) -> list[str]:
+    """Where the agent asks already: with both, each call starts Hookline twice, though hooks run once."""
+    other = Site("user" if site.scope == "project" else "project", site.project, site.env)
+    try:
+        texts: Texts = {file: each.text for file, each in look(dialect, other).items()}
+        found = next(entry for entry in installer_of(dialect).entries(texts, other) if is_own(entry))
+    except (InstallError, StopIteration):
+        return []
+    return [f"{found.file} asks Hookline too: each call will start it twice, and hooks run once"]
 
 
 def _remarks(dialect: Dialect, site: Site, before: Mapping[str, Snapshot]) -> list[str]:

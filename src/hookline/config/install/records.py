@@ -88,6 +88,12 @@ class Records:
         finally:
             os.close(descriptor)
 
+    def recover(self) -> None:
+        """Finish what a killed process had begun, if there is something. Raises InstallError."""
+        if self.folder and os.path.lexists(os.path.join(self.folder, _PENDING)):
+            with self.locked():
+                pass
+
     def carry_out(self, writes: Sequence[Write]) -> list[str]:
         """Write the files of one change, all or none; the paths of the backups. Raises InstallError."""
         for each in writes:

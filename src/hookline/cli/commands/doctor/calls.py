@@ -3,6 +3,7 @@
 Written wrongly, an entry judges nothing, or refuses everything.
 """
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -11,7 +12,8 @@ from msgspec import Struct
 from hookline.checks.context import CheckContext, CheckFunction, entries
 from hookline.checks.coverage import GUARDED, Asker
 from hookline.cli.commands.hook.payload import CallError, event_named
-from hookline.cli.commands.hook.self_calls import hookline_arguments
+from hookline.cli.commands.hook.run import moved_program
+from hookline.cli.commands.hook.self_calls import hookline_arguments, plain_program
 from hookline.config.load import Loaded
 from hookline.dialects.dialect import Dialect, DialectEvent
 from hookline.dialects.report import about
@@ -45,6 +47,7 @@ def calls(commands: Sequence[str]) -> CheckFunction:
 
     def check(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
         asking: dict[str, dict[str, list[Hook]]] = {}
+        yield from _moved(loaded, context)
         for hook in entries(loaded):
             for words in hookline_arguments(hook, context.shell):
                 problem = _wrong(words, hook, commands, context)
@@ -79,6 +82,20 @@ def asking_agents(
         found.append(Asker(dialect.title, name, tools, session(tools), frozenset(asked)))
     every = frozenset(event.name for event in GUARDED)
     return [*found, Asker(OWN_AGENT, "", None, session(None), every)]
+
+
+def _moved(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
+    """Entries that name a Hookline that is gone, or another one than this; one for each file."""
+    said: set[tuple[str, str]] = set()
+    for hook in entries(loaded):
+        words = plain_program(getattr(hook.spec, "command", ""), hook.dialect, context.shell)
+        if words is None or not os.path.isabs(words[0]) or (hook.where.file, words[0]) in said:
+            continue
+        said.add((hook.where.file, words[0]))
+        problem = moved_program(words, context.env)
+        if problem is not None:
+            message = f"Hookline has moved since this was installed: {problem}"
+            yield about(hook, "warning", "moved", message, "command", fix=f"hookline install {hook.dialect}")
 
 
 def _asked_twice(asking: Mapping[str, Sequence[Hook]]) -> Iterator[Diagnostic]:

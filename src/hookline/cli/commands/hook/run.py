@@ -61,6 +61,33 @@ def _call(dialect: "Dialect", name: str, program: str) -> "HookCall":
     return HookCall(name, f"{program} hook --dialect {dialect.name} {name}", seconds, event.guards)
 
 
+def pinned_program() -> str:
+    """This Hookline by its whole path, so that it does not matter which PATH an agent has."""
+    import shlex
+
+    for script in (sys.argv[0], os.path.join(os.path.dirname(sys.executable), "hookline")):
+        path = os.path.abspath(script)
+        if os.path.basename(path) == "hookline" and os.path.isfile(path) and os.access(path, os.X_OK):
+            return shlex.quote(path)
+    return hookline_command({})
+
+
+def moved_program(words: Sequence[str], env: Mapping[str, str] = os.environ) -> str | None:
+    """What is wrong with how an entry starts Hookline: it is gone, or another one than this; None if nothing is."""
+    import shlex
+
+    folders = [each for each in env.get("PATH", "").split(os.pathsep) if each]
+    named = [words[0]] if os.path.isabs(words[0]) else [os.path.join(each, words[0]) for each in folders]
+    program = next((each for each in named if os.path.isfile(each) and os.access(each, os.X_OK)), None)
+    if program is None:
+        return f"{words[0]} is not there"
+    own = shlex.split(pinned_program())[0]
+    same = os.path.realpath(program) == os.path.realpath(own) or os.path.dirname(program) == os.path.dirname(
+        own
+    )
+    return None if same else f"it starts {program}, and this is {own}"
+
+
 def hookline_command(env: Mapping[str, str] = os.environ) -> str:
     """`hookline` if a shell finds it, else this installation."""
     import shlex

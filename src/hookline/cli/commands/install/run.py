@@ -10,7 +10,7 @@ from functools import partial
 from msgspec import Struct
 
 from hookline.cli.commands.hook.payload import event_named
-from hookline.cli.commands.hook.run import hook_calls
+from hookline.cli.commands.hook.run import hook_calls, pinned_program
 from hookline.cli.commands.hook.self_calls import plain_program
 from hookline.cli.commands.install.report import AgentDocument, InstallDocument, agent_document
 from hookline.cli.engines import working_directory
@@ -42,6 +42,7 @@ class Planned(Struct, frozen=True):
 
 def run(args: argparse.Namespace) -> ExitStatus:
     site, records = site_of(args), Records(os.environ.get("HOME", ""))
+    records.recover()
     dialects = agents_named(args.words) or [each for each in installable() if is_there(each, site)]
     if not dialects:
         names = ", ".join(each.name for each in installable())
@@ -101,16 +102,6 @@ def own_entries(dialect: Dialect) -> IsOwn:
     return is_own
 
 
-def pinned_program() -> str:
-    """This Hookline by its whole path, so that it does not matter which PATH an agent has."""
-    for script in (sys.argv[0], os.path.join(os.path.dirname(sys.executable), "hookline")):
-        path = os.path.abspath(script)
-        if os.path.basename(path) == "hookline" and os.path.isfile(path) and os.access(path, os.X_OK):
-            return shlex.quote(path)
-    # The agent calls it in the project: without -P its modules would be imported in place of ours.
-    return f"{shlex.quote(sys.executable)} -P -m hookline"
-
-
 def planned(dialect: Dialect, site: Site, plan: Callable[[], Plan]) -> Planned:
     try:
         return Planned(dialect, site, plan())
@@ -138,6 +129,8 @@ def settle(found: Sequence[Planned], args: argparse.Namespace, records: Records,
     agreed = bool(pending) and (args.yes or (not args.json and _agrees(pending, command)))
     if agreed:
         shown = [_carried_out(each, document, records) for each, document in zip(found, shown, strict=True)]
+    if command == "install" and (agreed or not pending):
+        shown = [_trusted(each, document) for each, document in zip(found, shown, strict=True)]
     document = InstallDocument(tuple(shown))
     if args.json:
         show(document.as_json(), as_json=True)
@@ -178,3 +171,32 @@ def _carried_out(each: Planned, document: AgentDocument, records: Records) -> Ag
     except InstallError as problem:
         return replace(document, problem=str(problem))
     return replace(document, done=True, backups=tuple(backups))
+
+
+def _trusted(each: Planned, document: AgentDocument) -> AgentDocument:
+    from msgspec.structs import replace
+
+    if each.plan is None or document.problem:
+        return document
+    return replace(document, problem=trust_own_entries(each.plan))
+
+
+def trust_own_entries(plan: Plan) -> str | None:
+    """Trust the entries that name this program: the user asked for them. Why that did not work, if it did not."""
+    from hookline.cli.commands.trust.run import look_around
+    from hookline.config.trust.store import StoreError
+
+    shell, own = ShellReader(), tuple(shlex.split(pinned_program()))
+    found = look_around(plan.site.project)
+    mine = [
+        entry
+        for entry in found.pending
+        if entry.item.where.file in plan.before
+        and any(plain_program(text.text, plan.dialect.name, shell) == own for text in entry.texts)
+    ]
+    try:
+        if mine:
+            found.accept(mine, guards=False)
+    except StoreError as problem:
+        return f"it is installed, but Hookline does not trust its own entries yet: {problem}"
+    return None

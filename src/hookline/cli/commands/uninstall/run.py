@@ -25,6 +25,7 @@ _NAME = b"hookline"
 
 def run(args: argparse.Namespace) -> ExitStatus:
     site, records = site_of(args), Records(os.environ.get("HOME", ""))
+    records.recover()
     named = agents_named(args.words)
     dialects: Sequence[Dialect] = named or [
         each for each in installable() if _is_installed(each, site, records)
