@@ -39,6 +39,8 @@ def openings(site: Site) -> Iterator[Opening]:
     yield from _trust()
     yield Opening(name="init", words=("init",), writes=True)
     yield Opening(name="fire after init", words=("fire", "SessionStart"))
+    yield Opening(name="install --yes", words=("install", "--project", "--yes"), writes=True)
+    yield Opening(name="uninstall --yes", words=("uninstall", "--project", "--yes"), writes=True)
 
 
 def sample(site: Site) -> Iterator[Opening]:
@@ -51,7 +53,8 @@ def _questions() -> Iterator[Opening]:
     for words in (
         ("list",), ("list", "--json"), ("doctor",), ("doctor", "--json"), ("events",), ("log",),
         ("explain", "PreToolUse", "Bash", "command=ls"), ("explain", "SessionStart", "--json"),
-        ("fire", "SessionStart", "--dry-run"), ("bench", "--dry-run"),
+        ("fire", "SessionStart", "--dry-run"), ("bench", "--dry-run"), ("status",), ("status", "--json"),
+        ("install", "--project"), ("uninstall", "--project"),
     ):  # fmt: skip
         yield Opening(name=" ".join(words[:2]), words=words)
 
