@@ -15,6 +15,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from itertools import islice, product, repeat
 from pathlib import Path
 from queue import SimpleQueue
@@ -143,6 +144,7 @@ class Sandbox:
             self._free.put(worker)
 
 
+@cache
 def why_not() -> str | None:
     """Why there is no sandbox on this machine: unprivileged namespaces may be off, or a shell missing."""
     absent = [path for path in ("/usr/bin/bash", "/usr/bin/dash", "/usr/bin/git") if not os.path.exists(path)]

@@ -5,7 +5,11 @@ HYPOTHESIS_EXPLORE=1 looks for new ones.
 
 import os
 import signal
+import sys
+import threading
+from collections.abc import Generator
 
+import pytest
 from hypothesis import settings
 
 # No deadline: on a busy machine the time of one example says nothing about the code.
@@ -16,3 +20,18 @@ settings.load_profile("explore" if os.environ.get("HYPOTHESIS_EXPLORE") else "st
 # A shell starts background jobs with SIGINT ignored, and processes that tests start would inherit it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
+    """Coverage is not measured in what is `unmeasured`: `no_cover` of pytest-cov does nothing in a worker of xdist."""
+    if not item.get_closest_marker("unmeasured"):
+        return (yield)
+    measured, in_threads = sys.gettrace(), threading.gettrace()
+    sys.settrace(None)
+    threading.settrace(None)  # pyright: ignore[reportArgumentType]
+    try:
+        return (yield)
+    finally:
+        sys.settrace(measured)
+        threading.settrace(in_threads)  # pyright: ignore[reportArgumentType]

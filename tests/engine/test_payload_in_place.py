@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from hookline import Engine, Outcome, deny, rewrite
 from hookline.events import POST_TOOL_USE, PRE_TOOL_USE, EventSpec, May, ToolCall, ToolResult
 from hookline.extending import Run
+from tests.every import every
 
 
 def call() -> ToolCall:
@@ -71,8 +72,8 @@ async def fired(engine: Engine, payload: ToolCall) -> tuple[Outcome, tuple[Run, 
         return await engine.session("s").dispatch(PRE_TOOL_USE, payload), engine.journal.recent()
 
 
-@pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("rewrites", [False, True])
+@every("change", CHANGES)
+@every("rewrites", [False, True])
 def test_a_change_raises_in_the_hook_and_reaches_nobody(
     change: Callable[[Any], object], rewrites: bool
 ) -> None:

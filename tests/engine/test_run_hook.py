@@ -25,6 +25,7 @@ from hookline.events import (
 from hookline.extending import Admission, Broke, Call, Decoded, Exited, Hook, RawResult, Returned, Scene
 from hookline.model.policy import CAUSES, FAIL_CLOSED, FAIL_OPEN, Cause, Reaction
 from tests.engine.scripted_hooks import HANGS, ScriptedHost, scripted
+from tests.every import every
 
 HOME = home_dialect(EVENTS)
 LS = ToolCall(tool_name="Bash", tool_input={"command": "ls"})
@@ -54,9 +55,9 @@ def native(event: EventSpec[Any], answer: RawResult, **options: Any) -> Hook:
     return scripted("guard", event, HOME.policy(event), HOME.wire, answer, **options)
 
 
-@pytest.mark.parametrize("cause", CAUSES)
-@pytest.mark.parametrize("word", REACTIONS)
-@pytest.mark.parametrize("event", BLOCKING, ids=lambda event: event.name)
+@every("cause", CAUSES)
+@every("word", REACTIONS)
+@every("event", BLOCKING)
 def test_every_cause_under_every_reaction_on_every_blocking_event(
     event: EventSpec[Any], word: str, cause: Cause
 ) -> None:
@@ -74,7 +75,7 @@ def test_every_cause_under_every_reaction_on_every_blocking_event(
     assert told == "hook guard gave no answer: why it broke"
 
 
-@pytest.mark.parametrize("event", EVENTS.values(), ids=lambda event: event.name)
+@every("event", EVENTS.values())
 def test_native_guards_fail_closed_and_everything_else_open(event: EventSpec[Any]) -> None:
     assert HOME.policy(event).failures is (FAIL_CLOSED if event.guard else FAIL_OPEN)
 

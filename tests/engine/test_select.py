@@ -11,6 +11,7 @@ from hookline import Engine, Outcome, PatternError, context, deny
 from hookline.engine.explain import Verdict
 from hookline.events import PRE_TOOL_USE, SESSION_START, STOP, EventSpec, SessionStarted, ToolCall, TurnAnswer
 from hookline.extending import Run, Scene
+from tests.every import every
 
 
 def bash(command: str) -> ToolCall:
@@ -36,7 +37,7 @@ def fired(engine: Engine, payload: Any = LS, event: EventSpec[Any] = PRE_TOOL_US
     return [run.hook for run in runs]
 
 
-@pytest.mark.parametrize(
+@every(
     ("matcher", "command", "runs"),
     [
         (None, "ls", True),

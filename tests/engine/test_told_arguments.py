@@ -16,6 +16,7 @@ from tests.engine.told_hooks import (
     updated,
     where,
 )
+from tests.every import every
 
 # Tools that only one agent has, and programs with unusual keys
 
@@ -29,7 +30,7 @@ def test_a_tool_of_the_hooks_own_agent_keeps_its_name(tool: str):
     assert observer.told == [tool]
 
 
-@pytest.mark.parametrize(
+@every(
     "arguments",
     [
         {"command": "ls", "cmd": "rm x"},
@@ -42,7 +43,7 @@ def test_a_tool_of_the_hooks_own_agent_keeps_its_name(tool: str):
         {"command": "ls", "script": {"rm": "x"}, "cmd": ["rm", "x"]},
     ],
 )
-@pytest.mark.parametrize("tool", ["Bash", "run_shell"])
+@every("tool", ["Bash", "run_shell"])
 def test_another_key_does_not_hide_a_command(tool: str, arguments: dict[str, Any]):
     for guard in (
         hook("native", NO, condition="Bash(rm *)"),

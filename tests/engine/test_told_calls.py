@@ -37,6 +37,7 @@ from tests.engine.told_hooks import (
     hook,
     updated,
 )
+from tests.every import every
 
 # Who sees which names
 
@@ -89,8 +90,8 @@ def test_rules_may_have_the_callers_name_and_read_the_command(rule: str, command
     assert host.call("run_shell", cmd=command).blocked is denied
 
 
-@pytest.mark.parametrize("rule", ["open_file(.env)", "Read(.env)", "Read(/p/.env)", "open_file(./.env)"])
-@pytest.mark.parametrize("path", [".env", "/p/.env", "src/../.env"])
+@every("rule", ["open_file(.env)", "Read(.env)", "Read(/p/.env)", "open_file(./.env)"])
+@every("path", [".env", "/p/.env", "src/../.env"])
 def test_file_rules_see_relative_and_absolute_paths_alike(rule: str, path: str):
     host = Host(hook("native", NO, condition=rule), tools=OWN)
     assert host.call("open_file", where=path).blocked

@@ -14,6 +14,7 @@ from hookline.extending import Journal, JournalFile, Redactor, Run
 from hookline.journal.journal import Sink, Trace, trace_line, trace_wanted
 from hookline.journal.reader import read_journal
 from hookline.model.run import Called
+from tests.every import every
 from tests.journal.hostile_texts import (
     EACH_FORMAT,
     ENV,
@@ -92,7 +93,7 @@ def test_long_texts_keep_both_ends_and_say_what_is_missing() -> None:
     assert len(run.reason) < 8300
 
 
-@pytest.mark.parametrize("distance", [0, 1, 20, 39, 40, 41, 4000, 8192, 16_364, 16_384, 16_404, 16_424])
+@every("distance", [0, 1, 20, 39, 40, 41, 4000, 8192, 16_364, 16_384, 16_404, 16_424])
 def test_a_secret_at_any_place_where_text_is_cut_is_gone(distance: int) -> None:
     log = journal()
     before, after = "x" * (4096 - 20 + distance), "y" * (4096 - 20 + distance)
@@ -222,7 +223,7 @@ def test_a_trace_line_says_what_happened() -> None:
     assert late.endswith("Stop x timed_out timed_out passed-without-answer 0.0ms")
 
 
-@pytest.mark.parametrize("text", terminal_tricks(60, seed=2))
+@every("text", terminal_tricks(60, seed=2))
 def test_nothing_traced_steers_the_terminal(text: str) -> None:
     stream = io.StringIO()
     Trace(stream).record(Run(hook=text, reason=text, spelled=text, told_as=text))
@@ -280,7 +281,7 @@ def kept(log: Journal, payload: Any, project: str) -> Called:
     return read
 
 
-@pytest.mark.parametrize(
+@every(
     ("tool_input", "told"),
     [
         ({"description": "list", "command": "ls -l"}, "ls -l"),

@@ -7,6 +7,7 @@ import pytest
 from hookline.extending import Run
 from hookline.journal.file import encoded
 from hookline.journal.reader import Damage, read_journal, scan_journal
+from tests.every import every
 from tests.journal.hostile_texts import unsafe_characters
 from tests.journal.journal_damage import damaged_and_read
 
@@ -19,7 +20,7 @@ def summed(body: bytes) -> bytes:
 A, B = Run(hook="a", reason="one"), Run(hook="b", reason='{"v":1} "quoted" \\')
 
 
-@pytest.mark.parametrize("seed", range(100))
+@every("seed", range(100))
 def test_after_any_accident_every_whole_record_is_read_and_damage_is_told(seed: int, tmp_path: Path) -> None:
     assert damaged_and_read(tmp_path, seed) is None
 

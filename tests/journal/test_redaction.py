@@ -8,6 +8,7 @@ from hookline.extending import Redactor
 from hookline.journal.redaction import MARK, holds_a_secret
 from hookline.journal.secret_formats import CONTEXTS, TOKEN_FORMATS, Context, TokenFormat
 from hookline.journal.secret_shapes import token_shape
+from tests.every import every
 from tests.journal.hostile_texts import (
     ENV,
     GITHUB,
@@ -26,7 +27,7 @@ _REDACTOR = Redactor(ENV)
 _IN_ONE_TEXT = [planted for planted in PLANTED if "\x1b" not in planted.text]
 
 
-@pytest.mark.parametrize("planted", _IN_ONE_TEXT)
+@every("planted", _IN_ONE_TEXT)
 def test_a_planted_secret_is_gone_and_the_mark_is_there(planted: Planted) -> None:
     redacted = _REDACTOR.redact(planted.text)
     assert planted.secret in planted.text
@@ -34,7 +35,7 @@ def test_a_planted_secret_is_gone_and_the_mark_is_there(planted: Planted) -> Non
     assert MARK in redacted
 
 
-@pytest.mark.parametrize("planted", _IN_ONE_TEXT)
+@every("planted", _IN_ONE_TEXT)
 def test_redacting_twice_changes_nothing_more(planted: Planted) -> None:
     once = _REDACTOR.redact(planted.text)
     assert _REDACTOR.redact(once) == once
@@ -44,7 +45,7 @@ def test_the_table_has_sixty_formats_and_more() -> None:
     assert len({row.name for row in TOKEN_FORMATS}) == len(TOKEN_FORMATS) >= 60
 
 
-@pytest.mark.parametrize("row", TOKEN_FORMATS, ids=lambda row: row.name)
+@every("row", TOKEN_FORMATS)
 def test_a_token_is_recognised_by_its_own_row(row: TokenFormat) -> None:
     token = made_up(row.example)
     assert MARK in token_shape(row.pattern)(token)
@@ -52,7 +53,7 @@ def test_a_token_is_recognised_by_its_own_row(row: TokenFormat) -> None:
     assert max(len(word) for word in token.split()) >= row.shortest
 
 
-@pytest.mark.parametrize("context", CONTEXTS, ids=lambda context: context.example)
+@every("context", CONTEXTS)
 def test_only_the_secret_is_taken_out_of_its_context(context: Context) -> None:
     before, secret, after = in_context(context.example)
     assert _REDACTOR.redact(before + secret + after) == before + MARK + after
@@ -69,12 +70,12 @@ def test_no_format_is_redacted_twice() -> None:
     assert [text for text in once if _REDACTOR.redact(text) != text] == []
 
 
-@pytest.mark.parametrize("text", HARMLESS)
+@every("text", HARMLESS)
 def test_what_only_looks_like_a_secret_stays(text: str) -> None:
     assert _REDACTOR.redact(text) == text
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "",
@@ -102,7 +103,7 @@ def test_ordinary_text_is_unchanged(text: str) -> None:
     assert _REDACTOR.redact(text) == text
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "redacted"),
     [
         ('{"password": "hunter22", "port": 1}', '{"password": "[redacted]", "port": 1}'),
@@ -130,8 +131,8 @@ _WORDS = (
 )
 
 
-@pytest.mark.parametrize("word", _WORDS.split())
-@pytest.mark.parametrize("before", ["", "x ", "İ "])
+@every("word", _WORDS.split())
+@every("before", ["", "x ", "İ "])
 def test_every_word_for_a_secret_is_known_in_any_case(word: str, before: str) -> None:
     for name in (word, word.upper(), word.title()):
         assert (
@@ -152,7 +153,7 @@ def test_the_first_half_of_a_known_secret_is_taken_from_the_end_of_cut_text(kept
     assert _REDACTOR.redact(text) == text
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "value", "secret"),
     [
         ("GITHUB_TOKEN", "abcdefgh", True),
@@ -196,7 +197,8 @@ _UNITS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("unit", _UNITS)
+@pytest.mark.unmeasured
+@every("unit", _UNITS)
 def test_time_grows_no_faster_than_the_text(unit: str) -> None:
     _REDACTOR.redact(_HINTS)
     small, large = (_seconds(_HINTS + unit * (size // len(unit))) for size in (8192, 8192 * 8))

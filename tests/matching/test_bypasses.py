@@ -6,22 +6,23 @@ from pathlib import Path
 
 import pytest
 
+from tests.every import every
 from tests.matching.corpus import LEAVES_RM_ALONE, REACHES_RM
 from tests.matching.rules_on_calls import allows, fires
 
 
-@pytest.mark.parametrize("line", REACHES_RM)
+@every("line", REACHES_RM)
 def test_a_guard_on_rm_fires_on_every_way_to_reach_it(line: str):
     assert fires("Bash(rm *)", command=line)
     assert fires("Bash(rm:*)", command=line)
 
 
-@pytest.mark.parametrize("line", LEAVES_RM_ALONE)
+@every("line", LEAVES_RM_ALONE)
 def test_a_guard_on_rm_leaves_everyday_lines_alone(line: str):
     assert not fires("Bash(rm *)", command=line)
 
 
-@pytest.mark.parametrize("line", [line for line in REACHES_RM if not line.startswith("git")])
+@every("line", [line for line in REACHES_RM if not line.startswith("git")])
 def test_permission_for_git_covers_no_way_to_reach_rm(line: str):
     assert not allows("Bash(git *)", command=line)
 

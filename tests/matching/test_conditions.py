@@ -24,6 +24,7 @@ from hookline.model import events
 from hookline.model import payloads as p
 from hookline.model.events import subject_of
 from hookline.model.hook import Answer, Condition, Doubt
+from tests.every import every
 from tests.matching.rules_on_calls import call
 
 PRE = events.PRE_TOOL_USE
@@ -33,7 +34,7 @@ def holds(condition: Condition, payload: Any = None, mode: str = "default") -> b
     return bool(condition.holds(PRE, payload or call("Bash"), Scene(permission_mode=mode)))
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "tool", "expected"),
     [
         ("exec_shell", "exec_shell", True),
@@ -53,7 +54,7 @@ def test_a_tool_name_is_whole_and_only_the_star_is_special(name: str, tool: str,
     assert holds(tool_name(name), call(tool)) is expected
 
 
-@pytest.mark.parametrize(
+@every(
     ("tool", "arguments", "category"),
     [
         ("Bash", {}, "shell"),
@@ -137,7 +138,7 @@ def test_conditions_are_joined_only_where_there_are_several():
     assert joined(one, Always()) == AllOf((one, Always()))
 
 
-@pytest.mark.parametrize(
+@every(
     ("condition", "event", "expected"),
     [
         (tool_name("Bash"), events.STOP, "tool_name Bash can never hold: Stop is not about a tool"),
@@ -185,7 +186,7 @@ class Foreign:
         return scene.depth == 0
 
 
-@pytest.mark.parametrize(
+@every(
     ("condition", "text", "sentence"),
     [
         (Always(), "always", "it has no condition"),

@@ -1,14 +1,14 @@
 import fnmatch
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline.matching.file_rules import doubtful, from_here, from_root
+from tests.every import every
 from tests.matching.rules_on_calls import allows, fires
 
 
-@pytest.mark.parametrize(
+@every(
     ("pattern", "path", "expected"),
     [
         ("src/**", "/proj/src/a.py", True),
@@ -92,7 +92,7 @@ def test_without_a_known_working_directory_a_rule_still_sees_its_files():
     assert not allows("Edit(src/**)", "Edit", cwd="", file_path="src/a")
 
 
-@pytest.mark.parametrize(
+@every(
     ("pattern", "arguments", "expected"),
     [
         ("src/**", {"path": "/proj"}, True),
@@ -117,7 +117,7 @@ def test_a_search_concerns_all_below_where_it_starts(pattern: str, arguments: di
     assert not allows(f"Grep({pattern})", "Grep", **arguments)
 
 
-@pytest.mark.parametrize(
+@every(
     ("pattern", "path", "expected"),
     [
         ("src/**", "/proj/src/a.py", True),

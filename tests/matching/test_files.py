@@ -8,6 +8,7 @@ from bench.shell_sandbox import why_not
 from bench.soak_files import observed, untold_of
 from hookline.matching.shell import HOLE
 from hookline.matching.shell.files import Files, files_of, is_reader, writes_by_option
+from tests.every import every
 from tests.matching.file_lines import ROWS
 
 
@@ -15,7 +16,7 @@ def files(line: str) -> Files:
     return files_of(tuple(shlex.split(line.replace("…", HOLE))))
 
 
-@pytest.mark.parametrize(("line", "reads", "writes"), ROWS, ids=[row[0] for row in ROWS])
+@every(("line", "reads", "writes"), ROWS)
 def test_a_command_reads_and_writes_the_files_of_its_row(line: str, reads: str, writes: str) -> None:
     found = files(line)
     assert (" ".join(found.reads).replace(HOLE, "…"), " ".join(found.writes).replace(HOLE, "…")) == (
@@ -56,7 +57,7 @@ cat .env |
 """
 
 
-@pytest.mark.parametrize("row", SENT.strip().splitlines())
+@every("row", SENT.strip().splitlines())
 def test_what_a_command_sends_to_another_machine(row: str) -> None:
     line, _bar, sent = row.partition("|")
     found = files(line)
@@ -64,7 +65,7 @@ def test_what_a_command_sends_to_another_machine(row: str) -> None:
     assert {*found.sends} <= {*found.reads}
 
 
-@pytest.mark.parametrize(
+@every(
     ("line", "options"),
     [
         ("sort -uo f a", ["-o"]),
@@ -158,7 +159,7 @@ def test_no_readers(line: str) -> None:
     assert not is_reader(tuple(shlex.split(line)))
 
 
-@pytest.mark.parametrize(
+@every(
     "words",
     [
         ("cp",),

@@ -19,6 +19,7 @@ from hookline.matching.nearest import nearest
 from hookline.matching.patterns import LONGEST_PATTERN, Patterns, glob
 from hookline.model import events
 from hookline.model.hook import Condition, Matcher
+from tests.every import every
 from tests.matching.rules_on_calls import SHELL, call
 
 
@@ -37,7 +38,7 @@ def test_absent_empty_and_star_are_no_matcher_at_all(text: str | None):
     assert native(text) == (None, None)
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "subject", "expected"),
     [
         ("Bash", "Bash", True),
@@ -168,6 +169,7 @@ def test_the_nearest_name_is_suggested(word: str, expected: str | None):
 names = st.text(string.ascii_letters + string.digits + "_-", min_size=1, max_size=12)
 
 
+@pytest.mark.unmeasured
 @given(st.lists(names, min_size=1, max_size=8), names, st.sampled_from(["|", ",", " | ", ", ", "||"]))
 def test_a_list_is_membership_in_a_set(listed: list[str], subject: str, separator: str):
     text = separator.join(listed)
@@ -183,11 +185,13 @@ def naive_glob(pattern: str, text: str) -> bool:
     return bool(text) and pattern[0] == text[0] and naive_glob(pattern[1:], text[1:])
 
 
+@pytest.mark.unmeasured
 @given(st.text("ab*", max_size=8), st.text("ab", max_size=10))
 def test_a_glob_agrees_with_a_naive_one(pattern: str, text: str):
     assert glob(pattern).matches(text) is naive_glob(pattern, text)
 
 
+@pytest.mark.unmeasured
 @given(st.text("ab*", max_size=6), st.text("ab", max_size=6), st.text("ab", max_size=4))
 def test_may_match_never_denies_what_a_longer_text_matches(pattern: str, known: str, rest: str):
     one = glob(pattern)
@@ -195,6 +199,7 @@ def test_may_match_never_denies_what_a_longer_text_matches(pattern: str, known: 
         assert one.may_match(known)
 
 
+@pytest.mark.unmeasured
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_building_raises_nothing_but_pattern_errors_and_matching_nothing(text: str, subject: str):
     try:
@@ -207,6 +212,7 @@ def test_building_raises_nothing_but_pattern_errors_and_matching_nothing(text: s
         condition.holds(events.PRE_TOOL_USE, call(subject, command=subject), Scene(cwd=subject))
 
 
+@pytest.mark.unmeasured
 @given(st.text("Bash(Edit)|,*.?[]{}\\^$ \ud800", max_size=30), st.text(max_size=20))
 def test_texts_made_of_special_characters_raise_nothing_but_pattern_errors(text: str, subject: str):
     test_building_raises_nothing_but_pattern_errors_and_matching_nothing.hypothesis.inner_test(text, subject)  # pyright: ignore[reportFunctionMemberAccess, reportUnknownMemberType] - hypothesis keeps the plain function there

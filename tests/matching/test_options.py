@@ -1,8 +1,7 @@
 """Options are read as getopt reads them, whatever the program."""
 
-import pytest
-
 from hookline.matching.shell.options import Option, OptionSpec, read_options
+from tests.every import every
 
 BASH = OptionSpec("-c -e -u -l -o: -O: --rcfile: --norc", "posix")
 SORT = OptionSpec("-u -n -o: -t: --output: --compress-program: --color:: -i::")
@@ -13,7 +12,7 @@ def given(words: str, spec: OptionSpec) -> list[tuple[str, str | None]]:
     return [(one.name, one.value) for one in read_options(tuple(words.split()), spec).given]
 
 
-@pytest.mark.parametrize(
+@every(
     ("words", "expected"),
     [
         ("-uo f", [("-u", None), ("-o", "f")]),

@@ -5,9 +5,10 @@ import pytest
 from bench.soak_matching import EVIL_PATTERNS, findings, hostile_subject
 from hookline import PatternError
 from hookline.matching.patterns import LONGEST_PATTERN, LONGEST_SUBJECT, Expression, Patterns
+from tests.every import every
 
 
-@pytest.mark.parametrize(
+@every(
     ("pattern", "problem"),
     [
         ("(?=a)b", "lookahead"),
@@ -120,6 +121,7 @@ def test_no_hostile_pattern_takes_long(length: int):
         assert time.process_time() - begun < 0.1, pattern
 
 
+@pytest.mark.unmeasured
 def test_the_soak_of_this_layer_runs_and_reports():
     found = list(findings(searched=20, every=50))
     assert len(found) == 5

@@ -8,6 +8,7 @@ from hookline.matching.shell.powershell import MOST_STEPS, read_powershell
 from hookline.matching.tool_rules import judge
 from hookline.model.hook import Doubt
 from tests.engine.told_hooks import NO, Host, hook
+from tests.every import every
 from tests.matching.rules_on_calls import allows, fires, rule
 
 NAMED = [
@@ -54,13 +55,13 @@ NAMED = [
 ]
 
 
-@pytest.mark.parametrize(("line", "names"), NAMED)
+@every(("line", "names"), NAMED)
 def test_each_command_is_named_and_nothing_is_in_doubt(line: str, names: str):
     reading = read_powershell(line)
     assert ([each.base_name for each in reading.commands], reading.doubts) == (names.split(), ())
 
 
-@pytest.mark.parametrize(
+@every(
     ("line", "phrase"),
     [
         ("& $x y", "what `& $x y` runs is known only to PowerShell"),
@@ -137,7 +138,7 @@ def test_rules_are_about_names_and_say_so(text: str, line: str, expected: bool |
         assert note in argument.why({"command": line}, "/proj", answer)
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "line", "expected"),
     [
         ("PowerShell(Get-ChildItem *)", "Get-ChildItem src", True),

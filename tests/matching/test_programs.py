@@ -12,6 +12,7 @@ from hookline.matching.shell.found import Foreign, Inner, Line
 from hookline.matching.shell.kinds import KINDS
 from hookline.matching.shell.programs import Row, all_rows, row_of
 from hookline.matching.shell.runs import program_of
+from tests.every import every
 from tests.matching.rules_on_calls import fires
 
 EXAMPLES = [line for row in all_rows() for line in (*row.examples, *row.untried)]
@@ -23,7 +24,7 @@ def names(row: Row) -> list[str]:
     return [name.strip() for name in row.names.split(",")]
 
 
-@pytest.mark.parametrize("line", EXAMPLES)
+@every("line", EXAMPLES)
 def test_a_guard_fires_on_the_examples_of_a_row(line: str) -> None:
     assert fires("Bash(rm *)", command=line)
 

@@ -3,6 +3,7 @@
 import pytest
 
 from hookline.matching.shell import HOLE, ShellReading
+from tests.every import every
 from tests.matching.rules_on_calls import SHELL
 
 
@@ -14,7 +15,7 @@ def commands(line: str) -> list[str]:
     return [" ".join(command.words) for command in read(line).commands]
 
 
-@pytest.mark.parametrize(
+@every(
     ("line", "command"),
     [
         ("X=git; $X status", "git status"),
@@ -86,7 +87,7 @@ def test_what_convention_says_is_no_doubt(line: str, command: str) -> None:
     assert read(line).doubts == ()
 
 
-@pytest.mark.parametrize(
+@every(
     ("line", "what"),
     [
         ("$X y", "what `$X` runs"),

@@ -18,10 +18,11 @@ from hookline.matching.tool_rules import (
 from hookline.model import events
 from hookline.model import payloads as p
 from hookline.model.hook import Doubt
+from tests.every import every
 from tests.matching.rules_on_calls import SHELL, allows, call, fires, rule
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "line", "expected"),
     [
         ("Bash", "anything", True),
@@ -92,7 +93,7 @@ def test_arguments_that_are_no_object_are_in_doubt(arguments: object):
     assert covers(rule("Bash"), "Bash", arguments, "/w")
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "tool", "expected"),
     [
         ("Bash", "Bash", True),
@@ -113,7 +114,7 @@ def test_a_rule_names_tools(text: str, tool: str, expected: bool):
     assert allows(text, tool) is expected
 
 
-@pytest.mark.parametrize(
+@every(
     ("url", "expected"),
     [
         ("https://example.com", True),
@@ -183,7 +184,7 @@ def test_a_rule_that_cannot_be_understood_is_refused(text: str, problem: str):
     assert problem in caught.value.problem
 
 
-@pytest.mark.parametrize(
+@every(
     ("line", "expected"),
     [
         ("git status", True),
@@ -260,7 +261,7 @@ def test_what_is_covered_is_meant_beyond_doubt(text: str):
             assert judge(rule(written), tool, arguments, "/proj") is True
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "tool", "arguments", "expected"),
     [
         ("Bash(rm *)", "Bash", {"command": "rm $X; $Y z"}, True),
@@ -310,7 +311,7 @@ def test_an_if_reads_plain_mappings_too():
     assert condition("Bash(git *)").holds(events.PRE_TOOL_USE, payload, Scene())
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "payload", "sentence"),
     [
         ("Bash(git *)", call("Bash", command="ls; pwd"), "no command of the line is git *"),

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,11 +44,13 @@ outcomes = st.builds(
 effects = st.integers(0, (1 << len(May)) - 1).map(May)
 
 
+@pytest.mark.unmeasured
 @given(outcomes, outcomes, outcomes)
 def test_merging_is_associative(a: Outcome, b: Outcome, c: Outcome) -> None:
     assert (a + b) + c == a + (b + c)
 
 
+@pytest.mark.unmeasured
 @given(outcomes)
 def test_the_empty_outcome_changes_nothing(a: Outcome) -> None:
     assert a + GO_ON is a
@@ -55,6 +58,7 @@ def test_the_empty_outcome_changes_nothing(a: Outcome) -> None:
     assert a + Outcome() == a == Outcome() + a
 
 
+@pytest.mark.unmeasured
 @given(st.lists(outcomes, max_size=5))
 def test_nothing_said_is_lost_in_a_merge(said: list[Outcome]) -> None:
     total = merged(said)
@@ -63,6 +67,7 @@ def test_nothing_said_is_lost_in_a_merge(said: list[Outcome]) -> None:
     assert total.messages == tuple(message for one in said for message in one.messages)
 
 
+@pytest.mark.unmeasured
 @given(st.lists(outcomes, max_size=4), st.integers(0, 4), words)
 def test_a_deny_is_never_lost(said: list[Outcome], place: int, reason: str) -> None:
     total = merged([*said[:place], deny(reason), *said[place:]])
@@ -70,12 +75,14 @@ def test_a_deny_is_never_lost(said: list[Outcome], place: int, reason: str) -> N
     assert total.permission == "deny"
 
 
+@pytest.mark.unmeasured
 @given(outcomes, effects)
 def test_clipping_twice_is_clipping_once(a: Outcome, may: May) -> None:
     once, _ = a.clipped(may)
     assert once.clipped(may) == (once, ())
 
 
+@pytest.mark.unmeasured
 @given(outcomes, effects)
 def test_what_is_clipped_is_reported_and_the_rest_is_untouched(a: Outcome, may: May) -> None:
     kept, dropped = a.clipped(may)
@@ -84,6 +91,7 @@ def test_what_is_clipped_is_reported_and_the_rest_is_untouched(a: Outcome, may: 
     assert kept.clipped(may)[1] == ()
 
 
+@pytest.mark.unmeasured
 @given(outcomes)
 def test_everything_allowed_clips_nothing(a: Outcome) -> None:
     everything = May((1 << len(May)) - 1)

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline.model.safe_text import bare_url, head_and_tail, one_line, printable, spelled_out
+from tests.every import every
 from tests.journal.hostile_texts import terminal_tricks, unsafe_characters
 
 _TRICKY = st.sampled_from(
@@ -19,7 +20,7 @@ def test_what_is_printable_is_safe_and_stays_as_it_is(text: str) -> None:
     assert printable(shown) == shown
 
 
-@pytest.mark.parametrize("text", terminal_tricks(220))
+@every("text", terminal_tricks(220))
 def test_no_terminal_trick_gets_through(text: str) -> None:
     assert unsafe_characters(printable(text)) == []
     assert unsafe_characters(one_line(text, 40)) == []
@@ -45,7 +46,7 @@ def test_ordinary_text_is_unchanged(text: str) -> None:
     assert printable(text) == text
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "shown"),
     [
         ("a\x1b[1;31mred\x1b[0m", "ared"),
@@ -83,9 +84,8 @@ def test_head_and_tail_say_how_much_is_missing() -> None:
     assert head_and_tail("abcdefgh", 2) == "ab\n[... 4 characters left out ...]\ngh"
 
 
-@pytest.mark.parametrize(
-    "unit", ["\x1b]", "\x9d", "\x1bP\x1b", "\x9b1;", "\x1b[", "\u202e", " ", "\t ", "\x1b]0;x", "\ufe0f"]
-)
+@pytest.mark.unmeasured
+@every("unit", ["\x1b]", "\x9d", "\x1bP\x1b", "\x9b1;", "\x1b[", "\u202e", " ", "\t ", "\x1b]0;x", "\ufe0f"])
 def test_time_grows_no_faster_than_the_text(unit: str) -> None:
     small, large = (_seconds(unit * (size // len(unit))) for size in (8192, 8192 * 8))
     assert large < small * 8 * 6 + 0.5

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from hookline.permissions.decide import decide
+from tests.every import every
 from tests.matching.test_bypasses import jumbled_line, made_up_line
 from tests.permissions.permission_cases import Entry, PlainJob, bash, corpus, having, plain_jobs
 
@@ -18,7 +19,7 @@ EVERYDAY = list(corpus("everyday.txt"))
 NAMED = [entry for entry in EVERYDAY if entry.rules]
 
 
-@pytest.mark.parametrize("entry", BYPASSES, ids=lambda entry: entry.line)
+@every("entry", BYPASSES)
 def test_a_line_that_does_more_than_is_allowed_is_asked(entry: Entry) -> None:
     found = decide(bash(entry.line), having(allow=entry.rules))
     assert found.verdict == "ask"
@@ -31,7 +32,7 @@ def test_everyday_lines_run_unasked() -> None:
     assert len(asked) <= len(NAMED) * 0.03, asked
 
 
-@pytest.mark.parametrize("job", list(plain_jobs()), ids=lambda job: job.rules[0])
+@every("job", list(plain_jobs()))
 def test_a_rule_allows_the_plain_job_and_nothing_that_is_smuggled_in(job: PlainJob) -> None:
     permissions = having(allow=job.rules)
     asked = [line for line in job.plain if decide(bash(line), permissions).verdict != "allow"]
@@ -67,6 +68,7 @@ def test_a_line_beyond_the_limits_is_never_allowed(line: str) -> None:
     assert decide(bash(line), having(deny=["Bash(rm:*)"], allow=["Bash"])).verdict == "deny"
 
 
+@pytest.mark.unmeasured
 def test_a_decision_takes_little_time() -> None:
     """The goal is 2 ms for all but one in a hundred; what is asserted leaves room for a busy machine."""
     permissions = having(allow=NAMED[0].rules, ask=["Bash(git push:*)"], deny=["Bash(rm:*)", "Bash(sudo:*)"])
@@ -79,6 +81,7 @@ def test_a_decision_takes_little_time() -> None:
     assert sorted(taken)[int(len(taken) * 0.99)] < 0.040
 
 
+@pytest.mark.unmeasured
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 def test_what_is_allowed_runs_nothing_else_in_a_real_shell(tmp_path: Path) -> None:
     """Only the lines that the rules allow are run, with a harmless program called rm that leaves a mark."""

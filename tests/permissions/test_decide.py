@@ -8,6 +8,7 @@ from hookline.permissions.decide import Decision, answered, decide
 from hookline.permissions.facts import CallFacts, Category
 from hookline.permissions.modes import MODES
 from hookline.permissions.state import Permissions
+from tests.every import every
 from tests.permissions.permission_cases import PROJECT, bash, call, having, some_call, vote
 
 #: Each step at work, with all that stands above it silent and all that stands below it saying the opposite.
@@ -34,7 +35,7 @@ ORDER: list[tuple[str, str, CallFacts, dict[str, Any], Vote | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("step", "verdict", "facts", "state", "said"), ORDER)
+@every(("step", "verdict", "facts", "state", "said"), ORDER)
 def test_each_step_decides_when_all_above_it_are_silent(
     step: str, verdict: str, facts: CallFacts, state: dict[str, Any], said: Any
 ) -> None:
@@ -101,8 +102,8 @@ BY_MODE = {
 CATEGORIES: tuple[Category, ...] = ("read", "agent", "write", "run", "web", "mcp", "other")
 
 
-@pytest.mark.parametrize("mode", BY_MODE)
-@pytest.mark.parametrize("category", CATEGORIES)
+@every("mode", BY_MODE)
+@every("category", CATEGORIES)
 def test_every_mode_does_with_every_category_what_the_table_says(mode: str, category: Category) -> None:
     found = decide(some_call(category), having(mode=mode))
     assert found.verdict == BY_MODE[mode][CATEGORIES.index(category)]
@@ -113,8 +114,8 @@ def test_the_tables_of_this_file_are_complete() -> None:
     assert set(CATEGORIES) == set(get_args(Category))
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("category", CATEGORIES)
+@every("mode", MODES)
+@every("category", CATEGORIES)
 def test_deny_and_ask_rules_hold_in_every_mode(mode: str, category: Category) -> None:
     facts = some_call(category)
     assert decide(facts, having(deny=[facts.tool_name], mode=mode), vote("allow")).verdict == "deny"
@@ -168,7 +169,7 @@ def test_files_inside_the_directories_are_read_and_with_accept_edits_written(pat
     assert decide(call("Write", file_path=path), permissions).verdict == "allow"
 
 
-@pytest.mark.parametrize("path", OUTSIDE)
+@every("path", OUTSIDE)
 def test_files_outside_of_the_directories_are_asked_even_to_be_read(path: str) -> None:
     permissions = having(mode="acceptEdits", directories=["/other"])
     assert decide(call("Read", file_path=path), permissions).verdict == "ask"
@@ -208,8 +209,8 @@ def test_where_a_link_leads_counts_as_much_as_its_name() -> None:
     assert decide(inside, having()).verdict == "allow"
 
 
-@pytest.mark.parametrize("part", PROTECTED)
-@pytest.mark.parametrize("path", ["{}", "{}/x", "src/{}/x", "/proj/a/{}", "x/../{}/y"])
+@every("part", PROTECTED)
+@every("path", ["{}", "{}/x", "src/{}/x", "/proj/a/{}", "x/../{}/y"])
 def test_writing_to_a_protected_place_is_asked_whatever_allows_it(part: str, path: str) -> None:
     facts = call("Write", file_path=path.format(part))
     permissions = having(allow=["Write", "Edit(**)"], mode="acceptEdits")

@@ -12,6 +12,7 @@ from hookline.permissions.facts import CallFacts, Category
 from hookline.permissions.modes import MODES
 from hookline.permissions.settings import permission_settings
 from hookline.permissions.state import Permissions
+from tests.every import every
 from tests.permissions.permission_cases import HERE, PROJECT, bash, call, having, reader, some_call
 
 PAGE = (HERE.parents[1] / "docs/explanation/permissions.md").read_text()
@@ -37,7 +38,7 @@ def shown_call(text: str) -> CallFacts:
     return bash(argument) if tool == "Bash" else call(tool, file_path=argument)
 
 
-@pytest.mark.parametrize(("text", "hook", "verdict", "step"), table("call"))
+@every(("text", "hook", "verdict", "step"), table("call"))
 def test_each_call_on_the_page_is_decided_as_shown(text: str, hook: str, verdict: str, step: str) -> None:
     found = decide(shown_call(text), session(), Vote(KINDS[hook]) if hook else None)
     assert (found.verdict, found.step) == (verdict, step)
@@ -64,7 +65,7 @@ def test_every_mode_is_on_the_page() -> None:
     assert [row[0] for row in table("mode")] == list(MODES)
 
 
-@pytest.mark.parametrize(("update", "taken"), table("update"))
+@every(("update", "taken"), table("update"))
 def test_each_update_on_the_page_is_taken_or_refused_as_shown(update: str, taken: str) -> None:
     wanted = msgspec.json.decode(update, type=PermissionUpdate)
     assert session().apply(wanted, "PermissionRequest", "x").ok == (taken == "yes")

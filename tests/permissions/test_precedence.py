@@ -1,5 +1,6 @@
 """Whatever rules and hooks say, nothing weakens the strongest guard that concerns a call."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,6 +12,8 @@ from hookline.permissions.rules import RuleSet, first_concerned
 from hookline.permissions.settings import permission_settings
 from hookline.permissions.state import Permissions
 from tests.permissions.permission_cases import PROJECT, bash, call, having, reader
+
+pytestmark = pytest.mark.unmeasured
 
 CALLS = (
     bash("git push --force"), bash("git status && rm -rf x"), bash("npm test"), bash("sudo git status"),

@@ -16,7 +16,9 @@ from hookline.permissions.facts import CallFacts, category_of
 from hookline.permissions.modes import MODES
 from hookline.permissions.rules import RuleReader
 from hookline.permissions.state import Permissions
+from tests.every import every
 from tests.permissions.permission_cases import PATTERNS, SHELL, rules, vote
+from tests.permissions.protected_lines import HERE_DOCUMENTS, READING_HERE_DOCUMENTS, READS, WRITES
 from tests.permissions.test_page import table
 
 FILES = (
@@ -79,341 +81,17 @@ def _step(permissions: Permissions, tool: str, **arguments: Any) -> str:
     return decide(_facts(Path(permissions.root), tool, arguments), permissions, vote("allow")).step
 
 
-WRITES = r"""
-echo x > .hookline/hooks.toml
-echo x >> .hookline/hooks.toml
-echo x >| .hookline/hooks.toml
-echo x &> .hookline/hooks.toml
-: > ./.hookline/hooks.toml
-> .hookline/hooks.toml
-cat evil.toml > .hookline/hooks.toml
-printf x | tee .hookline/hooks.toml
-printf x | tee -a notes.md .claude/settings.json
-printf x | sudo tee .claude/settings.json
-cp evil.toml .hookline/hooks.toml
-cp evil.toml .hookline/
-cp -t .hookline evil.toml
-cp -r /tmp/x/.hookline .
-cp /tmp/agent.yaml .
-mv .hookline .hl
-mv evil.toml .hookline/hooks.toml
-mv .claude/settings.json /tmp/x
-rm .hookline/hooks.toml
-rm -rf .hookline
-rm -rf .claude/agents
-rm -f -- .mcp.json
-rm agent.yaml
-rm .HOOKLINE/Hooks.toml
-rm src/../.hookline/hooks.toml
-rm src/../../proj/.hookline/hooks.toml
-rm link/hooks.toml
-rm deeper/.hookline/hooks.toml
-echo x > src/alias.toml
-truncate -s 0 .hookline/hooks.toml
-truncate --size=0 src/alias.toml
-sed -i s/deny/allow/ .hookline/hooks.toml
-sed -i.bak -e s/a/b/ .claude/settings.json
-sed --in-place s/a/b/ link/hooks.toml
-sed -n 'w .hookline/hooks.toml' notes.md
-awk '{ print > ".hookline/hooks.toml" }' notes.md
-perl -pi -e 's/a/b/' .claude/settings.json
-dd if=/dev/null of=.hookline/hooks.toml
-install -m 644 evil.toml .hookline/hooks.toml
-ln -sf /tmp/x .hookline/hooks.toml
-ln .hookline/hooks.toml other.toml
-ln -s .hookline here && rm here/hooks.toml
-chmod -x .hookline/guard.sh
-chmod 000 .hookline
-touch .claude/settings.local.json
-mkdir -p .claude/skills/mine
-git checkout -- .hookline/hooks.toml
-git checkout HEAD~1 -- .hookline
-git checkout .
-git restore .hookline/hooks.toml
-git -C .hookline checkout hooks.toml
-git rm -r .hookline
-git mv .hookline/hooks.toml x
-git clean -fdx
-git stash push .claude/settings.json
-cd .hookline && rm hooks.toml
-cd .hookline; echo x > hooks.toml
-(cd .hookline && truncate -s 0 hooks.toml)
-cd src && cd ../.hookline && rm guard.sh
-cd src && rm ../.hookline/hooks.toml
-pushd .claude && tee settings.json < /dev/null
-cd link && rm hooks.toml
-rm .hook*
-rm -rf .[h]*
-rm .hookline/*
-rm -rf .hook{line,ed}
-rm *.yaml
-rm -rf .
-rm -rf "$PWD/.hookline"
-rm -rf ..
-rm "$HOME/.claude/settings.json"
-rm ~/.claude/settings.json
-echo '{}' > ~/.config/hookline/hooks.toml
-rm -rf ~/.config/hookline
-rm -rf ~/.config
-rm ~/.config/cagent/config.yaml
-echo '{}' > ~/own/settings.json
-rm -rf ~/rx/settings.json
-sed -i s/trusted_hash/x/ ~/.codex/config.toml
-echo '{}' > ~/cx/hooks.json
-rm -rf ~/.local/state/hookline/trust
-find . -name hooks.toml -delete
-find . -name '*.toml' -delete
-find . -type f -delete
-find .hookline -type f -exec rm {} +
-find . -name guard.sh -exec chmod -x {} \;
-find . -path './.claude/*' -delete
-find . -name hooks.toml | xargs rm
-find . -name '*.json' -print0 | xargs -0 sed -i s/a/b/
-ls .hookline | while read f; do rm ".hookline/$f"; done
-for f in .hookline/*; do rm $f; done
-F=.hookline/hooks.toml; rm $F
-D=.hook; rm ${D}line/hooks.toml .hookline
-rm $(ls -d .hook*)
-bash -c 'rm .hookline/hooks.toml'
-bash -c "$X .hookline/hooks.toml"
-sh -c 'cd .hookline && rm hooks.toml'
-eval rm .hookline/hooks.toml
-env A=1 rm .hookline/hooks.toml
-sudo -u root rm .hookline/hooks.toml
-timeout 5 rm .hookline/hooks.toml
-nohup rm .hookline/hooks.toml &
-xargs rm .hookline/hooks.toml
-rm .hook''line/hooks.toml
-rm .h\ookline/hooks.toml
-rm $'.hook\x6cine/hooks.toml'
-python3 -c "open('.hookline/hooks.toml','w')"
-node -e "require('fs').writeFileSync('.claude/settings.json','{}')"
-python3 fix.py .claude/settings.json
-prettier --write .claude/settings.json
-vim .hookline/hooks.toml
-curl -o .hookline/hooks.toml http://127.0.0.1/x
-curl -s http://127.0.0.1/x --output=.claude/settings.json
-curl -o.claude/settings.json http://127.0.0.1/x
-cp -t.claude evil.toml
-sort -osrc/alias.toml evil.toml
-git -C .claude checkout settings.json
-wget -O .mcp.json http://127.0.0.1/x
-sort -o .hookline/hooks.toml evil.toml
-tar xf evil.tar .claude
-tar -C .claude -xf evil.tar settings.json
-unzip -d .claude evil.zip
-rsync -a evil/ .claude/
-yq -i .a=1 .claude/settings.json
-patch .hookline/hooks.toml < x.diff
-cat() { rm "$@"; }; cat .hookline/hooks.toml
-rm $PWD/link/hooks.toml
-rm "$PWD"/agent.yaml
-rm ~+/agent.yaml
-rm ${D:-.hookline}/hooks.toml
-ls link/hooks.toml | xargs rm
-F=link/hooks.toml; rm $F
-bash -c 'A=(agent.yaml); rm ${A[0]}'
-eval 'for f in ~/.claude/settings.json; do rm $f; done'
-env A=1 rm "$HOME/own/settings.json"
-find $HOME/own/settings.json -delete
-find .hook*/hooks.toml -delete
-echo y >> sr[c]/alias.toml
-echo y | tee -a src/ali*
-dd if=evil.toml of=.hookline/hook?.toml
-awk 'BEGIN{printf "" > "src/alias.toml"}'
-git diff --no-index --output=.hookline/hook?.toml notes.md evil.toml
-alias cat=rm; cat .hookline/hooks.toml; rm $X
-set -- .hookline/hooks.toml; rm "$@"
-export F=.hookline/hooks.toml; rm $F
-printf -v F .hookline/hooks.toml; rm $F
-cd .hookline; rm $F
-cp -r evil/.* .
-script .claude/settings.json
-socat - OPEN:.claude/settings.json,creat
-vim -c 'w! .claude/settings.json' notes.md
-sqlite3 db ".output .claude/settings.json"
-tree -o .claude/settings.json
-pytest --junitxml=.claude/settings.json
-ruff check --fix .claude
-prettier --write .claude
-git restore --staged --worktree .
-git archive -o .claude/x.tar HEAD
-hookline trust --list --yes
-rm -rf /
-true && false || rm .hookline/hooks.toml
-if true; then rm .hookline/hooks.toml; fi
-f() { rm .hookline/hooks.toml; }; f
-cat notes.md | tee >(cat > .hookline/hooks.toml)
-hookline trust
-yes | hookline trust
-python -m hookline trust
-hookline init
-python3 -P -m hookline trust
-hookline --color never trust
-H=hookline; $H trust
-echo '{"hook_event_name": "SessionStart"}' | hookline hook --dialect claude-code
-cp -r other/. .
-cp -aT other .
-rsync -a other/ .
-rsync -a --delete-after empty .
-rsync -a --del empty .
-rm -rf $PWD
-rm -rf "${PWD}"
-rm -rf ~
-wget -P .claude http://localhost/settings.json
-cd $(echo .claude) && cp /tmp/x settings.json
-""".strip().split("\n")
-
-HERE_DOCUMENTS = [
-    "cat > .hookline/hooks.toml <<'EOF'\nx\nEOF",
-    "cat <<EOF > .claude/settings.json\n{}\nEOF",
-    "tee .hookline/hooks.toml <<EOF\nx\nEOF",
-    "python3 - <<'EOF'\nopen('.hookline/hooks.toml', 'w').write('')\nEOF",
-    "python3 - <<'EOF'\nopen('src/alias.toml', 'w')\nEOF",
-    "git apply <<'EOF'\n--- a/.hookline/hooks.toml\n+++ b/.hookline/hooks.toml\nEOF",
-    "bash <<EOF\nrm .hookline/hooks.toml\nEOF",
-]
-
-READS = r"""
-hookline hook --print-config claude-code
-hookline list --dialect claude-code
-cp -r src/. build
-rsync -a src/ build/
-rm -rf "$PWD/build"
-cd $(git rev-parse --show-toplevel) && rm -rf build
-cat .hookline/hooks.toml
-cat .claude/settings.json | jq .
-cat < .hookline/hooks.toml
-head -5 .hookline/hooks.toml
-tail -n 3 link/hooks.toml
-grep -rn deny .hookline
-grep deny .hookline/hooks.toml > out.txt
-rg deny .claude
-ls -la .hookline .claude
-ls .claude/*
-wc -l .hookline/*.toml
-diff .hookline/hooks.toml evil.toml
-git diff .hookline/hooks.toml
-git log --oneline -- .claude
-git show HEAD:.hookline/hooks.toml
-git status .hookline
-git add .hookline && git commit -m 'change .claude/settings.json'
-git blame .claude/settings.json
-git checkout main
-git checkout -b feature
-git restore --staged .
-git rm --cached .claude/settings.json
-git reset HEAD .claude/settings.json
-ruff check .claude
-prettier --check .claude/settings.json
-tree .claude
-less .claude/settings.json
-cp .claude/* /tmp/backup/
-cat .claude/settings.json; F=$1; rm $F
-cat link/hooks.toml; rm $X
-git diff $(git merge-base HEAD main) -- .claude
-rm src/deep/* build/*.txt
-echo $HOME/.claude $PWD/.hookline
-rm "$PWD/build/out.txt" "$HOME/x"
-git clean -n
-git stash
-stat .hookline/hooks.toml
-file .claude/settings.json
-sha256sum .hookline/guard.sh
-jq .hooks .claude/settings.json
-sed -n 1,5p .claude/settings.json
-sed 's/a/b/' .claude/settings.json
-awk '/deny/ {print $1}' .hookline/hooks.toml
-find .hookline -type f
-find . -name hooks.toml
-find . -name '*.pyc' -delete
-find . -name node_modules -exec rm -rf {} +
-find . -name '*.py' | xargs grep foo
-find src -type f -delete
-find . -name hooks.toml -exec cat {} \;
-test -f .hookline/hooks.toml && echo there
-[ -d .claude ] && ls
-[[ -f .mcp.json ]] && echo yes
-echo .hookline/hooks.toml
-echo "see .claude/settings.json" >> notes.md
-printf '%s\n' .hookline
-cp .hookline/hooks.toml /tmp/copy.toml
-cp -r .claude /tmp/backup
-cp .claude/settings.json build/
-rsync -a .claude/ /tmp/backup/
-tar czf backup.tgz .claude
-zip -r out.zip .claude
-dd if=.hookline/hooks.toml of=/tmp/x
-sort .hookline/hooks.toml
-uniq .hookline/hooks.toml
-bash .hookline/guard.sh
-.hookline/guard.sh
-sh .hookline/guard.sh < payload.json
-python3 .claude/hooks/guard.py
-python3 -m json.tool .claude/settings.json
-pytest .claude/hooks
-shellcheck .hookline/guard.sh
-cd .hookline && cat hooks.toml
-cd .hookline && ls && cd ..
-(cd .claude && ls)
-rm -rf build
-rm -rf src/deep
-rm -rf build/* dist
-rm src/a.py harmless/x
-rm *.md
-rm -rf /tmp/x
-rm -f "$TMP/x"
-rm -rf "$BUILD" && cat .claude/settings.json
-rm .gitignore hookline.txt claude/x .clauderc
-mv notes.md src/
-cp evil.toml src/hooks.toml
-echo x > hooks.toml
-echo x > src/settings.json
-echo x > sub/other.yaml
-touch src/agent.yaml.bak
-sed -i s/a/b/ src/a.py
-for f in src/*.py; do sed -i s/a/b/ $f; done
-npm install && npm test
-make build > log.txt 2>&1
-python3 -c 'print(1)'
-node build.js > out.js
-git push origin main
-git commit -am 'x' && git push
-docker run --rm img ls
-sudo cat .claude/settings.json
-timeout 5 grep x .hookline/hooks.toml
-env A=1 cat .hookline/hooks.toml
-xargs cat < .hookline/hooks.toml
-cat .claude/settings.json | python3 -c 'import json,sys; print(json.load(sys.stdin))'
-rm -rf .claude/worktrees/old
-touch ~/.claude/plans/plan.md
-echo x > .claude/worktrees/one/src/a.py
-hookline doctor
-hookline list
-hookline trust --list
-curl -s http://127.0.0.1/x -o out.json
-mkdir -p .github/workflows
-tar xf archive.tar -C build
-""".strip().split("\n")
-
-READING_HERE_DOCUMENTS = [
-    "cat > notes.md <<'EOF'\nedit .hookline/hooks.toml yourself\nEOF",
-    "git commit -F - <<EOF\nabout .claude/settings.json\nEOF",
-    "cat <<EOF\n.hookline/hooks.toml\nEOF",
-]
-
-
-@pytest.mark.parametrize("line", [*WRITES, *HERE_DOCUMENTS])
+@every("line", [*WRITES, *HERE_DOCUMENTS])
 def test_a_line_that_shows_a_write_to_a_protected_file_is_asked(line: str, permissions: Permissions) -> None:
     assert _step(permissions, "Bash", command=line) == "protected"
 
 
-@pytest.mark.parametrize("line", [*READS, *READING_HERE_DOCUMENTS])
+@every("line", [*READS, *READING_HERE_DOCUMENTS])
 def test_a_line_that_only_reads_them_or_writes_elsewhere_is_not(line: str, permissions: Permissions) -> None:
     assert _step(permissions, "Bash", command=line) == "hook_allow"
 
 
-@pytest.mark.parametrize(("line", "shown"), table("line"))
+@every(("line", "shown"), table("line"))
 def test_each_line_on_the_page_is_asked_or_not_as_shown(
     line: str, shown: str, permissions: Permissions
 ) -> None:
@@ -474,21 +152,21 @@ READING_CALLS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("tool", "arguments"), WRITING_CALLS)
+@every(("tool", "arguments"), WRITING_CALLS)
 def test_a_call_of_any_tool_that_names_a_protected_file_is_asked(
     tool: str, arguments: dict[str, Any], permissions: Permissions
 ) -> None:
     assert _step(permissions, tool, **arguments) == "protected"
 
 
-@pytest.mark.parametrize(("tool", "arguments"), READING_CALLS)
+@every(("tool", "arguments"), READING_CALLS)
 def test_a_call_that_reads_one_or_writes_elsewhere_is_not(
     tool: str, arguments: dict[str, Any], permissions: Permissions
 ) -> None:
     assert _step(permissions, tool, **arguments) == "hook_allow"
 
 
-@pytest.mark.parametrize("mode", MODES)
+@every("mode", MODES)
 def test_only_bypass_does_not_ask(mode: str, project: Path) -> None:
     permissions = _permissions(project, mode=mode)
     line = {"command": "rm .hookline/hooks.toml"}
@@ -566,7 +244,7 @@ def _hook(command: str, file: str) -> Hook:
     return replace(native.flag_hook(event, command), where=Where(file))
 
 
-@pytest.mark.parametrize(
+@every(
     "line",
     [
         "rm \ud800",

@@ -4,14 +4,13 @@ import json
 import re
 from typing import Any, cast
 
-import pytest
-
 from hookline import Outcome
 from hookline.model.outcome import Vote, VoteKind
 from hookline.permissions.decide import Decision, answered, decide
 from hookline.permissions.facts import call_facts
 from hookline.permissions.settings import permission_settings
 from hookline.permissions.state import Permissions
+from tests.every import every
 from tests.permissions.permission_cases import PROJECT, reader
 from tests.recorded import Case, recorded_cases
 
@@ -70,7 +69,7 @@ def play(case: Case) -> Decision:
     return answered(decision, facts, after, permissions, Outcome(votes=asked).deciding_vote, attended=False)
 
 
-@pytest.mark.parametrize("name", DECIDED)
+@every("name", DECIDED)
 def test_a_recorded_call_is_decided_as_the_client_decided_it(name: str) -> None:
     observed = CASES[name]["observed"]
     found = play(CASES[name])

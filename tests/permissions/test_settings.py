@@ -6,6 +6,7 @@ from hookline.documents.document import Format, read_document
 from hookline.permissions.decide import decide
 from hookline.permissions.settings import PermissionSettings, permission_settings
 from hookline.permissions.state import Permissions
+from tests.every import every
 from tests.permissions.permission_cases import bash, reader
 
 
@@ -79,7 +80,7 @@ MISTAKES: list[tuple[Any, tuple[str | int, ...], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("document", "path", "message"), MISTAKES)
+@every(("document", "path", "message"), MISTAKES)
 def test_every_mistake_is_said_with_its_place(
     document: Any, path: tuple[str | int, ...], message: str
 ) -> None:

@@ -12,6 +12,7 @@ from hookline.permissions.facts import CallFacts, call_facts
 from hookline.permissions.modes import MODES, mode_of, narrowed
 from hookline.permissions.state import Permissions
 from hookline.permissions.suggest import suggestions
+from tests.every import every
 from tests.permissions.permission_cases import HERE, PROJECT, SHELL, bash, call, having, rules, vote
 
 #: what the user granted with "always", the rules that became of it, a call it covers, one it does not
@@ -42,7 +43,7 @@ GRANTS: list[tuple[CallFacts, tuple[str, ...], CallFacts, CallFacts]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("granted", "texts", "covered", "other"), GRANTS)
+@every(("granted", "texts", "covered", "other"), GRANTS)
 def test_a_grant_is_as_narrow_as_is_of_use(
     granted: CallFacts, texts: tuple[str, ...], covered: CallFacts, other: CallFacts
 ) -> None:
@@ -137,7 +138,7 @@ def test_two_modes_together_are_as_strict_as_both() -> None:
             assert joined.refuses >= one.refuses
 
 
-@pytest.mark.parametrize(
+@every(
     ("given", "mode"),
     [("default", "default"), ("acceptEdits", "acceptEdits"), ("accept-edits", "acceptEdits"), ("PLAN", "plan"),
      ("bypass", "bypass"), ("bypassPermissions", "bypass"), ("dont_ask", "dontAsk"), ("normal", "default"),
@@ -179,7 +180,7 @@ SUGGESTED: list[tuple[CallFacts, list[dict[str, Any]]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("facts", "offered"), SUGGESTED)
+@every(("facts", "offered"), SUGGESTED)
 def test_what_is_suggested(facts: CallFacts, offered: list[dict[str, Any]]) -> None:
     assert list(suggestions(facts, (PROJECT,), SHELL)) == offered
 

@@ -7,6 +7,7 @@ from hookline.model.outcome import PermissionUpdate
 from hookline.permissions.decide import decide
 from hookline.permissions.state import Permissions
 from hookline.permissions.updates import MOST_FROM_HOOKS, Applied
+from tests.every import every
 from tests.permissions.permission_cases import bash, call, having, reader
 
 
@@ -39,7 +40,7 @@ NARROW = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", CATCH_ALL)
+@every("text", CATCH_ALL)
 def test_a_catch_all_from_a_hook_is_refused(text: str) -> None:
     permissions = having()
     done = add(permissions, text)
@@ -48,15 +49,15 @@ def test_a_catch_all_from_a_hook_is_refused(text: str) -> None:
     assert len(permissions.rules) == 0
 
 
-@pytest.mark.parametrize("text", CATCH_ALL)
-@pytest.mark.parametrize("behavior", ["ask", "deny"])
+@every("text", CATCH_ALL)
+@every("behavior", ["ask", "deny"])
 def test_a_hook_may_guard_as_widely_as_it_likes(text: str, behavior: str) -> None:
     permissions = having()
     assert add(permissions, text, behavior).ok
     assert len(permissions.rules) == 1
 
 
-@pytest.mark.parametrize("text", NARROW)
+@every("text", NARROW)
 def test_a_narrow_rule_from_a_hook_is_taken_for_the_session(text: str) -> None:
     permissions = having()
     assert add(permissions, text) == Applied(ok=True, what="rules", taken=(text,))
@@ -79,7 +80,7 @@ def test_a_rule_from_a_hook_lifts_no_guard() -> None:
     assert decide(bash("npm test"), permissions).verdict == "ask"
 
 
-@pytest.mark.parametrize("event", [name for name in EVENTS if name != "PermissionRequest"])
+@every("event", [name for name in EVENTS if name != "PermissionRequest"])
 def test_updates_of_every_other_event_are_dropped_and_said(event: str) -> None:
     permissions = having()
     for done in (

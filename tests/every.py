@@ -1,0 +1,41 @@
+"""Many cases in one test: as tests of their own, thousands of them would cost more than what they check."""
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import pytest
+
+Check = Callable[..., None]
+
+
+def every(names: str | Sequence[str], cases: Iterable[Any]) -> Callable[[Check], Check]:
+    """Written and stacked like `pytest.mark.parametrize`. All cases are tried, and all that fail are told.
+
+    The cases share their fixtures, so it is for tests that leave nothing behind.
+    """
+    arguments = [names] if isinstance(names, str) else list(names)
+    rows = [(case,) if isinstance(names, str) else tuple(case) for case in cases]
+    assert rows, "there is no case"
+
+    def decorated(check: Check) -> Check:
+        @functools.wraps(check)
+        def test(**others: Any) -> None:
+            failures: dict[str, BaseException] = {}
+            for row in rows:
+                given = dict(zip(arguments, row, strict=True))
+                try:
+                    check(**given, **others)
+                except (Exception, pytest.fail.Exception) as failure:
+                    failure.add_note(f"with {given}")
+                    failures[f"{given}"] = failure
+            if failures:
+                said = "\n".join((f"{len(failures)} of {len(rows)} cases fail", *failures))
+                raise BaseExceptionGroup(said, list(failures.values()))
+
+        rest = [each for name, each in inspect.signature(check).parameters.items() if name not in arguments]
+        test.__signature__ = inspect.Signature(rest)  # pyright: ignore[reportAttributeAccessIssue]
+        return test
+
+    return decorated
