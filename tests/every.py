@@ -22,17 +22,19 @@ def every(names: str | Sequence[str], cases: Iterable[Any]) -> Callable[[Check],
     def decorated(check: Check) -> Check:
         @functools.wraps(check)
         def test(**others: Any) -> None:
-            failures: dict[str, BaseException] = {}
+            failures: list[BaseException] = []
+            told: list[str] = []
             for row in rows:
                 given = dict(zip(arguments, row, strict=True))
                 try:
                     check(**given, **others)
                 except (Exception, pytest.fail.Exception) as failure:
-                    failure.add_note(f"with {given}")
-                    failures[f"{given}"] = failure
+                    told.append(f"with {given}"[:400])
+                    failure.add_note(told[-1])
+                    failures.append(failure)
             if failures:
-                said = "\n".join((f"{len(failures)} of {len(rows)} cases fail", *failures))
-                raise BaseExceptionGroup(said, list(failures.values()))
+                said = "\n".join((f"{len(failures)} of {len(rows)} cases fail", *told))
+                raise BaseExceptionGroup(said, failures)
 
         rest = [each for name, each in inspect.signature(check).parameters.items() if name not in arguments]
         test.__signature__ = inspect.Signature(rest)  # pyright: ignore[reportAttributeAccessIssue]

@@ -5,9 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from hookline import extending
+from tests.every import every
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = (ROOT / "examples" / "extending.py").read_text()
@@ -18,7 +17,7 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("name", extending.__all__)
+@every("name", extending.__all__)
 def test_every_name_is_there(name: str) -> None:
     assert getattr(extending, name) is not None
 

@@ -2,9 +2,8 @@
 
 import re
 
-import pytest
-
 from hookline.dialects.registry import OWN_FORMAT, standard_dialects
+from tests.every import every
 from tools.house_files import AGENTS, ALLOWED, PACKAGE, names_an_agent, naming_lines
 
 
@@ -12,7 +11,7 @@ def test_no_line_outside_a_dialects_folder_names_it() -> None:
     assert naming_lines() == []
 
 
-@pytest.mark.parametrize(
+@every(
     ("file", "line", "names"),
     [
         ("checks/settings.py", 'if hook.dialect == "claude-code":', True),

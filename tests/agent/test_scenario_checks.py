@@ -7,6 +7,7 @@ import pytest
 
 from tests.agent.scenario_checks import differences
 from tests.agent.scenario_runs import Play, Played, Scenario
+from tests.every import every
 
 DOCUMENT: dict[str, Any] = {
     "result": "done",
@@ -92,7 +93,7 @@ def test_what_is_as_expected_makes_no_difference(expected: dict[str, Any]) -> No
     assert differences(_played(expected)) == []
 
 
-@pytest.mark.parametrize("expected", WRONG, ids=str)
+@every("expected", WRONG)
 def test_what_is_not_as_expected_is_one_difference(expected: dict[str, Any]) -> None:
     assert len(differences(_played(expected))) == 1
 

@@ -14,6 +14,7 @@ from hookline.cli.main import COMMANDS
 from hookline.cli.output import Progress, paint, show_part
 from tests.cli.golden import check_golden
 from tests.cli.run_cli import Place, clean_env, command_line, run_cli, run_here
+from tests.every import every
 from tests.waiting import wait_until
 
 GUARD = """\
@@ -70,7 +71,7 @@ def test_every_command_has_help_with_examples_that_fits(
     assert max(map(len, ran.stdout.splitlines())) <= 120
 
 
-@pytest.mark.parametrize("command", ["", *COMMANDS])
+@every("command", ["", *COMMANDS])
 def test_help_loads_nothing_heavy(command: str) -> None:
     code = (
         "import sys; from hookline.cli.main import run\n"

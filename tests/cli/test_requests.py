@@ -10,15 +10,14 @@ from hookline import ConfigError
 from hookline.cli.requests import Request, RequestError, read_request
 from hookline.dialects.registry import standard_dialects
 from hookline.events import EVENTS, EventSpec
+from tests.every import every
 
 
 def request(*words: str, payload: str | None = None) -> Request:
     return read_request(words, payload, "/here", EVENTS)
 
 
-@pytest.mark.parametrize(
-    "text", ["true", "null", "2024", "1.50", '{"a":1}', "[1]", "-1", "", "a=b", "=x", "é"]
-)
+@every("text", ["true", "null", "2024", "1.50", '{"a":1}', "[1]", "-1", "", "a=b", "=x", "é"])
 def test_the_input_of_a_tool_gets_the_text_as_typed(text: str) -> None:
     assert request("PreToolUse", "Bash", f"command={text}").payload.tool_input == {"command": text}
 
@@ -61,7 +60,7 @@ def test_the_scene_is_set_by_its_own_names_in_other_dialects() -> None:
     assert (scene.session_id, scene.turn) == ("7", 3)
 
 
-@pytest.mark.parametrize(
+@every(
     ("words", "said"),
     [
         (["SessionStart", "sorce=resume"], "SessionStart has no field 'sorce'; did you mean 'source'?"),

@@ -1,11 +1,10 @@
 """What a hook without a name is called: the script or program that its command is about."""
 
-import pytest
-
 from hookline.dialects.labels import command_label, entry_label
+from tests.every import every
 
 
-@pytest.mark.parametrize(
+@every(
     ("command", "name"),
     [
         ("./check.sh --fast", "check.sh"),
@@ -47,6 +46,6 @@ def test_arguments_that_no_shell_reads_count() -> None:
     assert entry_label({"command": ["uv"]}) == ""
 
 
-@pytest.mark.parametrize("piece", ["a", "\\", '"', "'", "$(", "uv run ", "sh -c ", "((", "|&;<"])
+@every("piece", ["a", "\\", '"', "'", "$(", "uv run ", "sh -c ", "((", "|&;<"])
 def test_a_line_without_end_still_has_a_short_name(piece: str) -> None:
     assert 0 < len(command_label(piece * 20_000)) <= 60

@@ -6,13 +6,12 @@ What each agent cannot be told is written down here, exactly. Everything else mu
 from collections.abc import Mapping
 from typing import Any
 
-import pytest
-
 from hookline import Outcome
 from hookline.dialects.claude_code.events import ROWS as CLAUDE
 from hookline.events import May
 from hookline.model.outcome import GO_ON, Vote, merged
 from tests.dialects.round_trips import SAYINGS, Moment, Trip, moments, travel
+from tests.every import every
 
 #: Reasonix runs PostToolUse after every call and does not say whether it failed, so it is read as a success.
 _UNTELLABLE = {("reasonix", "PostToolUse", "PostToolUseFailure")}
@@ -105,7 +104,7 @@ def sayable(moment: Moment) -> list[str]:
 CASES = [(moment, label) for moment in MOMENTS for label in sayable(moment)]
 
 
-@pytest.mark.parametrize(("moment", "label"), CASES, ids=[f"{m}-{label}" for m, label in CASES])
+@every(("moment", "label"), CASES)
 def test_what_a_native_hook_says_reaches_the_agent_or_is_named_as_lost(moment: Moment, label: str) -> None:
     saying = SAYINGS[label]
     trip = travel(moment, saying.says(moment))
@@ -125,14 +124,14 @@ def test_what_a_native_hook_says_reaches_the_agent_or_is_named_as_lost(moment: M
         assert understood == said
 
 
-@pytest.mark.parametrize("moment", MOMENTS, ids=str)
+@every("moment", MOMENTS)
 def test_nothing_said_is_nothing_told(moment: Moment) -> None:
     trip = travel(moment, GO_ON)
     assert (trip.told.code, trip.told.stdout, trip.told.stderr, trip.told.lost) == (0, "", "", ())
 
 
-@pytest.mark.parametrize("moment", [one for one in MOMENTS if one.event.may & May.PERMIT], ids=str)
-@pytest.mark.parametrize("kind", ["ask", "defer"])
+@every("moment", [one for one in MOMENTS if one.event.may & May.PERMIT])
+@every("kind", ["ask", "defer"])
 def test_an_ask_is_an_ask_or_a_denial_but_never_a_pass(moment: Moment, kind: Any) -> None:
     trip = travel(moment, Outcome(votes=(Vote(kind, "because"),)))
     asked = trip.understood.outcome
@@ -152,9 +151,7 @@ def everything(moment: Moment, vote: str) -> Outcome:
     return merged([SAYINGS[label].says(moment) for label in labels])
 
 
-@pytest.mark.parametrize(
-    "moment", [one for one in MOMENTS if one.policy.may & one.event.may & May.BLOCK], ids=str
-)
+@every("moment", [one for one in MOMENTS if one.policy.may & one.event.may & May.BLOCK])
 def test_a_block_among_everything_else_is_still_a_block(moment: Moment) -> None:
     trip = travel(moment, everything(moment, "block"))
     ends_turn = moment.dialect in ("claude-code", "codex") and moment.name in ("Stop", "SubagentStop")
@@ -169,8 +166,8 @@ def test_a_block_among_everything_else_is_still_a_block(moment: Moment) -> None:
         assert "because" in (trip.understood.outcome.reason or "")
 
 
-@pytest.mark.parametrize("moment", MOMENTS, ids=str)
-@pytest.mark.parametrize("vote", ["block", "allow"])
+@every("moment", MOMENTS)
+@every("vote", ["block", "allow"])
 def test_of_everything_at_once_nothing_vanishes(moment: Moment, vote: str) -> None:
     if moment.dialect == "claude-code" and not CLAUDE[moment.name].reads_answers:
         return

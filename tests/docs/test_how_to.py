@@ -7,6 +7,7 @@ import pytest
 
 from tests.cli.run_cli import clean_env, place
 from tests.docs.pages import MARK, Command, PageFile, same_output, script, steps
+from tests.every import every
 from tests.vouching import vouch_for_nothing
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -56,7 +57,7 @@ def test_a_page_is_read_in_its_order() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@every(
     ("found", "expected", "same"),
     [
         ("a\nb\nc\n", "a\n...\nc", True),

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookline.documents.document import Format, format_of, read_document
+from tests.every import every
 
 PIECES = st.sampled_from([*"[]{}\"a=:\n'#.,\\1", "- ", "*a", "&a"])
 
@@ -16,7 +17,7 @@ def refusal(text: str, kind: Format) -> tuple[str, str, int | None, str | None]:
     return diagnostic.code, diagnostic.message, diagnostic.where.line, diagnostic.fix
 
 
-@pytest.mark.parametrize(
+@every(
     ("kind", "text", "code", "line", "said"),
     [
         ("json", "", "syntax", 1, "empty"),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from hookline.documents.strict_json import LIMIT, StrictJsonError, read_strict
 from tests.documents.heavy_json import HEAVY
+from tests.every import every
 
 JSON = st.recursive(
     st.one_of(
@@ -28,7 +29,7 @@ JSON = st.recursive(
 PIECES = st.sampled_from([*'{}[],:"1-.\\ ', '"a"', '"b"', '"\\"', "e5", "null"])
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "said"),
     [
         (b"", "too early"),
@@ -63,7 +64,7 @@ def test_what_could_be_read_two_ways_is_refused(text: bytes, said: str):
         read_strict(text)
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "value"),
     [
         (b"\xef\xbb\xbf{}", {}),
@@ -115,7 +116,7 @@ def test_no_bytes_raise_anything_else(raw: bytes):
         pass
 
 
-@pytest.mark.parametrize("name", HEAVY)
+@every("name", HEAVY)
 def test_the_worst_megabyte_does_not_hold_up_anybody(name: str):
     text = HEAVY[name]()
     assert len(text) <= LIMIT

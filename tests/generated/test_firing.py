@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from hookline.events import EVENTS
+from tests.every import every
 from tools.firing_page import seen_in
 
 ROOT = Path(__file__).parents[2]
@@ -10,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/reference/firing.md").read_text()
 
 
-@pytest.mark.parametrize("name", [name for name, event in EVENTS.items() if not event.declared_only])
+@every("name", [name for name, event in EVENTS.items() if not event.declared_only])
 def test_every_event_that_is_not_only_declared_has_a_function_that_fires_it_and_a_scenario(name: str):
     line = next(line for line in PAGE.splitlines() if line.startswith(f"| {name} |"))
     _, fired, seen = (cell.strip() for cell in line.strip("|").split("|"))

@@ -22,6 +22,7 @@ from hookline.schemas.event_facts import (
 )
 from hookline.schemas.payload import payload_schema
 from hookline.tools.kinds import KINDS
+from tests.every import every
 from tests.schemas.samples import DEPLOYING, HOSTS, ODD, POLICIES, Checker
 from tools.events_page import ExampleError, prove_examples
 from tools.generate import ROOT
@@ -30,7 +31,7 @@ from tools.generate import ROOT
 PAGE = (ROOT / "docs/reference/events.md").read_text()
 SECTIONS = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
 
-every_event = pytest.mark.parametrize("name", EVENTS)
+every_event = every("name", EVENTS)
 
 
 @every_event

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from hookline.extending import Broke
 from hookline.handlers.command import hook_environment, project_environment
 from hookline.model.hook import Scope
+from tests.every import every
 from tests.handlers.calls import POLICY, call_with
 
 SNAPSHOT = {
@@ -45,7 +46,7 @@ def test_what_the_entry_itself_lists_is_given_even_if_it_looks_like_a_secret() -
     assert (env["API_KEY"], env["TERM"]) == ("own", "xterm")
 
 
-@pytest.mark.parametrize(
+@every(
     "name",
     [
         "LD_PRELOAD",

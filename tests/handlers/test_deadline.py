@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookline.handlers.deadline import bounded
+from tests.every import every
 from tests.handlers.calls import finished
 
 Limiter = Callable[[Coroutine[Any, Any, Any], float], Awaitable[Any]]
@@ -191,9 +192,9 @@ def test_work_that_never_gives_in_is_given_up() -> None:
     finished(main())
 
 
-@pytest.mark.parametrize("outer", [bounded, standard])
-@pytest.mark.parametrize("inner", [bounded, standard])
-@pytest.mark.parametrize(("outer_seconds", "inner_seconds"), [(0.01, 30.0), (30.0, 0.01), (0.01, 0.01)])
+@every("outer", [bounded, standard])
+@every("inner", [bounded, standard])
+@every(("outer_seconds", "inner_seconds"), [(0.01, 30.0), (30.0, 0.01), (0.01, 0.01)])
 def test_nested_limits_each_report_their_own_timeout(
     outer: Limiter, inner: Limiter, outer_seconds: float, inner_seconds: float
 ) -> None:

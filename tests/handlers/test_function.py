@@ -11,6 +11,7 @@ from hookline import deny
 from hookline.extending import Broke, RawResult, Returned, Scene
 from hookline.handlers.deadline import bounded
 from hookline.handlers.function import FunctionHandler, FunctionSpec, Workers
+from tests.every import every
 from tests.handlers.calls import BASH, call_with, finished
 from tests.waiting import until
 
@@ -144,8 +145,8 @@ def async_raising(error: BaseException) -> Any:
     return function
 
 
-@pytest.mark.parametrize("make", [raising, async_raising])
-@pytest.mark.parametrize(
+@every("make", [raising, async_raising])
+@every(
     ("error", "text"),
     [
         (ValueError("bad\n\x1b[31mred"), "ValueError: bad [31mred ("),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hookline.events import ToolCall
 from hookline.extending import Broke, RawResult, Replied
 from hookline.handlers.mcp_tool import McpReply, McpToolHandler, McpToolSpec, filled
+from tests.every import every
 from tests.handlers.calls import call_with, finished
 
 DOCUMENT = {
@@ -46,7 +47,7 @@ def test_the_tool_is_called_with_fields_of_the_payload() -> None:
     assert servers.calls == [("lint", "check", {"path": "x.py", "all": {"file_path": "x.py"}})]
 
 
-@pytest.mark.parametrize(
+@every(
     ("template", "value"),
     [
         ("${tool_name}", "Edit"),

@@ -8,6 +8,7 @@ import pytest
 
 from hookline import Engine, Outcome
 from hookline.events import PRE_TOOL_USE, ToolCall
+from tests.every import every
 from tests.hostile import traces
 from tests.hostile.control import trusted_run
 from tests.hostile.opened import Wrong, opened
@@ -65,7 +66,7 @@ def test_what_an_untrusted_hook_says_is_one_line_for_the_user(
     assert said.isprintable()
 
 
-@pytest.mark.parametrize(
+@every(
     ("line", "expected"),
     [
         ('execve("/bin/sh", ["sh", "-c", "touch /x y"], 0x7f /* 3 vars */) = 0', ("exec", "/bin/sh")),

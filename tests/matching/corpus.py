@@ -341,6 +341,19 @@ REACHES_RM: tuple[str, ...] = (
     "x == \n rm y",
     "{ rm y }",
     "[[ a =~ b ]] { rm y }",
+    # brackets and bars in patterns, quotes and braces in expansions
+    r"[[ $x =~ ^(a|(b c))$ ]] || rm y",
+    "[[ a =~ a|b ]] && rm y",
+    "[[ a == @(a|$(rm y)) ]]",
+    "case x in @(x|z)) rm y;; esac",
+    r'echo "${N:-\}}$(rm y)"',
+    'echo "${N:-"$(rm y)"}"',
+    "echo ${N:-<(rm y)}",
+    "echo ${N:-<x}; rm y",
+    # another shell
+    "fish -c 'rm y'",
+    "fish --init-command 'rm y' x.fish",
+    "echo 'rm y' | fish",
 )
 
 LEAVES_RM_ALONE: tuple[str, ...] = (
@@ -460,4 +473,6 @@ LEAVES_RM_ALONE: tuple[str, ...] = (
     "git log --format='%h %s' \\\n  | head",
     "cat <<'EOF' > a.md\n`code` and $(more)\nEOF",
     "node --version",
+    "[[ $x =~ ^(a|(b c))$ ]] && ls",
+    "fish -c ls",
 )

@@ -2,7 +2,6 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,10 +12,11 @@ from hookline.events import EVENTS, PRE_TOOL_USE, USER_PROMPT_SUBMIT, EventSpec
 from hookline.model.outcome import GO_ON
 from hookline.schemas.answer import answer_schema
 from hookline.schemas.examples import example_answers
+from tests.every import every
 from tests.schemas.samples import DEPLOYING, HOSTS, POLICIES, Checker
 
 ALL = {**EVENTS, **HOSTS}
-every_event = pytest.mark.parametrize("event", ALL.values(), ids=ALL)
+every_event = every("event", ALL.values())
 
 
 @cache
@@ -108,7 +108,7 @@ def one_field_answers() -> list[dict[str, Any]]:
     return top + [{"hookSpecificOutput": {name: value}} for name in _SPECIFIC_NAMES for value in _VALUES]
 
 
-@pytest.mark.parametrize("event", EVENTS.values(), ids=EVENTS)
+@every("event", EVENTS.values())
 def test_an_answer_of_one_field_validates_exactly_when_it_is_read_and_obeyed(event: EventSpec[Any]):
     wrong = [
         document

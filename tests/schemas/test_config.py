@@ -5,8 +5,6 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pytest
-
 from hookline.dialects.native import dialect
 from hookline.dialects.native.settings import COMMON, KINDS
 from hookline.documents.document import read_document
@@ -18,6 +16,7 @@ from hookline.matching.patterns import Patterns
 from hookline.matching.shell import ShellReader
 from hookline.model.policy import CAUSES
 from hookline.schemas.config import ENTRY_WORDS, REACTIONS, config_schema
+from tests.every import every
 from tests.schemas.samples import HOSTS, Checker
 from tools.config_page import EXAMPLE
 
@@ -134,13 +133,13 @@ BAD: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("config", GOOD.values(), ids=GOOD)
+@every("config", GOOD.values())
 def test_a_good_config_validates_and_is_read_without_complaint(config: Any):
     assert SCHEMA.mistakes(config) == []
     assert complaints(config) == []
 
 
-@pytest.mark.parametrize("config", BAD.values(), ids=BAD)
+@every("config", BAD.values())
 def test_a_config_with_a_mistake_does_not_validate_and_is_complained_about(config: Any):
     assert not SCHEMA.valid(config)
     assert complaints(config)
@@ -152,7 +151,7 @@ def test_the_example_of_the_reference_validates_and_is_read_without_complaint():
     assert complaints(config) == []
 
 
-@pytest.mark.parametrize("name", EVENTS)
+@every("name", EVENTS)
 def test_every_event_can_be_configured(name: str):
     assert SCHEMA.valid({"hooks": {name: [{"hooks": [{"command": "x"}]}]}})
 

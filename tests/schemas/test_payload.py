@@ -10,6 +10,7 @@ from hookline.events import EVENTS, EventSpec, Prompt
 from hookline.extending import Scene
 from hookline.schemas.examples import example_payload
 from hookline.schemas.payload import FIELDS, described, payload_schema
+from tests.every import every
 from tests.schemas.samples import (
     BARE,
     BUSY,
@@ -23,8 +24,8 @@ from tests.schemas.samples import (
     told,
 )
 
-every_event = pytest.mark.parametrize("event", EVENTS.values(), ids=EVENTS)
-every_host_event = pytest.mark.parametrize("event", HOSTS.values(), ids=HOSTS)
+every_event = every("event", EVENTS.values())
+every_host_event = every("event", HOSTS.values())
 
 
 @cache
@@ -80,7 +81,7 @@ def test_the_document_of_another_event_does_not_validate(event: EventSpec[Any]):
     assert mistakes(event, {**told(event, least(event), BARE), "hook_event_name": "Other"})
 
 
-@pytest.mark.parametrize("name", [name for name, event in EVENTS.items() if event.subjects])
+@every("name", [name for name, event in EVENTS.items() if event.subjects])
 def test_a_closed_vocabulary_is_closed(name: str):
     event = EVENTS[name]
     document = told(event, least(event), BARE)

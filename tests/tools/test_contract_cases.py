@@ -19,6 +19,7 @@ from hookline.tools.rewrite import IrreversibleError
 from hookline.tools.standard import CANONICAL, STANDARD
 from hookline.tools.table import ToolTable
 from hookline.tools.tell import ReadCall, View
+from tests.every import every
 from tests.matching.rules_on_calls import fires
 from tests.tools.other_agents import COPILOT, KIMI, PROGRAM, QWEN, REASONIX_0
 
@@ -444,7 +445,7 @@ def _views(call: ReadCall, target: ToolTable, act: int) -> list[View]:
     return [view for way in call.ways(target)[act] for view in way]
 
 
-@pytest.mark.parametrize("case", CASES, ids=_NAMES)
+@every("case", CASES)
 def test_what_a_call_does(case: Case) -> None:
     acts = _call(case).acts
 
@@ -455,7 +456,7 @@ def test_what_a_call_does(case: Case) -> None:
         assert bool(act.doubt) == ("doubt" in facts)
 
 
-@pytest.mark.parametrize("case", CASES, ids=_NAMES)
+@every("case", CASES)
 def test_what_hooks_of_other_agents_are_told(case: Case) -> None:
     call = _call(case)
     for number, (name, arguments) in enumerate(case.does):
@@ -466,7 +467,7 @@ def test_what_hooks_of_other_agents_are_told(case: Case) -> None:
         assert found[told.name] == told.arguments
 
 
-@pytest.mark.parametrize("case", CASES, ids=_NAMES)
+@every("case", CASES)
 def test_what_a_call_is_after_a_hook_rewrote_it(case: Case) -> None:
     call = _call(case)
     for rewrite in case.rewritten:

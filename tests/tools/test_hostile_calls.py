@@ -18,6 +18,7 @@ from hookline.tools.rewrite import IrreversibleError
 from hookline.tools.standard import CANONICAL, STANDARD, host_table
 from hookline.tools.table import ToolTable
 from hookline.tools.tell import ReadCall
+from tests.every import every
 from tests.tools.other_agents import COPILOT, KIMI, PROGRAM, QWEN, REASONIX_0
 
 PLACE = Place("/p", "/p", "/home/me")
@@ -107,7 +108,7 @@ _DOUBTFUL: Mapping[str, tuple[ToolTable, str, Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("which", _DOUBTFUL)
+@every("which", _DOUBTFUL)
 def test_what_cannot_be_read_is_doubtful(which: str) -> None:
     table, name, arguments = _DOUBTFUL[which]
     acts = _acts(table, name, arguments)

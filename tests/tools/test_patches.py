@@ -3,6 +3,7 @@
 import pytest
 
 from hookline.tools.patches import PatchError, patch_in_line, read_patch, write_patch
+from tests.every import every
 
 
 def _files(text: str) -> list[tuple[str, ...]]:
@@ -89,7 +90,7 @@ _HEAD = "--- a/ok\n+++ b/ok\n"
 _MADE = "@@ -0,0 +1 @@\n+x\n"
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "file"),
     [
         (f"{_HEAD}@@ -0,0 +1,0 @@\n+++ b/.env\n{_MADE}", ("edit", ".env")),
@@ -137,8 +138,8 @@ def test_patches_in_a_line() -> None:
     assert _files(both) == [("write", "a"), ("write", ".env")]
 
 
-@pytest.mark.parametrize("unified", [False, True])
-@pytest.mark.parametrize(
+@every("unified", [False, True])
+@every(
     ("kind", "arguments", "files"),
     [
         ("write", {"file_path": "/p/a", "content": "x\ny"}, [("write", "/p/a")]),

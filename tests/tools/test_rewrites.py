@@ -17,6 +17,7 @@ from hookline.tools.rewrite import IrreversibleError
 from hookline.tools.standard import CANONICAL, STANDARD
 from hookline.tools.table import ToolTable
 from hookline.tools.tell import ReadCall, View
+from tests.every import every
 from tests.tools.other_agents import COPILOT, KIMI, PROGRAM, QWEN, REASONIX_0
 
 PLACE = Place("/p", "/p", "/home/me")
@@ -102,7 +103,7 @@ def _each_rewrite(kind: Kind, random: Random) -> Iterator[tuple[str, ReadCall, V
                     yield f"{hook_name}'s hook on a call of {caller_name}", call, view
 
 
-@pytest.mark.parametrize("kind", list(KINDS))
+@every("kind", list(KINDS))
 def test_what_a_hook_asks_for_is_what_the_caller_runs(kind: str) -> None:
     random = Random(kind)
     seen = 0
@@ -135,13 +136,13 @@ def test_what_a_hook_asks_for_is_what_the_caller_runs(kind: str) -> None:
 _FEWEST = {"ask": 4, "code": 4, "shell_input": 4, "delete": 1, "move": 4, "notebook": 4}
 
 
-@pytest.mark.parametrize("kind", list(KINDS))
+@every("kind", list(KINDS))
 def test_a_hook_that_changes_nothing_changes_nothing(kind: str) -> None:
     for which, call, view in _each_rewrite(KINDS[kind], Random(kind)):
         assert call.rewritten(view, dict(view.arguments), call.arguments).arguments == call.arguments, which
 
 
-@pytest.mark.parametrize("kind", list(KINDS))
+@every("kind", list(KINDS))
 def test_what_has_no_meaning_is_refused(kind: str) -> None:
     random = Random(kind)
     for which, call, view in _each_rewrite(KINDS[kind], random):

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from hookline import Engine
 from hookline.dialects.codewhale.tools import TABLE as CODEWHALE
 from hookline.dialects.docker_agent.tools import TABLE as DOCKER
@@ -17,6 +15,7 @@ from hookline.tools.kinds import KINDS
 from hookline.tools.standard import CANONICAL, STANDARD
 from hookline.tools.table import ToolTable
 from hookline.tools.tell import ReadCall
+from tests.every import every
 from tests.tools.other_agents import COPILOT, KIMI, QWEN
 
 PLACE = Place("/p", "/p", "/home/me")
@@ -46,8 +45,8 @@ def test_a_table_is_called_like_its_dialect() -> None:
     assert tables == {name: name for name in ("codewhale", "codex", "docker-agent", "reasonix", "gemini-cli")}
 
 
-@pytest.mark.parametrize("kind", ["shell", "read", "write", "edit", "list", "glob", "grep", "fetch", "agent"])
-@pytest.mark.parametrize("table", [CODEWHALE, DOCKER, REASONIX, STANDARD], ids=lambda table: table.agent)
+@every("kind", ["shell", "read", "write", "edit", "list", "glob", "grep", "fetch", "agent"])
+@every("table", [CODEWHALE, DOCKER, REASONIX, STANDARD])
 def test_every_agent_has_the_usual_kinds(table: ToolTable, kind: str) -> None:
     assert table.tools_of(kind)
 

@@ -9,6 +9,7 @@ from hookline.tools.acts import Place
 from hookline.tools.declare import read, shell
 from hookline.tools.standard import CANONICAL, STANDARD, host_table
 from hookline.tools.tell import ReadCall
+from tests.every import every
 
 PLACE = Place("/p", "/p", "/home/me")
 HOST = host_table()
@@ -87,7 +88,7 @@ def test_there_are_enough_of_them() -> None:
     assert len({name for name, *_ in _USUAL}) >= 40
 
 
-@pytest.mark.parametrize(("name", "arguments", "does", "meaning"), _USUAL)
+@every(("name", "arguments", "does", "meaning"), _USUAL)
 def test_usual_names_are_understood(
     name: str, arguments: dict[str, Any], does: str, meaning: dict[str, Any]
 ) -> None:
@@ -97,7 +98,7 @@ def test_usual_names_are_understood(
     assert act.cwd == ("/etc" if "/etc" in arguments.values() else "")
 
 
-@pytest.mark.parametrize(("name", "arguments"), _HARMLESS)
+@every(("name", "arguments"), _HARMLESS)
 def test_what_only_looks_like_one_keeps_its_name(name: str, arguments: dict[str, Any]) -> None:
     call = ReadCall(HOST, name, arguments, PLACE)
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from hookline.agent.mcp.schema import arguments_problem
+from tests.every import every
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -34,7 +35,7 @@ def test_what_fits_is_let_through(given: dict[str, Any]):
     assert arguments_problem(SCHEMA, given) is None
 
 
-@pytest.mark.parametrize(
+@every(
     ("given", "says"),
     [
         ({}, "text is missing."),

@@ -28,6 +28,7 @@ from tests.agent.models.provider_ports import (
     refused,
     request_to,
 )
+from tests.every import every
 
 SPEAKERS = {
     CHAT: provider_answers.chat,
@@ -56,7 +57,7 @@ def test_a_status_has_its_kind_and_the_servers_words_are_told(name: str) -> None
         assert "so it is" in str(problem)
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "status", "body", "kind"),
     [
         (CHAT, 429, {"error": {"message": "m", "code": "insufficient_quota"}}, "billing"),
@@ -141,8 +142,8 @@ def test_a_stream_that_ends_without_its_end_is_no_answer(name: str) -> None:
     assert "ended before" in str(problem)
 
 
-@pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize("keep", [0, 2])
+@every("name", ALL)
+@every("keep", [0, 2])
 def test_a_connection_that_is_cut_is_no_answer(name: str, keep: int) -> None:
     assert refused(name, Reply(chunks=SPEAKERS[name]("Hel", "lo").chunks[:keep], then="cut")).kind == "server"
 
@@ -168,10 +169,8 @@ def test_garbage_in_place_of_an_answer_is_a_failure_of_the_server(name: str) -> 
     assert [problem.kind for problem in problems] == ["server"] * len(GARBAGE)
 
 
-@pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize(
-    "garbage", [b"data: {nonsense\n\n", b"event: content_block_delta\ndata: {nonsense\n\n"]
-)
+@every("name", ALL)
+@every("garbage", [b"data: {nonsense\n\n", b"event: content_block_delta\ndata: {nonsense\n\n"])
 def test_garbage_after_a_good_beginning_ends_the_answer(name: str, garbage: bytes) -> None:
     begun = SPEAKERS[name]("Hel", "lo").chunks[:3]
     assert refused(name, Reply(chunks=[*begun, garbage])).kind == "server"

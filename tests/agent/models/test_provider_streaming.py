@@ -24,6 +24,7 @@ from tests.agent.models.provider_ports import (
     port_to,
     request_to,
 )
+from tests.every import every
 
 SPEAKERS = {
     CHAT: provider_answers.chat,
@@ -54,8 +55,8 @@ def test_parallel_tool_calls_are_put_together_in_their_order(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", [CHAT, RESPONSES, ANTHROPIC])
-@pytest.mark.parametrize("given", ['{"command": ', "[1]", "ls", '"ls"', "[" * 100_000])
+@every("name", [CHAT, RESPONSES, ANTHROPIC])
+@every("given", ['{"command": ', "[1]", "ls", '"ls"', "[" * 100_000])
 def test_arguments_that_are_no_object_stay_text(name: str, given: str) -> None:
     response = answer(name, SPEAKERS[name](calls=[("c1", "Bash", given)]))
     assert response.tool_calls == (ToolUse(id="c1", name="Bash", input=given),)

@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import pytest
 
 from hookline.agent.tools.base import problem_of, schema_of
 from tests.agent.tools.tool_runner import ToolRunner, run_tools
+from tests.every import every
 
 
 class Arguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -16,7 +16,7 @@ class Arguments(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     quiet: bool = msgspec.field(default=False, name="-q")
 
 
-@pytest.mark.parametrize(
+@every(
     ("given", "said"),
     [
         ({"command": "x"}, None),

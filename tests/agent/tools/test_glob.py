@@ -10,6 +10,7 @@ from hookline.agent.tools.base import ToolReply
 from hookline.agent.tools.off_loop import WorkLimit
 from hookline.agent.tools.walk import Walk, path_pattern, split_base
 from tests.agent.tools.tool_runner import ToolRunner, run_tools
+from tests.every import every
 
 
 def make(folder: Path, *names: str) -> None:
@@ -33,7 +34,7 @@ def names(folder: Path, pattern: str, path: str = "") -> list[str]:
     return [os.path.relpath(name, folder) for name in found]
 
 
-@pytest.mark.parametrize(
+@every(
     ("pattern", "path", "fits"),
     [
         ("*.py", True, ["a.py", "src/b.py", "src/x/c.py", "a/b.py"]),

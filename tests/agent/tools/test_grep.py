@@ -12,6 +12,7 @@ from hookline.agent.tools.base import ToolReply
 from hookline.agent.tools.grep import LineSearch, SearchedFiles
 from hookline.agent.tools.off_loop import WorkLimit
 from tests.agent.tools.tool_runner import ToolRunner, run_tools
+from tests.every import every
 
 
 def make(folder: Path, files: dict[str, str | bytes]) -> None:
@@ -197,7 +198,7 @@ def lines(pattern: str, content: bytes, *, ignore_case: bool = False) -> list[in
     return list(LineSearch(pattern, ignore_case=ignore_case).lines(content, WorkLimit()))
 
 
-@pytest.mark.parametrize(
+@every(
     ("pattern", "content", "expected"),
     [
         ("b", b"a\nb\nab\n", [2, 3]),

@@ -30,6 +30,7 @@ from hookline.agent.transcript.records import (
     encoded,
 )
 from hookline.agent.transcript.writer import Transcript, TranscriptError
+from tests.every import every
 
 FACTS = SessionFacts(cwd="/project", model="m", parent="p")
 CALL = ToolUse(id="c1", name="Bash", input={"command": "ls", "deep": [{"n": 1.5}]})
@@ -52,7 +53,7 @@ def new(folder: Path, session_id: str = "s1") -> Transcript:
     return Transcript.create(str(folder), session_id, FACTS, clock=lambda: 100.0)
 
 
-@pytest.mark.parametrize("record", ONE_OF_EACH, ids=lambda record: type(record).__name__)
+@every("record", ONE_OF_EACH)
 def test_every_kind_of_record_comes_back_as_it_was(record: Record) -> None:
     line = encoded(record)
     assert line.count(b"\n") == 1
@@ -359,7 +360,7 @@ INTERRUPTED = ToolResult(
 )
 
 
-@pytest.mark.parametrize(
+@every(
     ("recorded", "resumed"),
     [
         ([asked("a", "b"), result("a")], [asked("a", "b"), result("a"), INTERRUPTED]),

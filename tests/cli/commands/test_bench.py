@@ -18,6 +18,7 @@ from hookline.extending import Run, Scene
 from tests.cli.golden import check_golden, normalised
 from tests.cli.published_schema import valid_document
 from tests.cli.run_cli import Place, Ran, clean_env, command_line, run_cli
+from tests.every import every
 from tests.waiting import wait_until
 
 YOURS = TrustDocument("trusted", "it is your own")
@@ -195,7 +196,7 @@ def test_every_event_has_a_sample_payload() -> None:
             assert {getattr(each, event.subject or "") for each in found} >= set(event.subjects)
 
 
-@pytest.mark.parametrize(
+@every(
     ("matcher", "condition"),
     [
         ("Bash", None), ("Edit|Write", None), ("Deploy", None), ("mcp__tracker__.*", None), ("^Read$", None),

@@ -12,6 +12,7 @@ from hookline.events import EVENTS, PRE_TOOL_USE, SESSION_END, STOP, EventSpec
 from hookline.model.outcome import Edit, Halt, Vote
 from tests.cli.golden import check_golden
 from tests.cli.run_cli import Place, Ran, place, run_cli
+from tests.every import every
 from tests.schemas.samples import POLICIES, Checker
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "schemas/cli-fire.schema.json").read_text())
@@ -144,7 +145,7 @@ def test_the_text_fits_a_narrow_terminal() -> None:
     assert max(map(len, ran.stdout.splitlines())) <= 60
 
 
-@pytest.mark.parametrize(
+@every(
     ("event", "outcome", "said"),
     [
         (PRE_TOOL_USE, Outcome(), "the call would go ahead"),

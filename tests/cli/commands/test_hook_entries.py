@@ -15,6 +15,7 @@ from hookline.dialects.registry import standard_dialects
 from hookline.extending import Dialect, Hook
 from tests.cli.golden import check_golden
 from tests.cli.run_cli import clean_env, place, run_cli
+from tests.every import every
 from tests.vouching import vouch_for
 
 NAMES = list(standard_dialects())
@@ -70,7 +71,7 @@ def test_every_event_can_be_printed(name: str, tmp_path: Path) -> None:
     assert {hook.policy.event_name for hook in hooks} == set(whole.events)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_every_guard_is_among_what_is_printed_unasked(name: str) -> None:
     text = entries_text(dialect(name), (), "hookline")
     for event in dialect(name).events.values():

@@ -14,6 +14,7 @@ from hookline.dialects.registry import standard_dialects
 from hookline.events import EVENTS
 from hookline.extending import HookReply
 from tests.dialects.claude_code.driver import RECORDED
+from tests.every import every
 
 NAMES = list(standard_dialects())
 GATES = {"codewhale": "tool_call_before", "docker-agent": "pre_tool_use", "gemini-cli": "BeforeTool"}
@@ -66,16 +67,16 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("raw", HOSTILE.values(), ids=list(HOSTILE))
+@every("name", NAMES)
+@every("raw", HOSTILE.values())
 def test_a_guard_never_passes_what_it_cannot_read(name: str, raw: bytes) -> None:
     told = answered(name, GATES.get(name, "PreToolUse"), raw)
     assert says_no(told), told
     assert "judged" not in told.stdout + told.stderr or name == "reasonix" or b"9999" in raw
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("raw", HOSTILE.values(), ids=list(HOSTILE))
+@every("name", NAMES)
+@every("raw", HOSTILE.values())
 def test_nor_does_it_where_no_event_was_named(name: str, raw: bytes) -> None:
     told = answered(name, None, raw)
     if not (b"SessionEnd" in raw and told.code in (0, 1)):
@@ -115,7 +116,7 @@ def test_more_than_is_read_is_refused() -> None:
 PAYLOADS = sorted((RECORDED / "payloads").glob("*.json"))
 
 
-@pytest.mark.parametrize("file", PAYLOADS, ids=lambda file: file.stem)
+@every("file", PAYLOADS)
 def test_every_recorded_payload_is_understood(file: Path) -> None:
     document = json.loads(file.read_text())["payload"]
     told = answered("claude-code", document["hook_event_name"], json.dumps(document).encode())
@@ -130,7 +131,7 @@ class _Broken(Engine):
         raise MemoryError("no room")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_when_hookline_itself_breaks_a_guard_says_no(name: str) -> None:
     gate = GATES.get(name, "PreToolUse")
     call: dict[str, Any] = {"hook_event_name": gate, "tool_name": "Bash", "tool_input": {}, "cwd": "/"}

@@ -3,7 +3,6 @@
 import asyncio
 from typing import Any
 
-import pytest
 from msgspec.structs import replace
 
 from hookline import Engine
@@ -11,6 +10,7 @@ from hookline.cli.commands.hook.answer import DEEPEST, DEPTH, AgentCall
 from hookline.cli.commands.hook.self_calls import calls_hookline_hook
 from hookline.events import PRE_TOOL_USE
 from hookline.extending import CommandSpec, Hook
+from tests.every import every
 
 BASE = Engine().make_hook(PRE_TOOL_USE, "true")
 
@@ -19,7 +19,7 @@ def of(spec: Any, kind: str = "command") -> Hook:
     return replace(BASE, spec=spec, kind=kind)
 
 
-@pytest.mark.parametrize(
+@every(
     "command",
     [
         "hookline hook --dialect claude-code",
@@ -50,7 +50,7 @@ def test_a_line_that_runs_us_is_left_out(command: str) -> None:
     assert calls_hookline_hook(of(CommandSpec(command)), [])
 
 
-@pytest.mark.parametrize(
+@every(
     "command",
     [
         "true",

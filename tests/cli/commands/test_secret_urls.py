@@ -8,6 +8,7 @@ import pytest
 from hookline.dialects.labels import url_label
 from hookline.model.safe_text import bare_url
 from tests.cli.in_process import InProcess, in_process
+from tests.every import every
 
 SECRETS = ("hiddenuser", "hiddenword", "hiddenquery", "hiddenheader", "hiddenvariable")
 ENTRIES = [
@@ -51,7 +52,7 @@ def test_no_command_tells_them(here: InProcess, dialect: str) -> None:
     assert [secret for secret in SECRETS if secret in shown] == []
 
 
-@pytest.mark.parametrize(
+@every(
     ("url", "bare"),
     [
         ("https://h/mcp?k=s", "https://h/mcp"),

@@ -11,6 +11,7 @@ from hookline.events import May
 from hookline.extending import Exited, HookReply
 from hookline.model.outcome import GO_ON, Answer, ContextItem, Edit, Halt, Message, PermissionUpdate, Vote
 from tests.dialects.claude_code.calls import CLAUDE, call, sample, understood
+from tests.every import every
 
 HEARD = [name for name, row in ROWS.items() if row.reads_answers]
 
@@ -25,7 +26,7 @@ def back(event_name: str, told: HookReply) -> Outcome:
     return decoded.outcome.clipped(CLAUDE.events[event_name].policy.may)[0]
 
 
-@pytest.mark.parametrize("event_name", HEARD)
+@every("event_name", HEARD)
 def test_a_block_is_told_wherever_there_is_one(event_name: str) -> None:
     blocked = Outcome(votes=(Vote("block", "because"),))
     answer = told(event_name, blocked)
@@ -41,13 +42,13 @@ def test_where_nobody_listens_all_is_lost(event_name: str) -> None:
     assert answer == HookReply(lost=("votes", "messages"))
 
 
-@pytest.mark.parametrize("event_name", HEARD)
+@every("event_name", HEARD)
 def test_nothing_is_told_as_nothing(event_name: str) -> None:
     assert told(event_name, GO_ON) == HookReply()
 
 
-@pytest.mark.parametrize("kind", ["allow", "ask", "defer"])
-@pytest.mark.parametrize("event_name", HEARD)
+@every("kind", ["allow", "ask", "defer"])
+@every("event_name", HEARD)
 def test_other_votes_are_told_or_lost(event_name: str, kind: Any) -> None:
     answer = told(event_name, Outcome(votes=(Vote(kind, "because"),)))
     if answer.lost:
@@ -56,14 +57,14 @@ def test_other_votes_are_told_or_lost(event_name: str, kind: Any) -> None:
         assert back(event_name, answer).permission == kind
 
 
-@pytest.mark.parametrize("event_name", HEARD)
+@every("event_name", HEARD)
 def test_context_is_told_or_lost(event_name: str) -> None:
     answer = told(event_name, Outcome(context_items=(ContextItem("one"), ContextItem("two"))))
     if "context" not in answer.lost and event_name != "DirectoryAdded":
         assert back(event_name, answer).context == ("one\ntwo",)
 
 
-@pytest.mark.parametrize("event_name", HEARD)
+@every("event_name", HEARD)
 def test_a_stop_and_a_message_are_told_or_lost(event_name: str) -> None:
     answer = told(event_name, Outcome(halts=(Halt("enough"),), messages=(Message("note"),)))
     assert ("stop" in answer.lost) == ("continue" not in ROWS[event_name].reads)
@@ -72,8 +73,8 @@ def test_a_stop_and_a_message_are_told_or_lost(event_name: str) -> None:
         assert back(event_name, answer).stop_reason == "enough"
 
 
-@pytest.mark.parametrize("field", ["tool_input", "tool_response", "prompt"])
-@pytest.mark.parametrize("event_name", HEARD)
+@every("field", ["tool_input", "tool_response", "prompt"])
+@every("event_name", HEARD)
 def test_a_rewrite_is_told_or_lost(event_name: str, field: str) -> None:
     value = {"command": "ls"}
     votes = (Vote("allow"),) if event_name == "PermissionRequest" else ()
@@ -129,7 +130,7 @@ BASH: dict[str, Any] = {"stdout": "a secret", "stderr": "another", "interrupted"
 READ: dict[str, Any] = {"type": "text", "file": {"filePath": "/f", "content": "a secret", "numLines": 1}}
 
 
-@pytest.mark.parametrize(
+@every(
     ("tool", "before", "value", "sent"),
     [
         # The text is the whole result: neither the other stream nor the file with all of it is shown.

@@ -11,19 +11,20 @@ from hookline.dialects.claude_code.events import ROWS
 from hookline.extending import Broke, Exited, Replied, Returned
 from hookline.model.outcome import GO_ON
 from tests.dialects.claude_code.calls import call, exited, sample, specific, understood, verdict
+from tests.every import every
 
 BLOCKING = [name for name, row in ROWS.items() if row.exit_2_blocks]
 OTHERS = [name for name, row in ROWS.items() if row.reads_answers and not row.exit_2_blocks]
 
 
-@pytest.mark.parametrize("event_name", BLOCKING)
+@every("event_name", BLOCKING)
 def test_exit_2_blocks_with_stderr(event_name: str) -> None:
     outcome = exited(event_name, stderr="no\n", code=2).outcome
     assert outcome.blocked
     assert outcome.reason == "no"
 
 
-@pytest.mark.parametrize("event_name", OTHERS)
+@every("event_name", OTHERS)
 def test_where_nothing_can_be_blocked_exit_2_is_a_word_to_the_user(event_name: str) -> None:
     decoded = exited(event_name, stderr="no\n", code=2)
     assert not decoded.outcome.votes
@@ -38,7 +39,7 @@ def test_where_nobody_listens_nothing_is_said(event_name: str) -> None:
     assert decoded.failure is None
 
 
-@pytest.mark.parametrize("event_name", list(ROWS))
+@every("event_name", list(ROWS))
 def test_decision_block_counts_where_the_client_reads_it(event_name: str) -> None:
     decoded = exited(event_name, {"decision": "block", "reason": "why"})
     assert decoded.outcome.blocked == ROWS[event_name].decision
@@ -46,7 +47,7 @@ def test_decision_block_counts_where_the_client_reads_it(event_name: str) -> Non
         assert ("decision" in decoded.ignored) != ROWS[event_name].decision
 
 
-@pytest.mark.parametrize("event_name", [name for name in ROWS if ROWS[name].reads_answers])
+@every("event_name", [name for name in ROWS if ROWS[name].reads_answers])
 def test_continue_and_system_message_count_where_the_client_reads_them(event_name: str) -> None:
     decoded = exited(event_name, {"continue": False, "stopReason": "stop", "systemMessage": "note"})
     reads = ROWS[event_name].reads
@@ -109,7 +110,7 @@ def test_plain_text_is_context_at_four_events() -> None:
     assert heard == ["SessionStart", "UserPromptSubmit", "UserPromptExpansion", "PreCompact"]
 
 
-@pytest.mark.parametrize(
+@every(
     ("printed", "failed"),
     [
         ('\ufeff\r\n  {"systemMessage": "x"}\r\n', False),
@@ -161,7 +162,7 @@ def test_a_block_that_is_a_failure_says_so_in_the_clients_words() -> None:
     assert late.failure.words == 'timed out; blocking because onFailure is "block"'
 
 
-@pytest.mark.parametrize(
+@every(
     ("event_name", "blocked", "stopped"),
     [
         ("PreToolUse", True, True),

@@ -16,6 +16,7 @@ from hookline.dialects.claude_code.payload import OWN, WITH_ENV_FILE, environmen
 from hookline.extending import Exited, Returned, Scene
 from hookline.model.outcome import ContextItem, Halt, Vote
 from tests.dialects.claude_code.calls import CLAUDE, call, exited, sample, understood
+from tests.every import every
 
 ODD: list[Any] = [
     None, True, 0, 10**30, 1.5, float("inf"), "", "deny", "block", "\ud83d", [], ["a"], [{}], {}, {"a": 1},
@@ -78,7 +79,7 @@ def test_what_nobody_reads_as_json_is_still_refused(text: str) -> None:
     assert decoded.failure is not None or decoded.ignored == ("plain stdout",)
 
 
-@pytest.mark.parametrize("event_name", [name for name, row in ROWS.items() if row.exit_2_blocks])
+@every("event_name", [name for name, row in ROWS.items() if row.exit_2_blocks])
 def test_half_a_character_in_a_reason_costs_no_answer(event_name: str) -> None:
     told = CLAUDE.wire.answer(event_name, Outcome(votes=(Vote("block", "no \ud83d"),)))
     raw = Exited(told.code, told.stdout.encode(), told.stderr.encode())
@@ -106,7 +107,7 @@ def test_a_stop_at_the_end_of_a_turn_says_that_it_loses_the_block(event_name: st
     assert (again.stop_reason, again.blocked) == ("enough", False)
 
 
-@pytest.mark.parametrize("event_name", list(ROWS))
+@every("event_name", list(ROWS))
 def test_a_hook_may_write_variables_wherever_it_could(event_name: str) -> None:
     env = environment(event_name, sample(event_name), Scene())
     given = environment(event_name, sample(event_name), Scene(extra={"env_file": "/e"}))

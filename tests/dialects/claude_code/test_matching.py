@@ -15,6 +15,7 @@ from hookline.extending import Scene
 from hookline.matching.patterns import Patterns
 from hookline.matching.shell import ShellReader
 from tests.dialects.hooked_agent import HookedAgent
+from tests.every import every
 
 PATTERNS, SHELL = Patterns(), ShellReader()
 
@@ -24,7 +25,7 @@ def matches(text: str, subject: str, event: str = "PreToolUse") -> bool:
     return matcher is None or matcher.matches(subject)
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "subject", "found"),
     [
         ("Bash", "Bash", True),
@@ -93,7 +94,7 @@ def holds(rule: str, tool: str = "Bash", home: str = "/home/u", **arguments: Any
     return condition is None or bool(condition.holds(PRE_TOOL_USE, call, Scene(cwd="/srv/p")))
 
 
-@pytest.mark.parametrize(
+@every(
     ("rule", "command", "held"),
     [
         ("Bash(git *)", "ls && git push", True),
@@ -155,9 +156,7 @@ def test_rules_that_never_hold_are_refused(rule: str) -> None:
         read_if(rule, PATTERNS, SHELL, "")
 
 
-@pytest.mark.parametrize(
-    "line", ["'", '"', "\\", "`", "$(", ")", "a)b", ">", "<<", "&>x", "a &", "A=", "", "\x00"]
-)
+@every("line", ["'", '"', "\\", "`", "$(", ")", "a)b", ">", "<<", "&>x", "a &", "A=", "", "\x00"])
 def test_a_line_that_is_none_is_cut_without_trouble(line: str) -> None:
     for text in (line, line * 500, f"git {line} x"):
         read_line(text)

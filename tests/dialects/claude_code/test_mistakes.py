@@ -11,6 +11,7 @@ from hookline.documents.document import read_document
 from hookline.extending import Layer, Place, Reading, standard_handlers
 from tests.dialects.claude_code.backends import Mcp, Model
 from tests.dialects.hooked_agent import lines_and_codes, read_hooks
+from tests.every import every
 
 HERE = Path(__file__).parent
 EXAMPLE = HERE.parents[2] / "examples/claude-code/.claude/settings.json"
@@ -143,8 +144,8 @@ def test_a_group_without_hooks_is_one_mistake(group: str) -> None:
     assert reading.hooks == ()
 
 
-@pytest.mark.parametrize("key", ["allowedHttpHookUrls", "httpHookAllowedEnvVars"])
-@pytest.mark.parametrize("value", ['"*"', "null", "{}", "[1]"])
+@every("key", ["allowedHttpHookUrls", "httpHookAllowedEnvVars"])
+@every("value", ['"*"', "null", "{}", "[1]"])
 def test_a_limit_of_the_wrong_type_is_told_and_allows_nothing(key: str, value: str) -> None:
     text = f'{{"{key}": {value}}}'
     assert [(one.severity, one.code) for one in read_text(text).diagnostics] == [("error", "wrong-type")]

@@ -15,6 +15,7 @@ from hookline.events import EventSpec, ModelMove, ShownMessage, ToolCall, TurnAn
 from hookline.extending import Call, Encoded, Scene
 from hookline.model.errors import UnknownEventError
 from tests.dialects.claude_code.driver import RECORDED
+from tests.every import every
 
 PAYLOADS = sorted((RECORDED / "payloads").glob("*.json"))
 CLAUDE = dialect(env={"HOME": "/home/user"})
@@ -31,7 +32,7 @@ def document(event_name: str, payload: Any, **scene: Any) -> dict[str, Any]:
     return json.loads(told(event_name, payload, Scene(session_id="s", cwd="/p", **scene)).document)
 
 
-@pytest.mark.parametrize("path", PAYLOADS, ids=lambda path: path.stem)
+@every("path", PAYLOADS)
 def test_a_recorded_payload_read_and_told_again_is_the_same(path: Path) -> None:
     recorded: Mapping[str, Any] = json.loads(path.read_text())
     parsed = CLAUDE.wire.parse(recorded["payload"])
@@ -41,7 +42,7 @@ def test_a_recorded_payload_read_and_told_again_is_the_same(path: Path) -> None:
     assert encoded.document.count(b"\n") == 1
 
 
-@pytest.mark.parametrize("path", PAYLOADS, ids=lambda path: path.stem)
+@every("path", PAYLOADS)
 def test_the_variables_recorded_are_there(path: Path) -> None:
     recorded: Mapping[str, Any] = json.loads(path.read_text())
     parsed = CLAUDE.wire.parse(recorded["payload"])

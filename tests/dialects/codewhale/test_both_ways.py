@@ -23,6 +23,7 @@ from hookline.extending import Broke, Call, Decoded, Encoded, Exited, Returned, 
 from hookline.model.errors import UnknownEventError
 from hookline.model.outcome import Answer, ContextItem, Edit, Halt, Message, PermissionUpdate, Vote
 from tests.dialects.codewhale.hooks import HELLO, bash, failed, succeeded
+from tests.every import every
 
 WHALE = dialect()
 SCENE = Scene(session_id="sess_1", cwd="/w", project_dir="/w", model="m", permission_mode="plan")
@@ -61,7 +62,7 @@ PAYLOADS = [
 UNTOLD = {"tool_call_after": ("tool_input",), "on_error": ("tool_input",), "turn_end": ("usage", "totals")}
 
 
-@pytest.mark.parametrize(("event_name", "event", "payload"), PAYLOADS)
+@every(("event_name", "event", "payload"), PAYLOADS)
 def test_a_payload_is_read_back(event_name: str, event: str, payload: Any) -> None:
     parsed = WHALE.wire.parse(document(event_name, WHALE.wire.encode(call(event_name, payload, event))))
 
@@ -104,7 +105,7 @@ def test_plain_names_are_read_as_well() -> None:
     assert parsed.scene.permission_mode == "plan"
 
 
-@pytest.mark.parametrize(
+@every(
     ("fields", "problem"),
     [
         ({}, "event is missing"),
@@ -139,7 +140,7 @@ def understood(event_name: str, outcome: Outcome) -> tuple[Decoded, tuple[str, .
     return WHALE.wire.decode(call(event_name, None), raw), told.lost
 
 
-@pytest.mark.parametrize(
+@every(
     ("event_name", "outcome"),
     [
         ("message_submit", Outcome()),
@@ -210,7 +211,7 @@ def test_what_cannot_be_said_there_is_named(event_name: str, lost: tuple[str, ..
     assert understood(event_name, EVERYTHING)[1] == lost
 
 
-@pytest.mark.parametrize(
+@every(
     ("event_name", "outcome", "lost"),
     [
         ("message_submit", Outcome(edits=(Edit("x" * 32_001, field="prompt"),)), "rewrite"),
@@ -252,8 +253,8 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("code", [0, 1, 2, 255])
-@pytest.mark.parametrize("event_name", [row.event_name for row in ROWS])
+@every("code", [0, 1, 2, 255])
+@every("event_name", [row.event_name for row in ROWS])
 def test_no_output_is_too_odd_to_be_understood(event_name: str, code: int) -> None:
     for output in HOSTILE:
         raw = Exited(code, output, output, truncated=len(output) % 2 == 1)

@@ -7,6 +7,7 @@ import pytest
 from hookline.events import ModeMove, RunError, ToolCall
 from tests.dialects.codewhale.hooks import HELLO, agent_with, bash, entry, failed, succeeded
 from tests.dialects.hooked_agent import HookedAgent
+from tests.every import every
 
 
 def denies(condition: dict[str, Any], call: ToolCall, mode: str = "default") -> bool:
@@ -19,7 +20,7 @@ def ended(agent: HookedAgent) -> int:
     return sum(run.status != "detached" for run in agent.runs)
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "tool", "holds"),
     [
         ("bash", "bash", True),
@@ -65,7 +66,7 @@ def test_a_mode_change_is_about_the_new_mode() -> None:
     assert ended(agent) == 1
 
 
-@pytest.mark.parametrize(
+@every(
     ("tool", "arguments", "category"),
     [
         ("bash", {}, "shell"),
@@ -96,7 +97,7 @@ def test_a_category_depends_on_the_tool_and_its_action(tool: str, arguments: Any
     assert holding == [category]
 
 
-@pytest.mark.parametrize(
+@every(
     ("payload", "code", "runs"),
     [
         (failed(exit_code=1), 1, 1),

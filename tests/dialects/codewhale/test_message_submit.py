@@ -11,6 +11,7 @@ from hookline.dialects.codewhale.wire import CodeWhaleWire
 from hookline.events import Prompt
 from tests.dialects.codewhale.hooks import HELLO, agent_with, document, entry, read_config, says, variables
 from tests.dialects.hooked_agent import HookedAgent
+from tests.every import every
 
 PREPEND = r"""sed 's/.*"text":"\([^"]*\)".*/{"text":"[hooked] \1"}/'"""
 
@@ -236,7 +237,7 @@ def test_the_document_of_a_short_message() -> None:
     assert raw.endswith(b"}\n")
 
 
-@pytest.mark.parametrize("character", ["x", "ü", "\n", "\x01", "😀", '"', "\ud800", "\0"])
+@every("character", ["x", "ü", "\n", "\x01", "😀", '"', "\ud800", "\0"])
 def test_the_document_is_at_most_32_kib_after_escaping(character: str) -> None:
     raw, fields = told(character * 200_000, cwd="/w" * 20_000, model="m" * 20_000)
 

@@ -21,6 +21,7 @@ from hookline.events import (
 )
 from hookline.extending import Run, standard_handlers
 from tests.dialects.codewhale.hooks import agent_with, entry, read_config, succeeded
+from tests.every import every
 from tests.waiting import waits_for
 
 MOMENTS: dict[str, Any] = {
@@ -45,7 +46,7 @@ def test_three_events_steer_and_all_others_observe() -> None:
     assert set(MOMENTS) == {row.event_name for row in ROWS if not row.steers}
 
 
-@pytest.mark.parametrize("event", MOMENTS)
+@every("event", MOMENTS)
 def test_what_an_observer_prints_or_exits_with_changes_nothing(event: str) -> None:
     answer = """echo '{"decision": "deny", "text": "x", "reason": "x"}'; exit 2"""
     agent = agent_with(entry(event, answer, name="o"))

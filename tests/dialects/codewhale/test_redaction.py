@@ -6,9 +6,10 @@ import pytest
 
 from hookline.dialects.codewhale.texts import redacted
 from tests.dialects.codewhale.hooks import HELLO, agent_with, bash, entry, says
+from tests.every import every
 
 
-@pytest.mark.parametrize(
+@every(
     ("reason", "shown"),
     [
         ("never touch /etc/passwd", "never touch [path]"),
@@ -38,7 +39,7 @@ def test_what_a_reason_loses(reason: str, shown: str | None) -> None:
     assert redacted(reason) == (reason if shown is None else shown)
 
 
-@pytest.mark.parametrize("unit", ["a='", "'\" ", "\"a 'b ", "x=", "'", "a:", " -", "\\", "token "])
+@every("unit", ["a='", "'\" ", "\"a 'b ", "x=", "'", "a:", " -", "\\", "token "])
 def test_no_reason_takes_long(unit: str) -> None:
     began = time.monotonic()
     redacted(unit * (65_536 // len(unit)))

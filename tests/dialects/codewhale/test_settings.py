@@ -9,6 +9,7 @@ from hookline.dialects.codewhale import CodeWhale, dialect
 from hookline.events import SessionStarted
 from tests.dialects.codewhale.hooks import CONFIG, HELLO, PROJECT, agent_with, bash, entry, read_config, says
 from tests.dialects.hooked_agent import lines_and_codes, read_hooks
+from tests.every import every
 
 GLOBAL = """
 model = "deepseek-chat"   # other settings of the agent
@@ -134,8 +135,8 @@ WITHOUT_TOOL = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("inside", ["", "all", "any"])
-@pytest.mark.parametrize(
+@every("inside", ["", "all", "any"])
+@every(
     ("event", "condition"),
     [
         *((event, TOOL) for event in WITHOUT_TOOL),
@@ -156,7 +157,7 @@ def test_a_condition_that_can_never_hold_is_refused(
     assert lines_and_codes(found.diagnostics) == [(4, "never-runs")]
 
 
-@pytest.mark.parametrize(
+@every(
     ("event", "condition"),
     [
         *((event, TOOL) for event in ("tool_call_before", "tool_call_after", "on_error", "shell_env")),

@@ -2,13 +2,12 @@
 
 from pathlib import Path
 
-import pytest
-
 from hookline import Outcome
 from hookline.dialects.codewhale.shell_env import read_lines, write_lines
 from hookline.events import ShellStart
 from tests.dialects.codewhale.hooks import agent_with, entry, read_config, variables
 from tests.dialects.hooked_agent import HookedAgent
+from tests.every import every
 
 SHELL = ShellStart(tool_name="exec_shell", command="ls", tool_input={"command": "ls"})
 
@@ -58,7 +57,7 @@ def test_the_grammar_of_lines(tmp_path: Path) -> None:
     assert agent.runs[0].dropped == ("env", "env TWO WORDS", "env export TWICE")
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "kept"),
     [
         ("A=x\0y\nB=1", {"B": "1"}),
@@ -132,7 +131,7 @@ def test_arguments_are_made_from_the_command_where_the_host_gives_no_input(tmp_p
     assert variables(env)["DEEPSEEK_TOOL_ARGS"] == '{"command":"ls"}'
 
 
-@pytest.mark.parametrize("value", ["", " around ", "'quoted'", '"', 'a"b', "# no comment", "ü", "a=b", "\t"])
+@every("value", ["", " around ", "'quoted'", '"', 'a"b', "# no comment", "ü", "a=b", "\t"])
 def test_what_is_written_is_read_back(value: str) -> None:
     text, lost = write_lines({"KEY": value, "export": "x"})
 

@@ -11,6 +11,7 @@ from hookline.dialects.codewhale import dialect
 from hookline.extending import Call, RawResult
 from tests.dialects.codewhale.hooks import CONFIG, agent_with, bash, entry, says, variables
 from tests.dialects.hooked_agent import HookedAgent
+from tests.every import every
 
 ALLOW, ASK, DENY = {"decision": "allow"}, {"decision": "ask"}, {"decision": "deny", "reason": "not now"}
 SILENT: dict[str, str] = {}
@@ -80,7 +81,7 @@ def test_the_first_deny_by_exit_code_gives_the_reason_before_one_in_words() -> N
     assert outcome.reason == "first"
 
 
-@pytest.mark.parametrize(
+@every(
     "stdout",
     [
         "",
@@ -94,7 +95,7 @@ def test_the_first_deny_by_exit_code_gives_the_reason_before_one_in_words() -> N
         "{oops",
     ],
 )
-@pytest.mark.parametrize("strict", [False, True])
+@every("strict", [False, True])
 def test_anything_but_a_decision_lets_the_call_go_on(stdout: str, *, strict: bool) -> None:
     outcome, agent = gates(gate(f"printf '{stdout}'", continue_on_error=not strict))
 
@@ -210,7 +211,7 @@ def test_the_contexts_of_one_call_have_8000_characters_together() -> None:
     assert "\n".join(outcome.context) == whole[:8000] + "…[truncated]"
 
 
-@pytest.mark.parametrize(
+@every(
     ("command", "words"),
     [
         ("sleep 30", "timed out after 1 s"),
@@ -220,7 +221,7 @@ def test_the_contexts_of_one_call_have_8000_characters_together() -> None:
         ("exit 127", "exit 127"),
     ],
 )
-@pytest.mark.parametrize("strict", [False, True])
+@every("strict", [False, True])
 def test_a_gate_without_a_verdict_denies_when_it_is_strict(command: str, words: str, *, strict: bool) -> None:
     outcome, agent = gates(
         gate(command, name="gate", timeout_secs=1, continue_on_error=not strict),

@@ -3,13 +3,12 @@
 import json
 from typing import Any
 
-import pytest
-
 from hookline import Outcome
 from hookline.extending import Run
 from hookline.model import payloads as p
 from tests.dialects.codex.hooks import agent_with, entry
 from tests.dialects.hooked_agent import HookedAgent
+from tests.every import every
 
 PAYLOADS = {
     "PreToolUse": p.ToolCall(tool_name="Bash", tool_input={"command": "ls"}),
@@ -44,7 +43,7 @@ def specific(event: str = "PreToolUse", **fields: Any) -> dict[str, Any]:
 ALLOWED = specific(permissionDecision="allow", updatedInput={"command": "pwd"})
 
 
-@pytest.mark.parametrize(
+@every(
     ("event", "answer", "words"),
     [
         ("PreToolUse", specific(permissionDecision="ask"), "permissionDecision: ask"),
@@ -128,7 +127,7 @@ def test_messages_are_for_the_user() -> None:
         assert [message.text for message in outcome.messages] == ["psst"], event
 
 
-@pytest.mark.parametrize(
+@every(
     ("event", "status"),
     [(event, "failed" if event in ("PreCompact", "PostCompact", "SessionStart", "SubagentStart", "SessionEnd")
       else "blocked") for event in PAYLOADS],
@@ -140,7 +139,7 @@ def test_exit_2_blocks_where_codex_has_something_to_block(event: str, status: st
     assert (run.status, silent.blocked) == ("failed", False)
 
 
-@pytest.mark.parametrize("event", PAYLOADS)
+@every("event", PAYLOADS)
 def test_plain_text_is_context_a_failure_or_nothing(event: str) -> None:
     outcome, run, _ = said(event, "echo hello")
     context = event in ("SessionStart", "UserPromptSubmit", "SubagentStart")

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from hookline.dialects.codex import dialect
 from hookline.dialects.registry import standard_dialects
 from hookline.extending import Place
@@ -19,6 +17,7 @@ from tests.dialects.codex.hooks import (
     states,
     text_of,
 )
+from tests.every import every
 
 PLUGIN = "/x/plugins/tidy/hooks/hooks.json"
 
@@ -104,7 +103,7 @@ def test_a_plugin_is_told_where_it_is() -> None:
     assert hook.spec == CommandSpec(f"{root}/x.sh", env={"PLUGIN_ROOT": root, "CLAUDE_PLUGIN_ROOT": root})
 
 
-@pytest.mark.parametrize(
+@every(
     ("matcher", "tools"),
     [
         ("Bash", {"Bash"}),

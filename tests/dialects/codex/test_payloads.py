@@ -12,6 +12,7 @@ from hookline.extending import Call, Scene
 from hookline.model import payloads as p
 from hookline.model.errors import UnknownEventError
 from tests.dialects.codex.hooks import agent_with, entry
+from tests.every import every
 
 RECORDED = sorted((Path(__file__).parent / "recorded/payloads").glob("*.json"))
 
@@ -23,7 +24,7 @@ def encoded(event: str, payload: Any, scene: Scene) -> dict[str, Any]:
     return json.loads(hook.wire.encode(call).document)
 
 
-@pytest.mark.parametrize("file", RECORDED, ids=lambda file: file.stem)
+@every("file", RECORDED)
 def test_a_recorded_payload_comes_back_equal_and_in_order(file: Path) -> None:
     told = json.loads(file.read_text())["payload"]
     parsed = dialect().wire.parse(told)

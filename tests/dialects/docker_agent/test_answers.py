@@ -18,6 +18,7 @@ from tests.dialects.docker_agent.hooks import (
     says,
     specific,
 )
+from tests.every import every
 
 BLOCKING = (
     "pre_tool_use", "tool_guard", "tool_input_transform", "permission_request", "post_tool_use",
@@ -32,14 +33,14 @@ WITH_TEXT = (
 WITHOUT_TEXT = tuple(name for name in PAYLOADS if name not in WITH_TEXT)
 
 
-@pytest.mark.parametrize("event", BLOCKING)
+@every("event", BLOCKING)
 def test_exit_2_blocks_with_stderr(event: str):
     outcome = fire(event, command("echo ignored; echo '  not this  ' >&2; exit 2"))
     assert outcome.blocked
     assert outcome.reason == "not this"
 
 
-@pytest.mark.parametrize("event", WATCHING)
+@every("event", WATCHING)
 def test_exit_2_at_an_event_that_cannot_block_is_told_the_user(event: str):
     outcome, runs = fired(event, command("exit 2", name="eager"))
     assert not outcome.blocked
@@ -131,13 +132,13 @@ def test_a_permission_decision_where_none_is_taken_is_told():
     assert runs[0].dropped == ("permission_decision",)
 
 
-@pytest.mark.parametrize("event", WITH_TEXT)
+@every("event", WITH_TEXT)
 def test_plain_stdout_is_text_for_the_model_at(event: str):
     assert fire(event, command("echo '  some text  '")).context == ("some text",)
     assert fire(event, says(specific(additional_context="more"))).context == ("more",)
 
 
-@pytest.mark.parametrize("event", WITHOUT_TEXT)
+@every("event", WITHOUT_TEXT)
 def test_text_for_the_model_is_dropped_with_a_word_at(event: str):
     for hook, name in (
         (command("echo text"), "plain stdout"),
@@ -189,7 +190,7 @@ def test_anything_but_one_object_is_an_error(stdout: str):
     assert (runs[0].status, runs[0].cause) == ("failed", "unreadable")
 
 
-@pytest.mark.parametrize(
+@every(
     "document",
     [
         {"decision": "blok"},
@@ -230,7 +231,7 @@ def test_unknown_keys_are_dropped_with_a_word():
     assert runs[0].dropped == ("x", "hook_specific_output.y")
 
 
-@pytest.mark.parametrize(
+@every(
     ("stdout", "strict", "fails"),
     [
         ("context", False, False),

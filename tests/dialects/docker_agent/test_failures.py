@@ -24,6 +24,7 @@ from tests.dialects.docker_agent.hooks import (
     specific,
 )
 from tests.dialects.hooked_agent import HookedAgent, read_hooks
+from tests.every import every
 
 EVENTS = ("pre_tool_use", "tool_guard", "tool_input_transform", "before_llm_call")
 ALWAYS_CLOSED = ("pre_tool_use", "tool_guard")
@@ -112,7 +113,7 @@ def test_a_rewrite_that_cannot_be_written_down_fails_and_an_earlier_deny_stays()
 BLOCK_CAPABLE = tuple(name for name in PAYLOADS if "block" in str(dialect().events[name].policy.may).lower())
 
 
-@pytest.mark.parametrize("event", BLOCK_CAPABLE)
+@every("event", BLOCK_CAPABLE)
 def test_a_payload_that_cannot_be_written_down_blocks_wherever_that_is_possible(event: str):
     outcome = fire(
         event,

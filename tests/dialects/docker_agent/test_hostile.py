@@ -15,6 +15,7 @@ from hookline.events import May
 from hookline.extending import Broke, Exited, Replied, Returned
 from hookline.model.outcome import Vote
 from tests.dialects.docker_agent.hooks import PAYLOADS, a_call, command
+from tests.every import every
 
 WIRE = dialect().wire
 CALLS = {event: a_call(event, None, command("true")) for event in PAYLOADS}
@@ -55,7 +56,7 @@ def test_any_bytes_are_understood_or_a_failure(stdout: bytes, code: int, event: 
         assert code in (0, 2) or decoded.failure is not None
 
 
-@pytest.mark.parametrize(
+@every(
     "stdout",
     [
         b'{"a":' * 100_000,
@@ -67,7 +68,6 @@ def test_any_bytes_are_understood_or_a_failure(stdout: bytes, code: int, event: 
         b"\xff\xfe{}",
         b'{"reason":"' + b"\xff" * 1000 + b'"}',
     ],
-    ids=short,
 )
 def test_hostile_output_is_judged_quickly(stdout: bytes):
     started = time.perf_counter()
@@ -114,7 +114,7 @@ def test_a_payload_with_any_value_is_read_or_refused(document: dict[str, Any], e
         WIRE.parse({**document, "hook_event_name": event})
 
 
-@pytest.mark.parametrize(
+@every(
     ("event", "key"),
     [
         ("session_start", "source"),
@@ -126,7 +126,7 @@ def test_a_payload_with_any_value_is_read_or_refused(document: dict[str, Any], e
         ("pre_tool_use", "tool_name"),
     ],
 )
-@pytest.mark.parametrize("value", [{}, [], 1])
+@every("value", [{}, [], 1])
 def test_a_value_of_the_wrong_type_is_named_as_the_payload_names_it(event: str, key: str, value: Any) -> None:
     with pytest.raises(ConfigError, match=rf"\$\.{key}\b"):
         WIRE.parse({"hook_event_name": event, key: value})
@@ -138,7 +138,7 @@ def test_a_block_counts_beside_what_go_reads_too(beside: str) -> None:
     assert WIRE.decode(CALLS["pre_tool_use"], Exited(0, text.encode())).outcome.reason == "no \ufffd"
 
 
-@pytest.mark.parametrize("event", sorted(PAYLOADS))
+@every("event", sorted(PAYLOADS))
 def test_half_a_character_in_a_reason_costs_no_answer(event: str) -> None:
     told = WIRE.answer(event, Outcome(votes=(Vote("block", "no \ud83d"),)))
     outcome = WIRE.decode(CALLS[event], Exited(told.code, told.stdout.encode())).outcome

@@ -29,6 +29,7 @@ from tests.dialects.docker_agent.hooks import (
     specific,
 )
 from tests.dialects.hooked_agent import read_hooks
+from tests.every import every
 
 
 def test_only_configured_events_have_hooks():
@@ -46,7 +47,7 @@ def test_without_hooks_everything_is_allowed_and_nothing_runs():
     assert agent.runs == []
 
 
-@pytest.mark.parametrize(
+@every(
     ("matcher", "tool", "runs"),
     [
         ("shell", "shell", True),

@@ -18,6 +18,7 @@ from tests.dialects.docker_agent.hooks import (
     says,
     specific,
 )
+from tests.every import every
 
 PAYLOAD: dict[str, Any] = {
     "tool_name": "shell",
@@ -115,7 +116,7 @@ def test_a_prompt_that_fails_on_this_payload_is_a_failure_of_the_hook_only():
     assert agent.runs[0].cause == "not_started"
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "rendered"),
     [
         ("plain", "plain"),
@@ -145,7 +146,7 @@ def test_templates(text: str, rendered: str):
     assert template(text).rendered(PAYLOAD) == rendered
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "{{",
@@ -169,7 +170,6 @@ def test_templates(text: str, rendered: str):
         "{{ if .ToolName }}" * 40 + "{{ end }}" * 40,
         "x" * 100_000,
     ],
-    ids=short,
 )
 def test_a_template_that_is_none(text: str):
     with pytest.raises(TemplateError):

@@ -14,6 +14,7 @@ from hookline.extending import Call, Scene
 from hookline.model import payloads as p
 from hookline.model.errors import UnknownEventError
 from tests.dialects.docker_agent.hooks import EXTRA, PAYLOADS, TOOL, a_call, command, fire, seen
+from tests.every import every
 
 #: What each event says beside session_id, cwd, hook_event_name and agent_name.
 TOLD: dict[str, dict[str, Any]] = {
@@ -73,7 +74,7 @@ def told(event: str, payload: Any = None, scene: Scene = SCENE) -> dict[str, Any
     return json.loads(call.hook.wire.encode(call).document)
 
 
-@pytest.mark.parametrize("event", PAYLOADS)
+@every("event", PAYLOADS)
 def test_the_document_of(event: str):
     first = {"session_id": "abc", "cwd": "/repo", "hook_event_name": event, "agent_name": "root"}
     assert told(event) == first | TOLD[event]
@@ -137,7 +138,7 @@ def test_a_directory_that_is_not_utf8_is_told_not_refused():
     assert document["cwd"] == "/bad\udcff"
 
 
-@pytest.mark.parametrize("event", PAYLOADS)
+@every("event", PAYLOADS)
 def test_a_document_read_back_is_the_same_moment(event: str):
     call = a_call(event)
     parsed = dialect().wire.parse(json.loads(call.hook.wire.encode(call).document))

@@ -11,6 +11,7 @@ from hookline.events import May
 from hookline.extending import Exited, HookReply
 from hookline.model.outcome import Answer, ContextItem, Edit, Halt, Message, PermissionUpdate, Vote
 from tests.dialects.docker_agent.hooks import PAYLOADS, a_call
+from tests.every import every
 
 DIALECT = dialect()
 VALUES: dict[str, Any] = {
@@ -37,8 +38,8 @@ def may(event: str) -> May:
     return own_event.policy.may & own_event.event.may
 
 
-@pytest.mark.parametrize("event", PAYLOADS)
-@pytest.mark.parametrize("kind", ["block", "ask", "allow", "defer"])
+@every("event", PAYLOADS)
+@every("kind", ["block", "ask", "allow", "defer"])
 def test_a_vote_comes_back_or_is_named_as_lost(event: str, kind: Any):
     answer = told(event, Outcome(votes=(Vote(kind, "because"),)))
     back = understood(event, answer)
@@ -59,7 +60,7 @@ def test_a_vote_comes_back_or_is_named_as_lost(event: str, kind: Any):
     assert (answer.lost == ()) is expressible
 
 
-@pytest.mark.parametrize("event", PAYLOADS)
+@every("event", PAYLOADS)
 def test_text_comes_back_or_is_named_as_lost(event: str):
     answer = told(event, Outcome(context_items=(ContextItem("a"), ContextItem("b"))))
     if may(event) & May.CONTEXT:
@@ -68,7 +69,7 @@ def test_text_comes_back_or_is_named_as_lost(event: str):
         assert answer == HookReply(lost=("context",))
 
 
-@pytest.mark.parametrize("event", PAYLOADS)
+@every("event", PAYLOADS)
 def test_a_rewrite_comes_back_or_is_named_as_lost(event: str):
     field = DIALECT.events[event].event.rewrites or "tool_input"
     edit = Edit(VALUES.get(field, "x"), patch=True, field=field)
@@ -80,7 +81,7 @@ def test_a_rewrite_comes_back_or_is_named_as_lost(event: str):
         assert answer == HookReply(lost=("rewrite",))
 
 
-@pytest.mark.parametrize("event", PAYLOADS)
+@every("event", PAYLOADS)
 def test_a_message_for_the_user_always_comes_back(event: str):
     answer = told(event, Outcome(messages=(Message("psst"),)))
     assert understood(event, answer).messages[0].text == "psst"

@@ -16,6 +16,7 @@ from hookline.matching.shell import ShellReader
 from hookline.model.hook import Scope
 from tests.cli.doctor_case import DoctorCase, alarms
 from tests.dialects.gemini_cli.cases import HERE
+from tests.every import every
 
 EXAMPLE = HERE.parents[2] / "examples/gemini-cli/.gemini/settings.json"
 MISTAKES = (HERE / "mistakes.json").read_text()
@@ -94,7 +95,7 @@ def test_the_doctor_knows_what_the_client_would_not_read(
     assert code in alarms(case.problems())
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "code"),
     [
         ("", "syntax"),

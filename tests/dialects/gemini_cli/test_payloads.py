@@ -24,6 +24,7 @@ from hookline.extending import Call, Encoded, Scene
 from hookline.model.errors import UnknownEventError
 from hookline.schemas.examples import example_payload
 from tests.dialects.gemini_cli.cases import HERE
+from tests.every import every
 
 PAYLOADS = sorted((HERE / "recorded/payloads").glob("*.json"))
 GEMINI = dialect()
@@ -40,7 +41,7 @@ def document(name: str, payload: Any, event: EventSpec[Any] | None = None, **sce
     return json.loads(told(name, payload, Scene(session_id="s", cwd="/p", **scene), event).document)
 
 
-@pytest.mark.parametrize("path", PAYLOADS, ids=lambda path: path.stem)
+@every("path", PAYLOADS)
 def test_a_recorded_payload_read_and_told_again_is_the_same(path: Path) -> None:
     recorded: Mapping[str, Any] = json.loads(path.read_text())
     parsed = GEMINI.wire.parse(recorded)
@@ -53,7 +54,7 @@ def test_every_event_was_recorded() -> None:
     assert len(ROWS) == 11
 
 
-@pytest.mark.parametrize("name", ROWS)
+@every("name", ROWS)
 def test_every_event_can_be_told_without_a_client(name: str) -> None:
     said = document(name, example_payload(ROWS[name].event))
     assert said["hook_event_name"] == name
@@ -139,7 +140,7 @@ def test_a_tool_of_a_server_is_told_with_its_server() -> None:
     assert GEMINI.wire.parse(said).payload.mcp_server == {"name": "my_srv"}
 
 
-@pytest.mark.parametrize(
+@every(
     ("wrong", "error"),
     [
         ({}, ConfigError),

@@ -1,8 +1,6 @@
 import json
 from typing import Any
 
-import pytest
-
 from hookline import Outcome
 from hookline.dialects.gencode import dialect
 from hookline.dialects.gencode.events import ROWS, may_at
@@ -10,6 +8,7 @@ from hookline.events import May
 from hookline.extending import Call, Decoded, Exited, HookReply, Scene
 from hookline.model.outcome import Answer, ContextItem, Edit, Halt, Message, PermissionUpdate, Vote
 from tests.dialects.gencode.hooks import PAYLOADS
+from tests.every import every
 
 EVERYTHING = Outcome(
     edits=(Edit({"command": "other"}, field="tool_input"),),
@@ -35,8 +34,8 @@ def heard(event: str, answer: HookReply) -> Decoded:
     return mine.wire.decode(call, Exited(answer.code, answer.stdout.encode(), answer.stderr.encode()))
 
 
-@pytest.mark.parametrize("event", ROWS)
-@pytest.mark.parametrize("vote", ["block", "ask", "allow"])
+@every("event", ROWS)
+@every("vote", ["block", "ask", "allow"])
 def test_the_decision_comes_back_as_it_was_told(event: str, vote: Any) -> None:
     outcome = Outcome(votes=(Vote(vote, "because"),))
     answer = told(event, outcome)
@@ -50,14 +49,14 @@ def test_the_decision_comes_back_as_it_was_told(event: str, vote: Any) -> None:
         assert (again.outcome.permission, again.outcome.reason) == (outcome.permission, outcome.reason)
 
 
-@pytest.mark.parametrize("event", ROWS)
+@every("event", ROWS)
 def test_a_block_is_lost_only_where_nothing_can_be_blocked(event: str) -> None:
     answer = told(event, Outcome(votes=(Vote("block", "no"),)))
     assert ("block" in answer.lost) is not bool(may_at(ROWS[event]) & May.BLOCK)
 
 
-@pytest.mark.parametrize("event", ROWS)
-@pytest.mark.parametrize("vote", [None, "block", "ask", "allow"])
+@every("event", ROWS)
+@every("vote", [None, "block", "ask", "allow"])
 def test_whatever_is_not_heard_again_is_named_as_lost(event: str, vote: Any) -> None:
     outcome = EVERYTHING + (Outcome(votes=(Vote(vote, "because"),)) if vote else Outcome())
     answer = told(event, outcome)

@@ -3,6 +3,7 @@ import time
 import pytest
 
 from tests.dialects.gencode.hooks import PAYLOADS, agent_with_hooks, bash, prints, says
+from tests.every import every
 
 
 def test_exit_2_blocks_with_stderr_and_stdout_is_not_read() -> None:
@@ -82,7 +83,7 @@ def test_printing_nothing_says_nothing(output: str) -> None:
     assert agent.runs[0].status == "ok"
 
 
-@pytest.mark.parametrize(
+@every(
     "output",
     [
         "[1]",

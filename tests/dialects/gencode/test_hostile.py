@@ -6,7 +6,6 @@ import random
 import time
 from typing import Any, cast
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from hookline.extending import Broke, Call, Decoded, Exited, Replied, Returned, 
 from hookline.model.errors import UnknownEventError
 from tests.dialects.gencode.hooks import PAYLOADS
 from tests.dialects.hooked_agent import read_hooks
+from tests.every import every
 
 NESTED = b'{"hookSpecificOutput":' * 100_000
 HOSTILE = [
@@ -49,7 +49,7 @@ def decode(raw: Any, event: str = "PreToolUse") -> Decoded:
     return one.hook.wire.decode(one, raw)
 
 
-@pytest.mark.parametrize("number", range(len(HOSTILE)))
+@every("number", range(len(HOSTILE)))
 def test_hostile_output_is_read_soon_and_says_nothing(number: int) -> None:
     begun = time.monotonic()
     for raw in (Exited(0, HOSTILE[number]), Replied(HOSTILE[number], 200), Replied(HOSTILE[number])):
@@ -57,7 +57,7 @@ def test_hostile_output_is_read_soon_and_says_nothing(number: int) -> None:
     assert time.monotonic() - begun < 20
 
 
-@pytest.mark.parametrize("number", range(len(HOSTILE)))
+@every("number", range(len(HOSTILE)))
 def test_exit_2_blocks_whatever_stands_on_stdout(number: int) -> None:
     assert decode(Exited(2, HOSTILE[number], b"no")).outcome.reason == "no"
 

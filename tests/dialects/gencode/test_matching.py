@@ -3,6 +3,7 @@ import pytest
 from hookline.model import payloads as p
 from tests.dialects.gencode.hooks import PAYLOADS, agent_with, agent_with_hooks, bash, prints
 from tests.dialects.hooked_agent import lines_and_codes
+from tests.every import every
 
 BLOCK = prints(code=2, stderr="no")
 
@@ -13,7 +14,7 @@ def runs(event: str, matcher: str, payload: object) -> bool:
     return bool(agent.runs)
 
 
-@pytest.mark.parametrize(
+@every(
     ("matcher", "tool", "wanted"),
     [
         ("", "Bash", True),
@@ -135,7 +136,7 @@ MATCHED = {
 }
 
 
-@pytest.mark.parametrize("event", MATCHED)
+@every("event", MATCHED)
 def test_each_event_matches_its_own_value(event: str) -> None:
     assert runs(event, MATCHED[event], PAYLOADS[event])
     assert not runs(event, "something-else", PAYLOADS[event])

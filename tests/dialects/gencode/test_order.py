@@ -9,6 +9,7 @@ from hookline.dialects.gencode import dialect
 from hookline.events import PRE_TOOL_USE, SESSION_START
 from hookline.model.outcome import GO_ON
 from tests.dialects.gencode.hooks import PAYLOADS, WAITED, agent_with, agent_with_hooks, bash, prints, says
+from tests.every import every
 from tests.waiting import wait_until, waits_for
 
 BLOCK = prints(code=2, stderr="no")
@@ -196,7 +197,7 @@ def test_these_events_are_waited_for() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("event", sorted(set(PAYLOADS) - set(WAITED)))
+@every("event", sorted(set(PAYLOADS) - set(WAITED)))
 def test_at_all_others_nobody_waits_and_nothing_is_said(event: str) -> None:
     agent = agent_with_hooks(event, prints({"systemMessage": "late", "continue": False}))
     assert agent.fire(event, PAYLOADS[event]) == GO_ON

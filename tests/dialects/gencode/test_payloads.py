@@ -11,6 +11,7 @@ from hookline.extending import Call, Scene
 from hookline.model import payloads as p
 from hookline.model.errors import UnknownEventError
 from tests.dialects.gencode.hooks import PAYLOADS, agent_with, agent_with_hooks, bash
+from tests.every import every
 
 SCENE: dict[str, Any] = {
     "transcript_path": "/t.jsonl",
@@ -103,7 +104,7 @@ def test_stdin_is_this_document_without_a_newline(event: str, tmp_path: Path) ->
     assert text == text.strip()
 
 
-@pytest.mark.parametrize("event", SENT)
+@every("event", SENT)
 def test_permission_mode_is_there_at_every_event(event: str) -> None:
     assert told(event, PAYLOADS[event])["permission_mode"] == "default"
 
@@ -150,7 +151,7 @@ def test_a_tool_name_cannot_keep_a_guard_from_starting() -> None:
     assert agent.fire("PreToolUse", p.ToolCall(tool_name="Ba\0sh")).blocked
 
 
-@pytest.mark.parametrize("event", SENT)
+@every("event", SENT)
 def test_a_document_read_back_is_the_same_document(event: str) -> None:
     document = {
         "session_id": "s",

@@ -29,6 +29,7 @@ from hookline.extending import Decoded, Exited, Replied, Returned
 from hookline.model.outcome import GO_ON, Halt, Message, PermissionUpdate, Vote
 from hookline.model.wire import NOTHING_SAID
 from tests.dialects.native.calls import WIRE, call
+from tests.every import every
 
 
 def said(event: EventSpec[Any], document: dict[str, Any]) -> Decoded:
@@ -204,7 +205,7 @@ def test_a_reason_without_a_decision_is_listed():
     assert said(PRE_TOOL_USE, {"reason": "why not"}).ignored == ("reason",)
 
 
-@pytest.mark.parametrize(
+@every(
     ("document", "named"),
     [
         ({"decision": "deny"}, "decision is 'deny', not approve or block"),
@@ -253,7 +254,7 @@ def test_a_function_may_return_an_outcome_or_nothing_and_nothing_else():
         assert type(value).__name__ in decoded.failure.detail
 
 
-@pytest.mark.parametrize("event", EVENTS.values(), ids=lambda event: event.name)
+@every("event", EVENTS.values())
 def test_every_event_accepts_its_own_name_and_refuses_another(event: EventSpec[Any]):
     assert said(event, specific(hookEventName=event.name)) == NOTHING_SAID
     assert said(event, specific(hookEventName="Nothing")).failure is not None

@@ -11,6 +11,7 @@ from hookline.handlers.agent import AgentSpec
 from hookline.handlers.builtin import BuiltinSpec
 from hookline.handlers.http.handler import HttpSpec
 from tests.dialects.native.handlers import NoProcess, read_file
+from tests.every import every
 
 
 def read(text: str, kind: Format = "json", *rows: Any) -> Reading:
@@ -289,7 +290,7 @@ BAD_ENTRIES: list[tuple[Any, str, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("entry", "code", "message"), BAD_ENTRIES)
+@every(("entry", "code", "message"), BAD_ENTRIES)
 def test_a_bad_entry_at_a_guard_stays_as_a_hook_that_cannot_run(entry: Any, code: str, message: str):
     reading = entries("PreToolUse", {"command": "first"}, entry, {"command": "last"}, matcher="Bash")
     errors = [each for each in reading.diagnostics if each.severity == "error"]
@@ -322,14 +323,14 @@ def test_a_mistake_names_its_hook_by_the_texts_of_its_entry(entry: Any, name: st
 BAD_ANYWHERE = [(entry, code) for entry, code, _message in BAD_ENTRIES if code != "never-runs"]
 
 
-@pytest.mark.parametrize(("entry", "code"), BAD_ANYWHERE)
+@every(("entry", "code"), BAD_ANYWHERE)
 def test_a_bad_entry_elsewhere_is_dropped_and_its_neighbours_stay(entry: Any, code: str):
     reading = entries("PostToolUse", {"command": "first"}, entry, {"command": "last"})
     assert [each.name for each in reading.hooks] == ["first", "last"]
     assert [each.code for each in reading.diagnostics if each.severity == "error"] == [code]
 
 
-@pytest.mark.parametrize(
+@every(
     ("event", "entry", "matcher", "severity", "code"),
     [
         ("PreToolUse", {"command": "x", "timeot": 3}, None, "warning", "unknown-field"),
@@ -485,7 +486,7 @@ def test_every_mistake_of_a_file_is_found_on_its_own_line():
     assert all(each.where.file == "hooks.toml" for each in reading.diagnostics)
 
 
-@pytest.mark.parametrize(
+@every(
     ("category", "call"),
     [
         ("shell", ToolCall(tool_name="Bash")),

@@ -5,12 +5,13 @@ from hookline.extending import Broke, Detached, Exited
 from hookline.model.wire import NOTHING_SAID
 from tests.dialects.native.calls import WIRE, call
 from tests.dialects.native.hostile import STDERRS, STDOUTS
+from tests.every import every
 
 
-@pytest.mark.parametrize("truncated", [False, True])
-@pytest.mark.parametrize("stderr", STDERRS)
-@pytest.mark.parametrize("stdout", STDOUTS)
-@pytest.mark.parametrize("event", [PRE_TOOL_USE, USER_PROMPT_SUBMIT, STOP], ids=lambda event: event.name)
+@every("truncated", [False, True])
+@every("stderr", STDERRS)
+@every("stdout", STDOUTS)
+@every("event", [PRE_TOOL_USE, USER_PROMPT_SUBMIT, STOP])
 def test_exit_2_blocks_whatever_was_printed(event, stdout: str, stderr: str, truncated: bool):  # pyright: ignore[reportUnknownParameterType, reportMissingParameterType] an event of any payload
     decoded = WIRE.decode(call(event), Exited(2, STDOUTS[stdout], STDERRS[stderr], truncated))  # pyright: ignore[reportUnknownArgumentType] the same
     assert decoded.outcome.blocked

@@ -20,6 +20,7 @@ from hookline.extending import Decoded, Exited, Hook, RawResult, Replied, Return
 from hookline.handlers.specs import CommandSpec
 from hookline.model.wire import NOTHING_SAID
 from tests.dialects.native.calls import WIRE, call, payload_for
+from tests.every import every
 
 NO_ANSWERS: dict[str, bytes] = {
     "a word": b"deny",
@@ -70,8 +71,8 @@ def cause(found: Decoded) -> str | None:
     return None if found.failure is None else found.failure.cause
 
 
-@pytest.mark.parametrize("event", [PRE_TOOL_USE, PERMISSION_REQUEST], ids=lambda event: event.name)
-@pytest.mark.parametrize("output", NO_ANSWERS)
+@every("event", [PRE_TOOL_USE, PERMISSION_REQUEST])
+@every("output", NO_ANSWERS)
 def test_what_is_no_answer_is_a_failure_of_a_guard(event: EventSpec[Any], output: str):
     text = NO_ANSWERS[output].replace(b"EVENT", event.name.encode())
     for raw, kind in (
@@ -120,7 +121,7 @@ def test_other_events_read_as_before(text: bytes):
     assert cause(decoded(SESSION_START, Exited(0, text))) is None
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         b"deny",

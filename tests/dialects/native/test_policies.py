@@ -5,13 +5,14 @@ from hookline.events import EVENTS, EventSpec, May, Payload
 from hookline.extending import Policy
 from hookline.model.policy import CAUSES, Limit
 from tests.dialects.native.calls import POLICIES
+from tests.every import every
 
 
 def policy(name: str) -> Policy:
     return POLICIES.of(EVENTS[name])
 
 
-@pytest.mark.parametrize("name", EVENTS)
+@every("name", EVENTS)
 def test_guards_fail_closed_and_everything_else_goes_on(name: str):
     row, found = EVENTS[name], policy(name)
     wanted = {"block"} if row.guard else {"warn"}
@@ -19,7 +20,7 @@ def test_guards_fail_closed_and_everything_else_goes_on(name: str):
     assert found.failures["cancelled"] == "block"
 
 
-@pytest.mark.parametrize("name", EVENTS)
+@every("name", EVENTS)
 def test_every_row_may_do_what_its_event_allows_and_rewriters_come_first(name: str):
     found = policy(name)
     assert (found.event_name, found.may) == (name, EVENTS[name].may)
@@ -59,7 +60,7 @@ def test_blocks_that_could_go_on_for_ever_are_limited(name: str, limit: Limit | 
     assert policy(name).limit == limit
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "means", "placement", "lives"),
     [
         ("PreToolUse", "deny_call", "tool_result", "session"),

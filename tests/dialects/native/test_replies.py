@@ -4,6 +4,7 @@ from hookline.events import PRE_TOOL_USE, SESSION_START, STOP
 from hookline.extending import Broke, Decoded, Replied
 from hookline.model.wire import NOTHING_SAID
 from tests.dialects.native.calls import WIRE, call
+from tests.every import every
 
 
 def http(body: bytes, status: int, *, truncated: bool = False) -> Decoded:
@@ -50,8 +51,8 @@ def test_a_cut_off_reply_is_never_read():
         assert failure(WIRE.decode(call(PRE_TOOL_USE, kind=kind), raw)).cause == "truncated"
 
 
-@pytest.mark.parametrize("kind", ["prompt", "agent"])
-@pytest.mark.parametrize(
+@every("kind", ["prompt", "agent"])
+@every(
     "body",
     [
         b'{"ok": false, "reason": "tests fail"}',

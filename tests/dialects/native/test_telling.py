@@ -25,6 +25,7 @@ from hookline.model import payloads as p
 from hookline.model.errors import UnknownEventError
 from hookline.model.outcome import Edit
 from tests.dialects.native.calls import WIRE, call, payload_for
+from tests.every import every
 
 
 def told(
@@ -36,7 +37,7 @@ def told(
     return json.loads(document)
 
 
-@pytest.mark.parametrize("event", EVENTS.values(), ids=lambda event: event.name)
+@every("event", EVENTS.values())
 def test_every_event_tells_who_where_and_what_and_is_read_back(event: EventSpec[Any]):
     scene = Scene(session_id="s1", transcript_path="/t", cwd="/proj", permission_mode="plan")
     payload = payload_for(event)

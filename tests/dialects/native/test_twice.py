@@ -9,6 +9,7 @@ from hookline.documents.document import Format, read_document
 from hookline.events import EVENTS
 from hookline.extending import Hook, Reading
 from tests.dialects.native.handlers import read_file
+from tests.every import every
 
 GUARD = '{"hooks": [{"command": "exit 2"}]}'
 
@@ -25,8 +26,8 @@ def closed(hook: Hook, key: str) -> bool:
     return everything and always and unread and hook.reaction("not_started") == "block"
 
 
-@pytest.mark.parametrize("kind", ["json", "yaml"])
-@pytest.mark.parametrize(
+@every("kind", ["json", "yaml"])
+@every(
     ("groups", "key"),
     [
         ('[{"hooks": [{"command": "x", "mode": "enforce", "mode": "off"}]}]', "mode"),

@@ -12,6 +12,7 @@ from hookline.extending import Call, Exited, HookReply, Scene
 from hookline.model.errors import UnknownEventError
 from hookline.model.outcome import Answer, ContextItem, Edit, Halt, Message, PermissionUpdate, Vote
 from tests.dialects.reasonix.hooks import PAYLOADS, agent_with_hook
+from tests.every import every
 
 GATES = ("TurnStart", "UserPromptSubmit", "PreModelCall", "PreToolUse", "TurnEnd")
 TEXTS = ("SessionStart", "TurnStart", "PreModelCall")
@@ -41,14 +42,14 @@ def test_a_block_comes_back_as_a_block(event: str):
     assert (again.blocked, again.reason) == (True, "not here\nnor there")
 
 
-@pytest.mark.parametrize("event", PAYLOADS)
+@every("event", PAYLOADS)
 def test_a_pass_comes_back_as_a_pass(event: str):
     told = WIRE.answer(event, Outcome())
     assert told == HookReply()
     assert understood(event, told) == Outcome()
 
 
-@pytest.mark.parametrize("event", [event for event in PAYLOADS if event not in GATES])
+@every("event", [event for event in PAYLOADS if event not in GATES])
 def test_where_nothing_can_be_stopped_the_reason_is_shown_and_the_block_lost(event: str):
     told = WIRE.answer(event, block())
     assert (told.code, told.stderr, told.lost) == (2, "no", ("block",))
@@ -89,8 +90,8 @@ def test_a_warning_at_the_end_of_a_turn_needs_no_block():
     assert [message.text for message in understood("TurnEnd", told).messages] == ["careful"]
 
 
-@pytest.mark.parametrize("event", GATES)
-@pytest.mark.parametrize("kind", ["ask", "defer"])
+@every("event", GATES)
+@every("kind", ["ask", "defer"])
 def test_what_nobody_can_be_asked_about_does_not_happen(event: str, kind: Any):
     told = WIRE.answer(event, Outcome(votes=(Vote(kind, "really?"),)))
     assert (told.code, told.stderr, told.lost) == (2, "really?", (kind,))

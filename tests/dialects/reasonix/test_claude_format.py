@@ -7,6 +7,7 @@ import pytest
 
 from hookline.model import payloads as p
 from tests.dialects.reasonix.hooks import agent_with_hook, message_texts
+from tests.every import every
 
 
 def claude(event: str, command: str, **fields: Any):
@@ -149,7 +150,7 @@ def test_json_nested_without_end_is_survived():
     assert not claude("PreToolUse", command).fire("PreToolUse", CALL).blocked
 
 
-@pytest.mark.parametrize(
+@every(
     ("match", "tool", "fits"),
     [
         ("Bash", "bash", True),

@@ -16,6 +16,7 @@ from tests.dialects.reasonix.hooks import (
     agent_with_hook,
     read_settings,
 )
+from tests.every import every
 
 TWO_LISTS = """
 {
@@ -78,9 +79,7 @@ def test_an_entry_without_a_command_is_skipped_and_named():
     ]
 
 
-@pytest.mark.parametrize(
-    "text", ["{", "", "not json", '{"hooks": }', "[1]", '{"hooks": []}', '{"hooks": {"Stop": {}}}', "7"]
-)
+@every("text", ["{", "", "not json", '{"hooks": }', "[1]", '{"hooks": []}', '{"hooks": {"Stop": {}}}', "7"])
 def test_a_malformed_file_gives_no_hooks_and_raises_nothing(text: str):
     good = '{"hooks": {"Stop": [{"command": "echo x"}]}}'
     reading = read_settings(text, (GLOBAL, "user", good))
@@ -135,7 +134,7 @@ def test_no_match_or_a_star_is_every_tool(match: str | None):
     assert agent.fire("PreToolUse", PAYLOADS["PreToolUse"]).blocked
 
 
-@pytest.mark.parametrize(
+@every(
     ("match", "tool", "fits"),
     [
         ("file", "read_file", False),
@@ -181,7 +180,7 @@ def test_every_event_has_its_usual_timeout():
     assert {name: each.timeout * 1000 for name, each in dialect().events.items()} == MILLISECONDS
 
 
-@pytest.mark.parametrize("event", MILLISECONDS)
+@every("event", MILLISECONDS)
 def test_a_timeout_counts_milliseconds_and_wins_over_the_usual_one(event: str):
     text = f'{{"hooks": {{"{event}": [{{"command": "a"}}, {{"command": "b", "timeout": 1500}}]}}}}'
     hooks = [hook for hook in read_settings(text).hooks if hook.event is dialect().events[event].event]
@@ -240,7 +239,7 @@ def test_hooks_of_a_project_that_is_not_trusted_do_not_run():
     assert [run.status for run in runs] == ["untrusted", "ok"]
 
 
-@pytest.mark.parametrize(
+@every(
     ("value", "ours"),
     [
         ({"hooks": {"PreToolUse": [{"command": "x"}]}}, True),

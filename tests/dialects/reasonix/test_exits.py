@@ -19,6 +19,7 @@ from tests.dialects.reasonix.hooks import (
     agent_with_hook,
     message_texts,
 )
+from tests.every import every
 from tests.waiting import wait_until
 
 GATES = ("TurnStart", "UserPromptSubmit", "PreModelCall", "PreToolUse", "TurnEnd")
@@ -32,7 +33,7 @@ MEANS = {
 }
 
 
-@pytest.mark.parametrize("event", PAYLOADS)
+@every("event", PAYLOADS)
 def test_exit_0_passes_and_says_nothing(event: str):
     agent = agent_with_hook(event, "exit 0")
     outcome = agent.fire(event, PAYLOADS[event])
@@ -49,7 +50,7 @@ def test_exit_2_blocks_at_a_gate(event: str):
     assert message_texts(outcome)[0] == f"hook project/{event} `echo not here >&2; exit 2` block: not here"
 
 
-@pytest.mark.parametrize("event", OBSERVERS)
+@every("event", OBSERVERS)
 def test_exit_2_anywhere_else_is_a_warning(event: str):
     agent = agent_with_hook(event, "echo not here >&2; exit 2")
     outcome = agent.fire(event, PAYLOADS[event])
@@ -60,8 +61,8 @@ def test_exit_2_anywhere_else_is_a_warning(event: str):
     ]
 
 
-@pytest.mark.parametrize("command", ["exit 1", "exit 3", "exit 127", "kill -9 $$"])
-@pytest.mark.parametrize("event", ["PreToolUse", "PostToolUse"])
+@every("command", ["exit 1", "exit 3", "exit 127", "kill -9 $$"])
+@every("event", ["PreToolUse", "PostToolUse"])
 def test_any_other_end_is_a_warning(event: str, command: str):
     outcome = agent_with_hook(event, command).fire(event, PAYLOADS[event])
     assert not outcome.blocked
@@ -69,7 +70,7 @@ def test_any_other_end_is_a_warning(event: str, command: str):
     assert line.startswith(f"hook project/{event} `{command}` warn")
 
 
-@pytest.mark.parametrize("event", PAYLOADS)
+@every("event", PAYLOADS)
 def test_a_hook_that_is_too_slow_blocks_at_a_gate_and_is_a_warning_elsewhere(event: str):
     agent = agent_with_hook(event, "exec sleep 30", timeout=200)
     outcome = agent.fire(event, PAYLOADS[event])
@@ -227,8 +228,8 @@ def test_a_failed_tool_reaches_hooks_after_tools_too():
     assert '"toolResult":"gone"' in message_texts(outcome)[0]
 
 
-@pytest.mark.parametrize("event", PAYLOADS)
-@pytest.mark.parametrize("code", [0, 1, 2])
+@every("event", PAYLOADS)
+@every("code", [0, 1, 2])
 def test_bytes_that_are_no_text_are_read_as_far_as_they_go(event: str, code: int):
     from hookline.model.scene import Scene
     from hookline.model.wire import Call

@@ -16,6 +16,7 @@ from hookline.dialects.reasonix.settings import FIELDS
 from hookline.extending import Call, Exited, Scene
 from hookline.model.outcome import ContextItem, Vote
 from tests.dialects.reasonix.hooks import PAYLOADS, read_settings
+from tests.every import every
 
 KNOWN = sorted({key.name for keys in KEYS.values() for key in keys})
 _scalars = (
@@ -94,7 +95,7 @@ def test_a_denial_counts_beside_what_a_strict_reader_refuses(beside: bytes) -> N
     assert hook.wire.decode(call, Exited(0, b"{" + beside + b", " + denial + b"}")).outcome.blocked
 
 
-@pytest.mark.parametrize("event", sorted(PAYLOADS))
+@every("event", sorted(PAYLOADS))
 def test_an_answer_can_be_printed_whatever_its_texts_hold(event: str) -> None:
     outcome = Outcome(votes=(Vote("block", "no \ud83d"),), context_items=(ContextItem("\ud83d"),))
     told = dialect().wire.answer(event, outcome)

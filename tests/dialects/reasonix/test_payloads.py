@@ -12,6 +12,7 @@ from hookline.extending import Call, Scene
 from hookline.model import payloads as p
 from hookline.model.errors import UnknownEventError
 from tests.dialects.reasonix.hooks import PAYLOADS, agent_with_hook
+from tests.every import every
 
 RECORDED = sorted((Path(__file__).parent / "recorded/payloads").glob("*.json"))
 CALL = {"toolName": "bash", "toolArgs": {"command": "ls"}}
@@ -52,14 +53,14 @@ def encoded(event: str, payload: Any, scene: Scene | None = None) -> bytes:
     return hook.wire.encode(call).document
 
 
-@pytest.mark.parametrize("event", PAYLOADS)
+@every("event", PAYLOADS)
 def test_a_hook_gets_the_keys_of_its_event_in_order(event: str):
     told = json.loads(encoded(event, PAYLOADS[event]))
     first = [("event", event), ("sessionId", "s"), ("cwd", "/tmp")]
     assert list(told.items()) == [*first, *DOCUMENTS[event].items()]
 
 
-@pytest.mark.parametrize("file", RECORDED, ids=lambda file: file.stem)
+@every("file", RECORDED)
 def test_a_payload_of_the_released_agent_comes_back_equal(file: Path):
     told = json.loads(file.read_text())
     parsed = dialect().wire.parse(told)
@@ -144,7 +145,7 @@ def test_a_name_that_is_not_utf8_is_told_as_an_escape():
     assert json.loads(text)["cwd"] == "/tmp/\udcff"
 
 
-@pytest.mark.parametrize("event", PAYLOADS)
+@every("event", PAYLOADS)
 def test_a_document_read_back_says_the_same(event: str):
     own = dialect()
     document = json.loads(encoded(event, PAYLOADS[event]))
@@ -165,7 +166,7 @@ def test_arguments_that_were_no_json_arrive_as_text():
     assert parsed.payload.tool_input == {"raw": "{broken"}
 
 
-@pytest.mark.parametrize(
+@every(
     ("document", "says"),
     [
         ({}, "event is missing"),

@@ -11,6 +11,7 @@ from hookline.dialects.reasonix.wire import Marked, read_markers
 from hookline.events import TurnAnswer
 from hookline.model.outcome import ContextItem
 from tests.dialects.reasonix.hooks import DATA, PAYLOADS, agent_with, agent_with_hook, message_texts
+from tests.every import every
 
 
 @pytest.mark.parametrize(
@@ -29,8 +30,8 @@ def test_text_of_a_passing_hook_goes_to_its_place(event: str, placement: str, li
     assert outcome.messages == ()
 
 
-@pytest.mark.parametrize("event", ["SessionStart", "TurnStart", "PreModelCall"])
-@pytest.mark.parametrize("command", ["true", "echo", "printf ' \\n\\t '"])
+@every("event", ["SessionStart", "TurnStart", "PreModelCall"])
+@every("command", ["true", "echo", "printf ' \\n\\t '"])
 def test_no_text_changes_nothing(event: str, command: str):
     assert agent_with_hook(event, command).fire(event, PAYLOADS[event]).context_items == ()
 

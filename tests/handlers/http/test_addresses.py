@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookline.handlers.http.addresses import RefusedAddressError, check_addresses, refusal, unmapped
+from tests.every import every
 
 V4 = st.ip_addresses(v=4)
 V6 = st.ip_addresses(v=6)
@@ -51,7 +52,7 @@ def test_public_addresses_are_allowed(text: str) -> None:
     assert check_addresses([text], loopback_only=False) == [str(ipaddress.ip_address(text))]
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "kind"),
     [
         ("10.0.0.1", "private"),

@@ -7,6 +7,7 @@ import pytest
 
 from hookline.extending import Broke, Replied
 from hookline.handlers.http.handler import HttpHandler, HttpRules, HttpSpec
+from tests.every import every
 from tests.handlers.calls import finished
 from tests.handlers.http import attacks
 from tests.handlers.http.attacks import ANY_HTTP, handling, posted, watched_connects
@@ -43,7 +44,7 @@ def test_no_header_of_ours_can_be_set() -> None:
     assert finished(attacks.try_header_names()) == []
 
 
-@pytest.mark.parametrize("spelling", attacks.LOOPBACK_SPELLINGS)
+@every("spelling", attacks.LOOPBACK_SPELLINGS)
 def test_every_spelling_of_this_machine_is_allowed(spelling: str) -> None:
     async def main() -> None:
         async with serving(host="0.0.0.0") as server, handling() as handler:
@@ -134,7 +135,7 @@ ALLOWED = HttpRules(
 )
 
 
-@pytest.mark.parametrize(
+@every(
     ("url", "allowed"),
     [
         ("http://127.0.0.1:1234/hooks/x", True),

@@ -17,6 +17,7 @@ import pytest
 from hookline.extending import Broke, RawResult, Replied
 from hookline.handlers.deadline import bounded
 from hookline.handlers.http.handler import HttpHandler, HttpSpec
+from tests.every import every
 from tests.handlers.calls import call_with, finished
 from tests.handlers.http.attacks import handling, posted
 from tests.handlers.servers import Answer, Seen, response, serving
@@ -58,7 +59,7 @@ def test_a_hook_may_set_its_own_content_type_but_only_one_is_sent() -> None:
     finished(main())
 
 
-@pytest.mark.parametrize("status", [200, 201, 204, 400, 401, 404, 429, 500, 503, 599])
+@every("status", [200, 201, 204, 400, 401, 404, 429, 500, 503, 599])
 def test_every_status_but_a_redirect_is_a_fact(status: int) -> None:
     body = b"" if status == 204 else b"why"
     assert reply_of(response(body, f"{status} X")) == Replied(body, status)
@@ -144,7 +145,7 @@ def test_ways_of_sending_a_body_are_understood(answer: Answer, body: bytes) -> N
     assert reply_of(answer) == Replied(body, 200)
 
 
-@pytest.mark.parametrize(
+@every(
     "answer",
     [
         sends(),
@@ -348,7 +349,7 @@ def test_a_payload_that_cannot_be_encoded_is_not_started() -> None:
     finished(main())
 
 
-@pytest.mark.parametrize(
+@every(
     ("spec", "problem"),
     [
         (HttpSpec("ftp://x/"), "must begin with https:// or http://"),

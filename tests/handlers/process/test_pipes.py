@@ -14,6 +14,7 @@ from bench.process_scenes import ROOT, floods, held_pipes, living, said, shell, 
 from hookline.extending import Broke, Detached, Exited, RawResult
 from hookline.handlers.process.pool import Processes
 from hookline.handlers.process.run import Bounds
+from tests.every import every
 from tests.waiting import wait_until
 
 
@@ -194,7 +195,7 @@ def test_a_first_line_that_asks_for_it_detaches_the_hook(first: str) -> None:
     asyncio.run(main())
 
 
-@pytest.mark.parametrize(
+@every(
     "first",
     [
         '{"async": 1}',

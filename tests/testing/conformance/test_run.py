@@ -30,6 +30,7 @@ from hookline.testing.conformance import (
 from hookline.testing.conformance.harness import OVER, Tool
 from hookline.testing.conformance.tools import ToolLog
 from hookline.testing.conformance.trial import Trial
+from tests.every import every
 from tests.testing.conformance.by_hand import ByHand, HookedLoop
 
 ROOT = Path(__file__).parents[3]
@@ -147,7 +148,7 @@ MISTAKES = (
 )
 
 
-@pytest.mark.parametrize(("loop", "name", "level"), MISTAKES)
+@every(("loop", "name", "level"), MISTAKES)
 def test_a_mistake_is_found(loop: type[HookedLoop], name: str, level: str) -> None:
     result = run_case(Wrong(loop), BY_NAME[name])
     assert (result.level, result.ok) == (level, False), result.account
