@@ -29,7 +29,7 @@ demo: $(READY)  ## an agent at work under the hooks of five agents
 # With bytecode kept, also where it is switched off: a second run does not compile all tests again.
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(READY)  ## all tests, in about four minutes on two cores
-	@$(RUN)python -m pytest -n $(WORKERS) $(LAYERS) $(COVERED)
+	@$(RUN)python -m pytest -n $(WORKERS) --dist worksteal $(LAYERS) $(COVERED)
 	@$(RUN)python -m pytest -n $(WORKERS) --dist worksteal $(addprefix --ignore=,$(LAYERS)) --ignore-glob='tests/adapters/*/*'
 
 lint: $(READY)  ## format, lint, types, layers
