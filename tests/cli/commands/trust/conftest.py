@@ -1,0 +1,25 @@
+"""A project that nobody trusts yet, empty and with hooks."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.commands.trust.projects import HOOKS
+from tests.cli.in_process import InProcess, in_process
+from tests.vouching import vouch_for_nothing
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> InProcess:
+    monkeypatch.delenv("HOOKLINE_TRUST", raising=False)
+    made = in_process(tmp_path, monkeypatch, capsys)
+    (made.place.project / ".git").mkdir()
+    vouch_for_nothing(made.place.home)
+    return made
+
+
+@pytest.fixture
+def project(here: InProcess) -> InProcess:
+    here.write(".hookline/hooks.toml", HOOKS)
+    here.write("guard.sh", "echo guarded >> ran.txt\n")
+    return here
