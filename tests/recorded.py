@@ -6,17 +6,23 @@ a whole agent can show; `expect_agent` is there for the cases that `hookline age
 """
 
 import json
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 Case = Mapping[str, Any]
 
-_DIALECTS = Path(__file__).parent / "dialects"
+CLAUDE_CODE = Path(__file__).parent / "dialects/claude_code"
 
 
-def recorded_cases(folder: Path = _DIALECTS / "claude_code") -> dict[str, Case]:
+def recorded_cases(folder: Path = CLAUDE_CODE) -> dict[str, Case]:
     """By id, of the dialect whose tests are in this folder."""
     files = sorted((folder / "recorded/cases").glob("*.json"))
     cases: list[Case] = [case for file in files for case in json.loads(file.read_text())]
     return {case["id"]: case for case in cases}
+
+
+def listed(file: Path, word: str) -> dict[str, str]:
+    """The cases that a list is about, each with what it says by that word."""
+    return {row["id"]: row[word] for row in tomllib.loads(file.read_text())["case"]}

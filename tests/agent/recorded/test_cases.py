@@ -1,19 +1,18 @@
 """Recorded cases of Claude Code that need more than an engine, played by the agent: they agree or are listed."""
 
-import tomllib
 from pathlib import Path
 
 import pytest
 
 from tests.agent.recorded.case_differences import disagreements
 from tests.agent.recorded.case_runs import act
-from tests.dialects.claude_code.test_recorded import NEEDS_AGENT
-from tests.recorded import recorded_cases
+from tests.recorded import CLAUDE_CODE, listed, recorded_cases
 
 HERE = Path(__file__).parent
 CASES = recorded_cases()
 PLAYED = [name for name, case in CASES.items() if "expect_agent" in case]
-DIFFERENT = {row["id"]: row["reason"] for row in tomllib.loads((HERE / "different.toml").read_text())["case"]}
+DIFFERENT = listed(HERE / "different.toml", "reason")
+NEEDS_AGENT = listed(CLAUDE_CODE / "needs_agent.toml", "why")
 
 
 def _found(name: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
