@@ -185,9 +185,10 @@ class Loader:
         """Exactly these places as the layers of one dialect, each in its scope; they count as trusted."""
         return self._read(self.dialect(name), places, tuple(place.file for place in places))
 
-    def document(self, document: Document, scope: Scope = "flag") -> Loaded:
-        """The hooks of a document in Hookline's own format that was read already: a part of a larger file."""
-        reading = self._home.read([Layer(Place(document.file, scope), document)], self._tools())
+    def document(self, document: Document, scope: Scope = "flag", name: str | None = None) -> Loaded:
+        """The hooks of a document that was read already, in Hookline's own format or that of a dialect."""
+        dialect = self._home if name is None else self.dialect(name)
+        reading = dialect.read([Layer(Place(document.file, scope), document)], self._tools())
         return Loaded(reading.hooks, reading.diagnostics)
 
     def beside_settings(self, name: str, cwd: str, document: Document) -> Loaded:

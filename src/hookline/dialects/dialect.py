@@ -24,6 +24,7 @@ from hookline.model.wire import HookReply, Parsed, Wire
 
 if TYPE_CHECKING:
     from hookline.dialects.installer import Installer
+    from hookline.dialects.entry_form import EntryForm
     from hookline.handlers.registry import Handler
     from hookline.matching.patterns import Patterns
     from hookline.matching.shell import ShellReader
@@ -285,6 +286,11 @@ class Dialect(ABC):
             dialect=self.name,
             scope="flag",
         )
+
+    @property
+    def entry_form(self) -> "EntryForm | None":
+        """How entries of people's own are written; None: `hookline convert` does not write or read them."""
+        return None
 
     def call_entries(self, calls: Sequence[HookCall]) -> str:
         """The text to add to the agent's configuration so that it calls Hookline; empty where there is none."""

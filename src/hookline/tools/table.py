@@ -1,6 +1,6 @@
 """The tools of one agent: names, what each does, and how tools of MCP servers are named."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Literal
 
@@ -31,6 +31,7 @@ class ToolTable:
         canonical: bool = False,
         any_case: bool = False,
         usual: Mapping[str, Tool] = MappingProxyType({}),
+        told_only: Collection[str] = (),
     ) -> None:
         #: The agent's name, for people.
         self.agent = agent
@@ -44,6 +45,8 @@ class ToolTable:
         self.any_case = any_case
         #: Tools by names that are usual, however they are spelt, for names that no tool has.
         self._usual = {folded(name): tool for name, tool in usual.items()}
+        #: Names by which its hooks are told of calls of others; its own agent has no such tools.
+        self.told_only = told_only
         self._by_kind: dict[str, tuple[tuple[str, Tool], ...]] = {}
 
     def tool(self, name: str) -> Tool | None:

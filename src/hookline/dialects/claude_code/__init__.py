@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from hookline.dialects.claude_code.installer import ClaudeCodeInstaller
     from hookline.dialects.claude_code.settings import SettingsReader
     from hookline.dialects.claude_code.wire import ClaudeCodeWire
+    from hookline.dialects.entry_form import EntryForm
 
 _PROJECT: Final = ".claude/settings.json"
 _LOCAL: Final = ".claude/settings.local.json"
@@ -154,6 +155,17 @@ class ClaudeCode(Dialect):
         from hookline.dialects.claude_code.installer import ClaudeCodeInstaller  # noqa: PLC0415 only to install
 
         return ClaudeCodeInstaller(self)
+
+    @property
+    def entry_form(self) -> "EntryForm":
+        from hookline.dialects.entry_form import FAMILY_ANSWERS, EntryForm  # noqa: PLC0415 only to convert files
+
+        return EntryForm(
+            line="sh -c {}",
+            answers=FAMILY_ANSWERS,
+            fields=frozenset(("async", "statusMessage")),
+            trust_step="at a terminal Claude Code runs them once you have trusted the folder",
+        )
 
     def call_entries(self, calls: Sequence[HookCall]) -> str:
         """Closed where Claude Code itself cannot start Hookline, or gives up waiting.

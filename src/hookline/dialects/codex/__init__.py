@@ -19,6 +19,7 @@ from hookline.model.wire import Parsed
 if TYPE_CHECKING:
     from hookline.dialects.codex.installer import CodexInstaller
     from hookline.dialects.codex.wire import CodexWire
+    from hookline.dialects.entry_form import EntryForm
 
 _SYSTEM = "/etc/codex"
 #: Of a folder, in the order in which Codex loads them.
@@ -132,6 +133,19 @@ class Codex(Dialect):
         from hookline.dialects.codex.installer import CodexInstaller  # noqa: PLC0415 only to install
 
         return CodexInstaller(self)
+
+    @property
+    def entry_form(self) -> "EntryForm":
+        from hookline.dialects.entry_form import FAMILY_ANSWERS, EntryForm  # noqa: PLC0415 only to convert files
+
+        return EntryForm(
+            line='"$SHELL" -lc {}',
+            answers=FAMILY_ANSWERS,
+            whole_timeouts=True,
+            longest={"SessionEnd": LONGEST_AT_END},
+            fields=frozenset(("async", "statusMessage")),
+            trust_step="Codex skips each of them without a word until you have trusted it with /hooks",
+        )
 
     def call_entries(self, calls: Sequence[HookCall]) -> str:
         """Closed by a shell, because to Codex a hook that fails has no objection; by `sh`, because Codex runs hooks

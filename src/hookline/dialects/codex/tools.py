@@ -28,5 +28,6 @@ TABLE = ToolTable(
         # Codex does these by commands. Its hooks are told of other agents' calls by the names that hooks usually know.
         **{name: same(kind) for name, kind in _NOT_ITS_OWN.items()},
     },
+    told_only=_NOT_ITS_OWN,
     aliases={alias: name for name, aliases in OTHER_NAMES.items() for alias in aliases},
 )

@@ -17,6 +17,7 @@ from hookline.model.hook import Hook
 
 if TYPE_CHECKING:
     from hookline.dialects.gemini_cli.installer import GeminiInstaller
+    from hookline.dialects.entry_form import EntryForm
     from hookline.dialects.gemini_cli.wire import GeminiWire
 
 _PROJECT: Final = ".gemini/settings.json"
@@ -134,6 +135,21 @@ class GeminiCli(Dialect):
         from hookline.dialects.gemini_cli.installer import GeminiInstaller  # noqa: PLC0415 only to install
 
         return GeminiInstaller(self)
+
+    @property
+    def entry_form(self) -> "EntryForm":
+        from hookline.dialects.entry_form import EntryForm  # noqa: PLC0415 only to convert files
+        from hookline.dialects.gemini_cli.answers import SAMPLES  # noqa: PLC0415 as above
+
+        return EntryForm(
+            line="bash -c {}",
+            answers=SAMPLES,
+            exact_names="^({})$",
+            lists_values=False,
+            whole_timeouts=True,
+            failed=1,
+            trust_step="Gemini CLI runs the hooks of a project in folders that you trust, and lists new ones once",
+        )
 
     def call_entries(self, calls: Sequence[HookCall]) -> str:
         """Milliseconds; and closed where Gemini CLI cannot start Hookline."""

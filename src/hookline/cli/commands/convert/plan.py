@@ -1,0 +1,326 @@
+"""What becomes of each entry of a file in another agent: it calls the same program, Hookline runs it, or it is lost."""
+
+import json
+import math
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, Literal, cast
+
+from msgspec import Struct
+
+from hookline.cli.commands.convert.same import Differences, Side, differences, tool_names
+from hookline.cli.commands.convert.script import read_script
+from hookline.config.load import Loaded, Loader
+from hookline.dialects.dialect import Dialect, DialectEvent
+from hookline.dialects.entry_form import EntryForm
+from hookline.documents.document import Document, read_document
+from hookline.handlers.specs import CommandSpec
+from hookline.matching.shell import ShellReader
+from hookline.model.diagnostics import Path, Where
+from hookline.model.events import May
+from hookline.model.hook import Hook
+
+How = Literal["direct", "wrapped", "lost"]
+
+#: Words of a line that every shell reads alike.
+_PLAIN_LINE: Final = re.compile(r"[\w./@%+=:,~ -]+")
+#: Seconds that Hookline has beyond the longest of the hooks that it runs.
+_MORE: Final = 10
+_MCP: Final = "mcp__server__tool"
+_POWERS: Final[Mapping[May, str]] = {
+    May.BLOCK: "a block", May.PERMIT: "an allow or ask", May.REWRITE: "a rewrite", May.CONTEXT: "text for the model",
+    May.STOP: "the end of the turn",
+}  # fmt: skip
+
+
+class Group(Struct, frozen=True):
+    """An entry for the target's file."""
+
+    event: str
+    matcher: str | None
+    entry: Mapping[str, Any]
+
+
+class Planned(Struct, frozen=True, kw_only=True):
+    """One entry of the file that is converted."""
+
+    where: Where
+    event: str
+    hook: str
+    how: How
+    #: Where it is in the target: the event, and the entries if it is direct.
+    to: str = ""
+    groups: tuple[Group, ...] = ()
+    #: Why it is not direct.
+    why: tuple[str, ...] = ()
+    #: What else to know: losses that are left, settings that are others.
+    notes: tuple[str, ...] = ()
+    #: As it is in the file, for Hookline to run.
+    matcher: str | None = None
+    source: Mapping[str, Any] = {}
+    seconds: float = 0.0
+    guards: bool = False
+
+
+class _Found(Struct, frozen=True, eq=False):
+    """One entry of the file: its place, what is written there, and the hook that it is."""
+
+    path: Path
+    event: str
+    matcher: str | None
+    entry: Mapping[str, Any]
+    hook: Hook | None
+
+    @property
+    def label(self) -> str:
+        if self.hook is not None:
+            return self.hook.name
+        return str(self.entry.get("command") or self.entry.get("type") or "?")[:60]
+
+
+class Planner:
+    """Plans one file. Nothing is written, and no hook is run."""
+
+    def __init__(
+        self, loader: Loader, source: Dialect, target: Dialect, document: Document, project: str, *, in_project: bool
+    ) -> None:
+        self._loader = loader
+        self._source, self._target = source, target
+        self._document = document
+        self._project = project
+        self._in_project = in_project
+        self._shell = ShellReader()
+        self._loaded: Loaded = loader.document(document, name=source.name)
+        self._forms = (_form(source), _form(target))
+
+    def entries(self) -> list[Planned]:
+        return [self._planned(found) for found in self._found()]
+
+    def _found(self) -> Iterator[_Found]:
+        """Every entry in the order of the file, also those that the source's agent would not run."""
+        hooks = {hook.where.path: hook for hook in self._loaded.hooks}
+        for base, table in self._source.hook_tables(_object(self._document.value)):
+            for event, groups in _object(table.get("hooks")).items():
+                for number, group in enumerate(_items(groups)):
+                    matcher = _object(group).get("matcher")
+                    for index, entry in enumerate(_items(_object(group).get("hooks"))):
+                        path = (*base, "hooks", event, number, "hooks", index)
+                        text = matcher if isinstance(matcher, str) else None
+                        yield _Found(path, event, text, _object(entry), hooks.get(path))
+
+    def _planned(self, found: _Found) -> Planned:
+        hook = found.hook
+        if hook is None or hook.broken is not None or hook.mode == "off":
+            return self._lost(found, *self._why_unused(found))
+        own = next((each for each in self._target.events.values() if each.event is hook.event), None)
+        also = next(
+            (each for name, each in self._target.events.items() for moment in self._target.moments(name)
+             if moment.event is hook.event), None,
+        )  # fmt: skip
+        event = own or also
+        if event is None:
+            return self._lost(found, f"{self._target.title} has no event like {found.event}")
+        matchers, pairs, why = self._matchers(hook, event)
+        if not matchers:
+            return self._lost(found, *why)
+        reasons = [*why, *self._unwritable(found, hook, event, exact=own is not None)]
+        if not reasons:
+            planned = self._direct(found, hook, event, matchers, pairs)
+            if isinstance(planned, Planned):
+                return planned
+            reasons = list(planned.found)
+        return self._wrapped(found, hook, event, reasons)
+
+    # --- what cannot be converted
+
+    def _lost(self, found: _Found, *why: str) -> Planned:
+        return Planned(
+            where=self._document.where(*found.path), event=found.event, hook=found.label, how="lost", why=why
+        )
+
+    def _why_unused(self, found: _Found) -> Sequence[str]:
+        if found.hook is not None and found.hook.mode == "off":
+            return ("it is switched off",)
+        about = [
+            one.message
+            for one in self._loaded.diagnostics
+            if one.severity == "error" and _concerns(one.where.path, found.path)
+        ]
+        return about or (f"{self._source.title} does not run it",)
+
+    def _unwritable(self, found: _Found, hook: Hook, event: DialectEvent, *, exact: bool) -> Iterator[str]:
+        """What an entry of the target cannot say."""
+        title = self._target.title
+        if not isinstance(hook.spec, CommandSpec):
+            yield f"is of type {found.entry.get('type')}, and its answer cannot be seen"
+        if hook.condition is not None:
+            yield f"has a condition, {hook.condition.text}, which {title} does not know"
+        if hook.waiting == "rewake" or (hook.waiting == "async" and "async" not in self._forms[1].fields):
+            yield f"runs in the background, which {title} does not know"
+        moments = [each.event for each in self._target.moments(event.name)]
+        if not exact or len(moments) != len(self._source.moments(hook.policy.event_name)):
+            yield f"runs at {found.event}, and {event.name} is more than that in {title}"
+
+    # --- matchers
+
+    def _matchers(
+        self, hook: Hook, event: DialectEvent
+    ) -> tuple[Sequence[str | None], Sequence[tuple[str, str]], Sequence[str]]:
+        """The matchers that mean the same, the tools that they are about, and why they do not mean quite the same."""
+        matcher, subject = hook.matcher, hook.event.subject
+        pairs = tool_names(self._source.tools, self._target.tools) if subject == "tool_name" else []
+        if matcher is None:
+            return (None,), pairs, ()
+        if subject == "tool_name":
+            return self._tool_matchers(hook, event, pairs)
+        values = [value for value in hook.event.subjects if matcher.matches(value)]
+        if values and len(values) == len(hook.event.subjects):
+            return (None,), (), ()
+        if not hook.event.subjects:
+            same = self._read(event, matcher.text)
+            plain = re.fullmatch(r"\w+", matcher.text) is not None
+            why = f"has the matcher {matcher.text!r}, which {self._target.title} may read in another way"
+            return ((matcher.text,), (), ()) if same is not None and plain else ((None,), (), (why,))
+        lists: Sequence[str] = ["|".join(values)] if self._forms[1].lists_values else values
+        known = [text for text in lists if self._read(event, text) is not None]
+        why = f"{self._target.title} has no {subject} that the matcher {matcher.text!r} means"
+        return known, (), () if known else (why,)
+
+    def _tool_matchers(
+        self, hook: Hook, event: DialectEvent, pairs: Sequence[tuple[str, str]]
+    ) -> tuple[Sequence[str | None], Sequence[tuple[str, str]], Sequence[str]]:
+        matcher = cast("Any", hook.matcher)
+        meant = [pair for pair in pairs if matcher.matches(pair[0])]
+        names = list(dict.fromkeys(ours for _theirs, ours in meant))
+        servers = matcher.matches(_MCP) or "mcp" in matcher.text
+        same_names = self._source.tools.mcp == self._target.tools.mcp
+        kept = self._read(event, matcher.text)
+        if kept is not None and kept.matcher is not None and (same_names or not servers):
+            alike = {ours for _theirs, ours in pairs if kept.matcher.matches(ours)}
+            if alike == set(names) and kept.matcher.matches(_MCP) == matcher.matches(_MCP):
+                return (matcher.text,), meant, ()
+        if servers:
+            why = f"has the matcher {matcher.text!r}, which is about MCP tools: {self._target.title} calls them otherwise"
+            return (None,), meant, (why,)
+        if not names:
+            return (), (), (f"{self._target.title} has no tool that the matcher {matcher.text!r} means",)
+        return (self._forms[1].exact_names.format("|".join(names)),), meant, ()
+
+    def _read(self, event: DialectEvent, matcher: str | None, entry: Mapping[str, Any] | None = None) -> Hook | None:
+        """The hook that an entry would be in the target; None where the target's reader has anything to say of it."""
+        group = {"hooks": [entry or {"type": "command", "command": "true"}]}
+        value = {"hooks": {event.name: [group if matcher is None else {"matcher": matcher, **group}]}}
+        document = read_document(json.dumps(value), "json", "converted.json")
+        loaded = self._loader.document(document, name=self._target.name)
+        bad = [one for one in loaded.diagnostics if one.severity != "info"]
+        return next(iter(loaded.hooks), None) if not bad else None
+
+    # --- entries
+
+    def _direct(
+        self,
+        found: _Found,
+        hook: Hook,
+        event: DialectEvent,
+        matchers: Sequence[str | None],
+        pairs: Sequence[tuple[str, str]],
+    ) -> Planned | Differences:
+        spec = cast("CommandSpec", hook.spec)
+        entry, notes = self._entry(found, hook, event, spec, ())
+        ours = self._read(event, matchers[0], entry)
+        if ours is None:
+            return Differences((f"cannot be written for {self._target.title} without a warning of its own",))
+        script = read_script(spec, self._project, self._source.project_variables, self._shell)
+        sides = Side(self._source, hook, self._forms[0]), Side(self._target, ours, self._forms[1])
+        other = differences(*sides, script, pairs)
+        if other.variables and not self._in_project:
+            names = " and ".join(other.variables)
+            other = Differences((*other.found, f"uses {names}, which {self._target.title} does not set"))
+        if other.found:
+            return other
+        entry, notes = self._entry(found, hook, event, spec, other.variables)
+        return Planned(
+            where=self._document.where(*found.path), event=found.event, hook=found.label, how="direct",
+            to=event.name, groups=tuple(Group(event.name, matcher, entry) for matcher in matchers), notes=notes,
+        )  # fmt: skip
+
+    def _entry(
+        self, found: _Found, hook: Hook, event: DialectEvent, spec: CommandSpec, variables: Sequence[str]
+    ) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+        form = self._forms[1]
+        timeout, notes = self._timeout(hook, event)
+        entry: dict[str, Any] = {"type": "command", "command": self._line(spec, variables), **timeout}
+        for key in ("async", "statusMessage"):
+            if key in form.fields and found.entry.get(key):
+                entry[key] = found.entry[key]
+            elif found.entry.get(key) and key not in form.fields:
+                notes = (*notes, f"{key} is left out: {self._target.title} does not know it")
+        return entry, notes
+
+    def _line(self, spec: CommandSpec, variables: Sequence[str]) -> str:
+        """The line as its own agent runs it."""
+        source, target = self._forms
+        line = spec.command if spec.args is None else shlex.join((spec.command, *spec.args))
+        settings = {**dict.fromkeys(variables, self._project), **spec.env}
+        alike = spec.args is not None or source.line == target.line or _PLAIN_LINE.fullmatch(line)
+        if settings or not alike:
+            line = source.line.format(shlex.quote(line))
+        if settings:
+            given = " ".join(f"{name}={shlex.quote(value)}" for name, value in settings.items())
+            line = f"env {given} {line}"
+        if target.failed is not None and source.failed != target.failed:
+            line = f"{line} || {{ [ $? = 2 ] && exit 2; exit {target.failed}; }}"
+        return line
+
+    def _timeout(self, hook: Hook, event: DialectEvent) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+        """In the target's unit, and only where it is not what the target takes anyway."""
+        form, seconds, notes = self._forms[1], hook.timeout, list[str]()
+        most = form.longest.get(event.name)
+        if most is not None and seconds > most:
+            notes.append(f"timeout: {self._target.title} waits at most {most:g} s at {event.name}, not {seconds:g}")
+            seconds = most
+        in_ms = self._target.timeout_unit == "ms"
+        given = seconds * 1000 if in_ms else seconds
+        if form.whole_timeouts and given != int(given):
+            given = math.ceil(given)
+            notes.append(f"timeout: {self._target.title} counts whole {'milliseconds' if in_ms else 'seconds'}: {given}")
+        if given == (event.timeout * 1000 if in_ms else event.timeout):
+            return {}, tuple(notes)
+        return {"timeout": int(given) if given == int(given) else given}, tuple(notes)
+
+    def _wrapped(self, found: _Found, hook: Hook, event: DialectEvent, why: Sequence[str]) -> Planned:
+        """Hookline runs the entry as it is, in the target."""
+        if hook.kind in ("prompt", "agent", "mcp_tool"):
+            return self._lost(found, *why, f"needs a model or a server, which {hook.kind} hooks have only in their agent")
+        powers = self._source.events[hook.policy.event_name].policy.may & hook.event.may
+        missing = [name for power, name in _POWERS.items() if powers & power and not event.policy.may & power]
+        notes = [f"{self._target.title} cannot be told {name} at {event.name}" for name in missing]
+        if hook.waiting == "rewake":
+            notes.append(f"{self._target.title} cannot be woken by it")
+        return Planned(
+            where=self._document.where(*found.path), event=found.event, hook=found.label, how="wrapped",
+            to=event.name, why=tuple(why), notes=tuple(notes), matcher=found.matcher, source=found.entry,
+            seconds=hook.timeout + _MORE, guards=event.guards,
+        )  # fmt: skip
+
+
+def _form(dialect: Dialect) -> EntryForm:
+    form = dialect.entry_form
+    if form is None:
+        raise ValueError(f"{dialect.name} has no form of entries")
+    return form
+
+
+def _concerns(path: Path, entry: Path) -> bool:
+    return entry[: len(path)] == path or path[: len(entry)] == entry
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+
+
+def _items(value: Any) -> Sequence[Any]:
+    return cast("list[Any]", value) if isinstance(value, list) else ()
+
+
