@@ -23,8 +23,8 @@ from hookline.model.policy import Policy
 from hookline.model.wire import HookReply, Parsed, Wire
 
 if TYPE_CHECKING:
-    from hookline.dialects.installer import Installer
     from hookline.dialects.entry_form import EntryForm
+    from hookline.dialects.installer import Installer
     from hookline.handlers.registry import Handler
     from hookline.matching.patterns import Patterns
     from hookline.matching.shell import ShellReader

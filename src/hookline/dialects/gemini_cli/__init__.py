@@ -16,8 +16,8 @@ from hookline.model.events import EVENTS, EventSpec, May
 from hookline.model.hook import Hook
 
 if TYPE_CHECKING:
-    from hookline.dialects.gemini_cli.installer import GeminiInstaller
     from hookline.dialects.entry_form import EntryForm
+    from hookline.dialects.gemini_cli.installer import GeminiInstaller
     from hookline.dialects.gemini_cli.wire import GeminiWire
 
 _PROJECT: Final = ".gemini/settings.json"

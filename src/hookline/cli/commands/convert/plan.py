@@ -9,8 +9,8 @@ from typing import Any, Final, Literal, cast
 
 from msgspec import Struct
 
-from hookline.cli.commands.convert.same import Differences, Side, differences, tool_names
-from hookline.cli.commands.convert.script import read_script
+from hookline.cli.commands.convert.same import Differences, Side, differences, says_more, tool_names
+from hookline.cli.commands.convert.script import Script, read_script
 from hookline.config.load import Loaded, Loader
 from hookline.dialects.dialect import Dialect, DialectEvent
 from hookline.dialects.entry_form import EntryForm
@@ -23,8 +23,8 @@ from hookline.model.hook import Hook
 
 How = Literal["direct", "wrapped", "lost"]
 
-#: Words of a line that every shell reads alike.
-_PLAIN_LINE: Final = re.compile(r"[\w./@%+=:,~ -]+")
+#: A program with plain words, which every shell reads alike; not what ends or replaces the shell itself.
+_PLAIN_LINE: Final = re.compile(r"(?!(?:exit|exec|return|set|trap|\.)\b)[\w./@%+:,~-][\w./@%+=:,~ -]*")
 #: Seconds that Hookline has beyond the longest of the hooks that it runs.
 _MORE: Final = 10
 _MCP: Final = "mcp__server__tool"
@@ -83,7 +83,14 @@ class Planner:
     """Plans one file. Nothing is written, and no hook is run."""
 
     def __init__(
-        self, loader: Loader, source: Dialect, target: Dialect, document: Document, project: str, *, in_project: bool
+        self,
+        loader: Loader,
+        source: Dialect,
+        target: Dialect,
+        document: Document,
+        project: str,
+        *,
+        in_project: bool,
     ) -> None:
         self._loader = loader
         self._source, self._target = source, target
@@ -125,12 +132,18 @@ class Planner:
         if not matchers:
             return self._lost(found, *why)
         reasons = [*why, *self._unwritable(found, hook, event, exact=own is not None)]
-        if not reasons:
-            planned = self._direct(found, hook, event, matchers, pairs)
+        spec = hook.spec
+        script = (
+            read_script(spec, self._project, self._source.project_variables, self._shell)
+            if isinstance(spec, CommandSpec)
+            else None
+        )
+        if not reasons and script is not None:
+            planned = self._direct(found, hook, event, script, matchers, pairs)
             if isinstance(planned, Planned):
                 return planned
             reasons = list(planned.found)
-        return self._wrapped(found, hook, event, reasons)
+        return self._wrapped(found, hook, event, script, reasons)
 
     # --- what cannot be converted
 
@@ -195,25 +208,31 @@ class Planner:
         names = list(dict.fromkeys(ours for _theirs, ours in meant))
         servers = matcher.matches(_MCP) or "mcp" in matcher.text
         same_names = self._source.tools.mcp == self._target.tools.mcp
+        if not names and not servers:
+            return (), (), (f"{self._target.title} has no tool that the matcher {matcher.text!r} means",)
         kept = self._read(event, matcher.text)
         if kept is not None and kept.matcher is not None and (same_names or not servers):
             alike = {ours for _theirs, ours in pairs if kept.matcher.matches(ours)}
             if alike == set(names) and kept.matcher.matches(_MCP) == matcher.matches(_MCP):
                 return (matcher.text,), meant, ()
         if servers:
-            why = f"has the matcher {matcher.text!r}, which is about MCP tools: {self._target.title} calls them otherwise"
+            why = f"has the matcher {matcher.text!r}, and {self._target.title} calls MCP tools otherwise"
             return (None,), meant, (why,)
-        if not names:
-            return (), (), (f"{self._target.title} has no tool that the matcher {matcher.text!r} means",)
         return (self._forms[1].exact_names.format("|".join(names)),), meant, ()
 
-    def _read(self, event: DialectEvent, matcher: str | None, entry: Mapping[str, Any] | None = None) -> Hook | None:
+    def _read(
+        self, event: DialectEvent, matcher: str | None, entry: Mapping[str, Any] | None = None
+    ) -> Hook | None:
         """The hook that an entry would be in the target; None where the target's reader has anything to say of it."""
         group = {"hooks": [entry or {"type": "command", "command": "true"}]}
         value = {"hooks": {event.name: [group if matcher is None else {"matcher": matcher, **group}]}}
         document = read_document(json.dumps(value), "json", "converted.json")
         loaded = self._loader.document(document, name=self._target.name)
-        bad = [one for one in loaded.diagnostics if one.severity != "info"]
+        bad = [
+            one
+            for one in loaded.diagnostics
+            if one.severity != "info" and one.where.path[-1:] != ("timeout",)
+        ]
         return next(iter(loaded.hooks), None) if not bad else None
 
     # --- entries
@@ -223,6 +242,7 @@ class Planner:
         found: _Found,
         hook: Hook,
         event: DialectEvent,
+        script: Script,
         matchers: Sequence[str | None],
         pairs: Sequence[tuple[str, str]],
     ) -> Planned | Differences:
@@ -231,7 +251,6 @@ class Planner:
         ours = self._read(event, matchers[0], entry)
         if ours is None:
             return Differences((f"cannot be written for {self._target.title} without a warning of its own",))
-        script = read_script(spec, self._project, self._source.project_variables, self._shell)
         sides = Side(self._source, hook, self._forms[0]), Side(self._target, ours, self._forms[1])
         other = differences(*sides, script, pairs)
         if other.variables and not self._in_project:
@@ -278,22 +297,31 @@ class Planner:
         form, seconds, notes = self._forms[1], hook.timeout, list[str]()
         most = form.longest.get(event.name)
         if most is not None and seconds > most:
-            notes.append(f"timeout: {self._target.title} waits at most {most:g} s at {event.name}, not {seconds:g}")
+            notes.append(
+                f"timeout: {self._target.title} waits at most {most:g} s at {event.name}, not {seconds:g}"
+            )
             seconds = most
         in_ms = self._target.timeout_unit == "ms"
         given = seconds * 1000 if in_ms else seconds
         if form.whole_timeouts and given != int(given):
             given = math.ceil(given)
-            notes.append(f"timeout: {self._target.title} counts whole {'milliseconds' if in_ms else 'seconds'}: {given}")
+            notes.append(
+                f"timeout: {self._target.title} counts whole {'milliseconds' if in_ms else 'seconds'}: {given}"
+            )
         if given == (event.timeout * 1000 if in_ms else event.timeout):
             return {}, tuple(notes)
         return {"timeout": int(given) if given == int(given) else given}, tuple(notes)
 
-    def _wrapped(self, found: _Found, hook: Hook, event: DialectEvent, why: Sequence[str]) -> Planned:
+    def _wrapped(
+        self, found: _Found, hook: Hook, event: DialectEvent, script: Script | None, why: Sequence[str]
+    ) -> Planned:
         """Hookline runs the entry as it is, in the target."""
         if hook.kind in ("prompt", "agent", "mcp_tool"):
-            return self._lost(found, *why, f"needs a model or a server, which {hook.kind} hooks have only in their agent")
+            needs = "a model" if hook.kind != "mcp_tool" else "a server of its agent"
+            return self._lost(found, f"{hook.kind} hooks need {needs}, which Hookline does not have there")
         powers = self._source.events[hook.policy.event_name].policy.may & hook.event.may
+        if script is not None and not script.unseen and not says_more(script, self._forms[0]):
+            powers &= May.BLOCK | (May.CONTEXT if script.prints else May.NOTHING)
         missing = [name for power, name in _POWERS.items() if powers & power and not event.policy.may & power]
         notes = [f"{self._target.title} cannot be told {name} at {event.name}" for name in missing]
         if hook.waiting == "rewake":
@@ -322,5 +350,3 @@ def _object(value: Any) -> Mapping[str, Any]:
 
 def _items(value: Any) -> Sequence[Any]:
     return cast("list[Any]", value) if isinstance(value, list) else ()
-
-

@@ -106,7 +106,11 @@ def _payloads(source: Side) -> Iterator[Parsed]:
 def _call(side: Side, parsed: Parsed, mode: str | None = None) -> Call:
     scene = parsed.scene if mode is None else replace(parsed.scene, permission_mode=mode)
     return Call(
-        side.hook, side.hook.event, parsed.payload, replace(scene, project_dir=scene.project_dir or scene.cwd), 1.0
+        side.hook,
+        side.hook.event,
+        parsed.payload,
+        replace(scene, project_dir=scene.project_dir or scene.cwd),
+        1.0,
     )
 
 
@@ -175,6 +179,15 @@ def tool_names(source: ToolTable, target: ToolTable) -> list[tuple[str, str]]:
 # --- what it says
 
 
+def says_more(script: Script, form: EntryForm) -> bool:
+    """Whether answers are written in it, beyond exit statuses and text."""
+    return bool(answers_in(script.text, _outermost(form))) or bool(_unread(script, form, ()))
+
+
+def _outermost(form: EntryForm) -> frozenset[str]:
+    return frozenset(path.partition(".")[0] for path in form.answers)
+
+
 def _other_answers(source: Side, target: Side, script: Script, parsed: Parsed) -> Iterator[str]:
     calls = [_call(side, parsed) for side in (source, target)]
 
@@ -184,11 +197,10 @@ def _other_answers(source: Side, target: Side, script: Script, parsed: Parsed) -
     title = target.dialect.title
     for what, raw in _ENDS.items():
         if differs(raw) and (script.prints or what != _PRINTS):
-            yield f"may be one that {what}, which means something else in {title}"
+            yield f"{what} at times, which means something else in {title}"
     if script.silent and differs(_SILENT):
         yield f"may exit with 2 and say nothing, which means something else in {title}"
-    keys = frozenset(path.partition(".")[0] for path in source.form.answers)
-    written = answers_in(script.text, keys)
+    written = answers_in(script.text, _outermost(source.form))
     unread = _unread(script, source.form, written)
     if unread:
         yield f"says {unread} in an answer that is not written out in it"
@@ -254,4 +266,3 @@ def _filled(value: Any) -> Any:
 def _shown(document: Mapping[str, Any]) -> str:
     text = json.dumps(document)
     return text if len(text) <= 100 else f"{text[:97]}..."
-

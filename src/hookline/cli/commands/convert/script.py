@@ -18,18 +18,24 @@ from hookline.matching.shell import HOLE, ShellCommand, ShellReader, ShellReadin
 
 #: Programs that print what they are given, find something in it, or say by their status what they found.
 _PLAIN: Final = frozenset(
-    ". : [ [[ basename break cat cd command continue cut date declare dirname echo egrep exit export false fgrep git grep "
-    "head jq local ls mkdir mktemp printf pwd read readlink readonly realpath return rev rm sed set shift sleep sort "
-    "source tail tee test touch tr true type umask uname uniq unset wait wc".split()
-)
+    (
+        ".", ":", "[", "[[", "basename", "break", "cat", "cd", "command", "continue", "cut", "date", "declare",
+        "dirname", "echo", "egrep", "exit", "export", "false", "fgrep", "git", "grep", "head", "jq", "local", "ls",
+        "mkdir", "mktemp", "printf", "pwd", "read", "readlink", "readonly", "realpath", "return", "rev", "rm",
+        "sed", "set", "shift", "sleep", "sort", "source", "tail", "tee", "test", "touch", "tr", "true", "type",
+        "umask", "uname", "uniq", "unset", "wait", "wc"
+    )
+)  # fmt: skip
 #: Of these, the ones that print a file that they name, or run it.
 _PRINT, _RUN = frozenset(("cat", "head", "tail")), frozenset((".", "source"))
 _SHELLS: Final = re.compile(r"(?:ba|da|z|k)?sh")
 _PYTHON: Final = re.compile(r"python[\d.]*")
 _MODULES: Final = frozenset(
-    "__future__ collections dataclasses datetime enum fnmatch functools itertools json os pathlib re shlex string sys "
-    "textwrap time typing".split()
-)
+    (
+        "__future__", "collections", "dataclasses", "datetime", "enum", "fnmatch", "functools", "itertools", "json",
+        "os", "pathlib", "re", "shlex", "string", "sys", "textwrap", "time", "typing"
+    )
+)  # fmt: skip
 #: Names by which a Python program runs something else, or code that is not written in it.
 _RUNS: Final = frozenset(
     ("system", "popen", "eval", "exec", "compile", "__import__", "import_module", "fork")
@@ -38,7 +44,12 @@ _FUNCTION: Final = re.compile(r"^\s*(?:function\s+)?([A-Za-z_]\w*)\s*\(\s*\)", r
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _EXIT: Final = re.compile(r"\bexit\b[ (]*([^\s;)&|}]*)")
 #: What prints whatever it does, and what prints what it finds unless it is told to be quiet.
-_PRINTERS: Final = frozenset("cat cut date echo git head jq ls printf pwd sed sort tail tee tr uniq uname wc".split())
+_PRINTERS: Final = frozenset(
+    (
+        "cat", "cut", "date", "echo", "git", "head", "jq", "ls", "printf", "pwd", "sed", "sort", "tail", "tee",
+        "tr", "uniq", "uname", "wc"
+    )
+)  # fmt: skip
 _FINDERS: Final = frozenset(("grep", "egrep", "fgrep"))
 _PRINTING: Final = _PRINTERS | _FINDERS
 _PART: Final = re.compile(r"[;\n]|&&|\|\||\bthen\b|\bdo\b|\belse\b|\)\s")
@@ -52,7 +63,7 @@ class Script(Struct, frozen=True):
     """What was read."""
 
     text: str
-    #: Why there may be more to it than its text says.
+    #: Why there may be more to it than its text says, each as the rest of a sentence that begins with "it".
     unseen: tuple[str, ...] = ()
     #: Whether it may exit with 2 and say nothing.
     silent: bool = False
@@ -67,7 +78,7 @@ class Script(Struct, frozen=True):
 def read_script(spec: CommandSpec, project: str, variables: Sequence[str], shell: ShellReader) -> Script:
     """Everything that a command runs; `variables` hold the project's directory."""
     if spec.shell in ("powershell", "pwsh"):
-        return Script(spec.command, ("PowerShell is not read",))
+        return Script(spec.command, ("is for PowerShell, which is not read",))
     line = spec.command if spec.args is None else shlex.join((spec.command, *spec.args))
     reader = _Reader(project, variables, shell)
     reader.line(line, 0)
@@ -91,7 +102,8 @@ class _Reader:
         self._look_at_exits(text)
         filled = self._variable.sub(lambda _: shlex.quote(self._project), text) if self._variable else text
         reading = self._shell.read(filled)
-        self.unseen += [*reading.doubts, *("it has code of another language" for _ in reading.foreign)]
+        self.unseen += [f"cannot be read for certain: {doubt}" for doubt in reading.doubts]
+        self.unseen += ["has code of another language in it"] if reading.foreign else []
         self.prints = self.prints or _prints(reading, text)
         own = set(_FUNCTION.findall(text))
         for command in reading.commands:
@@ -118,20 +130,20 @@ class _Reader:
         elif "/" in words[0]:
             self._file(words[0], depth)
         elif name not in _PLAIN:
-            self.unseen.append(f"it runs {words[0].replace(HOLE, '…')}, which is not read")
+            self.unseen.append(f"runs {words[0].replace(HOLE, '…')}, which is not read")
 
     def _interpreted(self, name: str, words: Sequence[str], depth: int) -> None:
         script = next((word for word in words if not word.startswith("-")), None)
         if script is None or any(word in ("-c", "-m", "-s") for word in words[: words.index(script)]):
             if _PYTHON.fullmatch(name):
-                self.unseen.append("it has code of another language")
+                self.unseen.append("has code of another language in it")
             return  # what a shell is given as text, the reader has read
         self._file(script, depth, language=name)
 
     def _file(self, word: str, depth: int, *, language: str = "", printed: bool = False) -> None:
         found = self._content(word) if HOLE not in word and depth < _DEEPEST else None
         if found is None:
-            self.unseen.append(f"{word.replace(HOLE, '…')} cannot be read")
+            self.unseen.append(f"needs {word.replace(HOLE, '…')}, which cannot be read")
             return
         first = found.partition("\n")[0]
         interpreter = os.path.basename(
@@ -144,7 +156,7 @@ class _Reader:
         elif _SHELLS.fullmatch(interpreter) or not interpreter:
             self.line(found, depth + 1)
         else:
-            self.unseen.append(f"{word} is a program for {interpreter}, which is not read")
+            self.unseen.append(f"runs {word}, a program for {interpreter}, which is not read")
 
     def _content(self, word: str) -> str | None:
         path = os.path.join(self._project, os.path.expanduser(word))
@@ -164,9 +176,9 @@ class _Reader:
         try:
             tree = ast.parse(text)
         except (SyntaxError, ValueError, RecursionError):
-            self.unseen.append(f"{word} is no Python that can be read")
+            self.unseen.append(f"runs {word}, which is no Python that can be read")
             return
-        self.unseen += [f"{word} uses {name}, which is not read" for name in _python_uses(tree)]
+        self.unseen += [f"uses {name} in {word}, which is not read" for name in _python_uses(tree)]
 
 
 def _prints(reading: ShellReading, text: str) -> bool:
@@ -185,7 +197,9 @@ def _prints(reading: ShellReading, text: str) -> bool:
 
 
 def _is_quiet(command: ShellCommand) -> bool:
-    return any(word.startswith("-") and not word.startswith("--") and "q" in word for word in command.words[1:])
+    return any(
+        word.startswith("-") and not word.startswith("--") and "q" in word for word in command.words[1:]
+    )
 
 
 def _python_uses(tree: ast.AST) -> Iterator[str]:
