@@ -15,8 +15,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tools.clients import claude_code_cases, guard_cases
-from tools.clients.case import MAIN, Case
+from tools.clients import claude_code_cases, convert_cases, guard_cases
+from tools.clients.case import Case
 from tools.clients.client import CLIENTS, Client
 from tools.clients.model_server import Model
 from tools.clients.scene import Scene
@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SCRATCH = ROOT / ".clients"
 #: Seconds one case may take.
 _LONGEST = 180
-_GROUPS = (claude_code_cases, guard_cases)
+_GROUPS = (claude_code_cases, guard_cases, convert_cases)
 
 
 class ClientError(Exception):
@@ -118,7 +118,7 @@ def play(program: Path, case: Case) -> Seen:
             vouched=case.vouched,
         )
         with Model(case.script(scene), case.client.protocol) as model:
-            words = [str(program), *case.client.words(MAIN, case.mode, model.url)]
+            words = [str(program), *case.client.words(case.prompt, case.mode, model.url)]
             try:
                 ran = subprocess.run(
                     words, cwd=scene.project, env=scene.environment(model.url), stdin=subprocess.DEVNULL,

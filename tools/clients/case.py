@@ -29,6 +29,8 @@ class Case(Struct, frozen=True, kw_only=True):
     #: What became of it, where that is not about the last call alone; anything that is not expected says what.
     verdict: Callable[[Scene, Model], str] | None = None
     mode: str = "default"
+    #: What the user says; it names the script.
+    prompt: str = MAIN
     hooked: bool = True
     #: Whether the project has a native guard.
     guarded: bool = True

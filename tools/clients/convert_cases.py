@@ -1,0 +1,201 @@
+"""One file of Claude Code, as it is there and converted for the other clients: the same acts, the same verdicts.
+
+In the other clients the file itself is gone by then. Of each act it is said in which clients its entry calls the user's
+script without Hookline, and the report of `hookline convert` must say so, too.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import cast
+
+from msgspec import Struct
+
+from tools.clients.case import MAIN, Case, Scripts
+from tools.clients.client import CLAUDE_CODE, CLIENTS, CODEX, GEMINI_CLI, Client
+from tools.clients.model_server import Model
+from tools.clients.protocols.protocol import Call
+from tools.clients.scene import Scene
+
+_FILE = ".claude/settings.json"
+_SCRIPTS = {
+    "case.sh": "#!/bin/sh\ncase $(cat) in *by-case*) echo no case >&2; exit 2 ;; esac\n",
+    "argument.py": """import json, sys
+
+command = json.load(sys.stdin)["tool_input"].get("command", "")
+if "by-argument" in command:
+    print("no argument", file=sys.stderr)
+    sys.exit(2)
+""",
+    "place.sh": "#!/bin/sh\ncase $(cat) in *by-place*) echo no place >&2; exit 2 ;; esac\n",
+    "fails.sh": "#!/bin/sh\ncase $(cat) in *fails-1*) echo broken >&2; exit 1 ;; esac\n",
+    "odd.sh": "#!/bin/sh\ncase $(cat) in *fails-3*) echo broken >&2; exit 3 ;; esac\n",
+    "slow.sh": "#!/bin/sh\ncase $(cat) in *too-slow*) sleep 30; echo late >&2; exit 2 ;; esac\n",
+    "list.sh": "#!/bin/sh\ncase $(cat) in *by-list*) echo no list >&2; exit 2 ;; esac\n",
+    "regex.sh": "#!/bin/sh\ncase $(cat) in *by-regex*) echo no regex >&2; exit 2 ;; esac\n",
+    "prompt.sh": "#!/bin/sh\ncase $(cat) in *password*) echo no passwords >&2; exit 2 ;; esac\n",
+    "tests.sh": "#!/bin/sh\n[ -e {marks}/gated ] || {{ touch {marks}/gated; echo no tests ran >&2; exit 2; }}\n",
+    "deny.py": """import json, sys
+
+if "by-answer" in json.load(sys.stdin)["tool_input"].get("command", ""):
+    print(json.dumps({{"hookSpecificOutput": {{"hookEventName": "PreToolUse", "permissionDecision": "deny",
+                                             "permissionDecisionReason": "no answer"}}}}))
+""",
+    "rewrite.py": """import json, sys
+
+command = json.load(sys.stdin)["tool_input"].get("command", "")
+if "to-rewrite" in command:
+    new = command.replace("to-rewrite", "rewritten")
+    print(json.dumps({{"hookSpecificOutput": {{"hookEventName": "PreToolUse", "permissionDecision": "allow",
+                                             "updatedInput": {{"command": new}}}}}}))
+""",
+}
+
+
+def _entry(command: str, **fields: object) -> dict[str, object]:
+    return {"type": "command", "command": command, **fields}
+
+
+def _group(*entries: object, matcher: str | None = None) -> dict[str, object]:
+    return {**({} if matcher is None else {"matcher": matcher}), "hooks": list(entries)}
+
+
+def _answer(event: str, **fields: str) -> str:
+    return f"echo '{json.dumps({'hookSpecificOutput': {'hookEventName': event, **fields}})}'"
+
+
+_HOOKS = {
+    "PreToolUse": [
+        _group(_entry(".claude/hooks/case.sh"), matcher="Bash"),
+        _group(_entry("python3 .claude/hooks/argument.py", timeout=30), matcher="Bash"),
+        _group(_entry('"$CLAUDE_PROJECT_DIR"/.claude/hooks/place.sh'), matcher="Bash"),
+        _group(_entry(".claude/hooks/fails.sh"), _entry("sh .claude/hooks/odd.sh"), matcher="Bash"),
+        _group(_entry(".claude/hooks/slow.sh", timeout=2), matcher="Bash"),
+        _group(_entry(".claude/hooks/list.sh"), matcher="Glob|Bash"),
+        _group(_entry(".claude/hooks/regex.sh"), matcher="^Ba.h$"),
+        _group(_entry("echo nothing is written here >&2; exit 2"), matcher="Write"),
+        _group(_entry("python3 .claude/hooks/deny.py"), matcher="Bash"),
+        _group(_entry("python3 .claude/hooks/rewrite.py"), matcher="Bash"),
+        _group(
+            _entry("echo no condition >&2; exit 2", **{"if": "Bash(touch *by-condition*)"}), matcher="Bash"
+        ),
+    ],
+    "PostToolUse": [
+        _group(_entry(_answer("PostToolUse", additionalContext="seen afterwards")), matcher="Bash")
+    ],
+    "UserPromptSubmit": [
+        _group(_entry(".claude/hooks/prompt.sh")),
+        _group(_entry("echo the sky is green")),
+    ],
+    "SessionStart": [_group(_entry("echo the session is young"), matcher="startup|resume")],
+    "Stop": [_group(_entry(".claude/hooks/tests.sh"))],
+}
+_OTHERS = frozenset((CODEX.name, GEMINI_CLI.name))
+
+
+class Act(Struct, frozen=True):
+    name: str
+    expected: str
+    #: The event and part of the command of its entry.
+    entry: tuple[str, str]
+    #: The clients in which that calls the script directly.
+    direct: frozenset[str] = _OTHERS
+    #: A file that a shell line makes; "+" before it: that a tool for files writes.
+    makes: str = "harmless"
+    prompt: str = MAIN
+    #: What the model must have been told.
+    told: str = ""
+
+
+_PRE = "PreToolUse"
+_ONLY_CODEX, _NONE = frozenset((CODEX.name,)), frozenset[str]()
+ACTS: Sequence[Act] = (
+    Act("a harmless call", "ran", (_PRE, "case.sh")),
+    Act("exit 2 of a script", "denied", (_PRE, "case.sh"), makes="by-case"),
+    Act("exit 2 of a script that reads an argument", "denied", (_PRE, "argument.py"), makes="by-argument"),
+    Act("a script in the project's directory", "denied", (_PRE, "place.sh"), makes="by-place"),
+    Act("exit 1", "ran", (_PRE, "fails.sh"), makes="fails-1"),
+    Act("another exit status", "ran", (_PRE, "odd.sh"), makes="fails-3"),
+    Act("a timeout", "ran", (_PRE, "slow.sh"), makes="too-slow"),
+    Act("a list of tools", "denied", (_PRE, "list.sh"), makes="by-list"),
+    Act("a regular expression", "denied", (_PRE, "regex.sh"), makes="by-regex"),
+    Act("a tool that is not meant", "ran", (_PRE, "nothing is written"), makes="not-written"),
+    Act("a tool that is called otherwise", "denied", (_PRE, "nothing is written"), makes="+written"),
+    Act(
+        "a prompt that is refused", "not asked", ("UserPromptSubmit", "prompt.sh"), prompt=f"{MAIN} password"
+    ),
+    Act("a turn that must go on", "told", ("Stop", "tests.sh"), told="no tests ran"),
+    Act("text at the start", "told", ("SessionStart", "young"), _ONLY_CODEX, told="the session is young"),
+    Act("text beside a prompt", "told", ("UserPromptSubmit", "green"), _ONLY_CODEX, told="the sky is green"),
+    Act("a denial in JSON", "denied", (_PRE, "deny.py"), _ONLY_CODEX, makes="by-answer"),
+    Act("text beside a result", "told", ("PostToolUse", "afterwards"), _ONLY_CODEX, told="seen afterwards"),
+    Act("a rewrite", "rewritten", (_PRE, "rewrite.py"), _NONE, makes="to-rewrite"),
+    Act("a condition", "denied", (_PRE, "no condition"), _NONE, makes="by-condition"),
+)
+
+
+def cases() -> Iterator[Case]:
+    for client in CLIENTS:
+        for act in ACTS:
+            yield _case(client, act)
+
+
+def _case(client: Client, act: Act) -> Case:
+    problems: list[str] = []
+
+    def script(scene: Scene) -> Scripts:
+        problems[:] = _prepare(scene, client, act)
+        return {MAIN: [_call(scene, client, act)]}
+
+    def verdict(scene: Scene, model: Model) -> str:
+        return "; ".join(problems) or _verdict(scene, model, act)
+
+    return Case(
+        name=f"convert, {client.name}: {act.name}", expected=act.expected, client=client, script=script,
+        verdict=verdict, hooked=False, guarded=False, prompt=act.prompt,
+    )  # fmt: skip
+
+
+def _call(scene: Scene, client: Client, act: Act) -> Call:
+    if act.makes.startswith("+"):
+        return client.write(str(scene.project / act.makes[1:]), "text\n")
+    return client.shell(f"touch {scene.marks}/{act.makes}")
+
+
+def _prepare(scene: Scene, client: Client, act: Act) -> list[str]:
+    """The file, for this client; what is wrong with that."""
+    for name, text in _SCRIPTS.items():
+        file = scene.write(f".claude/hooks/{name}", text.format(marks=scene.marks) if "{{" in text else text)
+        file.chmod(0o755)
+    settings = scene.write(_FILE, json.dumps({"hooks": _HOOKS}, indent=2))
+    if client is CLAUDE_CODE:
+        return []
+    said = scene.hookline("convert", _FILE, "--to", client.name, "--write", "--trust", "--json")
+    settings.unlink()
+    report = json.loads(said)
+    event, part = act.entry
+    entries = [
+        (its, part in json.dumps(entry))
+        for its, groups in _HOOKS.items()
+        for group in groups
+        for entry in cast("list[object]", group["hooks"])
+    ]
+    found = [
+        each["how"] for each, entry in zip(report["entries"], entries, strict=True) if entry == (event, True)
+    ]
+    expected = "direct" if client.name in act.direct else "wrapped"
+    return [] if found == [expected] else [f"{part}: {found}, not {expected}"]
+
+
+def _verdict(scene: Scene, model: Model, act: Act) -> str:
+    if act.told:
+        heard = (*model.told, *(result.text for result in model.results.values()))
+        return "told" if any(act.told in text for text in heard) else "not told"
+    if not model.asked:
+        return "not asked"
+    made = [scene.marks / act.makes, scene.project / act.makes.removeprefix("+")]
+    if (scene.marks / "rewritten").exists() and not any(each.exists() for each in made):
+        return "rewritten"
+    if any(each.exists() for each in made):
+        return "ran"
+    last = model.last_result
+    return "denied" if last is not None and last.is_error else "no effect"
