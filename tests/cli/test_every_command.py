@@ -27,8 +27,8 @@ command = "true"
 #: Words that make each command print something; a command that is not there yet is not asked.
 SHOWING = {
     "doctor": [], "list": [], "fire": ["Stop"], "explain": ["Stop"], "events": [], "schema": [], "init": [],
-    "install": ["claude-code"], "uninstall": [], "status": [], "trust": [], "log": [], "bench": ["--dry-run"],
-    "completion": ["bash"],
+    "convert": [".claude/settings.json", "--to", "codex"], "install": ["claude-code"], "uninstall": [], "status": [],
+    "trust": [], "log": [], "bench": ["--dry-run"], "completion": ["bash"],
 }  # fmt: skip
 HEAVY = (
     "http",

@@ -27,6 +27,8 @@ class EntryForm(Struct, frozen=True, kw_only=True):
     fields: frozenset[str] = frozenset()
     #: The exit status that a hook must have where another agent only notes a failure. None: any but 0 and 2.
     failed: int | None = None
+    #: What is peculiar to its events, as the rest of a sentence that begins with their names.
+    remarks: Mapping[str, str] = MappingProxyType({})
     #: What the user does before the entries run.
     trust_step: str = ""
 

@@ -148,6 +148,10 @@ class GeminiCli(Dialect):
             lists_values=False,
             whole_timeouts=True,
             failed=1,
+            remarks={
+                "PreCompress": "fires before every model turn, whether anything is compressed or not",
+                "SessionEnd": "may fire several times when a session at a terminal ends",
+            },
             trust_step="Gemini CLI runs the hooks of a project in folders that you trust, and lists new ones once",
         )
 

@@ -71,10 +71,10 @@ def convert_files(
 
 def write_files(conversion: Conversion) -> list[str]:
     """Each file as a whole or not at all; what Hookline runs comes before what asks it to."""
-    changed = conversion.changed
+    changed = sorted(conversion.changed, key=lambda each: each == conversion.file)
     for file in changed:
         refuse_unwritable(conversion.before[file])
-    for file in sorted(changed, key=lambda each: each == conversion.file):
+    for file in changed:
         replace(conversion.before[file], conversion.after[file].encode())
     return changed
 
@@ -92,14 +92,14 @@ def _target_file(target: Dialect, site: Site) -> str:
 
 def _calls(wrapped: Sequence[Planned], target: Dialect, file: str) -> list[tuple[Path, Mapping[str, Any]]]:
     """One call of Hookline for each event."""
-    events = dict.fromkeys(each.to for each in wrapped)
+    events = dict.fromkeys(name for each in wrapped for name in each.to)
     program = pinned_program()
     calls = [
         HookCall(
             event,
             f"{program} hook --dialect {target.name} --config {shlex.quote(file)} {event}",
-            int(max(each.seconds for each in wrapped if each.to == event)),
-            any(each.guards for each in wrapped if each.to == event),
+            int(max(each.seconds for each in wrapped if event in each.to)),
+            any(each.guards for each in wrapped if event in each.to),
         )
         for event in events
     ]
@@ -110,8 +110,7 @@ def _source_hooks(wrapped: Sequence[Planned]) -> dict[str, list[dict[str, Any]]]
     """The entries as they were, in the form of their own agent."""
     found: dict[str, list[dict[str, Any]]] = {}
     for each in wrapped:
-        matcher = {} if each.matcher is None else {"matcher": each.matcher}
-        found.setdefault(each.event, []).append({**matcher, "hooks": [dict(each.source)]})
+        found.setdefault(each.event, []).append({**each.group, "hooks": [dict(each.source)]})
     return found
 
 

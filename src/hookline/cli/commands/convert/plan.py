@@ -4,7 +4,7 @@ import json
 import math
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, cast
 
 from msgspec import Struct
@@ -27,6 +27,10 @@ How = Literal["direct", "wrapped", "lost"]
 _PLAIN_LINE: Final = re.compile(r"(?!(?:exit|exec|return|set|trap|\.)\b)[\w./@%+:,~-][\w./@%+=:,~ -]*")
 #: Seconds that Hookline has beyond the longest of the hooks that it runs.
 _MORE: Final = 10
+#: Fields whose meaning is in what is written, or that have none for anybody but people.
+_CONVERTED: Final = frozenset(
+    ("type", "command", "args", "timeout", "env", "shell", "name", "description", "onFailure")
+)
 _MCP: Final = "mcp__server__tool"
 _POWERS: Final[Mapping[May, str]] = {
     May.BLOCK: "a block", May.PERMIT: "an allow or ask", May.REWRITE: "a rewrite", May.CONTEXT: "text for the model",
@@ -49,15 +53,15 @@ class Planned(Struct, frozen=True, kw_only=True):
     event: str
     hook: str
     how: How
-    #: Where it is in the target: the event, and the entries if it is direct.
-    to: str = ""
+    #: Where it is in the target: the events, and the entries if it is direct.
+    to: tuple[str, ...] = ()
     groups: tuple[Group, ...] = ()
     #: Why it is not direct.
     why: tuple[str, ...] = ()
     #: What else to know: losses that are left, settings that are others.
     notes: tuple[str, ...] = ()
-    #: As it is in the file, for Hookline to run.
-    matcher: str | None = None
+    #: As it is in the file, for Hookline to run: its group without the entries, and the entry.
+    group: Mapping[str, Any] = {}
     source: Mapping[str, Any] = {}
     seconds: float = 0.0
     guards: bool = False
@@ -68,7 +72,7 @@ class _Found(Struct, frozen=True, eq=False):
 
     path: Path
     event: str
-    matcher: str | None
+    group: Mapping[str, Any]
     entry: Mapping[str, Any]
     hook: Hook | None
 
@@ -106,32 +110,28 @@ class Planner:
 
     def _found(self) -> Iterator[_Found]:
         """Every entry in the order of the file, also those that the source's agent would not run."""
-        hooks = {hook.where.path: hook for hook in self._loaded.hooks}
+        # One entry may be hooks at several moments; the first is the one that it is named after.
+        hooks = {hook.where.path: hook for hook in reversed(self._loaded.hooks)}
         for base, table in self._source.hook_tables(_object(self._document.value)):
             for event, groups in _object(table.get("hooks")).items():
                 for number, group in enumerate(_items(groups)):
-                    matcher = _object(group).get("matcher")
+                    around = {key: value for key, value in _object(group).items() if key != "hooks"}
                     for index, entry in enumerate(_items(_object(group).get("hooks"))):
                         path = (*base, "hooks", event, number, "hooks", index)
-                        text = matcher if isinstance(matcher, str) else None
-                        yield _Found(path, event, text, _object(entry), hooks.get(path))
+                        yield _Found(path, event, around, _object(entry), hooks.get(path))
 
     def _planned(self, found: _Found) -> Planned:
         hook = found.hook
         if hook is None or hook.broken is not None or hook.mode == "off":
             return self._lost(found, *self._why_unused(found))
-        own = next((each for each in self._target.events.values() if each.event is hook.event), None)
-        also = next(
-            (each for name, each in self._target.events.items() for moment in self._target.moments(name)
-             if moment.event is hook.event), None,
-        )  # fmt: skip
-        event = own or also
-        if event is None:
+        events = self._events(hook)
+        if not events:
             return self._lost(found, f"{self._target.title} has no event like {found.event}")
+        event = events[0]
         matchers, pairs, why = self._matchers(hook, event)
         if not matchers:
             return self._lost(found, *why)
-        reasons = [*why, *self._unwritable(found, hook, event, exact=own is not None)]
+        reasons = [*why, *self._unwritable(found, hook, event)]
         spec = hook.spec
         script = (
             read_script(spec, self._project, self._source.project_variables, self._shell)
@@ -143,7 +143,17 @@ class Planner:
             if isinstance(planned, Planned):
                 return planned
             reasons = list(planned.found)
-        return self._wrapped(found, hook, event, script, reasons)
+        return self._wrapped(found, hook, events, script, reasons)
+
+    def _events(self, hook: Hook) -> list[DialectEvent]:
+        """The target's events that are the moments of a hook, those that are nothing else first."""
+        own = [each.event for each in self._source.moments(hook.policy.event_name)]
+        found = [
+            (each.event not in own, each)
+            for name, each in self._target.events.items()
+            if any(moment.event in own for moment in self._target.moments(name))
+        ]
+        return [each for _other, each in sorted(found, key=lambda pair: pair[0])]
 
     # --- what cannot be converted
 
@@ -162,7 +172,7 @@ class Planner:
         ]
         return about or (f"{self._source.title} does not run it",)
 
-    def _unwritable(self, found: _Found, hook: Hook, event: DialectEvent, *, exact: bool) -> Iterator[str]:
+    def _unwritable(self, found: _Found, hook: Hook, event: DialectEvent) -> Iterator[str]:
         """What an entry of the target cannot say."""
         title = self._target.title
         if not isinstance(hook.spec, CommandSpec):
@@ -171,9 +181,13 @@ class Planner:
             yield f"has a condition, {hook.condition.text}, which {title} does not know"
         if hook.waiting == "rewake" or (hook.waiting == "async" and "async" not in self._forms[1].fields):
             yield f"runs in the background, which {title} does not know"
-        moments = [each.event for each in self._target.moments(event.name)]
-        if not exact or len(moments) != len(self._source.moments(hook.policy.event_name)):
-            yield f"runs at {found.event}, and {event.name} is more than that in {title}"
+        if isinstance(hook.spec, CommandSpec) and any("${" in word for word in hook.spec.args or ()):
+            yield "has variables in its arguments, which no shell fills in"
+        if hook.rewrites:
+            yield f"sees what hooks before it rewrote, which {title} does not know"
+        moments = {each.event for each in self._target.moments(event.name)}
+        if moments != {each.event for each in self._source.moments(hook.policy.event_name)}:
+            yield f"runs at {found.event}, and {event.name} is not quite that in {title}"
 
     # --- matchers
 
@@ -216,24 +230,29 @@ class Planner:
             if alike == set(names) and kept.matcher.matches(_MCP) == matcher.matches(_MCP):
                 return (matcher.text,), meant, ()
         if servers:
-            why = f"has the matcher {matcher.text!r}, and {self._target.title} calls MCP tools otherwise"
+            other = "calls MCP tools otherwise" if not same_names else "cannot read it as it is"
+            why = f"has the matcher {matcher.text!r}, and {self._target.title} {other}"
             return (None,), meant, (why,)
         return (self._forms[1].exact_names.format("|".join(names)),), meant, ()
 
     def _read(
-        self, event: DialectEvent, matcher: str | None, entry: Mapping[str, Any] | None = None
+        self,
+        event: DialectEvent,
+        matcher: str | None,
+        entry: Mapping[str, Any] | None = None,
+        known: Collection[str] = (),
     ) -> Hook | None:
-        """The hook that an entry would be in the target; None where the target's reader has anything to say of it."""
+        """The hook that an entry would be in the target; None where the target's reader has anything to say of it.
+
+        But for timeouts, which are the source's own in another unit, and mistakes that the source's reader knows.
+        """
         group = {"hooks": [entry or {"type": "command", "command": "true"}]}
         value = {"hooks": {event.name: [group if matcher is None else {"matcher": matcher, **group}]}}
         document = read_document(json.dumps(value), "json", "converted.json")
         loaded = self._loader.document(document, name=self._target.name)
-        bad = [
-            one
-            for one in loaded.diagnostics
-            if one.severity != "info" and one.where.path[-1:] != ("timeout",)
-        ]
-        return next(iter(loaded.hooks), None) if not bad else None
+        said = [one for one in loaded.diagnostics if one.severity != "info" and one.code not in known]
+        said = [one for one in said if one.where.path[-1:] != ("timeout",)]
+        return next(iter(loaded.hooks), None) if not said else None
 
     # --- entries
 
@@ -248,7 +267,8 @@ class Planner:
     ) -> Planned | Differences:
         spec = cast("CommandSpec", hook.spec)
         entry, notes = self._entry(found, hook, event, spec, ())
-        ours = self._read(event, matchers[0], entry)
+        known = {one.code for one in self._loaded.diagnostics if _concerns(one.where.path, found.path)}
+        ours = self._read(event, matchers[0], entry, known)
         if ours is None:
             return Differences((f"cannot be written for {self._target.title} without a warning of its own",))
         sides = Side(self._source, hook, self._forms[0]), Side(self._target, ours, self._forms[1])
@@ -259,10 +279,20 @@ class Planner:
         if other.found:
             return other
         entry, notes = self._entry(found, hook, event, spec, other.variables)
+        if matchers[0] is not None and hook.event.subject != "tool_name" and not hook.event.subjects:
+            notes = (*notes, f"the matcher names a {hook.event.subject} of {self._source.title}")
+        notes = (*notes, *self._remarks(hook, event))
         return Planned(
             where=self._document.where(*found.path), event=found.event, hook=found.label, how="direct",
-            to=event.name, groups=tuple(Group(event.name, matcher, entry) for matcher in matchers), notes=notes,
+            to=(event.name,), groups=tuple(Group(event.name, matcher, entry) for matcher in matchers), notes=notes,
         )  # fmt: skip
+
+    def _remarks(self, hook: Hook, event: DialectEvent) -> Iterator[str]:
+        """What is peculiar to the event, in either of the agents."""
+        sides = ((self._source, hook.policy.event_name), (self._target, event.name))
+        for (dialect, name), form in zip(sides, self._forms, strict=True):
+            if name in form.remarks:
+                yield f"{name} of {dialect.title} {form.remarks[name]}"
 
     def _entry(
         self, found: _Found, hook: Hook, event: DialectEvent, spec: CommandSpec, variables: Sequence[str]
@@ -270,11 +300,11 @@ class Planner:
         form = self._forms[1]
         timeout, notes = self._timeout(hook, event)
         entry: dict[str, Any] = {"type": "command", "command": self._line(spec, variables), **timeout}
-        for key in ("async", "statusMessage"):
-            if key in form.fields and found.entry.get(key):
-                entry[key] = found.entry[key]
-            elif found.entry.get(key) and key not in form.fields:
-                notes = (*notes, f"{key} is left out: {self._target.title} does not know it")
+        for key, value in found.entry.items():
+            if key in form.fields:
+                entry[key] = value
+            elif key not in _CONVERTED:
+                notes = (*notes, f"{key} is left out: {self._target.title} has no such field")
         return entry, notes
 
     def _line(self, spec: CommandSpec, variables: Sequence[str]) -> str:
@@ -313,7 +343,12 @@ class Planner:
         return {"timeout": int(given) if given == int(given) else given}, tuple(notes)
 
     def _wrapped(
-        self, found: _Found, hook: Hook, event: DialectEvent, script: Script | None, why: Sequence[str]
+        self,
+        found: _Found,
+        hook: Hook,
+        events: Sequence[DialectEvent],
+        script: Script | None,
+        why: Sequence[str],
     ) -> Planned:
         """Hookline runs the entry as it is, in the target."""
         if hook.kind in ("prompt", "agent", "mcp_tool"):
@@ -322,14 +357,22 @@ class Planner:
         powers = self._source.events[hook.policy.event_name].policy.may & hook.event.may
         if script is not None and not script.unseen and not says_more(script, self._forms[0]):
             powers &= May.BLOCK | (May.CONTEXT if script.prints else May.NOTHING)
+        event, title = events[0], self._target.title
         missing = [name for power, name in _POWERS.items() if powers & power and not event.policy.may & power]
-        notes = [f"{self._target.title} cannot be told {name} at {event.name}" for name in missing]
+        notes = [f"{title} cannot be told {name} at {event.name}" for name in missing]
+        there = {moment.event for each in events for moment in self._target.moments(each.name)}
+        notes += [
+            f"{title} has no event for {each.event.name}, at which it runs as well"
+            for each in self._source.moments(hook.policy.event_name)
+            if each.event not in there
+        ]
+        notes += self._remarks(hook, event)
         if hook.waiting == "rewake":
-            notes.append(f"{self._target.title} cannot be woken by it")
+            notes.append(f"{title} cannot be woken by it")
         return Planned(
             where=self._document.where(*found.path), event=found.event, hook=found.label, how="wrapped",
-            to=event.name, why=tuple(why), notes=tuple(notes), matcher=found.matcher, source=found.entry,
-            seconds=hook.timeout + _MORE, guards=event.guards,
+            to=tuple(each.name for each in events), why=tuple(why), notes=tuple(notes), group=found.group,
+            source=found.entry, seconds=hook.timeout + _MORE, guards=event.guards,
         )  # fmt: skip
 
 

@@ -21,8 +21,8 @@ class EntryDocument(Struct, frozen=True):
     event: str
     hook: str
     how: How
-    #: The other agent's event; None for what is lost.
-    to: str | None
+    #: The other agent's events; none for what is lost.
+    to: tuple[str, ...]
     #: What is written for it there, if it is direct; several where one matcher becomes several.
     entries: tuple[Mapping[str, Any], ...]
     #: Why it is not direct.
@@ -55,7 +55,7 @@ class ConvertDocument(Struct, frozen=True, kw_only=True):
 
     def _lines(self, width: int) -> Iterator[str]:
         for each in self.entries:
-            to = f" -> {each.to}" if each.to is not None else ""
+            to = f" -> {', '.join(each.to)}" if each.to else ""
             title = f"{with_tilde(each.source)}: {each.event}{to}, {each.hook}: {_HOW[each.how]}"
             yield paragraph(one_line(title, _LONGEST), width)
             for text in (*(f"it {why}" if each.how == "wrapped" else why for why in each.why), *each.notes):
@@ -77,7 +77,7 @@ def entry_documents(planned: Sequence[Planned]) -> tuple[EntryDocument, ...]:
             event=each.event,
             hook=each.hook,
             how=each.how,
-            to=each.to or None,
+            to=each.to,
             entries=tuple(
                 {**({} if group.matcher is None else {"matcher": group.matcher}), **group.entry}
                 for group in each.groups

@@ -6,6 +6,7 @@ say is what their wires read, as it counts under their policies.
 
 import itertools
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
@@ -43,6 +44,8 @@ _ENDS: Final[Mapping[str, RawResult]] = {
 }
 _PRINTS: Final = "prints text"
 _SILENT: Final = Exited(2)
+#: Letters of a name that nobody uses for anything else.
+_LONG: Final = 8
 #: Combinations of values that one answer in a program may stand for.
 _MOST: Final = 64
 
@@ -64,6 +67,8 @@ class Side(Struct, frozen=True, eq=False):
             raw = replace(raw, code=self.form.failed)  # by what the entry runs after the program
         decoded = self.hook.wire.decode(call, raw)
         said = judge(PreparedHook(self.hook, None), decoded, attended=False).outcome
+        if self.hook.waiting != "wait":
+            return (said.context,)  # it comes too late to decide
         return (
             said.permission, said.blocked, said.updated_input, said.updated_prompt, said.updated_output,
             said.updated_messages, said.context, said.stop, said.answer, said.env, said.retry, said.watch_paths,
@@ -130,11 +135,19 @@ def _untold(
                 yield f"reads {key}, which {title} does not send at {target.event_name}"
             elif key in _OF_THE_AGENT or told[key] != sent[key]:
                 yield f"reads {key}, which is something else in {title}"
-        for name in words & theirs.env.keys() - ours.env.keys():
+        for name in _variables(source.dialect, words, theirs.env) - ours.env.keys():
             if name in source.dialect.project_variables:
                 variables.add(name)
             else:
                 yield f"uses ${name}, which {title} does not set"
+
+
+def _variables(dialect: Dialect, words: frozenset[str], env: Mapping[str, str]) -> set[str]:
+    """Variables of the agent that a program uses: those of its wire, and all that are called like them."""
+    prefixes = tuple({f"{name.partition('_')[0]}_" for name in dialect.project_variables})
+    return {
+        word for word in words if word in env or (prefixes and word.startswith(prefixes) and word.isupper())
+    }
 
 
 def _other_calls(
@@ -195,28 +208,31 @@ def _other_answers(source: Side, target: Side, script: Script, parsed: Parsed) -
         return source.counts(calls[0], raw) != target.counts(calls[1], raw)
 
     title = target.dialect.title
-    for what, raw in _ENDS.items():
-        if differs(raw) and (script.prints or what != _PRINTS):
-            yield f"{what} at times, which means something else in {title}"
+    ends = [what for what, raw in _ENDS.items() if (script.prints or what != _PRINTS) and differs(raw)]
+    if ends:
+        yield f"may be one that {' or '.join(ends)}, which means something else in {title}"
     if script.silent and differs(_SILENT):
         yield f"may exit with 2 and say nothing, which means something else in {title}"
     written = answers_in(script.text, _outermost(source.form))
     unread = _unread(script, source.form, written)
     if unread:
         yield f"says {unread} in an answer that is not written out in it"
+    codes = [0, *(int(status) for status in sorted(script.statuses) if status in ("1", "2"))]
     for answer in written:
-        for document in itertools.islice(_said(answer, source), _MOST):
-            if differs(Exited(0, json.dumps(document).encode())):
+        for document, code in itertools.product(itertools.islice(_said(answer, source), _MOST), codes):
+            if differs(Exited(code, json.dumps(document).encode(), b"why\n" if code else b"")):
                 yield f"answers {_shown(document)}, which means something else in {title}"
                 break
 
 
 def _unread(script: Script, form: EntryForm, written: Sequence[Mapping[str, Any]]) -> str:
     """A field of answers that the text has more often than the answers in it."""
-    own = {path.rpartition(".")[2] for path in form.answers if len(path.rpartition(".")[2]) > 8}
+    own = {path.rpartition(".")[2] for path in form.answers}
     counted = [key for answer in written for key in _keys(answer)]
     for key in sorted(own & script.words):
-        if script.text.count(key) > sum(each.count(key) for each in counted):
+        # Short ones are words of any language, too, unless they are texts.
+        found = re.findall(re.escape(key) if len(key) >= _LONG else rf"[\"']{key}[\"']", script.text)
+        if len(found) > sum(each.count(key) for each in counted):
             return key
     return ""
 

@@ -42,7 +42,12 @@ _RUNS: Final = frozenset(
 )
 _FUNCTION: Final = re.compile(r"^\s*(?:function\s+)?([A-Za-z_]\w*)\s*\(\s*\)", re.MULTILINE)
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
-_EXIT: Final = re.compile(r"\bexit\b[ (]*([^\s;)&|}]*)")
+#: How a shell script ends with a status, and how a Python program does; and where another branch begins.
+_EXIT: Final = re.compile(r"\b(?:exit|return)\b[ \t]*([^\s;)&|}]*)")
+_PYTHON_EXIT: Final = re.compile(r"(?:\bexit|\b_exit|SystemExit|\bquit)\b[ (]*([^\s;)]*)")
+_BRANCH: Final = re.compile(
+    r";;|\b(?:fi|else|elif|except|esac)\b|\b(?:exit|_exit|SystemExit|quit|return)\b[^\n;]*"
+)
 #: What prints whatever it does, and what prints what it finds unless it is told to be quiet.
 _PRINTERS: Final = frozenset(
     (
@@ -53,10 +58,12 @@ _PRINTERS: Final = frozenset(
 _FINDERS: Final = frozenset(("grep", "egrep", "fgrep"))
 _PRINTING: Final = _PRINTERS | _FINDERS
 _PART: Final = re.compile(r"[;\n]|&&|\|\||\bthen\b|\bdo\b|\belse\b|\)\s")
-_ELSEWHERE: Final = re.compile(r">")
+_ELSEWHERE: Final = re.compile(r"(?<![2-9])>")
 _SAYS_WHY: Final = re.compile(r">&2|/dev/stderr|stderr")
 #: Longer texts, and scripts that run scripts that run scripts, are not read.
 _LONGEST, _DEEPEST = 256 * 1024, 3
+#: Lines before an exit that are searched for what it says.
+_LINES: Final = 3
 
 
 class Script(Struct, frozen=True):
@@ -69,6 +76,8 @@ class Script(Struct, frozen=True):
     silent: bool = False
     #: Whether it may print text, besides answers that are written in it.
     prints: bool = False
+    #: The statuses that it exits with, as they are written.
+    statuses: frozenset[str] = frozenset()
 
     @property
     def words(self) -> frozenset[str]:
@@ -82,7 +91,13 @@ def read_script(spec: CommandSpec, project: str, variables: Sequence[str], shell
     line = spec.command if spec.args is None else shlex.join((spec.command, *spec.args))
     reader = _Reader(project, variables, shell)
     reader.line(line, 0)
-    return Script("\n".join(reader.texts), tuple(dict.fromkeys(reader.unseen)), reader.silent, reader.prints)
+    return Script(
+        "\n".join(reader.texts),
+        tuple(dict.fromkeys(reader.unseen)),
+        reader.silent,
+        reader.prints,
+        frozenset(reader.statuses),
+    )
 
 
 class _Reader:
@@ -95,11 +110,12 @@ class _Reader:
         self.unseen: list[str] = []
         self.silent = False
         self.prints = False
+        self.statuses: set[str] = set()
 
     def line(self, text: str, depth: int) -> None:
         """A line or a script for a shell."""
         self.texts.append(text)
-        self._look_at_exits(text)
+        self._look_at_exits(text, _EXIT)
         filled = self._variable.sub(lambda _: shlex.quote(self._project), text) if self._variable else text
         reading = self._shell.read(filled)
         self.unseen += [f"cannot be read for certain: {doubt}" for doubt in reading.doubts]
@@ -110,12 +126,16 @@ class _Reader:
             if command.base_name not in own:
                 self._command(command, depth)
 
-    def _look_at_exits(self, text: str) -> None:
-        for found in _EXIT.finditer(text):
-            if found[1].strip("\"'") in ("", "0", "1"):
+    def _look_at_exits(self, text: str, exits: re.Pattern[str]) -> None:
+        """Whether something is said on stderr before each exit with a status that may be 2, in the same branch."""
+        for found in exits.finditer(text):
+            # Python prints a text on stderr, and exits with 1.
+            status = "1" if exits is _PYTHON_EXIT and found[1][:1] in ("'", '"') else found[1].strip("\"'")
+            self.statuses.add(status)
+            if status in ("", "0", "1"):
                 continue
-            before = text[: found.start()].rstrip().rsplit("\n", 2)[-2:]
-            if not _SAYS_WHY.search("\n".join(before)):
+            before = "\n".join(text[: found.start()].rstrip().rsplit("\n", _LINES)[-_LINES:])
+            if not _SAYS_WHY.search(_BRANCH.split(before)[-1]):
                 self.silent = True
 
     def _command(self, command: ShellCommand, depth: int) -> None:
@@ -170,7 +190,7 @@ class _Reader:
 
     def _python(self, text: str, word: str) -> None:
         self.texts.append(text)
-        self._look_at_exits(text)
+        self._look_at_exits(text, _PYTHON_EXIT)
         lines = [line for line in text.splitlines() if "print(" in line or "stdout" in line]
         self.prints = self.prints or any("stderr" not in line and "{" not in line for line in lines)
         try:
