@@ -36,6 +36,7 @@ DOCUMENTS = {
     "install, written": "install codex --yes --json",
     "status": "status codex --json",
     "uninstall": "uninstall codex --yes --json",
+    "convert": "convert .claude/settings.json --to codex --json",
     "agent": "agent --print 'push it' --model scripted:script.yaml --no-hooks --json",
     "agent, denied": "agent --print 'push it' --model scripted:script.yaml --trust --json",
 }

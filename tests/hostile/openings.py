@@ -55,6 +55,8 @@ def _questions() -> Iterator[Opening]:
         ("explain", "PreToolUse", "Bash", "command=ls"), ("explain", "SessionStart", "--json"),
         ("fire", "SessionStart", "--dry-run"), ("bench", "--dry-run"), ("status",), ("status", "--json"),
         ("install", "--project"), ("uninstall", "--project"),
+        ("convert", ".claude/settings.json", "--to", "codex"),
+        ("convert", ".codex/hooks.json", "--to", "gemini-cli", "--report"),
     ):  # fmt: skip
         yield Opening(name=" ".join(words[:2]), words=words)
 

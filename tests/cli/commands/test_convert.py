@@ -287,7 +287,8 @@ def test_fields_that_the_agent_has_and_those_that_it_has_not(convert: Convert) -
         (
             "PreToolUse",
             (
-                '#!/bin/sh\necho \'{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny", '
+                '#!/bin/sh\necho \'{"hookSpecificOutput": {"hookEventName": "PreToolUse", '
+                '"permissionDecision": "deny", '
                 '"permissionDecisionReason": "no"}}\'\n'
             ),
             "",

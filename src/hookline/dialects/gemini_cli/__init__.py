@@ -45,6 +45,16 @@ _SILENT: Final = re.compile(
     r"\s*!?\s*(?:grep\s+-q|test|\[)[^;&|]*(?:&&|\|\|)\s*\{?\s*exit\s+[2-9]\d*\s*;?\s*\}?\s*;?\s*|\s*exit\s+[2-9]\d*\s*"
 )
 
+#: What hooks print, each with values that it may have.
+_ANSWERS: Final[Mapping[str, tuple[Any, ...]]] = {
+    "decision": ("allow", "deny", "block", "ask", "approve"), "reason": ("why",), "continue": (False,),
+    "stopReason": ("why",), "suppressOutput": (True,), "systemMessage": ("said",),
+    "hookSpecificOutput.hookEventName": ("",), "hookSpecificOutput.additionalContext": ("text",),
+    "hookSpecificOutput.tool_input": ({"command": "true"},), "hookSpecificOutput.llm_request": ({},),
+    "hookSpecificOutput.llm_response": ({},), "hookSpecificOutput.toolConfig": ({"mode": "NONE"},),
+    "hookSpecificOutput.tailToolCallRequest": ({},), "hookSpecificOutput.clearContext": (True,),
+}  # fmt: skip
+
 
 class GeminiCli(Dialect):
     name = "gemini-cli"
@@ -139,11 +149,10 @@ class GeminiCli(Dialect):
     @property
     def entry_form(self) -> "EntryForm":
         from hookline.dialects.entry_form import EntryForm  # noqa: PLC0415 only to convert files
-        from hookline.dialects.gemini_cli.answers import SAMPLES  # noqa: PLC0415 as above
 
         return EntryForm(
             line="bash -c {}",
-            answers=SAMPLES,
+            answers=_ANSWERS,
             exact_names="^({})$",
             lists_values=False,
             whole_timeouts=True,

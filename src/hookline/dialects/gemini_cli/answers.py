@@ -103,16 +103,6 @@ _FIELDS: Final[Mapping[str, Mapping[str, Field]]] = {
     },
 }  # fmt: skip
 
-#: What hooks print, each with values that it may have.
-SAMPLES: Final[Mapping[str, tuple[Any, ...]]] = {
-    "decision": ("allow", "deny", "block", "ask", "approve"), "reason": ("why",), "continue": (False,),
-    "stopReason": ("why",), "suppressOutput": (True,), "systemMessage": ("said",),
-    "hookSpecificOutput.hookEventName": ("",), "hookSpecificOutput.additionalContext": ("text",),
-    "hookSpecificOutput.tool_input": ({"command": "true"},), "hookSpecificOutput.llm_request": ({},),
-    "hookSpecificOutput.llm_response": ({},), "hookSpecificOutput.toolConfig": ({"mode": "NONE"},),
-    "hookSpecificOutput.tailToolCallRequest": ({},), "hookSpecificOutput.clearContext": (True,),
-}  # fmt: skip
-
 _NEEDS: Final[Mapping[str, May]] = {
     "block": May.BLOCK, "ask": May.PERMIT, "context": May.CONTEXT, "rewrite": May.REWRITE, "stop": May.STOP,
     "answer": May.ANSWER,

@@ -7,11 +7,11 @@ from typing import Any, Final
 from msgspec import Struct
 
 #: Levels of nesting, characters of a value and number of answers that are read.
-_DEEPEST, _LONGEST, _MOST = 4, 10_000, 100
-_KEY: Final = re.compile(r"""\s*,?\s*(?:"([^"\n]+)"|'([^'\n]+)'|([A-Za-z_]\w*))\s*:\s*""")
+_DEEPEST, _LONGEST, _MOST = 4, 2_000, 100
+_KEY: Final = re.compile(r"""\s*+,?+\s*+(?:"([^"\n]+)"|'([^'\n]+)'|([A-Za-z_]\w*+))\s*+:\s*+""")
 _TEXT: Final = re.compile(r""""((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'""")
 _REST: Final = re.compile(r"[^,}\]]*")
-_END: Final = re.compile(r"\s*,?\s*\}")
+_END: Final = re.compile(r"\s*+,?+\s*+\}")
 _FIXED: Final[Mapping[str, Any]] = {"true": True, "True": True, "false": False, "False": False}
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from hookline.cli.commands.convert.plan import How, Planned
-from hookline.cli.text import count_of, json_lines, paragraph, with_tilde
+from hookline.cli.text import count_of, json_lines, paragraph, relative_to, with_tilde
 from hookline.model.safe_text import one_line
 
 _LONGEST = 500
@@ -50,13 +50,13 @@ class ConvertDocument(Struct, frozen=True, kw_only=True):
     def as_json(self) -> str:
         return json_lines(self)
 
-    def as_text(self, width: int) -> str:
-        return "\n".join(self._lines(width))
+    def as_text(self, width: int, cwd: str) -> str:
+        return "\n".join(self._lines(width, cwd))
 
-    def _lines(self, width: int) -> Iterator[str]:
+    def _lines(self, width: int, cwd: str) -> Iterator[str]:
         for each in self.entries:
             to = f" -> {', '.join(each.to)}" if each.to else ""
-            title = f"{with_tilde(each.source)}: {each.event}{to}, {each.hook}: {_HOW[each.how]}"
+            title = f"{_shown(each.source, cwd)}: {each.event}{to}, {each.hook}: {_HOW[each.how]}"
             yield paragraph(one_line(title, _LONGEST), width)
             for text in (*(f"it {why}" if each.how == "wrapped" else why for why in each.why), *each.notes):
                 yield paragraph(one_line(text, _LONGEST), width, "    ")
@@ -65,9 +65,13 @@ class ConvertDocument(Struct, frozen=True, kw_only=True):
             f"{self.lost} lost"
         )
         for file in self.written:
-            yield f"written: {with_tilde(file)}"
+            yield f"written: {_shown(file, cwd)}"
         if self.trust is not None:
             yield paragraph(self.trust, width)
+
+
+def _shown(file: str, cwd: str) -> str:
+    return with_tilde(relative_to(cwd, file))
 
 
 def entry_documents(planned: Sequence[Planned]) -> tuple[EntryDocument, ...]:

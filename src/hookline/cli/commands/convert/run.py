@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 from collections import Counter
 
 from hookline.cli.commands.convert.files import Conversion, convert_files, write_files
@@ -18,6 +19,8 @@ from hookline.dialects.dialect import Dialect, Place
 from hookline.dialects.installer import Site
 from hookline.dialects.registry import every_dialect
 from hookline.matching.nearest import nearest
+
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 def run(args: argparse.Namespace) -> ExitStatus:
@@ -98,7 +101,9 @@ def _show(report: ConvertDocument, conversion: Conversion, args: argparse.Namesp
     if args.json:
         show(report.as_json(), as_json=True)
     elif args.report or args.write:
-        show(report.as_text(terminal_width()))
+        show(report.as_text(terminal_width(), os.getcwd()))
     else:
-        show(conversion.after[conversion.file].rstrip("\n"))
-        note(report.as_text(terminal_width()))
+        # Only comments may hold control characters that JSON does not escape.
+        text = _CONTROLS.sub("?", conversion.after[conversion.file].rstrip("\n"))
+        show(text, as_json=True)
+        note(report.as_text(terminal_width(), os.getcwd()))

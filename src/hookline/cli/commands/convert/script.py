@@ -40,7 +40,7 @@ _MODULES: Final = frozenset(
 _RUNS: Final = frozenset(
     ("system", "popen", "eval", "exec", "compile", "__import__", "import_module", "fork")
 )
-_FUNCTION: Final = re.compile(r"^\s*(?:function\s+)?([A-Za-z_]\w*)\s*\(\s*\)", re.MULTILINE)
+_FUNCTION: Final = re.compile(r"^[ \t]*+(?:function[ \t]++)?+([A-Za-z_]\w*+)[ \t]*+\([ \t]*+\)", re.MULTILINE)
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 #: How a shell script ends with a status, and how a Python program does; and where another branch begins.
 _EXIT: Final = re.compile(r"\b(?:exit|return)\b[ \t]*([^\s;)&|}]*)")
@@ -61,9 +61,11 @@ _PART: Final = re.compile(r"[;\n]|&&|\|\||\bthen\b|\bdo\b|\belse\b|\)\s")
 _ELSEWHERE: Final = re.compile(r"(?<![2-9])>")
 _SAYS_WHY: Final = re.compile(r">&2|/dev/stderr|stderr")
 #: Longer texts, and scripts that run scripts that run scripts, are not read.
-_LONGEST, _DEEPEST = 256 * 1024, 3
-#: Lines before an exit that are searched for what it says.
-_LINES: Final = 3
+_LONGEST, _DEEPEST = 64 * 1024, 3
+#: Lines and characters before an exit that are searched for what it says.
+_LINES, _NEAR = 3, 1000
+#: Braces of a text: more of them are no script that somebody wrote.
+_MOST_BRACES: Final = 2000
 
 
 class Script(Struct, frozen=True):
@@ -91,6 +93,8 @@ def read_script(spec: CommandSpec, project: str, variables: Sequence[str], shell
     line = spec.command if spec.args is None else shlex.join((spec.command, *spec.args))
     reader = _Reader(project, variables, shell)
     reader.line(line, 0)
+    if sum(text.count("{") for text in reader.texts) > _MOST_BRACES or len(line) > _LONGEST:
+        return Script("", ("is too long to be read",))
     return Script(
         "\n".join(reader.texts),
         tuple(dict.fromkeys(reader.unseen)),
@@ -134,7 +138,8 @@ class _Reader:
             self.statuses.add(status)
             if status in ("", "0", "1"):
                 continue
-            before = "\n".join(text[: found.start()].rstrip().rsplit("\n", _LINES)[-_LINES:])
+            near = text[max(0, found.start() - _NEAR) : found.start()]
+            before = "\n".join(near.rstrip().rsplit("\n", _LINES)[-_LINES:])
             if not _SAYS_WHY.search(_BRANCH.split(before)[-1]):
                 self.silent = True
 
