@@ -13,8 +13,7 @@ from typing import Any, Final, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.cli.commands.convert.answers import UNKNOWN, answers_in
-from hookline.cli.commands.convert.script import Script
+from hookline.cli.commands.convert.script import UNKNOWN, Script, answers_in
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.entry_form import EntryForm
 from hookline.engine.judge import judge

@@ -1,4 +1,4 @@
-"""What a hook's program can be seen to use: the words of its text, and its exit statuses.
+"""What a hook's program can be seen to use: the words of its text, its exit statuses, and the answers written in it.
 
 Only shell lines, shell scripts and Python scripts are read, and only if all that they run is known. Of anything else
 it is said why nothing can be said.
@@ -8,8 +8,8 @@ import ast
 import os
 import re
 import shlex
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -238,3 +238,74 @@ def _python_uses(tree: ast.AST) -> Iterator[str]:
             name = node.id if isinstance(node, ast.Name) else node.attr
             if name in _RUNS or (isinstance(node, ast.Attribute) and name.startswith(("exec", "spawn"))):
                 yield name
+
+
+# --- the answers that are written in it: objects as JSON, Python and jq have them
+
+#: Levels of nesting, characters of a value and number of answers that are read.
+_DEEPEST_VALUE, _LONGEST_VALUE, _MOST = 4, 2_000, 100
+_KEY: Final = re.compile(r"""\s*+,?+\s*+(?:"([^"\n]+)"|'([^'\n]+)'|([A-Za-z_]\w*+))\s*+:\s*+""")
+_LITERAL: Final = re.compile(r""""((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'""")
+_REST: Final = re.compile(r"[^,}\]]*")
+_END: Final = re.compile(r"\s*+,?+\s*+\}")
+_FIXED: Final[Mapping[str, Any]] = {"true": True, "True": True, "false": False, "False": False}
+
+
+class Unknown(Struct, frozen=True):
+    """A value that is known when the program runs."""
+
+
+UNKNOWN: Final = Unknown()
+
+
+def answers_in(text: str, keys: frozenset[str]) -> list[dict[str, Any]]:
+    """The objects written in a program that have one of the keys, outermost ones only."""
+    plain, found, at = text.replace('\\"', '"'), list[dict[str, Any]](), 0
+    while (at := plain.find("{", at)) >= 0 and len(found) < _MOST:
+        value, end = _object(plain, at)
+        if value is not None and not keys.isdisjoint(value):
+            found.append(value)
+            at = end
+        else:
+            at += 1
+    return found
+
+
+def _object(text: str, at: int, depth: int = 0) -> tuple[dict[str, Any] | None, int]:
+    """An object as JSON, Python or jq have it, and where it ends; None where the text is something else."""
+    found: dict[str, Any] = {}
+    at += 1
+    while (key := _KEY.match(text, at)) is not None and depth < _DEEPEST_VALUE:
+        value, at = _value(text, key.end(), depth)
+        found[key[1] or key[2] or key[3]] = value
+    closing = _END.match(text, at)
+    return (found, closing.end()) if closing else (None, at)
+
+
+def _value(text: str, at: int, depth: int) -> tuple[Any, int]:
+    if text[at : at + 1] == "{":
+        value, end = _object(text, at, depth + 1)
+        return (UNKNOWN, _closed(text, at)) if value is None else (value, end)
+    if (found := _LITERAL.match(text, at)) is not None:
+        end = found.end()
+        said = found[1] if found[1] is not None else found[2]
+        rest = _REST.match(text, end)
+        whole = rest is None or not rest[0].strip()
+        return (
+            said if whole and "$" not in said and "%" not in said else UNKNOWN
+        ), rest.end() if rest else end
+    if text[at : at + 1] in ("(", "["):
+        return UNKNOWN, _closed(text, at)
+    rest = _REST.match(text, at)
+    end = rest.end() if rest else at
+    return _FIXED.get(text[at:end].strip(), UNKNOWN), end
+
+
+def _closed(text: str, at: int) -> int:
+    """After the bracket that closes the one here."""
+    depth = 0
+    for place in range(at, min(len(text), at + _LONGEST_VALUE)):
+        depth += (text[place] in "{[(") - (text[place] in "}])")
+        if not depth:
+            return place + 1
+    return at + 1
