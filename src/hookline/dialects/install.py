@@ -32,12 +32,12 @@ def _handler(call: HookCall, for_guards: dict[str, str]) -> dict[str, Any]:
     return handler | for_guards if call.guards else handler
 
 
-def closed_in_shell(command: str, file: str) -> str:
+def closed_in_shell(command: str) -> str:
     """The command of a guard whose agent goes on if Hookline cannot be run: then the shell blocks in its place.
 
     An exit code 2 is Hookline's own, and it has said why.
     """
-    told = f"install hookline again, or remove its entries from the hooks in {file}"
+    told = "install hookline again, or remove its entries from the hooks of this agent"
     close = f"[ $? = 2 ] || echo 'hookline could not be run, so this was blocked: {told}' >&2; exit 2;"
     return f"{command} || {{ {close} }}"
 

@@ -173,9 +173,7 @@ class ClaudeCode(Dialect):
         Releases before 2.1.295 know no `onFailure`, and drop it when they write the file: there the shell closes.
         """
         closed = [
-            replace(call, command=closed_in_shell(call.command, "settings.json"))
-            if call.event == _CLOSED
-            else call
+            replace(call, command=closed_in_shell(call.command)) if call.event == _CLOSED else call
             for call in calls
         ]
         return grouped_entries(closed, onFailure="block")

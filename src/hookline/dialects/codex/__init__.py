@@ -156,9 +156,7 @@ class Codex(Dialect):
         from shlex import quote  # noqa: PLC0415 only for these entries
 
         seconds = LONGEST_AT_END if call.event == "SessionEnd" else call.seconds
-        closed = (
-            f"sh -c {quote(closed_in_shell(call.command, 'hooks.json'))}" if call.guards else call.command
-        )
+        closed = f"sh -c {quote(closed_in_shell(call.command))}" if call.guards else call.command
         return replace(call, command=closed, seconds=seconds)
 
 

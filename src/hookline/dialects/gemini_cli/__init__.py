@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from msgspec.structs import replace
 
 from hookline.dialects.dialect import Dialect, DialectEvent, Layer, Place, Plugins, Reading, Tools
-from hookline.dialects.install import HookCall, as_json
+from hookline.dialects.install import HookCall, as_json, closed_in_shell
 from hookline.documents.document import Document
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.events import EVENTS, EventSpec, May
@@ -34,12 +34,6 @@ _SYSTEM: Final = {
         "/Library/Application Support/GeminiCli/settings.json",
     )
 }
-#: Exit 2 with a text denies there; exit 1 and a signal would let the call pass.
-_CLOSE: Final = (
-    "{ [ $? = 2 ] || echo 'hookline could not be run, so this was blocked: "
-    "install hookline again, or remove its entries from the hooks in settings.json' >&2; exit 2; }"
-)
-
 #: A test and an exit, and nothing that prints.
 _SILENT: Final = re.compile(
     r"\s*!?\s*(?:grep\s+-q|test|\[)[^;&|]*(?:&&|\|\|)\s*\{?\s*exit\s+[2-9]\d*\s*;?\s*\}?\s*;?\s*|\s*exit\s+[2-9]\d*\s*"
@@ -165,9 +159,9 @@ class GeminiCli(Dialect):
         )
 
     def call_entries(self, calls: Sequence[HookCall]) -> str:
-        """Milliseconds; and closed where Gemini CLI cannot start Hookline."""
+        """Milliseconds; and closed where Hookline cannot be started: exit 1 and a signal let a call pass there."""
         closed = [
-            replace(call, command=f"{call.command} || {_CLOSE}") if call.guards else call for call in calls
+            replace(call, command=closed_in_shell(call.command)) if call.guards else call for call in calls
         ]
         return as_json({"hooks": {call.event: [{"hooks": [_entry(call)]}] for call in closed}})
 

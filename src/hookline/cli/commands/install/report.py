@@ -107,5 +107,5 @@ def _lines(each: AgentDocument, width: int, command: str) -> Iterator[str]:
 def _diff_lines(diff: str, width: int) -> Iterator[str]:
     for line in diff.splitlines():
         colour = _COLOURS.get(line[:1])
-        for piece in pieces(spelled_out(line), max(width - 2, 20)):
+        for piece in pieces(spelled_out(line.expandtabs(4)), max(width - 2, 20)):
             yield f"  {paint(piece, colour) if colour else piece}"
