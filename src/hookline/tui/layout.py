@@ -153,8 +153,12 @@ class ScreenLayout:
         self._body = self._build()
 
     def _build(self) -> HSplit:
-        search = SearchToolbar(text_if_not_searching="")
-        self.input = BufferControl(self._buffer, search_buffer_control=search.control, focus_on_click=False)
+        search = SearchToolbar(
+            text_if_not_searching="", backward_search_prompt="search: ", forward_search_prompt="search: "
+        )
+        self.input = BufferControl(
+            self._buffer, search_buffer_control=search.control, preview_search=True, focus_on_click=False
+        )
         has_live = Condition(lambda: bool(self._rows))
         rows: list[Window | ConditionalContainer | SearchToolbar] = [
             ConditionalContainer(

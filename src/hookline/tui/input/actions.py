@@ -152,7 +152,7 @@ class Actions:
         self._open(Transcript(self._screen.talk.kept.text))
 
     def _open(self, page: Page) -> None:
-        if self._screen.layout.page is None and self._dialog.open is None:
+        if self._screen.layout.page is None:
             self._screen.scrollback.flush()
             self._screen.layout.open(page)
 

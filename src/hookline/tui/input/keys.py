@@ -97,6 +97,8 @@ def _add_dialog_keys(keys: KeyBindings, screen: "Screen", asking: Filter) -> Non
     _on(keys, ("down",), asking & ~held, lambda: dialog.move(1))
     _on(keys, ("tab",), asking & ~held, lambda: dialog.move(1))
     _on(keys, ("escape",), asking & ~held, lambda: dialog.answer(None))
+    _on(keys, ("f2",), asking, actions.inspect)
+    _on(keys, ("c-t",), asking, actions.read_all)
     _on(keys, ("c-d",), asking, actions.leave)
 
 
